@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrapy.http.request import NO_CALLBACK
+from scrapy.spidermiddlewares.depth import DepthMiddleware
+from scrapy.utils.misc import load_object
 
 from scrapy_simhash import names
+from scrapy_simhash.judge.hints import Hints, protections, read_hints
+from scrapy_simhash.judge.policy import NOTHING, Decision
+from scrapy_simhash.verdict import Status, Verdict
 
 if TYPE_CHECKING:
-    from scrapy import Request
+    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.settings import BaseSettings
     from scrapy.statscollectors import StatsCollector
 
-    from scrapy_simhash.fingerprinter import Reading
+    from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
     from scrapy_simhash.page.text import Document
-    from scrapy_simhash.verdict import Verdict
+    from scrapy_simhash.store import Store
+    from scrapy_simhash.waiting import Answer
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -113,12 +125,19 @@ def counted(number: int, noun: str) -> str:
 # --- What is read of a request and its response.
 
 
-class Checked(NamedTuple):
-    """A verdict and what it rests on."""
+_UNKNOWN = Verdict(Status.UNKNOWN)
 
-    verdict: Verdict
+
+@dataclass(slots=True)
+class JudgedPage:
+    """A page on its way to the spider: what was asked and what came, what was found, and what is done about it."""
+
+    request: Request
+    response: Response
+    depths: Depths
+    verdict: Verdict = _UNKNOWN
     reading: Reading | None = None
-    """None for a page that was not read."""
+    """What was read of it; None if nothing was."""
     key: bytes | None = None
     """Which page the store was asked about; None if it was not asked."""
     document: Document | None = None
@@ -126,6 +145,114 @@ class Checked(NamedTuple):
     since: float | None = None
     """When work on the event loop began, by ``perf_counter()``, as if none of it had been waited for; None for a page
     that was not read."""
+    decision: Decision = NOTHING
+    preferred: str | None = None
+    """The URL of its cluster that is to be preferred, as far as is known."""
+    read_hints: Hints | None = None
+    """Its `hints`, if somebody has asked for them."""
+
+    @property
+    def depth(self) -> int | None:
+        """How many links lead to it from the start, 0 for a start page; None where nobody counts."""
+        return self.depths.of(self.request)
+
+    @property
+    def hints(self) -> Hints:
+        """What markup and HTTP header say about its URLs, read when it is first asked for."""
+        if self.read_hints is None:
+            response = self.response
+            self.read_hints = read_hints(tree_of(response), response.url, header_values(response, b"Link"))
+        return self.read_hints
+
+    def text(self, fingerprinter: PageFingerprinter) -> Document:
+        """Return what the page says, read again unless a thread has done so. Some milliseconds."""
+        if self.document is not None:
+            return self.document
+        return fingerprinter.extract(tree_of(self.response), content_language=language_of(self.response))
+
+    def protections(self, fingerprinter: PageFingerprinter, wanted: Collection[str]) -> Iterable[str]:
+        """Yield which protections of those *wanted* hold, as :func:`scrapy_simhash.judge.hints.protections` does."""
+        verdict, url = self.verdict, self.response.url
+        return protections(
+            tree_of(self.response),
+            url,
+            verdict.duplicate_of or url,
+            self.hints,
+            verdict.hints,
+            wanted,
+            None if verdict.is_exact else partial(self.text, fingerprinter),
+        )
+
+
+class Observer:
+    """A feature that follows a crawl: made only if its settings ask for it.
+
+    A subclass has the hooks that it needs; the others are never called, see `Observers`.
+    """
+
+    def keep_in(self, store: Store) -> bool:
+        """Take the store of the crawl, before the first page. Return False if there is nothing to do with such a one.
+
+        Raises SettingError and StoreError.
+        """
+        return True
+
+    def spider_opened(self, spider: Spider) -> None:
+        """Begin."""
+
+    def screen(self, request: Request) -> Answer[Request | Response | None]:
+        """Return None for a request that is to be sent, else what takes its place; raise IgnoreRequest to skip it."""
+
+    def without_page(self, request: Request, response: Response) -> Request | Response | Verdict | None:
+        """Return None for *response* if it has a page, else what is to be passed on, or the verdict on the page."""
+
+    def found(self, page: JudgedPage) -> None:
+        """See a page whose verdict is known, before anything is decided; it may change the verdict."""
+
+    def judged(self, page: JudgedPage) -> None:
+        """See a page that is decided, marked and counted, before the spider does."""
+
+    def outcome_lost(self, request: Request) -> None:
+        """Note that what was made of the answer to *request* is lost."""
+
+    def failed(self, request: Request, exception: Exception) -> None:
+        """Note that *request* has no answer, after all retries."""
+
+    def spider_closed(self, spider: Spider, reason: str) -> None:
+        """End."""
+
+    async def finish(self) -> None:
+        """Give the store what it has not got yet. Raises StoreError."""
+
+
+class Observers:
+    """Those of one crawl. What a hook raises is counted and logged, and stops neither the next one nor the crawl."""
+
+    def __init__(self, crawler: Crawler, observers: Sequence[Observer]) -> None:
+        self._stats = stats_of(crawler)
+        self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+        self._observers = observers
+
+    def hooks(self, name: str) -> tuple[Callable[..., Any], ...]:
+        """Return the hook *name* of those that have it, in their order."""
+        return tuple(
+            getattr(observer, name)
+            for observer in self._observers
+            if getattr(type(observer), name) is not getattr(Observer, name)
+        )
+
+    def tell(self, name: str, *arguments: object) -> None:
+        """Call the hook *name* of those that have it, for what does not come with every page."""
+        for hook in self.hooks(name):
+            try:
+                hook(*arguments)
+            except Exception:
+                self.give_up(f"Error in {name} of %(about)s", arguments[0])
+
+    def give_up(self, message: str, about: object) -> None:
+        """Count and log what went wrong, see `Once.tell`; call it where the exception is handled."""
+        self._stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
+        self._once.tell(message, about)
 
 
 def key_of(crawler: Crawler, request: Request) -> bytes:
@@ -164,6 +291,28 @@ def asks_again(request: Request, response: Response) -> bool:
     return isinstance(redirects, list | tuple) and request.url in redirects
 
 
+class Depths:
+    """Reads the depth of requests, and knows whether anybody counts: that middleware may be switched off."""
+
+    def __init__(self, settings: BaseSettings) -> None:
+        # A class and its import path are one middleware, and who comes last is the project.
+        orders = {
+            load_object(path): order for path, order in settings.getwithbase("SPIDER_MIDDLEWARES").items()
+        }
+        self.are_counted = any(
+            order is not None and isinstance(middleware, type) and issubclass(middleware, DepthMiddleware)
+            for middleware, order in orders.items()
+        )
+
+    def of(self, request: Request) -> int | None:
+        """Return the depth of *request*, 0 for a start page, None where nobody counts."""
+        depth = request.meta.get("depth")
+        if isinstance(depth, int):
+            return depth
+        # Whoever counts gives a depth to all that comes from a callback.
+        return 0 if self.are_counted or request.meta.get("is_start_request") else None
+
+
 def tree_of(response: Response) -> Any:
     """Return the root of the tree, the very one that the spider gets; None for JSON that calls itself HTML."""
     root = response.selector.root  # type: ignore[attr-defined]  # who asks knows that it is HTML
@@ -191,4 +340,5 @@ def last_value(response: Response, name: bytes) -> bytes:
 
 def language_of(response: Response) -> str:
     """Return the value of ``Content-Language``, empty if there is none."""
-    return last_value(response, b"Content-Language").decode("latin-1")
+    values: list[bytes] = dict.get(response.headers, b"Content-Language", [])
+    return values[-1].decode("latin-1") if values else ""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml import etree
 
 from scrapy_simhash.config import SCHEMES, Config
 from scrapy_simhash.judge.rule import rule_of
-from scrapy_simhash.page.compiled import FoldSettings, Read, compiled_reader
-from scrapy_simhash.page.features import features, says_something, shingle_counts, whole_text, with_offer
+from scrapy_simhash.page.compiled import FoldSettings, compiled_reader
+from scrapy_simhash.page.features import features, says_something, shingle_counts, whole_text
 from scrapy_simhash.page.fingerprint import (
     DOUBTFUL,
     MINHASH_BYTES,
@@ -30,6 +30,8 @@ from scrapy_simhash.page.fingerprint import (
 )
 from scrapy_simhash.page.language import primary_subtag
 from scrapy_simhash.page.pieces import OF_SITE, Piece, is_doubtful, made_of, pieces, words_number
+from scrapy_simhash.page.reading import KnownSite as KnownSite
+from scrapy_simhash.page.reading import Reading as Reading
 from scrapy_simhash.page.structured import NO_FACTS, Facts, facts
 from scrapy_simhash.page.text import Document, Html, extract, parse, plain_text
 
@@ -45,25 +47,6 @@ SCHEME = "web-2"
 _ANY_LANGUAGE = "en"
 
 
-class Reading(NamedTuple):
-    """What is needed of a page to compare it: of constant size, however large the page."""
-
-    fingerprint: Fingerprint | None
-    """None when the main text is too short."""
-    text_hash: int | None
-    """64-bit hash of title and text, sign for sign, and of a product's price in structured data: two pages with the
-    same hash say the same. See :func:`~scrapy_simhash.page.features.whole_text`.
-
-    None for a page that says nothing: it has no fingerprint, and fewer than
-    :data:`~scrapy_simhash.page.features.extract.LEAST_TOKENS` tokens of main text.
-    """
-    pieces: bytes = b""
-    """Keys of the pieces of the main text, 8 bytes each, from which the profile of its site learns; empty without
-    one."""
-    may_name_canonical: bool = True
-    """Whether the head may name a canonical URL; true where nobody has looked, as in pure Python."""
-
-
 class Vote(NamedTuple):
     """What a feature of a page adds to its fingerprint."""
 
@@ -72,19 +55,6 @@ class Vote(NamedTuple):
     digest: bytes
     """Its hash: 8 bytes, or 16 for 128 bits, big endian."""
     weight: int
-
-
-class KnownSite(Protocol):
-    """What is known about the site of a page: a :class:`~scrapy_simhash.page.site.SiteProfile`."""
-
-    @property
-    def is_known(self) -> bool:
-        """Whether it is enough to tell what the site repeats."""
-        ...
-
-    def flags(self, keys: bytes) -> bytes | None:
-        """Return a byte for each piece, 1 if it is the site's, 2 if it may be; None if none is either."""
-        ...
 
 
 class PageFingerprinter:
@@ -180,19 +150,19 @@ class PageFingerprinter:
         A pure function of the page and the settings: it may run in any thread, as long as nobody changes the tree
         meanwhile. With the compiled kernel other threads run while it works on a long text.
         """
-        root = parse(html, content_type)
+        # As a crawl has it: parse() returns it as it is.
+        root = html if isinstance(html, etree.ElementBase) else parse(html, content_type)
         if not self.rule.compares_sketches:
             site = None
         if self._scheme is not None:
             document = self.extract(root, content_language=content_language)
-            return _reading(
-                document, self._by_scheme(self._scheme, document, root, url), facts(root, url).offer
-            )
+            reading = _reading(document, self._by_scheme(self._scheme, document, root, url))
+            return reading.with_facts(facts(root, url))
         if self._compiled:
             language = primary_subtag(content_language) if content_language else None
             read = self._compiled.read(root, language, self._settings, site, url)
             if read is not None:
-                return Reading(_fingerprint(read), read.text_hash, read.pieces, read.may_name_canonical)
+                return read
         return self.read_document(extract(root, content_language), site, facts(root, url))
 
     def from_text(self, text: str, language: str | None = None) -> Fingerprint | None:
@@ -203,7 +173,7 @@ class PageFingerprinter:
         if self._compiled and self._scheme is None:
             (read,) = self._compiled.read_texts([text], language, self._settings)
             if read is not None:
-                return _fingerprint(read)
+                return read.fingerprint
         return self.from_document(plain_text(text, language))
 
     def from_texts(self, texts: Iterable[str], language: str | None = None) -> list[Fingerprint | None]:
@@ -212,11 +182,11 @@ class PageFingerprinter:
         With the compiled kernel other threads run meanwhile.
         """
         texts = list(texts)
-        reads: Sequence[Read | None] = [None] * len(texts)
+        reads: Sequence[Reading | None] = [None] * len(texts)
         if self._compiled and self._scheme is None:
             reads = self._compiled.read_texts(texts, language, self._settings)
         return [
-            self.from_document(plain_text(text, language)) if read is None else _fingerprint(read)
+            self.from_document(plain_text(text, language)) if read is None else read.fingerprint
             for text, read in zip(texts, reads, strict=True)
         ]
 
@@ -233,27 +203,27 @@ class PageFingerprinter:
 
         *about* is what :func:`~scrapy_simhash.page.structured.facts` makes of the page.
         """
-        reading = _reading(document, self.from_document(document), about.offer)
+        reading = _reading(document, self.from_document(document))
         fingerprint = reading.fingerprint
         if site is None or fingerprint is None:
-            return reading
+            return reading.with_facts(about)
         parts = pieces(document)
         keys = b"".join(piece.key.to_bytes(8, "little") for piece in parts)
         own = self._own_part(document, parts, site, keys)._replace(
-            identity=about.identity,
             words=words_number(document),
             whole=sum(len(piece.tokens) for piece in parts),
             text=(reading.text_hash or 0) & TEXT_MASK,
         )
-        return reading._replace(fingerprint=replace(fingerprint, own=own.to_bytes()), pieces=keys)
+        fingerprint = replace(fingerprint, own=own.to_bytes())
+        return reading._replace(fingerprint=fingerprint, pieces=keys).with_facts(about)
 
     def _own_part(self, document: Document, parts: Sequence[Piece], site: KnownSite, keys: bytes) -> OwnPart:
         """Return what of *document*, whose pieces are *parts*, is not its site's."""
         tokens = sum(len(piece.tokens) for piece in parts)
-        if not site.is_known:
-            return OwnPart(UNKNOWN, tokens)
         flags = site.flags(keys)
         if flags is None:
+            return OwnPart(UNKNOWN, tokens)
+        if not flags:
             return OwnPart(WHOLE, tokens)
         left = [(piece, flag) for piece, flag in zip(parts, flags, strict=True) if flag != OF_SITE]
         own_tokens = sum(len(piece.tokens) for piece, _ in left)
@@ -354,16 +324,11 @@ def scheme_of(config: Config) -> Scheme | None:
     return scheme_named(config.scheme)
 
 
-def _reading(document: Document, fingerprint: Fingerprint | None, offer: str = "") -> Reading:
-    """Return what is needed of a page that has *fingerprint*, and this *offer* in its structured data."""
+def _reading(document: Document, fingerprint: Fingerprint | None) -> Reading:
+    """Return what is needed of a page that has *fingerprint*, without what its structured data say."""
     # What has a fingerprint has a hash: with a min_shingles of 1, one word is enough for both.
     has_hash = fingerprint is not None or says_something(document)
-    return Reading(fingerprint, with_offer(text_hash(document), offer) if has_hash else None)
-
-
-def _fingerprint(read: Read) -> Fingerprint | None:
-    """Return what the kernel has read."""
-    return None if read.value is None else Fingerprint(read.value, read.features, read.sketch, read.own)
+    return Reading(fingerprint, text_hash(document) if has_hash else None)
 
 
 def text_hash(document: Document) -> int:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from scrapy.statscollectors import StatsCollector
 
-    from scrapy_simhash.judge.policy import Decision
-
 _STAT_OF = {
     Status.NEW: names.STAT_NEW,
     Status.NEAR_DUPLICATE: names.STAT_NEAR_DUPLICATES,
@@ -52,12 +50,6 @@ def count_verdict(increase: Callable[[str], None], verdict: Verdict) -> None:
             increase(f"{names.STAT_REVISITS}/{verdict.reason.value}")
         if verdict.is_duplicate:
             increase(names.STAT_REVISITS_REPEATING)
-
-
-def count_decision(stats: StatsCollector, decision: Decision) -> None:
-    """Count why a page was spared; what is dropped is counted when it is dropped."""
-    if decision.exemption is not None:
-        stats.inc_value(f"{names.STAT_EXEMPTED}/{decision.exemption.value}")
 
 
 #: What is dropped, the stat of all of it, and that of the part whose page is unchanged.

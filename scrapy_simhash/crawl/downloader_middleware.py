@@ -7,31 +7,30 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
-from scrapy.exceptions import NotConfigured
+from scrapy.exceptions import IgnoreRequest, NotConfigured
 
 from scrapy_simhash import kernel, names
-from scrapy_simhash.config import Config, idle_settings, unknown_settings, unused_settings
-from scrapy_simhash.crawl.consequences import Consequences
+from scrapy_simhash.config import Config, unknown_settings, unused_settings
+from scrapy_simhash.crawl.consequences import LATE_ERROR, Consequences, observers_of
 from scrapy_simhash.crawl.counts import summary_of_pages
 from scrapy_simhash.crawl.drops import advice_of
 from scrapy_simhash.crawl.marks import erase_marks
 from scrapy_simhash.crawl.page_checker import PageChecker
 from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
-from scrapy_simhash.crawling import Checked, is_crawl, stats_of
+from scrapy_simhash.crawling import Depths, JudgedPage, Observers, is_crawl, key_of, stats_of
 from scrapy_simhash.fingerprinter import PageFingerprinter
+from scrapy_simhash.judge.policy import NOTHING
 from scrapy_simhash.values import ACTION_SETTINGS
 from scrapy_simhash.verdict import Reason, Status, Verdict
-from scrapy_simhash.waiting import finished
+from scrapy_simhash.waiting import awaited, finished
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Coroutine
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
-
-    from scrapy_simhash.observers.recrawl.recrawling import Recrawling
 
 
 logger = logging.getLogger(__name__)
@@ -51,23 +50,26 @@ class SimhashDownloaderMiddleware:
             logger.warning("%s", sentence)
         self.crawler = crawler
         self._stats = stats_of(crawler)
+        self._depths = Depths(crawler.settings)
         self._is_crawl = is_crawl(crawler)
         # Before a store is opened: what is wrong with a setting leaves none behind.
         fingerprinter = PageFingerprinter(self.config)
-        self._consequences = Consequences(crawler, fingerprinter, self._is_crawl)
+        asked_for = observers_of(crawler, fingerprinter)
         self._session = StoreSession(crawler, self.config, fingerprinter=fingerprinter)
         self.detector = self._session.detector
-        self._consequences.keep_in(self._session)
-        self._slow_pages = SlowPages(crawler)
+        kept = [one for one in asked_for if one.keep_in(self.detector.store)]
+        self._observers = Observers(crawler, kept)
+        self._session.last_steps = self._observers.hooks("finish")
+        self._consequences = Consequences(crawler, fingerprinter, self._observers)
         self._checker = PageChecker(crawler, self.detector, remembers=self._session.remembers)
-        self._recrawling = _recrawling(crawler, self.config, self._session, self._consequences.is_gone)
-        # Scrapy calls it for every request if it is there.
+        self._slow_pages = SlowPages(crawler)
+        self._screens = self._observers.hooks("screen")
+        self._without_page = self._observers.hooks("without_page")
+        # Scrapy calls them for every request and every failure if they are there.
         self.process_request: Any
-        if self._recrawling is not None:
-            self.process_request = self._screen_known
-        elif self.config.url_rules == "skip":
+        if self._screens:
             self.process_request = self._screen
-        if self.config.changes is not None and self._is_crawl:
+        if self._observers.hooks("failed"):
             self.process_exception = self._note_failure
 
     @classmethod
@@ -85,25 +87,26 @@ class SimhashDownloaderMiddleware:
         return middleware
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
-    def _screen(self, request: Request, spider: Spider | None = None) -> Request | None:
-        """Raise IgnoreRequest for a request that is not to be sent, which the errback, if any, gets.
+    async def _screen(self, request: Request, spider: Spider | None = None) -> Request | Response | None:
+        """Return what takes the place of a request that is not to be sent now, None for one that is.
 
-        Return a request that is to be sent later; Scrapy puts it back into the queue.
+        Raises IgnoreRequest for one that is not to be sent at all, which the errback, if any, gets.
         """
-        return self._consequences.screen(request)
-
-    async def _screen_known(
-        self, request: Request, spider: Spider | None = None
-    ) -> Request | Response | None:
-        """Do the same, and skip known pages that are not due: return a response with their kept requests, if any."""
-        later = self._consequences.screen(request)
-        if later is not None or self._recrawling is None:
-            return later
-        return await self._recrawling.screen(request)
+        for screen in self._screens:
+            instead: Request | Response | None = None
+            try:
+                instead = await awaited(screen(request))
+            except IgnoreRequest:
+                raise
+            except Exception:
+                self._observers.give_up("Error while asking whether to send %(about)s: it is sent", request)
+            if instead is not None:
+                return instead
+        return None
 
     def _note_failure(self, request: Request, exception: Exception, spider: Spider | None = None) -> None:
         """Take note of a request that has no answer, after all retries."""
-        self._consequences.failed(request, exception)
+        self._observers.tell("failed", request, exception)
 
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
@@ -114,25 +117,32 @@ class SimhashDownloaderMiddleware:
 
         Returns a coroutine if the page is read in a thread or the store is remote; Scrapy awaits it.
         """
-        erase_marks(request)
-        if self._recrawling is not None and not _WITHOUT_PAGE.isdisjoint(response.flags):
-            return self._process_not_modified(self._recrawling, request, response)
+        if not names.META_OUT.isdisjoint(request.meta):
+            erase_marks(request)
+        page = JudgedPage(request, response, self._depths)
+        for without_page in self._without_page:
+            instead: Request | Response | Verdict | None = without_page(request, response)
+            if isinstance(instead, Verdict):
+                page.verdict = instead
+                return self._settle(page, decides=False)
+            if instead is not None:
+                return instead
         reason = self._checker.reason_to_skip(request, response)
         # robots.txt and media files have no callback: neither marked nor counted.
         if reason is Reason.NO_CALLBACK:
             return response
         if reason is not None:
-            return self._settle(Checked(Verdict(Status.SKIPPED, reason=reason)), request, response)
-        checking = self._checker.check(request, response)
+            page.verdict = Verdict(Status.SKIPPED, reason=reason)
+            return self._settle(page)
+        checking = self._checker.check(page)
         if self._checker.must_wait(response):
-            return self._process_waiting(checking, request, response)
-        return self._settle(finished(checking), request, response)
+            return self._process_waiting(checking, page)
+        finished(checking)
+        return self._settle(page)
 
     def spider_opened(self, spider: Spider) -> None:
         """Log one line with the rule, the scope, the actions and the store."""
-        self._consequences.spider_opened(spider)
-        if self._recrawling is not None:
-            self._recrawling.spider_opened(spider)
+        self._observers.tell("spider_opened", spider)
         config = self.config
         action = config.action if self._is_crawl else "mark (this command does not crawl)"
         if self._is_crawl and config.exact_action is not None:
@@ -156,18 +166,12 @@ class SimhashDownloaderMiddleware:
         )
         self._session.log_absence("Pages", spider)
         if self._is_crawl:
-            idle = idle_settings(
-                config,
-                forgets=self._session.forgets,
-                keeps_answers=self._recrawling is not None,
-                is_redis=self._session.is_redis,
-            )
-            for sentence in idle:
+            for sentence in self._session.idle_settings():
                 logger.warning("%s", sentence, extra={"spider": spider})
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """Log one line that counts what was found and what was dropped."""
-        self._consequences.spider_closed(spider, reason)
+        self._observers.tell("spider_closed", spider, reason)
         if self.detector.sites is not None and (known := self.detector.sites.known):
             self._stats.set_value(names.STAT_HOSTS_KNOWN, known)
         asks_for_drops = any(getattr(self.config, name) not in (None, "mark") for name in ACTION_SETTINGS)
@@ -181,60 +185,35 @@ class SimhashDownloaderMiddleware:
                 "To see which page repeats which: %(command)s", {"command": command}, extra={"spider": spider}
             )
         self._slow_pages.spider_closed(spider)
-        if self._recrawling is not None:
-            self._recrawling.spider_closed(spider)
 
     def outcome_lost(self, response: Response | None) -> None:
         """Tell the store that a callback or a pipeline failed: the next crawl delivers the page."""
-        if response is not None and response.request is not None:
-            self._session.unsettle(self._checker.key_of(response.request))
-            self._consequences.outcome_lost(response.request)
+        if response is not None and (request := response.request) is not None:
+            try:
+                self._session.unsettle(key_of(self.crawler, request))
+            except Exception:
+                self._observers.give_up("Error while noting that the items of %(about)s are lost", request)
+            self._observers.tell("outcome_lost", request)
 
-    async def _process_waiting(
-        self, checking: Coroutine[Any, Any, Checked], request: Request, response: Response
-    ) -> Response:
-        checked = await checking
-        erase_marks(request)  # a request that was sent twice may have been marked meanwhile
-        return self._settle(checked, request, response)
+    async def _process_waiting(self, checking: Coroutine[Any, Any, None], page: JudgedPage) -> Response:
+        await checking
+        erase_marks(page.request)  # a request that was sent twice may have been marked meanwhile
+        return self._settle(page)
 
-    def _process_not_modified(
-        self, recrawling: Recrawling, request: Request, response: Response
-    ) -> Request | Response:
-        verdict, again = recrawling.not_modified(request, response)
-        if verdict is not None:
-            self._consequences.not_modified(verdict, request, response)
-        return response if again is None else again
-
-    def _settle(self, checked: Checked, request: Request, response: Response) -> Response:
-        """Act on the verdict and return *response*."""
-        decision = self._consequences.draw(checked, request, response)
-        if checked.key is not None and checked.verdict.status is not Status.SKIPPED:
-            self._stats.set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
-            if decision.loses_items:
-                self._session.unsettle(checked.key)
-        if self._recrawling is not None:
-            self._recrawling.note(checked, request, response, decision.loses_links)
-        if checked.since is not None:
-            self._slow_pages.note(response.url, perf_counter() - checked.since)
+    def _settle(self, page: JudgedPage, *, decides: bool = True) -> Response:
+        """Act on the verdict, and return the response."""
+        self._consequences.follow(page, decides=decides)
+        response = page.response
+        try:
+            if page.key is not None and page.verdict.status is not Status.SKIPPED:
+                self._stats.set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
+                if page.decision is not NOTHING and page.decision.loses_items:
+                    self._session.unsettle(page.key)
+            if page.since is not None and (seconds := perf_counter() - page.since) > BUDGET:
+                self._slow_pages.note(response.url, seconds)
+        except Exception:
+            self._observers.give_up(LATE_ERROR, response)
         return response
-
-
-def _recrawling(
-    crawler: Crawler, config: Config, session: StoreSession, is_gone: Callable[[Request], bool]
-) -> Recrawling | None:
-    """Return the one of *crawler*, None if the settings do not ask for it or the store cannot keep answers."""
-    is_asked = config.conditional or config.recrawl or config.recrawl_budget
-    if not is_asked or session.forgets or not session.is_crawl:
-        return None
-    from scrapy_simhash.observers.recrawl.recrawling import Recrawling
-
-    recrawling = Recrawling.opened(crawler, config, session.detector.store, is_gone)
-    if recrawling is not None:
-        session.last_steps.append(recrawling.finish)
-    return recrawling
-
-
-_WITHOUT_PAGE = frozenset((names.FLAG_NOT_MODIFIED, names.FLAG_NOT_DUE))
 
 
 #: Seconds that the work on one page may take.
@@ -250,9 +229,10 @@ class SlowPages:
         self._slowest: str | None = None
 
     def note(self, url: str, seconds: float) -> None:
-        """Take note of a page that took *seconds* of the loop's time; waits and Scrapy's parse are none of it."""
-        if seconds <= BUDGET:
-            return
+        """Take note of a page that took *seconds* of the loop's time, more than `BUDGET`.
+
+        Waits and Scrapy's parse are none of it.
+        """
         self._stats.inc_value(names.STAT_SLOW_PAGES)
         if seconds > self._longest:
             self._longest, self._slowest = seconds, url

@@ -21,11 +21,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def write_marks(verdict: Verdict, decision: Decision, request: Request, preferred: str | None = None) -> None:
-    """Put *verdict* and *decision* into the meta of *request*; what is None is left out.
-
-    *preferred* is the URL of the cluster that is to be preferred, as far as is known.
-    """
+def write_marks(verdict: Verdict, decision: Decision, request: Request) -> None:
+    """Put *verdict* and *decision* into the meta of *request*; what is None is left out."""
     meta = request.meta
     meta[names.META_STATUS] = _STATUS[verdict.status]
     if verdict.cluster is not None:
@@ -35,8 +32,8 @@ def write_marks(verdict: Verdict, decision: Decision, request: Request, preferre
     if verdict.rank is not None:
         meta[names.META_RANK] = verdict.rank
     # Most pages are new and have no more to say.
-    if verdict.status is not Status.NEW or verdict.hints or verdict.elsewhere or preferred:
-        meta.update({name: value for name, value in _more(verdict, preferred).items() if value is not None})
+    if verdict.status is not Status.NEW or verdict.hints or verdict.elsewhere:
+        meta.update({name: value for name, value in _more(verdict).items() if value is not None})
     if verdict.is_by_learning:
         meta[names.META_BY_LEARNING] = True
     if decision.action is not None:
@@ -49,11 +46,11 @@ def write_marks(verdict: Verdict, decision: Decision, request: Request, preferre
 _STATUS = {status: status.value for status in Status}
 
 
-def _more(verdict: Verdict, preferred: str | None) -> dict[str, Any]:
-    """Return what only a page has that is not new, or that has hints, a copy elsewhere or a preferred URL."""
+def _more(verdict: Verdict) -> dict[str, Any]:
+    """Return what only a page has that is not new, or that has hints or a copy elsewhere."""
     row = verdict.to_dict()
     marks = {name: row[name.removeprefix(_PREFIX)] for name in _MORE}
-    return marks | {names.META_HINTS: list(verdict.hints) or None, names.META_PREFERRED: preferred}
+    return marks | {names.META_HINTS: list(verdict.hints) or None}
 
 
 #: Marks that are values of `Verdict.to_dict()`, by its names.
@@ -72,10 +69,8 @@ _MORE = (
 
 def erase_marks(request: Request) -> None:
     """Take out the marks that *request* came with: its parent's, or those of an earlier visit."""
-    meta = request.meta
-    if not names.META_OUT.isdisjoint(meta):
-        for name in names.META_OUT:
-            meta.pop(name, None)
+    for name in names.META_OUT.intersection(request.meta):
+        del request.meta[name]
 
 
 def note_parent(request: Request, response: Response) -> None:

@@ -11,16 +11,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import names
-from scrapy_simhash.crawling import Checked, Once, counted, key_of, language_of, stats_of, tree_of
+from scrapy_simhash.crawling import Once, counted, key_of, language_of, stats_of, tree_of
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
-from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.page.text import is_xml_feed
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+    from scrapy_simhash.crawling import JudgedPage
 
 
 P = ParamSpec("P")
@@ -120,57 +121,52 @@ class PageChecker:
 
     def must_wait(self, response: Response) -> bool:
         """Tell whether the check of *response* is to be awaited; else it has nothing to wait for."""
-        return self._is_remote or self._is_large(response)
+        return self._is_remote or 0 < self._config.thread_size < len(response.body)
 
-    async def check(self, request: Request, response: Response) -> Checked:
-        """Return the verdict on *response*: a large page is read in a thread, a remote store is waited for.
+    async def check(self, page: JudgedPage) -> None:
+        """Find the verdict on *page*: a large page is read in a thread, a remote store is waited for.
 
         Waiting pages stay among the downloader's active requests, so ``CONCURRENT_REQUESTS`` bounds how many there
         are, and the memory they take; the loop's pool of threads bounds how many of them are read at once.
         """
+        response, detector = page.response, self._detector
         try:
             # Parsed here, where the spider would have it parsed: the tree is the spider's, and lxml keeps a
             # dictionary of names for each thread that parses, so nodes from elsewhere do not mix with its others.
             root = tree_of(response)
             if root is None:
-                return _NOT_HTML
+                page.verdict = _NOT_HTML
+                return
             url = response.url
             if self._is_remote:
-                await self._detector.load_site(url)
-            is_large = self._is_large(response)
+                await detector.load_site(url)
+            is_large = 0 < self._config.thread_size < len(response.body)
             since = perf_counter()
+            read = partial(detector.read, root, url, content_language=language_of(response))
             if is_large:
                 stats_of(self._crawler).inc_value(names.STAT_THREADED)
-                reading = await self._in_thread(partial(self._read, root, url, response))
+                reading = await self._in_thread(read)
                 since = perf_counter()
             else:
-                reading = self._read(root, url, response)
-            key, asked = self.key_of(request), perf_counter()
-            verdict = await self._detector.conclude_async(reading, url, key=key, remember=self._remembers)
+                reading = read()
+            key, asked = key_of(self._crawler, page.request), perf_counter()
+            verdict = await detector.conclude_async(reading, url, key=key, remember=self._remembers)
             if self._is_remote:
                 since += perf_counter() - asked
             # A page that says nothing asks nothing, whatever the store would answer. Of several servers one may be
             # away.
             is_answer = self._store_outage.missed and verdict.status is not Status.SKIPPED
-            if is_answer and self._detector.store.absence is None:
+            if is_answer and detector.store.absence is None:
                 self._store_outage.answered(self._crawler.spider)
-            document = None
             if is_large and self._is_read_again(verdict):
                 asked = perf_counter()
                 # The verdict stands. What goes wrong here goes wrong again, and is told, where the text is asked for.
                 with suppress(Exception):
-                    document = await self._in_thread(partial(self._detector.fingerprinter.extract, root))
+                    page.document = await self._in_thread(partial(page.text, detector.fingerprinter))
                 since += perf_counter() - asked
-            return Checked(verdict, reading, key, document, since)
+            page.verdict, page.reading, page.key, page.since = verdict, reading, key, since
         except Exception as error:
-            return self._give_up(error, response)
-
-    def key_of(self, request: Request) -> bytes:
-        """Return which page *request* asks for: its fingerprint, as Scrapy makes it."""
-        return key_of(self._crawler, request)
-
-    def _is_large(self, response: Response) -> bool:
-        return 0 < self._config.thread_size < len(response.body)
+            page.verdict = self._give_up(error, response)
 
     def _is_read_again(self, verdict: Verdict) -> bool:
         """Tell whether somebody may ask for the text of a page: whether it protects the page, or what has changed."""
@@ -183,9 +179,6 @@ class PageChecker:
             and (config.action != "mark" or config.url_rules == "skip")
             and "product" in config.protect
         )
-
-    def _read(self, root: Any, url: str, response: Response) -> Reading:
-        return self._detector.read(root, url, content_language=language_of(response))
 
     async def _in_thread(self, function: Callable[[], T]) -> T:
         """Return what *function*, which reads the tree of a page, returns in a thread; raise what it raises."""
@@ -205,18 +198,19 @@ class PageChecker:
             raise error
         return cast("T", result)
 
-    def _give_up(self, error: Exception, response: Response) -> Checked:
+    def _give_up(self, error: Exception, response: Response) -> Verdict:
         """Return the verdict on a page that could not be checked; call it where the exception is handled."""
         # The store has named it in the log, and answers for all others.
         if isinstance(error, RecordDamaged):
-            return Checked(Verdict(Status.UNKNOWN, reason=Reason.STORE))
+            return _NOT_ASKED
         if isinstance(error, StoreError):
             self._store_outage.failed(error, self._crawler.spider)
-            return Checked(Verdict(Status.UNKNOWN, reason=Reason.STORE))
+            return _NOT_ASKED
         self._once.tell(
             "Error while comparing %(about)s with earlier pages: the page is kept, unmarked", response
         )
-        return Checked(Verdict(Status.UNKNOWN))
+        return Verdict(Status.UNKNOWN)
 
 
-_NOT_HTML = Checked(Verdict(Status.SKIPPED, reason=Reason.NOT_HTML))
+_NOT_HTML = Verdict(Status.SKIPPED, reason=Reason.NOT_HTML)
+_NOT_ASKED = Verdict(Status.UNKNOWN, reason=Reason.STORE)

@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from scrapy_simhash import names
+from scrapy_simhash.config import idle_settings
 from scrapy_simhash.crawl.store_factory import open_store, place_of
 from scrapy_simhash.crawling import counted, is_crawl, stats_of
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.exceptions import SimhashError, StoreError
+from scrapy_simhash.notes import PAGE
 from scrapy_simhash.place import REDIS
 from scrapy_simhash.store import MemoryStore
 from scrapy_simhash.waiting import awaited, finished
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -63,7 +65,7 @@ class StoreSession:
         #: Whether pages may be dropped because another live crawler has delivered them.
         self.sees_live_crawlers = self.is_redis and config.revisit_live > 0
         #: What is to be done before the store is closed.
-        self.last_steps: list[Callable[[], Awaitable[None]]] = []
+        self.last_steps: Sequence[Callable[[], Awaitable[None]]] = ()
         self._telling: asyncio.Task[None] | None = None
         self._awaits_start = self.is_crawl and not self.forgets
         self._close_reason = "finished"
@@ -98,6 +100,15 @@ class StoreSession:
         elif self.detector.config.reset:
             known += ", SIMHASH_RESET is True"
         return f"{place} ({known})"
+
+    def idle_settings(self) -> Iterator[str]:
+        """Yield a warning for each setting that has no effect because of another one, or of this store."""
+        return idle_settings(
+            self.detector.config,
+            forgets=self.forgets,
+            keeps_answers=PAGE in self.detector.store.note_kinds,
+            is_redis=self.is_redis,
+        )
 
     def log_absence(self, what: str, spider: Spider) -> None:
         """Log one line if the store cannot be asked at the start; *what* is ``Pages`` or ``Items``."""

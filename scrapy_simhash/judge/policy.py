@@ -63,6 +63,10 @@ class Decision(NamedTuple):
         return self.action is not None and Action.DROP_LINKS in self.action
 
 
+#: Of a page about which there was no question.
+NOTHING = Decision(None)
+
+
 class UrlFilter:
     """URLs by pattern and by domain, in the words of Scrapy's link extractors.
 
@@ -164,7 +168,7 @@ class Policy:
             if requested is not None
         ]
         if not rulings:
-            return Decision(None)
+            return NOTHING
         action = Action.MARK
         for _, decision in rulings:
             action |= decision.action or Action.MARK

@@ -5,6 +5,7 @@ from typing import Any, SupportsIndex
 
 from scrapy_simhash.index.values import Match
 from scrapy_simhash.store.base import Claim, Posting
+from scrapy_simhash.store.local import ContentRow
 from scrapy_simhash.store.memory import Rows as PureRows
 
 class Postings:
@@ -26,8 +27,8 @@ class Postings:
         subject: int,
         most: int,
         nearby: int,
-        recent: Mapping[int, bytes],
-        read: Callable[[int], bytes],
+        recent: Mapping[int, ContentRow],
+        read: Callable[[int], ContentRow | None],
         explains: bool,
     ) -> tuple[
         int, tuple[int, ...], bool, tuple[int, bool, int, float, tuple[float, int, float] | None] | None
@@ -63,7 +64,6 @@ class Rows(PureRows):
     def claim(
         self,
         posting: Posting,
-        scope: int,
         index: Any,
         look: SecondLook,
         most: int,

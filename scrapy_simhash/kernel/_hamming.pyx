@@ -482,7 +482,8 @@ cdef class Postings:
              bint explains):
         """Search for a page that is new, and choose: the native twin of ``LocalStore._near_kin`` for such a one.
 
-        *page* and what *recent*, else *read*, has of a content is a fingerprint as ``compared_bytes()`` gives it.
+        *page* is a fingerprint as ``compared_bytes()`` gives it; *recent*, else *read*, has the ContentRow of a
+        content, or None for one that is passed over.
         Return by what it can be found, these values, whether own parts made the difference, and the content chosen:
         (content, is_near, distance, alike, None or (threshold, basis, least)), or None if there is none.
         """
@@ -493,10 +494,12 @@ cdef class Postings:
         look._begin(&of, <const uint8_t *>PyBytes_AsString(page), len(page))
         self._search(&of.page, self._value(subject), most, nearby, &found)
         for i in range(found.n):
-            data = recent.get(found.contents[i])
-            if data is None:
-                data = read(found.contents[i])
-            look._meet(&of, found.contents[i], <const uint8_t *>PyBytes_AsString(data), len(data))
+            row = recent.get(found.contents[i])
+            if row is None:
+                row = read(found.contents[i])
+            if row is not None:
+                data = row[3]
+                look._meet(&of, found.contents[i], <const uint8_t *>PyBytes_AsString(data), len(data))
         values = tuple([found.values[i] for i in range(found.n_values)])
         chosen = None
         if of.is_near or of.alike >= 0:
@@ -682,26 +685,28 @@ cdef enum:
     # The longest fingerprint: value, sketch, own part.
     PRINT_BYTES = 8 + 128 + 140
     END = 0xff
-cdef uint64_t MOST_ROWS = 0xffffffff, MOST_TEXT = <uint64_t>1 << 40
+# In place of the content of a page that was removed.
+cdef uint32_t REMOVED = 0xffffffff
+cdef uint64_t MOST_ROWS = REMOVED, MOST_TEXT = <uint64_t>1 << 40
 
 
 cdef class Rows:
     """Pages and contents side by side: the native twin of ``Rows`` in ``store/memory.py``, which says what they are.
 
     ``claim`` is that of ``LocalStore.claim`` for a page that is new and has a sketch. *door* has what Python knows
-    better: ``claim`` and ``near_miss`` are the types of an answer, ``bases`` the names of what has decided,
-    ``subject_number`` is that of ``page/fingerprint``.
+    better: ``claim`` and ``near_miss`` are the types of an answer, ``page`` and ``content`` those of rows, ``bases``
+    the names of what has decided, ``subject_number`` is that of ``page/fingerprint``.
     """
 
     cdef table keys
     cdef column pages, contents, heads
     # What follows the hosts of URLs, each with an end; and fingerprints.
     cdef column texts, prints
-    cdef dict site_numbers
-    cdef list sites
+    cdef dict site_numbers, scope_numbers
+    cdef list sites, scopes
     # Keys of another length, or with the hash of one that is in the table; and those of another length by number.
     cdef dict others, odd_keys
-    cdef object claim_type, near_miss, bases, subject_number
+    cdef object claim_type, near_miss, page_type, content_type, bases, subject_number
 
     def __cinit__(self):
         if not table_init(&self.keys, 0xffffffffffffffff, 0, True):
@@ -717,8 +722,9 @@ cdef class Rows:
 
     def __init__(self, door):
         self.claim_type, self.near_miss, self.bases = door.claim, door.near_miss, door.bases
-        self.subject_number = door.subject_number
+        self.page_type, self.content_type, self.subject_number = door.page, door.content, door.subject_number
         self.site_numbers, self.sites, self.others, self.odd_keys = {}, [], {}, {}
+        self.scope_numbers, self.scopes = {}, []
         # There is no head 0.
         if not column_reserve(&self.heads, 1, sizeof(head_row)):
             raise MemoryError()
@@ -771,17 +777,21 @@ cdef class Rows:
     def page(self, size_t number):
         """See the twin."""
         cdef page_row *row = self._page(number)
+        if row.content == REMOVED:
+            return None
         its = self._print(self._content(row.content))
         if row.length:
             its = PyBytes_FromStringAndSize(self.prints.at + row.print, row.length)
         text_hash = row.text_hash if row.is_known else None
-        return self._key(number), self._url(number), its, text_hash, row.seen, row.content, row.rank, row.joined
+        return new_tuple(self.page_type, (self._key(number), self._url(number), its, text_hash, row.seen, row.content,
+                                          row.rank, row.joined, False))
 
     def content(self, size_t number):
         """See the twin."""
         cdef content_row *row = self._content(number)
         seen = (<head_row *>self.heads.at + row.head).seen if row.head else self._page(row.page).seen
-        return row.page, row.scope, row.is_short, self._print(row), self._text_hash(row), seen
+        return new_tuple(self.content_type, (row.page, self.scopes[row.scope], row.is_short, self._print(row),
+                                             self._text_hash(row), seen))
 
     def contents_of(self, uint32_t page):
         """See the twin."""
@@ -790,23 +800,24 @@ cdef class Rows:
 
     def remove(self, key):
         """See the twin."""
+        self._page(self.find(key)).content = REMOVED
         if self.others.pop(key, None) is None:
             table_remove(&self.keys, <uint64_t>hash(key))
 
-    def write(self, entry, uint32_t scope, bytes compared not None):
+    def write(self, entry, bytes compared not None):
         """See the twin."""
         number, posting, former, content, is_new, has_own, _, rank, joins, _ = entry
         if not is_new:
             self._content(content)
         if joins is not None:
             self._page(joins)
-        self._write(-1 if former is None else number, posting, content, is_new, is_new or has_own, rank, scope,
+        self._write(-1 if former is None else number, posting, content, is_new, is_new or has_own, rank,
                     <const uint8_t *>PyBytes_AsString(compared), len(compared))
         if joins is not None:
             self._page(joins).joined = rank
 
     cdef int _write(self, Py_ssize_t number, posting, uint32_t content, bint is_new, bint has_print, uint32_t rank,
-                    uint32_t scope, const uint8_t *print, size_t length) except -1:
+                    const uint8_t *print, size_t length) except -1:
         """Write a page, a new one for -1, and its content if that is new: all of it, or nothing without memory."""
         cdef page_row *row
         cdef content_row *first
@@ -818,7 +829,7 @@ cdef class Rows:
         cdef bytes text = PyUnicode_AsEncodedString(posting[1], "utf-8", "surrogatepass")
         cdef const char *url = PyBytes_AsString(text)
         cdef size_t host = end_of_host(url, len(text)), size = len(text) - host
-        cdef uint32_t site = self._site(text[:host])
+        cdef uint32_t site = self._site(text[:host]), scope = self._scope(posting[2])
         if site == NO_SITE:
             url, size = PyBytes_AsString(text), len(text)
         else:
@@ -886,6 +897,13 @@ cdef class Rows:
             self.site_numbers[host] = number
         return number
 
+    cdef uint32_t _scope(self, scope) except? 0:
+        """Return the number of a scope."""
+        number = self.scope_numbers.setdefault(scope, len(self.scopes))
+        if number == len(self.scopes):
+            self.scopes.append(scope)
+        return number
+
     cdef int _number(self, key, size_t number) except -1:
         """Let a key that is new be found."""
         cdef uint64_t code = <uint64_t>hash(key)
@@ -899,7 +917,7 @@ cdef class Rows:
             self.odd_keys[number] = key
         return 0
 
-    def claim(self, posting, uint32_t scope, Postings index not None, SecondLook look not None, size_t most,
+    def claim(self, posting, Postings index not None, SecondLook look not None, size_t most,
               size_t nearby, bint explains):
         """Return the answer to a page that is new and has a sketch, now written, and by what its content is found.
 
@@ -946,7 +964,7 @@ cdef class Rows:
                 None, of.content, cluster, self._url(cluster), of.distance, of.alike, is_same, rank, self._key(cluster),
                 learned, threshold, None, basis, least, None))
             self._write(-1, posting, of.content, False, its.length != length or
-                        memcmp(self.prints.at + its.print, print, length) != 0, rank, scope, print, length)
+                        memcmp(self.prints.at + its.print, print, length) != 0, rank, print, length)
             self._page(cluster).joined = rank
             return made, None
         if threshold is not None:
@@ -957,7 +975,7 @@ cdef class Rows:
         try:
             for i in range(found.n_values):
                 index._add(found.values[i], content)
-            self._write(-1, posting, content, True, True, 0, scope, print, length)
+            self._write(-1, posting, content, True, True, 0, print, length)
         except BaseException:
             for i in range(found.n_values):
                 index.discard(found.values[i], content)

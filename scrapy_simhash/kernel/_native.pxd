@@ -37,7 +37,7 @@ cdef extern from "page.h" nogil:
         uint64_t worded_reasons, unnamed_reasons
         uint8_t edge
         int64_t sample, least_tokens, max_path_depth, most_marks
-        int64_t cut, least_piece, short_piece
+        int64_t cut, least_piece, short_piece, doubtful_share
         uint32_t sentence_marks[32]
         size_t n_sentence_marks
         uint32_t currencies[64][2]
@@ -168,7 +168,7 @@ cdef extern from "characters.h" nogil:
 
 cdef class Rules:
     cdef rules c
-    cdef object _load, _normalize, _has_price, _weight, _classify, _is_doubtful
+    cdef object _load, _normalize, _has_price, _weight, _classify, _fingerprint, _reading, _with_facts
     cdef object failure
     cdef _take_words(self, lexicon *words, dict known)
     cdef _take_numbers(self, definition)

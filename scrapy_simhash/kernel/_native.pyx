@@ -24,6 +24,7 @@ cdef extern from *:
 
 cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *n) except NULL
+    int PyObject_GenericSetAttr(object of, object name, object value) except -1
 
 
 # Below this many bytes of text a page is done sooner than other threads could use the time.
@@ -77,7 +78,8 @@ cdef class Rules:
         self._has_price = definition.has_price
         self._weight = definition.weight
         self._classify = definition.classify
-        self._is_doubtful = definition.is_doubtful
+        self._fingerprint, self._reading = definition.fingerprint, definition.reading
+        self._with_facts = definition.with_facts
         self._take_words(&self.c.tags, definition.tags)
         self._take_words(&self.c.roles, definition.roles)
         self._take_words(&self.c.names, definition.names)
@@ -131,7 +133,7 @@ cdef class Rules:
         c.sample, c.least_tokens = definition.sample, definition.least_tokens
         c.cut, c.least_piece, c.short_piece = definition.cut, definition.least_piece, definition.short_piece
         c.max_path_depth, c.most_marks = definition.max_path_depth, definition.most_marks
-        c.tie_mask = definition.tie_mask
+        c.doubtful_share, c.tie_mask = definition.doubtful_share, definition.tie_mask
         c.seeds[0], c.seeds[1] = definition.seeds
         c.occurrence_scatter, c.mark_scatter = definition.occurrence_scatter, definition.mark_scatter
 
@@ -277,31 +279,30 @@ cdef bytes packed(int kind, const own_part *own):
 
 
 cdef tuple own_part_of(page *p, Rules rules, settings, site, uint64_t text_hash):
-    """Return the keys of the pieces of a page, and its own part without an identity; None: not covered."""
+    """Return its own part, without an identity, and the keys of its pieces; None: not covered."""
     cdef fold_settings by = settings_of(settings, False)
     cdef own_part own
-    cdef bytes flags = None
     cdef const uint8_t *read_flags = NULL
     if not raise_for(page_cut(p), rules):
         return None
     pieces = PyBytes_FromStringAndSize(<const char *>page_piece_keys(p), 8 * page_pieces(p))
-    is_known = site.is_known
-    if is_known:
-        flags = site.flags(pieces)
+    cdef bytes flags = site.flags(pieces)
     raise_for(page_weigh_own(p, NULL, &own), rules)
-    if flags is not None:
+    if flags:
         if <size_t>len(flags) != page_pieces(p):
             raise ValueError("flags() must return a byte for each piece")
         read_flags = <const uint8_t *><const char *>flags
         raise_for(page_weigh_own(p, read_flags, &own), rules)
     own.text = text_hash
-    if not is_known or rules._is_doubtful(own.tokens, own.doubtful):
-        return pieces, packed(OWN_DOUBTFUL if is_known else OWN_UNKNOWN, &own)
+    if flags is None:
+        return packed(OWN_UNKNOWN, &own), pieces
+    if own.doubtful * rules.c.doubtful_share > own.tokens:
+        return packed(OWN_DOUBTFUL, &own), pieces
     if own.tokens == own.whole:
-        return pieces, packed(OWN_WHOLE, &own)
+        return packed(OWN_WHOLE, &own), pieces
     if not raise_for(page_own_part(p, read_flags, &by, &own), rules):
         return None
-    return pieces, packed(OWN_PART, &own)
+    return packed(OWN_PART, &own), pieces
 
 
 cdef struct noted_piece:
@@ -338,6 +339,7 @@ cdef class PieceTable:
     A bucket is filled from its front; a free place has no subjects.
     """
 
+    cdef public uint64_t subjects
     cdef noted_piece *pieces
     cdef size_t buckets, size
     cdef int least[2]
@@ -355,7 +357,13 @@ cdef class PieceTable:
     def __len__(self):
         return self.size
 
+    @property
+    def is_known(self):
+        return count_bits(self.subjects) >= self.least[0]
+
     def flags(self, bytes keys not None):
+        if not self.is_known:
+            return None
         cdef const unsigned char *at = <const unsigned char *><const char *>keys
         cdef Py_ssize_t i, n = len(keys) // 8
         cdef bytes flags = PyBytes_FromStringAndSize(NULL, n)
@@ -366,11 +374,12 @@ cdef class PieceTable:
             found = self._find(load_key(at + 8 * i))
             to[i] = 0 if found == NULL else self._flag(found)
             any_is = any_is or to[i]
-        return flags if any_is else None
+        return flags if any_is else b""
 
     def learn(self, bytes keys not None, int subject):
         cdef const unsigned char *at = <const unsigned char *><const char *>keys
         cdef Py_ssize_t i
+        self.subjects |= <uint64_t>1 << subject
         for i in range(len(keys) // 8):
             self._note(load_key(at + 8 * i), <uint64_t>1 << subject)
 
@@ -485,28 +494,20 @@ cdef class Reader:
     def __dealloc__(self):
         page_free(self.spare)
 
-    def read_tree(self, _Element root not None, str language, settings not None, site=None):
-        """Return (value, features, sketch, text hash, pieces, own part, where structured data may be, whether the head
-        may name a canonical URL) of a page.
-
-        No value: too short, no hash: it says nothing. Pieces and own part are empty without a *site*.
-        """
+    def read_tree(self, _Element root not None, str language, settings not None, site, str url):
+        """Return the Reading of a page; *site* is a KnownSite or None."""
         cdef page *p = self._take()
         try:
             if self._classify(p, root, language) is None:
                 return None
-            found = self._read(p, settings)
-            if found is None:
-                return None
-            if found[0] is None or site is None:
-                return found + (b"", b"", p.structured, p.may_name_canonical)
-            own = own_part_of(p, self.rules, settings, site, found[3] or 0)
-            return None if own is None else found + own + (p.structured, p.may_name_canonical)
+            made = self._read(p, settings, site)
+            # Most pages have no structured data.
+            return self.rules._with_facts(made, root, url, p.structured) if made is not None and p.structured else made
         finally:
             self._give_back(p)
 
     def read_texts(self, list texts not None, language, settings not None):
-        """Return, for each of *texts*, what read_tree() does, but no text hash; without a *language* the words tell.
+        """Return, for each of *texts*, its Reading, but no text hash; without a *language* the words tell.
 
         Other threads run meanwhile, unless there is little to do. The list must not change before the call returns.
         """
@@ -531,7 +532,8 @@ cdef class Reader:
                 with nogil:
                     run_jobs(p, jobs, n, declared, detects, &by)
             return [
-                result_of(&jobs[i].result, by.with_sketch) if raise_for(jobs[i].outcome, self.rules) else None
+                reading_of(&jobs[i].result, self.rules, &by, (b"", b""), True)
+                if raise_for(jobs[i].outcome, self.rules) else None
                 for i in range(n)
             ]
         finally:
@@ -596,16 +598,21 @@ cdef class Reader:
                     why = page_conclude(p)
         return language or "" if raise_for(why, self.rules) else None
 
-    cdef tuple _read(self, page *p, settings):
+    cdef object _read(self, page *p, settings, site):
         cdef fold_settings by = settings_of(settings, True)
         cdef reading result
         cdef int why
+        cdef tuple own = (b"", b"")
         if page_length(p) < LARGE:
             why = page_read(p, &by, &result)
         else:
             with nogil:
                 why = page_read(p, &by, &result)
-        return result_of(&result, by.with_sketch) if raise_for(why, self.rules) else None
+        if not raise_for(why, self.rules):
+            return None
+        if result.has_fingerprint and site is not None:
+            own = own_part_of(p, self.rules, settings, site, result.text_hash)
+        return None if own is None else reading_of(&result, self.rules, &by, own, p.may_name_canonical)
 
 
 cdef struct job:
@@ -635,12 +642,24 @@ cdef fold_settings settings_of(settings, bint with_text_hash) except *:
     return by
 
 
-cdef tuple result_of(const reading *result, bint with_sketch):
+cdef object reading_of(
+    const reading *result, Rules rules, const fold_settings *by, tuple own_and_pieces, bint may_name_canonical
+):
+    fingerprint = None
+    own, pieces = own_and_pieces
+    if result.has_fingerprint:
+        # Without the checks of its constructor, which are for what others made.
+        fingerprint = rules._fingerprint.__new__(rules._fingerprint)
+        PyObject_GenericSetAttr(fingerprint, "value", result.value)
+        PyObject_GenericSetAttr(fingerprint, "features", result.features)
+        PyObject_GenericSetAttr(
+            fingerprint,
+            "sketch",
+            PyBytes_FromStringAndSize(<const char *>result.sketch, SKETCH_BYTES) if by.with_sketch else b"",
+        )
+        PyObject_GenericSetAttr(fingerprint, "own", own)
     text_hash = result.text_hash if result.has_text_hash else None
-    if not result.has_fingerprint:
-        return None, 0, b"", text_hash
-    sketch = PyBytes_FromStringAndSize(<const char *>result.sketch, SKETCH_BYTES) if with_sketch else b""
-    return result.value, result.features, sketch, text_hash
+    return tuple.__new__(rules._reading, (fingerprint, text_hash, pieces, may_name_canonical))
 
 
 cdef str string_of(const char *text, size_t n):

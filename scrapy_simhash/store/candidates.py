@@ -39,7 +39,7 @@ MOST_COMPARED = 64
 #: find them all.
 MOST_NEARBY = 256
 
-#: Fingerprints that are kept in memory, ready to compare, after they were compared once: some 3 MB.
+#: Fingerprints that are kept in memory, ready to compare, after they were compared once: some 3 to 6 MB.
 FINGERPRINTS = 10_000
 
 #: By which of its values a content is found, added up; 0 for none.

@@ -15,14 +15,6 @@ Read = TypeVar("Read")
 MOST_LOGGED = 100
 
 
-class ContentDamaged(RecordDamaged):
-    """A content that cannot be read, or whose page cannot: nobody repeats it. No store lets it out."""
-
-    def __init__(self, content: int) -> None:
-        super().__init__(f"content {content}")
-        self.content = content
-
-
 class Damage:
     """Which records of the store at *place* could not be read.
 
@@ -59,6 +51,11 @@ class Damage:
             )
         elif len(self) == MOST_LOGGED + 1:
             logger.warning("%s: more records are damaged; scrapy-simhash info --check names all", self._place)
+
+    def found(self, record: str) -> RecordDamaged:
+        """Take note of *record*, and return the error for whoever asked for it."""
+        self.note(record)
+        return RecordDamaged(f"{self._place} is damaged: {record}")
 
     def read(self, read: Callable[[bytes], Read], record: bytes, name: str) -> Read | None:
         """Return what *read* makes of *record*; None if it raises ValueError, and then *name* is noted."""

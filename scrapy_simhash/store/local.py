@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, suppress
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
-from scrapy_simhash.index import HammingIndex, Match
+from scrapy_simhash.exceptions import RecordDamaged
+from scrapy_simhash.index import HammingIndex
 from scrapy_simhash.judge.measured import BASES
-from scrapy_simhash.page.fingerprint import Fingerprint, subject_number
+from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, subject_number
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.store import candidates
 from scrapy_simhash.store.base import Claim, Page, Posting, Store, Visit
@@ -24,7 +26,7 @@ from scrapy_simhash.store.candidates import (
     values_by,
     with_latest,
 )
-from scrapy_simhash.store.damage import ContentDamaged
+from scrapy_simhash.store.damage import Damage, shown
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.verdict import NearMiss
 
@@ -32,14 +34,64 @@ if TYPE_CHECKING:
     from scrapy_simhash.kernel._hamming import SecondLook
 
 
+class PageRow(NamedTuple):
+    """What is kept of a page's latest visit."""
+
+    key: bytes
+    url: str
+    compared: bytes
+    """`Fingerprint.compared_bytes`: its content's, or its own where that says something else."""
+    text_hash: int | None
+    seen: int
+    content: int
+    rank: int
+    joined: int
+    """How many have joined its cluster."""
+    is_settled: bool = False
+
+
+class ContentRow(NamedTuple):
+    """What is kept of a content: its page, which may have been removed since, and what it came with."""
+
+    page: int
+    scope: str
+    is_short: bool
+    compared: bytes
+    text_hash: int | None
+    seen: int
+
+
+class Ledger(Protocol):
+    """Pages and contents by number, from 0, and pages by key. What cannot be read raises RecordDamaged."""
+
+    def find(self, key: bytes) -> int | None:
+        """Return the number of a page, None if it is not known."""
+        ...
+
+    def page(self, number: int) -> PageRow | None:
+        """Return what is kept of a page, None if it was removed."""
+        ...
+
+    def content(self, number: int) -> ContentRow:
+        """Return what is kept of a content."""
+        ...
+
+    def contents_of(self, page: int) -> list[int]:
+        """Return the contents that came from a page, oldest first."""
+        ...
+
+
+#: What tells which contents came from a page.
+ContentsOf: TypeAlias = Callable[[int], Iterable[int]]
+
+
 class Kin(NamedTuple):
     """A content that a page repeats."""
 
     content: int
-    cluster: int
+    row: ContentRow
     distance: int
     similarity: float
-    is_same_text: bool
 
 
 class Found(NamedTuple):
@@ -81,61 +133,56 @@ class Entry(NamedTuple):
     """See ``candidates``: by which values a new content is found."""
 
 
+#: Bytes of a fingerprint, as the rule compares it, before the own part.
+_BEFORE_OWN = 8 + SKETCH_BYTES
+
+
 class LocalStore(Store):
     """A :class:`~scrapy_simhash.store.base.Store` whose indexes are here, one for each scope.
 
-    A subclass is the *ledger*: it keeps pages and contents, and writes an entry as a whole or raises
-    StoreUnavailable. Only then does the index learn of it. *blocks* is for `index_for`.
+    A subclass has the *ledger* of pages and contents, and writes an entry as a whole or raises StoreUnavailable. Only
+    then does the index learn of it. *blocks* is for `index_for`.
     """
 
+    damage: Damage
     #: How many fingerprints can be found. Counted, since there may be as many indexes as sites.
     index_size = 0
 
-    def __init__(self, header: Header, blocks: int = BLOCKS) -> None:
+    def __init__(self, header: Header, ledger: Ledger, damage: Damage, blocks: int = BLOCKS) -> None:
         super().__init__(header)
+        self.damage = damage
         self._rule = header.rule
+        self._rows = ledger
         self._blocks = blocks
         self._indexes: dict[str, HammingIndex] = {}
         #: Scopes with a crowd, of which the log has told.
         self._crowded: set[str] = set()
-        #: Contents that were found, and could not be read.
+        #: Contents that were found, and cannot be read, or their pages cannot: nobody repeats them.
         self._damaged: set[int] = set()
-        self._recent: Recent[int, bytes] = Recent(FINGERPRINTS)
+        #: They never change; and in a crowd it is the same ones again and again.
+        self._recent: Recent[int, ContentRow] = Recent(FINGERPRINTS)
         self._look = self._rule.native
-        #: The numbers that the next new page and the next new content will have: the ledger counts on.
-        self._page_end = self._content_end = 0
+        #: How many pages are known; the numbers that the next new page and the next new content will have.
+        self._size = self._page_end = self._content_end = 0
+
+    def __len__(self) -> int:
+        """Return how many pages are known. O(1)."""
+        return self._size
 
     def claim(self, posting: Posting) -> Claim:
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One look-up and one insert."""
-        number, claim, joins, found = self._decide(posting)
-        content, former, fingerprint = claim.content, claim.former, posting.fingerprint
-        is_new_content = content == self._content_end
-        self._write(
-            Entry(
-                number,
-                posting,
-                former,
-                content,
-                is_new_content,
-                not is_new_content and not self._is_as(content, number, fingerprint),
-                former is not None
-                and former.is_settled
-                and (former.value, former.text_hash) == (fingerprint.value, posting.text_hash),
-                claim.rank or 0,
-                joins,
-                found.found_by,
-            )
-        )
-        if is_new_content and not posting.is_short:
-            self._find_by(posting.scope, found, content)
+        claim, entry, values = self._decide(posting)
+        self._write(entry)
+        self._size += entry.former is None
+        self._page_end += entry.former is None
+        if entry.is_new_content:
+            self._content_end += 1
+            if not posting.is_short:
+                index = self._index(posting.scope)
+                for value in values:
+                    index.add(value, entry.content)
+                self._count(posting.scope, entry.found_by)
         return claim
-
-    def _find_by(self, scope: str, found: Found, content: int) -> None:
-        """Let a content be found from now on by its values."""
-        index = self._index(scope)
-        for value in found.values:
-            index.add(value, content)
-        self._count(scope, found.found_by)
 
     def _count(self, scope: str, found_by: int) -> None:
         """Count a new content; the first that its text does not find is told."""
@@ -145,100 +192,169 @@ class LocalStore(Store):
 
     def look(self, posting: Posting) -> Claim:
         """See :meth:`Store.look <scrapy_simhash.store.base.Store.look>`. One look-up."""
-        return self._decide(posting)[1]
+        return self._decide(posting)[0]
 
     def remove(self, key: bytes) -> bool:
         """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`."""
-        page = self.get(key)
-        if page is None:
+        number = self._rows.find(key)
+        if number is None or self._rows.page(number) is None:
             return False
-        for content, posting in self._erase(page):
+        contents = [(one, row) for one in self._rows.contents_of(number) if (row := self._content(one))]
+        self._erase(number, key, [row for _, row in contents])
+        self._size -= 1
+        for content, row in contents:
             # After a failure of memory there may be contents that can be found only when the store is opened again.
-            if not posting.is_short:
-                index, values = self._index(posting.scope), values_by(posting.fingerprint, BY_ALL)
+            if not row.is_short:
+                index = self._index(row.scope)
+                values = values_by(Fingerprint.from_compared_bytes(row.compared), BY_ALL)
                 self.index_size -= sum([index.discard(value, content) for value in values]) > 0
         return True
 
-    def _decide(self, posting: Posting) -> tuple[int, Claim, int | None, Found]:
-        """Return the number of the page, the next one if it is new, the answer, and the cluster that it joins.
+    def get(self, key: bytes) -> Page | None:
+        """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`."""
+        number = self._rows.find(key)
+        return None if number is None else self._page(self._rows, number)
 
-        And what was found for it, with the values by which it can be found, if it is new.
-        """
+    def pages(self) -> Iterator[Page]:
+        """See :meth:`Store.pages <scrapy_simhash.store.base.Store.pages>`. Read as they are asked for."""
+        return (page for page, _ in self._all())
+
+    def __iter__(self) -> Iterator[Posting]:
+        """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`. Read as they are asked for."""
+        for page, contents_of in self._all():
+            with suppress(RecordDamaged):
+                yield from self._earlier(page, contents_of(page.number))
+            yield page.posting
+
+    def _all(self) -> Iterator[tuple[Page, ContentsOf]]:
+        """Yield every page that is not damaged, and what tells which contents came from it."""
+        with self._reading() as (rows, numbers, contents_of):
+            for number in numbers:
+                with suppress(RecordDamaged):
+                    if page := self._page(rows, number):
+                        yield page, contents_of
+
+    def _page(self, rows: Ledger, number: int) -> Page | None:
+        """Return a page, None if it was removed. Raises RecordDamaged, also for its content."""
+        row = rows.page(number)
+        if row is None:
+            return None
+        key, url, compared, text_hash, seen, content, _, _, is_settled = row
+        its = self._content(content)
+        if its is None:
+            raise self.damage.found(f"page {number} ({shown(url)})")
+        fingerprint = Fingerprint.from_compared_bytes(compared)
+        posting = Posting(key, url, its.scope, fingerprint, its.is_short, text_hash, seen, is_settled)
+        original = None
+        if its.page != number:
+            with suppress(RecordDamaged):
+                first = rows.page(its.page)
+                original = first and first.url
+        return Page(number, posting, content, its.page, original)
+
+    def _earlier(self, page: Page, contents: Iterable[int]) -> Iterator[Posting]:
+        """Yield what *contents* of a page came with; its present one only if the page says something else now."""
+        key, url, _, latest, *_, is_delivered = page.posting
+        for content in contents:
+            row = self._content(content)
+            if row and not (content == page.content and _says_all(row, page.number, latest)):
+                first = Fingerprint.from_compared_bytes(row.compared)
+                yield Posting(key, url, row.scope, first, row.is_short, row.text_hash, row.seen, is_delivered)
+
+    def _decide(self, posting: Posting) -> tuple[Claim, Entry, tuple[int, ...]]:
+        """Return the answer, what is to be written, and the values by which the content is found if it is new."""
+        number, former, latest, rank = self._page_end, None, None, 0
+        known = self._rows.find(posting.key)
+        row = None if known is None else self._rows.page(known)
+        if known is not None and row is not None:
+            number, rank, latest = known, row.rank, self._content(row.content)
+            value = int.from_bytes(row.compared[:8], "big")
+            is_short = latest is not None and latest.is_short
+            former = Visit(value, row.text_hash, row.seen, row.content, row.is_settled, is_short)
         while True:
-            try:
-                return self._judge(posting)
-            except ContentDamaged as damaged:
-                # Once each: there are not more of them than candidates.
-                if damaged.content in self._damaged:
-                    raise
-                self._damaged.add(damaged.content)
-
-    def _judge(self, posting: Posting) -> tuple[int, Claim, int | None, Found]:
-        known = self._visit(posting.key)
-        number, former, rank = (self._page_end, None, 0) if known is None else known
-        found = (
-            Found(self._short_kin(posting)) if posting.is_short else self._near_kin(posting, number, former)
-        )
-        kin, _, _, is_by_learning, threshold, near_miss, decided_by, required = found
+            if posting.is_short:
+                found = Found(self._short_kin(posting))
+            else:
+                found = self._near_kin(posting, number, former, latest)
+            kin, found_by, values, is_by_learning, threshold, near_miss, decided_by, required = found
+            if kin is None or kin.row.page == number:
+                original, rank, joins = None, 0, None
+                break
+            original = self._origin(kin)
+            if original is not None:
+                is_there = former is not None and (
+                    former.content == kin.content or (latest is not None and latest.page == kin.row.page)
+                )
+                if not is_there:
+                    rank = original.joined + 1
+                joins = None if is_there else kin.row.page
+                break
+        content = self._content_end if kin is None else kin.content
         # In the order of the fields: names take half a microsecond more.
-        if kin is None or kin.cluster == number:
-            content = self._content_end if kin is None else kin.content
+        if kin is None or original is None:
             told = (False, 0, None, is_by_learning, threshold, near_miss)
-            return number, Claim(former, content, number, None, None, None, *told), None, found
-        original, original_key, joined = self._cluster(kin)
-        is_there = former is not None and (
-            former.content == kin.content or self._former_cluster(former) == kin.cluster
+            claim = Claim(former, content, number, None, None, None, *told)
+        else:
+            its_hash = kin.row.text_hash
+            is_same_text = posting.is_short or (its_hash is not None and its_hash == posting.text_hash)
+            claim = Claim(
+                *(former, content, kin.row.page, original.url, kin.distance, kin.similarity, is_same_text),
+                *(rank, original.key, is_by_learning, threshold, None, decided_by, required),
+            )
+        entry = Entry(
+            *(number, posting, former, content, kin is None),
+            kin is not None and not _says_all(kin.row, number, posting.fingerprint),
+            former is not None
+            and former.is_settled
+            and (former.value, former.text_hash) == (posting.fingerprint.value, posting.text_hash),
+            *(rank, joins, found_by),
         )
-        if not is_there:
-            rank = joined + 1
-        claim = Claim(
-            *(former, kin.content, kin.cluster, original, kin.distance, kin.similarity, kin.is_same_text),
-            rank,
-            original_key,
-            *(is_by_learning, threshold, None, decided_by, required),
-        )
-        return number, claim, None if is_there else kin.cluster, found
+        return claim, entry, values
 
-    def _near_kin(self, posting: Posting, number: int, former: Visit | None) -> Found:
-        """Find the content that *posting* repeats: the page's own, else its cluster's, else the most alike."""
+    def _near_kin(
+        self, posting: Posting, number: int, former: Visit | None, latest: ContentRow | None
+    ) -> Found:
+        """Find the content that *posting* repeats: the page's own, else its cluster's, else the most alike.
+
+        *latest* is the content that page *number* had at its *former* visit.
+        """
         fingerprint, index = posting.fingerprint, self._index(posting.scope)
-        if former is None and self._look is not None and fingerprint.sketch and not self._damaged:
+        if former is None and self._look is not None and fingerprint.sketch:
             return self._new_kin(posting, index, self._look)
         matches, found_by, values, is_cut = search(index, fingerprint)
-        if former is not None and is_cut and former.content not in self._damaged:
-            its = self._content(former.content)[1]
+        if former is not None and latest is not None and is_cut:
+            its = Fingerprint.from_compared_bytes(latest.compared)
             matches = with_latest(matches, former.content, its, fingerprint, index)
-        matches = self._sound(matches)
-        if not matches:
-            return Found(None, found_by, values)
-        compared = self._compared(match.key for match in matches)
+        rows = {match.key: row for match in matches if (row := self._content(match.key))}
+        contents, compared = list(rows), [row.compared for row in rows.values()]
         near = self._rule.compare_all(fingerprint, compared)
-        found = []
-        for place, similarity, _ in near:
-            if similarity is not None:
-                content = matches[place].key
-                cluster, text_hash = self._origin(content)
-                is_same_text = text_hash is not None and text_hash == posting.text_hash
-                distance = distance_of(fingerprint, compared[place])
-                found.append(Kin(content, cluster, distance, similarity, is_same_text))
-        is_by_learning = any(by_text is not None for _, _, by_text in near) != bool(found)
-        if not found:
-            miss = self._near_miss(fingerprint, matches, compared, number) if self.explains else None
-            return Found(None, found_by, values, is_by_learning, near_miss=miss)
-        own = (number, None if former is None else self._former_cluster(former))
+        kin = [
+            Kin(contents[place], rows[contents[place]], distance_of(fingerprint, compared[place]), similarity)
+            for place, similarity, _ in near
+            if similarity is not None
+        ]
+        found = Found(None, found_by, values, any(by_text is not None for _, _, by_text in near) != bool(kin))
+        if not kin:
+            if self.explains and (nearest := self._rule.nearest(fingerprint, compared)):
+                place, similarity, *explained = nearest
+                content, row = contents[place], rows[contents[place]]
+                if row.page != number:
+                    distance = distance_of(fingerprint, row.compared)
+                    miss = self._near_miss(Kin(content, row, distance, similarity), *explained)
+                    found = found._replace(near_miss=miss)
+            return found
+        cluster = None if latest is None else latest.page
         best = min(
-            found,
-            key=lambda kin: (
-                *(kin.cluster != page for page in own),
-                -kin.similarity,
-                kin.distance,
-                kin.content,
+            kin,
+            key=lambda one: (
+                *(one.row.page != page for page in (number, cluster)),
+                *(-one.similarity, one.distance, one.content),
             ),
         )
-        if self.explains and (nearest := self._rule.nearest(fingerprint, self._compared((best.content,)))):
+        if self.explains and (nearest := self._rule.nearest(fingerprint, [best.row.compared])):
             _, _, threshold, decided_by, required = nearest
-            return Found(best, found_by, values, is_by_learning, threshold, None, decided_by, required)
-        return Found(best, found_by, values, is_by_learning)
+            found = found._replace(threshold=threshold, decided_by=decided_by, required=required)
+        return found._replace(kin=best)
 
     def _new_kin(self, posting: Posting, index: HammingIndex, look: SecondLook) -> Found:
         """Return what _near_kin() does for a page that is new and has a sketch, by one call of the kernel."""
@@ -248,74 +364,52 @@ class LocalStore(Store):
             fingerprint.compared_bytes(),
             subject_number(fingerprint.sketch),
             *(candidates.MOST_COMPARED, candidates.MOST_NEARBY),
-            *(self._recent, self._prepared, self.explains),
+            *(self._recent, self._content, self.explains),
         )
-        found = Found(None, found_by, values, is_by_learning)
         if chosen is None:
-            return found
+            return Found(None, found_by, values, is_by_learning)
         content, is_near, distance, alike, explained = chosen
-        if not (is_near or explained):
-            return found
-        cluster, text_hash = self._origin(content)
-        is_same_text = text_hash is not None and text_hash == posting.text_hash
-        kin = Kin(content, cluster, distance, alike, is_same_text)
-        if not explained:
-            return found._replace(kin=kin)
-        threshold, basis, required = explained
+        row = self._content(content) if is_near or explained else None
+        if row is None:
+            return Found(None, found_by, values, is_by_learning)
+        kin = Kin(content, row, distance, alike)
+        threshold = basis = required = None
+        if explained:
+            threshold, number, required = explained
+            basis = BASES[number]
         if is_near:
-            return Found(kin, found_by, values, is_by_learning, threshold, None, BASES[basis], required)
-        url = self._cluster(kin)[0]
-        return found._replace(near_miss=NearMiss(url, distance, alike, threshold, BASES[basis], required))
+            return Found(kin, found_by, values, is_by_learning, threshold, None, basis, required)
+        miss = self._near_miss(kin, threshold, basis, required)
+        return Found(None, found_by, values, is_by_learning, None, miss)
 
-    def _near_miss(
-        self, fingerprint: Fingerprint, matches: list[Match], compared: list[bytes], number: int
-    ) -> NearMiss | None:
-        """Return the most alike of *matches*, None if page *number* itself had it."""
-        nearest = self._rule.nearest(fingerprint, compared)
-        if nearest is None:
-            return None
-        content = matches[nearest.place].key
-        cluster, _ = self._origin(content)
-        if cluster == number:
-            return None
-        distance = distance_of(fingerprint, compared[nearest.place])
-        kin = Kin(content, cluster, distance, nearest.similarity, False)
-        return NearMiss(self._cluster(kin)[0], kin.distance, *nearest[1:])
-
-    def _compared(self, contents: Iterable[int]) -> list[bytes]:
-        """Return what the rule compares of each content, see `Fingerprint.compared_bytes`."""
-        recent = self._recent
-        return [recent.get(content) or self._prepared(content) for content in contents]
-
-    def _prepared(self, content: int) -> bytes:
-        """Return what the rule compares of a content that is not among the recent ones."""
-        # It never changes; and in a crowd it is the same ones again and again.
-        data = self._recent[content] = self._content(content)[1].compared_bytes()
-        return data
+    def _near_miss(self, kin: Kin, *explained: object) -> NearMiss | None:
+        original = self._origin(kin)
+        return original and NearMiss(original.url, kin.distance, kin.similarity, *explained)  # type: ignore[arg-type]
 
     def _short_kin(self, posting: Posting) -> Kin | None:
         content = self._short(posting.scope, posting.fingerprint.value)
-        if content is None or content in self._damaged:
-            return None
-        return Kin(content, self._origin(content)[0], 0, 1.0, True)
+        row = None if content is None else self._content(content)
+        return None if content is None or row is None else Kin(content, row, 0, 1.0)
 
-    def _sound(self, matches: list[Match]) -> list[Match]:
-        """Return *matches* without contents that are known to be damaged."""
-        damaged = self._damaged
-        return [match for match in matches if match.key not in damaged] if damaged else matches
+    def _content(self, number: int) -> ContentRow | None:
+        """Return what is kept of a content, None if it is damaged."""
+        row = self._recent.get(number)
+        if row is None and number not in self._damaged:
+            try:
+                row = self._recent[number] = self._rows.content(number)
+            except RecordDamaged:
+                self._damaged.add(number)
+        return row
 
-    def _former_cluster(self, former: Visit) -> int | None:
-        """Return the page that the content of a former visit came from, None if that cannot be read."""
-        return None if former.content in self._damaged else self._origin(former.content)[0]
-
-    def _is_as(self, content: int, number: int, fingerprint: Fingerprint) -> bool:
-        """Return whether a content says all of the *fingerprint* of page *number* that must be kept.
-
-        The own part of a page changes whenever more is known about its site; with its own content stays the first.
-        """
-        cluster, its, _ = self._content(content)
-        is_own = cluster == number or its.own == fingerprint.own
-        return is_own and (its.value, its.sketch) == (fingerprint.value, fingerprint.sketch)
+    def _origin(self, kin: Kin) -> PageRow | None:
+        """Return the page that gives its number to the cluster of *kin*; None if it is damaged, as is its content."""
+        with suppress(RecordDamaged):
+            if row := self._rows.page(kin.row.page):
+                return row
+            self.damage.note(f"page {kin.row.page} (of content {kin.content})")
+        self._damaged.add(kin.content)
+        self._recent.pop(kin.content, None)
+        return None
 
     def _index(self, scope: str) -> HammingIndex:
         index = self._indexes.get(scope)
@@ -323,43 +417,27 @@ class LocalStore(Store):
             index = self._indexes[scope] = index_for(self._rule, self._blocks)
         return index
 
-    # --- The ledger.
-
     @abstractmethod
-    def get(self, key: bytes) -> Page | None:
-        """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`."""
-
-    @abstractmethod
-    def _visit(self, key: bytes) -> tuple[int, Visit, int] | None:
-        """Return the number of a page, its last visit and its rank, None if it is not known."""
-
-    @abstractmethod
-    def _content(self, number: int) -> tuple[int, Fingerprint, int | None]:
-        """Return the page that a content came from, also if it was removed since, its fingerprint, its text hash.
-
-        Raises ContentDamaged if it cannot be read.
-        """
-
-    def _origin(self, number: int) -> tuple[int, int | None]:
-        """Return of a content what _content() does, but for the fingerprint."""
-        page, _, text_hash = self._content(number)
-        return page, text_hash
+    def _reading(self) -> AbstractContextManager[tuple[Ledger, Iterable[int], ContentsOf]]:
+        """Give the ledger as it is now, the numbers of its pages, and `Ledger.contents_of`, fast for all of them."""
 
     @abstractmethod
     def _short(self, scope: str, value: int) -> int | None:
         """Return the number of an exact content that can be found, None if there is none."""
 
     @abstractmethod
-    def _cluster(self, kin: Kin) -> tuple[str, bytes, int]:
-        """Return URL and key of the page that gives its number to the cluster of *kin*, and how many have joined it.
-
-        Raises ContentDamaged if the page cannot be read.
-        """
-
-    @abstractmethod
     def _write(self, entry: Entry) -> None:
         """Keep *entry*, all of it or nothing. Raises StoreUnavailable when that is not possible now."""
 
     @abstractmethod
-    def _erase(self, page: Page) -> list[tuple[int, Posting]]:
-        """Forget *page*, and return the contents that came from it, which must not be found any more."""
+    def _erase(self, number: int, key: bytes, contents: Iterable[ContentRow]) -> None:
+        """Forget a page. The *contents* that came from it stay, and are not found any more."""
+
+
+def _says_all(content: ContentRow, number: int, fingerprint: Fingerprint) -> bool:
+    """Return whether a content says all of the *fingerprint* of page *number* that must be kept.
+
+    The own part of a page changes whenever more is known about its site; with its own content stays the first.
+    """
+    end = _BEFORE_OWN if content.page == number else None
+    return content.compared[:end] == fingerprint.compared_bytes()[:end]

@@ -5,18 +5,20 @@ from __future__ import annotations
 import time
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from struct import Struct
 from typing import TYPE_CHECKING
 
 from scrapy_simhash import kernel
 from scrapy_simhash.judge.measured import BASES
-from scrapy_simhash.page.fingerprint import Fingerprint, subject_number
+from scrapy_simhash.page.fingerprint import subject_number
 from scrapy_simhash.store import candidates
-from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
+from scrapy_simhash.store.base import Claim, Posting, Run
 from scrapy_simhash.store.candidates import BLOCKS
+from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
-from scrapy_simhash.store.local import Entry, Kin, LocalStore
+from scrapy_simhash.store.local import ContentRow, ContentsOf, Entry, Ledger, LocalStore, PageRow
 from scrapy_simhash.verdict import NearMiss
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ _CONTENT = Struct("<qII?Q?")
 
 
 class Rows:
-    """Pages and contents by number, from 0, and pages by key.
+    """See :class:`~scrapy_simhash.store.local.Ledger`. No damage is possible.
 
     The native twin is ``Rows`` in ``scrapy_simhash/kernel/_hamming.pyx``, which takes half of the memory.
     """
@@ -39,44 +41,49 @@ class Rows:
     def __init__(self) -> None:
         self._numbers: dict[bytes, int] = {}
         # Packed, which takes half of what their objects would.
-        self._pages: list[bytes] = []
+        self._pages: list[bytes | None] = []
         self._contents: list[bytes] = []
+        self._scopes: list[str] = []
+        self._scope_numbers: dict[str, int] = {}
         #: By page: how many have joined its cluster.
         self._joined = array("I")
 
     def find(self, key: bytes) -> int | None:
-        """Return the number of a page, None if it is not known. O(1)."""
+        """See `Ledger.find`. O(1)."""
         return self._numbers.get(key)
 
-    def page(self, number: int) -> tuple[bytes, str, bytes, int | None, int, int, int, int]:
-        """Return of a page's latest visit: key, URL, `Fingerprint.compared_bytes`, hash of the text, time.
-
-        Then its content, its rank, and how many have joined its cluster. The fingerprint is its content's, or its own
-        where that says something else.
-        """
+    def page(self, number: int) -> PageRow | None:
+        """See `Ledger.page`. O(1)."""
         row = self._pages[number]
+        if row is None:
+            return None
         seen, content, rank, url_at, own_at, text_hash, is_known = _PAGE.unpack_from(row)
         url = row[url_at:own_at].decode("utf-8", "surrogatepass")
-        compared = row[own_at:] or self.content(content)[3]
+        compared = row[own_at:] or self.content(content).compared
         text_hash = text_hash if is_known else None
-        return row[_PAGE.size : url_at], url, compared, text_hash, seen, content, rank, self._joined[number]
+        key, joined = row[_PAGE.size : url_at], self._joined[number]
+        return PageRow(key, url, compared, text_hash, seen, content, rank, joined)
 
-    def content(self, number: int) -> tuple[int, int, bool, bytes, int | None, int]:
-        """Return of a content its page and what it came with: scope, whether it is short, fingerprint, hash, time."""
+    def content(self, number: int) -> ContentRow:
+        """See `Ledger.content`. O(1)."""
         row = self._contents[number]
         seen, page, scope, is_short, text_hash, is_known = _CONTENT.unpack_from(row)
-        return page, scope, is_short, row[_CONTENT.size :], text_hash if is_known else None, seen
+        text_hash = text_hash if is_known else None
+        return ContentRow(page, self._scopes[scope], is_short, row[_CONTENT.size :], text_hash, seen)
 
     def contents_of(self, page: int) -> list[int]:
-        """Return the contents that came from a page. O(contents)."""
-        return [number for number in range(len(self._contents)) if self.content(number)[0] == page]
+        """See `Ledger.contents_of`. O(contents)."""
+        return [number for number in range(len(self._contents)) if self.content(number).page == page]
 
-    def write(self, entry: Entry, scope: int, compared: bytes) -> None:
-        """Keep *entry*, of a page in a scope and with a fingerprint."""
-        number, (key, url, _, _, is_short, text_hash, seen, _), former, content = entry[:4]
+    def write(self, entry: Entry, compared: bytes) -> None:
+        """Keep *entry*, of a page with a fingerprint."""
+        number, (key, url, scope, _, is_short, text_hash, seen, _), former, content = entry[:4]
         told = (text_hash or 0, text_hash is not None)
+        place = self._scope_numbers.setdefault(scope, len(self._scopes))
+        if place == len(self._scopes):
+            self._scopes.append(scope)
         if entry.is_new_content:
-            self._contents.append(_CONTENT.pack(seen, number, scope, is_short, *told) + compared)
+            self._contents.append(_CONTENT.pack(seen, number, place, is_short, *told) + compared)
         text = url.encode("utf-8", "surrogatepass")
         ends = (_PAGE.size + len(key), _PAGE.size + len(key) + len(text))
         own = compared if entry.has_own_sketch else b""
@@ -91,8 +98,8 @@ class Rows:
             self._joined[entry.joins] = entry.rank
 
     def remove(self, key: bytes) -> None:
-        """Let a page not be found by its key any more, which must be there; its number stays."""
-        del self._numbers[key]
+        """Forget a page, which must be there; its contents stay."""
+        self._pages[self._numbers.pop(key)] = None
 
 
 class Door:
@@ -100,6 +107,8 @@ class Door:
 
     claim = Claim
     near_miss = NearMiss
+    page = PageRow
+    content = ContentRow
     bases = BASES
     subject_number = staticmethod(subject_number)
 
@@ -111,63 +120,34 @@ class MemoryStore(LocalStore):
     kept cannot be relied on by a later crawl.
     """
 
+    _rows: Rows
+
     def __init__(self, header: Header | None = None, blocks: int = BLOCKS) -> None:
         """Make an empty store for fingerprints of *header*, the default one if None."""
-        super().__init__(header or Header(), blocks)
-        self._run = Run(1, int(time.time()), None, None)
         self._native: NativeRows | None = None if kernel.hamming is None else kernel.hamming.Rows(Door)
-        self._rows = self._native or Rows()
-        self._scopes: list[str] = []
-        self._scope_numbers: dict[str, int] = {}
+        super().__init__(header or Header(), self._native or Rows(), Damage("memory"), blocks)
+        self._run = Run(1, int(time.time()), None, None)
         self._short_contents: dict[tuple[str, int], int] = {}
-        self._removed: set[int] = set()
 
     def __str__(self) -> str:
         """Return where it is."""
         return "memory"
 
-    def __len__(self) -> int:
-        """Return how many pages are known. O(1)."""
-        return self._page_end - len(self._removed)
-
     def claim(self, posting: Posting) -> Claim:
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. With the kernel, one call of it."""
         if self._native is not None and self._look is not None:
-            scope, most, nearby = posting.scope, candidates.MOST_COMPARED, candidates.MOST_NEARBY
-            index = self._index(scope)
-            done = self._native.claim(
-                posting, self._scope(scope), index.core, self._look, most, nearby, self.explains
-            )
+            most, nearby = candidates.MOST_COMPARED, candidates.MOST_NEARBY
+            core = self._index(posting.scope).core
+            done = self._native.claim(posting, core, self._look, most, nearby, self.explains)
             if done is not None:
                 claim, found_by = done
+                self._size += 1
                 self._page_end += 1
                 if found_by is not None:
                     self._content_end += 1
-                    self._count(scope, found_by)
+                    self._count(posting.scope, found_by)
                 return claim
         return super().claim(posting)
-
-    def get(self, key: bytes) -> Page | None:
-        """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. O(1)."""
-        number = self._rows.find(key)
-        return None if number is None else self._page(number)
-
-    def __iter__(self) -> Iterator[Posting]:
-        """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`. O(n)."""
-        contents = defaultdict(list)
-        for content in range(self._content_end):
-            contents[self._rows.content(content)[0]].append(content)
-        for number in range(self._page_end):
-            if number in self._removed:
-                continue
-            page = self._page(number)
-            for content in contents.get(number, ()):
-                former = self._first(content, page.posting)
-                # Fingerprints are equal when their values are; what is kept of them may differ all the same.
-                kept, latest = former.fingerprint.to_bytes(), page.posting.fingerprint.to_bytes()
-                if content != page.content or kept != latest:
-                    yield former
-            yield page.posting
 
     def runs(self) -> list[Run]:
         """Return the one run there is."""
@@ -178,75 +158,24 @@ class MemoryStore(LocalStore):
         if self._run.ended is None:
             self._run = self._run._replace(ended=int(time.time()), reason=reason)
 
-    # --- The ledger.
-
-    def _visit(self, key: bytes) -> tuple[int, Visit, int] | None:
-        number = self._rows.find(key)
-        if number is None:
-            return None
-        _, _, compared, text_hash, seen, content, rank, _ = self._rows.page(number)
-        value = int.from_bytes(compared[:8], "big")
-        return number, Visit(value, text_hash, seen, content, False, self._rows.content(content)[2]), rank
-
-    def _content(self, number: int) -> tuple[int, Fingerprint, int | None]:
-        page, _, _, compared, text_hash, _ = self._rows.content(number)
-        return page, Fingerprint.from_compared_bytes(compared), text_hash
-
-    def _origin(self, number: int) -> tuple[int, int | None]:
-        page, _, _, _, text_hash, _ = self._rows.content(number)
-        return page, text_hash
+    @contextmanager
+    def _reading(self) -> Iterator[tuple[Ledger, Iterable[int], ContentsOf]]:
+        contents = defaultdict(list)
+        for content in range(self._content_end):
+            contents[self._rows.content(content).page].append(content)
+        yield self._rows, range(self._page_end), contents.__getitem__
 
     def _short(self, scope: str, value: int) -> int | None:
         return self._short_contents.get((scope, value))
 
-    def _cluster(self, kin: Kin) -> tuple[str, bytes, int]:
-        key, url, *_, joined = self._rows.page(kin.cluster)
-        return url, key, joined
-
     def _write(self, entry: Entry) -> None:
         posting = entry.posting
-        fingerprint, scope = posting.fingerprint, posting.scope
-        self._rows.write(entry, self._scope(scope), fingerprint.compared_bytes())
-        self._page_end += entry.former is None
-        self._content_end += entry.is_new_content
+        self._rows.write(entry, posting.fingerprint.compared_bytes())
         if entry.is_new_content and posting.is_short:
-            self._short_contents[scope, fingerprint.value] = entry.content
+            self._short_contents[posting.scope, posting.fingerprint.value] = entry.content
 
-    def _scope(self, scope: str) -> int:
-        """Return the number of a scope."""
-        number = self._scope_numbers.setdefault(scope, len(self._scopes))
-        if number == len(self._scopes):
-            self._scopes.append(scope)
-        return number
-
-    def _erase(self, page: Page) -> list[tuple[int, Posting]]:
-        self._rows.remove(page.posting.key)
-        self._removed.add(page.number)
-        contents = self._rows.contents_of(page.number)
-        postings = [(content, self._first(content, page.posting)) for content in contents]
-        for _, posting in postings:
-            if posting.is_short:
-                self._short_contents.pop((posting.scope, posting.fingerprint.value), None)
-        return postings
-
-    def _page(self, number: int) -> Page:
-        key, url, compared, text_hash, seen, content, _, _ = self._rows.page(number)
-        cluster, scope, is_short, *_ = self._rows.content(content)
-        fingerprint = Fingerprint.from_compared_bytes(compared)
-        posting = Posting(
-            key, url, self._scopes[scope], fingerprint, is_short, text_hash, seen, is_delivered=False
-        )
-        is_original = cluster == number or cluster in self._removed
-        return Page(number, posting, content, cluster, None if is_original else self._rows.page(cluster)[1])
-
-    def _first(self, content: int, latest: Posting) -> Posting:
-        """Return the posting that a content came with, of a page with a *latest* one."""
-        _, scope, is_short, compared, text_hash, seen = self._rows.content(content)
-        fingerprint = Fingerprint.from_compared_bytes(compared)
-        return latest._replace(
-            scope=self._scopes[scope],
-            fingerprint=fingerprint,
-            is_short=is_short,
-            text_hash=text_hash,
-            seen=seen,
-        )
+    def _erase(self, number: int, key: bytes, contents: Iterable[ContentRow]) -> None:
+        self._rows.remove(key)
+        for row in contents:
+            if row.is_short:
+                self._short_contents.pop((row.scope, int.from_bytes(row.compared[:8], "big")), None)

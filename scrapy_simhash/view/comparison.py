@@ -107,9 +107,7 @@ def _key(text: str) -> str:
 def site_text(document: Document, site: SiteProfile) -> list[dict[str, Any]]:
     """Return the pieces of *document* that are the site's text, or may be, in their order."""
     parts, subjects = pieces(document), dict(site.known())
-    flags = (
-        site.flags(b"".join(piece.key.to_bytes(8, "little") for piece in parts)) if site.is_known else None
-    )
+    flags = site.flags(b"".join(piece.key.to_bytes(8, "little") for piece in parts))
     return [
         {"text": " ".join(piece.tokens), "is_site": flag == OF_SITE, "subjects": subjects.get(piece.key)}
         for piece, flag in zip(parts, flags or bytes(len(parts)), strict=True)

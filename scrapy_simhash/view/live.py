@@ -17,13 +17,13 @@ from ipaddress import ip_address
 from socket import AF_INET, AF_INET6, socket
 from socketserver import ThreadingTCPServer
 from threading import Lock, Thread
-from time import monotonic, thread_time, time
+from time import monotonic, thread_time
 from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash import names
-from scrapy_simhash.crawling import Once, stats_of
+from scrapy_simhash.crawling import Observer, Once, stats_of
 from scrapy_simhash.exceptions import SettingError
-from scrapy_simhash.observers.report import line_of
+from scrapy_simhash.observers.report import PageFacts
 from scrapy_simhash.view.frame import ascii_lines
 from scrapy_simhash.view.overview import LIVE, Overview
 from scrapy_simhash.view.overview_page import overview_lines, policy
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
-    from scrapy_simhash.verdict import Verdict
+    from scrapy_simhash.crawling import JudgedPage
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([0-9a-z.-]+))(?::[0-9]*)?")
 _POLL = 0.1
 
 
-class LiveView:
+class LiveView(Observer):
     """Counts the pages of a crawl, and shows them. Nothing that goes wrong here is raised once the crawl runs."""
 
     def __init__(self, host: str, port: int, crawler: Crawler) -> None:
@@ -84,9 +84,13 @@ class LiveView:
         self._thread.start()
         logger.info("Live view of this crawl: %(url)s", {"url": self.url}, extra={"spider": spider})
 
-    def write(self, verdict: Verdict, **about: Any) -> None:
-        """Take a page; see `line_of` for what is said *about* it. It is counted with the next ones, or when asked."""
-        self._view.take(verdict, int(time()), about)
+    def judged(self, page: JudgedPage) -> None:
+        """Take a page."""
+        self.write(PageFacts.of(page))
+
+    def write(self, facts: PageFacts) -> None:
+        """Take a page. It is counted with the next ones, or when asked."""
+        self._view.take(facts)
 
     def spider_closed(self, spider: Spider | None = None, reason: str = "") -> None:
         """Answer nobody any more."""
@@ -104,26 +108,26 @@ class _View:
         self._crawler = crawler
         self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
         self._overview = Overview(LIVE)
-        self._waiting: list[tuple[Verdict, int, dict[str, Any]]] = []
+        self._waiting: list[PageFacts] = []
         self._lock = Lock()
         self._pages: dict[str, _Written] = {}
         #: One thread at a time writes a page; the others wait for it.
         self._writing = Lock()
 
-    def take(self, verdict: Verdict, seconds: int, about: dict[str, Any]) -> None:
+    def take(self, facts: PageFacts) -> None:
         with self._lock:
-            self._waiting.append((verdict, seconds, about))
+            self._waiting.append(facts)
             if len(self._waiting) >= BATCH:
                 self._count()
 
     def _count(self) -> None:
         waiting, self._waiting = self._waiting, []
-        for verdict, seconds, about in waiting:
+        for facts in waiting:
             try:
-                self._overview.add(line_of(verdict, seconds=seconds, **about))
+                self._overview.add(facts.to_dict())
             except Exception:
                 stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
-                self._once.tell("Error while counting %(about)s for SIMHASH_LIVE", about.get("url"))
+                self._once.tell("Error while counting %(about)s for SIMHASH_LIVE", facts.url)
 
     @property
     def _taken(self) -> int:

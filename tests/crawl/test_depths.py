@@ -7,7 +7,7 @@ from scrapy import Request
 from scrapy.settings import Settings
 from scrapy.spidermiddlewares.depth import DepthMiddleware
 
-from scrapy_simhash.crawl.consequences import Depths
+from scrapy_simhash.crawling import Depths
 
 PATH = "scrapy.spidermiddlewares.depth.DepthMiddleware"
 

@@ -27,7 +27,7 @@ from scrapy_simhash import (
     names,
 )
 from scrapy_simhash.crawl import consequences
-from scrapy_simhash.crawl.consequences import ClusterReporter
+from scrapy_simhash.observers.clusters import ClusterReporter
 from scrapy_simhash.observers.report import Report
 from scrapy_simhash.observers.url_rules.guard import UrlRuleGuard
 from tests.crawls.site import article
@@ -200,26 +200,30 @@ def test_any_error_of_ours_gives_an_unknown_page(
 @pytest.mark.parametrize(
     ("owner", "step"),
     [
-        (ClusterReporter, "note_verdict"),
+        (ClusterReporter, "judged"),
         (consequences, "write_marks"),
         (consequences, "count_verdict"),
-        (consequences, "count_decision"),
-        (Report, "write"),
+        (Report, "judged"),
         (SignalManager, "send_catch_log"),
-        (UrlRuleGuard, "note_verdict"),
+        (UrlRuleGuard, "judged"),
     ],
 )
 def test_an_error_after_the_verdict_costs_no_page(
     owner: Any, step: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
-    def fail(*arguments: object, **keywords: object) -> None:
-        raise RuntimeError("not today")
+    original, is_broken = getattr(owner, step), False
 
+    def fail(*arguments: object, **keywords: object) -> object:
+        if is_broken:
+            raise RuntimeError("not today")
+        return original(*arguments, **keywords)
+
+    monkeypatch.setattr(owner, step, fail)
     subject = middleware(action="drop_items", protect=[], report=str(tmp_path / "report"))
     judged(subject, page("a"))
     unsettled: list[bytes] = []
     monkeypatch.setattr(subject._session, "unsettle", unsettled.append)
-    monkeypatch.setattr(owner, step, fail)
+    is_broken = True
     with caplog.at_level(logging.DEBUG, "scrapy_simhash"):
         marks = [judged(subject, page(path)) for path in "bc"]
     assert simhash_stats(subject.crawler)["consequence_errors"] == 2
@@ -227,8 +231,9 @@ def test_an_error_after_the_verdict_costs_no_page(
     # What the meta asks for is done, and the store is told that the items are lost; else neither.
     assert len(unsettled) == sum("done" in one for one in marks)
     assert len(unsettled) in (0, 2)
-    monkeypatch.undo()
-    subject._consequences.spider_closed(subject.crawler.spider, "finished")  # type: ignore[arg-type]
+    is_broken = False
+    assert subject.crawler.spider is not None
+    subject.spider_closed(subject.crawler.spider, "finished")
 
 
 def test_a_request_fingerprinter_that_fails_costs_no_page() -> None:

@@ -90,7 +90,7 @@ def test_what_follows_from_a_verdict_is_counted(clock: Clock, monkeypatch: pytes
     for thread_size in (0, 1):
         subject = SimhashDownloaderMiddleware.from_crawler(stand_in(thread_size=thread_size))
         visit(subject, URL, article(0))
-        delay(clock, monkeypatch, subject._consequences, "draw", BUDGET + 0.001)
+        delay(clock, monkeypatch, subject._consequences, "follow", BUDGET + 0.001)
         visit(subject, URL + "copy", article(0))
         assert slow_pages(subject) == 1
 
@@ -100,7 +100,6 @@ def test_the_slowest_is_named_at_the_end(caplog: pytest.LogCaptureFixture) -> No
     spider = Spider("stand-in")
     with caplog.at_level(logging.INFO):
         subject = SlowPages(crawler)
-        subject.note(URL, BUDGET)
         subject.spider_closed(spider)
         assert caplog.messages == []
         for path, seconds in (("a", 0.06), ("b", 1.5), ("c", 0.07)):
@@ -128,9 +127,9 @@ def test_whether_a_large_copy_is_an_offer_is_read_in_a_thread(
     fingerprinter = subject.detector.fingerprinter
     extract, found = fingerprinter.extract, []
 
-    def noted(root: Any) -> Any:
+    def noted(root: Any, **options: Any) -> Any:
         found.append("event loop" if threading.current_thread() is threading.main_thread() else "thread")
-        return extract(root)
+        return extract(root, **options)
 
     monkeypatch.setattr(fingerprinter, "extract", noted)
     visit(subject, URL, article(0))
@@ -142,7 +141,7 @@ def test_whether_a_large_copy_is_an_offer_is_read_in_a_thread(
 def test_an_error_while_a_large_copy_is_read_again_costs_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = SimhashDownloaderMiddleware.from_crawler(stand_in(thread_size=1, action="drop_page"))
     visit(subject, URL, article(0))
-    monkeypatch.setattr(subject.detector.fingerprinter, "extract", lambda _: 1 / 0)
+    monkeypatch.setattr(subject.detector.fingerprinter, "extract", lambda *_, **__: 1 / 0)
     visit(subject, URL + "copy", edited(article(0)))
     stats = cast("Any", subject.crawler.stats)
     assert stats.get_value(names.STAT_CONSEQUENCE_ERRORS) == 1

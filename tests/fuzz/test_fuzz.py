@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier, get_ident
 
@@ -16,7 +17,8 @@ from fuzz.compare import differences
 from fuzz.reduce import reduced
 from fuzz.subject import SUBJECTS
 from scrapy_simhash import kernel
-from scrapy_simhash.page.compiled import CompiledReader, Read, compiled_reader
+from scrapy_simhash.page.compiled import CompiledReader, compiled_reader
+from scrapy_simhash.page.reading import Reading
 
 needs_the_kernel = pytest.mark.skipif(compiled_reader() is None, reason=f"pure Python runs: {kernel.REASON}")
 
@@ -61,9 +63,12 @@ def test_a_planted_difference_is_found_and_made_small(
 ) -> None:
     read = CompiledReader.read
 
-    def mistaken(self: CompiledReader, root: object, *given: object) -> Read | None:
+    def mistaken(self: CompiledReader, root: object, *given: object) -> Reading | None:
         found = read(self, root, *given)  # type: ignore[arg-type]
-        return found and found._replace(features=found.features + 1) if len(root) > 1 else found  # type: ignore[arg-type]
+        if found is None or found.fingerprint is None or len(root) < 2:  # type: ignore[arg-type]
+            return found
+        fingerprint = found.fingerprint
+        return found._replace(fingerprint=replace(fingerprint, features=fingerprint.features + 1))
 
     monkeypatch.setattr(CompiledReader, "read", mistaken)
     monkeypatch.setattr(worker, "REDUCTION", 1.0)

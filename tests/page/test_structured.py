@@ -17,7 +17,7 @@ from lxml import etree
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.fingerprinter import text_hash
 from scrapy_simhash.page import structured
-from scrapy_simhash.page.compiled import reader
+from scrapy_simhash.page.compiled import definition
 from scrapy_simhash.page.fingerprint import IDENTITY_BYTES, OwnPart, are_different
 from scrapy_simhash.page.fingerprint.own_part import EVENT, JOB, PLACE, PRODUCT
 from scrapy_simhash.page.site import SiteProfile
@@ -346,7 +346,7 @@ def test_the_kernel_passes_over_no_script_that_names_a_thing(text: str) -> None:
     }
     names_a_thing = not words.isdisjoint(structured.TYPES)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reader, "facts", look)
+        patch.setattr(definition, "facts", look)
         way.read(root, site=SiteProfile())
     if names_a_thing or text.isascii():  # with other white space it may look for nothing
         assert look.called == names_a_thing

@@ -94,7 +94,7 @@ class RowsMachine(RuleBasedStateMachine):
         content=st.integers(0, 9),
         has_own_sketch=st.booleans(),
         rank=NUMBERS,
-        scope=NUMBERS,
+        scope=st.sampled_from(["", "example.com", "\udc80"]),
         joins=st.none() | st.integers(0, 9),
     )
     def write(
@@ -108,7 +108,7 @@ class RowsMachine(RuleBasedStateMachine):
         content: int,
         has_own_sketch: bool,
         rank: int,
-        scope: int,
+        scope: str,
         joins: int | None,
     ) -> None:
         known = self.ask("find", key)
@@ -116,14 +116,13 @@ class RowsMachine(RuleBasedStateMachine):
         content = min(content, self.contents)
         is_new = content == self.contents
         assume(joins is None or joins < self.pages)
-        posting = Posting(key, url, "", Fingerprint(0), is_short, text_hash, seen)
+        posting = Posting(key, url, scope, Fingerprint(0), is_short, text_hash, seen)
         # Only that there was a visit says something to rows.
         former: Any = None if known is None else ()
         own = has_own_sketch and not is_new
         self.ask(
             "write",
             Entry(number, posting, former, content, is_new, own, False, rank, joins, 1),
-            scope,
             compared,
         )
         self.pages += known is None
@@ -140,8 +139,9 @@ class RowsMachine(RuleBasedStateMachine):
 
     @rule(key=KEYS)
     def remove(self, key: bytes) -> None:
-        if self.ask("find", key) is not None:
+        if (number := self.ask("find", key)) is not None:
             self.ask("remove", key)
+            assert self.ask("page", number) is None
             assert self.ask("find", key) is None
 
     @precondition(lambda self: self.pages)
@@ -163,9 +163,9 @@ def test_a_page_or_content_that_is_not_there_is_refused() -> None:
     entry = Entry(0, Posting(b"a", "", "", Fingerprint(0)), None, 5, False, False, False, 0, None, 1)
     for wrong in (entry._replace(joins=1), entry, entry._replace(former=(), content=0)):  # type: ignore[arg-type]
         with pytest.raises(IndexError):
-            rows.write(wrong, 0, bytes(8))
+            rows.write(wrong, bytes(8))
     with pytest.raises(MemoryError):
-        rows.write(entry._replace(content=0, is_new_content=True), 0, bytes(1000))
+        rows.write(entry._replace(content=0, is_new_content=True), bytes(1000))
     assert rows.find(b"a") is None
 
 

@@ -41,26 +41,13 @@ class Page(NamedTuple):
 
 
 class GivenSite(NamedTuple):
-    """A `KnownSite` of which only the answer for one page is known; None if the site is not known."""
+    """A `KnownSite` of which only the answer for one page is known: by equal answers pages are read alike."""
 
     answer: bytes | None
 
-    @property
-    def is_known(self) -> bool:
+    def flags(self, keys: bytes, /) -> bytes | None:
         """See `KnownSite`."""
-        return self.answer is not None
-
-    def flags(self, keys: bytes) -> bytes | None:
-        """See `KnownSite`."""
-        return self.answer or None
-
-
-def answer_of(site: KnownSite, keys: bytes) -> bytes | None:
-    """Return all that *site* says about the pieces *keys*: None if it is not known, else a flag for each, or empty.
-
-    Pages are read alike by sites that answer alike.
-    """
-    return site.flags(keys) or b"" if site.is_known else None
+        return self.answer
 
 
 class Read(NamedTuple):
@@ -69,7 +56,7 @@ class Read(NamedTuple):
     reading: Reading | None
     """None for a page that is too large, and for one with a fault."""
     answer: bytes | None = None
-    """What the site said by which it was read; see `answer_of`."""
+    """What the site said by which it was read; see `KnownSite`."""
     canonical: str | None = None
     """The URL that it names as its own, if that was asked for."""
     fault: str = ""
@@ -113,7 +100,7 @@ class PageReader:
         reading = self._fingerprinter.read(
             root, content_language=page.content_language, site=site, url=page.url
         )
-        answer = None if site is None or not reading.pieces else answer_of(site, reading.pieces)
+        answer = None if site is None or not reading.pieces else site.flags(reading.pieces)
         canonical = read_canonical(root, page.url) if self._with_canonical else None
         return Read(reading, answer, canonical)
 

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 
-from scrapy_simhash.files.batch.page import Fate, GivenSite, Page, PageReader, Step, answer_of
+from scrapy_simhash.files.batch.page import Fate, GivenSite, Page, PageReader, Step
 from scrapy_simhash.files.batch.pool import (
     BATCH_TASKS,
     Answer,
@@ -143,7 +143,7 @@ class PooledReaders(Readers):
             return
         site = sites.of(page)
         if site is not None:
-            answer = answer_of(site, reading.pieces)
+            answer = site.flags(reading.pieces)
             if answer != read.answer:
                 self.read_again += 1
                 flight.ticket = self._pool.submit(ReadTask(page, True, GivenSite(answer)))

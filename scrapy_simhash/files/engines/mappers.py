@@ -21,7 +21,6 @@ from scrapy_simhash.files.batch.page import (
     Page,
     PageReader,
     Read,
-    answer_of,
     fate_of,
     marks_of,
 )
@@ -141,7 +140,7 @@ def answer_pages(batches: Iterator[Any]) -> Iterator[Any]:
                 host, profile = name, SiteProfile()
             if id is None:
                 profile.join(pieces)
-            elif (answer := answer_of(profile, pieces)) is not None:
+            elif (answer := profile.flags(pieces)) is not None:
                 found.append((id, answer))
         yield ANSWERS.batch(found)
 

@@ -164,11 +164,12 @@ def _links(
 
 def _canonical(base: str, links: Iterable[_Link]) -> str | None:
     """Return what *links* call the canonical URL of the page; None if that is nothing, or several URLs."""
-    # A page that says it a thousand times says it in the same words.
-    said = (link for link in links if _CANONICAL in link[0] and "alternate" not in link[0])
-    hrefs = dict.fromkeys(href for _, href, _ in _first(said))
+    said = [link for link in links if _CANONICAL in link[0] and "alternate" not in link[0]]
+    # A page that says it a thousand times says it in the same words; nearly all say it once.
+    hrefs = [said[0][1]] if len(said) == 1 else dict.fromkeys(link[1] for link in _first(said))
     named: str | None = None
-    for target in (resolved(base, href) for href in hrefs):
+    for href in hrefs:
+        target = resolved(base, href)
         if target is None:
             continue
         target = _as_sent(target)

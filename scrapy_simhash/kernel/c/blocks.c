@@ -123,23 +123,30 @@ static bool begins_currency(const rules *r, uint32_t first, uint32_t second)
     return false;
 }
 
-/* A digit, and the first two characters of a currency: only then is Python asked for the pattern of a price. */
+/* An amount, and directly behind it the first two characters of a currency; or a digit, and in front of it a sign or the
+ * last letter of a code: only then is Python asked for the pattern of a price. */
 bool may_have_price(page *p, const block *b)
 {
     const char *at = p->text.at + b->text, *end = at + b->n;
-    bool has_digit = false, has_currency = false;
-    for (uint32_t former = 0, character; at < end; former = character) {
+    bool amount = false, former_amount = false; /* whether the text up to here, up to the last character, ends in one */
+    uint32_t former = 0, beside = 0;            /* the last character, and the last one that is no space */
+    while (at < end) {
         unsigned length;
-        character = utf8_decode(at, end, &length);
+        uint32_t character = utf8_decode(at, end, &length);
         at += length;
-        has_digit = has_digit || (character >= '0' && character <= '9') ||
-                    (character >= 0x80 && char_classes(&p->way_out, &p->rules->chars, character) & CHAR_DECIMAL);
-        has_currency = has_currency || begins_currency(p->rules, former, character) ||
-                       (at == end && begins_currency(p->rules, character, 0));
-        if (has_digit && has_currency)
+        if (former_amount && begins_currency(p->rules, former, character))
             return true;
+        bool digit = (character >= '0' && character <= '9') ||
+                     (character >= 0x80 && char_classes(&p->way_out, &p->rules->chars, character) & CHAR_DECIMAL);
+        if (digit && ((beside >= 'A' && beside <= 'Z') || begins_currency(p->rules, beside, 0)))
+            return true;
+        former_amount = amount;
+        amount = digit || (amount && (character == ' ' || character == '.' || character == ',' || character == '\'' ||
+                                      character == 0x2019));
+        former = character;
+        beside = character == ' ' ? beside : character;
     }
-    return false;
+    return former_amount && begins_currency(p->rules, former, 0);
 }
 
 /* --- What a page is about, where its title and its headings agree: the twin of page/text/subject.py. */

@@ -72,7 +72,7 @@ typedef struct {
     uint64_t unnamed_reasons; /* a bit for each reason whose headings name no subject */
     uint8_t edge;             /* one of the reasons */
     int64_t sample, least_tokens, max_path_depth, most_marks;
-    int64_t cut, least_piece, short_piece;
+    int64_t cut, least_piece, short_piece, doubtful_share;
     uint32_t sentence_marks[MOST_SENTENCE_MARKS];
     size_t n_sentence_marks;
     uint32_t currencies[MOST_CURRENCIES][2]; /* the first two characters; 0 behind a currency of one */
@@ -171,7 +171,7 @@ typedef struct {
 } declaration;
 
 /* What a class attribute claimed when it was last seen, on this page or an earlier one. */
-enum { NAMES_REMEMBERED = 256, LONGEST_REMEMBERED = 53 };
+enum { NAMES_REMEMBERED = 512, LONGEST_REMEMBERED = 117 };
 typedef struct {
     uint64_t hash;
     uint16_t claim;

@@ -1,12 +1,10 @@
-"""ChangeBook: the rules by which a page is new, changed, moved, gone or back; and the file that tells it.
+"""ChangeBook: the rules by which a page is new, changed, moved, gone or back.
 
-Each line of the register gets into the file once, whatever happens in between.
+Each change gets into register and feed once, whatever happens in between.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -14,14 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from scrapy_simhash.observers.changes.change import ANSWERED as BY_ANSWER
-from scrapy_simhash.observers.changes.change import NOT_LINKED, Change, PageChange
-from scrapy_simhash.observers.changes.page_text import PageText, difference, hashes, packed
+from scrapy_simhash.observers.changes.feed import Change, Feed, PageChange
+from scrapy_simhash.observers.changes.page_text import Difference, PageText, difference, hashes, packed
 from scrapy_simhash.observers.changes.register import (
     ANSWERED,
     FAILED,
     GONE,
-    LINK,
     MISSING,
     OTHER,
     PRESENT,
@@ -29,9 +25,7 @@ from scrapy_simhash.observers.changes.register import (
     WAITING,
     Register,
     Row,
-    each_link,
 )
-from scrapy_simhash.observers.own_file import make_ready
 
 
 class Source(NamedTuple):
@@ -65,20 +59,19 @@ class ChangeBook:
     def __init__(
         self,
         register: Register,
-        path: Path,
+        feed: Feed,
         tell: Callable[[PageChange], None],
         *,
         size: int,
         on_error: Callable[[OSError], None],
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """*path* is that of the feed; *size* is how many characters of new paragraphs a line has at most.
+        """*size* is how many characters of new paragraphs a line has at most.
 
-        *on_error* is called when the feed cannot be written; what it lacks is written with the next change. Raises
-        SettingError if it cannot be written now.
+        *on_error* is called when *feed* cannot be written; what it lacks is written with the next change.
         """
         self._register = register
-        self._feed = Feed(path)
+        self._feed = feed
         self._tell = tell
         self._size = size
         self._on_error = on_error
@@ -98,7 +91,7 @@ class ChangeBook:
             # What a kill has kept from the former feed belongs there.
             former = Feed(Path(last.feed))
             former.recover(self._register.newest_line)
-            former.write(self._register)
+            former.write(self._register.lines(former.last))
             self._register.written_to(former.last)
             if can_resume:
                 self._feed = former
@@ -122,8 +115,7 @@ class ChangeBook:
         """
         now = int(self._clock())
         with self._step():
-            for source in sources:
-                self._redirect(source, REDIRECTED, seen.key)
+            self._redirect(sources, REDIRECTED, seen.key)
             row = self._register.get(seen.key)
             if row is None or row.state == OTHER:
                 return self._first(seen, row, now)
@@ -132,15 +124,13 @@ class ChangeBook:
     def redirect(self, key: bytes, sources: Sequence[Source]) -> None:
         """Note that *sources* are redirected to a page that is asked for anyway."""
         with self._step():
-            for source in sources:
-                self._redirect(source, REDIRECTED, key)
+            self._redirect(sources, REDIRECTED, key)
 
     def answer(self, key: bytes, url: str, answer: int, sources: Sequence[Source] = ()) -> None:
         """Note an answer that is no page with a text: ANSWERED, MISSING, or FAILED, also if there was none."""
         with self._step():
-            for source in sources:
-                # A redirect to something that is not there says nothing of what it comes from.
-                self._redirect(source, REDIRECTED if answer == ANSWERED else FAILED, key)
+            # A redirect to something that is not there says nothing of what it comes from.
+            self._redirect(sources, REDIRECTED if answer == ANSWERED else FAILED, key)
             if not self._note(key, answer) and answer == FAILED:
                 # One day it may have links.
                 self._register.put(Row(key, url, OTHER, self._crawl, FAILED))
@@ -155,22 +145,16 @@ class ChangeBook:
 
         Unless its callback came to its end, *is_complete*, the page also leads to what it led to before.
         """
-        links = {link[:LINK] for link in asked}
+        links = list(asked)
         with self._step():
             row = self._register.get(key)
             if row is None:
                 if not links:
                     return
                 row = Row(key, url, OTHER, self._crawl, ANSWERED)
-            if not is_complete:
-                links.update(each_link(row.links or b""))
-            self._register.put(
-                row._replace(
-                    crawl=self._crawl,
-                    was_read=self._crawl if is_complete else row.was_read,
-                    links=b"".join(sorted(links)),
-                )
-            )
+            was_read = self._crawl if is_complete else row.was_read
+            row = row._replace(crawl=self._crawl, was_read=was_read)
+            self._register.put(row.linked(links, also_as_before=not is_complete))
 
     def end(self, reason: str, starts: Collection[bytes], *, can_resume: bool) -> int:
         """End the run, and tell what is known now: what has moved, and what is gone.
@@ -183,9 +167,8 @@ class ChangeBook:
         with self._step():
             if reason == "finished":
                 if not self._register.was_killed(self._since, self._run):
-                    found = unlinked(self._register, self._crawl, starts)
-                    unknown = found.unknown
-                    self._settle([self._register.row(number) for number in found.numbers])
+                    unlinked, unknown = self._register.unlinked(self._crawl, starts)
+                    self._settle(unlinked)
                 self._register.note_no_links(self._crawl)
             elif not can_resume:
                 self._settle(())
@@ -211,7 +194,7 @@ class ChangeBook:
 
     def _write(self) -> None:
         try:
-            self._feed.write(self._register)
+            self._feed.write(self._register.lines(self._feed.last))
         except OSError as error:
             self._on_error(error)
 
@@ -225,7 +208,7 @@ class ChangeBook:
         if may_have_moved:
             self._register.put(row)
         else:
-            self._say(row, PageChange(seen.url, Change.NEW, now, seen.text_hash))
+            self._say(row, Change.NEW, now)
         return Change.NEW
 
     def _again(self, seen: Sighting, row: Row, now: int) -> Change:
@@ -253,16 +236,9 @@ class ChangeBook:
             differs = difference(row.paragraphs, text.paragraphs)
             if row.state == PRESENT and not is_open:
                 text.known = hashes(row.paragraphs)
-        told = PageChange(
-            seen.url,
-            change,
-            now,
-            former if seen.text_hash is None else seen.text_hash,
-            previous_text_hash=former,
-            previous_time=row.seen,
-            difference=differs,
+        self._say(
+            self._seen(row, seen, now)._replace(state=PRESENT), change, now, former=row, difference=differs
         )
-        self._say(self._seen(row, seen, now)._replace(state=PRESENT), told)
         return change
 
     def _seen(self, row: Row, seen: Sighting, now: int) -> Row:
@@ -283,149 +259,62 @@ class ChangeBook:
             self._register.put(row._replace(crawl=self._crawl, answer=answer))
         return True
 
-    def _redirect(self, source: Source, answer: int, target: bytes) -> None:
-        """Note that a request came to another one: to which it leads, beside what it led to before."""
-        row = self._register.get(source.key) or Row(source.key, source.url, OTHER, self._crawl, answer)
-        links = {target[:LINK], *each_link(row.links or b"")}
-        self._register.put(row._replace(crawl=self._crawl, answer=answer, links=b"".join(sorted(links))))
+    def _redirect(self, sources: Sequence[Source], answer: int, target: bytes) -> None:
+        """Note that requests came to another one: to which they lead, beside what they led to before."""
+        for key, url in sources:
+            row = self._register.get(key) or Row(key, url, OTHER, self._crawl, answer)
+            row = row._replace(crawl=self._crawl, answer=answer)
+            self._register.put(row.linked([target], also_as_before=True))
 
     def _settle(self, no_longer_linked: Iterable[Row]) -> None:
         """Tell which pages have moved, which are new after all, and which are gone."""
-        gone = [(row, BY_ANSWER) for row in self._register.missing()]
-        gone += [(row, NOT_LINKED) for row in no_longer_linked]
+        gone = [(row, "status") for row in self._register.missing()]
+        gone += [(row, "not_linked") for row in no_longer_linked]
         by_text: dict[int | None, deque[Row]] = {}
         for row, _ in gone:
             by_text.setdefault(row.text_hash, deque()).append(row)
         moved: set[bytes] = set()
-        for row in self._register.in_state(WAITING):
+        for row in self._register.waiting():
             same = by_text.get(row.text_hash)
             former = self._register.redirected_to(row) or (same.popleft() if same else None)
             if former is not None:
                 moved.add(former.key)
                 self._register.put(former._replace(state=GONE))
-                change = PageChange(
-                    row.url,
-                    Change.MOVED,
-                    row.seen,
-                    row.text_hash,
-                    previous_url=former.url,
-                    previous_text_hash=former.text_hash,
-                    previous_time=former.seen,
-                )
-            else:
-                change = PageChange(row.url, Change.NEW, row.seen, row.text_hash)
-            self._say(row._replace(state=PRESENT), change)
+            self._say(
+                row._replace(state=PRESENT),
+                Change.NEW if former is None else Change.MOVED,
+                row.seen,
+                former=former,
+                previous_url=None if former is None else former.url,
+            )
         now = int(self._clock())
         for row, reason in gone:
             if row.key not in moved:
-                self._say(
-                    row._replace(state=GONE),
-                    PageChange(
-                        row.url,
-                        Change.GONE,
-                        now,
-                        previous_text_hash=row.text_hash,
-                        previous_time=row.seen,
-                        reason=reason,
-                    ),
-                )
+                self._say(row._replace(state=GONE), Change.GONE, now, former=row, reason=reason)
 
-    def _say(self, row: Row, change: PageChange) -> None:
-        self._register.put(row._replace(told=change.change.value, told_in=self._run))
-        self._register.add_line({"crawl": self._crawl, **change.to_dict(self._size)})
-        self._changes.append(change)
-
-
-class Unlinked(NamedTuple):
-    """What a crawl that ended in order did not ask for."""
-
-    numbers: list[int]
-    """Of the pages that nothing leads to, in their order; empty if that cannot be known."""
-    unknown: int
-    """How many pages were not read whose links nobody knows: what they lead to would be among *numbers*."""
-
-
-def unlinked(register: Register, crawl: int, starts: Collection[bytes]) -> Unlinked:
-    """Return the pages that *crawl* has not asked for, and that nothing leads to.
-
-    A page that was read in this crawl leads to what it asks for now. Any other, such as one that timed out, that
-    robots.txt forbids or that a rule has skipped, leads to what it asked for when it was read last; and what is
-    reached by that is followed in turn. *starts* are the keys of the start requests.
-    """
-    left = {key[:LINK]: (number, state) for key, number, state in register.not_asked(crawl)}
-    unknown = 0
-    reached = [key[:LINK] for key in starts]
-    for links in register.links_of_asked(crawl):
-        if links is None:
-            unknown += 1
-        else:
-            reached += [link for link in each_link(links) if link in left]
-    while reached:
-        found = left.pop(reached.pop(), None)
-        if found is not None:
-            links = register.links(found[0])
-            if links is None:
-                unknown += 1
-            else:
-                reached += [link for link in each_link(links) if link in left]
-    gone = [number for number, state in left.values() if state == PRESENT]
-    return Unlinked([] if unknown else gone, unknown)
-
-
-#: Bytes at the end of the file among which its last line is looked for, at first.
-_TAIL = 65_536
-
-
-class Feed:
-    """Appends lines to a file, and finds out which are there after a kill: each begins with its number."""
-
-    def __init__(self, path: Path) -> None:
-        """Make sure that *path* can be written; raises SettingError if not. Missing folders are made."""
-        self.path = path
-        #: Number of the last line in the file, once recover() has looked.
-        self.last = 0
-        make_ready(path, "SIMHASH_CHANGES")
-
-    def recover(self, newest: int) -> None:
-        """Find the last whole line, and cut off what a kill has left behind it. Raises OSError.
-
-        *newest* is the number of the latest line of the register: a greater one came from another register.
-        """
-        with self.path.open("r+b") as file:
-            size = file.seek(0, os.SEEK_END)
-            tail, start = b"", size
-            # Up to the beginning of the last whole line.
-            while start and tail.count(b"\n") < 2:
-                step = min(start, max(_TAIL, len(tail)))
-                start -= step
-                file.seek(start)
-                tail = file.read(step) + tail
-            whole, newline, torn = tail.rpartition(b"\n")
-            if torn:
-                file.truncate(size - len(torn))
-        last = _number(whole.rpartition(b"\n")[2]) if newline else 0
-        self.last = last if last <= newest else 0
-
-    def write(self, register: Register) -> None:
-        """Append what *register* has and the file has not. Raises OSError; the next change writes it then."""
-        lines = list(register.lines(self.last))
-        if not lines:
-            return
-        end = self.path.stat().st_size if self.path.exists() else 0
-        try:
-            with self.path.open("ab") as file:
-                file.write(b"".join(line for _, line in lines))
-        except OSError:
-            # A full disk: half a line must not stand before the next one.
-            os.truncate(self.path, end)
-            raise
-        self.last = lines[-1][0]
-
-
-def _number(line: bytes) -> int:
-    """Return the number of a line; 0 for one that is not ours."""
-    try:
-        found = json.loads(line)["number"]
-    except (ValueError, TypeError, KeyError):
-        return 0
-    return found if isinstance(found, int) else 0
+    def _say(
+        self,
+        row: Row,
+        change: Change,
+        when: int,
+        *,
+        former: Row | None = None,
+        previous_url: str | None = None,
+        reason: str | None = None,
+        difference: Difference | None = None,
+    ) -> None:
+        """Write *row*, and tell what has become of its page, which was *former* before."""
+        self._register.put(row._replace(told=change.value, told_in=self._run))
+        told = PageChange(
+            row.url,
+            change,
+            when,
+            None if change is Change.GONE else row.text_hash,
+            previous_url,
+            None if former is None else former.text_hash,
+            None if former is None else former.seen,
+            reason,
+            difference,
+        )
+        self._register.add_line({"crawl": self._crawl, **told.to_dict(self._size)})
+        self._changes.append(told)

@@ -1,13 +1,21 @@
-"""Register: what was told of each page, and by which crawl it was asked for, in a file of SQLite beside the store."""
+"""Register: what was told of each page, and by which crawl it was asked for, in a file of SQLite beside the store.
+
+docs/reference/changes.rst says what its tables hold.
+"""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrapy_simhash.exceptions import StoreDamaged
+
+if TYPE_CHECKING:
+    pass
 
 #: States of a row: no page, only something with links; a page; one that was told as gone or moved; a new one whose
 #: text is known under another URL, so that it is told at the end of the crawl.
@@ -15,9 +23,7 @@ OTHER, PRESENT, GONE, WAITING = range(4)
 #: What the last request for it came to: no answer that says anything; any other; a redirect; 404 or 410.
 FAILED, ANSWERED, REDIRECTED, MISSING = range(4)
 #: Bytes of a key by which a link is kept: of a million links, one in a million is taken for another one.
-LINK = 5
-
-
+_LINK = 5
 #: Pages with one text that are looked at for a new page; where there are more, it waits for the end of the crawl.
 _MOST_LOOKED_AT = 100
 #: Of pages that a store knew before there was a register: key, URL, text hash, time.
@@ -44,9 +50,16 @@ class Row(NamedTuple):
     """Number of the run that told it."""
     paragraphs: bytes | None = None
     links: bytes | None = None
-    """The first `LINK` bytes of the keys of what its callback asked for; None if nobody knows."""
+    """The beginnings of the keys of what its callback asked for; None if nobody knows."""
     number: int | None = None
     """None for a row that is not there yet."""
+
+    def linked(self, keys: Iterable[bytes], *, also_as_before: bool) -> Row:
+        """Return it as one that leads to what has *keys*, or *also_as_before* to what it led to."""
+        links = {key[:_LINK] for key in keys}
+        if also_as_before:
+            links.update(_each_link(self.links))
+        return self._replace(links=b"".join(sorted(links)))
 
 
 class Run(NamedTuple):
@@ -60,8 +73,36 @@ class Run(NamedTuple):
     """Why it ended; None if it was killed."""
 
 
-_COLUMNS = (
-    "key, url, state, crawl, answer, text_hash, seen, was_read, told, told_in, paragraphs, links, number"
+#: "SIMC"; and the version of the tables.
+APPLICATION_ID, VERSION = 0x53494D43, 1
+_TABLES = (
+    """CREATE TABLE pages (
+    number INTEGER PRIMARY KEY,
+    key BLOB NOT NULL UNIQUE,
+    url TEXT NOT NULL,
+    state INTEGER NOT NULL,
+    text_hash INTEGER,
+    seen INTEGER NOT NULL,
+    crawl INTEGER NOT NULL,
+    answer INTEGER NOT NULL,
+    was_read INTEGER,
+    told TEXT,
+    told_in INTEGER,
+    paragraphs BLOB,
+    links BLOB
+)""",
+    "CREATE INDEX pages_by_text ON pages (text_hash)",
+    """CREATE TABLE runs (
+    number INTEGER PRIMARY KEY,
+    crawl INTEGER NOT NULL,
+    feed TEXT NOT NULL,
+    ended INTEGER,
+    reason TEXT
+)""",
+    """CREATE TABLE lines (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    line TEXT NOT NULL
+)""",
 )
 
 
@@ -69,12 +110,48 @@ class Register:
     """Rows of pages, runs, and the lines that are not known to be in the feed. What fails raises sqlite3.Error."""
 
     def __init__(self, path: Path, *, reset: bool = False, former: Iterable[FormerPage] = ()) -> None:
-        """Open the register at *path*, and make it if there is none; see open_register()."""
-        # Only here: a crawl without changes needs no SQLite.
-        from scrapy_simhash.observers.changes.schema import open_register
+        """Open the register at *path*; a new one begins with the pages in *former*.
 
-        self._connection = open_register(path, reset, former)
+        *reset* forgets what the file holds. Raises StoreDamaged if the file is none or cannot be read.
+        """
+        # Only here: a crawl without changes needs no SQLite.
+        import sqlite3
+
+        from scrapy_simhash.store.sqlite.files import words_of
+
+        if reset:
+            for suffix in ("", "-wal", "-shm"):
+                with suppress(FileNotFoundError):
+                    path.with_name(path.name + suffix).unlink()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._connection = sqlite3.connect(path, isolation_level=None)
         self._execute = self._connection.execute
+        try:
+            self._execute("PRAGMA journal_mode = WAL")
+            # A kill takes nothing back. What a power failure takes is found again by the next crawl.
+            self._execute("PRAGMA synchronous = NORMAL")
+            found = self._value("PRAGMA user_version"), self._value("PRAGMA application_id")
+            if not self._value("SELECT count(*) FROM sqlite_master"):
+                self._create(former)
+            elif found != (VERSION, APPLICATION_ID):
+                raise sqlite3.DatabaseError("written by another program or release")
+        except sqlite3.Error as error:
+            self.close()
+            raise StoreDamaged(
+                f"{path} cannot be used for SIMHASH_CHANGES ({words_of(error)}). Nothing was changed. Move it, and"
+                " the next crawl begins with what its store knows"
+            ) from error
+
+    def _create(self, former: Iterable[FormerPage]) -> None:
+        with self.transaction():
+            self._execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            self._execute(f"PRAGMA user_version = {VERSION}")
+            for statement in _TABLES:
+                self._execute(statement)
+            self._connection.executemany(
+                "INSERT INTO pages (key, url, state, text_hash, seen, crawl, answer) VALUES (?, ?, 1, ?, ?, 0, 1)",
+                ((key, url, _signed(text_hash), seen) for key, url, text_hash, seen in former),
+            )
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -87,13 +164,19 @@ class Register:
             if self._connection.in_transaction:
                 self._execute("ROLLBACK")
 
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    # --- Pages.
+
     def get(self, key: bytes) -> Row | None:
         """Return the row of a key."""
         return next(self._rows("key = ?", key), None)
 
     def put(self, row: Row) -> None:
         """Write a row, in place of the former one if it has a number."""
-        values = (*row[:5], signed(row.text_hash), *row[6:])
+        values = (*row[:5], _signed(row.text_hash), *row[6:])
         self._execute(f"INSERT OR REPLACE INTO pages ({_COLUMNS}) VALUES ({', '.join('?' * 13)})", values)
 
     def remove(self, row: Row) -> None:
@@ -103,51 +186,61 @@ class Register:
     def may_have_moved(self, text_hash: int, crawl: int) -> bool:
         """Tell whether a page with this text may be gone: whether *crawl* has not seen all of those that had it."""
         query = "SELECT state = ? AND (crawl <> ? OR answer <> ?) FROM pages WHERE text_hash = ? LIMIT ?"
-        values = (PRESENT, crawl, ANSWERED, signed(text_hash), _MOST_LOOKED_AT)
+        values = (PRESENT, crawl, ANSWERED, _signed(text_hash), _MOST_LOOKED_AT)
         found = [bool(may) for (may,) in self._execute(query, values)]
         return any(found) or len(found) == _MOST_LOOKED_AT
 
     def redirected_to(self, row: Row) -> Row | None:
         """Return a page with the text of *row* that is redirected to it now."""
         same = f"(SELECT * FROM pages WHERE text_hash = ? LIMIT {_MOST_LOOKED_AT})"
-        query = f"SELECT {_COLUMNS} FROM {same} WHERE state = ? AND answer = ?"
-        for other in self._found(query, signed(row.text_hash), PRESENT, REDIRECTED):
-            if row.key[:LINK] in each_link(other.links or b""):
+        values = _signed(row.text_hash), PRESENT, REDIRECTED
+        for other in self._rows("state = ? AND answer = ?", *values, table=same):
+            if row.key[:_LINK] in _each_link(other.links):
                 return other
         return None
 
-    def in_state(self, state: int) -> list[Row]:
-        """Return the rows in a state, in the order in which they were seen first."""
-        return list(self._rows("state = ? ORDER BY number", state))
+    def waiting(self) -> list[Row]:
+        """Return the new pages that are to be told at the end, in the order in which they were seen first."""
+        return list(self._rows("state = ? ORDER BY number", WAITING))
 
     def missing(self) -> list[Row]:
         """Return the pages that answered 404 or 410 and were not told as gone yet."""
         return list(self._rows("state = ? AND answer = ? ORDER BY number", PRESENT, MISSING))
 
-    def links_of_asked(self, crawl: int) -> Iterator[bytes | None]:
-        """Yield the links of everything that *crawl* has asked for and that is there."""
-        query = "SELECT links FROM pages WHERE crawl = ? AND answer <> ?"
-        return (links for (links,) in self._execute(query, (crawl, MISSING)))
+    def unlinked(self, crawl: int, starts: Collection[bytes]) -> tuple[list[Row], int]:
+        """Return the pages that *crawl* has not asked for and that nothing leads to, in their order.
 
-    def not_asked(self, crawl: int) -> Iterator[tuple[bytes, int, int]]:
-        """Yield key, number and state of everything that *crawl* has not asked for and that is there."""
-        query = "SELECT key, number, state FROM pages WHERE crawl <> ? AND answer <> ? ORDER BY number"
-        return iter(self._execute(query, (crawl, MISSING)))
+        A page that was read in this crawl leads to what it asks for now. Any other, such as one that timed out, that
+        robots.txt forbids or that a rule has skipped, leads to what it asked for when it was read last; and what is
+        reached by that is followed in turn. *starts* are the keys of the start requests.
 
-    def links(self, number: int) -> bytes | None:
-        """Return the links of a row."""
-        (links,) = self._execute("SELECT links FROM pages WHERE number = ?", (number,)).fetchone()
-        return links if links is None else bytes(links)
-
-    def row(self, number: int) -> Row:
-        """Return the row with this number."""
-        return next(self._rows("number = ?", number))
+        Also return how many pages were not read whose links nobody knows: what they lead to would be among the pages,
+        so that none is returned then.
+        """
+        there = (crawl, MISSING)
+        not_asked = "SELECT key, number, state FROM pages WHERE crawl <> ? AND answer <> ? ORDER BY number"
+        left = {key[:_LINK]: (number, state) for key, number, state in self._execute(not_asked, there)}
+        reached = [key[:_LINK] for key in starts]
+        unknown = 0
+        for (links,) in self._execute("SELECT links FROM pages WHERE crawl = ? AND answer <> ?", there):
+            unknown += links is None
+            reached += [link for link in _each_link(links) if link in left]
+        while reached:
+            found = left.pop(reached.pop(), None)
+            if found is not None:
+                links = self._value("SELECT links FROM pages WHERE number = ?", found[0])
+                unknown += links is None
+                reached += [link for link in _each_link(links) if link in left]
+        gone = [] if unknown else [number for number, state in left.values() if state == PRESENT]
+        return [next(self._rows("number = ?", number)) for number in gone], unknown
 
     def note_no_links(self, crawl: int) -> None:
         """Note that what *crawl* has asked for and never was read leads to no known page: it never did."""
         self._execute(
             "UPDATE pages SET links = x'' WHERE crawl = ? AND links IS NULL AND was_read = 0", (crawl,)
         )
+
+    # --- Runs.
 
     def last_run(self) -> Run | None:
         """Return the latest run."""
@@ -156,7 +249,7 @@ class Register:
 
     def begin_run(self, feed: str, crawl: int | None) -> Run:
         """Note a new run of *crawl*, or of a new crawl, and return it."""
-        (number,) = self._execute("SELECT coalesce(max(number), 0) + 1 FROM runs").fetchone()
+        number = self._value("SELECT coalesce(max(number), 0) + 1 FROM runs")
         run = Run(number, number if crawl is None else crawl, feed, None)
         self._execute("INSERT INTO runs (number, crawl, feed) VALUES (?, ?, ?)", run[:3])
         return run
@@ -164,12 +257,14 @@ class Register:
     def was_killed(self, since: int, until: int) -> bool:
         """Tell whether one of the runs from number *since* on, before *until*, did not end in order."""
         query = "SELECT count(*) FROM runs WHERE number >= ? AND number < ? AND reason IS NULL"
-        return bool(self._execute(query, (since, until)).fetchone()[0])
+        return bool(self._value(query, since, until))
 
     def end_run(self, number: int, reason: str) -> None:
         """Note that a run has ended in order."""
         values = (int(time.time()), reason, number)
         self._execute("UPDATE runs SET ended = ?, reason = ? WHERE number = ?", values)
+
+    # --- Lines.
 
     def add_line(self, line: dict[str, Any]) -> None:
         """Keep a line of the feed until written_to() says that it is in there."""
@@ -178,8 +273,7 @@ class Register:
     @property
     def newest_line(self) -> int:
         """Number of the latest line; 0 if there was none."""
-        found = self._execute("SELECT seq FROM sqlite_sequence WHERE name = 'lines'").fetchone()
-        return int(found[0]) if found else 0
+        return int(self._value("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'lines'"))
 
     def lines(self, after: int) -> Iterator[tuple[int, bytes]]:
         """Yield the lines behind number *after*, each with its number, in their order."""
@@ -192,28 +286,27 @@ class Register:
         """Forget the lines up to *number*: they are in the feed."""
         self._execute("DELETE FROM lines WHERE number <= ?", (number,))
 
-    def close(self) -> None:
-        """Let go of the file."""
-        self._connection.close()
+    def _rows(self, condition: str, *values: object, table: str = "pages") -> Iterator[Row]:
+        for row in self._execute(f"SELECT {_COLUMNS} FROM {table} WHERE {condition}", values):
+            yield Row(*row)._replace(text_hash=_unsigned(row[5]))
 
-    def _rows(self, condition: str, *values: object) -> Iterator[Row]:
-        return self._found(f"SELECT {_COLUMNS} FROM pages WHERE {condition}", *values)
-
-    def _found(self, query: str, *values: object) -> Iterator[Row]:
-        for row in self._execute(query, values):
-            yield Row(*row)._replace(text_hash=unsigned(row[5]))
+    def _value(self, query: str, *values: object) -> Any:
+        return self._execute(query, values).fetchone()[0]
 
 
-def signed(number: int | None) -> int | None:
+_COLUMNS = ", ".join(Row._fields)
+
+
+def _signed(number: int | None) -> int | None:
     """Return an integer of 64 bits as SQLite keeps it."""
     return number if number is None or number < 2**63 else number - 2**64
 
 
-def unsigned(number: int | None) -> int | None:
-    """Return what signed() took."""
+def _unsigned(number: int | None) -> int | None:
+    """Return what _signed() took."""
     return number if number is None or number >= 0 else number + 2**64
 
 
-def each_link(links: bytes) -> Iterator[bytes]:
+def _each_link(links: bytes | None) -> Iterator[bytes]:
     """Yield the beginnings of keys of which *links* is made."""
-    return (links[start : start + LINK] for start in range(0, len(links), LINK))
+    return (links[start : start + _LINK] for start in range(0, len(links), _LINK)) if links else iter(())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -16,19 +18,11 @@ from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawling import Once, counted, key_of, language_of, share, shared, stats_of, tree_of
-from scrapy_simhash.observers.changes import (
-    ANSWERED,
-    FAILED,
-    MISSING,
-    Change,
-    ChangeBook,
-    PageChange,
-    PageText,
-    Register,
-    Sighting,
-    Source,
-)
+from scrapy_simhash.crawling import Observer, Once, counted, key_of, share, shared, stats_of
+from scrapy_simhash.observers.changes import Change, PageChange, PageText
+from scrapy_simhash.observers.changes.book import ChangeBook, Sighting, Source
+from scrapy_simhash.observers.changes.feed import Feed
+from scrapy_simhash.observers.changes.register import ANSWERED, FAILED, MISSING, Register
 from scrapy_simhash.observers.own_file import own_path
 from scrapy_simhash.signals import page_changed
 from scrapy_simhash.verdict import Reason, Status
@@ -40,10 +34,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_simhash.crawling import Checked
+    from scrapy_simhash.crawling import JudgedPage
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.observers.changes.register import FormerPage
-    from scrapy_simhash.page.text import Document
     from scrapy_simhash.store import Page, Store
 
 
@@ -56,31 +49,48 @@ CRAWL_FILE = "simhash-crawl"
 _GONE = (404, 410)
 
 
-class ChangeReporter:
+class PageTexts(Observer):
+    """Puts the text of each page into its meta, where it is read when somebody asks for it: ``SIMHASH_TEXT``."""
+
+    def __init__(self, fingerprinter: PageFingerprinter) -> None:
+        self._fingerprinter = fingerprinter
+
+    def judged(self, page: JudgedPage) -> None:
+        """Put the text of a page that was read into its meta."""
+        if page.reading is not None:
+            page.request.meta[names.META_TEXT] = PageText(partial(page.text, self._fingerprinter))
+
+
+class ChangeReporter(Observer):
     """Keeps the book of changes of one crawl. What goes wrong in here costs a stat and a warning, never the page."""
 
     def __init__(
-        self, crawler: Crawler, config: Config, fingerprinter: PageFingerprinter, register: Path | None
+        self, crawler: Crawler, template: str, fingerprinter: PageFingerprinter, register: Path
     ) -> None:
-        """*register* is the file that later crawls compare with; None if no changes are to be told."""
+        """*template* is ``SIMHASH_CHANGES``, *register* the file that later crawls compare with."""
         self._crawler = crawler
-        self._config = config
+        self._config = fingerprinter.config
         self._fingerprinter = fingerprinter
+        self._stats = stats_of(crawler)
         self._once = Once(crawler, logger, names.STAT_CHANGE_ERRORS)
+        self._feed = Feed(own_path(template, crawler, "SIMHASH_CHANGES"))
+        self._register = register
         self._book: ChangeBook | None = None
         self._starts: set[bytes] = set()
-        self._open: Callable[[object], ChangeBook] | None = None
         self._folder = job_dir(crawler.settings)
-        if config.changes is None or register is None:
-            return
-        self._open = partial(self._opened, register, own_path(config.changes, crawler, "SIMHASH_CHANGES"))
         share(crawler, self)
         crawler.signals.connect(self.dropped, signal=signals.request_dropped)
 
-    def keep_in(self, store: Store) -> None:
-        """Open the register; a new one begins with the pages of *store*. Raises SettingError and StoreError."""
-        if self._open is not None:
-            self._book = self._open(store)
+    def keep_in(self, store: Store) -> bool:
+        """Open the register; a new one begins with the pages of *store*. Raises StoreError."""
+        self._book = ChangeBook(
+            Register(self._register, reset=self._config.reset, former=_former_pages(store)),
+            self._feed,
+            self._tell,
+            size=self._config.changes_size,
+            on_error=self._cannot_write,
+        )
+        return True
 
     def spider_opened(self, spider: Spider) -> None:
         """Begin a run, and tell what an earlier crawl has left open."""
@@ -103,16 +113,16 @@ class ChangeReporter:
         """Tell whether the page was told as gone: who has removed it then needs its items when it is back."""
         return self._attempt(request, lambda book: book.is_gone(self._key_of(request))) or False
 
-    def note(self, checked: Checked, request: Request, response: Response) -> None:
-        """Take note of an answer, and write into the meta of *request* what has become of the page."""
-        text = None
-        if self._config.text or self._book is not None:
-            text = PageText(partial(self._read, checked, response))
-        change = self._attempt(response, lambda book: self._noted(book, checked, text, request, response))
+    def found(self, page: JudgedPage) -> None:
+        """Have a page that was told as gone delivered in full when it is back."""
+        if page.verdict.is_settled and self.is_gone(page.request):
+            page.verdict = replace(page.verdict, is_settled=False)
+
+    def judged(self, page: JudgedPage) -> None:
+        """Take note of an answer, and write into the meta of its request what has become of the page."""
+        change = self._attempt(page.response, lambda book: self._noted(book, page))
         if change is not None:
-            request.meta[names.META_CHANGE] = change.value
-        if self._config.text and checked.reading is not None:
-            request.meta[names.META_TEXT] = text
+            page.request.meta[names.META_CHANGE] = change.value
 
     def failed(self, request: Request, exception: Exception) -> None:
         """Take note of a request that has no answer: nobody knows what became of its page."""
@@ -155,7 +165,7 @@ class ChangeReporter:
             "the crawl's end", lambda book: book.end(reason, self._starts, can_resume=can_resume)
         )
         if unknown:
-            stats_of(self._crawler).set_value(names.STAT_CHANGES_UNKNOWN, unknown)
+            self._stats.set_value(names.STAT_CHANGES_UNKNOWN, unknown)
             logger.info(
                 "No page is told as gone for being no longer linked: %(pages)s could not be read, and nobody knows"
                 " what they lead to",
@@ -164,8 +174,9 @@ class ChangeReporter:
             )
         self._book = None
         book.close()
-        stats = stats_of(self._crawler)
-        told = ((change, stats.get_value(f"{names.STAT_CHANGES}/{change.value}", 0)) for change in Change)
+        told = (
+            (change, self._stats.get_value(f"{names.STAT_CHANGES}/{change.value}", 0)) for change in Change
+        )
         logger.info(
             "Changes: %(changes)s",
             {
@@ -175,43 +186,31 @@ class ChangeReporter:
             extra={"spider": self._crawler.spider},
         )
 
-    def _opened(self, path: Path, feed: Path, store: Store) -> ChangeBook:
-        register = Register(path, reset=self._config.reset, former=_former_pages(store))
-        try:
-            return ChangeBook(
-                register, feed, self._tell, size=self._config.changes_size, on_error=self._cannot_write
-            )
-        except BaseException:
-            register.close()
-            raise
-
-    def _noted(
-        self, book: ChangeBook, checked: Checked, text: PageText | None, request: Request, response: Response
-    ) -> Change | None:
-        verdict, reading = checked.verdict, checked.reading
+    def _noted(self, book: ChangeBook, page: JudgedPage) -> Change | None:
+        verdict, reading, request, response = page.verdict, page.reading, page.request, page.response
         self._starts.discard(self._key_of(request))
+        answer = None
         if response.status in _GONE:
-            self._answer(book, request, MISSING)
+            answer = MISSING
+        elif reading is None:
+            if (verdict.status, verdict.reason) != (Status.REVISIT, Reason.UNCHANGED):
+                answer = ANSWERED if 200 <= response.status < 300 else FAILED
+        elif reading.text_hash is None:
+            answer = ANSWERED
+        if answer is not None:
+            self._answer(book, request, answer)
             return None
-        if reading is None and (verdict.status, verdict.reason) != (Status.REVISIT, Reason.UNCHANGED):
-            self._answer(book, request, ANSWERED if 200 <= response.status < 300 else FAILED)
-            return None
-        if reading is not None and reading.text_hash is None:
-            self._answer(book, request, ANSWERED)
-            return None
-        change = book.sight(
-            Sighting(
-                self._key_of(request),
-                response.url,
-                None if reading is None else reading.text_hash,
-                verdict.reason is Reason.SMALL_CHANGE,
-                verdict.is_settled or verdict.status is Status.SKIPPED,
-                None if reading is None else text,
-            ),
-            self._sources(request),
-        )
+        text_hash, text = None, None
+        if reading is not None:
+            # The spider is to see which paragraphs are new.
+            text = request.meta.get(names.META_TEXT) or PageText(partial(page.text, self._fingerprinter))
+            text_hash = reading.text_hash
+        is_small = verdict.reason is Reason.SMALL_CHANGE
+        is_settled = verdict.is_settled or verdict.status is Status.SKIPPED
+        seen = Sighting(self._key_of(request), response.url, text_hash, is_small, is_settled, text)
+        change = book.sight(seen, self._sources(request))
         if change is Change.UNCHANGED:
-            stats_of(self._crawler).inc_value(f"{names.STAT_CHANGES}/{change.value}")
+            self._stats.inc_value(f"{names.STAT_CHANGES}/{change.value}")
         return change
 
     def _answer(self, book: ChangeBook, request: Request, answer: int) -> None:
@@ -225,13 +224,8 @@ class ChangeReporter:
     def _key_of(self, request: Request) -> bytes:
         return key_of(self._crawler, request)
 
-    def _read(self, checked: Checked, response: Response) -> Document:
-        if checked.document is not None:
-            return checked.document
-        return self._fingerprinter.extract(tree_of(response), content_language=language_of(response))
-
     def _tell(self, change: PageChange) -> None:
-        stats_of(self._crawler).inc_value(f"{names.STAT_CHANGES}/{change.change.value}")
+        self._stats.inc_value(f"{names.STAT_CHANGES}/{change.change.value}")
         self._crawler.signals.send_catch_log(page_changed, change=change, spider=self._crawler.spider)
 
     def _cannot_write(self, error: OSError) -> None:
@@ -248,7 +242,7 @@ class ChangeReporter:
 
     def _failed(self, message: str, about: object) -> None:
         """Log what went wrong; call it where the exception is handled."""
-        stats_of(self._crawler).inc_value(names.STAT_CHANGE_ERRORS)
+        self._stats.inc_value(names.STAT_CHANGE_ERRORS)
         self._once.tell(message, about)
 
 
@@ -291,34 +285,35 @@ class SimhashYieldsMiddleware(BaseSpiderMiddleware):
         self, response: Response | None, result: Iterable[Any], spider: Spider | None = None
     ) -> Iterable[Any]:
         """Yield *result*, and note the requests in it when it has ended."""
-        requests: list[Request] = []
-        is_complete = False
-        try:
+        with self._reading(response) as note:
             for one in result:
-                if isinstance(one, Request):
-                    requests.append(one)
+                note(one)
                 yield one
-            is_complete = True
-        finally:
-            self._note(response, requests, is_complete)
 
     async def process_spider_output_async(
         self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
     ) -> AsyncIterator[Any]:
         """Do what ``process_spider_output`` does."""
+        with self._reading(response) as note:
+            async for one in result:
+                note(one)
+                yield one
+
+    @contextmanager
+    def _reading(self, response: Response | None) -> Iterator[Callable[[Any], None]]:
+        """Yield what is called with all that a callback yields, and tell the reporter of the requests at the end."""
         requests: list[Request] = []
         is_complete = False
+
+        def note(one: Any) -> None:
+            if isinstance(one, Request):
+                requests.append(one)
+
         try:
-            async for one in result:
-                if isinstance(one, Request):
-                    requests.append(one)
-                yield one
+            yield note
             is_complete = True
         finally:
-            self._note(response, requests, is_complete)
-
-    def _note(self, response: Response | None, requests: list[Request], is_complete: bool) -> None:
-        reporter = shared(self.crawler, ChangeReporter)
-        if reporter is not None and response is not None:
-            # What did not change leads to what it led to before, whether or not that is yielded again.
-            reporter.read(response, requests, is_complete=is_complete and response.status != 304)
+            reporter = shared(self.crawler, ChangeReporter)
+            if reporter is not None and response is not None:
+                # What did not change leads to what it led to before, whether or not that is yielded again.
+                reporter.read(response, requests, is_complete=is_complete and response.status != 304)

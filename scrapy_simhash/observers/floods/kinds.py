@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
+from importlib.resources import files
 from itertools import islice
 from typing import Any, NamedTuple
 
-from scrapy_simhash.observers.floods.phrases import says
 from scrapy_simhash.observers.url_rules import grows
+from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.outline import Walk
 from scrapy_simhash.page.text.tags import Region, attributes_of, region
@@ -214,3 +216,47 @@ def _is_of_the_site(element: Any) -> bool:
     return any(
         ancestor.get("hidden") is not None or ancestor.tag in _CHROME for ancestor in element.iterancestors()
     )
+
+
+# What pages say that are not worth asking for again: vocabulary only, no decisions.
+#
+# A language is added by adding ``phrases/<code>.txt`` (ISO 639-1): a phrase a line, below the name of its table:
+#
+# not_found   pages that are not there
+# login       pages that let nobody in without a name
+# robot       pages that want to know who reads them
+# consent     pages that ask for leave before they show anything
+# accept      the buttons of such pages
+# scripted    pages that are nothing without their scripts
+#
+# A phrase is matched as whole words, whatever their case and the punctuation between them. One that ordinary pages
+# use as well does not belong there.
+
+
+def says(table: str, text: str) -> bool:
+    """Tell whether *text* has a phrase of *table*, in whatever language.
+
+    >>> says("not_found", "Página no encontrada"), says("not_found", "Lost and found")
+    (True, False)
+    """
+    words = _words(text)
+    return any(phrase in words for phrase in _phrases()[table])
+
+
+@cache
+def _phrases() -> dict[str, list[str]]:
+    tables: dict[str, list[str]] = {}
+    folder = files("scrapy_simhash.observers.floods") / "phrases"
+    for file in (file for file in folder.iterdir() if file.name.endswith(".txt")):
+        table: list[str] = []
+        for line in filter(None, file.read_text("utf-8").splitlines()):
+            if line.startswith("["):
+                table = tables.setdefault(line.strip("[]"), [])
+            else:
+                table.append(_words(line))
+    return tables
+
+
+def _words(text: str) -> str:
+    """Return the words of *text* with a space around each, so that a phrase never begins or ends inside of one."""
+    return f" {' '.join(tokenize(normalize(text)))} "

@@ -1,21 +1,24 @@
-"""KeptLinks: the requests that a callback yields as dictionaries, made again from them; dates of a sitemap."""
+"""KeptLinks: the requests that a callback yields, kept as compressed JSON and made again from it.
+
+Bytes of a store are never unpickled.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, cast
+from zlib import compress, decompress
+from zlib import error as ZlibError
 
-from scrapy import Request
-from scrapy.utils.gz import gunzip, gzip_magic_number
+from scrapy import Request, Spider
 from scrapy.utils.request import request_from_dict
-from scrapy.utils.sitemap import Sitemap
 
 from scrapy_simhash import names
-from scrapy_simhash.observers.recrawl import unpacked
-from scrapy_simhash.page.text import is_xml_feed
 
 if TYPE_CHECKING:
-    from scrapy import Spider
-    from scrapy.http import Response
+    from scrapy.crawler import Crawler
 
 
 #: What a page is read for: what may decide which requests its callback yields.
@@ -29,10 +32,11 @@ _FORMS = (b"application/x-www-form-urlencoded", b"multipart/form-data")
 
 
 class KeptLinks:
-    """Knows the methods of a spider by their names, and takes down requests."""
+    """Knows the methods of the spider of *crawler* by their names, and takes down requests."""
 
-    def __init__(self, spider: Spider) -> None:
-        self._spider = spider
+    def __init__(self, crawler: Crawler) -> None:
+        # There is one before the components of a crawl are built.
+        self._spider = cast("Spider", crawler.spider)
         self._names: dict[Any, str | None] = {}
 
     def name_of(self, method: Any) -> str | None:
@@ -94,27 +98,103 @@ class KeptLinks:
         return [request_from_dict(taken, spider=self._spider) for taken in unpacked(data)]
 
 
-class SitemapDates:
-    """The dates of one sitemap."""
+#: What a request is by default, and is left out. Other classes of requests may have other defaults.
+_DEFAULTS: Mapping[str, Any] = {
+    "callback": None,
+    "errback": None,
+    "method": "GET",
+    "headers": {},
+    "body": b"",
+    "cookies": {},
+    "meta": {},
+    "encoding": "utf-8",
+    "priority": 0,
+    "dont_filter": False,
+    "flags": [],
+    "cb_kwargs": {},
+}
+#: A page whose requests take more, compressed, is fetched in full each time.
+MOST_BYTES = 1 << 20
 
-    def __init__(self, body: bytes) -> None:
-        self._dates = {entry["loc"]: entry["lastmod"] for entry in Sitemap(body) if entry.get("lastmod")}
 
-    @classmethod
-    def of(cls, response: Response, max_size: int) -> SitemapDates | None:
-        """Return those of *response*, None if it is no sitemap with dates, or unpacked larger than *max_size*."""
-        body = response.body
-        try:
-            if gzip_magic_number(response):
-                body = gunzip(body, max_size=response.meta.get("download_maxsize", max_size))
-            return cls(body) if is_xml_feed(body) and b"lastmod" in body else None
-        except (
-            Exception
-        ):  # what a spider loads may be damaged in many ways, and the spider may want it nevertheless
+def packed(requests: Sequence[Mapping[str, Any]]) -> bytes | None:
+    """Return the dictionaries of requests as bytes, empty for none.
+
+    None if one of them holds what JSON does not give back as it was, such as a tuple, a member of an Enum or an
+    OrderedDict in its meta.
+
+    >>> packed([{"url": "https://example.com/a", "meta": {"place": (1, 2)}}]) is None
+    True
+    >>> unpacked(packed([{"url": "https://example.com/a", "method": "GET", "body": b"", "callback": "parse"}]))
+    [{'url': 'https://example.com/a', 'callback': 'parse'}]
+    """
+    if not requests:
+        return b""
+    try:
+        found = [_as_json(request) for request in requests]
+        text = json.dumps(found, separators=(",", ":"), ensure_ascii=False)
+        if _typed(json.loads(text)) != _typed(found):
             return None
+        data = compress(text.encode("utf-8", "surrogatepass"), 6)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return data if len(data) <= MOST_BYTES else None
 
-    def write(self, request: Request) -> None:
-        """Put its date into the meta of a request for a page of the sitemap, unless there is one."""
-        date = self._dates.get(request.url)
-        if date is not None:
-            request.meta.setdefault(names.META_LASTMOD, date)
+
+def unpacked(data: bytes) -> list[dict[str, Any]]:
+    """Return what packed() took, without what is so by default. Raises ValueError for anything else."""
+    if not data:
+        return []
+    try:
+        found = json.loads(decompress(data).decode("utf-8", "surrogatepass"))
+        for request in found:
+            if "body" in request:
+                request["body"] = request["body"].encode("latin-1")
+            if "headers" in request:
+                request["headers"] = {
+                    name: [value.encode("latin-1") for value in values]
+                    for name, values in request["headers"].items()
+                }
+    except (ZlibError, AttributeError, TypeError, ValueError) as error:
+        raise ValueError(f"damaged requests: {error}") from error
+    return list(found)
+
+
+def use_of(purpose: Mapping[str, Any], has_requests: bool, text_hash: int | None) -> int | None:
+    """Return 32 bits of what a page was read for, whether its requests are kept, and of its text.
+
+    None if the purpose holds what JSON does not know: then nobody can tell whether it is the same again.
+    """
+    try:
+        text = json.dumps([_typed(purpose), has_requests, text_hash])
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return int.from_bytes(blake2b(text.encode(), digest_size=4).digest(), "big")
+
+
+def _as_json(request: Mapping[str, Any]) -> dict[str, Any]:
+    defaults = {} if "_class" in request else _DEFAULTS
+    found = {
+        name: value
+        for name, value in request.items()
+        if name not in defaults or _typed(value) != _typed(defaults[name])
+    }
+    if "body" in found:
+        found["body"] = found["body"].decode("latin-1")
+    if "headers" in found:
+        found["headers"] = {
+            name.decode("latin-1"): [value.decode("latin-1") for value in values]
+            for name, values in found["headers"].items()
+        }
+    return found
+
+
+def _typed(value: Any) -> list[Any]:
+    """Return *value* with the types of all that is in it: to ``==`` an Enum of strings is a string, and True is 1."""
+    kind = type(value)
+    parts = value
+    if isinstance(value, Mapping):
+        parts = sorted(([_typed(key), _typed(one)] for key, one in value.items()), key=str)
+    elif isinstance(value, list | tuple):
+        parts = [_typed(one) for one in value]
+    return [f"{kind.__module__}.{kind.__qualname__}", parts]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
 
+from scrapy_simhash import names
 from scrapy_simhash.crawling import asks_again, shared
 from scrapy_simhash.observers.recrawl.recrawling import Recrawling
 
@@ -69,8 +70,8 @@ class SimhashLinksMiddleware(_Middleware):
         if request is None or not self._recrawling.waits_for_requests(request):
             dates = self._recrawling.dates_of(response)
             async for one in result:
-                if dates is not None and isinstance(one, Request):
-                    dates.write(one)
+                if isinstance(one, Request) and one.url in dates:
+                    one.meta.setdefault(names.META_LASTMOD, dates[one.url])
                 yield one
             return
         async for one in result:

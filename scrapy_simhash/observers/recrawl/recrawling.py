@@ -5,8 +5,8 @@ The one place where requests are answered without their page. One passes through
     screen()        downloader middleware 40     looks up what is kept of the page; skips it if it is not due
     add_headers()   downloader middleware 950    validators, on what is really sent
     hear()          downloader middleware 950    takes them off again, and marks the 304 that they have brought
-    not_modified()  downloader middleware 40     the verdict of a 304; a share of them is fetched in full
-    note()          downloader middleware 40     a page that came in full: what is to be kept of its answer
+    without_page()  downloader middleware 40     the verdict of a 304; a share of them is fetched in full
+    judged()        downloader middleware 40     a page that came in full: what is to be kept of its answer
     take_down()     spider middleware            a request that its callback yields
     keep()          spider middleware            its callback has yielded all: the answer is kept
 
@@ -15,14 +15,13 @@ An error in here is counted and logged, and costs nothing but a page that is fet
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import random
 import time
 from contextlib import suppress
 from functools import partial
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import IgnoreRequest
@@ -32,19 +31,26 @@ from scrapy.utils.misc import arg_to_iter
 from twisted.python.failure import Failure
 
 from scrapy_simhash import names
-from scrapy_simhash.crawling import Once, counted, key_of, last_value, may_be_skipped, share, stats_of
+from scrapy_simhash.crawling import (
+    Observer,
+    Once,
+    counted,
+    key_of,
+    last_value,
+    may_be_skipped,
+    share,
+    stats_of,
+)
 from scrapy_simhash.exceptions import StoreError
-from scrapy_simhash.notes import PAGE, Note
-from scrapy_simhash.observers.recrawl import LASTMOD, Answer, Schedule, Trust, packed, use_of
-from scrapy_simhash.observers.recrawl.kept_links import KeptLinks, Purpose, SitemapDates
-from scrapy_simhash.observers.recrawl.trusted_hosts import TrustedHosts
-from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.notes import PAGE
+from scrapy_simhash.observers.recrawl.answers import Answer, AnswerBook, Known
+from scrapy_simhash.observers.recrawl.kept_links import KeptLinks, Purpose, packed, use_of
+from scrapy_simhash.observers.recrawl.schedule import LASTMOD, Schedule, sitemap_dates
+from scrapy_simhash.observers.recrawl.trust import Trust, TrustedHosts
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.signals import request_not_due
-from scrapy_simhash.store import Page
 from scrapy_simhash.times import duration
-from scrapy_simhash.verdict import Reason, Status, Verdict
-from scrapy_simhash.waiting import awaited, finished
+from scrapy_simhash.verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -53,7 +59,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_simhash.config import Config
-    from scrapy_simhash.crawling import Checked
+    from scrapy_simhash.crawling import JudgedPage
     from scrapy_simhash.store import Store
 
 
@@ -68,10 +74,7 @@ _NO_ETAG, _LONG_AGO = b'"no-page-has-this"', b"Thu, 01 Jan 1970 00:00:01 GMT"
 class _Way:
     """What is known of one request on its way."""
 
-    __slots__ = (
-        *("answer", "answered", "asked_with", "is_check", "is_uncached"),
-        *("key", "pending", "purpose", "taken"),
-    )
+    __slots__ = ("asked_with", "is_check", "is_uncached", "key", "known", "pending", "purpose", "taken")
 
     def __init__(self, key: bytes, purpose: Purpose | None, is_check: bool) -> None:
         self.key = key
@@ -79,9 +82,8 @@ class _Way:
         self.purpose = purpose
         #: Whether its page is fetched in full to see whether a 304 was right.
         self.is_check = is_check
-        self.answered: Answered | None = None
-        #: Of the latest visit; None at the first.
-        self.answer: Answer | None = None
+        #: Of the latest visit; None at the first, and for a page that was gone.
+        self.known: Known | None = None
         #: The ETag and the date that were sent, empty for none; None if nothing was.
         self.asked_with: tuple[bytes, bytes] | None = None
         #: Whether its response was hidden from the HTTP cache.
@@ -92,37 +94,34 @@ class _Way:
         self.taken: list[dict[str, Any]] | None = []
 
 
-class Recrawling:
+class Recrawling(Observer):
     """Answers, asks and schedules for one crawl."""
 
+    _book: AnswerBook
+    _hosts: TrustedHosts
+
     def __init__(
-        self, crawler: Crawler, config: Config, store: Store, is_gone: Callable[[Request], bool]
+        self, crawler: Crawler, config: Config, is_gone: Callable[[Request], bool] | None = None
     ) -> None:
-        """*store* keeps answers: see `opened`. A page that *is_gone* is fetched in full."""
+        """A page that *is_gone* is fetched in full."""
         self._is_gone = is_gone
         self._crawler = crawler
         self._config = config
         self._stats = stats_of(crawler)
         self._schedule = Schedule(config.recrawl, duration(config.recrawl_max_age), config.recrawl_budget)
         self._schedules = bool(config.recrawl or config.recrawl_budget)
-        self._book = AnswerBook(store)
-        self._hosts = TrustedHosts(store, crawler)
+        self._links = KeptLinks(crawler)
         self._ways: WeakKeyDictionary[Request, _Way] = WeakKeyDictionary()
-        self._links: KeptLinks | None = None
         self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
 
-    @classmethod
-    def opened(
-        cls, crawler: Crawler, config: Config, store: Store, is_gone: Callable[[Request], bool]
-    ) -> Recrawling | None:
-        """Return the one of *crawler*, None if *store* cannot keep answers."""
+    def keep_in(self, store: Store) -> bool:
+        """Keep answers in *store*; there is nothing to do if it cannot keep any."""
         if PAGE not in store.note_kinds:
-            return None
-        return share(crawler, cls(crawler, config, store, is_gone))
-
-    def spider_opened(self, spider: Spider) -> None:
-        """Learn the methods of *spider*."""
-        self._links = KeptLinks(spider)
+            return False
+        self._book = AnswerBook(store)
+        self._hosts = TrustedHosts(store, self._crawler)
+        share(self._crawler, self)
+        return True
 
     async def screen(self, request: Request) -> Response | None:
         """Return None for a request that is to be sent, and a response with kept requests for one that is not due.
@@ -135,15 +134,15 @@ class Recrawling:
         if request.method != "GET" or request.body:
             return None
         try:
-            purpose = None if self._links is None else self._links.purpose_of(request)
-            way = self._ways[request] = _Way(self._key_of(request), purpose, is_check)
+            key, purpose = key_of(self._crawler, request), self._links.purpose_of(request)
+            way = self._ways[request] = _Way(key, purpose, is_check)
             await self._hosts.meet(host_of(request.url))
             with suppress(StoreError):
                 await self._hosts.tell()
-            answered = way.answered = await self._book.find(way.key)
-            if answered is not None and not self._is_gone(request):
-                way.answer = answered.answer
-                return self._skip(request, way, answered, way.answer)
+            known = await self._book.find(key)
+            if known is not None and not (self._is_gone is not None and self._is_gone(request)):
+                way.known = known
+                return self._skip(request, way, known)
         except RequestNotDue:
             raise
         except Exception as error:
@@ -153,17 +152,15 @@ class Recrawling:
     def add_headers(self, request: Request) -> None:
         """Put validators on a request that is about to be sent."""
         way = self._ways.get(request)
-        if not self._config.conditional or way is None or way.answered is None or way.answer is None:
+        if not self._config.conditional or way is None or way.known is None:
             return
         # With these, the HTTP cache asks whether what it has is still valid; or the spider asks by itself.
         headers, meta = request.headers, request.meta
         if "cached_response" in meta or any(name in headers for name in _HEADERS):
             return
-        if meta.get(names.META_CONDITIONAL, True) is False:
+        if meta.get(names.META_CONDITIONAL, True) is False or not self._is_as_before(way, way.known):
             return
-        if not self._is_as_before(way, way.answered, way.answer):
-            return
-        etag, modified = self._hosts.to_send(host_of(request.url), way.answer)
+        etag, modified = self._hosts.to_send(host_of(request.url), way.known.answer)
         if way.is_check:
             etag, modified = etag and _NO_ETAG, modified and _LONG_AGO
         if etag:
@@ -187,64 +184,66 @@ class Recrawling:
             way.is_uncached = not request.meta.get("dont_cache")
             request.meta["dont_cache"] = True
 
-    def not_modified(self, request: Request, response: Response) -> tuple[Verdict | None, Request | None]:
+    def without_page(self, request: Request, response: Response) -> Request | Response | Verdict | None:
         """Return the verdict that a 304 is, or the request to be sent in its place, which fetches the page in full.
 
-        Both None for a response to a request that was not due: it has no verdict.
+        A response to a request that was not due is passed on without a verdict.
         """
         if names.FLAG_NOT_DUE in response.flags:
-            return None, None
+            return response
+        if names.FLAG_NOT_MODIFIED not in response.flags:
+            return None
         way = self._ways[request]
         if way.is_uncached:
             request.meta.pop("dont_cache", None)
-        site, again = host_of(request.url), in_full(request)
+        site, known = host_of(request.url), way.known
+        again = request.replace(dont_filter=True, meta={**request.meta, names.META_IN_FULL: True})
         try:
-            assert way.answered is not None
-            assert way.answer is not None
+            assert known is not None  # its validators were sent
             if way.is_check:
                 self._stats.inc_value(names.STAT_CONDITIONAL_LIES)
                 self._hosts.lower(request.url, Trust.BLIND)
-                return None, again
+                return again
             self._stats.inc_value(names.STAT_CONDITIONAL_NOT_MODIFIED)
             # Others may have come meanwhile that have shown it.
             if self._hosts.is_lost(site):
-                return None, again
+                return again
             portion = self._config.conditional_checks
-            if portion and random.random() < max(portion, self._hosts.chance_of_check(site, way.answer)):
+            if portion and random.random() < max(portion, self._hosts.chance_of_check(site, known.answer)):
                 self._stats.inc_value(names.STAT_CONDITIONAL_CHECKS)
-                return None, again
-            requests = self._made_again(way.answered)
-            verdict = verdict_of(way.answered.page)
-            self._book.put(way.key, way.answer.after_visit(False), way.answered.requests)
+                return again
+            requests, verdict = self._links.made_again(known.requests), known.verdict
+            self._book.put(way.key, known.answer.after_visit(False), known.requests)
             self._hosts.believed[way.key] = again
         except Exception as error:
             self._failed(error, request)
-            return None, again
+            return again
         self._replace_callback(request, partial(handed_on, requests))
-        return verdict, None
+        return verdict
 
-    def note(self, checked: Checked, request: Request, response: Response, loses_links: bool) -> None:
-        """Note a page that came in full; with *loses_links* its requests are dropped, and nothing is kept."""
-        way, reading = self._ways.get(request), checked.reading
-        if way is None or reading is None or reading.text_hash is None or checked.key is None:
+    def judged(self, page: JudgedPage) -> None:
+        """Note a page that came in full; of one whose requests are dropped nothing is kept."""
+        request, response, reading = page.request, page.response, page.reading
+        way = self._ways.get(request)
+        if way is None or reading is None or reading.text_hash is None or page.key is None:
             return
-        if checked.verdict.status is Status.UNKNOWN or loses_links or response.status != 200:
+        if page.verdict.status is Status.UNKNOWN or page.decision.loses_links or response.status != 200:
             return
         try:
-            now, text_hash = int(time.time()), reading.text_hash
-            has_changed = way.answered is not None and way.answered.page.posting.text_hash != text_hash
+            now, text_hash, known = int(time.time()), reading.text_hash, way.known
+            has_changed = known is not None and known.text_hash != text_hash
             etag, modified = last_value(response, b"Etag"), last_value(response, b"Last-Modified")
             if way.is_check and has_changed:
                 self._stats.inc_value(names.STAT_CONDITIONAL_LIES)
                 self._hosts.lower(request.url, Trust.LIED)
-            former = way.answer or Answer(0, now), way.answered and way.answered.page.posting.text_hash
+            former = (Answer(0, now), None) if known is None else (known.answer, known.text_hash)
             was_asked = way.asked_with is not None and not way.is_check
-            self._hosts.came_in_full(request.url, (etag, modified), text_hash, former, was_asked)
+            self._hosts.came_in_full(request.url, etag, modified, text_hash, former, was_asked)
             use = self._use(way, text_hash)
             if use is None:
                 self._stats.inc_value(names.STAT_CONDITIONAL_NOT_KEPT)
             else:
-                answer = Answer(use, now) if way.answer is None else way.answer.after_visit(has_changed)
+                answer = Answer(use, now) if known is None else known.answer.after_visit(has_changed)
                 way.pending = answer._replace(use=use).with_validators(etag, modified)
         except Exception as error:
             self._failed(error, request)
@@ -254,11 +253,11 @@ class Recrawling:
         way = None if request is None else self._ways.get(request)
         return way is not None and way.pending is not None
 
-    def dates_of(self, response: Response) -> SitemapDates | None:
-        """Return the dates of a sitemap, if a rule asks for them; None for another response."""
+    def dates_of(self, response: Response) -> dict[str, str]:
+        """Return the dates of a sitemap by URL, if a rule asks for them; empty for another response."""
         if all(word != LASTMOD for _, word in self._config.recrawl):
-            return None
-        return SitemapDates.of(response, self._crawler.settings.getint("DOWNLOAD_MAXSIZE"))
+            return {}
+        return sitemap_dates(response, self._crawler.settings.getint("DOWNLOAD_MAXSIZE"))
 
     def take_down(self, one: Request, request: Request, is_link: bool) -> None:
         """Take down *one* request of the callback; one that is no link asks for the same page again."""
@@ -266,7 +265,7 @@ class Recrawling:
         if way.taken is None or not self._config.conditional_links:
             return
         try:
-            taken = self._links.taken_down(one) if self._links is not None and is_link else None
+            taken = self._links.taken_down(one) if is_link else None
         except Exception as error:
             self._failed(error, request)
             taken = None
@@ -284,9 +283,9 @@ class Recrawling:
                 self._book.put(way.key, way.pending, requests)
                 return
             self._stats.inc_value(names.STAT_CONDITIONAL_NOT_KEPT)
-            if way.answer is not None:
+            if way.known is not None:
                 # Of the visit before: its requests must not be yielded in the place of those that could not be kept.
-                self._book.put(way.key, way.answer.of_no_use(), b"")
+                self._book.put(way.key, way.known.answer.of_no_use(), b"")
         except Exception as error:
             self._failed(error, request)
         finally:
@@ -298,7 +297,7 @@ class Recrawling:
         with suppress(StoreError):
             await self._hosts.tell()
 
-    def spider_closed(self, spider: Spider) -> None:
+    def spider_closed(self, spider: Spider, reason: str) -> None:
         """Log what was saved, and which hosts are not trusted."""
         sent, unchanged, checks, skipped = (
             self._stats.get_value(name, 0)
@@ -326,21 +325,17 @@ class Recrawling:
 
     # --- The schedule.
 
-    def _skip(self, request: Request, way: _Way, answered: Answered, answer: Answer) -> Response | None:
+    def _skip(self, request: Request, way: _Way, known: Known) -> Response | None:
         """Return the response to a request that is not to be sent, None if it is; raise RequestNotDue."""
         if not self._schedules or way.is_check or request.dont_filter or not may_be_skipped(request):
             return None
-        if request.meta.get(names.META_RECRAWL, True) is False or not self._is_as_before(
-            way, answered, answer
-        ):
+        if request.meta.get(names.META_RECRAWL, True) is False or not self._is_as_before(way, known):
             return None
-        lastmod, now = request.meta.get(names.META_LASTMOD), int(time.time())
-        reason = self._schedule.not_due(
-            request.url, host_of(request.url), answered.page.posting.seen, answer, lastmod, now
-        )
+        lastmod, seen, now = request.meta.get(names.META_LASTMOD), known.page.posting.seen, int(time.time())
+        reason = self._schedule.not_due(request.url, host_of(request.url), seen, known.answer, lastmod, now)
         if reason is None:
             return None
-        requests = self._made_again(answered)
+        requests = self._links.made_again(known.requests)
         for stat in (names.STAT_RECRAWL_SKIPPED, f"{names.STAT_RECRAWL_SKIPPED}/{reason.value}"):
             self._stats.inc_value(stat)
         self._crawler.signals.send_catch_log(
@@ -356,118 +351,25 @@ class Recrawling:
 
     # --- What is kept.
 
-    def _is_as_before(self, way: _Way, answered: Answered, answer: Answer) -> bool:
+    def _is_as_before(self, way: _Way, known: Known) -> bool:
         """Tell whether the page is settled, and the request is for what the page was read for when that was kept."""
-        posting = answered.page.posting
-        return posting.is_delivered and answer.use == self._use(way, posting.text_hash)
+        return known.page.posting.is_delivered and known.answer.use == self._use(way, known.text_hash)
 
     def _use(self, way: _Way, text_hash: int | None) -> int | None:
         if way.purpose is None:
             return None
         return use_of(way.purpose, self._config.conditional_links, text_hash)
 
-    def _made_again(self, answered: Answered) -> list[Request]:
-        assert self._links is not None
-        return self._links.made_again(answered.requests)
-
     def _replace_callback(self, request: Request, callback: Any) -> None:
         request.callback = callback
         # Scrapy's HttpErrorMiddleware lets it pass.
         request.meta["handle_httpstatus_list"] = [304]
-
-    def _key_of(self, request: Request) -> bytes:
-        return key_of(self._crawler, request)
 
     def _failed(self, error: Exception, about: object) -> None:
         """Log what went wrong; call it where the exception is handled. Of a store that is away others tell."""
         if not isinstance(error, StoreError):
             self._stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
             self._once.tell("Error in a conditional request for %(about)s: it is fetched in full", about)
-
-
-#: Answers that are put into the store together: a kill loses no more, and their pages are fetched in full again.
-TOGETHER = 50
-
-
-class Answered(NamedTuple):
-    """What is known of a page before it is asked for again."""
-
-    page: Page
-    answer: Answer
-    requests: bytes
-    """What was kept of the requests in it, empty for none."""
-
-
-class AnswerBook:
-    """Answers of pages in *store*, which keeps their notes."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._waiting: dict[bytes, tuple[int, bytes]] = {}
-        self._telling: asyncio.Task[None] | None = None
-
-    async def find(self, key: bytes) -> Answered | None:
-        """Return what is known of a page, None if nothing is. Raises StoreUnavailable."""
-        if self._store.is_remote:
-            # Asked together, they take one trip.
-            (_, note), page = await asyncio.gather(
-                awaited(self._store.note(PAGE, key)), awaited(self._store.get(key))
-            )
-        else:
-            _, note = await awaited(self._store.note(PAGE, key))
-            page = None if note is None else await awaited(self._store.get(key))
-        if note is None or page is None:
-            return None
-        # A damaged one: the page is fetched in full, and kept anew.
-        with suppress(ValueError):
-            return Answered(page, *Answer.from_note(note))
-        return None
-
-    def put(self, key: bytes, answer: Answer, requests: bytes) -> None:
-        """Put the answer of a visit of this moment into the store, with others.
-
-        What gets lost is fetched in full next time.
-        """
-        self._waiting[key] = int(time.time()), answer.to_note(requests)
-        if len(self._waiting) < TOGETHER:
-            return
-        if not self._store.is_remote:
-            finished(self._tell())
-        elif self._telling is None or self._telling.done():
-            self._telling = asyncio.create_task(self._tell())
-
-    async def finish(self) -> None:
-        """Put there what still waits."""
-        if self._telling is not None:
-            await asyncio.wait([self._telling])
-        await self._tell()
-
-    async def _tell(self) -> None:
-        with suppress(StoreError):
-            while self._waiting:
-                waiting, self._waiting = self._waiting, {}
-                notes = [Note(key, None, note) for key, (_, note) in waiting.items()]
-                await awaited(self._store.replace_notes(PAGE, notes))
-                await awaited(self._store.touch([(key, seen) for key, (seen, _) in waiting.items()]))
-
-
-def verdict_of(page: Page) -> Verdict:
-    """Return the verdict on a page that has the text of its last visit.
-
-    Nothing is compared: what the page repeats is what it repeated then.
-    """
-    posting = page.posting
-    is_short = posting.is_short
-    return Verdict(
-        Status.REVISIT,
-        None if is_short else Fingerprint(posting.fingerprint.value),
-        page.original,
-        None if is_short else 0,
-        cluster=None if is_short and page.original is None else page.cluster,
-        reason=Reason.UNCHANGED,
-        last_seen=posting.seen,
-        is_settled=True,
-    )
 
 
 class RequestNotDue(IgnoreRequest):
@@ -477,11 +379,6 @@ class RequestNotDue(IgnoreRequest):
         super().__init__(f"{url} was not requested: by SIMHASH_RECRAWL it is not due ({reason})")
         self.reason = reason
         """``age``, ``auto``, ``lastmod`` or ``budget``."""
-
-
-def in_full(request: Request) -> Request:
-    """Return *request* as one that fetches its page in full."""
-    return request.replace(dont_filter=True, meta={**request.meta, names.META_IN_FULL: True})
 
 
 def handed_on(requests: list[Request], response: Response, **arguments: Any) -> list[Request]:

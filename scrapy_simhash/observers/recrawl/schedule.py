@@ -1,119 +1,23 @@
-"""Schedule: what is kept of a page's answer, and which known pages need not be asked for yet: ``SIMHASH_RECRAWL``."""
+"""Schedule: which known pages need not be asked for yet: ``SIMHASH_RECRAWL``."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Sequence
-from email.utils import formatdate, parsedate_to_datetime
 from enum import Enum
 from math import log
-from struct import Struct
-from struct import error as StructError
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
+from scrapy.utils.gz import gunzip, gzip_magic_number
+from scrapy.utils.sitemap import Sitemap
+
+from scrapy_simhash.observers.recrawl.answers import Answer
+from scrapy_simhash.page.text import is_xml_feed
 from scrapy_simhash.times import duration, parsed
 
-#: Form, use, first visit, visits, changes, seconds of Last-Modified.
-_HEAD = Struct(">BIIHHI")
-#: Of a note: length of the answer, which comes next; then its requests.
-_LENGTH = Struct(">H")
-#: Forms: without Last-Modified; with its seconds; with the length of the ETag in their place, and behind that what
-#: the server wrote.
-_NONE, _SECONDS, _TEXT = 0, 1, 2
-_MOST = 0xFFFF
-#: Longer validators are not kept: no server needs them.
-_LONGEST = 1_000
-
-
-class Answer(NamedTuple):
-    """What is kept of a page's latest answer that was read in full.
-
-    >>> answer = Answer(7, 1_790_000_000).with_validators(b'"5f3e-2d"', b"Mon, 21 Sep 2026 14:13:20 GMT")
-    >>> len(answer.to_bytes()), Answer.from_bytes(answer.to_bytes()) == answer
-    (26, True)
-    >>> answer.modified
-    b'Mon, 21 Sep 2026 14:13:20 GMT'
-    """
-
-    use: int
-    """32 bits that say what the page was read for, and which text it had: see `use_of`."""
-    since: int
-    """When it was visited first, in seconds of Unix time."""
-    visits: int = 1
-    changes: int = 0
-    """Visits at which the text was another than before."""
-    etag: bytes = b""
-    modified: bytes = b""
-    """``Last-Modified`` as the server wrote it."""
-
-    def with_validators(self, etag: bytes, modified: bytes) -> Answer:
-        """Return it with other validators; those that cannot be sent back are left out."""
-        return self._replace(etag=_sound(etag), modified=_sound(modified))
-
-    def after_visit(self, has_changed: bool) -> Answer:
-        """Return it as it is after one more visit."""
-        return self._replace(
-            visits=min(self.visits + 1, _MOST), changes=min(self.changes + has_changed, _MOST)
-        )
-
-    def of_no_use(self) -> Answer:
-        """Return it as one that fits no request, so that the page is fetched in full."""
-        return self._replace(use=self.use ^ 1, etag=b"", modified=b"")
-
-    def to_bytes(self) -> bytes:
-        """Return it as a store keeps it: 17 bytes and the ETag, and more for a date in no usual form."""
-        form, number, text = _NONE, 0, b""
-        if self.modified:
-            known = _seconds(self.modified)
-            form, number, text = (
-                (_TEXT, len(self.etag), self.modified) if known is None else (_SECONDS, known, b"")
-            )
-        return _HEAD.pack(form, self.use, self.since, self.visits, self.changes, number) + self.etag + text
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Answer:
-        """Return what to_bytes() took. Raises ValueError for anything else."""
-        try:
-            form, use, since, visits, changes, number = _HEAD.unpack_from(data)
-        except StructError as error:
-            raise ValueError("an answer ends too soon") from error
-        etag, modified = data[_HEAD.size :], b""
-        if form == _TEXT:
-            etag, modified = etag[:number], etag[number:]
-        elif form == _SECONDS:
-            modified = formatdate(number, usegmt=True).encode()
-        elif form != _NONE:
-            raise ValueError(f"an answer of an unknown form, {form}")
-        return cls(use, since, visits, changes, etag, modified)
-
-    def to_note(self, requests: bytes) -> bytes:
-        """Return it as a note of the page, with the *requests* that were in it."""
-        data = self.to_bytes()
-        return _LENGTH.pack(len(data)) + data + requests
-
-    @classmethod
-    def from_note(cls, note: bytes) -> tuple[Answer, bytes]:
-        """Return what to_note() took: the answer, and its requests. Raises ValueError for anything else."""
-        end = _LENGTH.size + int.from_bytes(note[: _LENGTH.size], "big")
-        return cls.from_bytes(note[_LENGTH.size : end]), note[end:]
-
-
-def _sound(validator: bytes) -> bytes:
-    return (
-        validator if len(validator) <= _LONGEST and b"\n" not in validator and b"\r" not in validator else b""
-    )
-
-
-def _seconds(modified: bytes) -> int | None:
-    """Return the seconds of a date in the usual form, by which it can be written again; None for any other."""
-    try:
-        seconds = int(parsedate_to_datetime(modified.decode("ascii")).timestamp())
-    except (ValueError, TypeError, OverflowError):
-        return None
-    is_usual = 0 <= seconds < 1 << 32 and formatdate(seconds, usegmt=True).encode() == modified
-    return seconds if is_usual else None
-
+if TYPE_CHECKING:
+    from scrapy.http import Response
 
 #: What a rule may say beside an age.
 ALWAYS, AUTO, LASTMOD = "always", "auto", "lastmod"
@@ -218,3 +122,17 @@ def moment(lastmod: object) -> int | None:
         return None
     is_date = isinstance(lastmod, str) and len(lastmod.strip()) == len("2026-01-01")
     return seconds + _DAY - 1 if is_date else seconds
+
+
+def sitemap_dates(response: Response, max_size: int) -> dict[str, str]:
+    """Return the dates in a sitemap by URL; empty for what is none, or is unpacked larger than *max_size*."""
+    body = response.body
+    try:
+        if gzip_magic_number(response):
+            body = gunzip(body, max_size=response.meta.get("download_maxsize", max_size))
+        if not is_xml_feed(body) or b"lastmod" not in body:
+            return {}
+        return {entry["loc"]: entry["lastmod"] for entry in Sitemap(body) if entry.get("lastmod")}
+    # What a spider loads may be damaged in many ways, and the spider may want it nevertheless.
+    except Exception:
+        return {}

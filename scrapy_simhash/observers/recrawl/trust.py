@@ -1,11 +1,31 @@
-"""Trust: what hosts say of their pages without sending them, and whether that has turned out to be true."""
+"""Trust: what hosts say of their pages without sending them, and whether that has turned out to be true.
+
+What is found out of a host is kept in the store of the crawl, so that later crawls know.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
+import time
+from contextlib import suppress
 from enum import Enum
+from functools import partial
+from typing import TYPE_CHECKING
 
+from scrapy_simhash.notes import TRUST, change
 from scrapy_simhash.recent import Recent
+from scrapy_simhash.scope import host_of
+from scrapy_simhash.waiting import awaited
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+
+    from scrapy_simhash.observers.recrawl.answers import Answer
+    from scrapy_simhash.store import Store
+
+logger = logging.getLogger(__name__)
 
 #: Pages of a host that came in full, with the text that they had, although their validators were sent: then these are
 #: of no use. Without one answer of 304 in between.
@@ -21,6 +41,10 @@ EARLY = 8
 FORGIVEN = 30 * 86_400
 #: Hosts that are remembered; the oldest goes.
 MOST_HOSTS = 20_000
+#: Hosts of which the last lines tell.
+MOST_TOLD = 5
+#: Pages that came by 304, the latest, which are fetched in full if their host turns out to be wrong.
+MOST_BELIEVED = 5_000
 
 
 class Trust(Enum):
@@ -49,6 +73,15 @@ class Trust(Enum):
         return list(Trust).index(self)
 
 
+_WHY = {
+    Trust.LIED: "it answered 304 for a page that had changed, %(url)s: its pages are fetched in full",
+    Trust.BLIND: "it answers 304 to an ETag that no page has, such as for %(url)s: its pages are fetched in full",
+    Trust.ETAGS: "it sends the same ETag for different texts, such as that of %(url)s: its pages are fetched in full",
+    Trust.NONE: "its pages come in full although they have not changed, such as %(url)s: no validators are sent",
+    Trust.DATES: "its ETags change although its pages do not, such as that of %(url)s: only dates are sent",
+}
+
+
 class Host:
     """One host."""
 
@@ -70,80 +103,149 @@ class Host:
         """Return it as it is to be kept."""
         return json.dumps([self.trust.value, self.since, self.url]).encode()
 
-    def join(self, data: bytes, now: int) -> None:
-        """Join what is kept: the worst that was found holds, until it is forgiven. Raises ValueError otherwise."""
-        try:
-            name, since, url = json.loads(data)
+    def joined(self, data: bytes | None) -> bytes:
+        """Return it as it is to be kept in the place of *data*, None for none, which it has joined before.
+
+        The worst that was found holds, until it is forgiven; damaged data is as good as none.
+        """
+        with suppress(TypeError, ValueError):
+            name, since, url = json.loads(data or b"")
             kept = Trust(name)
             is_worse = (kept.rank, since) > (self.trust.rank, self.since)
-            if is_worse and now - since < FORGIVEN:
+            if is_worse and time.time() - since < FORGIVEN:
                 self.trust, self.since, self.url = kept, int(since), str(url)
-        except TypeError as error:
-            raise ValueError(f"damaged trust: {error}") from error
+        return self.to_bytes()
 
 
-class Trusts:
-    """The hosts of a crawl."""
+class TrustedHosts:
+    """The hosts of one crawl, by what *store* knows of them and what is found out."""
 
-    def __init__(self) -> None:
+    def __init__(self, store: Store, crawler: Crawler) -> None:
+        self._notes = store
+        self._crawler = crawler
         self._hosts: Recent[str, Host] = Recent(MOST_HOSTS)
         #: The hosts that the store is to be told of.
-        self.news: dict[str, Host] = {}
+        self._news: dict[str, Host] = {}
+        #: By the keys of pages that came by 304 in this crawl, requests that fetch them in full.
+        self.believed: Recent[bytes, Request] = Recent(MOST_BELIEVED)
+        #: Hosts of which they were sent.
+        self._doubted: set[str] = set()
 
     def find(self, site: str) -> Host | None:
-        """Return what is known of a host, None if it was never met."""
+        """Return what is known of a host, None if it was never met, or was forgotten."""
         return self._hosts.get(site)
 
-    def add(self, site: str) -> Host:
-        """Return a host that is met for the first time."""
-        host = self._hosts[site] = Host()
-        return host
+    async def meet(self, site: str) -> None:
+        """Load what the store knows of a host, if it was not met before. Raises StoreUnavailable."""
+        if site in self._hosts:
+            return
+        _, data = await awaited(self._notes.note(TRUST, site))
+        # Another request may have been faster.
+        self._host(site).joined(data)
 
-    def lower(self, site: str, trust: Trust, url: str, now: int) -> None:
-        """Note that a host is to be trusted no more than this, by what the page at *url* has shown."""
-        host = self._hosts.get(site) or self.add(site)
+    def to_send(self, site: str, answer: Answer) -> tuple[bytes, bytes]:
+        """Return the ETag and the date that are to be sent for a page, empty for none."""
+        host = self.find(site)
+        if host is None or host.trust.is_lost:
+            return b"", b""
+        return b"" if host.trust is Trust.DATES else answer.etag, answer.modified
+
+    def is_lost(self, site: str) -> bool:
+        """Tell whether every page of a host is to be fetched in full."""
+        host = self.find(site)
+        return host is not None and host.trust.is_lost
+
+    def lower(self, url: str, trust: Trust) -> None:
+        """Note that a host is to be trusted no more than this, by what its page at *url* has shown."""
+        site = host_of(url)
+        host = self._host(site)
         if trust.rank > host.trust.rank:
-            host.trust, host.since, host.url = trust, now, url
-            self.news[site] = host
+            host.trust, host.since, host.url = trust, int(time.time()), url
+            self._news[site] = host
+        self._fetch_believed(site)
 
-    def answered_304(self, site: str, is_first: bool) -> float:
-        """Note an answer of 304, and return the chance with which it should be checked, at least.
+    def chance_of_check(self, site: str, answer: Answer) -> float:
+        """Note a 304 for a page that had *answer* before, and return the least chance with which it is checked.
 
-        *is_first* says that the page was asked for conditionally for the first time.
+        There is one only where the page was asked for conditionally for the first time.
         """
-        host = self._hosts.get(site)
+        host = self.find(site)
         if host is None:
             return 0.0
         host.in_vain = 0
         host.unmodified += 1
-        return EARLY / (EARLY + host.unmodified - 1) if is_first else 0.0
+        return EARLY / (EARLY + host.unmodified - 1) if answer.visits == 1 else 0.0
 
     def came_in_full(
-        self, site: str, url: str, etag: bytes, text_hash: int, former: tuple[bytes, int | None], now: int
+        self,
+        url: str,
+        etag: bytes,
+        modified: bytes,
+        text_hash: int,
+        former: tuple[Answer, int | None],
+        was_asked: bool,
     ) -> None:
-        """Note the ETag of a page that came in full and its text's hash; *former* are those of its last visit."""
-        host = self._hosts.get(site)
-        if host is None or not etag:
-            return
-        key = hash(etag)
-        host.tagged += 1
-        host.shared += host.etags.get(key, text_hash) != text_hash or (
-            etag == former[0] and text_hash != former[1]
-        )
-        host.etags[key] = text_hash
-        if host.shared >= SHARED and 4 * host.shared >= host.tagged:
-            self.lower(site, Trust.ETAGS, url, now)
+        """Learn from a page that came in full, with this ETag and this date, empty for none, and its text's hash.
 
-    def came_in_vain(self, site: str, url: str, has_date: bool, now: int) -> None:
-        """Note that a page came in full with the text that it had; *has_date* if it could be asked for by date."""
-        host = self._hosts.get(site)
-        if host is None or host.trust.is_lost:
+        *former* are answer and hash of the last visit; *was_asked* tells whether the server was asked with them.
+        """
+        site, (answer, former_hash) = host_of(url), former
+        host = self.find(site)
+        if host is None:
             return
-        host.in_vain += 1
-        if host.in_vain >= IN_VAIN:
-            host.in_vain = 0
-            self.lower(site, Trust.DATES if has_date and host.trust is Trust.FULL else Trust.NONE, url, now)
+        if etag:
+            key = hash(etag)
+            is_shared = host.etags.get(key, text_hash) != text_hash
+            host.tagged += 1
+            host.shared += is_shared or (etag == answer.etag and text_hash != former_hash)
+            host.etags[key] = text_hash
+            if host.shared >= SHARED and 4 * host.shared >= host.tagged:
+                self.lower(url, Trust.ETAGS)
+        if was_asked and text_hash == former_hash and not host.trust.is_lost:
+            host.in_vain += 1
+            if host.in_vain >= IN_VAIN:
+                host.in_vain = 0
+                has_date = bool(modified) and modified == answer.modified
+                self.lower(url, Trust.DATES if has_date and host.trust is Trust.FULL else Trust.NONE)
+        self._fetch_believed(site)
+
+    async def tell(self) -> None:
+        """Join what was found out with what the store has. Raises StoreUnavailable; it is told the next time then."""
+        while self._news:
+            site, host = self._news.popitem()
+            try:
+                await change(self._notes, TRUST, site, host.joined)
+            except BaseException:
+                self._news.setdefault(site, host)
+                raise
 
     def lost(self) -> list[tuple[str, Host]]:
         """Return the hosts of which pages are fetched in full, or by date alone."""
         return [(site, host) for site, host in self._hosts.items() if host.trust is not Trust.FULL]
+
+    def spider_closed(self, spider: Spider) -> None:
+        """Log which hosts are not trusted."""
+        lost = self.lost()
+        warn = partial(logger.warning, extra={"spider": spider})
+        for site, host in lost[:MOST_TOLD]:
+            why = _WHY[host.trust]
+            warn("Conditional requests: %(site)s is not trusted: " + why, {"site": site, "url": host.url})
+        if len(lost) > MOST_TOLD:
+            more = {"number": len(lost) - MOST_TOLD}
+            warn("Conditional requests: %(number)d more hosts are not trusted", more)
+
+    def _host(self, site: str) -> Host:
+        host = self.find(site)
+        if host is None:
+            host = self._hosts[site] = Host()
+        return host
+
+    def _fetch_believed(self, site: str) -> None:
+        """Request in full what came by 304 from a host that is not trusted any more."""
+        if site in self._doubted or not self.is_lost(site):
+            return
+        self._doubted.add(site)
+        for key, request in list(self.believed.items()):
+            if host_of(request.url) == site and self._crawler.engine is not None:
+                del self.believed[key]
+                self._crawler.engine.crawl(request)

@@ -17,9 +17,10 @@ from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
 from scrapy_simhash.config import setting_name
-from scrapy_simhash.crawling import Once, is_start, may_be_skipped, stats_of, tree_of
+from scrapy_simhash.crawling import Observer, Once, is_start, may_be_skipped, stats_of, tree_of
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.judge.hints import is_listing, is_product, makes_offer
+from scrapy_simhash.judge.policy import OF_ITS_OWN
 from scrapy_simhash.notes import RULES
 from scrapy_simhash.observers.floods.notices import FloodNotices
 from scrapy_simhash.observers.url_rules import (
@@ -47,10 +48,10 @@ if TYPE_CHECKING:
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
     from scrapy_simhash.config import Config
-    from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
+    from scrapy_simhash.crawling import JudgedPage
+    from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.observers.url_rules import Choice, HostRules, Looks
     from scrapy_simhash.store import Store
     from scrapy_simhash.verdict import Verdict
@@ -73,7 +74,7 @@ KEPT_FILE = "simhash-skipped-requests"
 _WAITED, _SENT_AFTER_ALL = "waited", "sent after all"
 
 
-class UrlRuleGuard:
+class UrlRuleGuard(Observer):
     """The URL rules of one crawl: the one place where requests are skipped, exempted, and sent after all.
 
     An error in here is counted and logged, and never costs a page.
@@ -83,6 +84,8 @@ class UrlRuleGuard:
         config = fingerprinter.config
         self._crawler = crawler
         self._skips = config.url_rules == "skip"
+        self._fingerprinter = fingerprinter
+        self._of_its_own = frozenset(config.protect).intersection(OF_ITS_OWN)
         self.rules = UrlRules(
             pinned=_choices("url_rules_pin", config), forbidden=_choices("url_rules_forbid", config)
         )
@@ -105,28 +108,23 @@ class UrlRuleGuard:
             crawler.signals.connect(self.spider_idle, signal=signals.spider_idle)
             crawler.signals.connect(self.note_priority, signal=signals.request_scheduled)
 
-    def keep_in(self, store: Store) -> None:
-        """Load rules from *store* and keep them there, if it can; to be called before the first page."""
+    def keep_in(self, store: Store) -> bool:
+        """Load rules from *store* and keep them there, if it can."""
         if RULES in store.note_kinds:
             self._keeper = self.rules.keeper = RuleKeeper(store)
+        return True
 
-    async def keep(self) -> None:
+    async def finish(self) -> None:
         """Give the store what is not there yet."""
         if self._keeper is not None:
             await self._keeper.share()
 
-    def note_verdict(
-        self,
-        verdict: Verdict,
-        reading: Reading | None,
-        request: Request,
-        response: Response,
-        is_protected: Callable[[], bool],
-    ) -> None:
-        """Learn from a page that the spider gets.
-
-        *is_protected* tells whether it is a page of its own, whatever it repeats.
-        """
+    def judged(self, page: JudgedPage) -> None:
+        """Learn from a page that the spider gets."""
+        verdict, reading, request, response = page.verdict, page.reading, page.request, page.response
+        if names.FLAG_NOT_MODIFIED in response.flags:
+            self.note_unread(request)
+            return
         try:
             is_plain = request.method == "GET" and not request.body
             content = evidence_of(verdict, response.status, response.body) if is_plain else None
@@ -147,7 +145,7 @@ class UrlRuleGuard:
             looks = None if is_new else self._looks.at(verdict, lambda: tree_of(response))
             origin = self._origins.of(request, is_silent=is_silent)
             if not is_new:
-                origin = origin._replace(is_protected=is_protected)
+                origin = origin._replace(is_protected=partial(self._is_protected, page))
             use = self._use(request) if self._skips else 1
             now = int(time.time())
             for rule, site in self.rules.learn(request.url, content, looks, now, use, origin, former):
@@ -177,42 +175,6 @@ class UrlRuleGuard:
         if names.META_WAITED not in request.meta:
             self._lowest = min(self._lowest, request.priority)
 
-    def screen(self, request: Request) -> Request | None:
-        """Return None for a request that is to be sent now, and a request for later in place of one that has to wait.
-
-        Raises RequestSkipped for one that need not be sent.
-        """
-        if not self._skips:
-            return None
-        mark = request.meta.pop(names.META_WAITED, None)
-        if mark is not None:
-            # What a redirect or the page leads to is filtered like all else.
-            request.dont_filter = False
-        if mark == _SENT_AFTER_ALL:
-            self._origins.note_after_all(request)
-            return None
-        if request.dont_filter or request.body:
-            return None
-        try:
-            if not may_be_skipped(request) or request.meta.get(names.META_URL_RULES, True) is False:
-                return None
-            may_stop = not self._kept.is_full
-            skip = self.rules.would_skip(request.url, self._use(request), may_stop=may_stop)
-            if skip is None:
-                # Once more if meanwhile there are requests that were to go first, and do not.
-                has_waited = mark is not None and request.priority < self._lowest
-                return None if has_waited else self._waiting(request)
-            if not self.rules.of(request.url).pinned.issuperset(skip.rules):
-                self._kept.add(skip.rules, request)
-        except Exception:
-            self._failed(request)
-            return None
-        stats_of(self._crawler).inc_value(names.STAT_URL_RULES_SKIPPED)
-        self._crawler.signals.send_catch_log(
-            request_skipped, request=request, rules=skip.rules, spider=self._crawler.spider
-        )
-        raise RequestSkipped(request.url, skip.rules)
-
     def spider_opened(self, spider: Spider) -> None:
         """Read which requests were skipped before the crawl was stopped or killed."""
         if self._file is not None:
@@ -238,7 +200,7 @@ class UrlRuleGuard:
         except Exception:
             self._failed(self._crawler.spider)
 
-    def forget(self, request: Request) -> None:
+    def outcome_lost(self, request: Request) -> None:
         """Note that what was made of the answer to *request* is lost.
 
         Its page is not skipped under other URLs, and requested under the latest one that was skipped.
@@ -299,6 +261,12 @@ class UrlRuleGuard:
         for rule in self._kept.rules_of(site):
             if not host.is_believed(rule):
                 self._give_up_rule(rule, site)
+
+    def _is_protected(self, page: JudgedPage) -> bool:
+        """Tell whether *page* is one of its own, whatever it repeats: it spares its URLs a skip, as it a drop."""
+        if not self._of_its_own or page.decision.exemption in self._of_its_own:
+            return bool(self._of_its_own)
+        return any(page.protections(self._fingerprinter, self._of_its_own))
 
     def _use(self, request: Request) -> int:
         """Return what the page of *request* is for, as one bit: its callback, rule of a CrawlSpider, and cookies.
@@ -368,6 +336,44 @@ def _choices(name: str, config: Config) -> list[Choice]:
         return [choice(text) for text in getattr(config, name)]
     except ValueError as error:
         raise SettingError(f"{setting_name(name)}: {error}, such as 'example.com: parameter sid'") from error
+
+
+class SkippingUrlRuleGuard(UrlRuleGuard):
+    """One that skips requests, too."""
+
+    def screen(self, request: Request) -> Request | None:
+        """Return None for a request that is to be sent now, and a request for later in place of one that has to wait.
+
+        Raises RequestSkipped for one that need not be sent.
+        """
+        mark = request.meta.pop(names.META_WAITED, None)
+        if mark is not None:
+            # What a redirect or the page leads to is filtered like all else.
+            request.dont_filter = False
+        if mark == _SENT_AFTER_ALL:
+            self._origins.note_after_all(request)
+            return None
+        if request.dont_filter or request.body:
+            return None
+        try:
+            if not may_be_skipped(request) or request.meta.get(names.META_URL_RULES, True) is False:
+                return None
+            may_stop = not self._kept.is_full
+            skip = self.rules.would_skip(request.url, self._use(request), may_stop=may_stop)
+            if skip is None:
+                # Once more if meanwhile there are requests that were to go first, and do not.
+                has_waited = mark is not None and request.priority < self._lowest
+                return None if has_waited else self._waiting(request)
+            if not self.rules.of(request.url).pinned.issuperset(skip.rules):
+                self._kept.add(skip.rules, request)
+        except Exception:
+            self._failed(request)
+            return None
+        stats_of(self._crawler).inc_value(names.STAT_URL_RULES_SKIPPED)
+        self._crawler.signals.send_catch_log(
+            request_skipped, request=request, rules=skip.rules, spider=self._crawler.spider
+        )
+        raise RequestSkipped(request.url, skip.rules)
 
 
 class RequestSkipped(IgnoreRequest):

@@ -5,6 +5,6 @@ pure Python modules. What the kernel does not cover (lone surrogates, entities l
 the caller goes the pure way; so errors are those of the pure path too.
 """
 
-from scrapy_simhash.page.compiled.reader import CompiledReader, FoldSettings, Read, compiled_reader
+from scrapy_simhash.page.compiled.reader import CompiledReader, FoldSettings, compiled_reader
 
-__all__ = ["CompiledReader", "FoldSettings", "Read", "compiled_reader"]
+__all__ = ["CompiledReader", "FoldSettings", "compiled_reader"]

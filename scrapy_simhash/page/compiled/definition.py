@@ -7,9 +7,12 @@ from importlib import import_module
 from secrets import randbits
 from types import SimpleNamespace
 
+from lxml import etree
+
 from scrapy_simhash.page.compiled.characters import char_block
 from scrapy_simhash.page.features import weight
 from scrapy_simhash.page.features.extract import LEAST_TOKENS
+from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.fingerprint.fold import SCATTER as OCCURRENCE_SCATTER
 from scrapy_simhash.page.fingerprint.fold import TIE_MASK
 from scrapy_simhash.page.fingerprint.sketch import SCATTER as MARK_SCATTER
@@ -17,9 +20,10 @@ from scrapy_simhash.page.language import languages, normalize, stopwords
 from scrapy_simhash.page.language.choose import SCRIPTS
 from scrapy_simhash.page.language.detect import SAMPLE
 from scrapy_simhash.page.language.tokens import MOST_MARKS
-from scrapy_simhash.page.pieces import CUT, SHORT_TOKENS, WORDED, is_doubtful
+from scrapy_simhash.page.pieces import CUT, DOUBTFUL_SHARE, SHORT_TOKENS, WORDED
 from scrapy_simhash.page.pieces import LEAST_TOKENS as LEAST_PIECE
-from scrapy_simhash.page.structured import TYPES
+from scrapy_simhash.page.reading import Reading
+from scrapy_simhash.page.structured import TYPES, facts
 from scrapy_simhash.page.text import columns, main_text, outline, subject, tags
 from scrapy_simhash.page.text.document import Zone
 
@@ -61,6 +65,9 @@ def definition() -> SimpleNamespace:
     the columns that they read are arrays.
     """
     return SimpleNamespace(
+        fingerprint=Fingerprint,
+        reading=Reading,
+        with_facts=_with_facts,
         char_block=char_block,
         normalize=normalize,
         # The kernel asks for no text without a digit and the first two characters of a currency.
@@ -115,7 +122,7 @@ def definition() -> SimpleNamespace:
         max_path_depth=outline.MAX_PATH_DEPTH,
         sample=SAMPLE,
         cut=CUT,
-        is_doubtful=is_doubtful,
+        doubtful_share=DOUBTFUL_SHARE,
         least_piece=LEAST_PIECE,
         short_piece=SHORT_TOKENS,
         least_tokens=LEAST_TOKENS,
@@ -124,6 +131,10 @@ def definition() -> SimpleNamespace:
         occurrence_scatter=OCCURRENCE_SCATTER,
         mark_scatter=MARK_SCATTER,
     )
+
+
+def _with_facts(reading: Reading, root: etree._Element, url: str, holds: int) -> Reading:
+    return reading.with_facts(facts(root, url, holds))
 
 
 def _bits(sets: dict[int, Iterable[str]]) -> dict[str, int]:

@@ -11,11 +11,11 @@ from lxml import etree
 
 from scrapy_simhash import kernel
 from scrapy_simhash.page.compiled.definition import LANGUAGES, ZONES, definition
-from scrapy_simhash.page.features import features, shingle_counts, whole_text, with_offer
-from scrapy_simhash.page.fingerprint import TEXT_MASK, OwnPart, digest, fold, number, occurrences, sketch
+from scrapy_simhash.page.features import features, shingle_counts, whole_text
+from scrapy_simhash.page.fingerprint import digest, fold, number, occurrences, sketch
 from scrapy_simhash.page.language.choose import DECLARED, SCRIPTS
 from scrapy_simhash.page.language.detect import WRITTEN_IN_HAN
-from scrapy_simhash.page.structured import NO_FACTS, facts
+from scrapy_simhash.page.reading import KnownSite, Reading
 from scrapy_simhash.page.text import Document, extract, parse, plain_text
 from scrapy_simhash.page.text.document import Paragraph
 from scrapy_simhash.page.text.main_text import REASONS
@@ -28,21 +28,6 @@ class FoldSettings(NamedTuple):
     min_shingles: int
     mask_digits: bool
     with_sketch: bool
-
-
-class Read(NamedTuple):
-    """What the kernel makes of a page: a fingerprint in parts, and the hash of its text."""
-
-    value: int | None
-    features: int
-    sketch: bytes
-    text_hash: int | None
-    """Of pages only: nobody asks for that of a plain text."""
-    pieces: bytes = b""
-    own: bytes = b""
-    """These two with a site only."""
-    may_name_canonical: bool = False
-    """Whether the head may name a canonical URL. Of pages only."""
 
 
 class CompiledReader:
@@ -75,29 +60,19 @@ class CompiledReader:
         root: etree._Element,
         language: str | None,
         settings: FoldSettings,
-        site: object = None,
+        site: KnownSite | None = None,
         url: str = "",
-    ) -> Read | None:
-        """Return what the pure path makes of a tree, in one step.
+    ) -> Reading | None:
+        """Return what the pure path makes of a tree, in one step; *url* is that of the page."""
+        reading: Reading | None = self._reader.read_tree(root, language, settings, site, url)
+        return reading
 
-        *site* is a `KnownSite`, or None; *url* is that of the page.
-        """
-        found = self._reader.read_tree(root, language, settings, site)
-        if found is None:
-            return None
-        value, features, sketch, text_hash, pieces, own, holds, may_name_canonical = found
-        if holds:
-            about = facts(root, url, holds)
-            text_hash = with_offer(text_hash, about.offer)
-            if own and about != NO_FACTS:
-                part = OwnPart.from_bytes(own)
-                own = part._replace(identity=about.identity, text=(text_hash or 0) & TEXT_MASK).to_bytes()
-        return Read(value, features, sketch, text_hash, pieces, own, may_name_canonical)
-
-    def read_texts(self, texts: list[str], language: str | None, settings: FoldSettings) -> list[Read | None]:
+    def read_texts(
+        self, texts: list[str], language: str | None, settings: FoldSettings
+    ) -> list[Reading | None]:
         """Return what the pure path makes of each plain text, but no text hash; with no *language* its words tell."""
-        found = self._reader.read_texts(texts, language, settings)
-        return [None if read is None else Read(*read) for read in found]
+        readings: list[Reading | None] = self._reader.read_texts(texts, language, settings)
+        return readings
 
     def links_in_head(
         self, root: etree._Element, word: bytes | None, limit: int
@@ -158,13 +133,22 @@ def _agrees(reader: CompiledReader) -> bool:
     return (
         reader.document(root, None) == page
         and reader.document(body, "fr") == extract(body, "fr")
-        and reader.read(root, None, _SETTINGS) == _pure(page)._replace(text_hash=number(whole_text(page)))
-        and reader.read_texts([page.text], None, _SETTINGS) == [_pure(plain_text(page.text))]
+        and _parts(reader.read(root, None, _SETTINGS)) == _pure(page, number(whole_text(page)))
+        and [_parts(one) for one in reader.read_texts([page.text], None, _SETTINGS)]
+        == [_pure(plain_text(page.text), None)]
     )
 
 
-def _pure(document: Document) -> Read:
+def _parts(reading: Reading | None) -> tuple[object, ...]:
+    """Return what is compared of a reading: fingerprints are equal when their values are."""
+    if reading is None or reading.fingerprint is None:
+        return ()
+    found = reading.fingerprint
+    return found.value, found.features, found.sketch, found.own, reading.text_hash
+
+
+def _pure(document: Document, text_hash: int | None) -> tuple[object, ...]:
     weights = features(document, _SETTINGS.shingle_size, _SETTINGS.min_shingles)
     value = fold(zip(map(digest, weights), weights.values(), strict=True))
     shingles = occurrences(shingle_counts(document, _SETTINGS.shingle_size))
-    return Read(value, len(weights), sketch(shingles, document.subject), None)
+    return value, len(weights), sketch(shingles, document.subject), b"", text_hash

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from struct import Struct
 
 from scrapy_simhash import kernel
@@ -36,6 +36,8 @@ class PieceTable:
 
     def __init__(self, least: int, least_short: int) -> None:
         """A piece is the site's from *least* subjects on, a short one from *least_short*; 1 to 64 each."""
+        #: A bit for each subject of which a page was learned.
+        self.subjects = 0
         self._least = (least, least_short)
         self._buckets: list[list[tuple[int, int]]] = [[] for _ in range(FIRST_BUCKETS)]
         self._size = 0
@@ -43,13 +45,24 @@ class PieceTable:
     def __len__(self) -> int:
         return self._size
 
+    @property
+    def is_known(self) -> bool:
+        """Whether there were pages of enough subjects to tell what the site repeats."""
+        return self.subjects.bit_count() >= self._least[0]
+
     def flags(self, keys: bytes) -> bytes | None:
-        """Return for each of *keys* a byte: `SITE`, `DOUBTFUL`, or 0; None if all are 0. O(keys)."""
+        """Return for each of *keys* a byte: `SITE`, `DOUBTFUL`, or 0; empty if all are 0. O(keys).
+
+        None if too little is known.
+        """
+        if not self.is_known:
+            return None
         flags = bytes(map(self._flag, [key for (key,) in _KEY.iter_unpack(keys)]))
-        return flags if any(flags) else None
+        return flags if any(flags) else b""
 
     def learn(self, keys: bytes, subject: int) -> None:
         """Note that the pieces *keys* stood on a page of *subject*, a bit from 0 to 63. O(keys)."""
+        self.subjects |= 1 << subject
         for (key,) in _KEY.iter_unpack(keys):
             self._note(key, 1 << subject)
 
@@ -133,6 +146,9 @@ class SiteProfile:
     Pages are told apart by their subjects, not counted: versions of one page repeat their own text.
     """
 
+    flags: Callable[[bytes], bytes | None]
+    """See :class:`~scrapy_simhash.page.reading.KnownSite`. That of the table: compiled where the kernel is."""
+
     def __init__(self) -> None:
         self._forget()
 
@@ -140,7 +156,7 @@ class SiteProfile:
         self._table: PieceTable = getattr(kernel.native, "PieceTable", PieceTable)(
             LEAST_SUBJECTS, LEAST_SUBJECTS_SHORT
         )
-        self._subjects = 0
+        self.flags = self._table.flags
         #: How many pages were learned from.
         self.pages = 0
         #: When the first of them came, in seconds of Unix time; 0 if nobody knows.
@@ -151,16 +167,12 @@ class SiteProfile:
     @property
     def is_known(self) -> bool:
         """Whether there were pages of enough subjects to tell what the site repeats."""
-        return self._subjects.bit_count() >= LEAST_SUBJECTS
+        return self._table.is_known
 
     @property
     def subjects(self) -> int:
         """Subjects that are told apart, at most 64."""
-        return self._subjects.bit_count()
-
-    def flags(self, keys: bytes) -> bytes | None:
-        """Return a byte for each piece, 1 if it is the site's, 2 if it may be; None if none is either."""
-        return self._table.flags(keys)
+        return self.subject_bits.bit_count()
 
     def learn(self, keys: bytes, sketch: bytes, seen: int = 0) -> None:
         """Learn from a page with the pieces *keys*, whose subject is in *sketch*. Some 5 µs with the kernel.
@@ -171,10 +183,8 @@ class SiteProfile:
             return
         if not self.pages:
             self.since = seen
-        subject = subject_number(sketch) & 63
-        self._subjects |= 1 << subject
         self.pages += 1
-        self._table.learn(keys, subject)
+        self._table.learn(keys, subject_number(sketch) & 63)
 
     def known(self) -> list[tuple[int, int]]:
         """Return the pieces that are the site's: key, and on pages of how many subjects, at most 64."""
@@ -183,14 +193,14 @@ class SiteProfile:
     def to_bytes(self) -> bytes:
         """Return all that was learned: 17 bytes, and 16 for each piece."""
         return (
-            _HEAD.pack(self._subjects, self.pages, min(max(self.since, 0), _LATEST), self.is_pinned)
+            _HEAD.pack(self.subject_bits, self.pages, min(max(self.since, 0), _LATEST), self.is_pinned)
             + self._table.to_bytes()
         )
 
     @property
     def subject_bits(self) -> int:
         """A bit for each subject, 64 bits."""
-        return self._subjects
+        return self._table.subjects
 
     def pieces(self) -> list[tuple[int, int]]:
         """Return all pieces: key, and a bit for each subject of the pages that it stood on; at most 4,096."""
@@ -200,7 +210,7 @@ class SiteProfile:
     def of_pieces(cls, subjects: int, pieces: Iterable[tuple[int, int]]) -> SiteProfile:
         """Return a profile with what subject_bits and pieces() gave."""
         profile = cls()
-        profile._subjects = subjects
+        profile._table.subjects = subjects
         profile._table.load(b"".join(_PIECE.pack(*piece) for piece in pieces))
         return profile
 
@@ -221,7 +231,7 @@ class SiteProfile:
         subjects, pages, since, is_pinned = _HEAD.unpack_from(data)
         if is_pinned:
             self._forget()
-        self._subjects |= subjects
+        self._table.subjects |= subjects
         self.pages += pages
         self.since = min(filter(None, (self.since, since)), default=0)
         self.is_pinned = is_pinned

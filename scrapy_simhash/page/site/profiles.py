@@ -88,7 +88,7 @@ class SiteProfiles:
     async def load(self, url: str) -> None:
         """Have the profile of the host of *url* in memory; pages that ask at once share one question."""
         host = host_of(url)
-        if self._in_memory(host) is not None:
+        if self._find(host) is not None:
             return
         task = self._loading.get(host)
         if task is None:
@@ -127,17 +127,13 @@ class SiteProfiles:
 
     def _find(self, host: str) -> KeptProfile | None:
         """Return a profile; None if it is to be waited for, or the store does not work."""
-        profile = self._in_memory(host)
-        if profile is None and (self._notes is None or not self._notes.is_remote):
-            profile = finished(self._load(host))
-        return profile
-
-    def _in_memory(self, host: str) -> KeptProfile | None:
         with self._lock:
             profile = self._profiles.get(host)
             if profile is not None:
                 self._profiles.move_to_end(host)
-            return profile
+        if profile is None and (self._notes is None or not self._notes.is_remote):
+            profile = finished(self._load(host))
+        return profile
 
     async def _load(self, host: str) -> KeptProfile | None:
         """Put a profile into memory and return it, None if the store does not work."""

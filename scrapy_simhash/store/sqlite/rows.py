@@ -1,206 +1,164 @@
-"""Rows: pages and postings as a file has them, read in order; of a damaged file those that are left."""
+"""Rows: pages and contents as a file has them; of a damaged file those that are left."""
 
 from __future__ import annotations
 
 import sqlite3
 from array import array
-from collections import defaultdict
-from collections.abc import Container, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
-from struct import error as StructError
-from typing import Any
 
-from scrapy_simhash.page.fingerprint import Fingerprint, is_own_part
-from scrapy_simhash.store.base import Page, Posting
-from scrapy_simhash.store.candidates import BY_TEXT, values_by
+from scrapy_simhash.exceptions import RecordDamaged
+from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, is_own_part
+from scrapy_simhash.store.candidates import values_by
 from scrapy_simhash.store.damage import Damage, shown
-from scrapy_simhash.store.sqlite.files import FAULTS, RowDamaged, is_damage, words_of
-from scrapy_simhash.store.sqlite.schema import (
-    FOUND_BY_TEXT,
-    MOST_NUMBER,
-    SKETCHES,
-    told,
-    unsigned,
-    unsigned_hash,
-)
-
-#: What of a posting is a content's. ``pages.sketch`` is NULL for a page that is as its content is.
-_PAGES = """SELECT pages.number, pages.content, contents.page, pages.rank, pages.joined, originals.url, pages.key,
-    pages.url, EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND runs.ended IS NOT NULL),
-    scopes.scope, contents.is_short, pages.value, coalesce(pages.sketch, sketches.sketch),
-    CASE WHEN pages.sketch IS NULL THEN sketches.own ELSE pages.own END, pages.text_hash,
-    pages.seen"""
-_FROM = """FROM pages
-LEFT JOIN contents ON contents.number = pages.content
-LEFT JOIN scopes ON scopes.number = contents.scope
-LEFT JOIN sketches ON sketches.content = contents.number
-LEFT JOIN pages AS originals ON originals.number = contents.page AND originals.number <> pages.number"""
-#: Whether what came from a page is more than the page as it is now.
-_HAS_EARLIER = """EXISTS (SELECT 1 FROM contents AS firsts WHERE firsts.page = pages.number
-    AND (firsts.number <> pages.content OR pages.sketch IS NOT NULL))"""
-
-#: A row for page_of().
-ONE_PAGE = f"{_PAGES} {_FROM} WHERE pages.key = ?"
-_PAGES_FROM = f"{_PAGES}, {_HAS_EARLIER} {_FROM} WHERE pages.number >= ? ORDER BY pages.number"
-#: The first of these, without a look at the index of contents; sqlite3 does not give the last row before an error.
-_PAGE_FROM = f"{_PAGES}, 1 {_FROM} WHERE pages.number >= ? ORDER BY pages.number LIMIT 1"
-#: Rows for own_of(): the contents that came from one page.
-OWN_CONTENTS = """SELECT contents.number, scopes.scope, is_short, value, sketch, own, text_hash, seen
-FROM contents
-LEFT JOIN scopes ON scopes.number = contents.scope
-LEFT JOIN sketches ON sketches.content = contents.number
-WHERE page = ? ORDER BY contents.number"""
-
-
-def page_of(row: Sequence[Any]) -> Page:
-    """Return the page of a row. Raises RowDamaged if that cannot be right, or its content cannot."""
-    number, content, cluster, rank, joined, original, key, url, is_settled = row[:9]
-    about = f"page {number} ({shown(url)}"
-    if cluster is None:
-        raise RowDamaged(f"{about}, its content {shown(content)} is missing)")
-    with _damaged(f"{about})"):
-        posting = _posting(key, told(url), is_settled, row[9:16])
-        if not type(content) is type(cluster) is type(rank) is type(joined) is int:
-            raise TypeError
-    with suppress(AttributeError, UnicodeDecodeError):
-        return Page(number, posting, content, cluster, told(original))
-    return Page(number, posting, content, cluster, None)
-
-
-def own_of(row: Sequence[Any], page: Page) -> tuple[int, Posting]:
-    """Return a content that came from *page*: its number, and the posting that it came with.
-
-    Raises RowDamaged if it cannot be right.
-    """
-    key, url = page.posting[:2]
-    with _damaged(f"content {row[0]} (an earlier one of page {page.number}, {shown(url)})"):
-        return row[0], _posting(key, url, page.posting.is_delivered, row[1:])
-
-
-def _posting(key: bytes, url: str, is_settled: int, columns: Sequence[Any]) -> Posting:
-    scope, is_short, value, sketch, own, text_hash, seen = columns
-    if type(key) is not bytes or not type(seen) is type(is_short) is int:
-        raise TypeError
-    if own is not None and not is_own_part(own):
-        raise ValueError
-    fingerprint = Fingerprint(unsigned(value), sketch=sketch or b"", own=own or b"")
-    if type(fingerprint.sketch) is not bytes:
-        raise TypeError
-    return Posting(
-        key, url, told(scope), fingerprint, bool(is_short), unsigned_hash(text_hash), seen, bool(is_settled)
-    )
-
-
-@contextmanager
-def _damaged(what: str) -> Iterator[None]:
-    """Raise RowDamaged for values that cannot be in a row of *what*."""
-    try:
-        yield
-    except (AttributeError, LookupError, StructError, TypeError, ValueError) as error:
-        raise RowDamaged(what) from error
-
-
-@contextmanager
-def noted(damage: Damage, what: str = "") -> Iterator[None]:
-    """Let *damage* have what is damaged inside: a row that says so itself, or *what* SQLite was asked for."""
-    try:
-        yield
-    except FAULTS as error:
-        if not is_damage(error):
-            raise
-        damage.note(str(error) if isinstance(error, RowDamaged) else f"{what} ({words_of(error)})")
-
+from scrapy_simhash.store.local import ContentRow, PageRow
+from scrapy_simhash.store.sqlite import schema
+from scrapy_simhash.store.sqlite.files import FAULTS, is_damage, words_of
+from scrapy_simhash.store.sqlite.schema import MOST_NUMBER, told, unsigned
 
 #: Numbers of pages after each other that cannot be read, after which there are no more: a part of the tree that
 #: SQLite cannot enter has fewer.
 MOST_TORN = 30_000
-
-
-def pages_of(connection: sqlite3.Connection, damage: Damage) -> Iterator[tuple[Page, bool]]:
-    """Yield the pages of a store in order, and whether they have earlier contents; *damage* gets what is left out.
-
-    Where SQLite cannot read on, each following number is tried until it can.
-    """
-    # All as it is now, whatever is written meanwhile.
-    connection.execute("BEGIN")
-    query, number, torn, why = _PAGES_FROM, -(1 << 63), 0, ""
-    while torn < MOST_TORN:
-        try:
-            for row in connection.execute(query, (number,)):
-                for lost in range(number - torn, number):
-                    damage.note(f"page {lost} ({why})")
-                number, torn = row[0] + 1, 0
-                with noted(damage):
-                    yield page_of(row), row[-1]
-            if query is _PAGES_FROM:
-                break
-            query = _PAGES_FROM
-        except FAULTS as error:
-            if not is_damage(error):
-                raise
-            if query is _PAGE_FROM:
-                number, torn, why = max(number, 0) + 1, torn + 1, words_of(error)
-            query = _PAGE_FROM
-    if torn:
-        damage.note(f"all pages from {number - torn} on ({why})")
-
-
-def postings_of(connection: sqlite3.Connection, damage: Damage) -> Iterator[Posting]:
-    """Yield the postings of a store, see ``Store.__iter__``: of earlier contents, and the latest of each page."""
-    for page, has_earlier in pages_of(connection, damage):
-        if has_earlier:
-            with noted(damage, f"earlier contents of page {page.number}"):
-                for row in connection.execute(OWN_CONTENTS, (page.number,)):
-                    with noted(damage):
-                        number, posting = own_of(row, page)
-                        # Of its present content only if it says something else now.
-                        if (number, posting.fingerprint) != (page.content, page.posting.fingerprint):
-                            yield posting
-        yield page.posting
-
-
 #: Rows of the table of contents that are in memory at a time while it is read.
 CHUNK = 1 << 14
 
 
-def findable(
-    connection: sqlite3.Connection, scopes: Container[int], damage: Damage
-) -> Iterator[tuple[int, memoryview, memoryview]]:
-    """Yield the contents that can be found, some thousands at a time: a scope, their values, their numbers.
+class FileRows:
+    """See :class:`~scrapy_simhash.store.local.Ledger`. What is damaged is left out, and *damage* gets it."""
 
-    *damage* gets the rows that cannot be right; they are left out.
-    """
-    cursor = connection.execute(FOUND_BY_TEXT)
-    while chunk := cursor.fetchmany(CHUNK):
-        by_scope: dict[int, tuple[array[int], array[int]]] = defaultdict(lambda: (array("q"), array("q")))
-        for scope, value, number in chunk:
-            if scope not in scopes or type(value) is not int or not 0 <= number < MOST_NUMBER:
-                damage.note(f"content {number}")
-                continue
-            values, numbers = by_scope[scope]
-            values.append(value)
-            numbers.append(number)
-        for scope, columns in by_scope.items():
-            # The same 64 bits without their sign.
-            values_, numbers_ = (memoryview(column).cast("B").cast("Q") for column in columns)
-            yield scope, values_, numbers_
+    def __init__(self, connection: sqlite3.Connection, damage: Damage) -> None:
+        self._connection = connection
+        self._execute = connection.cursor().execute
+        self._damage = damage
 
+    def find(self, key: bytes) -> int | None:
+        """See `Ledger.find`. One query."""
+        found = self._execute(schema.FIND, (key,)).fetchall()
+        return found[0][0] if found else None
 
-def findable_by_others(
-    connection: sqlite3.Connection, scopes: Container[int], damage: Damage
-) -> Iterator[tuple[int, tuple[int, ...], int, bool]]:
-    """Yield scope, other values and number of each content that is found by more than its text, or not by that.
-
-    And whether its text does not find it: it is in a crowd, see ``candidates``.
-    """
-    for scope, number, sketch, own, found_by in connection.execute(SKETCHES):
+    def page(self, number: int) -> PageRow | None:
+        """See `Ledger.page`. One query."""
+        url = ""
         try:
-            fingerprint = Fingerprint(0, sketch=sketch, own=own or b"")
-            # What is found by its text is in the index already.
-            values = values_by(fingerprint, found_by & ~BY_TEXT)
-            if scope not in scopes or not 0 <= number < MOST_NUMBER:
-                raise ValueError
-        except (TypeError, ValueError):
-            damage.note(f"content {number}")
-        else:
-            yield scope, values, number, not found_by & BY_TEXT
+            found = self._execute(schema.PAGE, (number,)).fetchall()
+            if not found:
+                return None
+            ((key, url, value, sketch, own, text_hash, seen, content, rank, joined, is_settled),) = found
+            if type(key) is not bytes or not type(seen) is type(content) is type(rank) is type(joined) is int:
+                raise TypeError
+            its_hash = None if text_hash is None else unsigned(text_hash)
+            compared, is_settled = _compared(value, sketch, own), bool(is_settled)
+            return PageRow(key, told(url), compared, its_hash, seen, content, rank, joined, is_settled)
+        except FAULTS as error:
+            raise self._named(f"page {number}", error, url) from error
+
+    def content(self, number: int) -> ContentRow:
+        """See `Ledger.content`. One query."""
+        try:
+            found = self._execute(schema.CONTENT, (number,)).fetchall()
+            ((page, scope, is_short, value, sketch, own, text_hash, seen),) = found
+            if not type(page) is type(is_short) is type(seen) is int:
+                raise TypeError
+            its_hash = None if text_hash is None else unsigned(text_hash)
+            return ContentRow(
+                page, told(scope), bool(is_short), _compared(value, sketch, own), its_hash, seen
+            )
+        except FAULTS as error:
+            raise self._named(f"content {number}", error) from error
+
+    def contents_of(self, page: int) -> list[int]:
+        """See `Ledger.contents_of`. One query."""
+        try:
+            return [number for (number,) in self._execute(schema.CONTENTS_OF, (page,)).fetchall()]
+        except sqlite3.Error as error:
+            raise self._named(f"earlier contents of page {page}", error) from error
+
+    def _named(self, record: str, error: Exception, url: object = "") -> Exception:
+        """Return what is to be raised for an *error* that came with *record*, of a page at *url*."""
+        if not is_damage(error):
+            return error
+        why = words_of(error) if isinstance(error, sqlite3.Error) else shown(url)
+        return self._damage.found(f"{record} ({why})" if why else record)
+
+    def numbers(self) -> Iterator[int]:
+        """Yield the numbers of the pages. Where SQLite cannot read on, each following one is tried until it can."""
+        number, torn, most, why = -(1 << 63), 0, -1, ""
+        while torn < MOST_TORN:
+            try:
+                for (found,) in self._connection.execute(schema.NUMBERS, (number, most)):
+                    for lost in range(number - torn, number):
+                        self._damage.note(f"page {lost} ({why})")
+                    number, torn = found + 1, 0
+                    yield found
+                if most == -1:
+                    break
+                most = -1
+            except sqlite3.DatabaseError as error:
+                if not is_damage(error):
+                    raise
+                # One at a time: sqlite3 does not give the last row before an error.
+                if most == 1:
+                    number, torn, why = max(number, 0) + 1, torn + 1, words_of(error)
+                most = 1
+        if torn:
+            self._damage.note(f"all pages from {number - torn} on ({why})")
+
+    def check(self) -> None:
+        """Read all contents, and the pages of those that can be found; then SQLite looks at the whole file."""
+        with self._noting("the table of contents"):
+            for number, found_by in self._connection.execute("SELECT number, found_by FROM contents"):
+                with suppress(RecordDamaged):
+                    page = self.content(number).page
+                    if type(found_by) is not int:
+                        self._damage.note(f"content {number}")
+                    elif found_by and self.page(page) is None:
+                        self._damage.note(f"page {page} (of content {number})")
+        with self._noting("the file"):
+            for (line,) in self._connection.execute("PRAGMA integrity_check"):
+                if line != "ok":
+                    self._damage.note(f"the file: {shown(line)}")
+
+    @contextmanager
+    def _noting(self, record: str) -> Iterator[None]:
+        """Go on after an error that is damage."""
+        with suppress(RecordDamaged):
+            try:
+                yield
+            except sqlite3.Error as error:
+                raise self._named(record, error) from error
+
+    def findable(self, scopes: Container[int]) -> Iterator[tuple[int, memoryview, memoryview, int]]:
+        """Yield the contents that can be found, some thousands at a time: a scope, values, and a number for each.
+
+        And how many contents these are. Of short ones none.
+        """
+        cursor = self._connection.execute(schema.FINDABLE)
+        while chunk := cursor.fetchmany(CHUNK):
+            by_scope: dict[int, tuple[array[int], array[int]]] = defaultdict(lambda: (array("Q"), array("Q")))
+            counts = Counter[int]()
+            for scope, number, value, sketch, own, found_by in chunk:
+                try:
+                    fingerprint = Fingerprint(unsigned(value), sketch=sketch or b"", own=own or b"")
+                    its_values = values_by(fingerprint, found_by)
+                    if scope not in scopes or not 0 <= number < MOST_NUMBER:
+                        raise ValueError
+                except (TypeError, ValueError):
+                    self._damage.note(f"content {number}")
+                    continue
+                values, numbers = by_scope[scope]
+                values.extend(its_values)
+                numbers.extend([number] * len(its_values))
+                counts[scope] += 1
+            for scope, columns in by_scope.items():
+                yield scope, memoryview(columns[0]), memoryview(columns[1]), counts[scope]
+
+
+def _compared(value: int, sketch: bytes | None, own: bytes | None) -> bytes:
+    """Return `Fingerprint.compared_bytes` of columns. Raises TypeError or ValueError for what cannot be in them."""
+    data = unsigned(value).to_bytes(8, "big")
+    if not sketch:
+        return data
+    if len(sketch) != SKETCH_BYTES or (own and not is_own_part(own)):
+        raise ValueError
+    return data + sketch + own if own else data + sketch

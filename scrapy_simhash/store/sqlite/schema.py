@@ -11,7 +11,7 @@ from __future__ import annotations
 import sqlite3
 
 from scrapy_simhash.exceptions import StoreDamaged
-from scrapy_simhash.store.candidates import BY_OWN_PART, BY_SUBJECT, BY_TEXT
+from scrapy_simhash.store.candidates import BY_OWN_PART, BY_SUBJECT
 from scrapy_simhash.store.header import Header
 
 #: "SIMH": by it ``file`` and other programs tell whose database this is.
@@ -110,18 +110,23 @@ ENDS = f"""SELECT
     (SELECT 1 + max(ifnull((SELECT max(number) FROM pages WHERE number < {MOST_NUMBER}), -1),
         ifnull((SELECT max(page) FROM removed WHERE page < {MOST_NUMBER}), -1))),
     (SELECT 1 + ifnull(max(number), -1) FROM contents WHERE number < {MOST_NUMBER})"""
-VISIT = """SELECT number, value, text_hash, seen, content, rank,
-    EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND ended IS NOT NULL),
-    (SELECT is_short FROM contents WHERE contents.number = pages.content)
-FROM pages WHERE key = ?"""
-CONTENT = """SELECT page, value, text_hash, sketch, own
-FROM contents LEFT JOIN sketches ON sketches.content = contents.number
+FIND = "SELECT number FROM pages WHERE key = ?"
+#: What a page says is a content's where ``pages.sketch`` is NULL.
+PAGE = """SELECT key, url, value, coalesce(pages.sketch, sketches.sketch),
+    CASE WHEN pages.sketch IS NULL THEN sketches.own ELSE pages.own END, text_hash, seen, pages.content, rank, joined,
+    EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND ended IS NOT NULL)
+FROM pages LEFT JOIN sketches ON sketches.content = pages.content
+WHERE number = ?"""
+CONTENT = """SELECT page, scopes.scope, is_short, value, sketch, own, text_hash, seen
+FROM contents
+LEFT JOIN scopes ON scopes.number = contents.scope
+LEFT JOIN sketches ON content = contents.number
 WHERE contents.number = ?"""
-FOUND_BY_TEXT = f"SELECT scope, value, number FROM contents WHERE found_by & {BY_TEXT} AND NOT is_short"
-SKETCHES = f"""SELECT scope, number, sketch, own, found_by
-FROM contents JOIN sketches ON sketches.content = contents.number
-WHERE found_by & {BY_SUBJECT | BY_OWN_PART}"""
-CLUSTER = "SELECT url, key, joined FROM pages WHERE number = ?"
+CONTENTS_OF = "SELECT number FROM contents WHERE page = ? ORDER BY number"
+NUMBERS = "SELECT number FROM pages WHERE number >= ? ORDER BY number LIMIT ?"
+FINDABLE = f"""SELECT scope, number, value, sketch, own, found_by
+FROM contents LEFT JOIN sketches ON content = number AND found_by & {BY_SUBJECT | BY_OWN_PART}
+WHERE found_by AND NOT is_short"""
 SHORT = "SELECT number FROM contents WHERE scope = ? AND value = ? AND is_short AND found_by"
 NEW_CONTENT = "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 NEW_SKETCH = "INSERT INTO sketches VALUES (?, ?, ?)"
@@ -208,11 +213,6 @@ def unsigned(number: int) -> int:
 def signed_hash(number: int | None) -> int | None:
     """Return a hash, known or not, as SQLite keeps it."""
     return None if number is None else signed(number)
-
-
-def unsigned_hash(number: int | None) -> int | None:
-    """Return the hash that signed_hash() took."""
-    return None if number is None else unsigned(number)
 
 
 def stored(text: str) -> str | bytes:

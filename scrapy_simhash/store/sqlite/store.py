@@ -5,24 +5,23 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from threading import Lock
 from types import NoneType
 
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.notes import KINDS, PAGE, Name, Note
-from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
+from scrapy_simhash.store.base import Claim, Page, Posting, Run
 from scrapy_simhash.store.candidates import BLOCKS
-from scrapy_simhash.store.damage import ContentDamaged, Damage, shown
+from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
-from scrapy_simhash.store.local import Entry, Kin, LocalStore
-from scrapy_simhash.store.sqlite import files, rows, schema
+from scrapy_simhash.store.local import ContentRow, ContentsOf, Entry, LocalStore
+from scrapy_simhash.store.sqlite import files, schema
 from scrapy_simhash.store.sqlite.checkpoints import Checkpoints
-from scrapy_simhash.store.sqlite.files import FAULTS, RowDamaged, is_damage, said_at_opening, said_at_work
-from scrapy_simhash.store.sqlite.rows import findable, findable_by_others, noted, pages_of, postings_of
-from scrapy_simhash.store.sqlite.schema import signed, signed_hash, stored, told, unsigned, unsigned_hash
+from scrapy_simhash.store.sqlite.files import is_damage, said_at_opening, said_at_work
+from scrapy_simhash.store.sqlite.rows import FileRows
+from scrapy_simhash.store.sqlite.schema import signed, signed_hash, stored, told
 
 
 class SqliteStore(LocalStore):
@@ -55,7 +54,7 @@ class SqliteStore(LocalStore):
         StoreUnavailable if the disk is full.
         """
         self._path = files.resolved(path)
-        self.damage: Damage = Damage(str(self._path))
+        damage = self.damage = Damage(str(self._path))
         # What else connects to the file reads only.
         self._mode = "ro"
         self._lock: sqlite3.Connection | None = None
@@ -67,15 +66,15 @@ class SqliteStore(LocalStore):
         self._execute = self._connection.cursor().execute
         # The claims' turn to write; the checkpoints' when the log is too long.
         self._turn = Lock()
-        self._is_patient = True
-        self._run = self._size = 0
+        self._run = 0
+        self._scopes: dict[str, int] = {}
         what = "read" if read_only else "write"
         try:
             with said_at_opening(self._path, what):
                 own = schema.header_of(self._connection)
             if header is not None:
                 own.check(header, str(self._path))
-            super().__init__(own, blocks)
+            super().__init__(own, FileRows(self._connection, damage), damage, blocks)
             # If *blocks* is wrong, it is not the file that is damaged.
             self._index("")
             with said_at_opening(self._path, what):
@@ -99,13 +98,9 @@ class SqliteStore(LocalStore):
         if sorted(scopes) != list(range(len(scopes))) or (self._content_end and not scopes):
             raise KeyError("scopes are missing")
         self._scopes = {scope: number for number, scope in scopes.items()}
-        for scope, values, numbers in findable(self._connection, scopes, self.damage):
+        for scope, values, numbers, count in FileRows(self._connection, self.damage).findable(scopes):
             self._index(scopes[scope]).add_many(values, numbers)
-            self.index_size += len(numbers)
-        for scope, others, number, is_in_crowd in findable_by_others(self._connection, scopes, self.damage):
-            for value in others:
-                self._index(scopes[scope]).add(value, number)
-            self.index_size += is_in_crowd
+            self.index_size += count
 
     def _begin_run(self) -> None:
         self._execute("INSERT INTO runs (started) VALUES (?)", (int(time.time()),))
@@ -115,10 +110,6 @@ class SqliteStore(LocalStore):
     def __str__(self) -> str:
         """Return the path of the file."""
         return str(self._path)
-
-    def __len__(self) -> int:
-        """Return how many pages are known. O(1)."""
-        return self._size
 
     def claim(self, posting: Posting) -> Claim:
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One transaction."""
@@ -151,24 +142,9 @@ class SqliteStore(LocalStore):
             return super().remove(key)
 
     def get(self, key: bytes) -> Page | None:
-        """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. One query."""
+        """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. Some queries."""
         with said_at_work(self._path, self.damage):
-            found = self._execute(rows.ONE_PAGE, (key,)).fetchall()
-            return rows.page_of(found[0]) if found else None
-
-    def __iter__(self) -> Iterator[Posting]:
-        """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`. Read as they are asked for.
-
-        All of them as the store is when the first is asked for, from a connection of their own.
-        """
-        with self._another() as connection:
-            yield from postings_of(connection, self.damage)
-
-    def pages(self) -> Iterator[Page]:
-        """See :meth:`Store.pages <scrapy_simhash.store.base.Store.pages>`. From a connection of its own."""
-        with self._another() as connection:
-            for page, _ in pages_of(connection, self.damage):
-                yield page
+            return super().get(key)
 
     def audit(self, tell: Callable[[int], None]) -> list[str]:
         """Read everything, and return the damaged records; *tell* hears how many postings were read so far."""
@@ -176,31 +152,20 @@ class SqliteStore(LocalStore):
             tell(number)
         with suppress(RecordDamaged):
             self.runs()
-        with self._another() as connection:
-            with noted(self.damage, "the table of contents"):
-                for content, found_by, seen in connection.execute(
-                    "SELECT number, found_by, seen FROM contents"
-                ):
-                    if not type(found_by) is type(seen) is int:
-                        self.damage.note(f"content {content}")
-                    with suppress(ContentDamaged):
-                        page, _, _ = self._content(content)
-                        if found_by:
-                            self._cluster(Kin(content, page, 0, 0.0, False))
-            with noted(self.damage, "the file"):
-                for (line,) in connection.execute("PRAGMA integrity_check"):
-                    if line != "ok":
-                        self.damage.note(f"the file: {shown(line)}")
+        with suppress(RecordDamaged), self._reading() as (rows, _, _):
+            rows.check()
         return self.damage.named
 
     @contextmanager
-    def _another(self) -> Iterator[sqlite3.Connection]:
-        """Give another connection, which reads the store as it is when it begins."""
+    def _reading(self) -> Iterator[tuple[FileRows, Iterable[int], ContentsOf]]:
+        """See `LocalStore._reading`. From a connection of its own, as all is when it begins."""
         with (
             said_at_work(self._path, self.damage),
             closing(files.connect(self._path, self._mode)) as connection,
         ):
-            yield connection
+            connection.execute("BEGIN")
+            rows = FileRows(connection, self.damage)
+            yield rows, rows.numbers(), rows.contents_of
 
     def touch(self, visits: Collection[tuple[bytes, int]]) -> None:
         """See :meth:`Store.touch <scrapy_simhash.store.base.Store.touch>`. One transaction."""
@@ -255,7 +220,6 @@ class SqliteStore(LocalStore):
                 ending = (int(time.time()), reason, self._run)
                 self._run = 0
                 with said_at_work(self._path, self.damage):
-                    self._be_patient()
                     self._execute("UPDATE runs SET ended = ?, reason = ? WHERE number = ?", ending)
         finally:
             self._let_go()
@@ -282,80 +246,21 @@ class SqliteStore(LocalStore):
             raise StoreError(f"{self._path} was opened read-only, or was closed")
         with said_at_work(self._path, self.damage), self._turn:
             try:
-                self._begin()
+                self._execute("BEGIN IMMEDIATE")
                 yield
             finally:
                 if self._connection.in_transaction:
                     with suppress(sqlite3.Error):
                         self._execute("ROLLBACK")
 
-    def _begin(self) -> None:
-        """Begin a transaction. While another program writes for long, only the first one waits for it."""
-        try:
-            self._execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError:
-            files.wait(self._connection, 0)
-            self._is_patient = False
-            raise
-        self._be_patient()
-
-    def _be_patient(self) -> None:
-        if not self._is_patient:
-            files.wait(self._connection, files.PATIENCE_OF_CLAIMS)
-            self._is_patient = True
-
     def _commit(self) -> None:
         self._execute("COMMIT")
         if self._checkpoints is not None:
             self._checkpoints.count()
 
-    # --- The ledger.
-
-    def _visit(self, key: bytes) -> tuple[int, Visit, int] | None:
-        found = self._execute(schema.VISIT, (key,)).fetchall()
-        if not found:
-            return None
-        ((number, value, text_hash, seen, content, rank, is_settled, is_short),) = found
-        try:
-            if not type(seen) is type(content) is type(rank) is int:
-                raise TypeError
-            visit = Visit(
-                unsigned(value), unsigned_hash(text_hash), seen, content, bool(is_settled), bool(is_short)
-            )
-        except TypeError as error:
-            raise RowDamaged(f"page {number} (key {key.hex()})") from error
-        return number, visit, rank
-
-    def _content(self, number: int) -> tuple[int, Fingerprint, int | None]:
-        try:
-            ((page, value, text_hash, sketch, own),) = self._execute(schema.CONTENT, (number,)).fetchall()
-            if type(page) is not int:
-                raise TypeError
-            fingerprint = Fingerprint(unsigned(value), sketch=sketch or b"", own=own or b"")
-            return page, fingerprint, unsigned_hash(text_hash)
-        except FAULTS as error:
-            raise self._content_damaged(number, error, f"content {number}") from error
-
-    def _content_damaged(self, content: int, error: Exception, what: str) -> Exception:
-        """Return what is to be raised for an *error* that came with *what*: a content, or the page that it is of."""
-        if not is_damage(error):
-            return error
-        self.damage.note(f"{what} ({files.words_of(error)})" if isinstance(error, sqlite3.Error) else what)
-        return ContentDamaged(content)
-
     def _short(self, scope: str, value: int) -> int | None:
         found = self._execute(schema.SHORT, (self._scopes.get(scope), signed(value))).fetchall()
         return found[0][0] if found else None
-
-    def _cluster(self, kin: Kin) -> tuple[str, bytes, int]:
-        try:
-            ((url, key, joined),) = self._execute(schema.CLUSTER, (kin.cluster,)).fetchall()
-            if type(key) is not bytes or type(joined) is not int:
-                raise TypeError
-            return told(url), key, joined
-        except FAULTS as error:
-            what = f"page {kin.cluster} (of content {kin.content})"
-            raise self._content_damaged(kin.content, error, what) from error
 
     def _write(self, entry: Entry) -> None:
         number, posting, content = entry.number, entry.posting, entry.content
@@ -383,25 +288,15 @@ class SqliteStore(LocalStore):
         if entry.joins is not None:
             self._execute(schema.JOINED_CLUSTER, (rank, entry.joins))
         self._commit()
-        self._size += entry.former is None
-        self._page_end = max(self._page_end, number + 1)
-        self._content_end += entry.is_new_content
         if scope is not None:
             self._scopes[posting.scope] = scope
 
-    def _erase(self, page: Page) -> list[tuple[int, Posting]]:
-        number = page.number
-        contents = []
-        for row in self._execute(rows.OWN_CONTENTS, (number,)).fetchall():
-            with noted(self.damage):
-                contents.append(rows.own_of(row, page))
+    def _erase(self, number: int, key: bytes, contents: Iterable[ContentRow]) -> None:
         self._execute("UPDATE contents SET found_by = 0 WHERE page = ?", (number,))
         self._execute("DELETE FROM pages WHERE number = ?", (number,))
-        self._execute(schema.FORGET_NOTE, (PAGE, page.posting.key))
+        self._execute(schema.FORGET_NOTE, (PAGE, key))
         self._execute("INSERT INTO removed VALUES (?)", (number,))
         self._commit()
-        self._size -= 1
-        return contents
 
 
 def _stored_name(name: Name) -> str | bytes:

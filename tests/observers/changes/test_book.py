@@ -12,17 +12,10 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.exceptions import StoreDamaged
-from scrapy_simhash.observers.changes import (
-    ANSWERED,
-    FAILED,
-    MISSING,
-    ChangeBook,
-    PageText,
-    Register,
-    Sighting,
-    Source,
-)
-from scrapy_simhash.observers.changes.schema import open_register
+from scrapy_simhash.observers.changes import PageText
+from scrapy_simhash.observers.changes.book import ChangeBook, Sighting, Source
+from scrapy_simhash.observers.changes.feed import Feed
+from scrapy_simhash.observers.changes.register import ANSWERED, FAILED, MISSING, Register
 from scrapy_simhash.page.text import extract, parse
 
 #: When the first crawl begins, in seconds of Unix time; each one begins a day after the one before.
@@ -46,7 +39,7 @@ class Site:
         self.register = Register(self.folder / "register.sqlite")
         self.book = ChangeBook(
             self.register,
-            self.feed,
+            Feed(self.feed),
             lambda change: self.signals.append((change.url, change.change.value)),
             size=100,
             on_error=lambda error: pytest.fail(str(error)),
@@ -443,13 +436,13 @@ def test_a_feed_that_was_taken_away_begins_anew(site: Site) -> None:
 
 def test_a_malformed_register_is_told_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "shop.changes.sqlite"
-    open_register(path, False, []).close()
+    Register(path).close()
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute(
             "UPDATE sqlite_master SET sql = replace(sql, 'INTEGER', ',,') WHERE type = 'table'"
         )
     with pytest.raises(StoreDamaged) as told:
-        open_register(path, False, [])
+        Register(path)
     assert "(malformed database schema" in str(told.value)
     assert "\n" not in str(told.value)

@@ -9,7 +9,7 @@ import pytest
 
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.observers.floods import Kind, kind_of, kinds
-from scrapy_simhash.observers.floods.phrases import says
+from scrapy_simhash.observers.floods.kinds import says
 from scrapy_simhash.page.text import parse
 
 PROSE = " ".join(

@@ -11,8 +11,7 @@ import pytest
 from scrapy.utils.test import get_crawler
 
 from scrapy_simhash.exceptions import StoreUnavailable
-from scrapy_simhash.observers.recrawl import Trust
-from scrapy_simhash.observers.recrawl.trusted_hosts import TrustedHosts
+from scrapy_simhash.observers.recrawl.trust import Trust, TrustedHosts
 from scrapy_simhash.store import Store
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.redis.stores import HEADER, eventually, opened, waits
@@ -32,7 +31,7 @@ async def lost(store: Store, site: str) -> Trust | None:
     """Return what a crawler that comes new is told of a host."""
     hosts = TrustedHosts(store, get_crawler())
     await hosts.meet(site)
-    host = hosts._trusts.find(site)
+    host = hosts.find(site)
     return None if host is None else host.trust
 
 

@@ -15,7 +15,7 @@ from scrapy_simhash import RequestSkipped
 from scrapy_simhash.config import Config
 from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.observers.url_rules import FETCHED, Look, Origin
-from scrapy_simhash.observers.url_rules.guard import UrlRuleGuard
+from scrapy_simhash.observers.url_rules.guard import SkippingUrlRuleGuard
 from scrapy_simhash.observers.url_rules.kept_requests import MOST_KEPT, MOST_KEPT_IN_ALL, KeptRequests
 
 if TYPE_CHECKING:
@@ -38,15 +38,15 @@ class Reader(Spider):
         """Do nothing."""
 
 
-def guard_of(mode: str, **settings: Any) -> tuple[UrlRuleGuard, Crawler]:
+def guard_of(mode: str, **settings: Any) -> tuple[SkippingUrlRuleGuard, Crawler]:
     crawler = get_crawler(Reader, {"SIMHASH_URL_RULES": mode, **settings})
     crawler.spider = Reader.from_crawler(crawler)
     crawler.crawling = True
     config = Config.from_settings(crawler.settings)
-    return UrlRuleGuard(crawler, PageFingerprinter(config)), crawler
+    return SkippingUrlRuleGuard(crawler, PageFingerprinter(config)), crawler
 
 
-def trained(**settings: Any) -> tuple[UrlRuleGuard, list[Request]]:
+def trained(**settings: Any) -> tuple[SkippingUrlRuleGuard, list[Request]]:
     """Return a guard by whose rules ``sid`` has no effect, and the requests that it sends after all."""
     guard, crawler = guard_of("skip", **settings)
     use = guard._use(Request(SITE))
@@ -58,7 +58,7 @@ def trained(**settings: Any) -> tuple[UrlRuleGuard, list[Request]]:
     return guard, sent
 
 
-def skips(guard: UrlRuleGuard, **request: Any) -> int:
+def skips(guard: SkippingUrlRuleGuard, **request: Any) -> int:
     """Return how many of forty requests are skipped."""
     number = 0
     for page in range(40):
@@ -69,7 +69,7 @@ def skips(guard: UrlRuleGuard, **request: Any) -> int:
     return number
 
 
-def until_skipped(guard: UrlRuleGuard, request: Request) -> None:
+def until_skipped(guard: SkippingUrlRuleGuard, request: Request) -> None:
     """Ask until the request is not one of those that check the rule."""
     with suppress(RequestSkipped):
         while True:
@@ -109,10 +109,10 @@ def test_the_page_of_a_failed_callback_is_requested_under_a_url_that_was_skipped
     guard, sent = trained()
     for sid in ("a", "b", "c"):
         until_skipped(guard, Request(f"{SITE}/p/7?sid={sid}"))
-    guard.forget(Request(f"{SITE}/p/7?sid=287"))
+    guard.outcome_lost(Request(f"{SITE}/p/7?sid=287"))
     assert [(request.url, request.dont_filter) for request in sent] == [(f"{SITE}/p/7?sid=c", True)]
     assert guard.screen(sent[0]) is None
-    guard.forget(Request(f"{SITE}/p/8?sid=288"))
+    guard.outcome_lost(Request(f"{SITE}/p/8?sid=288"))
     assert len(sent) == 1
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from scrapy_simhash import PageFingerprinter, kernel
 from scrapy_simhash.fingerprinter import Reading, text_hash
-from scrapy_simhash.page.compiled import CompiledReader, Read, compiled_reader
+from scrapy_simhash.page.compiled import CompiledReader, compiled_reader
+from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.text import Document, extract, parse
 
 READ = CompiledReader.read
@@ -34,11 +35,11 @@ def other_document(*arguments: object) -> Document:
     return Document("", None, (), ())
 
 
-def other_read(*arguments: object) -> Read:
-    return Read(1, 1, b"", None)
+def other_read(*arguments: object) -> Reading:
+    return Reading(Fingerprint(1, 1), None)
 
 
-def other_hash(self: CompiledReader, *arguments: Any) -> Read | None:
+def other_hash(self: CompiledReader, *arguments: Any) -> Reading | None:
     found = READ(self, *arguments)
     return found and found._replace(text_hash=1)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import sys
 from itertools import product
@@ -181,6 +182,14 @@ def test_every_currency_makes_a_price(reader: CompiledReader, form: str) -> None
     assert differing(reader, [f"<h1>x</h1><p>{text}</p><p>{text[:-1]}</p>" for text in texts]) == []
     # Some of them are prices, so that equal is not always the same.
     assert any(map(has_price, texts))
+
+
+def test_a_price_is_found_wherever_its_currency_stands(reader: CompiledReader) -> None:
+    dice = random.Random(20)
+    parts = [*CURRENCIES, *5 * "1 ", *2 * "2 .,'\u2019x\u0663", "le", "U", "SD"]
+    texts = ["".join(dice.choices(parts, k=dice.randint(2, 6))) for _ in range(1_000)]
+    assert differing(reader, [f"<h1>x</h1><p>{text}</p>" for text in texts]) == []
+    assert 100 < sum(map(has_price, texts)) < 900
 
 
 @pytest.mark.parametrize(

@@ -32,13 +32,15 @@ class DrawnSite:
 
     def __init__(self, of_site: int, doubtful: int, is_known: bool = True) -> None:
         """So many of a hundred pieces are the site's, and so many doubtful."""
-        self.is_known = is_known
+        self._is_known = is_known
         self._shares = of_site, of_site + doubtful
 
     def flags(self, keys: bytes) -> bytes | None:
+        if not self._is_known:
+            return None
         drawn = [int.from_bytes(keys[at : at + 8], "little") // 2 % 100 for at in range(0, len(keys), 8)]
         flags = bytes(1 if n < self._shares[0] else 2 if n < self._shares[1] else 0 for n in drawn)
-        return flags if any(flags) else None
+        return flags if any(flags) else b""
 
 
 SITES = st.builds(

@@ -86,7 +86,7 @@ def test_a_site_is_known_after_pages_of_six_subjects() -> None:
         found = about(number)
         probe = SiteProfile()
         probe.learn(b"", found)
-        distinct.setdefault(probe._subjects, found)
+        distinct.setdefault(probe.subject_bits, found)
     known = []
     for found in list(distinct.values())[:7]:
         profile.learn(PIECES, found)

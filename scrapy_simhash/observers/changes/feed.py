@@ -1,12 +1,18 @@
-"""Change and PageChange: what has become of a page since it was seen last, and the line that tells it."""
+"""Feed: what has become of pages since they were seen last, and the file that tells it, a line of JSON each."""
 
 from __future__ import annotations
 
+import json
+import mmap
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 from scrapy_simhash.observers.changes.page_text import Difference
+from scrapy_simhash.observers.own_file import make_ready
 from scrapy_simhash.times import written
 
 
@@ -25,10 +31,6 @@ class Change(str, Enum):
     GONE = "gone"
     BACK = "back"
     """It was told as gone, and answers again."""
-
-
-#: Why a page is gone.
-ANSWERED, NOT_LINKED = "status", "not_linked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +70,55 @@ class PageChange:
 
 def _hex(text_hash: int | None) -> str | None:
     return None if text_hash is None else f"{text_hash:016x}"
+
+
+class Feed:
+    """Appends lines to a file, and finds out which are there after a kill: each begins with its number."""
+
+    def __init__(self, path: Path) -> None:
+        """Make sure that *path* can be written; raises SettingError if not. Missing folders are made."""
+        self.path = path
+        #: Number of the last line in the file, once recover() has looked.
+        self.last = 0
+        make_ready(path, "SIMHASH_CHANGES")
+
+    def recover(self, newest: int) -> None:
+        """Find the last whole line, and cut off what a kill has left behind it. Raises OSError.
+
+        *newest* is the number of the latest line of the register: a greater one came from another register.
+        """
+        line, end, size = b"", 0, self.path.stat().st_size
+        with self.path.open("r+b") as file:
+            if size:
+                # Looked at from its end, however long it is.
+                with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as text:
+                    end = text.rfind(b"\n") + 1
+                    line = text[text.rfind(b"\n", 0, max(end - 1, 0)) + 1 : end]
+            if end < size:
+                file.truncate(end)
+        last = _number(line)
+        self.last = last if last <= newest else 0
+
+    def write(self, lines: Iterable[tuple[int, bytes]]) -> None:
+        """Append lines, each behind its number. Raises OSError; then none of them is there."""
+        new = list(lines)
+        if not new:
+            return
+        end = self.path.stat().st_size if self.path.exists() else 0
+        try:
+            with self.path.open("ab") as file:
+                file.write(b"".join(line for _, line in new))
+        except OSError:
+            # A full disk: half a line must not stand before the next one.
+            os.truncate(self.path, end)
+            raise
+        self.last = new[-1][0]
+
+
+def _number(line: bytes) -> int:
+    """Return the number of a line; 0 for one that is not ours."""
+    try:
+        found = json.loads(line)["number"]
+    except (ValueError, TypeError, KeyError):
+        return 0
+    return found if isinstance(found, int) else 0

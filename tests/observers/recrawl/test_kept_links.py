@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash.observers.recrawl import packed, unpacked, use_of
+from scrapy_simhash.observers.recrawl.kept_links import packed, unpacked, use_of
 
 
 class Word(str, Enum):

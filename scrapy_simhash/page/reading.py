@@ -1,0 +1,51 @@
+"""Reading: all that is kept of a page to compare it, and what reading it asks of its site."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple, Protocol
+
+from scrapy_simhash.page.features import with_offer
+from scrapy_simhash.page.fingerprint import TEXT_MASK, Fingerprint, OwnPart
+from scrapy_simhash.page.structured import NO_FACTS, Facts
+
+
+class KnownSite(Protocol):
+    """What is known about the site of a page: a :class:`~scrapy_simhash.page.site.SiteProfile`."""
+
+    def flags(self, keys: bytes, /) -> bytes | None:
+        """Return a byte for each piece, by *keys* of 8 bytes: 1 if it is the site's, 2 if it may be, else 0.
+
+        Empty if all are 0; None while too little is known to tell what the site repeats.
+        """
+        ...
+
+
+class Reading(NamedTuple):
+    """What is needed of a page to compare it: of constant size, however large the page. The kernel makes it too."""
+
+    fingerprint: Fingerprint | None
+    """None when the main text is too short."""
+    text_hash: int | None
+    """64-bit hash of title and text, sign for sign, and of a product's price in structured data: two pages with the
+    same hash say the same. See :func:`~scrapy_simhash.page.features.whole_text`.
+
+    None for a page that says nothing: it has no fingerprint, and fewer than
+    :data:`~scrapy_simhash.page.features.extract.LEAST_TOKENS` tokens of main text.
+    """
+    pieces: bytes = b""
+    """Keys of the pieces of the main text, 8 bytes each, from which the profile of its site learns; empty without
+    one."""
+    may_name_canonical: bool = True
+    """Whether the head may name a canonical URL; true where nobody has looked, as in pure Python."""
+
+    def with_facts(self, about: Facts) -> Reading:
+        """Return this with what structured data say about the page: in the hash of its text, and in its own part."""
+        if about == NO_FACTS:
+            return self
+        fingerprint, text_hash = self.fingerprint, with_offer(self.text_hash, about.offer)
+        if fingerprint is not None and fingerprint.own:
+            own = OwnPart.from_bytes(fingerprint.own)
+            own = own._replace(identity=about.identity, text=(text_hash or 0) & TEXT_MASK)
+            fingerprint = replace(fingerprint, own=own.to_bytes())
+        return self._replace(fingerprint=fingerprint, text_hash=text_hash)

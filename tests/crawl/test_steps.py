@@ -1,0 +1,161 @@
+"""Errors in any step of the page path, one by one and together: no page is lost, and each is counted."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scrapy import Request
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import HtmlResponse, Response
+from scrapy.signalmanager import SignalManager
+
+from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, SimhashDownloaderMiddleware
+from scrapy_simhash.crawl import consequences, downloader_middleware, page_checker
+from scrapy_simhash.crawl.downloader_middleware import SlowPages
+from scrapy_simhash.crawl.requested_action import RequestedActions
+from scrapy_simhash.crawl.store_session import StoreSession
+from scrapy_simhash.crawling import Depths, JudgedPage
+from scrapy_simhash.judge.policy import Policy
+from scrapy_simhash.observers.changes.reporter import ChangeReporter
+from scrapy_simhash.observers.clusters import ClusterReporter
+from scrapy_simhash.observers.recrawl.recrawling import Recrawling
+from scrapy_simhash.observers.report import Report
+from scrapy_simhash.observers.url_rules.guard import SkippingUrlRuleGuard
+from scrapy_simhash.store.sqlite import SqliteStore
+from scrapy_simhash.view.live import LiveView
+from tests.crawls.site import article
+from tests.stand_in import simhash_stats, stand_in
+
+URL = "https://example.com/"
+#: Where an error may come, from the request to what is done about its page, and at the end of the crawl.
+STEPS: list[tuple[Any, str]] = [
+    (SkippingUrlRuleGuard, "screen"),
+    (Recrawling, "screen"),
+    (page_checker, "tree_of"),
+    (page_checker, "key_of"),
+    (PageFingerprinter, "read"),
+    (NearDuplicateDetector, "conclude_async"),
+    (SqliteStore, "claim"),
+    (RequestedActions, "on_copy"),
+    (ChangeReporter, "found"),
+    (JudgedPage, "protections"),
+    (Depths, "of"),
+    (Policy, "decide"),
+    (consequences, "evidence"),
+    (consequences, "write_marks"),
+    (consequences, "count_verdict"),
+    (ClusterReporter, "judged"),
+    (ChangeReporter, "judged"),
+    (Report, "judged"),
+    (LiveView, "judged"),
+    (SkippingUrlRuleGuard, "judged"),
+    (Recrawling, "judged"),
+    (SignalManager, "send_catch_log"),
+    (StoreSession, "unsettle"),
+    (SlowPages, "note"),
+    (SkippingUrlRuleGuard, "outcome_lost"),
+    (ChangeReporter, "failed"),
+    (ClusterReporter, "spider_closed"),
+    (ChangeReporter, "spider_closed"),
+    (SkippingUrlRuleGuard, "spider_closed"),
+    (Recrawling, "spider_closed"),
+]
+#: A copy, a copy of it, a page that comes again.
+PAGES = [("a", 0), ("b", 0), ("c", 1), ("a", 0), ("d", 1), ("c", 2)]
+
+
+def answered(subject: SimhashDownloaderMiddleware, request: Request, response: Response) -> object:
+    """Return what Scrapy gets for a request that is sent and answered; None if it is not sent."""
+
+    async def sent() -> object:
+        try:
+            instead = await subject.process_request(request)
+        except IgnoreRequest:
+            return None
+        if instead is not None:
+            return None
+        outcome = subject.process_response(request, response)
+        return await outcome if inspect.isawaitable(outcome) else outcome
+
+    return asyncio.run(sent())
+
+
+def crawl(folder: Path, broken: list[tuple[Any, str]], since: int) -> dict[str, Any]:
+    """Crawl with every feature on, with errors in *broken* steps *since* a page; return our stats."""
+    is_broken = False
+
+    def breaking(original: Any) -> Any:
+        def step(*arguments: Any, **keywords: Any) -> Any:
+            if is_broken:
+                raise RuntimeError("not today")
+            return original(*arguments, **keywords)
+
+        return step
+
+    patches = [patch.object(owner, name, breaking(getattr(owner, name))) for owner, name in broken]
+    # Of a page that takes no time at all, too.
+    patches.append(patch.object(downloader_middleware, "BUDGET", -1))
+    for one in patches:
+        one.start()
+    try:
+        crawler = stand_in(
+            store=str(folder / "seen"),
+            action="drop_items",
+            report=str(folder / "report"),
+            live="127.0.0.1:0",
+            changes=str(folder / "changes"),
+            url_rules="skip",
+            conditional=True,
+        )
+        crawler.engine = SimpleNamespace(crawl=lambda request: None)  # type: ignore[assignment]
+        subject = SimhashDownloaderMiddleware.from_crawler(crawler)
+        spider: Any = crawler.spider
+        subject.spider_opened(spider)
+        for number, (path, text) in enumerate(PAGES):
+            is_broken = number >= since
+            request = Request(URL + path, meta={"is_start_request": False, "depth": 1})
+            response = HtmlResponse(
+                URL + path, body=article(text).encode(), encoding="utf-8", request=request
+            )
+            assert answered(subject, request, response) is response
+        subject.outcome_lost(response)
+        subject.process_exception(Request(URL + "gone"), OSError("not there"))
+        subject.spider_closed(spider, "finished")
+        is_broken = False
+        stats = simhash_stats(crawler)
+        asyncio.run(subject._session._engine_stopped())
+        return stats
+    finally:
+        for one in patches:
+            one.stop()
+
+
+def faults(stats: dict[str, Any]) -> int:
+    return sum(
+        stats.get(name, 0) for name in ("errors", "consequence_errors", "change_errors", "store_errors")
+    )
+
+
+def test_without_errors_none_is_counted(tmp_path: Path) -> None:
+    assert faults(crawl(tmp_path, [], 0)) == 0
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: f"{step[0].__name__.rpartition('.')[2]}.{step[1]}")
+def test_an_error_in_a_step_is_counted_and_costs_no_page(step: tuple[Any, str], tmp_path: Path) -> None:
+    assert faults(crawl(tmp_path, [step], 1)) > 0
+
+
+@given(st.lists(st.sampled_from(STEPS), min_size=2, max_size=8, unique=True), st.integers(0, len(PAGES) - 1))
+@settings(max_examples=20, deadline=None)
+def test_errors_in_several_steps_cost_no_page(broken: list[tuple[Any, str]], since: int) -> None:
+    with TemporaryDirectory() as folder:
+        crawl(Path(folder), broken, since)
