@@ -135,10 +135,6 @@ class UrlRules:
         """
         return 0 if text is None else self._texts.former(hash((site_of(url), text)), content)
 
-    def forget(self, url: str) -> None:
-        """Forget that the page at *url* was fetched: what was made of it is lost."""
-        self.of(url).forget(url)
-
     def led_on(self, parent: str | None, site: str) -> list[Choice]:
         """Note that something new was reached on *site* through *parent*, and return the rules undone by that.
 
