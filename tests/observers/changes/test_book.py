@@ -13,7 +13,7 @@ import pytest
 
 from scrapy_simhash.exceptions import StoreDamaged
 from scrapy_simhash.observers.changes import PageText
-from scrapy_simhash.observers.changes.book import ChangeBook, Sighting, Source
+from scrapy_simhash.observers.changes.book import ChangeBook, Sighting
 from scrapy_simhash.observers.changes.feed import Feed
 from scrapy_simhash.observers.changes.register import ANSWERED, FAILED, MISSING, Register
 from scrapy_simhash.page.text import extract, parse
@@ -54,7 +54,7 @@ class Site:
         html = "<main>" + "".join(f"<p>{line}</p>" for line in text.split("/"))
         page = PageText(lambda: extract(parse(html)))
         found = Sighting(_key(key), key, hash(text) % 2**64, False, settled, page)
-        change = self.book.sight(found, [Source(_key(source), source) for source in sources])
+        change = self.book.sight(found, [(_key(source), source) for source in sources])
         if links is None:
             self.book.read(_key(key), key, [], is_complete=False)
         else:
@@ -64,7 +64,7 @@ class Site:
         return change.value
 
     def answer(self, key: str, answer: int, sources: str = "") -> None:
-        self.book.answer(_key(key), key, answer, [Source(_key(source), source) for source in sources])
+        self.book.answer(_key(key), key, answer, [(_key(source), source) for source in sources])
 
     def end(self, reason: str = "finished", *, can_resume: bool = False, starts: str = "") -> int:
         unknown = self.book.end(reason, set(map(_key, starts)), can_resume=can_resume)
@@ -300,7 +300,7 @@ def test_a_page_that_redirects_to_its_text_has_moved(site: Site) -> None:
     site.page("e", "text b of the site/and more", sources="b")
     # Linked under its new URL, too, and asked for by that first.
     site.page("d", "text a of the site/and more")
-    site.book.redirect(_key("d"), [Source(_key("a"), "a")])
+    site.book.redirect(_key("d"), [(_key("a"), "a")])
     site.end()
     assert site.told == [("e", "moved", "b"), ("d", "moved", "a")]
     # The old URL still leads there.
