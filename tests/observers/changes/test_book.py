@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import sqlite3
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -152,7 +154,7 @@ def test_a_page_that_answers_404_is_gone_and_comes_back(site: Site) -> None:
     assert site.told == []  # it may have moved
     site.end()
     (line,) = site.lines
-    assert (line["url"], line["change"], line["reason"]) == ("a", "gone", "status")
+    assert (line["url"], line["change"], line["reason"], line["text_hash"]) == ("a", "gone", "status", None)
     start(site, "bc")
     site.answer("a", MISSING)
     site.end()
@@ -230,6 +232,17 @@ def test_what_only_a_page_led_to_that_could_not_be_read_is_not_gone(tmp_path: Pa
     site.page("l", "list", links=None)
     site.end()
     assert site.told == []
+    # Of what came without a text nothing is told.
+    site.crawl()
+    site.page("s", "start", links="lp")
+    site.page("l", "list", links="m")
+    site.answer("p", FAILED)
+    site.end()
+    site.crawl()
+    site.page("s", "start", links="l")
+    site.page("l", "list", links="m")
+    site.end()
+    assert site.told == []
 
 
 def test_while_a_page_was_never_read_nothing_is_gone_for_a_missing_link(site: Site) -> None:
@@ -285,6 +298,14 @@ def test_a_copy_of_very_many_pages_waits_for_the_end(tmp_path: Path) -> None:
         assert len(site.told) == (letter < 100)
     site.end("closespider_pagecount")
     assert len(site.told) == 1
+
+
+def test_a_copy_that_comes_and_goes_is_not_told(site: Site) -> None:
+    start(site, "bc", links="abcd")
+    site.page("d", "text a of the site/and more")
+    site.answer("d", MISSING)
+    site.end()
+    assert site.told == []
 
 
 def test_of_two_copies_one_has_moved(site: Site) -> None:
@@ -423,6 +444,34 @@ def test_a_feed_with_a_name_for_each_crawl_keeps_what_belongs_to_it(site: Site) 
     site.page("m", "and one more")
     site.end("shutdown")
     assert [json.loads(line)["url"] for line in site.feed.read_bytes().splitlines()] == ["m"]
+
+
+def test_a_feed_of_another_register_goes_on_with_the_lines_of_this_one(site: Site) -> None:
+    former = site.feed.read_bytes() + b'{"number": 70, "url": "of another register"}\n'
+    site.feed.write_bytes(former)
+    start(site, "bc")
+    site.page("a", "other words")
+    site.end()
+    rest = site.feed.read_bytes().removeprefix(former)
+    assert json.loads(rest)["url"] == "a"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a limit of POSIX")
+def test_a_full_disk_leaves_no_half_a_line(tmp_path: Path) -> None:
+    import resource
+
+    feed = Feed(tmp_path / "changes.jsonl")
+    feed.write([(1, b"first\n")])
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
+    try:
+        with pytest.raises(OSError):
+            feed.write([(2, b"second\n")])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert (feed.path.read_bytes(), feed.last) == (b"first\n", 1)
 
 
 def test_a_feed_that_was_taken_away_begins_anew(site: Site) -> None:
