@@ -340,6 +340,16 @@ def test_a_redirect_to_something_else_says_nothing(site: Site, answer: int) -> N
     assert site.told == []
 
 
+def test_a_page_that_another_one_was_redirected_to_in_vain_has_not_moved(site: Site) -> None:
+    start(site, "bc", links="abcd")
+    site.answer("d", FAILED, sources="a")
+    site.end()
+    start(site, "bc", links="abcd")
+    site.page("d", "text a of the site/and more")
+    site.end()
+    assert site.told == [("d", "new")]
+
+
 def test_a_page_whose_old_url_may_still_be_there_is_new(site: Site) -> None:
     start(site, "bc", links="abcd")
     site.page("d", "text a of the site/and more")
@@ -412,6 +422,15 @@ def test_a_page_with_a_text_that_nobody_knew_is_unchanged(tmp_path: Path) -> Non
     site.end()
     # Of "b" nothing was said before: it is gone now.
     assert site.told == [("a", "changed"), ("b", "gone")]
+
+
+def test_a_page_of_a_former_store_that_was_not_read_may_lead_anywhere(tmp_path: Path) -> None:
+    former = [(_key(key), key, None, 5) for key in "ab"]
+    Register(tmp_path / "register.sqlite", former=former).close()
+    site = Site(tmp_path)
+    site.page("s", "start", links="a")
+    assert site.end() == 1
+    assert site.told == [("s", "new")]
 
 
 @pytest.mark.parametrize("torn", [b"", b'{"number": 9, "cr'])
