@@ -183,19 +183,21 @@ def observers_of(crawler: Crawler, fingerprinter: PageFingerprinter) -> list[Obs
 
     config, crawls = fingerprinter.config, is_crawl(crawler)
     observers: list[Observer] = [ClusterReporter(crawler, config)]
-    tells_changes = config.changes is not None and crawls
+    if config.text:
+        from scrapy_simhash.observers.changes.reporter import PageTexts
+
+        observers.append(PageTexts(fingerprinter))
     is_gone = None
-    if tells_changes or config.text:
+    if config.changes is not None and crawls:
         from scrapy_simhash.observers.changes.reporter import ChangeReporter
 
-        register = changes_file(crawler, config) if tells_changes else None
-        changes = ChangeReporter(crawler, config, fingerprinter, register)
+        changes = ChangeReporter(crawler, config.changes, fingerprinter, changes_file(crawler, config))
         observers.append(changes)
         is_gone = changes.is_gone
     if config.report is not None and crawls:
         from scrapy_simhash.observers.report import Report
 
-        report = Report.of(crawler, config.report)
+        report = Report(crawler, config.report)
         advice_of(crawler).report = report.path
         observers.append(report)
     place = loopback(config.live) if config.live is not None else None

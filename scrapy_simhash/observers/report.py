@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from scrapy_simhash import names
 from scrapy_simhash.crawling import Observer, stats_of
@@ -18,7 +18,6 @@ from scrapy_simhash.times import written
 if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
-    from typing_extensions import Self
 
     from scrapy_simhash.action import Action
     from scrapy_simhash.crawling import JudgedPage
@@ -56,44 +55,72 @@ KEYS = (
 )
 
 
+class PageFacts(NamedTuple):
+    """What a line says of a page."""
+
+    url: str
+    verdict: Verdict
+    seconds: int
+    """When it was compared, in seconds of Unix time."""
+    preferred: str | None = None
+    action: Action | None = None
+    exemption: Exemption | None = None
+    http_status: int | None = None
+    depth: int | None = None
+    referer: bytes | None = None
+
+    @classmethod
+    def of(cls, page: JudgedPage) -> PageFacts:
+        """Return what is to be said of *page*, which is compared now."""
+        request, response, decision = page.request, page.response, page.decision
+        return cls(
+            response.url,
+            page.verdict,
+            int(time.time()),
+            page.preferred,
+            decision.action,
+            decision.exemption,
+            response.status,
+            page.depth,
+            request.headers.get(b"Referer"),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the line, with KEYS in their order."""
+        verdict, miss = self.verdict, self.verdict.near_miss
+        facts = {
+            **verdict.to_dict(),
+            **self._asdict(),
+            "hints": list(verdict.hints),
+            "near_miss": miss and _rounded(miss),
+            "action": None if self.action is None else str(self.action),
+            "exemption": self.exemption and self.exemption.value,
+            "referer": None if self.referer is None else self.referer.decode("latin-1"),
+            "time": written(self.seconds),
+        }
+        return {key: facts[key] for key in KEYS}
+
+
+def _rounded(miss: NearMiss) -> dict[str, object]:
+    return {**miss._asdict(), "similarity": round(miss.similarity, 3), "required": round(miss.required, 3)}
+
+
 class Report(Observer):
     """A file of lines that grows while the crawl runs. Once that runs, nothing that goes wrong here is raised."""
 
-    def __init__(
-        self,
-        path: str | Path,
-        *,
-        appends: bool = False,
-        on_error: Callable[[], object] | None = None,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        """Make sure that the file at *path* can be written, and leave what it holds as it is.
+    def __init__(self, crawler: Crawler, template: str) -> None:
+        """Make sure that the file that SIMHASH_REPORT means by *template* can be written, and leave what it holds.
 
-        It is written anew when it begins, or appended to with *appends*; missing folders are made. *on_error* is
-        called for each line that could not be written. *clock* gives the time of a line, in seconds of Unix time.
-
-        Raises SettingError if the file cannot be written.
+        It is written anew when it begins, or appended to by a crawl with a JOBDIR; missing folders are made. Raises
+        SettingError if the file cannot be written.
         """
-        self.path = Path(path)
-        self._appends = appends
-        self._on_error = on_error
-        self._clock = clock
+        self.path = own_path(template, crawler, "SIMHASH_REPORT")
+        self._appends = bool(crawler.settings.get("JOBDIR"))
+        self._stats = stats_of(crawler)
         self._file: BinaryIO | None = None
         self._is_torn = False
         self._has_failed = False
         make_ready(self.path, "SIMHASH_REPORT", may_be_pipe=True)
-
-    @classmethod
-    def of(cls, crawler: Crawler, template: str) -> Self:
-        """Return the report of *crawler*, at the path that SIMHASH_REPORT means by *template*.
-
-        To be called while components are built, when a SettingError still stops the crawl.
-        """
-        return cls(
-            own_path(template, crawler, "SIMHASH_REPORT"),
-            appends=bool(crawler.settings.get("JOBDIR")),
-            on_error=lambda: stats_of(crawler).inc_value(names.STAT_REPORT_ERRORS),
-        )
 
     def spider_opened(self, spider: Spider | None = None) -> None:
         """Empty the file, or go to its end; what a kill has left there of a line stays, and becomes a line."""
@@ -101,11 +128,11 @@ class Report(Observer):
 
     def judged(self, page: JudgedPage) -> None:
         """Write the line of a page."""
-        self.write(page.verdict, **facts_of(page))
+        self.write(PageFacts.of(page))
 
-    def write(self, verdict: Verdict, **about: Any) -> None:
-        """Write the line of a page, so that whoever reads the file has it at once; see `line_of`."""
-        self._attempt(lambda: self._write(line_of(verdict, seconds=int(self._clock()), **about)))
+    def write(self, facts: PageFacts) -> None:
+        """Write the line of a page, so that whoever reads the file has it at once."""
+        self._attempt(lambda: self._write(facts.to_dict()))
 
     def spider_closed(self, spider: Spider | None = None, reason: str = "") -> None:
         """Close the file. What is written afterwards goes to its end."""
@@ -140,8 +167,7 @@ class Report(Observer):
         try:
             step()
         except Exception as error:
-            if self._on_error is not None:
-                self._on_error()
+            self._stats.inc_value(names.STAT_REPORT_ERRORS)
             if not self._has_failed:
                 self._has_failed = True
                 logger.warning(
@@ -149,52 +175,6 @@ class Report(Observer):
                     " counted in the stat %(stat)s",
                     {"path": self.path, "error": error, "stat": names.STAT_REPORT_ERRORS},
                 )
-
-
-def facts_of(page: JudgedPage) -> dict[str, Any]:
-    """Return what `line_of` takes of a page beside its verdict."""
-    return {
-        "url": page.response.url,
-        "preferred": page.preferred,
-        "action": page.decision.action,
-        "exemption": page.decision.exemption,
-        "http_status": page.response.status,
-        "depth": page.depth,
-        "referer": page.request.headers.get(b"Referer"),
-    }
-
-
-def line_of(
-    verdict: Verdict,
-    *,
-    url: str,
-    seconds: int,
-    preferred: str | None = None,
-    action: Action | None = None,
-    exemption: Exemption | None = None,
-    http_status: int | None = None,
-    depth: int | None = None,
-    referer: str | bytes | None = None,
-) -> dict[str, Any]:
-    """Return the line of the page at *url*, compared at *seconds* of Unix time, with KEYS in their order."""
-    facts = {
-        **verdict.to_dict(),
-        "url": url,
-        "hints": list(verdict.hints),
-        "near_miss": verdict.near_miss and _rounded(verdict.near_miss),
-        "preferred": preferred,
-        "action": None if action is None else str(action),
-        "exemption": exemption and exemption.value,
-        "http_status": http_status,
-        "depth": depth,
-        "referer": referer.decode("latin-1") if isinstance(referer, bytes) else referer,
-        "time": written(seconds),
-    }
-    return {key: facts[key] for key in KEYS}
-
-
-def _rounded(miss: NearMiss) -> dict[str, object]:
-    return {**miss._asdict(), "similarity": round(miss.similarity, 3), "required": round(miss.required, 3)}
 
 
 def _ends_within_a_line(path: Path) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from scrapy_simhash.exceptions import RecordDamaged
 from scrapy_simhash.index import HammingIndex
@@ -79,6 +79,10 @@ class Ledger(Protocol):
     def contents_of(self, page: int) -> list[int]:
         """Return the contents that came from a page, oldest first."""
         ...
+
+
+#: What tells which contents came from a page.
+ContentsOf: TypeAlias = Callable[[int], Iterable[int]]
 
 
 class Kin(NamedTuple):
@@ -217,19 +221,18 @@ class LocalStore(Store):
 
     def __iter__(self) -> Iterator[Posting]:
         """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`. Read as they are asked for."""
-        for page, earlier in self._all():
+        for page, contents_of in self._all():
             with suppress(RecordDamaged):
-                yield from earlier
+                yield from self._earlier(page, contents_of(page.number))
             yield page.posting
 
-    def _all(self) -> Iterator[tuple[Page, Iterator[Posting]]]:
-        """Yield every page, and the postings of the contents that it had before; without what is damaged."""
+    def _all(self) -> Iterator[tuple[Page, ContentsOf]]:
+        """Yield every page that is not damaged, and what tells which contents came from it."""
         with self._reading() as (rows, numbers, contents_of):
             for number in numbers:
                 with suppress(RecordDamaged):
-                    page = self._page(rows, number)
-                    if page is not None:
-                        yield page, self._earlier(rows, page, contents_of)
+                    if page := self._page(rows, number):
+                        yield page, contents_of
 
     def _page(self, rows: Ledger, number: int) -> Page | None:
         """Return a page, None if it was removed. Raises RecordDamaged, also for its content."""
@@ -237,30 +240,26 @@ class LocalStore(Store):
         if row is None:
             return None
         key, url, compared, text_hash, seen, content, _, _, is_settled = row
-        try:
-            cluster, scope, is_short, *_ = rows.content(content)
-        except RecordDamaged as error:
-            raise self.damage.found(f"page {number} ({shown(url)})") from error
+        its = self._content(content)
+        if its is None:
+            raise self.damage.found(f"page {number} ({shown(url)})")
         fingerprint = Fingerprint.from_compared_bytes(compared)
-        posting = Posting(key, url, scope, fingerprint, is_short, text_hash, seen, is_settled)
+        posting = Posting(key, url, its.scope, fingerprint, its.is_short, text_hash, seen, is_settled)
         original = None
-        if cluster != number:
+        if its.page != number:
             with suppress(RecordDamaged):
-                first = rows.page(cluster)
+                first = rows.page(its.page)
                 original = first and first.url
-        return Page(number, posting, content, cluster, original)
+        return Page(number, posting, content, its.page, original)
 
-    def _earlier(
-        self, rows: Ledger, page: Page, contents_of: Callable[[int], Iterable[int]]
-    ) -> Iterator[Posting]:
-        """Yield what the contents of a page came with; its present one only if the page says something else now."""
+    def _earlier(self, page: Page, contents: Iterable[int]) -> Iterator[Posting]:
+        """Yield what *contents* of a page came with; its present one only if the page says something else now."""
         key, url, _, latest, *_, is_delivered = page.posting
-        for content in contents_of(page.number):
-            with suppress(RecordDamaged):
-                _, scope, is_short, compared, text_hash, seen = row = rows.content(content)
-                if content != page.content or not _says_all(row, page.number, latest):
-                    first = Fingerprint.from_compared_bytes(compared)
-                    yield Posting(key, url, scope, first, is_short, text_hash, seen, is_delivered)
+        for content in contents:
+            row = self._content(content)
+            if row and not (content == page.content and _says_all(row, page.number, latest)):
+                first = Fingerprint.from_compared_bytes(row.compared)
+                yield Posting(key, url, row.scope, first, row.is_short, row.text_hash, row.seen, is_delivered)
 
     def _decide(self, posting: Posting) -> tuple[Claim, Entry, tuple[int, ...]]:
         """Return the answer, what is to be written, and the values by which the content is found if it is new."""
@@ -419,10 +418,8 @@ class LocalStore(Store):
         return index
 
     @abstractmethod
-    def _reading(
-        self,
-    ) -> AbstractContextManager[tuple[Ledger, Iterable[int], Callable[[int], Iterable[int]]]]:
-        """Give the ledger as it is now, the numbers of its pages, and what tells which contents came from a page."""
+    def _reading(self) -> AbstractContextManager[tuple[Ledger, Iterable[int], ContentsOf]]:
+        """Give the ledger as it is now, the numbers of its pages, and `Ledger.contents_of`, fast for all of them."""
 
     @abstractmethod
     def _short(self, scope: str, value: int) -> int | None:

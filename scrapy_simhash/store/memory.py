@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from struct import Struct
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from scrapy_simhash.store.base import Claim, Posting, Run
 from scrapy_simhash.store.candidates import BLOCKS
 from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
-from scrapy_simhash.store.local import ContentRow, Entry, Ledger, LocalStore, PageRow
+from scrapy_simhash.store.local import ContentRow, ContentsOf, Entry, Ledger, LocalStore, PageRow
 from scrapy_simhash.verdict import NearMiss
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class MemoryStore(LocalStore):
             self._run = self._run._replace(ended=int(time.time()), reason=reason)
 
     @contextmanager
-    def _reading(self) -> Iterator[tuple[Ledger, Iterable[int], Callable[[int], Iterable[int]]]]:
+    def _reading(self) -> Iterator[tuple[Ledger, Iterable[int], ContentsOf]]:
         contents = defaultdict(list)
         for content in range(self._content_end):
             contents[self._rows.content(content).page].append(content)

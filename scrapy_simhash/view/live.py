@@ -17,13 +17,13 @@ from ipaddress import ip_address
 from socket import AF_INET, AF_INET6, socket
 from socketserver import ThreadingTCPServer
 from threading import Lock, Thread
-from time import monotonic, thread_time, time
+from time import monotonic, thread_time
 from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash import names
 from scrapy_simhash.crawling import Observer, Once, stats_of
 from scrapy_simhash.exceptions import SettingError
-from scrapy_simhash.observers.report import facts_of, line_of
+from scrapy_simhash.observers.report import PageFacts
 from scrapy_simhash.view.frame import ascii_lines
 from scrapy_simhash.view.overview import LIVE, Overview
 from scrapy_simhash.view.overview_page import overview_lines, policy
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_simhash.crawling import JudgedPage
-    from scrapy_simhash.verdict import Verdict
 
 logger = logging.getLogger(__name__)
 
@@ -87,11 +86,11 @@ class LiveView(Observer):
 
     def judged(self, page: JudgedPage) -> None:
         """Take a page."""
-        self.write(page.verdict, **facts_of(page))
+        self.write(PageFacts.of(page))
 
-    def write(self, verdict: Verdict, **about: Any) -> None:
-        """Take a page; see `line_of` for what is said *about* it. It is counted with the next ones, or when asked."""
-        self._view.take(verdict, int(time()), about)
+    def write(self, facts: PageFacts) -> None:
+        """Take a page. It is counted with the next ones, or when asked."""
+        self._view.take(facts)
 
     def spider_closed(self, spider: Spider | None = None, reason: str = "") -> None:
         """Answer nobody any more."""
@@ -109,26 +108,26 @@ class _View:
         self._crawler = crawler
         self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
         self._overview = Overview(LIVE)
-        self._waiting: list[tuple[Verdict, int, dict[str, Any]]] = []
+        self._waiting: list[PageFacts] = []
         self._lock = Lock()
         self._pages: dict[str, _Written] = {}
         #: One thread at a time writes a page; the others wait for it.
         self._writing = Lock()
 
-    def take(self, verdict: Verdict, seconds: int, about: dict[str, Any]) -> None:
+    def take(self, facts: PageFacts) -> None:
         with self._lock:
-            self._waiting.append((verdict, seconds, about))
+            self._waiting.append(facts)
             if len(self._waiting) >= BATCH:
                 self._count()
 
     def _count(self) -> None:
         waiting, self._waiting = self._waiting, []
-        for verdict, seconds, about in waiting:
+        for facts in waiting:
             try:
-                self._overview.add(line_of(verdict, seconds=seconds, **about))
+                self._overview.add(facts.to_dict())
             except Exception:
                 stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
-                self._once.tell("Error while counting %(about)s for SIMHASH_LIVE", about.get("url"))
+                self._once.tell("Error while counting %(about)s for SIMHASH_LIVE", facts.url)
 
     @property
     def _taken(self) -> int:

@@ -18,12 +18,13 @@ from scrapy_simhash import Reason, Status, Verdict
 from scrapy_simhash.action import Action
 from scrapy_simhash.cli.report import NAMED_LINES, SHOWN_CLUSTERS
 from scrapy_simhash.judge.policy import Exemption
-from scrapy_simhash.observers.report import KEYS, Report
+from scrapy_simhash.observers.report import KEYS, PageFacts, Report
 from scrapy_simhash.view.overview import COUNTED
 from scrapy_simhash.view.words import DONE, EXEMPTIONS, FATES, SKIPPED, explained
 from tests.cli.conftest import Cli, Places
 from tests.cli.test_moving import exported
 from tests.docs.reader import DOCS, blocks
+from tests.stand_in import stand_in
 
 #: URL, verdict, and what else is written of a page.
 Told: TypeAlias = "tuple[str, Verdict, Mapping[str, Any]]"
@@ -36,7 +37,7 @@ DROPPED: Mapping[str, Any] = {
     "action": Action.DROP_ITEMS,
     "http_status": 200,
     "depth": 2,
-    "referer": PILOT,
+    "referer": PILOT.encode(),
 }
 MARKED: Mapping[str, Any] = {"preferred": LIST, "action": Action.MARK, "exemption": Exemption.PAGINATION}
 
@@ -81,11 +82,10 @@ PAGES: Sequence[Told] = (
 
 
 def written(path: Path, pages: Sequence[Told] = PAGES) -> str:
-    clock = iter(range(1_790_000_000, 1_800_000_000))
-    report = Report(path, clock=lambda: next(clock))
+    report = Report(stand_in(), str(path))
     report.spider_opened()
-    for url, verdict, values in pages:
-        report.write(verdict, url=url, **values)
+    for seconds, (url, verdict, values) in enumerate(pages, 1_790_000_000):
+        report.write(PageFacts(url, verdict, seconds, **values))
     report.spider_closed()
     return str(path)
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from scrapy_simhash import names
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_one, scrapy
 from tests.crawls.site import Answer, Routes, Site, article, links, serve
 from tests.docs.reader import DOCS, blocks
@@ -59,7 +58,6 @@ def told(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Told
         "mark": Plan("Follower", {}, walk),
         "drop_items": Plan("Follower", {"SIMHASH_ACTION": "drop_items"}, walk),
         "clusters": Plan("Clusters", {"SIMHASH_DEBUG": True}, story),
-        "first": Plan("Clusters", {"SIMHASH_PREFER": ""}, story),
         "bystander": Plan("Bystander", {}, story),
     }
     reported = [
@@ -128,20 +126,11 @@ def test_a_report_begins_anew_with_each_crawl_and_goes_on_with_a_job(site: Site,
     assert [line["url"] for line in lines_of(tmp_path / "visitor" / "report.jsonl")] == site.urls("/story")
 
 
-@pytest.mark.parametrize("name", ["FEEDS", "-o", "LOG_FILE", "SIMHASH_CHANGES"])
-@pytest.mark.parametrize("setting", ["SIMHASH_REPORT", "SIMHASH_CHANGES"])
-def test_a_file_that_the_crawl_writes_for_something_else_is_refused_and_left_as_it_is(
-    name: str, setting: str, site: Site, tmp_path: Path
-) -> None:
+def test_a_file_that_the_crawl_writes_for_something_else_is_left_as_it_is(site: Site, tmp_path: Path) -> None:
     path = tmp_path / "visitor.jsonl"
     path.write_text("of yesterday\n")
-    link = tmp_path / "link.jsonl"
-    link.symlink_to(path)
-    other = {
-        "FEEDS": {"FEEDS": {str(tmp_path / "%(name)s.jsonl"): {"format": "jsonlines"}}},
-        "-o": {"FEEDS": {path.as_uri(): {"format": "jsonlines"}}},
-    }.get(name, {name if name != setting else "SIMHASH_REPORT": str(path)})
-    settings = {"SIMHASH_STORE": str(tmp_path / "store"), **other, setting: str(link)}
+    feeds = {str(tmp_path / "%(name)s.jsonl"): {"format": "jsonlines"}}
+    settings = {"FEEDS": feeds, "SIMHASH_REPORT": str(path)}
     done = crawl_one("Visitor", settings, urls=site.urls("/story"))
     assert "must be a file of its own, got " in (done.error or "")
     assert (done.pages, path.read_text()) == ([], "of yesterday\n")
@@ -194,18 +183,7 @@ def test_each_cluster_with_copies_is_told_of_at_the_end(told: dict[str, Told], s
         f"Cluster 0: 5 pages, first {site.url('/story?utm=mail')}, preferred {site.url('/story')}"
     )
     # Without SIMHASH_DEBUG the log does not list them.
-    assert not [line for line in told["first"].crawl.log("DEBUG") if "Cluster" in line]
-
-
-def test_the_stats_say_how_large_clusters_are_and_how_many_prefer_a_later_page(told: dict[str, Told]) -> None:
-    stats = told["clusters"].crawl.stats
-    assert (stats[names.STAT_LARGEST_CLUSTER], stats[names.STAT_PREFERRED_LATER]) == (5, 1)
-    assert told["first"].crawl.stats[names.STAT_LARGEST_CLUSTER] == 5
-    assert not told["first"].crawl.stats.get(names.STAT_PREFERRED_LATER)
-
-
-def test_without_a_preference_the_first_is_preferred(told: dict[str, Told], site: Site) -> None:
-    assert {line["preferred"] for line in told["first"].lines} == {None, site.url("/story?utm=mail")}
+    assert not [line for line in told["mark"].crawl.log("DEBUG") if "Cluster" in line]
 
 
 def test_a_handler_that_fails_harms_nobody(told: dict[str, Told]) -> None:

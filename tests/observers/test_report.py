@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
-from datetime import datetime, timezone
 from io import BytesIO
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,11 +14,11 @@ import pytest
 from scrapy_simhash import Reason, SettingError, Status, Verdict
 from scrapy_simhash.action import Action
 from scrapy_simhash.judge.policy import Exemption
-from scrapy_simhash.observers.own_file import path_of
-from scrapy_simhash.observers.report import KEYS, Report
+from scrapy_simhash.observers.report import KEYS, PageFacts, Report
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.verdict import NearMiss
 from tests.docs.reader import DOCS, entries
+from tests.stand_in import simhash_stats, stand_in
 
 URL = "https://example.com/a?print=1"
 NEW = Verdict(Status.NEW, Fingerprint(1), cluster=4, rank=0)
@@ -42,11 +39,22 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
+def report_at(path: Path | str, job: str | None = None) -> Report:
+    """Return the report at *path* of a crawl with the JOBDIR *job*."""
+    crawler = stand_in()
+    crawler.settings.set("JOBDIR", job)
+    return Report(crawler, str(path))
+
+
+def facts(verdict: Verdict, url: str = URL, **arguments: Any) -> PageFacts:
+    return PageFacts(url, verdict, 1_790_000_000, **arguments)
+
+
 def written_by(path: Path, *verdicts: Verdict, **arguments: Any) -> list[dict[str, Any]]:
-    report = Report(path, clock=lambda: 1_790_000_000.9)
+    report = report_at(path)
     report.spider_opened()
     for verdict in verdicts:
-        report.write(verdict, url=URL, **arguments)
+        report.write(facts(verdict, **arguments))
     report.spider_closed()
     return lines(path)
 
@@ -143,11 +151,12 @@ def test_every_key_is_documented_and_no_other() -> None:
 
 
 def test_a_url_that_no_encoding_holds_is_written(tmp_path: Path) -> None:
-    report = Report(tmp_path / "report.jsonl")
-    report.write(NEW, url="https://example.com/\udcff\n\N{GREEK SMALL LETTER ALPHA}", referer=b"http://\xff/")
+    report = report_at(tmp_path / "report.jsonl")
+    url = "https://example.com/\udcff\n\N{GREEK SMALL LETTER ALPHA}"
+    report.write(facts(NEW, url, referer=b"http://\xff/"))
     report.spider_closed()
     (line,) = lines(report.path)
-    assert line["url"] == "https://example.com/\udcff\n\N{GREEK SMALL LETTER ALPHA}"
+    assert line["url"] == url
     assert line["referer"] == "http://\xff/"
     assert report.path.read_bytes().isascii()
 
@@ -156,10 +165,10 @@ def test_a_url_that_no_encoding_holds_is_written(tmp_path: Path) -> None:
 
 
 def test_a_line_can_be_read_as_soon_as_it_is_written(tmp_path: Path) -> None:
-    report = Report(tmp_path / "report.jsonl")
+    report = report_at(tmp_path / "report.jsonl")
     report.spider_opened()
     for count in (1, 2):
-        report.write(NEW, url=URL)
+        report.write(facts(NEW))
         assert len(lines(report.path)) == count
     report.spider_closed()
 
@@ -167,7 +176,7 @@ def test_a_line_can_be_read_as_soon_as_it_is_written(tmp_path: Path) -> None:
 def test_a_report_begins_anew(tmp_path: Path) -> None:
     path = tmp_path / "report.jsonl"
     assert len(written_by(path, NEW, COPY)) == 2
-    report = Report(path)
+    report = report_at(path)
     # Not before it begins: the crawl may fail to start.
     assert len(lines(path)) == 2
     report.spider_opened()
@@ -183,9 +192,9 @@ def test_a_report_that_is_taken_up_again_keeps_what_is_there_and_mends_half_a_li
 ) -> None:
     path = tmp_path / "report.jsonl"
     path.write_bytes(left)
-    report = Report(path, appends=True)
+    report = report_at(path, "job")
     report.spider_opened()
-    report.write(NEW, url=URL)
+    report.write(facts(NEW))
     report.spider_closed()
     kept = path.read_bytes().splitlines()
     assert kept[:-1] == left.splitlines()
@@ -193,11 +202,11 @@ def test_a_report_that_is_taken_up_again_keeps_what_is_there_and_mends_half_a_li
 
 
 def test_a_line_after_the_end_is_still_written(tmp_path: Path) -> None:
-    report = Report(tmp_path / "report.jsonl")
-    report.write(NEW, url=URL)
+    report = report_at(tmp_path / "report.jsonl")
+    report.write(facts(NEW))
     report.spider_closed()
     report.spider_closed()
-    report.write(COPY, url=URL)
+    report.write(facts(COPY))
     report.spider_closed()
     assert [line["status"] for line in lines(report.path)] == ["new", "near_duplicate"]
 
@@ -213,7 +222,7 @@ def test_missing_folders_are_made(tmp_path: Path) -> None:
 def test_what_cannot_be_written_is_refused_at_the_start(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(SettingError, match=r"^SIMHASH_REPORT must be a file that can be written, got "):
-        Report(tmp_path / name)
+        report_at(tmp_path / name)
 
 
 class Disk(BytesIO):
@@ -234,18 +243,18 @@ class Disk(BytesIO):
 def test_a_full_disk_is_warned_of_once_and_counted_and_half_a_line_harms_no_other(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    errors: list[None] = []
-    report = Report(tmp_path / "report.jsonl", on_error=lambda: errors.append(None))
+    crawler = stand_in()
+    report = Report(crawler, str(tmp_path / "report.jsonl"))
     report.spider_opened()
     disk = Disk(room=100)
     assert report._file is not None
     report._file.close()
     report._file = disk
     for _ in range(3):
-        report.write(NEW, url=URL)
-    assert len(errors) == 3
+        report.write(facts(NEW))
+    assert simhash_stats(crawler) == {"report_errors": 3}
     disk.room = 10_000
-    report.write(COPY, url=URL)
+    report.write(facts(COPY))
     torn, whole = disk.getvalue().splitlines()
     assert len(torn) == 100
     assert json.loads(whole)["status"] == "near_duplicate"
@@ -260,10 +269,10 @@ def test_a_full_disk_is_warned_of_once_and_counted_and_half_a_line_harms_no_othe
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 def test_the_device_that_is_always_full_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    report = Report("/dev/full")
+    report = report_at("/dev/full")
     report.spider_opened()
-    report.write(NEW, url=URL)
-    report.write(NEW, url=URL)
+    report.write(facts(NEW))
+    report.write(facts(NEW))
     report.spider_closed()
     assert len(caplog.records) == 1
 
@@ -272,49 +281,12 @@ def test_the_device_that_is_always_full_stops_nothing(caplog: pytest.LogCaptureF
 def test_a_pipe_gets_the_lines(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     reading = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
-    report = Report(tmp_path / "pipe")
+    report = report_at(tmp_path / "pipe")
     report.spider_opened()
-    report.write(NEW, url=URL)
-    report.write(COPY, url=URL)
+    report.write(facts(NEW))
+    report.write(facts(COPY))
     report.spider_closed()
     try:
         assert len(os.read(reading, 100_000).splitlines()) == 2
     finally:
         os.close(reading)
-
-
-# --- Which file is meant.
-
-MOMENT = datetime(2026, 9, 21, 14, 13, 20, 5, tzinfo=timezone.utc)
-SPIDER = SimpleNamespace(name="news", edition=7)
-
-
-@pytest.mark.parametrize(
-    ("template", "expected"),
-    [
-        ("report.jsonl", "report.jsonl"),
-        ("out/%(name)s.jsonl", "out/news.jsonl"),
-        ("%(name)s/%(time)s.jsonl", "news/2026-09-21T14-13-20+00-00.jsonl"),
-        ("%(edition)s-%(name)s", "7-news"),
-        ("100%%-%(name)s", "100%-news"),
-        ("%%(name)s", "%(name)s"),
-    ],
-)
-def test_a_path_has_places_as_feeds_have_them(template: str, expected: str) -> None:
-    assert path_of(template, SPIDER, "SIMHASH_REPORT", MOMENT).as_posix() == expected
-
-
-@pytest.mark.parametrize("template", ["%(nmae)s", "%s", "100%", "%(name)d", "%(name)", "%(na me)s"])
-def test_any_other_place_is_refused(template: str) -> None:
-    message = (
-        "SIMHASH_REPORT must not contain % except in %(name)s, %(time)s and the like, and %%,"
-        f" got {template!r}"
-    )
-    with pytest.raises(SettingError, match=f"^{re.escape(message)}$"):
-        path_of(template, SPIDER, "SIMHASH_REPORT")
-
-
-def test_a_tilde_is_the_users_own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("HOME", "USERPROFILE"):
-        monkeypatch.setenv(name, str(tmp_path))
-    assert path_of("~/report.jsonl", SPIDER, "SIMHASH_REPORT") == tmp_path / "report.jsonl"

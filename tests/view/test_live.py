@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from scrapy_simhash import SettingError, Status, Verdict
+from scrapy_simhash.observers.report import PageFacts
 from scrapy_simhash.view import live, overview_page
 from scrapy_simhash.view.live import LiveView
 from tests.browser import Reader
@@ -35,7 +36,7 @@ def note(view: LiveView, number: int) -> None:
     first = f"{SITE}/{number // 2}"
     copy = Verdict(Status.NEAR_DUPLICATE, duplicate_of=first, cluster=number, distance=1, similarity=0.9)
     verdict = copy if number % 2 else Verdict(Status.NEW, cluster=number)
-    view.write(verdict, url=f"{first}?copy" if number % 2 else first)
+    view.write(PageFacts(f"{first}?copy" if number % 2 else first, verdict, 0))
 
 
 @pytest.fixture(scope="module")
@@ -129,8 +130,8 @@ def test_an_error_while_counting_is_told_once_and_costs_nothing(
     counts: dict[str, int] = {}
     stats = SimpleNamespace(inc_value=lambda name: counts.update({name: counts.get(name, 0) + 1}))
     monkeypatch.setattr(live, "stats_of", lambda _: stats)
-    view.write(None, url=SITE)  # type: ignore[arg-type]
-    view.write(None, url=SITE)  # type: ignore[arg-type]
+    view.write(PageFacts(SITE, None, 0))  # type: ignore[arg-type]
+    view.write(PageFacts(SITE, None, 0))  # type: ignore[arg-type]
     note(view, 0)
     status, body = asked(view, "/data.json")
     assert (status, json.loads(body)["pages"]) == (200, 1)

@@ -49,38 +49,47 @@ CRAWL_FILE = "simhash-crawl"
 _GONE = (404, 410)
 
 
+class PageTexts(Observer):
+    """Puts the text of each page into its meta, where it is read when somebody asks for it: ``SIMHASH_TEXT``."""
+
+    def __init__(self, fingerprinter: PageFingerprinter) -> None:
+        self._fingerprinter = fingerprinter
+
+    def judged(self, page: JudgedPage) -> None:
+        """Put the text of a page that was read into its meta."""
+        if page.reading is not None:
+            page.request.meta[names.META_TEXT] = PageText(partial(page.text, self._fingerprinter))
+
+
 class ChangeReporter(Observer):
     """Keeps the book of changes of one crawl. What goes wrong in here costs a stat and a warning, never the page."""
 
     def __init__(
-        self, crawler: Crawler, config: Config, fingerprinter: PageFingerprinter, register: Path | None
+        self, crawler: Crawler, template: str, fingerprinter: PageFingerprinter, register: Path
     ) -> None:
-        """*register* is the file that later crawls compare with; None if no changes are to be told."""
+        """*template* is ``SIMHASH_CHANGES``, *register* the file that later crawls compare with."""
         self._crawler = crawler
-        self._config = config
+        self._config = fingerprinter.config
         self._fingerprinter = fingerprinter
+        self._stats = stats_of(crawler)
         self._once = Once(crawler, logger, names.STAT_CHANGE_ERRORS)
+        self._feed = Feed(own_path(template, crawler, "SIMHASH_CHANGES"))
+        self._register = register
         self._book: ChangeBook | None = None
         self._starts: set[bytes] = set()
-        self._files: tuple[Path, Feed] | None = None
         self._folder = job_dir(crawler.settings)
-        if config.changes is None or register is None:
-            return
-        self._files = register, Feed(own_path(config.changes, crawler, "SIMHASH_CHANGES"))
         share(crawler, self)
         crawler.signals.connect(self.dropped, signal=signals.request_dropped)
 
     def keep_in(self, store: Store) -> bool:
         """Open the register; a new one begins with the pages of *store*. Raises StoreError."""
-        if self._files is not None:
-            path, feed = self._files
-            self._book = ChangeBook(
-                Register(path, reset=self._config.reset, former=_former_pages(store)),
-                feed,
-                self._tell,
-                size=self._config.changes_size,
-                on_error=self._cannot_write,
-            )
+        self._book = ChangeBook(
+            Register(self._register, reset=self._config.reset, former=_former_pages(store)),
+            self._feed,
+            self._tell,
+            size=self._config.changes_size,
+            on_error=self._cannot_write,
+        )
         return True
 
     def spider_opened(self, spider: Spider) -> None:
@@ -111,14 +120,9 @@ class ChangeReporter(Observer):
 
     def judged(self, page: JudgedPage) -> None:
         """Take note of an answer, and write into the meta of its request what has become of the page."""
-        text = None
-        if self._config.text or self._book is not None:
-            text = PageText(partial(page.text, self._fingerprinter))
-        change = self._attempt(page.response, lambda book: self._noted(book, page, text))
+        change = self._attempt(page.response, lambda book: self._noted(book, page))
         if change is not None:
             page.request.meta[names.META_CHANGE] = change.value
-        if self._config.text and page.reading is not None:
-            page.request.meta[names.META_TEXT] = text
 
     def failed(self, request: Request, exception: Exception) -> None:
         """Take note of a request that has no answer: nobody knows what became of its page."""
@@ -161,7 +165,7 @@ class ChangeReporter(Observer):
             "the crawl's end", lambda book: book.end(reason, self._starts, can_resume=can_resume)
         )
         if unknown:
-            stats_of(self._crawler).set_value(names.STAT_CHANGES_UNKNOWN, unknown)
+            self._stats.set_value(names.STAT_CHANGES_UNKNOWN, unknown)
             logger.info(
                 "No page is told as gone for being no longer linked: %(pages)s could not be read, and nobody knows"
                 " what they lead to",
@@ -170,8 +174,9 @@ class ChangeReporter(Observer):
             )
         self._book = None
         book.close()
-        stats = stats_of(self._crawler)
-        told = ((change, stats.get_value(f"{names.STAT_CHANGES}/{change.value}", 0)) for change in Change)
+        told = (
+            (change, self._stats.get_value(f"{names.STAT_CHANGES}/{change.value}", 0)) for change in Change
+        )
         logger.info(
             "Changes: %(changes)s",
             {
@@ -181,31 +186,31 @@ class ChangeReporter(Observer):
             extra={"spider": self._crawler.spider},
         )
 
-    def _noted(self, book: ChangeBook, page: JudgedPage, text: PageText | None) -> Change | None:
+    def _noted(self, book: ChangeBook, page: JudgedPage) -> Change | None:
         verdict, reading, request, response = page.verdict, page.reading, page.request, page.response
         self._starts.discard(self._key_of(request))
+        answer = None
         if response.status in _GONE:
-            self._answer(book, request, MISSING)
+            answer = MISSING
+        elif reading is None:
+            if (verdict.status, verdict.reason) != (Status.REVISIT, Reason.UNCHANGED):
+                answer = ANSWERED if 200 <= response.status < 300 else FAILED
+        elif reading.text_hash is None:
+            answer = ANSWERED
+        if answer is not None:
+            self._answer(book, request, answer)
             return None
-        if reading is None and (verdict.status, verdict.reason) != (Status.REVISIT, Reason.UNCHANGED):
-            self._answer(book, request, ANSWERED if 200 <= response.status < 300 else FAILED)
-            return None
-        if reading is not None and reading.text_hash is None:
-            self._answer(book, request, ANSWERED)
-            return None
-        change = book.sight(
-            Sighting(
-                self._key_of(request),
-                response.url,
-                None if reading is None else reading.text_hash,
-                verdict.reason is Reason.SMALL_CHANGE,
-                verdict.is_settled or verdict.status is Status.SKIPPED,
-                None if reading is None else text,
-            ),
-            self._sources(request),
-        )
+        text_hash, text = None, None
+        if reading is not None:
+            # The spider is to see which paragraphs are new.
+            text = request.meta.get(names.META_TEXT) or PageText(partial(page.text, self._fingerprinter))
+            text_hash = reading.text_hash
+        is_small = verdict.reason is Reason.SMALL_CHANGE
+        is_settled = verdict.is_settled or verdict.status is Status.SKIPPED
+        seen = Sighting(self._key_of(request), response.url, text_hash, is_small, is_settled, text)
+        change = book.sight(seen, self._sources(request))
         if change is Change.UNCHANGED:
-            stats_of(self._crawler).inc_value(f"{names.STAT_CHANGES}/{change.value}")
+            self._stats.inc_value(f"{names.STAT_CHANGES}/{change.value}")
         return change
 
     def _answer(self, book: ChangeBook, request: Request, answer: int) -> None:
@@ -220,7 +225,7 @@ class ChangeReporter(Observer):
         return key_of(self._crawler, request)
 
     def _tell(self, change: PageChange) -> None:
-        stats_of(self._crawler).inc_value(f"{names.STAT_CHANGES}/{change.change.value}")
+        self._stats.inc_value(f"{names.STAT_CHANGES}/{change.change.value}")
         self._crawler.signals.send_catch_log(page_changed, change=change, spider=self._crawler.spider)
 
     def _cannot_write(self, error: OSError) -> None:
@@ -237,7 +242,7 @@ class ChangeReporter(Observer):
 
     def _failed(self, message: str, about: object) -> None:
         """Log what went wrong; call it where the exception is handled."""
-        stats_of(self._crawler).inc_value(names.STAT_CHANGE_ERRORS)
+        self._stats.inc_value(names.STAT_CHANGE_ERRORS)
         self._once.tell(message, about)
 
 

@@ -22,10 +22,8 @@ from scrapy_simhash.store.sqlite.files import connect
 
 #: Transactions from one checkpoint to the next; each adds some 20 KB to the log.
 EVERY = 1_000
-#: Pages of 4 KiB that the log may have before claims have to wait: 64 MiB.
+#: Pages of 4 KiB that the log may have before claims have to wait, for what came during a checkpoint: 64 MiB.
 LONG = 16_384
-#: The first pass does the work, the next ones what came during the one before. When that is nothing, all is done.
-PASSES = 4
 
 
 class Checkpoints:
@@ -59,18 +57,9 @@ class Checkpoints:
             self._wake.clear()
             # A full disk is told by the claims. Nothing is lost: all is in the log.
             with suppress(sqlite3.Error):
-                self._checkpoint()
-
-    def _checkpoint(self) -> None:
-        before = -1
-        for _ in range(PASSES):
-            pages = self._pass()
-            if pages == before:
-                return
-            before = pages
-        if before > LONG:
-            with self._turn:
-                self._pass()
+                if self._pass() > LONG:
+                    with self._turn:
+                        self._pass()
 
     def _pass(self) -> int:
         """Move what is in the log by now, and return how many pages that are, with those that were moved before."""

@@ -93,18 +93,18 @@ def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
 
 #: Seconds for which others that write to the file are waited for. After a kill, whoever opens it first reads the log.
 PATIENCE = 5.0
-#: The same for a claim: the reactor waits too. For the next ones it does not, until there is an end of it.
+#: The same for a claim: the reactor waits too.
 PATIENCE_OF_CLAIMS = 0.1
 #: What can be beside a database, and belongs to it.
 _BESIDE = ("-wal", "-shm", "-journal")
 
 
-def connect(path: Path, mode: str) -> sqlite3.Connection:
+def connect(path: Path, mode: str, patience: float = PATIENCE) -> sqlite3.Connection:
     """Return a connection in autocommit mode. *mode* is what SQLite's URIs say: ``ro``, ``rw``, ``rwc``."""
     return sqlite3.connect(
         f"{without_host(path.as_uri())}?mode={mode}",
         uri=True,
-        timeout=PATIENCE,
+        timeout=patience,
         isolation_level=None,
         check_same_thread=False,
     )
@@ -135,11 +135,6 @@ def resolved(path: str | os.PathLike[str]) -> Path:
     return file
 
 
-def wait(connection: sqlite3.Connection, seconds: float) -> None:
-    """Have *connection* wait so long for others from now on."""
-    connection.execute(f"PRAGMA busy_timeout = {round(1000 * seconds)}")
-
-
 def beside(path: Path, suffix: str) -> Path:
     """Return the path of a file beside a store's."""
     return path.with_name(path.name + suffix)
@@ -153,9 +148,8 @@ def lock_of(path: Path) -> sqlite3.Connection:
     """
     lock = beside(path, "-lock")
     with said_at_opening(lock, "write"):
-        connection = connect(lock, "rwc")
+        connection = connect(lock, "rwc", patience=0)
         try:
-            wait(connection, 0)
             # Nothing is written, and so nothing has to be undone.
             connection.execute("PRAGMA journal_mode = MEMORY")
             connection.execute("BEGIN EXCLUSIVE")
@@ -197,7 +191,7 @@ def open_for_writing(
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(f"PRAGMA user_version = {schema.VERSION}")
         connection.execute("ROLLBACK")
-        wait(connection, PATIENCE_OF_CLAIMS)
+        connection.execute(f"PRAGMA busy_timeout = {round(1000 * PATIENCE_OF_CLAIMS)}")
         connection.execute("PRAGMA wal_autocheckpoint = 0")
         connection.execute("PRAGMA synchronous = NORMAL")
         ((mode,),) = connection.execute("PRAGMA journal_mode = WAL").fetchall()

@@ -16,7 +16,7 @@ from scrapy_simhash.store.base import Claim, Page, Posting, Run
 from scrapy_simhash.store.candidates import BLOCKS
 from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
-from scrapy_simhash.store.local import ContentRow, Entry, LocalStore
+from scrapy_simhash.store.local import ContentRow, ContentsOf, Entry, LocalStore
 from scrapy_simhash.store.sqlite import files, schema
 from scrapy_simhash.store.sqlite.checkpoints import Checkpoints
 from scrapy_simhash.store.sqlite.files import is_damage, said_at_opening, said_at_work
@@ -66,7 +66,6 @@ class SqliteStore(LocalStore):
         self._execute = self._connection.cursor().execute
         # The claims' turn to write; the checkpoints' when the log is too long.
         self._turn = Lock()
-        self._is_patient = True
         self._run = 0
         self._scopes: dict[str, int] = {}
         what = "read" if read_only else "write"
@@ -158,7 +157,7 @@ class SqliteStore(LocalStore):
         return self.damage.named
 
     @contextmanager
-    def _reading(self) -> Iterator[tuple[FileRows, Iterable[int], Callable[[int], Iterable[int]]]]:
+    def _reading(self) -> Iterator[tuple[FileRows, Iterable[int], ContentsOf]]:
         """See `LocalStore._reading`. From a connection of its own, as all is when it begins."""
         with (
             said_at_work(self._path, self.damage),
@@ -221,7 +220,6 @@ class SqliteStore(LocalStore):
                 ending = (int(time.time()), reason, self._run)
                 self._run = 0
                 with said_at_work(self._path, self.damage):
-                    self._be_patient()
                     self._execute("UPDATE runs SET ended = ?, reason = ? WHERE number = ?", ending)
         finally:
             self._let_go()
@@ -248,27 +246,12 @@ class SqliteStore(LocalStore):
             raise StoreError(f"{self._path} was opened read-only, or was closed")
         with said_at_work(self._path, self.damage), self._turn:
             try:
-                self._begin()
+                self._execute("BEGIN IMMEDIATE")
                 yield
             finally:
                 if self._connection.in_transaction:
                     with suppress(sqlite3.Error):
                         self._execute("ROLLBACK")
-
-    def _begin(self) -> None:
-        """Begin a transaction. While another program writes for long, only the first one waits for it."""
-        try:
-            self._execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError:
-            files.wait(self._connection, 0)
-            self._is_patient = False
-            raise
-        self._be_patient()
-
-    def _be_patient(self) -> None:
-        if not self._is_patient:
-            files.wait(self._connection, files.PATIENCE_OF_CLAIMS)
-            self._is_patient = True
 
     def _commit(self) -> None:
         self._execute("COMMIT")

@@ -34,8 +34,6 @@ def test_a_log_that_is_too_long_makes_claims_wait_until_it_is_not(
 ) -> None:
     monkeypatch.setattr(checkpoints, "EVERY", 20)
     monkeypatch.setattr(checkpoints, "LONG", 200)
-    # So that other passes have no chance.
-    monkeypatch.setattr(checkpoints, "PASSES", 1)
     with closing(SqliteStore(path)) as store:
         claims_until_the_log_begins_anew(store)
     assert_sound(path)
