@@ -95,7 +95,7 @@ required=False, shards=None, scopes=None)
     """Whether a crawl stops at its start if Redis cannot be used."""
     shards: int | None = None
     scopes: int | None = None
-    """See ShardedStore; None for its defaults."""
+    """See RedisStore; None for its defaults."""
 
     @classmethod
     def of(cls, text: str) -> StorePlace:
