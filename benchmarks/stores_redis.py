@@ -55,7 +55,7 @@ from scrapy_simhash import Config, Fingerprint
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.store import Claim, Header, Posting
-from scrapy_simhash.store.redis import RedisStore, Servers, ShardedStore, servers_of
+from scrapy_simhash.store.redis import RedisStore, servers_of
 from tests.store.cluster import redis_cluster
 from tests.store.server import RedisServer
 
@@ -91,7 +91,7 @@ def copies(originals: Iterable[Posting]) -> Iterator[Posting]:
 
 
 async def claim_all(
-    store: RedisStore | ShardedStore, postings: Iterable[Posting], concurrency: int = CONCURRENCY
+    store: RedisStore, postings: Iterable[Posting], concurrency: int = CONCURRENCY
 ) -> list[tuple[str, Claim, float]]:
     """Claim *postings*, so many under way at any time; return URL, claim and seconds of each."""
     waiting, done = iter(postings), []
@@ -162,12 +162,9 @@ def rounds_of(kind: str, options: argparse.Namespace) -> Iterator[list[Posting]]
         yield [page for turn in zip(*streams, strict=True) for page in turn]
 
 
-def store_at(url: str, shards: int, prefix: str = "benchmark") -> RedisStore | ShardedStore:
+def store_at(url: str, shards: int, prefix: str = "benchmark") -> RedisStore:
     """Return the store of one server, or of a cluster."""
-    servers = servers_of(url)
-    if isinstance(servers, Servers):
-        return ShardedStore(servers, prefix, SCOPED, shards=shards)
-    return RedisStore(servers, prefix, SCOPED)
+    return RedisStore(servers_of(url), prefix, SCOPED, shards=shards)
 
 
 async def compare(server: str, cluster: str, options: argparse.Namespace) -> dict[str, dict[str, float]]:

@@ -186,16 +186,12 @@ class RedisPlace(Place):
 
     def open(self, header: Header | None) -> Store:
         """See above."""
-        from scrapy_simhash.store.redis import RedisStore, Servers, ShardedStore
+        from scrapy_simhash.store.redis import RedisStore
 
         options: dict[str, Any] = {"read_only": True}
         if header is not None:
             options = {"blocks": self._blocks, "expire": self._place.expire}
-        store: RedisStore | ShardedStore
-        if isinstance(self._server, Servers):
-            store = ShardedStore(self._server, self._prefix, header, shards=self._place.shards, **options)
-        else:
-            store = RedisStore(self._server, self._prefix, header, **options)
+        store = RedisStore(self._server, self._prefix, header, shards=self._place.shards, **options)
         # Now, and not at the first question: what is wrong is wrong before anything is read.
         store.check()
         return store

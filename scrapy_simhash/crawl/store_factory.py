@@ -107,7 +107,7 @@ def _open_redis(
             "SIMHASH_STORE: a store in Redis needs asyncio: set TWISTED_REACTOR to an asyncio reactor, or leave its"
             " default"
         )
-    from scrapy_simhash.store.redis import SCOPES, SHARDS, RedisStore, Servers, ShardedStore, servers_of
+    from scrapy_simhash.store.redis import SCOPES, SHARDS, RedisStore, Servers, servers_of
 
     server = servers_of(place.url, settings)
     options: dict[str, Any] = {
@@ -117,15 +117,12 @@ def _open_redis(
         "reset": config.reset and not read_only,
         "read_only": read_only,
     }
-    store: RedisStore | ShardedStore
     if isinstance(server, Servers):
         # Items are compared with all others: a part that no shards are made of.
-        shards = 1 if part else place.shards or SHARDS
-        scopes = place.scopes or SCOPES
-        across = config.across_scopes and not part
-        store = ShardedStore(server, prefix, header, shards=shards, scopes=scopes, across=across, **options)
-    else:
-        store = RedisStore(server, prefix, header, **options)
+        options["shards"] = 1 if part else place.shards or SHARDS
+        options["scopes"] = place.scopes or SCOPES
+        options["across"] = config.across_scopes and not part
+    store = RedisStore(server, prefix, header, **options)
     with suppress(StoreUnavailable):
         store.check()
     # Else it is no reason not to crawl: the server may be back when the first page comes.

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("redis", reason="redis is not installed")
 from redis import Redis
 
-from scrapy_simhash.store.redis.sharded import shard_of
+from scrapy_simhash.store.redis.store import shard_of
 from tests.crawls.harness import ENABLED, IN_ORDER, WITHOUT_REACTOR, Plan, crawl, crawl_one, scrapy
 from tests.crawls.site import Routes, Site, article, serve
 from tests.store.cluster import RedisCluster, cluster_without_replicas

@@ -20,7 +20,7 @@ from scrapy_simhash.notes import PAGE, RULES, SITE, TRUST, Note
 from scrapy_simhash.page.fingerprint import UNKNOWN, OwnPart
 from scrapy_simhash.store import Claim, Header, Page, Posting, Visit, candidates
 from scrapy_simhash.store.local import LocalStore
-from scrapy_simhash.store.redis import RedisStore, ShardedStore
+from scrapy_simhash.store.redis import RedisStore
 from tests.store.cases import (
     CLASSIC,
     FAR,
@@ -322,7 +322,7 @@ class StoreContract(ABC):
     def test_a_near_miss_is_the_most_alike_of_all_candidates(
         self, careful: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        for kind in (LocalStore, RedisStore, ShardedStore):
+        for kind in (LocalStore, RedisStore):
             monkeypatch.setattr(kind, "explains", True)
         random = Random(20)
         new: dict[str, Fingerprint] = {}

@@ -18,7 +18,7 @@ from scrapy_simhash.index import HammingIndex
 from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.store import Header, MemoryStore, Store
 from scrapy_simhash.store.redis import RedisStore
-from scrapy_simhash.store.redis.line import Line
+from scrapy_simhash.store.redis.nodes import Nodes
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.redis.stores import admin
 from tests.store.server import RedisServer
@@ -74,7 +74,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """What stores do from now on, by kind of work."""
     counts: Counter[str] = Counter()
     nearest, keys_of = HammingIndex.nearest, HammingIndex.keys_of
-    compare_all, ask = SimilarityRule.compare_all, Line.ask
+    compare_all, ask = SimilarityRule.compare_all, Nodes.ask
 
     def counted_nearest(self: HammingIndex, values: Any, most: int) -> Any:
         found = nearest(self, values, most)
@@ -90,7 +90,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         counts[COMPARED] += len(others)
         return compare_all(self, one, others)
 
-    async def counted_ask(self: Line, *command: Any) -> Any:
+    async def counted_ask(self: Nodes, *command: Any) -> Any:
         # One page is asked about at a time: each command is a trip.
         counts[COMMANDS] += 1
         return await ask(self, *command)
@@ -98,7 +98,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     monkeypatch.setattr(HammingIndex, "nearest", counted_nearest)
     monkeypatch.setattr(HammingIndex, "keys_of", counted_keys)
     monkeypatch.setattr(SimilarityRule, "compare_all", counted_comparison)
-    monkeypatch.setattr(Line, "ask", counted_ask)
+    monkeypatch.setattr(Nodes, "ask", counted_ask)
     return counts
 
 

@@ -1,7 +1,6 @@
 """The store in Redis or Valkey: many crawlers, one memory. Needs the extra ``redis``."""
 
 from scrapy_simhash.store.redis.connection import Server, Servers, servers_of
-from scrapy_simhash.store.redis.sharded import SCOPES, SHARDS, ShardedStore
-from scrapy_simhash.store.redis.store import RedisStore
+from scrapy_simhash.store.redis.store import SCOPES, SHARDS, RedisStore
 
-__all__ = ["SCOPES", "SHARDS", "RedisStore", "Server", "Servers", "ShardedStore", "servers_of"]
+__all__ = ["SCOPES", "SHARDS", "RedisStore", "Server", "Servers", "servers_of"]

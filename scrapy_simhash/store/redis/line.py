@@ -9,9 +9,7 @@ import asyncio
 import os
 import re
 import time
-from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Awaitable, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import sha1
@@ -125,53 +123,24 @@ _MOST = 128
 IDLE = 5.0
 
 
-class Asker(ABC):
-    """Asks for one store: the scripts get its keys, and errors name it."""
-
-    def __init__(self, place: str, keys: Sequence[str]) -> None:
-        self._place = place
-        self._keys = [key.encode() for key in keys]
-        self._no_script = library().exceptions.NoScriptError
-
-    async def ask(self, name: str, *arguments: Any) -> Any:
-        """Return the reply to a command, or to one of our scripts, whose names have small letters.
-
-        Raises StoreUnavailable when there is no answer: it may have been executed all the same. Raises other
-        StoreErrors as ``meaning`` has them.
-        """
-        if not name.islower():
-            reply = await self.reply(name, *arguments)
-        else:
-            arguments = (len(self._keys), *self._keys, *arguments)
-            reply = await self.reply("EVALSHA", script(name).sha, *arguments)
-            if isinstance(reply, self._no_script):
-                # It has not run yet since the server started. EVAL keeps it for all that come after.
-                reply = await self.reply("EVAL", script(name).source, *arguments)
-        if isinstance(reply, Exception):
-            raise meaning(reply, self._place, name) from reply
-        return reply
-
-    @abstractmethod
-    def reply(self, *command: Any) -> Awaitable[Any]:
-        """Return what *command* comes to, an exception in place of a reply included."""
-
-    @abstractmethod
-    async def hang_up(self) -> None:
-        """Begin anew with the next command: what is known of the server may be wrong by now."""
-
-
-class Line(Asker):
+class Line:
     """One connection, made when the first command asks for it. Nothing is sent twice by itself."""
 
-    def __init__(self, server: Server, place: str, keys: Sequence[str], timeout: float) -> None:
-        super().__init__(place, keys)
+    def __init__(self, server: Server, timeout: float) -> None:
+        self._server = server
         self._client = server.client(timeout)
+        #: How often it was connected. redis-py makes a new connection in silence for one that was closed meanwhile.
+        self.connections = 0
+        self._client.connection_pool.connection_kwargs["redis_connect_func"] = self._connected
         self._waiting: deque[tuple[tuple[Any, ...], asyncio.Future[Any]]] = deque()
         self._trip: asyncio.Task[None] | None = None
         self._last = time.monotonic()
 
     def reply(self, *command: Any) -> asyncio.Future[Any]:
-        """Return a future of the reply. It goes out with all that this turn of the loop asks."""
+        """Return a future of the reply, or of an exception in place of one.
+
+        *command* goes out with all that this turn of the loop asks.
+        """
         reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((command, reply))
         if self._trip is None or self._trip.done():
@@ -184,7 +153,7 @@ class Line(Asker):
         if trip is not None:
             trip.cancel()
             await asyncio.wait([trip])
-        self._fail(StoreUnavailable(f"the connection to {self._place.removeprefix('the ')} was closed"))
+        self._fail(self._closed())
         await self._let_go()
 
     async def _send(self) -> None:
@@ -200,11 +169,7 @@ class Line(Asker):
             except BaseException as error:
                 # Nobody knows what it has executed, nor where in its answers the connection stands.
                 self._waiting.extendleft(reversed(batch))
-                self._fail(
-                    error
-                    if isinstance(error, Exception)
-                    else StoreUnavailable(f"the connection to {self._place.removeprefix('the ')} was closed")
-                )
+                self._fail(error if isinstance(error, Exception) else self._closed())
                 await self._let_go()
                 if not isinstance(error, Exception):
                     raise
@@ -214,6 +179,10 @@ class Line(Asker):
             for (_, reply), said in zip(batch, replies, strict=True):
                 if not reply.done():
                     reply.set_result(said)
+
+    async def _connected(self, connection: Any) -> None:
+        self.connections += 1
+        await connection.on_connect()
 
     async def _try(self) -> None:
         """Let go of a connection that was closed meanwhile: what is sent into it would be lost, or would seem so."""
@@ -226,6 +195,9 @@ class Line(Asker):
         """Let go of the connection, whether the server takes leave or not: one that stands still never does."""
         with suppress(Exception):
             await self._client.connection_pool.disconnect()
+
+    def _closed(self) -> StoreUnavailable:
+        return StoreUnavailable(f"the connection to {self._server} was closed")
 
     def _fail(self, error: Exception) -> None:
         """Answer all who wait with *error*."""

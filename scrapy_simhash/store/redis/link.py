@@ -1,4 +1,4 @@
-"""Link: how a store and its server meet, whether it is there, and a replica that is true. It comes back by itself."""
+"""Link: how a shard and its server meet, whether it is there, and a replica that is true. It comes back by itself."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ import json
 import logging
 import os
 import time
-from collections.abc import Coroutine
+from collections import deque
+from collections.abc import Callable, Collection, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
 from struct import Struct
 from typing import Any
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
+from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
-from scrapy_simhash.store.redis.layout import ANEW, ID_BYTES, VERSION
-from scrapy_simhash.store.redis.line import Asker
+from scrapy_simhash.store.redis.layout import ANEW, ID_BYTES, KEYS, VERSION, names_of
+from scrapy_simhash.store.redis.nodes import Nodes
 from scrapy_simhash.store.redis.replica import Compared, Replica
 
 logger = logging.getLogger(__name__)
@@ -32,56 +36,69 @@ _STEP = 2000
 #: Store, events known, what the last of them ends with, how many more.
 EVENTS = Struct(">8sQ4sI")
 _EVENTS_REPLY = Struct(">cQQ")
-_LOST = b"L"
+#: Store, run, its token.
+_UNSETTLE = Struct(">8sI8s")
+#: Claims under way. More would be slower: each is compared with those that came since it was sent, one by one.
+_AT_ONCE = 24
+#: How often a server may lose what it knew while it is asked or told one thing.
+LOSSES = 5
+#: Seconds that a server may lose when it dies: with ``appendfsync everysec`` two, and more where its disk is busy.
+_FORGOTTEN = 10
+#: What a script begins its reply with that has stored nothing: the server has lost something, another page came
+#: first that is near, or too much is new.
+_LOST, _RACED, _BEHIND = b"L", b"R", b"B"
+
+
+@dataclass
+class Terms:
+    """What all shards of a store have in common."""
+
+    place: str
+    """Names the store in messages."""
+    header: Header | None
+    """What the store must be for; what it is for once it was met."""
+    blocks: int
+    expire: int
+    """Seconds after the last claim when everything is forgotten; 0 for never."""
+    live: int
+    """Seconds for which a run counts as live after a heartbeat; 0 for no heartbeats."""
+    is_reset: bool
+    is_read_only: bool
+    timeout: float
+    """Seconds that an answer may take."""
+    is_cut: bool
+    """Whether it is one of many shards, of which a crawler keeps the scopes that are asked for."""
+    damage: Damage
+    compared: Compared
+    is_met: bool = False
+    """Whether the server is known to be fit."""
+    token: bytes = field(default_factory=partial(os.urandom, ID_BYTES))
+    """Tells this run from one of the same number in a server that forgot this one."""
+    started: int = field(default_factory=lambda: int(time.time()))
 
 
 class Link:
-    """The way of one store to its server, for one event loop, and what is known of both."""
+    """The way to one shard of a store, for one event loop, and what is known of it. One server has one shard."""
 
-    def __init__(
-        self,
-        line: Asker,
-        place: str,
-        header: Header | None,
-        token: bytes,
-        started: int,
-        *,
-        blocks: int,
-        expire: int,
-        live: int,
-        reset: bool,
-        read_only: bool,
-        shared: Compared | None = None,
-    ) -> None:
-        """Make the way of a store; with what is *shared* that of a shard, which has the scopes that are asked for.
-
-        The server of a shard was met before. *token* and *started* are those of the run, the rest as for RedisStore.
-        """
-        #: Names the store in messages.
-        self.place = place
-        #: What the store must be for; what it is for once it was met.
-        self.header = header
-        #: Tells this run from one of the same number in a server that forgot this one.
-        self.token = token
+    def __init__(self, nodes: Nodes, shard: int, terms: Terms) -> None:
+        self.terms = terms
+        #: Of its keys.
+        self.names = dict(zip(KEYS, names_of(nodes.tag_of(shard)), strict=True))
+        self._keys = [name.encode() for name in self.names.values()]
         #: The number of the run, 0 before it has one, and for a reader.
         self.run = 0
-        #: Seconds after the last claim when everything is forgotten; 0 for never.
-        self.expire = expire
-        #: Seconds for which a run counts as live after a heartbeat; 0 for no heartbeats.
-        self.live = live
-        #: How often the server was found, or found again.
-        self.openings = 0
         #: As of the last answer.
         self.pages = 0
         #: Why the server cannot be asked just now, or ever; None while it can, or before it was asked.
         self.absence: StoreError | None = None
-        self._started = started
-        self._is_reset, self._is_read_only = reset, read_only
-        self._line = line
-        self._blocks = blocks
+        self.turns = asyncio.Semaphore(_AT_ONCE)
+        self._nodes, self._shard = nodes, shard
         self._replica: Replica | None = None
-        self._is_met, self._is_up = shared is not None, False
-        self._shared = shared
+        self._is_up = self._is_closed = False
+        self._openings = 0
+        #: Pages that were unsettled of late, each with its moment; and how often the server had been found by then.
+        self._told: deque[tuple[float, Collection[bytes]]] = deque()
+        self._told_at = 0
         #: Scopes that are asked for and not in the replica.
         self._wanted: set[bytes] = set()
         self._taking = asyncio.Lock()
@@ -94,15 +111,18 @@ class Link:
         """How many contents can be found, as of the last answer."""
         return 0 if self._replica is None else len(self._replica)
 
+    @property
+    def _found(self) -> int:
+        """How often the server was found, or found again."""
+        return self._openings + self._nodes.connections
+
     async def check(self) -> None:
         """Meet the server in an event loop that ends with this: no run begins. See :meth:`RedisStore.check`."""
         try:
-            await self._open("read" if self._is_read_only else "try")
+            await self._open("read" if self.terms.is_read_only else "try")
         except StoreUnavailable as error:
             self.absence = error
             raise
-        finally:
-            await self._line.hang_up()
 
     async def ready(self, scope: bytes | None = None) -> Replica:
         """Return a replica that was true when the server last answered; at the beginning, wait for it.
@@ -134,21 +154,46 @@ class Link:
         if self._replica is not None:
             self._replica.forget(scope)
 
-    async def wait(self, seconds: float) -> None:
-        """Wait until the server is there, so long at the most. Raises StoreUnavailable if it is not."""
-        if not self._is_up:
-            await asyncio.wait([self._work(self._come_back)], timeout=seconds)
-        await self.ready()
-
     async def ask(self, name: str, *arguments: Any) -> Any:
-        """Return the reply of ``Line.ask``. Where there is none, the server is away."""
+        """Return the reply of ``Nodes.ask``; scripts get the keys. Where there is none, the server is away."""
         try:
-            return await self._line.ask(name, *arguments)
+            return await self._asked(name, *arguments)
         except StoreUnavailable as error:
             if self._is_up:
                 self._is_up, self.absence = False, error
                 self._work(self._come_back)
             raise
+
+    async def change(
+        self, name: str, about: Callable[[Replica], tuple[bytes | str, ...]]
+    ) -> tuple[bytes, Replica, int]:
+        """Return the reply of the script *name* to what *about* makes of the replica, this, and where its news begin.
+
+        It is asked again if the server had lost something, or too much was new.
+        """
+        for _ in range(LOSSES):
+            replica = await self.ready()
+            first = replica.position
+            reply = await self.ask(name, *about(replica))
+            if reply[:1] not in (_LOST, _BEHIND):
+                return reply, replica, first
+            await self.learn(reply, replica, first)
+        raise self.loses()
+
+    async def learn(self, reply: bytes, replica: Replica, first: int) -> bool:
+        """Learn why nothing was stored; return whether the server had lost something."""
+        if reply[:1] == _RACED:
+            replica.apply(reply, 1, first)
+        elif reply[:1] == _BEHIND:
+            await self.catch_up(replica)
+        elif replica is self._replica:
+            # Before the next question it is seen to.
+            self._is_up = False
+        return reply[:1] not in (_RACED, _BEHIND)
+
+    def loses(self) -> StoreUnavailable:
+        """Return the error of a server that lost what it knew too often while it was asked one thing."""
+        return StoreUnavailable(f"{self.terms.place} loses stored pages again and again")
 
     async def catch_up(self, replica: Replica) -> bool:
         """Take in all that is new in the log, in steps; return False if it is not the one that *replica* knows."""
@@ -175,25 +220,71 @@ class Link:
             others = replica.of_scopes(scopes)
             while True:
                 if not await self.catch_up(others):
-                    self.lost(replica)
+                    await self.learn(_LOST, replica, 0)
                     return
                 if others.position >= replica.position:
                     break
             replica.take_over(others)
 
-    def lost(self, replica: Replica) -> None:
-        """Take it that the server does not know what *replica* knows: before the next question it is seen to."""
-        if replica is self._replica:
-            self._is_up = False
+    async def unsettle(self, keys: Collection[bytes] = ()) -> None:
+        """Tell the server of *keys*; if it may have died since it was told of others, of those of late, too.
 
-    async def close(self) -> None:
-        """Let go of the server."""
-        self._is_up, self.absence = False, StoreError(f"{self.place} was closed")
-        for task in (self._heart, self._task):
-            if task is not None:
-                task.cancel()
-                await asyncio.wait([task])
-        await self._line.hang_up()
+        Raises StoreUnavailable; then the others are told with the next call that works.
+        """
+        named, found = {*keys}, 0
+
+        def about(replica: Replica) -> tuple[bytes, ...]:
+            nonlocal found
+            found = self._found
+            if found != self._told_at:
+                named.update(key for _, told in self._told for key in told)
+            return _UNSETTLE.pack(replica.store_id, self.run, self.terms.token), *named
+
+        await self.change("unsettle", about)
+        # As of before: a server that was connected anew on the way may have lost the others.
+        self._told_at, now = found, time.monotonic()
+        self._told.append((now, named))
+        while self._told[0][0] < now - _FORGOTTEN:
+            self._told.popleft()
+
+    async def close(self, reason: str | None) -> None:
+        """End the run, unless *reason* is None, and let go of the shard.
+
+        A server that is away is waited for a while, as long as for an answer. Raises StoreUnavailable, after it has
+        let go, if it does not come back: then the run never ended in order.
+        """
+        is_closed, self._is_closed = self._is_closed, True
+        try:
+            if self.run and reason is not None and not is_closed:
+                # It is the same if it is said twice.
+                with suppress(StoreUnavailable):
+                    await self._end(reason)
+                    return
+                if not self._is_up:
+                    await asyncio.wait([self._work(self._come_back)], timeout=self.terms.timeout)
+                await self._end(reason)
+        finally:
+            self._is_up, self.absence = False, StoreError(f"{self.terms.place} was closed")
+            for task in (self._heart, self._task):
+                if task is not None:
+                    task.cancel()
+                    await asyncio.wait([task])
+
+    async def _end(self, reason: str) -> None:
+        await self.ready()
+        if self._told:
+            # Whether the server died in silence is known only now.
+            await self.ask("PING")
+        if self._told and self._found != self._told_at:
+            await self.unsettle()
+        await self._say(str(int(time.time())), reason, str(self.terms.expire))
+
+    async def _say(self, *end: str) -> None:
+        """Say that the run goes on or, with the words of its *end*, that it has ended."""
+        await self.ask("run", str(self.run), self.terms.token, *end)
+
+    def _asked(self, name: str, *arguments: Any) -> Coroutine[Any, Any, Any]:
+        return self._nodes.ask(self._shard, name, *(self._keys if name.islower() else ()), *arguments)
 
     def _work(self, what: Any) -> asyncio.Task[None]:
         if self._task is None or self._task.done():
@@ -213,19 +304,20 @@ class Link:
             await asyncio.sleep(delay)
             delay = min(2 * delay, _LATE)
             try:
-                await self._line.hang_up()
+                await self._nodes.renew()
                 await self._go_on()
             except StoreError as error:
                 self.absence = _absence(error)
             else:
                 self.absence = None
-                level = logging.INFO if self._shared is None else logging.DEBUG
+                level = logging.DEBUG if self.terms.is_cut else logging.INFO
                 seconds = time.monotonic() - began
-                logger.log(level, "%s answers again after %.1f s", self.place, seconds)
+                logger.log(level, "%s answers again after %.1f s", self.terms.place, seconds)
 
     async def _go_on(self) -> None:
         """Open the store, and begin the run or go on with it; what the server has lost is lost here, too."""
-        mode = "read" if self._is_read_only else "write"
+        terms = self.terms
+        mode = "read" if terms.is_read_only else "write"
         before, replica = self.run, self._replica
         store_id, self.run = await self._open(mode, before)
         is_new_run = replica is not None and before != self.run
@@ -233,9 +325,9 @@ class Link:
         if replica is None or not is_same_store or not await self.catch_up(replica):
             is_loss = replica is not None and replica.store_id != NOWHERE
             wanted, self._wanted = self._wanted, set()
-            scopes = None if self._shared is None else wanted
-            assert self.header is not None
-            replica = Replica(store_id, self.header.rule, self._blocks, scopes, self._shared)
+            assert terms.header is not None
+            scopes = wanted if terms.is_cut else None
+            replica = Replica(store_id, terms.header.rule, terms.blocks, terms.compared, scopes)
             self._replica = replica
         else:
             is_loss = is_new_run
@@ -244,13 +336,13 @@ class Link:
                 # What this run has unsettled may be lost, too. It never ends, and settles nothing.
                 _, self.run = await self._open(mode)
             logger.warning(
-                "%s has lost stored pages; this crawl continues with those that are left", self.place
+                "%s has lost stored pages; this crawl continues with those that are left", terms.place
             )
         if not await self.catch_up(replica):
-            raise StoreUnavailable(f"{self.place} changed while it was read")
+            raise StoreUnavailable(f"{terms.place} changed while it was read")
         self._is_up = True
-        self.openings += 1
-        if self.run and self.live and self._heart is None:
+        self._openings += 1
+        if self.run and terms.live and self._heart is None:
             self._heart = asyncio.create_task(self._beat())
 
     async def _open(self, mode: str, run: int = 0) -> tuple[bytes, int]:
@@ -259,68 +351,71 @@ class Link:
         *mode* is ``write``, or ``read``, which leaves no trace, or ``try``: the same, but a server that cannot write
         fails. Raises StoreMismatch, StoreDamaged or StoreError, and then nothing was changed.
         """
-        if not self._is_met:
+        terms, place = self.terms, self.terms.place
+        if not terms.is_met:
             await self._greet()
-        accepted = json.dumps(self.header.to_dict(), sort_keys=True).encode() if self.header else b""
-        header, is_reset = self.header, self._is_reset
+        header, is_reset = terms.header, terms.is_reset
+        accepted = json.dumps(header.to_dict(), sort_keys=True).encode() if header else b""
         while True:
-            status, *said = await self._line.ask(
+            status, *said = await self._asked(
                 *(
                     "open",
                     accepted,
                     str(VERSION),
                     os.urandom(ID_BYTES),
                     str(run),
-                    self.token,
-                    str(self._started),
+                    terms.token,
+                    str(terms.started),
                 ),
-                *(mode if accepted else "read", str(int(is_reset)), str(self.expire), str(self.live)),
+                *(mode if accepted else "read", str(int(is_reset)), str(terms.expire), str(terms.live)),
             )
             if status == b"foreign":
                 key, kind = (part.decode("utf-8", "replace") for part in said)
                 raise StoreDamaged(
-                    f"{self.place} has a key {key!r} that does not belong to a store ({kind}). Nothing was"
+                    f"{place} has a key {key!r} that does not belong to a store ({kind}). Nothing was"
                     " changed. Give SIMHASH_STORE another prefix, or delete that key"
                 )
             if status == b"other":
                 version, accepted = said
-                header, is_reset = _read_header(version, accepted, self.place), False
-                if self.header is not None:
-                    header.check(self.header, self.place)
+                header, is_reset = _read_header(version, accepted, place), False
+                if terms.header is not None:
+                    header.check(terms.header, place)
                 # The same in other words, as by another version of Python's JSON or without what says nothing.
                 continue
             if header is None:
-                raise StoreError(f"no such store: {self.place.removeprefix('the store ')}")
+                raise StoreError(f"no such store: {place.removeprefix('the store ')}")
             store_id, number, self.pages = said or (NOWHERE, 0, 0)
             # What was reset is not reset again.
-            self.header, self._is_met, self._is_reset = header, True, False
+            terms.header, terms.is_met, terms.is_reset = header, True, False
             return store_id, int(number)
 
     async def _greet(self) -> None:
         """Find out whether there is a server that lets us in, and warn of one that throws keys away."""
         # Something short first: it is as far as one gets without the password.
-        await self._line.ask("PING")
+        await self._asked("PING")
         try:
-            info = await self._line.ask("INFO", "memory")
+            info = await self._asked("INFO", "memory")
         except StoreUnavailable:
             raise
         except StoreError:
-            logger.debug("%s does not answer INFO memory", self.place)
+            logger.debug("%s does not answer INFO memory", self.terms.place)
             return
         policy = str(info.get("maxmemory_policy", ""))
-        if info.get("maxmemory") and policy.startswith(("allkeys", "volatile") if self.expire else "allkeys"):
+        if info.get("maxmemory") and policy.startswith(
+            ("allkeys", "volatile") if self.terms.expire else "allkeys"
+        ):
             logger.warning(
                 "%s may evict keys when its memory is full: set maxmemory-policy to noeviction (it is %s)",
-                *(self.place, policy),
+                *(self.terms.place, policy),
             )
 
     async def _beat(self) -> None:
         """Say again and again that the run goes on. Opening says so, too: also when the server was away."""
         while True:
-            await asyncio.sleep(self.live / _HEARTBEATS)
+            await asyncio.sleep(self.terms.live / _HEARTBEATS)
             if self._is_up:
                 with suppress(StoreError):
-                    await self.ask("heartbeat", str(self.run), self.token)
+                    await self._say()
 
 
 def at_once(coroutine: Coroutine[Any, Any, None]) -> None:

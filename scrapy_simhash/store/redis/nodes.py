@@ -1,4 +1,6 @@
-"""Nodes: which server has which shard, and a line to each. Shards may move while they are asked for.
+"""Nodes: the server of a store, or which node of a cluster has which shard, and a line to each.
+
+Shards may move while they are asked for.
 
 redis-py's own client for clusters is not used: when one node fails it closes the connections to all of them, so that
 claims elsewhere lose their answers, and it sends again what may have been executed. MOVED, ASK and TRYAGAIN say that
@@ -9,14 +11,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from scrapy_simhash.exceptions import StoreUnavailable
-from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.redis.connection import Server, Servers, library
-from scrapy_simhash.store.redis.line import Asker, Line
-from scrapy_simhash.store.redis.replica import Compared
+from scrapy_simhash.store.redis.layout import KEYS
+from scrapy_simhash.store.redis.line import Line, meaning, script
 
 #: Seconds between two questions for the layout of the cluster, and before a shard that moves is asked for again.
 _PAUSE, _MOVING = 0.5, 0.05
@@ -27,15 +28,18 @@ _WORDS = {
     "TryAgainError": "TRYAGAIN",
     "ClusterDownError": "CLUSTERDOWN",
 }
-Command = tuple[Any, ...]
 
 
 class Nodes:
-    """The nodes of one store, for one event loop; *tag_of* returns what all keys of a shard begin with."""
+    """The server of a store, or the nodes of its cluster, for one event loop."""
 
-    def __init__(self, servers: Servers, tag_of: Callable[[int], str], timeout: float) -> None:
+    def __init__(
+        self, servers: Server | Servers, place: str, tag_of: Callable[[int], str], timeout: float
+    ) -> None:
+        """Make the way to *servers*. Errors name *place*; all keys of a shard begin with what *tag_of* returns."""
+        self.tag_of = tag_of
         self._servers = servers
-        self._tag_of = tag_of
+        self._place = place
         self._timeout = timeout
         self._slots: dict[int, int] = {}
         # By slot, as the cluster says.
@@ -48,29 +52,42 @@ class Nodes:
         self._refusal: Exception | None = None
         redis = library()
         self._key_slot = redis.crc.key_slot
-        self._answer = redis.exceptions.ResponseError
+        self._answer, self._no_script = redis.exceptions.ResponseError, redis.exceptions.NoScriptError
+        if isinstance(servers, Server):
+            # What is wrong with it is told now.
+            self._line(servers)
 
-    async def reply(self, shard: int, *command: Any) -> Any:
-        """Return the reply to *command*, which is about keys of *shard*; an exception in place of one included."""
-        slot = self._slot(shard)
-        owner = self._owners.get(slot)
-        if owner is None:
-            await self.refresh()
-            owner = self._owners.get(slot)
-        reply: Any = None
-        if owner is not None:
-            reply = await self._line(owner).reply(*command)
-            if not isinstance(reply, Exception):
-                return reply
-        return await self._redirected(slot, owner, command, reply)
+    @property
+    def connections(self) -> int:
+        """How often a server was connected: one that was there before may have died meanwhile."""
+        return sum(line.connections for line in self._lines.values())
 
-    async def replies(self, commands: Sequence[tuple[int, Command]]) -> list[Any]:
-        """Return the replies to commands, each about a shard; see ``reply``."""
-        return await asyncio.gather(*[self.reply(shard, *command) for shard, command in commands])
+    async def ask(self, shard: int, name: str, *arguments: Any) -> Any:
+        """Return the reply to a command about keys of *shard*, or to one of our scripts.
 
-    async def refresh(self) -> None:
-        """Ask the nodes which of them has which slot; whoever waits for that waits for one answer."""
-        if looking := self._find_out():
+        Their names have small letters, and they take all keys of the shard first. Raises StoreUnavailable when there
+        is no answer: it may have been executed all the same. Raises other StoreErrors as ``meaning`` has them.
+        """
+        if name.islower():
+            reply = await self._reply(shard, "EVALSHA", script(name).sha, len(KEYS), *arguments)
+            if isinstance(reply, self._no_script):
+                # It has not run yet since the server started. EVAL keeps it for all that come after.
+                reply = await self._reply(shard, "EVAL", script(name).source, len(KEYS), *arguments)
+        else:
+            reply = await self._reply(shard, name, *arguments)
+        if isinstance(reply, Exception):
+            raise meaning(reply, self._place, name) from reply
+        return reply
+
+    async def renew(self) -> None:
+        """Begin anew with the next command: what is known of the servers may be wrong by now.
+
+        Of a cluster the connections stay, those of other shards among them: it is asked who has which slot.
+        """
+        if isinstance(self._servers, Server):
+            await self.hang_up()
+        elif looking := self._find_out():
+            # Whoever waits for that waits for one answer.
             await asyncio.wait([looking])
 
     async def hang_up(self) -> None:
@@ -80,34 +97,46 @@ class Nodes:
         for line in self._lines.values():
             await line.hang_up()
 
-    async def _redirected(self, slot: int, owner: Server | None, command: Command, reply: Any) -> Any:
-        """Return what *command* comes to, whose first *reply* was an error, or None where no node has the slot."""
+    def _reply(self, shard: int, *command: Any) -> Awaitable[Any]:
+        """Return the reply to *command*, an exception in place of one included."""
+        if isinstance(self._servers, Server):
+            return self._line(self._servers).reply(*command)
+        return self._reply_of_owner(self._servers, shard, command)
+
+    async def _reply_of_owner(self, cluster: Servers, shard: int, command: tuple[Any, ...]) -> Any:
+        """Return the reply of the node that has *shard*, wherever that moves to meanwhile."""
+        slot = self._slot(shard)
+        if slot not in self._owners:
+            await self.renew()
+        owner = self._owners.get(slot)
+        if owner is None:
+            return self._refusal or StoreUnavailable(f"{cluster} has no node for a shard")
+        asked, is_asking = owner, False
         end = time.monotonic() + self._timeout
-        while owner is not None:
+        while True:
+            line = self._line(asked)
+            if is_asking:
+                # On the same connection, right before.
+                line.reply("ASKING")
+            reply = await line.reply(*command)
             if not isinstance(reply, Exception):
                 return reply
             word, about = _refusal(reply)
-            target = owner
-            if word in ("MOVED", "ASK"):
-                host, _, port = about.split()[-1].rpartition(":")
-                target = self._servers.at(host.strip("[]") or _host_of(owner), int(port))
-                if word == "MOVED":
-                    owner = self._owners[slot] = target
-            elif word == "TRYAGAIN":
-                await asyncio.sleep(_MOVING)
-            else:
+            if word not in ("MOVED", "ASK", "TRYAGAIN"):
                 if word == "CLUSTERDOWN" or not isinstance(reply, self._answer):
                     # Its shards may be elsewhere by the next question.
                     self._find_out()
                 return StoreUnavailable(f"{owner}: {reply}") if word == "CLUSTERDOWN" else reply
             if time.monotonic() > end:
                 return StoreUnavailable(f"{owner}: a shard keeps moving ({reply})")
-            line = self._line(target)
-            if word == "ASK":
-                # On the same connection, right before.
-                line.reply("ASKING")
-            reply = await line.reply(*command)
-        return self._refusal or StoreUnavailable(f"{self._servers} has no node for a shard")
+            asked, is_asking = owner, word == "ASK"
+            if word == "TRYAGAIN":
+                await asyncio.sleep(_MOVING)
+                continue
+            host, _, port = about.split()[-1].rpartition(":")
+            asked = cluster.at(host.strip("[]") or _host_of(owner), int(port))
+            if word == "MOVED":
+                owner = self._owners[slot] = asked
 
     def _find_out(self) -> asyncio.Task[None] | None:
         """Return who asks for the layout of the cluster; None if that was answered just now."""
@@ -119,73 +148,40 @@ class Nodes:
         return self._looking
 
     async def _look(self) -> None:
+        """Note who has which slot, as the first node says that knows."""
+        assert isinstance(self._servers, Servers)
         self._looked = time.monotonic()
-        known = self._known or {server.url: server for server in self._servers.named}
+        named = {server.url: server for server in self._servers.named}
 
-        async def asked(server: Server) -> bool:
-            return self._take(server, await self._line(server).reply("CLUSTER", "SLOTS"))
+        async def slots(server: Server) -> tuple[Server, Any]:
+            return server, await self._line(server).reply("CLUSTER", "SLOTS")
 
-        for answer in asyncio.as_completed([asked(server) for server in known.values()]):
-            if await answer:
+        for answer in asyncio.as_completed([slots(server) for server in (self._known or named).values()]):
+            asked, layout = await answer
+            if not isinstance(layout, list):
+                self._refusal = layout
+                continue
+            self._refusal, self._known = None, dict(named)
+            for first, last, *nodes in layout:
+                # A node that does not know its own name is called as it was asked.
+                hosts = [(node[0] or b"").decode() or _host_of(asked) for node in nodes]
+                servers = [self._servers.at(host, node[1]) for host, node in zip(hosts, nodes, strict=True)]
+                self._known |= {server.url: server for server in servers}
+                self._owners |= dict.fromkeys(range(first, last + 1), servers[0])
+            if layout:
                 return
-
-    def _take(self, asked: Server, layout: Any) -> bool:
-        """Note who has which slot, and return whether *layout* says that.
-
-        A node that does not know its own name is called as it was *asked*.
-        """
-        if not isinstance(layout, list):
-            self._refusal = layout
-            return False
-        self._refusal = None
-        host = _host_of(asked)
-        self._known = {server.url: server for server in self._servers.named}
-        for first, last, *nodes in layout:
-            servers = [self._servers.at((node[0] or b"").decode() or host, node[1]) for node in nodes]
-            self._known |= {server.url: server for server in servers}
-            self._owners |= dict.fromkeys(range(first, last + 1), servers[0])
-        return bool(layout)
 
     def _slot(self, shard: int) -> int:
         slot = self._slots.get(shard)
         if slot is None:
-            slot = self._slots[shard] = self._key_slot(self._tag_of(shard).encode())
+            slot = self._slots[shard] = self._key_slot(self.tag_of(shard).encode())
         return slot
 
     def _line(self, server: Server) -> Line:
         line = self._lines.get(server.url)
         if line is None:
-            line = self._lines[server.url] = Line(server, str(server), (), self._timeout)
+            line = self._lines[server.url] = Line(server, self._timeout)
         return line
-
-
-class Shard(NamedTuple):
-    """What the shards of one store share."""
-
-    line: Callable[[str, list[str]], Asker]
-    """Makes the way to it, for how messages call it and the names of its keys."""
-    compared: Compared
-    damage: Damage
-    token: bytes
-    """Of the run: the same in all shards."""
-    started: int
-
-
-class ShardLine(Asker):
-    """The way to one shard, wherever it is."""
-
-    def __init__(self, nodes: Nodes, shard: int, place: str, keys: Sequence[str]) -> None:
-        super().__init__(place, keys)
-        self._nodes = nodes
-        self._shard = shard
-
-    def reply(self, *command: Any) -> Any:
-        """See above."""
-        return self._nodes.reply(self._shard, *command)
-
-    async def hang_up(self) -> None:
-        """Find out where the shard is now. The connections are those of all shards."""
-        await self._nodes.refresh()
 
 
 def _refusal(reply: Exception) -> tuple[str, str]:

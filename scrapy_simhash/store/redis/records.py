@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 
@@ -27,16 +27,16 @@ _EVENT_BYTES = 38
 
 
 class Records:
-    """Asks for records by *link*; *damage* gets those that cannot be read. *names* are those of the keys."""
+    """Asks for records by *link*; *damage* gets those that cannot be read."""
 
-    def __init__(self, link: Link, names: Mapping[str, str], damage: Damage) -> None:
-        self._link = link
-        self._names = names
-        self._damage = damage
+    def __init__(self, link: Link, damage: Damage) -> None:
+        self.link = link
+        self._names = link.names
+        self.damage = damage
 
     async def page(self, key: bytes) -> Page | None:
         """Return what is known about a page, None if nothing is. One trip."""
-        found = await self._link.ask("get", key)
+        found = await self.link.ask("get", key)
         if not found:
             return None
         record, its_content, of_original, of_run = found
@@ -53,24 +53,36 @@ class Records:
 
     async def content_of(self, key: bytes) -> int | None:
         """Return the number of the content of a page, None if the page is not known. One trip."""
-        record = await self._link.ask("HGET", self._names["pages"], key)
+        record = await self.link.ask("HGET", self._names["pages"], key)
         try:
             return None if record is None else read_page(record).content
         except ValueError as error:
             raise self.damaged(page_name(key)) from error
 
+    async def contents(self, numbers: Collection[int]) -> dict[int, ContentRecord]:
+        """Return those contents that are there and can be read, by number. One trip, none for none."""
+        if not numbers:
+            return {}
+        found: dict[int, ContentRecord] = {}
+        records = await self.link.ask("HMGET", self._names["contents"], *numbers)
+        for number, record in zip(numbers, records, strict=True):
+            if record is not None and (
+                content := self.damage.read(read_content, record, f"content {number}")
+            ):
+                found[number] = content
+        return found
+
     async def origin(self, content: int) -> tuple[int | None, str | None]:
         """Return number and URL of the page that a content came from; None for what cannot be read. Two trips."""
-        record = await self._link.ask("HGET", self._names["contents"], content)
-        came = None if record is None else self._damage.read(read_content, record, f"content {content}")
+        came = (await self.contents([content])).get(content)
         if came is None:
             return None, None
-        page = await self._link.ask("HGET", self._names["pages"], came.key)
+        page = await self.link.ask("HGET", self._names["pages"], came.key)
         return came.page, None if page is None else self._url(came.key, page)
 
     async def runs(self) -> list[Run]:
         """Return the runs that can be read, oldest first. One trip."""
-        records = await self._link.ask("HGETALL", self._names["runs"])
+        records = await self.link.ask("HGETALL", self._names["runs"])
         runs = [self._run(number, record) for number, record in records.items()]
         return sorted(run for run in runs if run is not None)
 
@@ -86,19 +98,18 @@ class Records:
         keys = iter(sorted(numbers, key=numbers.__getitem__))
         while batch := list(islice(keys, _STEP)):
             found: list[tuple[bytes, PageRecord]] = []
-            records = await self._link.ask("HMGET", self._names["pages"], *batch)
+            records = await self.link.ask("HMGET", self._names["pages"], *batch)
             for key, record in zip(batch, records, strict=True):
-                if record is not None and (page := self._damage.read(read_page, record, page_name(key))):
+                if record is not None and (page := self.damage.read(read_page, record, page_name(key))):
                     found.append((key, page))
-            known = await self._contents(page for _, page in found)
+            known = await self._all_contents(page for _, page in found)
             for key, page in found:
                 for posting in self._postings(key, page, known, page.run in ended):
                     yield posting
 
-    async def audit(self, tell: Callable[[int], None]) -> None:
-        """Read everything; *tell* hears how many postings were read so far."""
-        ask, names, damage = self._link.ask, self._names, self._damage
-        number = 0
+    async def audit(self, number: int, tell: Callable[[int], None]) -> int:
+        """Read everything; *tell* hears how many postings were read so far, after *number*. Return how many."""
+        ask, names, damage = self.link.ask, self._names, self.damage
         async for _ in self.postings():
             number += 1
             tell(number)
@@ -115,11 +126,12 @@ class Records:
         for what, count in zip(counted, await ask("HMGET", names["header"], *counted), strict=True):
             if count is None or not count.isdigit():
                 damage.note(f"the counter of {what} in its header")
+        return number
 
     def damaged(self, record: str) -> RecordDamaged:
         """Take note of a damaged *record*, and return the error for whoever asked for it."""
-        self._damage.note(record)
-        return RecordDamaged(f"{self._link.place} is damaged: {record}")
+        self.damage.note(record)
+        return RecordDamaged(f"{self.link.terms.place} is damaged: {record}")
 
     def check(self, reply: bytes, key: bytes) -> None:
         """Raise RecordDamaged if the *reply* of a script says that what is kept of a page cannot be read."""
@@ -130,33 +142,32 @@ class Records:
         """Take note of damaged pages whose keys are in *packed*, each after its length."""
         while packed:
             end = 4 + int.from_bytes(packed[:4], "big")
-            self._damage.note(page_name(packed[4:end]))
+            self.damage.note(page_name(packed[4:end]))
             packed = packed[end:]
 
     async def _all(self, name: str) -> AsyncIterator[tuple[bytes, bytes]]:
         """Yield fields and values of a hash; a field may come twice."""
         cursor = 0
         while True:
-            cursor, part = await self._link.ask("HSCAN", self._names[name], cursor, "COUNT", _STEP)
+            cursor, part = await self.link.ask("HSCAN", self._names[name], cursor, "COUNT", _STEP)
             for pair in part.items():
                 yield pair
             if not cursor:
                 return
 
-    async def _contents(self, pages: Iterable[PageRecord]) -> dict[int, ContentRecord]:
+    async def _all_contents(self, pages: Iterable[PageRecord]) -> dict[int, ContentRecord]:
         """Return the contents of *pages*, and those that they had before, by number; no damaged ones."""
         known: dict[int, ContentRecord] = {}
         wanted = {number for page in pages for number in (page.content, page.own - 1) if number >= 0}
         asked: set[int] = set()
         while wanted:
-            order = sorted(wanted)
-            records = await self._link.ask("HMGET", self._names["contents"], *order)
-            for number, record in zip(order, records, strict=True):
-                if content := self._damage.read(read_content, record or b"", f"content {number}"):
-                    known[number] = content
+            found = await self.contents(sorted(wanted))
+            for number in wanted - found.keys():
+                self.damage.note(f"content {number}")
+            known |= found
             asked |= wanted
             # The contents that a page had before: each names the one before it.
-            wanted = {known[n].before - 1 for n in order if n in known and known[n].before} - asked
+            wanted = {content.before - 1 for content in found.values() if content.before} - asked
         return known
 
     def _postings(
@@ -165,13 +176,13 @@ class Records:
         """Yield the postings of one page: of the contents that came from it, and its latest."""
         if page.content not in known:
             about = f"{shown(page.url)}, its content {page.content} cannot be read"
-            self._damage.note(f"{page_name(key)} ({about})")
+            self.damage.note(f"{page_name(key)} ({about})")
             return
         own, at = [], page.own
         while at and at - 1 in known:
             content = known[at - 1]
             if content.page != page.number:
-                self._damage.note(f"content {at - 1} (an earlier one of {page_name(key)})")
+                self.damage.note(f"content {at - 1} (an earlier one of {page_name(key)})")
                 break
             own.append(at - 1)
             # Contents that came before have lower numbers: a chain that is damaged ends.
@@ -183,11 +194,11 @@ class Records:
         yield posting_of(page, known[page.content], is_settled, key)
 
     def _url(self, key: bytes, record: bytes) -> str | None:
-        page = self._damage.read(read_page, record, page_name(key))
+        page = self.damage.read(read_page, record, page_name(key))
         return None if page is None else page.url
 
     def _run(self, number: int | bytes, record: bytes) -> Run | None:
-        return self._damage.read(partial(read_run, number), record, f"run {shown(number)}")
+        return self.damage.read(partial(read_run, number), record, f"run {shown(number)}")
 
 
 def page_name(key: bytes) -> str:

@@ -11,7 +11,7 @@ from scrapy_simhash.judge.rule import Rule
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.store.base import Posting
-from scrapy_simhash.store.candidates import FINGERPRINTS, Search, index_for, search, tell_crowd, with_latest
+from scrapy_simhash.store.candidates import Search, index_for, search, tell_crowd, with_latest
 from scrapy_simhash.store.redis.layout import CAME, DAMAGED, MARK_BYTES, encoded, read_events
 
 # From so many on, one call for all is faster than a call for each.
@@ -32,8 +32,8 @@ class Replica:
         store_id: bytes,
         rule: Rule,
         blocks: int,
+        compared: Compared,
         scopes: Collection[bytes] | None = None,
-        compared: Compared | None = None,
     ) -> None:
         """Make one of all scopes, or of *scopes* only; *compared* is kept together with other replicas'."""
         self.store_id = store_id
@@ -50,7 +50,7 @@ class Replica:
         #: Of a scope that was taken over: how many events of the log its index had by then.
         self._taken_at: dict[bytes, int] = {}
         #: What is compared of some contents: it never changes.
-        self._compared: Compared = Recent(FINGERPRINTS) if compared is None else compared
+        self._compared = compared
         self._serial = next(_serials)
         #: Whether there is a content that is found by its own part, so that a match may have the value of that.
         self.has_own_values = False
@@ -89,7 +89,7 @@ class Replica:
 
     def of_scopes(self, scopes: Collection[bytes]) -> Replica:
         """Return a replica of the same store for *scopes* only, which knows nothing yet."""
-        return Replica(self.store_id, self._rule, self._blocks, scopes, self._compared)
+        return Replica(self.store_id, self._rule, self._blocks, self._compared, scopes)
 
     def take_over(self, other: Replica) -> None:
         """Take over the scopes of *other*, which knows the same log as far as this one, or further."""

@@ -1,61 +1,68 @@
-"""RedisStore: who was seen, for all crawlers that share a server."""
+"""RedisStore: who was seen, for all crawlers that share a server or a Redis Cluster."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import time
-from collections import deque
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
-from contextlib import suppress
+from collections import OrderedDict, defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from struct import Struct
+from typing import Any
 
-from scrapy_simhash.exceptions import StoreError, StoreUnavailable
-from scrapy_simhash.index import Match
-from scrapy_simhash.notes import KINDS, PAGE, Name, Note
-from scrapy_simhash.store import candidates
+from scrapy_simhash.exceptions import SettingError, StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
+from scrapy_simhash.notes import KINDS, PAGE, RULES, SITE, TRUST, Name, Note
+from scrapy_simhash.page.fingerprint import digest
+from scrapy_simhash.recent import Recent
+from scrapy_simhash.scope import scope_of
 from scrapy_simhash.store.base import Claim, Page, Posting, Run, Store
-from scrapy_simhash.store.candidates import BLOCKS
+from scrapy_simhash.store.candidates import BLOCKS, FINGERPRINTS
 from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.redis import layout
-from scrapy_simhash.store.redis.comparison import Comparison, explained
+from scrapy_simhash.store.redis.claim import decide
 from scrapy_simhash.store.redis.connection import Server, Servers
 from scrapy_simhash.store.redis.layout import VERSION_BYTES, decoded, encoded
-from scrapy_simhash.store.redis.line import Asker, Line
-from scrapy_simhash.store.redis.link import EVENTS, Link, at_once
-from scrapy_simhash.store.redis.nodes import Shard
+from scrapy_simhash.store.redis.link import EVENTS, Link, Terms, at_once
+from scrapy_simhash.store.redis.nodes import Nodes
 from scrapy_simhash.store.redis.records import Records
 from scrapy_simhash.store.redis.replica import Replica
 
+#: How many shards a store on a cluster has if nobody says so.
+SHARDS = 1024
+#: How many scopes a crawler keeps in memory of such a store if nobody says so.
+SCOPES = 1000
 #: Seconds that an answer may take.
 TIMEOUT = 5.0
-#: Claims under way. More would be slower: each is compared with those that came since it was sent, one by one.
-_AT_ONCE = 24
-#: How often a server may lose what it knew while it is asked or told one thing.
-_LOSSES = 5
-#: Seconds that a server may lose when it dies: with ``appendfsync everysec`` two, and more where its disk is busy.
-_FORGOTTEN = 10
+#: Seconds for which a text is known elsewhere if the store is kept for ever: 30 days.
+KEPT = 30 * 24 * 3600
+#: Seconds for which nobody asks after texts when a server did not answer: else pages would wait again and again.
+_SILENT_TEXTS = 5.0
+#: Seconds for which nobody asks again whether the cluster is there.
+_SILENT = 1.0
+#: Pages of which it is kept in which shard they are. Of others all shards are asked.
+_PAGES = 100_000
 #: Events that a removal may be behind.
 _NEWS = 1000
-
-#: Store, events known, what the last of them ends with, run, its token, seconds until all is forgotten, reach;
-#: whether it is a look only, short, delivered; seconds for which another run is live after a heartbeat; how it is
-#: found if it is new, and its values.
-_CLAIM = Struct(">8sQ4sI8sIB???I25s")
-#: Pages, number of the page, content, page that had it first, place among the kin (0: none), rank, whether it is the
-#: same text, the former visit, lengths of the original's key and URL and of the keys of damaged pages, which follow.
-_CLAIMED = Struct(">cQQQQII?BBQ24sHII")
 _REMOVED = Struct(">cQ?")
-#: Store, run, its token.
-_UNSETTLE = Struct(">8sI8s")
 #: Store, seconds until all is forgotten, how many notes at most (0: all), whether it replaces any version.
 _REPLACE_NOTE = Struct(">8sII?")
-#: Notes about hosts that are kept: at most 640 MB.
+#: Notes about hosts that are kept in a shard: at most 640 MB.
 MOST_NOTES = 10_000
 #: Notes that are fetched together.
 _NOTES = 50
-_STORED, _LOST, _RACED, _BEHIND = b"S", b"L", b"R", b"B"
+_STORED = b"S"
+
+
+def shard_of(scope: str, shards: int) -> int:
+    """Return the number of the shard of *scope*: the same everywhere and for ever.
+
+    >>> shard_of("example.com", 1024)
+    883
+    """
+    return int.from_bytes(digest(scope), "big") % shards
 
 
 class RedisStore(Store):
@@ -64,10 +71,13 @@ class RedisStore(Store):
     The contents are in the server, in the order in which they came, and an index of them is in every crawler. A claim
     is looked up there and decided by the server in one step, in one trip unless another crawler came first. What is
     asked at the same time travels together.
+
+    On a Redis Cluster the store is cut into shards. Pages are compared within their scope, so a scope is in one
+    shard, and a shard on one node. Of each shard the scopes that were asked for last are in memory. Where a server is
+    away, its shards only are. One server has one shard, of which all scopes are in memory.
     """
 
     is_remote = True
-    note_kinds = KINDS
 
     def __init__(
         self,
@@ -75,13 +85,15 @@ class RedisStore(Store):
         prefix: str,
         header: Header | None,
         *,
+        shards: int | None = None,
+        scopes: int = SCOPES,
+        across: bool = False,
         blocks: int = BLOCKS,
         expire: int = 0,
         live: int = 0,
         reset: bool = False,
         read_only: bool = False,
         timeout: float = TIMEOUT,
-        shard: Shard | None = None,
     ) -> None:
         """Make a store of the keys that begin with *prefix* and a colon. Connects at the first question.
 
@@ -90,79 +102,83 @@ class RedisStore(Store):
         another run counts as live, see Visit; this one gives four in that time, and one with the first claim of each
         second. 0: no heartbeats, and no run is live.
         With *reset* it begins empty. A *read_only* one leaves no trace, and refuses to claim or remove. *timeout* is
-        for every answer, in seconds. *shard* is given by a ShardedStore, which this one is a part of.
+        for every answer, in seconds.
 
-        Raises SettingError for a URL or options that are none, StoreError if redis-py is missing.
+        On a cluster, keys begin with *prefix* and the number of a shard, in braces. *shards* None takes what is
+        there, else ``SHARDS``. *scopes* are in memory at most. With *across* claims also say which page had their
+        text first in any scope.
+
+        Raises SettingError for a URL or options that are none, and for a scope of pages that cannot be cut,
+        StoreError if redis-py is missing.
         """
         super().__init__(header)
-        server = Server(server) if isinstance(server, str) else server
-        self._timeout = timeout
-        self._is_read_only = read_only
-        self._is_closed = False
-        place = f"the store {prefix!r} at {server}"
-        self._names = dict(zip(layout.KEYS, layout.names_of(prefix), strict=True))
-        names = list(self._names.values())
-        if isinstance(server, Server):
-            line: Asker = Line(server, place, names, timeout)
-        elif shard is not None:
-            line = shard.line(place, names)
-        else:
-            raise TypeError("a RedisStore is in one server: several make a ShardedStore")
-        self._link = Link(
-            *(line, place, header),
-            shard.token if shard else os.urandom(layout.ID_BYTES),
-            shard.started if shard else int(time.time()),
-            blocks=blocks,
-            expire=expire,
-            live=live,
-            reset=reset,
-            read_only=read_only,
-            shared=shard and shard.compared,
+        self._server = Server(server) if isinstance(server, str) else server
+        self._is_cluster = isinstance(self._server, Servers)
+        if self._is_cluster and header is not None and header.scope == "crawl" and (shards or SHARDS) > 1:
+            raise SettingError(
+                "SIMHASH_STORE names a cluster, whose nodes hold the shards of a store, and the shard of a page"
+                " follows from its scope: with SIMHASH_SCOPE = 'crawl' all pages have the same. Set SIMHASH_SCOPE to"
+                " domain or host, or add shards=1 to SIMHASH_STORE, which keeps all pages on one of the nodes"
+            )
+        if self._is_cluster and "{" in prefix:
+            raise SettingError(f"SIMHASH_STORE: the prefix must not contain {{ on a cluster, got {prefix!r}")
+        # None about pages on a cluster: all shards would be asked where a page is that was not met before.
+        self.note_kinds = (SITE, RULES, TRUST) if self._is_cluster else KINDS
+        self._prefix, self._across, self._scopes = prefix, across, scopes
+        self._wanted_shards, self._shards = shards, (shards or SHARDS) if self._is_cluster else 1
+        self.damage: Damage = Damage(str(self))
+        self._terms = Terms(
+            *(str(self), header, blocks, expire, live, reset, read_only, timeout, self._is_cluster),
+            *(self.damage, Recent(FINGERPRINTS)),
         )
-        self.damage: Damage = shard.damage if shard else Damage(place)
-        self._records = Records(self._link, self._names, self.damage)
-        self._turns = asyncio.Semaphore(_AT_ONCE)
-        # What the server was told of late of pages that are not settled, each with its moment; and how often the
-        # server had been found by then.
-        self._told: deque[tuple[float, Collection[bytes]]] = deque()
-        self._openings = 0
+        self._nodes = Nodes(self._server, str(self), self._tag, timeout)
+        #: The records of the shards that were met.
+        self._records: dict[int, Records] = {}
+        # Pages by shard as of the beginning, and where a page is.
+        self._pages: dict[int, int] = {}
+        self._homes: Recent[bytes, int] = Recent(_PAGES if self._is_cluster else 0)
+        # Scopes in memory, those that were asked for last at the end.
+        self._recent: OrderedDict[str, int] = OrderedDict()
+        # Of a store on a cluster until it is reset; by it what was kept of texts before is not found.
+        self._store_id = ""
+        self._texts_silent_until = 0.0
+        self._meeting = asyncio.Lock()
+        self._absence: StoreError | None = None
+        self._asked = 0.0
 
     @property
     def header(self) -> Header:
         """See :attr:`Store.header <scrapy_simhash.store.base.Store.header>`."""
-        self._header = self._link.header
+        self._header = self._terms.header
         return super().header
 
     @property
     def index_size(self) -> int:
-        """How many fingerprints can be found, as of the last answer."""
-        return self._link.index_size
+        """How many fingerprints can be found, in memory or not, as of the last answers of shards that were met."""
+        return sum(link.index_size for link in self._links)
 
     @property
     def absence(self) -> StoreError | None:
-        """Why the server cannot be asked, as of the last attempt; None while it can, or before the first one."""
-        return self._link.absence
+        """Why one of the servers cannot be asked, as of the last attempt; None while all can, or were not asked."""
+        return self._absence or next((link.absence for link in self._links if link.absence), None)
 
     def __str__(self) -> str:
         """Return where it is."""
-        return self._link.place
+        return f"the store {self._prefix!r} at {self._server}"
 
     def __len__(self) -> int:
-        """Return how many pages are known, as of the last answer."""
-        return self._link.pages
+        """Return how many pages are known, as of the last answers."""
+        met = {shard: records.link.pages for shard, records in self._records.items()}
+        return sum((self._pages | met).values())
 
     def check(self) -> None:
-        """Meet the server now, waiting for it, where nobody can ``await``: before a crawl begins.
+        """Meet the servers now, waiting for them, where nobody can ``await``: before a crawl begins.
 
-        Raises StoreMismatch, StoreDamaged, or StoreError for a server that refuses us or is a Redis Cluster.
-        Raises StoreUnavailable if it is not there, or cannot be written to by a store that writes; then the store is
-        away, and looks for it at the first question.
+        Raises StoreMismatch, StoreDamaged, or StoreError for a server that refuses us or is a node of a cluster that
+        is not named as one. Raises StoreUnavailable if one of them is not there, or cannot be written to by a store
+        that writes; then the store is away, and looks for it at the first question.
         """
-        at_once(self._link.check())
-
-    def forget(self, scope: str) -> None:
-        """Let go of what a shard has in memory of *scope*, until a page of it comes."""
-        self._link.forget(layout.encoded(scope))
+        at_once(self._check())
 
     async def claim(self, posting: Posting) -> Claim:
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One trip, rarely two or more.
@@ -177,14 +193,30 @@ class RedisStore(Store):
         return await self._decide(posting, is_look=True)
 
     async def unsettle(self, keys: Collection[bytes]) -> None:
-        """See :meth:`Store.unsettle <scrapy_simhash.store.base.Store.unsettle>`. One trip."""
+        """See :meth:`Store.unsettle <scrapy_simhash.store.base.Store.unsettle>`.
+
+        One trip a shard, of all that were met if a page is from long ago.
+        """
         self._check_writable()
-        await self._unsettle(keys)
+        by_shard: defaultdict[int, list[bytes]] = defaultdict(list)
+        for key in keys:
+            home = self._homes.get(key) if self._is_cluster else 0
+            for shard in self._records if home is None else [home]:
+                by_shard[shard].append(key)
+        _first_error(await _gathered([self._of(shard).link.unsettle(its) for shard, its in by_shard.items()]))
 
     async def get(self, key: bytes) -> Page | None:
-        """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. One trip."""
-        await self._link.ready()
-        return await self._records.page(key)
+        """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`.
+
+        One trip, but all shards are asked for a page that was not met before.
+        """
+        for shard in await self._homes_of(key):
+            page = await (await self._ready_of(shard)).page(key)
+            if page is not None:
+                self._homes[key] = shard
+                number, content, cluster = self._numbers(shard, page.number, page.content, page.cluster)
+                return page._replace(number=number, content=content, cluster=cluster)
+        return None
 
     async def remove(self, key: bytes) -> bool:
         """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`. One trip, rarely two or more."""
@@ -193,237 +225,336 @@ class RedisStore(Store):
         def about(replica: Replica) -> tuple[bytes, ...]:
             return EVENTS.pack(replica.store_id, replica.position, replica.mark, _NEWS), key
 
-        reply, replica, first = await self._changed("remove", about)
-        self._records.check(reply, key)
-        _, self._link.pages, was_known = _REMOVED.unpack_from(reply)
-        replica.apply(reply, _REMOVED.size, first)
-        return bool(was_known)
+        was_known = False
+        for shard in await self._homes_of(key):
+            records = self._of(shard)
+            reply, replica, first = await records.link.change("remove", about)
+            records.check(reply, key)
+            _, records.link.pages, was_there = _REMOVED.unpack_from(reply)
+            replica.apply(reply, _REMOVED.size, first)
+            was_known |= was_there
+        return was_known
 
     async def __aiter__(self) -> AsyncIterator[Posting]:
-        """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`.
+        """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`: one shard after the other.
 
         O(n), and some 200 bytes of memory a page, for the order.
         """
-        replica = await self._link.ready()
-        async for posting in self._records.postings():
-            yield posting
-        # Pages that another crawler removed meanwhile are missing rightly, those of a server that lost them are not.
-        if not await self._link.catch_up(replica):
-            raise StoreUnavailable(f"{self._link.place} lost stored pages while it was read")
+        for shard in await self._used():
+            link = self._of(shard).link
+            replica = await link.ready()
+            async for posting in self._of(shard).postings():
+                self._homes[posting.key] = shard
+                yield posting
+            # Pages that another crawler removed meanwhile are missing rightly, those that a server lost are not.
+            if not await link.catch_up(replica):
+                raise StoreUnavailable(f"{self} lost stored pages while it was read")
 
     async def audit(self, tell: Callable[[int], None]) -> list[str]:
         """Return the damaged records, as messages name them; *tell* hears how many postings were read so far."""
-        await self._link.ready()
-        damage = Damage(str(self))
-        await Records(self._link, self._names, damage).audit(tell)
-        return damage.named
+        found: list[str] = []
+        read = 0
+        for shard in await self._used():
+            damage = Damage(str(self))
+            await self._ready_of(shard)
+            read = await Records(self._of(shard).link, damage).audit(read, tell)
+            found += [f"shard {shard}: {name}" if self._is_cluster else name for name in damage.named]
+        return found
 
     async def touch(self, visits: Collection[tuple[bytes, int]]) -> None:
-        """See :meth:`Store.touch <scrapy_simhash.store.base.Store.touch>`. One trip."""
+        """See :meth:`Store.touch <scrapy_simhash.store.base.Store.touch>`. One trip; on a cluster nothing is kept."""
         self._check_writable()
-        replica = await self._link.ready()
-        stamped = [part for key, seen in visits for part in (key, layout.packed_time(seen))]
-        await self._link.ask("touch", replica.store_id, *stamped)
+        if not self._is_cluster:
+            link = self._of(0).link
+            replica = await link.ready()
+            stamped = [part for key, seen in visits for part in (key, layout.packed_time(seen))]
+            await link.ask("touch", replica.store_id, *stamped)
 
     async def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
         """See :meth:`Notes.note <scrapy_simhash.notes.Notes.note>`. One trip."""
-        await self._link.ready()
-        kept = await self._link.ask("HGET", *self._place_of_note(kind, name))
+        link = (await self._ready_of(await self._shard_of_note(name))).link
+        kept = await link.ask("HGET", *_place_of_note(link, kind, name))
         return layout.read_note(kept) if kept else (0, None)
 
     async def notes(self, kind: str) -> AsyncIterator[tuple[Name, bytes]]:
-        """See :meth:`Notes.notes <scrapy_simhash.notes.Notes.notes>`. Fifty a trip."""
-        await self._link.ready()
-        key, before = self._place_of_note(kind, b"")
-        fields = sorted(field for field in await self._link.ask("HKEYS", key) if field.startswith(before))
-        for start in range(0, len(fields), _NOTES):
-            some = fields[start : start + _NOTES]
-            for field, kept in zip(some, await self._link.ask("HMGET", key, *some), strict=True):
-                name = field.removeprefix(before)
-                # What no crawler asks for: nobody calls a host so.
-                with suppress(UnicodeDecodeError):
-                    if kept:
-                        yield name if kind == PAGE else decoded(name), kept[VERSION_BYTES:]
+        """See :meth:`Notes.notes <scrapy_simhash.notes.Notes.notes>`. One shard after the other, fifty a trip."""
+        for shard in await self._used():
+            link = (await self._ready_of(shard)).link
+            key, before = _place_of_note(link, kind, b"")
+            fields = sorted(field for field in await link.ask("HKEYS", key) if field.startswith(before))
+            for start in range(0, len(fields), _NOTES):
+                some = fields[start : start + _NOTES]
+                for field, kept in zip(some, await link.ask("HMGET", key, *some), strict=True):
+                    name = field.removeprefix(before)
+                    # What no crawler asks for: nobody calls a host so.
+                    with suppress(UnicodeDecodeError):
+                        if kept:
+                            yield name if kind == PAGE else decoded(name), kept[VERSION_BYTES:]
 
     async def replace_notes(self, kind: str, notes: Sequence[Note]) -> list[int | None]:
         """See :meth:`Notes.replace_notes <scrapy_simhash.notes.Notes.replace_notes>`. All in one trip."""
         self._check_writable()
         return await asyncio.gather(*(self._replaced(kind, note) for note in notes))
 
-    async def _replaced(self, kind: str, note: Note) -> int | None:
-        key, field = self._place_of_note(kind, note.name)
-        most, version = 0 if kind == PAGE else MOST_NOTES, layout.new_version()
-        versions = layout.packed_version(note.version or 0), layout.packed_version(version)
-
-        def about(replica: Replica) -> tuple[bytes | str, ...]:
-            head = _REPLACE_NOTE.pack(replica.store_id, self._link.expire, most, note.version is None)
-            return head, key, field, *versions, note.data
-
-        reply, _, _ = await self._changed("replace_note", about)
-        return version if reply == _STORED else None
-
-    def _place_of_note(self, kind: str, name: Name) -> tuple[str, bytes]:
-        """Return key and field of a note: what pages have, of which there are many, has a hash of its own."""
-        field = encoded(name) if isinstance(name, str) else name
-        if kind == PAGE:
-            return self._names["answers"], field
-        return self._names["notes"], kind.encode() + b" " + field
-
     async def runs(self) -> list[Run]:
-        """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. One trip."""
-        await self._link.ready()
-        return await self._records.runs()
+        """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. A crawl is one run, whatever its shards."""
+        await self._ready()
+        if not self._is_cluster:
+            return await (await self._ready_of(0)).runs()
+        if not self._terms.is_read_only:
+            # This crawl is one, too, whatever its pages.
+            await self._ready_of(0)
+        found: defaultdict[bytes, list[Run]] = defaultdict(list)
+        for records in await self._of_all("HVALS", "runs"):
+            for record in records:
+                with suppress(ValueError):
+                    found[record[: layout.ID_BYTES]].append(layout.read_run(0, record))
+        joined = []
+        for runs in found.values():
+            ends = [run.ended for run in runs if run.ended is not None]
+            ended = max(ends) if len(ends) == len(runs) else None
+            reason = None if ended is None else next(run.reason for run in runs)
+            joined.append(Run(0, min(run.started for run in runs), ended, reason))
+        joined.sort(key=lambda run: run.started)
+        return [run._replace(number=number) for number, run in enumerate(joined, 1)]
 
     async def close(self, reason: str = "finished") -> None:
-        """See :meth:`Store.close <scrapy_simhash.store.base.Store.close>`.
+        """See :meth:`Store.close <scrapy_simhash.store.base.Store.close>`: the run ends in every shard that was met.
 
         A server that is away is waited for a while, as long as for an answer. Raises StoreUnavailable, after it has
         let go, if it does not come back: then the run never ended in order.
         """
-        is_closed, self._is_closed = self._is_closed, True
-        try:
-            if self._link.run and not is_closed:
-                # It is the same if it is said twice.
-                with suppress(StoreUnavailable):
-                    await self._end(reason)
-                    return
-                await self._link.wait(self._timeout)
-                await self._end(reason)
-        finally:
-            await self._link.close()
+        _first_error(await self._closed(reason))
 
     async def abandon(self) -> None:
         """See :meth:`Store.abandon <scrapy_simhash.store.base.Store.abandon>`."""
-        self._is_closed = True
-        await self._link.close()
+        await self._closed(None)
 
-    async def _end(self, reason: str) -> None:
-        link = self._link
-        await link.ready()
-        if self._told and link.openings != self._openings:
-            await self._unsettle()
-        await link.ask("end", str(link.run), link.token, str(int(time.time())), reason, str(link.expire))
-
-    async def _unsettle(self, keys: Collection[bytes] = ()) -> None:
-        """Tell the server of *keys*; if it died since it was told of others, of those that it may have lost, too.
-
-        Raises StoreUnavailable; then the others are told with the next call that works.
-        """
-        named, openings = {*keys}, 0
-
-        def about(replica: Replica) -> tuple[bytes, ...]:
-            nonlocal openings
-            openings = self._link.openings
-            if openings != self._openings:
-                named.update(key for _, told in self._told for key in told)
-            return _UNSETTLE.pack(replica.store_id, self._link.run, self._link.token), *named
-
-        await self._changed("unsettle", about)
-        self._openings, now = openings, time.monotonic()
-        self._told.append((now, named))
-        while self._told[0][0] < now - _FORGOTTEN:
-            self._told.popleft()
-
-    async def _changed(
-        self, name: str, about: Callable[[Replica], tuple[bytes | str, ...]]
-    ) -> tuple[bytes, Replica, int]:
-        """Return the reply of the script *name* to what *about* makes of the replica, this, and where its news begin.
-
-        It is asked again if the server had lost something, or too much was new.
-        """
-        for _ in range(_LOSSES):
-            replica = await self._link.ready()
-            first = replica.position
-            reply = await self._link.ask(name, *about(replica))
-            if reply[:1] not in (_LOST, _BEHIND):
-                return reply, replica, first
-            await self._begin_again(reply, replica, first)
-        raise StoreUnavailable(f"{self._link.place} loses stored pages again and again")
+    async def _closed(self, reason: str | None) -> list[BaseException]:
+        errors = await _gathered([link.close(reason) for link in self._links])
+        await self._nodes.hang_up()
+        return errors
 
     async def _decide(self, posting: Posting, is_look: bool) -> Claim:
-        async with self._turns:
-            return await self._decided(posting, is_look)
-
-    async def _decided(self, posting: Posting, is_look: bool) -> Claim:
-        fingerprint = posting.fingerprint
-        key = layout.checked("key", posting.key)
-        scope = layout.checked("scope", layout.encoded(posting.scope))
-        stamp, url = layout.stamp_of(posting), layout.encoded(posting.url)
-        losses = 0
-        latest: Replica | None = None
-        while losses < _LOSSES:
-            replica = await self._link.ready(scope)
-            if replica is not latest:
-                # The same numbers may be other contents.
-                contents = self._names["contents"]
-                latest = replica
-                comparison = Comparison(self._link, contents, replica, posting, self.damage)
-            link, rule = self._link, self.header.rule
-            # Without waiting: what is found is what the first so many events say.
-            first, mark = replica.position, replica.mark
-            matches, found_by, _, is_cut = (
-                candidates.NOTHING if posting.is_short else replica.find(posting.scope, fingerprint)
-            )
-            if is_cut:
-                content = await self._records.content_of(key)
-                if content is not None:
-                    matches = await comparison.with_latest(matches, content)
-            kin = await comparison.kin(matches, rule) if matches else []
-            head = _CLAIM.pack(
-                *(replica.store_id, first, mark, link.run, link.token, link.expire, rule.reach),
-                *(is_look, posting.is_short, posting.is_delivered, link.live),
-                layout.packed_values(fingerprint, found_by),
-            )
-            known = b"".join([match.key.to_bytes(8, "big") for match, _ in kin])
-            about = key, stamp, scope, fingerprint.sketch, fingerprint.own, url, known
-            reply = await self._link.ask("claim", head, *about)
-            if reply[:1] == _STORED:
-                claim, is_new = self._claimed(reply, posting, replica, first, kin)
-                claim = claim._replace(is_by_learning=comparison.agrees_by_text(matches) != bool(kin))
-                if self.explains and matches:
-                    claim = await explained(claim, comparison, matches, rule, self._records)
-                if is_new and not is_look and found_by & candidates.BY_TEXT:
-                    replica.keep_compared(claim.content, fingerprint.compared_bytes())
-                elif is_new and not is_look:
-                    replica.note_crowd(posting.scope)
-                return claim
-            self._records.check(reply, key)
-            losses += await self._begin_again(reply, replica, first)
-        raise StoreUnavailable(f"{self._link.place} loses stored pages again and again")
-
-    def _claimed(
-        self, reply: bytes, posting: Posting, replica: Replica, first: int, kin: list[tuple[Match, float]]
-    ) -> tuple[Claim, bool]:
-        """Return the claim that *reply* tells, and whether its content can be found from now on."""
-        fields = _CLAIMED.unpack_from(reply)
-        _, self._link.pages, number, content, owner, place, rank, is_same_text = fields[:8]
-        *visit, key_length, length, told = fields[8:]
-        key_end = _CLAIMED.size + key_length
-        end = key_end + length
-        self._records.tell_of_pages(reply[end : end + told])
-        replica.apply(reply, end + told, first)
-        former = layout.read_visit(*visit)
-        if owner == number:
-            is_new = not place and not posting.is_short
-            return Claim(former, content, number, None, None, None, rank=rank), is_new
-        key, original = reply[_CLAIMED.size : key_end], layout.told(reply[key_end:end])
-        distance, similarity = 0, 1.0
-        if not posting.is_short:
-            match, similarity = kin[place - 1]
-            distance = match.distance
-        return Claim(former, content, owner, original, distance, similarity, is_same_text, rank, key), False
-
-    async def _begin_again(self, reply: bytes, replica: Replica, first: int) -> int:
-        """Learn why nothing was stored; return 1 if the server had lost something, else 0."""
-        if reply[:1] == _RACED:
-            replica.apply(reply, 1, first)
-        elif reply[:1] == _BEHIND:
-            await self._link.catch_up(replica)
+        if not self._is_cluster:
+            return await decide(self._of(0), posting, is_look, self.explains)
+        await self._ready()
+        shard = shard_of(posting.scope, self._shards)
+        self._keep(posting.scope, shard)
+        self._homes[posting.key] = shard
+        asked = decide(self._of(shard), posting, is_look, self.explains)
+        if self._across:
+            claim, first = await asyncio.gather(asked, self._first_elsewhere(posting, is_look))
+            claim = claim._replace(elsewhere=first)
         else:
-            self._link.lost(replica)
-            return 1
-        return 0
+            claim = await asked
+        former = claim.former
+        if former is not None:
+            former = former._replace(content=self._numbers(shard, former.content)[0])
+        content, cluster = self._numbers(shard, claim.content, claim.cluster)
+        return claim._replace(former=former, content=content, cluster=cluster)
+
+    async def _first_elsewhere(self, posting: Posting, is_look: bool) -> str | None:
+        """Return the URL that came first with the text of *posting*; None if it is this one, or nobody knows.
+
+        A text is a small key in the shard that follows from its hash, whatever that of its page.
+        """
+        text_hash = posting.text_hash
+        if text_hash is None or posting.is_short or time.monotonic() < self._texts_silent_until:
+            return None
+        shard = text_hash % self._shards
+        key = f"{self._tag(shard)}:text:{self._store_id}:{text_hash:016x}"
+        ask, seconds = self._nodes.ask, self._terms.expire or KEPT
+        kept_now = [] if is_look else [ask(shard, "SET", key, encoded(posting.url), "NX", "EX", seconds)]
+        try:
+            # In one trip, one after the other.
+            *_, kept = await asyncio.gather(*kept_now, ask(shard, "GET", key))
+        except StoreError:
+            # It is no reason to lose a verdict.
+            self._texts_silent_until = time.monotonic() + _SILENT_TEXTS
+            return None
+        return None if not kept or kept == encoded(posting.url) else decoded(kept)
+
+    async def _replaced(self, kind: str, note: Note) -> int | None:
+        link = self._of(await self._shard_of_note(note.name)).link
+        most, version = 0 if kind == PAGE else MOST_NOTES, layout.new_version()
+        versions = layout.packed_version(note.version or 0), layout.packed_version(version)
+
+        def about(replica: Replica) -> tuple[bytes | str, ...]:
+            head = _REPLACE_NOTE.pack(replica.store_id, self._terms.expire, most, note.version is None)
+            return head, *_place_of_note(link, kind, note.name), *versions, note.data
+
+        reply, _, _ = await link.change("replace_note", about)
+        return version if reply == _STORED else None
+
+    @property
+    def _links(self) -> list[Link]:
+        return [records.link for records in self._records.values()]
+
+    def _of(self, shard: int) -> Records:
+        records = self._records.get(shard)
+        if records is None:
+            link = Link(self._nodes, shard, self._terms)
+            records = self._records[shard] = Records(link, self.damage)
+        return records
+
+    async def _ready_of(self, shard: int) -> Records:
+        """Return a shard that can be asked at once. Raises StoreUnavailable if it is away."""
+        await self._ready()
+        records = self._of(shard)
+        await records.link.ready()
+        return records
+
+    def _tag(self, shard: int) -> str:
+        return f"{{{self._prefix}:{shard}}}" if self._is_cluster else self._prefix
+
+    def _numbers(self, shard: int, *numbers: int) -> list[int]:
+        """Return the numbers that a shard has given, made different from those of all other shards."""
+        return [number * self._shards + shard for number in numbers]
+
+    def _keep(self, scope: str, shard: int) -> None:
+        """Note that *scope* is in use, and let go of the one that was not for the longest time."""
+        self._recent[scope] = shard
+        self._recent.move_to_end(scope)
+        if len(self._recent) > self._scopes:
+            idle, its_shard = self._recent.popitem(last=False)
+            self._of(its_shard).link.forget(encoded(idle))
+
+    async def _of_all(self, command: str, *names: str, about: Sequence[bytes] = ()) -> list[Any]:
+        """Return what *command* says of the keys with these *names* of each shard, *about* something in them."""
+        await self._ready()
+        return await asyncio.gather(
+            *(
+                self._nodes.ask(shard, command, *(f"{self._tag(shard)}:{name}" for name in names), *about)
+                for shard in range(self._shards)
+            )
+        )
+
+    async def _used(self) -> list[int]:
+        """Return the shards that there is something in."""
+        if not self._is_cluster:
+            return [0]
+        return [shard for shard, count in enumerate(await self._of_all("EXISTS", *layout.KEYS)) if count]
+
+    async def _homes_of(self, key: bytes) -> Collection[int]:
+        """Return the shards in which a page may be."""
+        if not self._is_cluster:
+            return [0]
+        await self._ready()
+        home = self._homes.get(key)
+        if home is not None:
+            return [home]
+        is_there = await self._of_all("HEXISTS", "pages", about=[key])
+        return [shard for shard, is_its in enumerate(is_there) if is_its]
+
+    async def _shard_of_note(self, name: Name) -> int:
+        """Return the shard of what is known of a host: that of its pages, if their scope says so by its name."""
+        if not self._is_cluster:
+            return 0
+        await self._ready()
+        scope = self.header.scope if self.header.scope in ("crawl", "host") else "domain"
+        return shard_of(scope_of(f"http://{name!s}/", scope), self._shards)
+
+    async def _check(self) -> None:
+        try:
+            await (self._ready() if self._is_cluster else self._of(0).link.check())
+        finally:
+            # The connections belong to an event loop that ends with this.
+            await self._nodes.hang_up()
+
+    async def _ready(self) -> None:
+        """Meet a cluster if ``check`` did not. Raises StoreUnavailable, at once if it did not help just now."""
+        if self._terms.is_met or not self._is_cluster:
+            self._absence = None
+            return
+        async with self._meeting:
+            if self._terms.is_met:
+                return
+            if self._absence is not None and time.monotonic() - self._asked < _SILENT:
+                raise type(self._absence)(str(self._absence))
+            try:
+                await self._meet()
+            except StoreError as error:
+                self._absence = error
+                self._asked = time.monotonic()
+                await self._nodes.renew()
+                raise
+            self._absence = None
+
+    async def _meet(self) -> None:
+        """Agree with all other crawlers on what the store is for and how many shards it has, and count its pages.
+
+        Raises StoreMismatch, StoreDamaged or StoreError, and then nothing was changed.
+        """
+        terms, key = self._terms, f"{self._tag(0)}:shards"
+        kept = await self._nodes.ask(0, "GET", key)
+        if kept and terms.is_reset:
+            # Of an earlier release only the number of shards must be readable.
+            with _readable(terms.place):
+                shards = range(int(json.loads(kept)["shards"]))
+            names = [layout.names_of(self._tag(shard)) for shard in shards]
+            await asyncio.gather(*(self._nodes.ask(shard, "UNLINK", *names[shard]) for shard in shards))
+            await self._nodes.ask(0, "DEL", key)
+            kept = None
+        if kept is None:
+            if terms.header is None:
+                raise StoreError(f"no such store: {terms.place.removeprefix('the store ')}")
+            about = {"header": terms.header.to_dict(), "shards": self._shards, "id": os.urandom(4).hex()}
+            kept = json.dumps(about, sort_keys=True).encode()
+            if not terms.is_read_only:
+                # Who comes first decides, and all others find that.
+                await self._nodes.ask(0, "SET", key, kept, "NX")
+                kept = await self._nodes.ask(0, "GET", key) or kept
+        with _readable(terms.place):
+            about = json.loads(kept)
+            header, count, store_id = (
+                Header.from_dict(about["header"]),
+                int(about["shards"]),
+                str(about["id"]),
+            )
+        if terms.header is not None:
+            header.check(terms.header, terms.place)
+        if self._wanted_shards not in (None, count):
+            raise StoreMismatch(
+                f"{terms.place} has {count:,} shards, not {self._wanted_shards:,}. Nothing was changed. Set"
+                f" SIMHASH_STORE to it with shards={count}, or export the store and import it into another one"
+            )
+        self._shards, self._store_id = count, store_id
+        terms.header, terms.is_met, terms.is_reset = header, True, False
+        asked = [self._nodes.ask(shard, "HLEN", f"{self._tag(shard)}:pages") for shard in range(count)]
+        counts = await asyncio.gather(*asked, return_exceptions=True)
+        # Where a server is away, its shards only are.
+        self._pages = {shard: pages for shard, pages in enumerate(counts) if isinstance(pages, int)}
+        _first_error([error for error in counts if isinstance(error, BaseException)])
 
     def _check_writable(self) -> None:
-        if self._is_read_only:
-            raise StoreError(f"{self._link.place} was opened read-only")
+        if self._terms.is_read_only:
+            raise StoreError(f"{self} was opened read-only")
+
+
+def _place_of_note(link: Link, kind: str, name: Name) -> tuple[str, bytes]:
+    """Return key and field of a note: what pages have, of which there are many, has a hash of its own."""
+    field = encoded(name) if isinstance(name, str) else name
+    if kind == PAGE:
+        return link.names["answers"], field
+    return link.names["notes"], kind.encode() + b" " + field
+
+
+async def _gathered(steps: Sequence[Awaitable[None]]) -> list[BaseException]:
+    """Take *steps* at once, and return what went wrong."""
+    done = await asyncio.gather(*steps, return_exceptions=True)
+    return [error for error in done if error is not None]
+
+
+def _first_error(errors: Sequence[BaseException]) -> None:
+    if errors:
+        raise errors[0]
+
+
+@contextmanager
+def _readable(place: str) -> Iterator[None]:
+    """Raise StoreDamaged for a record about the store at *place* that is none."""
+    try:
+        yield
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        raise StoreDamaged(f"{place} has a header that cannot be read: {error}. {layout.ANEW}") from error

@@ -13,8 +13,9 @@ from typing import Any, ParamSpec, TypeVar
 from scrapy_simhash.cli.stores import Waited
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.store import Header, Store
-from scrapy_simhash.store.redis import RedisStore, Server, Servers, ShardedStore, servers_of
+from scrapy_simhash.store.redis import RedisStore, Server, Servers, servers_of
 from scrapy_simhash.store.redis.line import Line
+from scrapy_simhash.store.redis.link import Link
 from tests.store.cases import SECOND_LOOK, header
 
 Arguments = ParamSpec("Arguments")
@@ -44,16 +45,25 @@ async def opened(
     try:
         yield store
     finally:
-        await store._link.close()
+        await store.abandon()
 
 
 def lose_patience(store: RedisStore, seconds: float = 0.2) -> None:
     """Let *store* wait no longer than that where it is connected by now: to connect may take longer."""
-    line = store._link._line
-    assert isinstance(line, Line)
-    for connection in line._client.connection_pool._available_connections:
+    for connection in line_of(store)._client.connection_pool._available_connections:
         connection.socket_timeout = connection.socket_connect_timeout = seconds
-    store._timeout = seconds
+    store._terms.timeout = seconds
+
+
+def link_of(store: RedisStore) -> Link:
+    """Return the way to the one shard of a store on one server."""
+    return store._of(0).link
+
+
+def line_of(store: RedisStore) -> Line:
+    """Return the one line of a store on one server."""
+    (line,) = store._nodes._lines.values()
+    return line
 
 
 async def eventually(ask: Callable[[], Awaitable[Result]]) -> Result:
@@ -77,8 +87,8 @@ def admin(url: str) -> Any:
 
 def run_number(store: RedisStore) -> int:
     """Return the number of the run that *store*, which has met its server, writes in."""
-    assert store._link.run
-    return store._link.run
+    assert link_of(store).run
+    return link_of(store).run
 
 
 def run_record(url: str, prefix: str, run: int = 1) -> tuple[bytes, int, int]:
@@ -162,5 +172,4 @@ class ShardedOpener(Opener):
     """Opens stores of one shard, so that numbers are those of the contract, on a cluster."""
 
     def _make(self, prefix: str, header: Header, **options: Any) -> RedisStore:
-        store: Any = ShardedStore(several(self.url), prefix, header, shards=1, **options)
-        return store  # type: ignore[no-any-return]
+        return RedisStore(several(self.url), prefix, header, shards=1, **options)

@@ -17,7 +17,7 @@ from scrapy_simhash import Fingerprint
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.store import Posting
-from scrapy_simhash.store.redis import ShardedStore
+from scrapy_simhash.store.redis import RedisStore
 from tests.store.cluster import RedisCluster, redis_cluster
 from tests.store.redis.stores import PATIENCE, several
 from tests.store.redis.test_sharded import HEADER
@@ -51,7 +51,7 @@ def posting_of(crawler: int, cluster: int) -> Posting:
 
 async def crawl(crawler: int, url: str, prefix: str, marks: dict[str, Any]) -> list[Answer]:
     """Claim page after page, until all is over and some more."""
-    store = ShardedStore(several(url), prefix, HEADER, shards=SHARDS)
+    store = RedisStore(several(url), prefix, HEADER, shards=SHARDS)
     store.check()
     answers, clusters = [], count()
     last: int | None = None

@@ -23,7 +23,7 @@ from scrapy_simhash.store.redis import RedisStore
 from tests.examples import examples
 from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, own_part, posting
 from tests.store.naive import NaiveStore
-from tests.store.redis.stores import opened, waits
+from tests.store.redis.stores import link_of, opened, waits
 from tests.store.server import RedisServer
 
 
@@ -108,8 +108,8 @@ class Steps:
 
     def between(self, store: RedisStore) -> None:
         """Stand between *store* and its server."""
-        line = store._link._line
-        ask = line.ask
+        link = link_of(store)
+        ask = link.ask
 
         async def slow(name: str, *arguments: Any) -> Any:
             turn = asyncio.get_running_loop().create_future()
@@ -121,7 +121,7 @@ class Steps:
             self.is_under_way = False
             return reply
 
-        line.ask = slow  # type: ignore[method-assign]
+        link.ask = slow  # type: ignore[method-assign]
 
     async def run(self, work: list[asyncio.Task[Any]], choose: Callable[[int], int]) -> None:
         """Let questions through until all *work* is done; *choose* says which of so many is the next."""

@@ -50,7 +50,7 @@ async def test_a_password_lets_in_and_a_wrong_one_is_told_at_the_start(tmp_path:
             assert "wrong@" not in str(caught.value)
             with pytest.raises(StoreUnavailable, match="denies access"):
                 await store.claim(posting("b", content(0)))
-            await store._link.close()
+            await store.abandon()
 
 
 @waits

@@ -16,8 +16,8 @@ import pytest
 from scrapy_simhash.exceptions import SettingError, StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
 from scrapy_simhash.notes import RULES, SITE, Note
 from scrapy_simhash.store import Header, Posting
-from scrapy_simhash.store.redis import Servers, ShardedStore, servers_of
-from scrapy_simhash.store.redis.sharded import shard_of
+from scrapy_simhash.store.redis import RedisStore, Servers, servers_of
+from scrapy_simhash.store.redis.store import shard_of
 from tests.docs.reader import DOCS
 from tests.store.cases import SECOND_LOOK, content, header, posting
 from tests.store.cluster import RedisCluster, cluster_without_replicas
@@ -34,8 +34,8 @@ SCOPES = [f"{number}.example" for number in range(40)]
 @asynccontextmanager
 async def sharded(
     cluster: RedisCluster, prefix: str, header: Header | None = HEADER, **options: Any
-) -> AsyncIterator[ShardedStore]:
-    store = ShardedStore(several(cluster.url), prefix, header, **({"shards": SHARDS} | options))
+) -> AsyncIterator[RedisStore]:
+    store = RedisStore(several(cluster.url), prefix, header, **({"shards": SHARDS} | options))
     try:
         yield store
     finally:
@@ -73,7 +73,7 @@ async def test_scopes_that_are_idle_leave_the_memory_and_are_read_again(
     async with sharded(lone, prefix, scopes=3) as store:
         for page in pages():
             await store.claim(page)
-        kept = [index for shard in store._stores.values() for index in shard._link._replica._indexes]  # type: ignore[union-attr]
+        kept = [index for link in store._links for index in link._replica._indexes]  # type: ignore[union-attr]
         assert len(kept) <= 3
         assert store.index_size == len(SCOPES)
         copies = [await store.claim(page) for page in pages("/copy")]
@@ -175,7 +175,7 @@ async def test_what_is_known_of_a_site_is_in_the_shard_of_its_pages(lone: RedisC
         for name in (site, f"www.{site}"):
             await store.replace_notes(SITE, [Note(name, 0, profile_of(name))])
             await store.replace_notes(RULES, [Note(name, 0, b"rules")])
-        assert list(store._stores) == [shard_of(site, SHARDS)]
+        assert list(store._records) == [shard_of(site, SHARDS)]
 
 
 @waits
@@ -214,7 +214,7 @@ async def test_a_text_of_another_scope_is_told_to_the_letter(lone: RedisCluster,
         short = await one.claim(posting("short", 5, SCOPES[5], is_short=True, text_hash=5))
     url = pages()[0].url
     said = [claim.elsewhere for claim in (first, second, third, again, other, short)]
-    assert said == [None, url, url, url, None, None]
+    assert said == [None, url, url, None, None, None]
     texts = list(admin(lone.nodes[0].url).scan_iter(f"*{prefix}*:text:*"))
     assert len(texts) == 1, "a look leaves nothing"
     async with sharded(lone, prefix, across=True, reset=True) as anew:
@@ -259,30 +259,30 @@ def test_a_store_whose_header_is_damaged_is_left_alone(
     client = admin(lone.nodes[0].url)
     client.set(f"{{{prefix}:0}}:shards", record)
     with pytest.raises(StoreDamaged, match="Nothing was changed"):
-        ShardedStore(several(lone.url), prefix, HEADER, shards=SHARDS).check()
+        RedisStore(several(lone.url), prefix, HEADER, shards=SHARDS).check()
     assert client.get(f"{{{prefix}:0}}:shards") == record
 
 
 def test_what_cannot_be_cut_is_refused_with_the_reason(lone: RedisCluster, prefix: str) -> None:
     with pytest.raises(SettingError, match="with SIMHASH_SCOPE = 'crawl' all pages have the same"):
-        ShardedStore(several(lone.url), prefix, header(SECOND_LOOK), shards=SHARDS)
+        RedisStore(several(lone.url), prefix, header(SECOND_LOOK), shards=SHARDS)
     with pytest.raises(SettingError, match=r"must not contain \{"):
-        ShardedStore(several(lone.url), "a{b", HEADER)
+        RedisStore(several(lone.url), "a{b", HEADER)
     with pytest.raises(StoreError, match="no such store"):
-        ShardedStore(several(lone.url), prefix, None, read_only=True).check()
+        RedisStore(several(lone.url), prefix, None, read_only=True).check()
 
 
 def test_a_server_that_is_no_cluster_or_denies_access_is_told(tmp_path: Path, shared: RedisServer) -> None:
-    store = ShardedStore(cluster_at(shared), "p", HEADER)
+    store = RedisStore(cluster_at(shared), "p", HEADER)
     with pytest.raises(StoreError, match="cluster support disabled"):
         store.check()
     with RedisServer(tmp_path, requirepass="secret") as server:
         with pytest.raises(StoreError, match="denies access"):
-            ShardedStore(cluster_at(server), "p", HEADER).check()
+            RedisStore(cluster_at(server), "p", HEADER).check()
         with pytest.raises(StoreError, match="cluster support disabled"):
-            ShardedStore(cluster_at(server, ":secret@"), "p", HEADER).check()
+            RedisStore(cluster_at(server, ":secret@"), "p", HEADER).check()
     with pytest.raises(StoreUnavailable):
-        ShardedStore(cluster_at(server), "p", HEADER).check()
+        RedisStore(cluster_at(server), "p", HEADER).check()
 
 
 @waits

@@ -17,7 +17,7 @@ from scrapy_simhash.page.site import SiteProfile, SiteProfiles, profiles
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.redis import store as sites
 from tests.page.site.test_table import packed
-from tests.store.redis.stores import admin, eventually, opened, waits
+from tests.store.redis.stores import admin, eventually, link_of, opened, waits
 from tests.store.server import RedisServer
 
 HOST, URL = "a.example", "https://a.example/page"
@@ -130,7 +130,7 @@ async def test_who_is_overtaken_between_reading_and_writing_joins_again(
     async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
         mine, its = SiteProfiles(one), SiteProfiles(other)
         await taught(mine, SUBJECTS[:20])
-        ask = one._link.ask
+        ask = link_of(one).ask
         overtaken = iter([[about] for about in SUBJECTS[20:25]])
 
         async def asked_in_between(name: str, *arguments: Any) -> Any:
@@ -139,7 +139,7 @@ async def test_who_is_overtaken_between_reading_and_writing_joins_again(
                 await its.share()
             return await ask(name, *arguments)
 
-        monkeypatch.setattr(one._link, "ask", asked_in_between)
+        monkeypatch.setattr(link_of(one), "ask", asked_in_between)
         await mine.share()
         assert (await profile_of(one)).pages == 25
         assert dict((await profile_of(one)).known())[2] == 25
@@ -154,13 +154,13 @@ async def test_pages_of_a_host_that_come_at_once_ask_once(
         await taught(teacher := SiteProfiles(store), SUBJECTS)
         await teacher.share()
         asked = Counter[str]()
-        ask = store._link.ask
+        ask = link_of(store).ask
 
         async def counted(name: str, *arguments: Any) -> Any:
             asked[name] += 1
             return await ask(name, *arguments)
 
-        monkeypatch.setattr(store._link, "ask", counted)
+        monkeypatch.setattr(link_of(store), "ask", counted)
         learner = SiteProfiles(store)
         loads = [asyncio.ensure_future(learner.load(f"https://{HOST}/{number}")) for number in range(20)]
         await asyncio.sleep(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from scrapy_simhash.detector import header_for
 from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store.redis import RedisStore
-from tests.store.redis.stores import eventually, opened, waits
+from tests.store.redis.stores import eventually, link_of, opened, waits
 from tests.store.server import RedisServer
 
 CONFIG = Config()
@@ -46,7 +47,7 @@ async def test_another_crawler_s_visit_is_not_overwritten_by_what_is_not_settled
             # Its callback failed.
             one.unsettle(url.encode())
         versions = [1] * len(URLS)
-        ask = first._link.ask
+        ask = link_of(first).ask
 
         async def asked_in_between(name: str, *arguments: Any) -> Any:
             """Let the other crawler visit a page whenever a command about it is about to be sent."""
@@ -57,7 +58,7 @@ async def test_another_crawler_s_visit_is_not_overwritten_by_what_is_not_settled
             return await ask(name, *arguments)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(first._link, "ask", asked_in_between)
+            patch.setattr(link_of(first), "ask", asked_in_between)
             await one.flush_async()
         assert min(versions) > 1
         reasons = [
@@ -89,9 +90,10 @@ async def test_a_server_that_was_emptied_meanwhile_is_told_nothing_of_pages_that
         assert await store.get(URLS[1].encode()) is None
 
 
+@pytest.mark.parametrize("idle", [0, 0.05], ids=["noticed by a question", "noticed before"])
 @waits
 async def test_what_a_server_has_lost_of_it_when_it_died_is_told_again(
-    server: RedisServer, tmp_path: Path
+    server: RedisServer, tmp_path: Path, idle: float
 ) -> None:
     header = header_for(CONFIG)
     async with opened(server.url, "p", header) as store:
@@ -107,6 +109,7 @@ async def test_what_a_server_has_lost_of_it_when_it_died_is_told_again(
         server.kill()
         server.forget(tmp_path / "kept")
         server.start()
+        await asyncio.sleep(idle)
         await store.close()
     async with opened(server.url, "p", header) as store:
         kept = [await store.get(url.encode()) for url in URLS[:3]]

@@ -1,0 +1,220 @@
+"""Claim: one page is compared with the contents in its reach, which are in the server, and decided there."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from struct import Struct
+from typing import NamedTuple
+
+from scrapy_simhash.exceptions import StoreUnavailable
+from scrapy_simhash.index import Match
+from scrapy_simhash.judge.rule import Nearest, Rule
+from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.store import candidates
+from scrapy_simhash.store.base import Claim, Posting
+from scrapy_simhash.store.candidates import distance_of
+from scrapy_simhash.store.redis import layout
+from scrapy_simhash.store.redis.link import LOSSES
+from scrapy_simhash.store.redis.records import Records
+from scrapy_simhash.store.redis.replica import Replica
+from scrapy_simhash.verdict import NearMiss
+
+#: Store, events known, what the last of them ends with, run, its token, seconds until all is forgotten, reach;
+#: whether it is a look only, short, delivered; seconds for which another run is live after a heartbeat; how it is
+#: found if it is new, and its values.
+_CLAIM = Struct(">8sQ4sI8sIB???I25s")
+#: Pages, number of the page, content, page that had it first, place among the kin (0: none), rank, whether it is the
+#: same text, the former visit, lengths of the original's key and URL and of the keys of damaged pages, which follow.
+_CLAIMED = Struct(">cQQQQII?BBQ24sHII")
+_STORED = b"S"
+
+
+class _Compared(NamedTuple):
+    similarity: float | None
+    by_text: float | None
+    distance: int
+
+
+_FAR = _Compared(None, None, 0)
+
+
+class Comparison:
+    """The comparison of a page with contents of *replica*, whose *records* are in the server.
+
+    What was compared stays, by content: who races with many like it asks often.
+    """
+
+    def __init__(self, records: Records, replica: Replica, posting: Posting) -> None:
+        self._records, self.replica, self._posting = records, replica, posting
+        self._compared: dict[int, _Compared] = {}
+
+    async def kin(self, matches: list[Match], rule: Rule) -> list[tuple[Match, float]]:
+        """Return the contents among *matches* that the page repeats, with their similarity, best first."""
+        page, compared = self._posting.fingerprint, self._compared
+        new = [match for match in matches if match.key not in compared]
+        if (rule.compares_sketches and page.sketch) or self.replica.has_own_values:
+            known = await self._fetch([match.key for match in new])
+        else:
+            # Bits decide, and these are in the index.
+            known = {match.key: Fingerprint(match.value).compared_bytes() for match in new}
+        # A content that the server does not have any more is nobody's kin.
+        compared.update((match.key, _FAR) for match in new)
+        there = list(known.items())
+        for place, similarity, by_text in rule.compare_all(page, [data for _, data in there]):
+            content, data = there[place]
+            compared[content] = _Compared(similarity, by_text, distance_of(page, data))
+        kin = []
+        for match in matches:
+            similarity, _, distance = compared[match.key]
+            if similarity is not None:
+                kin.append((match._replace(distance=distance), similarity))
+        return sorted(kin, key=lambda pair: (-pair[1], pair[0].distance, pair[0].key))
+
+    def agrees_by_text(self, matches: list[Match]) -> bool:
+        """Tell whether the page repeats any of *matches*, which were compared, if own parts are left aside."""
+        return any(self._compared[match.key].by_text is not None for match in matches)
+
+    async def nearest(self, matches: list[Match], rule: Rule) -> tuple[Match, Nearest] | None:
+        """Return the most alike of *matches*, near-duplicate or not; None if nothing but bits is compared."""
+        known = await self._fetch([match.key for match in matches])
+        there = [match for match in matches if match.key in known]
+        nearest = rule.nearest(self._posting.fingerprint, [known[match.key] for match in there])
+        if nearest is None:
+            return None
+        match = there[nearest.place]
+        distance = distance_of(self._posting.fingerprint, known[match.key])
+        return match._replace(distance=distance), nearest
+
+    async def with_latest(self, matches: list[Match], latest: int) -> list[Match]:
+        """Return *matches* with the *latest* content of the page itself, see ``candidates``. One trip at most."""
+        known = await self._fetch([latest])
+        if latest not in known:
+            return matches
+        its = Fingerprint.from_compared_bytes(known[latest])
+        return self.replica.with_latest(matches, latest, its, self._posting)
+
+    async def _fetch(self, contents: list[int]) -> dict[int, bytes]:
+        """Return what is compared of *contents*, by number. It never changes: little is asked for twice."""
+        compared = self.replica.compared(contents)
+        missing = [content for content in contents if content not in compared]
+        for number, content in (await self._records.contents(missing)).items():
+            if content.scope != self._posting.scope:
+                self._records.damage.note(f"content {number}: it is in another scope than its event says")
+                continue
+            compared[number] = content.fingerprint.compared_bytes()
+            self.replica.keep_compared(number, compared[number])
+        return compared
+
+
+async def decide(records: Records, posting: Posting, is_look: bool, explains: bool) -> Claim:
+    """Return the claim of *posting*, which the server has decided and stored, unless it *is_look*.
+
+    One trip, rarely two or more. When a server does not answer in time, StoreUnavailable is all that is known: it may
+    have stored the claim.
+    """
+    link, terms, fingerprint = records.link, records.link.terms, posting.fingerprint
+    key = layout.checked("key", posting.key)
+    scope = layout.checked("scope", layout.encoded(posting.scope))
+    about = (
+        key,
+        layout.stamp_of(posting),
+        scope,
+        fingerprint.sketch,
+        fingerprint.own,
+        layout.encoded(posting.url),
+    )
+    losses = 0
+    comparison: Comparison | None = None
+    async with link.turns:
+        while losses < LOSSES:
+            replica = await link.ready(scope)
+            if comparison is None or comparison.replica is not replica:
+                # The same numbers may be other contents.
+                comparison = Comparison(records, replica, posting)
+            assert terms.header is not None
+            rule = terms.header.rule
+            # Without waiting: what is found is what the first so many events say.
+            first, mark = replica.position, replica.mark
+            matches, found_by, _, is_cut = (
+                candidates.NOTHING if posting.is_short else replica.find(posting.scope, fingerprint)
+            )
+            if is_cut:
+                content = await records.content_of(key)
+                if content is not None:
+                    matches = await comparison.with_latest(matches, content)
+            kin = await comparison.kin(matches, rule) if matches else []
+            head = _CLAIM.pack(
+                *(replica.store_id, first, mark, link.run, terms.token, terms.expire, rule.reach),
+                *(is_look, posting.is_short, posting.is_delivered, terms.live),
+                layout.packed_values(fingerprint, found_by),
+            )
+            known = b"".join([match.key.to_bytes(8, "big") for match, _ in kin])
+            reply = await link.ask("claim", head, *about, known)
+            if reply[:1] != _STORED:
+                records.check(reply, key)
+                losses += await link.learn(reply, replica, first)
+                continue
+            claim, is_new = _claimed(reply, posting, records, replica, first, kin)
+            claim = claim._replace(is_by_learning=comparison.agrees_by_text(matches) != bool(kin))
+            if explains and matches:
+                claim = await _explained(claim, comparison, matches, rule, records)
+            if is_new and not is_look and found_by & candidates.BY_TEXT:
+                replica.keep_compared(claim.content, fingerprint.compared_bytes())
+            elif is_new and not is_look:
+                replica.note_crowd(posting.scope)
+            return claim
+        raise link.loses()
+
+
+def _claimed(
+    reply: bytes,
+    posting: Posting,
+    records: Records,
+    replica: Replica,
+    first: int,
+    kin: list[tuple[Match, float]],
+) -> tuple[Claim, bool]:
+    """Return the claim that *reply* tells, and whether its content can be found from now on."""
+    fields = _CLAIMED.unpack_from(reply)
+    _, records.link.pages, number, content, owner, place, rank, is_same_text = fields[:8]
+    *visit, key_length, length, told = fields[8:]
+    key_end = _CLAIMED.size + key_length
+    end = key_end + length
+    records.tell_of_pages(reply[end : end + told])
+    replica.apply(reply, end + told, first)
+    former = layout.read_visit(*visit)
+    if owner == number:
+        is_new = not place and not posting.is_short
+        return Claim(former, content, number, None, None, None, rank=rank), is_new
+    key, original = reply[_CLAIMED.size : key_end], layout.told(reply[key_end:end])
+    distance, similarity = 0, 1.0
+    if not posting.is_short:
+        match, similarity = kin[place - 1]
+        distance = match.distance
+    return Claim(former, content, owner, original, distance, similarity, is_same_text, rank, key), False
+
+
+async def _explained(
+    claim: Claim, comparison: Comparison, matches: list[Match], rule: Rule, records: Records
+) -> Claim:
+    """Return *claim*, of a page that was compared with *matches*, with its threshold or its near miss.
+
+    Two trips for a new page, none for others as a rule. Should the server go away meanwhile, the claim stands all the
+    same, without.
+    """
+    with suppress(StoreUnavailable):
+        if claim.original is not None:
+            decided = [match for match in matches if match.key == claim.content]
+            found = await comparison.nearest(decided, rule)
+            if found is None:
+                return claim
+            _, _, threshold, decided_by, required = found[1]
+            return claim._replace(threshold=threshold, decided_by=decided_by, required=required)
+        found = await comparison.nearest(matches, rule)
+        if found is not None:
+            match, nearest = found
+            page, url = await records.origin(match.key)
+            if url is not None and page != claim.cluster:
+                miss = NearMiss(url, match.distance, *nearest[1:])
+                return claim._replace(near_miss=miss)
+    return claim
