@@ -47,10 +47,12 @@ from benchmarks.lib.processes import timed
 from benchmarks.lib.report import arguments_of, progress, show
 from scrapy_simhash import NearDuplicateDetector, kernel
 from scrapy_simhash.fingerprinter import Reading
-from scrapy_simhash.observers.url_rules import EXPLORED, Look, Origin, UrlRules
 from scrapy_simhash.observers.url_rules.cut_url import cut
+from scrapy_simhash.observers.url_rules.evidence import EXPLORED
 from scrapy_simhash.observers.url_rules.guard import MOST_AT_END, MOST_ENDS, PageLooks, evidence_of
+from scrapy_simhash.observers.url_rules.host import Page
 from scrapy_simhash.observers.url_rules.kept_requests import MOST_KEPT
+from scrapy_simhash.observers.url_rules.rules import UrlRules
 from scrapy_simhash.page.text import parse
 from tests.attacks import ATTACKS, SIZES, TOGETHER, Case, entries, growth, kernel_of, seconds
 
@@ -204,8 +206,8 @@ def replay(server: Server, marks: str, *, with_rules: bool, most: int) -> dict[s
             skip = rules.would_skip(url)
             asked += 1
             spent += perf_counter() - begun
-            if skip is not None:
-                skipped.append((skip.rules, url))
+            if skip:
+                skipped.append((skip, url))
                 continue
             if url not in waited and rules.of(url).should_wait(url):
                 waited.add(url)
@@ -218,8 +220,11 @@ def replay(server: Server, marks: str, *, with_rules: bool, most: int) -> dict[s
         verdict = detector.conclude(reading, url)
         if with_rules:
             begun = perf_counter()
-            content, look = evidence_of(verdict, 200, b"") or 0, looks.at(verdict, partial(server.root, page))
-            given_up = rules.learn(url, content, look, origin=Origin(url, parents.get(url)))
+            content, look = (
+                evidence_of(verdict, 200, b"") or 0,
+                partial(looks.look, verdict, partial(server.root, page)),
+            )
+            given_up = rules.learn([Page(url, content, look, asked=url, parent=parents.get(url))])
             spent += perf_counter() - begun
             for rule, _ in given_up:
                 again = [url for rules_of, url in skipped if rule in rules_of]
@@ -303,7 +308,7 @@ def attack(pages: int, links: int, share: float, seed: int = 7) -> dict[str, Any
         nonlocal is_given_up, fetched_since
         fetched_since += not is_given_up and wrong_skips > 0
         seen.add(content)
-        if rules.learn(url, content, lambda any_variant: Look()):
+        if rules.learn([Page(url, content, lambda any_variant: 0)]):
             is_given_up = True
             again = list(kept)
             kept.clear()
@@ -314,14 +319,14 @@ def attack(pages: int, links: int, share: float, seed: int = 7) -> dict[str, Any
         page, is_hidden = number % pages, number >= 10 * pages and random.random() < share
         url, content = f"https://hostile.example/p/{page}?sid={number}", number if is_hidden else page
         hidden.update([number] if is_hidden else ())
-        if rules.would_skip(url) is None:
+        if not rules.would_skip(url):
             fetch(url, content + 1)
         else:
             kept.append((url, content + 1))
             wrong_skips += is_hidden
         url = f"https://other.example/p/{page}?sid={number}"
-        other_skipped += rules.would_skip(url) is not None
-        rules.learn(url, pages + number, lambda any_variant: Look())
+        other_skipped += bool(rules.would_skip(url))
+        rules.learn([Page(url, pages + number, lambda any_variant: 0)])
     host = rules.of("https://hostile.example/")
     for turn in range(MOST_ENDS):
         if not turn or host.is_doubted:

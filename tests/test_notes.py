@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from scrapy_simhash import notes
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.notes import RULES, SITE, Name, Note, change, share
-from scrapy_simhash.observers.url_rules import Evidence, HostRules, KeptRules, parsed
+from scrapy_simhash.observers.url_rules.evidence import Evidence
+from scrapy_simhash.observers.url_rules.host import HostRules
+from scrapy_simhash.observers.url_rules.kept import KeptRules, parsed
 from scrapy_simhash.page.fingerprint import sketch
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.site.profiles import KeptProfile

@@ -27,7 +27,7 @@ from scrapy_simhash.cli.streams import Input, Refused, failing
 from scrapy_simhash.config import Config
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.notes import RULES, SITE
-from scrapy_simhash.observers import url_rules
+from scrapy_simhash.observers.url_rules import kept as url_rules
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, is_own_part
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store import Header, Posting

@@ -15,18 +15,11 @@ from scrapy_simhash.cli.progress import Progress, say
 from scrapy_simhash.cli.stores import Waited
 from scrapy_simhash.cli.streams import Failed, Refused, failing, open_input
 from scrapy_simhash.notes import RULES
-from scrapy_simhash.observers.url_rules import (
-    Evidence,
-    HostRules,
-    KeptRules,
-    Row,
-    group_in,
-    joined,
-    packed,
-    parsed,
-    rule_of,
-    site_of,
-)
+from scrapy_simhash.observers.url_rules.evidence import Evidence
+from scrapy_simhash.observers.url_rules.host import HostRules
+from scrapy_simhash.observers.url_rules.kept import KeptRules, joined, packed, parsed
+from scrapy_simhash.observers.url_rules.novelty import Row, group_in, rule_of
+from scrapy_simhash.observers.url_rules.rules import site_of
 from scrapy_simhash.times import parsed as parsed_time
 from scrapy_simhash.times import written
 from scrapy_simhash.view.words import shown

@@ -10,7 +10,9 @@ from pathlib import Path
 from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.cli.commands import COMMANDS, EXAMPLES
 from scrapy_simhash.detector import header_for
-from scrapy_simhash.observers.url_rules import Look, RuleKeeper, UrlRules
+from scrapy_simhash.observers.url_rules.host import Page
+from scrapy_simhash.observers.url_rules.kept import RuleKeeper
+from scrapy_simhash.observers.url_rules.rules import UrlRules
 from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.waiting import finished
 
@@ -70,10 +72,6 @@ def write_example_files(folder: Path) -> None:
             keeper = RuleKeeper(store)
             rules = UrlRules(keeper=keeper)
             for visit in range(300):
-                rules.learn(
-                    f"https://example.com/{visit % 30}?sid={visit}",
-                    visit % 30,
-                    lambda _: Look(),
-                    1_790_000_000,
-                )
+                url = f"https://example.com/{visit % 30}?sid={visit}"
+                rules.learn([Page(url, visit % 30, lambda any_variant: 0)], 1_790_000_000)
             finished(keeper.share())

@@ -14,15 +14,11 @@ import pytest
 from scrapy_simhash import Config
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.notes import RULES, Note
-from scrapy_simhash.observers.url_rules import (
-    STOPPED_AFTER,
-    Evidence,
-    KeptRules,
-    Look,
-    Origin,
-    RuleKeeper,
-    UrlRules,
-)
+from scrapy_simhash.observers.url_rules.evidence import Evidence
+from scrapy_simhash.observers.url_rules.host import Page
+from scrapy_simhash.observers.url_rules.kept import KeptRules, RuleKeeper
+from scrapy_simhash.observers.url_rules.novelty import STOPPED_AFTER
+from scrapy_simhash.observers.url_rules.rules import UrlRules
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.waiting import finished
@@ -31,13 +27,13 @@ from tests.cli.conftest import Cli
 HEADS = "host         rule           pairs  different  clusters  loss at most  saved  since  in force"
 
 
-def plain(any_variant: bool) -> Look:
-    return Look()
+def plain(any_variant: bool) -> int | None:
+    return 0
 
 
 def learn(rules: UrlRules, host: str, visits: int) -> None:
     for visit in range(visits):
-        rules.learn(f"https://{host}/story/{visit % 30}?sid={visit}", 1 + visit % 30, plain)
+        rules.learn([Page(f"https://{host}/story/{visit % 30}?sid={visit}", 1 + visit % 30, plain)])
 
 
 @contextmanager
@@ -65,7 +61,7 @@ def test_groups_that_brought_nothing_new_are_listed_and_never_in_force(tmp_path:
     with learning(path) as rules:
         for number in range(STOPPED_AFTER + 1):
             url = f"https://example.com/day/{number}"
-            rules.learn(url, 7, plain, 1_700_000_000, origin=Origin(url, "https://example.com/"))
+            rules.learn([Page(url, 7, plain, asked=url, parent="https://example.com/")], 1_700_000_000)
     _, line = cli("rules", str(path)).splitlines()
     assert line.split()[:6] == ["example.com", "group", "/day/{number}", str(STOPPED_AFTER), "0", "0"]
     assert line.endswith("no")
@@ -99,7 +95,7 @@ def test_pairs_of_urls_that_speak_against_a_rule_are_named(tmp_path: Path, cli: 
     with learning(path) as rules:
         learn(rules, "example.com", 300)
         for value, content in (("x", 501), ("y", 502)):
-            rules.learn(f"https://example.com/other?sid={value}", content, plain)
+            rules.learn([Page(f"https://example.com/other?sid={value}", content, plain)])
     *_, line = cli("rules", str(path)).splitlines()
     pair = ["https://example.com/other?sid=x", "https://example.com/other?sid=y"]
     assert line == f"differs, against parameter sid: {' '.join(pair)}"

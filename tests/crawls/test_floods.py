@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import pytest
 
 from benchmarks.lib.serving import in_thread
-from scrapy_simhash.observers.url_rules import SLOWED_AFTER, STOPPED_AFTER
+from scrapy_simhash.observers.url_rules.novelty import SLOWED_AFTER, STOPPED_AFTER
 from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Crawl, Plan, crawl, crawl_one
 from tests.crawls.made_up_site import EVENTS, FIRST_IN, REFERRERS, WALL, page, variant
 from tests.crawls.shop_site import prose

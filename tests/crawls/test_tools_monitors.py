@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash.observers.url_rules import STOPPED_AFTER
+from scrapy_simhash.observers.url_rules.novelty import STOPPED_AFTER
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
 from tests.crawls.site import Routes, article, links, serve
 from tests.docs.reader import DOCS, blocks

@@ -15,7 +15,7 @@ from importlib.resources import files
 from itertools import islice
 from typing import Any, NamedTuple
 
-from scrapy_simhash.observers.url_rules import grows
+from scrapy_simhash.observers.url_rules.cut_url import grows
 from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.outline import Walk

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.observers.floods import Kind
-    from scrapy_simhash.observers.url_rules import Row
+    from scrapy_simhash.observers.url_rules.novelty import Row
     from scrapy_simhash.verdict import Verdict
 
 logger = logging.getLogger(__name__)

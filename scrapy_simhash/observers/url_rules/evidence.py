@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import comb
 from typing import NamedTuple
@@ -13,6 +14,8 @@ BOUNDS = (0.90, 0.95, 0.98)
 LEAST_CLUSTERS = 10
 #: Pairs of one cluster that count: a page that is linked everywhere tells nothing about the others.
 MOST_OF_CLUSTER = 6
+#: Clusters that are told apart, by their hash.
+CLUSTERS = 32
 #: Slots of a ring.
 SLOTS = 64
 #: URLs in a ring under which one cluster came, beyond which it tells nothing: a login wall, a soft 404, empty months.
@@ -23,7 +26,6 @@ HALF_LIFE = 512
 MOST_WRONG = 2
 #: Right pages after which a wrong one is forgiven.
 FORGIVEN_AFTER = 149
-_LOW = (1 << 32) - 1
 
 
 def lower_bound(same: int, different: int) -> float:
@@ -65,122 +67,82 @@ class Entry(NamedTuple):
 
 
 class Ring:
-    """The latest URLs without one part: of each its hash, the page that came, and what the part was. At most 1.8 KiB.
+    """The latest URLs without one part: of each its hash, the page that came, and what the part was. 2 KB.
 
     A slot is found by the hash, so a newer URL may take the place of any older one.
     """
 
-    __slots__ = ("_filled", "_slots", "_values")
+    __slots__ = ("_contents", "_keys", "_latest", "_links", "_values")
 
     def __init__(self) -> None:
-        self._slots = array("Q", bytes(8 * 3 * 4))
-        self._values = array("L")
-        self._filled = 0
-
-    def __len__(self) -> int:
-        """Return how many slots there are: 4 to 64."""
-        return len(self._slots) // 3
+        self._keys = array("Q", bytes(8 * SLOTS))
+        self._contents, self._values, self._links = (array("I", bytes(4 * SLOTS)) for _ in range(3))
+        #: Hashes of the latest values, of whatever URL.
+        self._latest = array("I")
 
     def find(self, key: int) -> Entry | None:
         """Return what is known of the URL with the hash *key*, None if it is not here."""
-        at = 3 * (key % len(self))
-        slots = self._slots
-        if slots[at] != key:
-            return None
-        packed = slots[at + 1]
-        return Entry(packed >> 32, packed & _LOW, slots[at + 2])
+        at = key % SLOTS
+        found = self._keys[at] == key
+        return Entry(self._contents[at], self._values[at], self._links[at]) if found else None
 
     def put(self, key: int, entry: Entry) -> None:
-        """Keep a URL."""
-        if 2 * self._filled >= len(self) < SLOTS:
-            self._grow()
-        at = 3 * (key % len(self))
-        slots = self._slots
-        self._filled += not slots[at]
-        slots[at], slots[at + 1], slots[at + 2] = key, entry.content << 32 | entry.value, entry.links
+        """Keep a URL; *key* is not 0."""
+        at = key % SLOTS
+        self._keys[at] = key
+        self._contents[at], self._values[at], self._links[at] = entry
 
     def note(self, value: int) -> None:
         """Take note of the hash of a value."""
-        values = self._values
-        if len(values) >= SLOTS:
-            del values[: SLOTS // 2]
-        values.append(value)
+        if len(self._latest) >= SLOTS:
+            del self._latest[: SLOTS // 2]
+        self._latest.append(value)
 
-    def emptied(self) -> Ring:
-        """Return a ring without URLs that knows the same values."""
-        ring = Ring()
-        ring._values = self._values
-        return ring
+    def empty(self) -> None:
+        """Forget the URLs, but not the values."""
+        self._keys = array("Q", bytes(8 * SLOTS))
+        self._contents = array("I", bytes(4 * SLOTS))
 
     def times_under(self, content: int) -> int:
         """Return under how many of these URLs *content* came."""
-        return sum(packed >> 32 == content for packed in self._slots[1::3])
+        return self._contents.count(content)
 
     @property
     def has_several_values(self) -> bool:
         """Whether there was more than one value."""
-        values = self._values
-        return len(values) > 1 and values.count(values[-1]) < len(values)
+        return len(self._latest) > 1 and self._latest.count(self._latest[-1]) < len(self._latest)
 
     @property
     def values_are_fresh(self) -> bool:
         """Whether nearly every URL has a value of its own, as with session ids."""
-        return len(self._values) >= 16 and len(set(self._values)) >= 0.9 * len(self._values)
-
-    def _grow(self) -> None:
-        former = self._slots
-        self._slots = array("Q", bytes(16 * len(former)))
-        self._filled = 0
-        for at in range(0, len(former), 3):
-            if former[at]:
-                to = 3 * (former[at] % len(self))
-                self._filled += not self._slots[to]
-                self._slots[to : to + 3] = former[at : at + 3]
+        return len(self._latest) >= 16 and len(set(self._latest)) >= 0.9 * len(self._latest)
 
 
+@dataclass(slots=True)
 class Evidence:
     """Pairs of pages for and against one rule."""
 
-    __slots__ = (
-        *(
-            "_stage",
-            "clusters",
-            "different",
-            "lowered",
-            "prior",
-            "right",
-            "same",
-            "since",
-            "skipped",
-            "wrong",
-        ),
-    )
-
-    def __init__(self, *, prior: int = 0) -> None:
-        """*prior* is how many equal pairs it counts for that the rule is known from other sites."""
-        self.prior = prior
-        self.same = 0
-        self.different = 0
-        #: Of the clusters, by their hash, how often each had equal pages.
-        self.clusters = bytearray(32)
-        self.wrong = 0
-        self.right = 0
-        self.lowered = 0
-        #: When it was first in force, in seconds of Unix time; 0 for never.
-        self.since = 0
-        #: Requests that were skipped, or would have been.
-        self.skipped = 0
-        self._stage = 0
-
-    @property
-    def stage(self) -> int:
-        """How far the rule is believed: 0 for not at all, up to 3."""
-        return self._stage
+    prior: int = 0
+    """For how many equal pairs it counts that the rule is known from other sites."""
+    same: int = 0
+    different: int = 0
+    clusters: bytearray = field(default_factory=lambda: bytearray(CLUSTERS))
+    """Of the clusters, by their hash, how often each had equal pages."""
+    wrong: int = 0
+    """Pages that were not those that the rule in force had said; each costs it a stage."""
+    right: int = 0
+    """Pages that were, since the latest wrong one."""
+    since: int = 0
+    """When it was first in force, in seconds of Unix time; 0 for never."""
+    skipped: int = 0
+    """Requests that were skipped, or would have been."""
+    stage: int = 0
+    """How far the rule is believed: 0 for not at all, up to 3."""
 
     @property
     def counted_clusters(self) -> int:
-        """In how many clusters there were equal pages, at least; at most 32."""
-        return len(self.clusters) - self.clusters.count(0)
+        """In how many clusters there were equal pages, at least; at most `CLUSTERS`."""
+        return CLUSTERS - self.clusters.count(0)
 
     @property
     def loss(self) -> float:
@@ -194,23 +156,23 @@ class Evidence:
 
     def has_enough_of(self, content: int) -> bool:
         """Tell whether one more equal pair of *content* would not count."""
-        return self.clusters[content % 32] >= MOST_OF_CLUSTER
+        return self.clusters[content % CLUSTERS] >= MOST_OF_CLUSTER
 
     def add(self, content: int, is_same: bool) -> None:
         """Count a pair of pages."""
         if is_same:
             if self.has_enough_of(content):
                 return
-            self.clusters[content % 32] += 1
+            self.clusters[content % CLUSTERS] += 1
             self.same += 1
         else:
             self.different += 1
         if self.same + self.different >= HALF_LIFE:
             self.same //= 2
             self.different //= 2
-        if self.counted_clusters == 32 and min(self.clusters) >= MOST_OF_CLUSTER:
+        if min(self.clusters) >= MOST_OF_CLUSTER:
             # All have told what they may: from now on they may tell it again.
-            self.clusters = bytearray([1] * 32)
+            self.clusters = bytearray([1] * CLUSTERS)
         self._find_stage()
 
     def answer(self, content: int, is_right: bool) -> bool:
@@ -219,26 +181,24 @@ class Evidence:
         if is_right:
             self.right += 1
             if self.right >= FORGIVEN_AFTER:
-                self.right = self.wrong = self.lowered = 0
+                self.right = self.wrong = 0
         else:
             self.right = 0
             self.wrong += 1
-            self.lowered += 1
         self._find_stage()
         if self.wrong < MOST_WRONG:
             return False
         # It has to be earned again, with its errors among the counts.
-        self.same, self.clusters = 0, bytearray(32)
-        self.wrong = self.lowered = self.right = 0
-        self._stage = 0
+        self.same, self.clusters = 0, bytearray(CLUSTERS)
+        self.wrong = self.right = self.stage = 0
         return True
 
     def _find_stage(self) -> None:
         if self.counted_clusters < LEAST_CLUSTERS:
-            self._stage = 0
+            self.stage = 0
             return
         bound = lower_bound(self.same + self.prior, self.different)
-        self._stage = max(0, sum(bound >= least for least in BOUNDS) - self.lowered)
+        self.stage = max(0, sum(bound >= least for least in BOUNDS) - self.wrong)
 
     def add_since(self, shared: list[int] | None, other: Evidence) -> None:
         """Add what *other* has counted since to_list() of it was *shared*, None for never."""
@@ -246,7 +206,7 @@ class Evidence:
         self.same = max(0, self.same + other.same - same)
         self.different = max(0, self.different + other.different - different)
         self.clusters = bytearray(map(max, self.clusters, other.clusters))
-        self.wrong = self.lowered = max(0, self.wrong + other.wrong - wrong)
+        self.wrong = max(0, self.wrong + other.wrong - wrong)
         self.since = min(filter(None, (self.since, other.since)), default=0)
         self.skipped += other.skipped - skipped
         self._find_stage()
@@ -262,8 +222,7 @@ class Evidence:
             raise ValueError(f"evidence must be six numbers, got {kept}")
         evidence = cls(prior=prior)
         evidence.same, evidence.different, clusters, evidence.wrong, evidence.since, evidence.skipped = kept
-        evidence.lowered = evidence.wrong
-        evidence.clusters = bytearray([1] * min(clusters, 32) + [0] * (32 - min(clusters, 32)))
+        evidence.clusters = bytearray(number < clusters for number in range(CLUSTERS))
         evidence._find_stage()
         return evidence
 
@@ -275,19 +234,18 @@ EXPLORED = 20
 MOST_UNCHECKED, UNCHECKED_OF_SENT = 500, 20
 
 
+@dataclass(slots=True)
 class Checks:
     """Counts of one host. The bound is on what is sent, never on the links seen."""
 
-    __slots__ = ("_explored", "_unchecked", "matched", "requests", "sent")
-
-    def __init__(self) -> None:
-        #: Requests that were sent to the host, where that is known.
-        self.requests = 0
-        #: Requests that were sent although they need not be.
-        self.sent = 0
-        #: Requests that rules matched.
-        self.matched = 0
-        self._explored = self._unchecked = 0
+    requests: int = 0
+    """Requests that were sent to the host, where that is known."""
+    sent: int = 0
+    """Requests that were sent although they need not be."""
+    matched: int = 0
+    """Requests that rules matched."""
+    _explored: int = 0
+    _unchecked: int = 0
 
     def is_overdue(self) -> bool:
         """Tell whether one more is to be sent whatever else holds; to be asked once."""

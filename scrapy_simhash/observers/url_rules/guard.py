@@ -23,20 +23,13 @@ from scrapy_simhash.judge.hints import is_listing, is_product, makes_offer
 from scrapy_simhash.judge.policy import OF_ITS_OWN
 from scrapy_simhash.notes import RULES
 from scrapy_simhash.observers.floods.notices import FloodNotices
-from scrapy_simhash.observers.url_rules import (
-    EXPLORED,
-    FETCHED,
-    MISSING,
-    Look,
-    Origin,
-    RuleKeeper,
-    UrlRules,
-    choice,
-    group_in,
-    rule_of,
-    site_of,
-)
+from scrapy_simhash.observers.url_rules.evidence import EXPLORED
+from scrapy_simhash.observers.url_rules.host import FETCHED, MISSING, Page
+from scrapy_simhash.observers.url_rules.kept import RuleKeeper
 from scrapy_simhash.observers.url_rules.kept_requests import MOST_KEPT, KeptRequests
+from scrapy_simhash.observers.url_rules.novelty import group_in, rule_of
+from scrapy_simhash.observers.url_rules.rules import UrlRules, choice, site_of
+from scrapy_simhash.observers.url_rules.trials import unseen
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import scope_of
 from scrapy_simhash.signals import request_skipped
@@ -52,7 +45,9 @@ if TYPE_CHECKING:
     from scrapy_simhash.config import Config
     from scrapy_simhash.crawling import JudgedPage
     from scrapy_simhash.fingerprinter import PageFingerprinter
-    from scrapy_simhash.observers.url_rules import Choice, HostRules, Looks
+    from scrapy_simhash.observers.url_rules.host import HostRules
+    from scrapy_simhash.observers.url_rules.rules import Choice
+    from scrapy_simhash.observers.url_rules.trials import Looks
     from scrapy_simhash.store import Store
     from scrapy_simhash.verdict import Verdict
 
@@ -64,8 +59,12 @@ logger = logging.getLogger(__name__)
 MOST_AT_END, MOST_ENDS = 20, 8
 #: Uses of pages that are told apart.
 MOST_USES = 16
-#: Pages after which the store is told what was learned: a kill loses no more than that.
+#: Pages that may wait to be learned from together.
+MOST_WAITING = 64
+#: Pages learned from after which the store is told: a kill loses no more than these and those that wait.
 KEPT_EVERY = 500
+#: URLs from which redirects led elsewhere that are remembered, and URLs that were sent after all; the oldest goes.
+MOST_REDIRECTS, MOST_AFTER_ALL = 20_000, 1_000
 #: Hosts of which the last line tells.
 MOST_TOLD = 5
 #: The file in JOBDIR with the skipped requests of a crawl that was stopped.
@@ -91,10 +90,15 @@ class UrlRuleGuard(Observer):
         )
         self._keeper: RuleKeeper | None = None
         self._exchanging: asyncio.Task[None] | None = None
+        #: Pages that are to be learned from, in the order in which they came; and those learned from of which the
+        #: store was not told.
+        self._waiting: list[Page] = []
         self._learned = 0
         self._looks = PageLooks(fingerprinter)
         self._floods = FloodNotices(crawler, fingerprinter, skips=self._skips)
-        self._origins = Origins()
+        #: Hashes of URLs that redirects led away from, and URLs that were sent although they had been skipped.
+        self._redirects: Recent[int, None] = Recent(MOST_REDIRECTS)
+        self._after_all: Recent[str, bool] = Recent(MOST_AFTER_ALL)
         self._kept = KeptRequests()
         self._uses: dict[tuple[str | None, str, str, str], int] = {}
         #: The lowest priority of any request so far that did not have to wait.
@@ -116,11 +120,16 @@ class UrlRuleGuard(Observer):
 
     async def finish(self) -> None:
         """Give the store what is not there yet."""
+        self.learn_waiting()
         if self._keeper is not None:
             await self._keeper.share()
 
     def judged(self, page: JudgedPage) -> None:
-        """Learn from a page that the spider gets."""
+        """Take note of a page that the spider gets.
+
+        One that repeats none waits to be learned from until another does, or `MOST_WAITING` wait, or a request is
+        screened: what is learned is the same.
+        """
         verdict, reading, request, response = page.verdict, page.reading, page.request, page.response
         if names.FLAG_NOT_MODIFIED in response.flags:
             self.note_unread(request)
@@ -132,43 +141,58 @@ class UrlRuleGuard(Observer):
                 if response.status < 300:
                     self.note_unread(request)
                 return
+            text = None if reading is None else reading.text_hash
+            url, former = request.url, 0
+            look: Looks = unseen
+            if text is not None and content > FETCHED:
+                former = self.rules.former(url, content, text)
             is_silent = (
                 content == FETCHED
                 and verdict.reason is Reason.SHORT_TEXT
                 and reading is not None
-                and reading.text_hash is None
+                and text is None
             )
-            text = reading.text_hash if reading is not None and content > FETCHED else None
-            former = self.rules.former(request.url, content, text)
             # A new page repeats none that could be a pair with it.
             is_new = not is_silent and not former and (verdict.status is Status.NEW or content <= FETCHED)
-            looks = None if is_new else self._looks.at(verdict, lambda: tree_of(response))
-            origin = self._origins.of(request, is_silent=is_silent)
             if not is_new:
-                origin = origin._replace(is_protected=partial(self._is_protected, page))
+                look = partial(self._looks.look, verdict, partial(tree_of, response))
             use = self._use(request) if self._skips else 1
-            now = int(time.time())
-            for rule, site in self.rules.learn(request.url, content, looks, now, use, origin, former):
-                self._give_up_rule(rule, site)
-            host = self.rules.of(request.url) if looks is not None else None
+            asked, parent, is_after_all = self._origin_of(request)
+            protected = None if is_new else partial(self._is_protected, page)
+            self._waiting.append(
+                Page(url, content, look, use, former, asked, parent, is_silent, is_after_all, protected)
+            )
+            if not is_new or len(self._waiting) >= MOST_WAITING:
+                self.learn_waiting()
+            host = None if is_new else self.rules.of(url)
             if host is not None and (group := host.stopped_now) is not None:
-                row, site = host.novelty.rows[group], site_of(request.url)
-                if not self._floods.tell(site, group, row, verdict, response, is_silent=is_silent):
+                row = host.novelty.rows[group]
+                if not self._floods.tell(site_of(url), group, row, verdict, response, is_silent=is_silent):
                     host.novelty.never_stop(group)
-            self._learned += 1
-            if self._keeper is not None and (self._keeper.has_new or self._learned % KEPT_EVERY == 0):
-                self._share(self._keeper)
         except Exception:
             self._failed(response)
 
     def note_unread(self, request: Request) -> None:
         """Note that a page came that is not compared with others: it may be new, and so the way to it goes on."""
         try:
-            parent = self._origins.of(request, is_silent=False).parent
+            self.learn_waiting()
+            _, parent, _ = self._origin_of(request)
             for rule, site in self.rules.led_on(parent, site_of(request.url)):
                 self._give_up_rule(rule, site)
         except Exception:
             self._failed(request)
+
+    def learn_waiting(self) -> None:
+        """Learn from the pages that wait: before anybody asks what is known."""
+        if not self._waiting:
+            return
+        pages, self._waiting = self._waiting, []
+        for rule, site in self.rules.learn(pages, int(time.time())):
+            self._give_up_rule(rule, site)
+        self._learned += len(pages)
+        if self._keeper is not None and (self._keeper.has_new or self._learned >= KEPT_EVERY):
+            self._learned = 0
+            self._share(self._keeper)
 
     def note_priority(self, request: Request) -> None:
         """Note the priority of a request that is put into the queue: what has to wait comes after all of these."""
@@ -189,6 +213,7 @@ class UrlRuleGuard(Observer):
         And more of them while a rule of the host is doubted.
         """
         try:
+            self.learn_waiting()
             for site in self._kept.sites:
                 host = self.rules.of(f"http://{site}/")
                 self._give_up_lost(site)
@@ -206,6 +231,7 @@ class UrlRuleGuard(Observer):
         Its page is not skipped under other URLs, and requested under the latest one that was skipped.
         """
         try:
+            self.learn_waiting()
             host, use = self.rules.of(request.url), self._use(request)
             self.rules.forget(request.url)
             key = host.key_of(request.url)
@@ -229,7 +255,7 @@ class UrlRuleGuard(Observer):
 
     def _tell(self) -> None:
         """Log which rules there are on which hosts, and what they save."""
-        self.rules.settle(int(time.time()))
+        self.learn_waiting()
         hosts = [(name, host) for name, host in self.rules.hosts.items() if host.saved]
         hosts.sort(key=lambda item: -item[1].saved)
         if hosts and not self._skips:
@@ -286,7 +312,32 @@ class UrlRuleGuard(Observer):
         )
         return 0 if number is None else 1 << number
 
-    def _waiting(self, request: Request) -> Request | None:
+    def _origin_of(self, request: Request) -> tuple[str, str | None, bool]:
+        """Return how the page of *request* came, see `Page.asked` and what follows there; to be asked once."""
+        meta, url = request.meta, request.url
+        asked = self._asked_for(request) if "redirect_urls" in meta else url
+        has_parent = names.META_PARENT in meta
+        parent = meta[names.META_PARENT] if has_parent else None if is_start(request) else ""
+        return asked, parent, bool(self._after_all) and self._after_all.pop(url, False)
+
+    def _asked_for(self, request: Request) -> str:
+        """Return the URL that the spider asked for: what is stopped must be stopped before the redirect.
+
+        A spider that passes its meta on passes on whence its pages were redirected. So that is believed once, and the
+        page that was really redirected always comes before those that its callback asks for.
+        """
+        redirects = request.meta["redirect_urls"]
+        if not redirects or scope_of(redirects[0], "host") != scope_of(request.url, "host"):
+            return request.url
+        asked = str(redirects[0])
+        key = hash(asked)
+        if key in self._redirects:
+            return request.url
+        self._redirects[key] = None
+        return asked
+
+    def _later(self, request: Request) -> Request | None:
+        """Return a request that is to wait as it is to be sent later, None for one that need not wait."""
         host = self.rules.of(request.url)
         if not host.should_wait(request.url):
             return None
@@ -351,29 +402,30 @@ class SkippingUrlRuleGuard(UrlRuleGuard):
             # What a redirect or the page leads to is filtered like all else.
             request.dont_filter = False
         if mark == _SENT_AFTER_ALL:
-            self._origins.note_after_all(request)
+            self._after_all[request.url] = True
             return None
         if request.dont_filter or request.body:
             return None
         try:
             if not may_be_skipped(request) or request.meta.get(names.META_URL_RULES, True) is False:
                 return None
+            self.learn_waiting()
             may_stop = not self._kept.is_full
-            skip = self.rules.would_skip(request.url, self._use(request), may_stop=may_stop)
-            if skip is None:
+            rules = self.rules.would_skip(request.url, self._use(request), may_stop=may_stop)
+            if not rules:
                 # Once more if meanwhile there are requests that were to go first, and do not.
                 has_waited = mark is not None and request.priority < self._lowest
-                return None if has_waited else self._waiting(request)
-            if not self.rules.of(request.url).pinned.issuperset(skip.rules):
-                self._kept.add(skip.rules, request)
+                return None if has_waited else self._later(request)
+            if not self.rules.of(request.url).pinned.issuperset(rules):
+                self._kept.add(rules, request)
         except Exception:
             self._failed(request)
             return None
         stats_of(self._crawler).inc_value(names.STAT_URL_RULES_SKIPPED)
         self._crawler.signals.send_catch_log(
-            request_skipped, request=request, rules=skip.rules, spider=self._crawler.spider
+            request_skipped, request=request, rules=rules, spider=self._crawler.spider
         )
-        raise RequestSkipped(request.url, skip.rules)
+        raise RequestSkipped(request.url, rules)
 
 
 class RequestSkipped(IgnoreRequest):
@@ -414,7 +466,6 @@ MOST_CLUSTERS = 1_000
 _FETCHED = (Reason.SHORT_TEXT, Reason.NOT_HTML, Reason.TOO_LARGE)
 _GONE = (404, 410)
 _MOST_CLUSTER = 2**32 - 2
-_PLAIN, _BARRED = Look(), Look(is_barred=True)
 
 
 class PageLooks:
@@ -422,32 +473,27 @@ class PageLooks:
 
     def __init__(self, fingerprinter: PageFingerprinter) -> None:
         self._fingerprinter = fingerprinter
-        self._seen: Recent[tuple[int | None, bool], Look] = Recent(MOST_CLUSTERS)
+        self._seen: Recent[tuple[int | None, bool], int | None] = Recent(MOST_CLUSTERS)
 
-    def at(self, verdict: Verdict, tree: Callable[[], Any]) -> Looks:
-        """Return what looks at the page with *verdict*; *tree* returns its lxml tree, which is only read."""
-        return partial(self._look, verdict, tree)
-
-    def _look(self, verdict: Verdict, tree: Callable[[], Any], any_variant: bool) -> Look:
-        """Return what is seen of a page.
+    def look(self, verdict: Verdict, tree: Callable[[], Any], any_variant: bool) -> int | None:
+        """Return what is seen of the page with *verdict*, as `Looks` does; *tree* returns its lxml tree.
 
         The text of a listing is often the same while its links are not, so what its links say counts. A translation
         is no evidence, nor is a variant of a product, but with *any_variant*.
         """
         if verdict.reason is Reason.NOT_HTML:
-            return _PLAIN
+            return 0
         if "hreflang" in verdict.hints:
-            return _BARRED
+            return None
         key = verdict.cluster, any_variant
-        seen = self._seen.get(key)
-        if seen is not None:
-            return seen
+        if key in self._seen:
+            return self._seen[key]
         root = tree()
         if is_listing(root):
             said = sorted(" ".join("".join(link.itertext()).split()) for link in root.iter("a"))
-            return Look(links=crc32("\n".join(said).encode("utf-8", "replace")) or 1)
+            return crc32("\n".join(said).encode("utf-8", "replace")) or 1
         is_variant = not any_variant and (is_product(root) or makes_offer(self._fingerprinter.extract(root)))
-        seen = self._seen[key] = _BARRED if is_variant else _PLAIN
+        seen = self._seen[key] = None if is_variant else 0
         return seen
 
 
@@ -465,40 +511,3 @@ def evidence_of(verdict: Verdict, status: int, body: bytes) -> int | None:
     if verdict.cluster is None or verdict.reason is Reason.SHORT_TEXT:
         return FETCHED if verdict.reason in _FETCHED else None
     return 1 + verdict.cluster % _MOST_CLUSTER
-
-
-#: URLs from which redirects led elsewhere that are remembered, and URLs that were sent after all; the oldest goes.
-MOST_REDIRECTS, MOST_AFTER_ALL = 20_000, 1_000
-
-
-class Origins:
-    """Finds where pages came from, by their requests."""
-
-    def __init__(self) -> None:
-        self._redirects: Recent[int, None] = Recent(MOST_REDIRECTS)
-        self._after_all: Recent[str, bool] = Recent(MOST_AFTER_ALL)
-
-    def note_after_all(self, request: Request) -> None:
-        """Note that *request* is sent although it had been skipped."""
-        self._after_all[request.url] = True
-
-    def of(self, request: Request, *, is_silent: bool) -> Origin:
-        """Return where the page of *request* came from; to be asked once. *is_silent* says that it has no text."""
-        parent = request.meta.get(names.META_PARENT, None if is_start(request) else "")
-        return Origin(self._asked_for(request), parent, is_silent, self._after_all.pop(request.url, False))
-
-    def _asked_for(self, request: Request) -> str:
-        """Return the URL that the spider asked for: what is stopped must be stopped before the redirect.
-
-        A spider that passes its meta on passes on whence its pages were redirected. So that is believed once, and the
-        page that was really redirected always comes before those that its callback asks for.
-        """
-        redirects = request.meta.get("redirect_urls")
-        if not redirects or scope_of(redirects[0], "host") != scope_of(request.url, "host"):
-            return request.url
-        asked = str(redirects[0])
-        key = hash(asked)
-        if key in self._redirects:
-            return request.url
-        self._redirects[key] = None
-        return asked

@@ -2,61 +2,45 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeAlias
 
 from scrapy_simhash.observers.url_rules.cut_url import CutUrl, cut
 from scrapy_simhash.observers.url_rules.evidence import BOUNDS, MOST_UNDER, Checks, Evidence
 from scrapy_simhash.observers.url_rules.hypotheses import Hypothesis, covers, hypothesis_of
-from scrapy_simhash.observers.url_rules.novelty import SLOWED_AFTER, Barren, Came, Novelty, group_in
-from scrapy_simhash.observers.url_rules.trials import Looks, Trials
+from scrapy_simhash.observers.url_rules.novelty import SLOWED_AFTER, Barren, Novelty, group_in
+from scrapy_simhash.observers.url_rules.trials import Looks, Trials, unseen
 from scrapy_simhash.recent import Recent
 
-#: What is known at most: one takes the place of another that falls on the same slot.
-SLOTS = 1 << 17
+#: The content of a page that was fetched and is no evidence: a short one, one that is too large.
+FETCHED = 0
+#: In place of the content of a page that is not there, and how often that must be so to be believed.
+MISSING, MOST_MISSED = -1, 3
 
 
-class Seen:
-    """Knows numbers again. What is forgotten counts as new once more. A megabyte.
+class Page(NamedTuple):
+    """What is to be known of a page to learn from it."""
 
-    >>> seen = Seen()
-    >>> seen.is_new(7), seen.is_new(7)
-    (True, False)
-    """
-
-    def __init__(self) -> None:
-        self._slots = array("Q", bytes(8 * SLOTS))
-
-    def is_new(self, number: int) -> bool:
-        """Tell whether *number* comes for the first time."""
-        key = number & (1 << 64) - 1 or 1
-        if self._slots[key % SLOTS] == key:
-            return False
-        self._slots[key % SLOTS] = key
-        return True
-
-
-class Texts:
-    """Knows which content the page with a text had at first: verdicts change as a site becomes known. 1.5 MB.
-
-    >>> texts = Texts()
-    >>> texts.former(7, 1), texts.former(7, 2)
-    (0, 1)
-    """
-
-    def __init__(self) -> None:
-        self._seen = Seen()
-        self._contents = array("I", bytes(4 * SLOTS))
-
-    def former(self, text: int, content: int) -> int:
-        """Return the content that a page with the hash *text* had at first; 0 if it comes for the first time."""
-        slot = (text & (1 << 64) - 1 or 1) % SLOTS
-        if self._seen.is_new(text):
-            self._contents[slot] = content
-            return 0
-        return self._contents[slot]
+    url: str
+    content: int
+    """What it is: equal for near-duplicates, 32 bits; `FETCHED` for one that is no evidence, or `MISSING`."""
+    look: Looks = unseen
+    """Called if it matters what kind of page it is, so for no page that repeats no other one."""
+    use: int = 1
+    """What it is for, one of 16 bits: a page that was fetched for another use is not skipped."""
+    former: int = 0
+    """What pages of its text were at first, which is the same as its content; 0 for none."""
+    asked: str | None = None
+    """The URL that was asked for, which may have led elsewhere; None if it does not count for novelty."""
+    parent: str | None = None
+    """The page that linked to it: empty if that is not known, None if there is none."""
+    is_silent: bool = False
+    """Whether it has no text at all."""
+    is_after_all: bool = False
+    """Whether its request had been skipped: these have been chosen for bringing nothing new."""
+    is_protected: Callable[[], bool] | None = None
+    """Tells whether it is a page of its own although its text came before, as a variant of a product is. Costly."""
 
 
 class Counts(dict[int, int]):
@@ -73,18 +57,10 @@ class Counts(dict[int, int]):
         self[number] = self.get(number, 0) + 1
 
 
-#: Where that number has the uses that the page was fetched for, 16 bits, and the values that rules took out. Below
-#: are its content, and how often it was fetched.
+#: A page is known by one number. Where that has the uses that the page was fetched for, 16 bits, and the values that
+#: rules took out. Below are its content, and how often it was fetched.
 USES, VALUES = 40, 56
 _WORD = (1 << 32) - 1
-
-
-class Skip(NamedTuple):
-    """Why a request need not be sent."""
-
-    rules: tuple[str, ...]
-    key: int
-    """The page that has been fetched."""
 
 
 class Rule(NamedTuple):
@@ -99,9 +75,8 @@ class Rule(NamedTuple):
 class Reduced(NamedTuple):
     """A URL without what has no effect."""
 
+    whole: CutUrl
     url: CutUrl
-    group: str
-    """That of the whole URL."""
     key: int
     values: int
     """16 bits for each rule in force: a hash of what it took out, 0 for nothing."""
@@ -122,58 +97,10 @@ def difference(url: CutUrl, shorter: CutUrl) -> int:
     return hash((url.scheme, url.host, url.path))
 
 
-#: Pairs of a rule.
-MOST_PAIRS = 3
 #: A rule, a URL without what it is about, and the content of the other page.
 Differing: TypeAlias = tuple[str, CutUrl, int]
-_Pair: TypeAlias = tuple[str, str]
-
-
-class Against(dict[str, tuple[_Pair, ...]]):
-    """By rule, the first pairs."""
-
-    def add(
-        self,
-        url: str,
-        differing: Iterable[Differing],
-        known: Sequence[tuple[str, int, int]],
-        reduce: Callable[[CutUrl], Reduced],
-    ) -> int:
-        """Find the URLs that *url* was compared with among those *known*, and return how many pairs were added.
-
-        *known* has URLs, latest last, with their content; *reduce* takes out of a URL what rules in force are about.
-        """
-        added = 0
-        for rule, shorter, other in differing:
-            pairs = self.get(rule, ())
-            if len(pairs) < MOST_PAIRS:
-                same_content = (former for former, content, _ in reversed(known) if content == other)
-                found = next((each for each in same_content if _is(each, shorter, rule, reduce)), url)
-                if found != url:
-                    self[rule] = (*pairs, (found, url))
-                    added += 1
-        return added
-
-    def join(self, rule: str, pairs: Iterable[Sequence[str]]) -> None:
-        """Add the *pairs* of others; theirs are first."""
-        theirs = [(first, second) for first, second in pairs]
-        self[rule] = tuple(dict.fromkeys((*theirs, *self.get(rule, ()))))[:MOST_PAIRS]
-
-
-def _is(url: str, shorter: CutUrl, rule: str, reduce: Callable[[CutUrl], Reduced]) -> bool:
-    """Tell whether *url* is *shorter* without what *rule* is about."""
-    parts = cut(url)
-    if parts is None:
-        return False
-    hypothesis, about = hypothesis_of(rule)
-    rest = reduce(parts).url
-    return shorter in (rest, hypothesis.without(rest, about))
-
-
-#: The content of a page that was fetched and is no evidence: a short one, one that is too large.
-FETCHED = 0
-#: In place of the content of a page that is not there, and how often that must be so to be believed.
-MISSING, MOST_MISSED = -1, 3
+#: Pairs of URLs against a rule that are kept.
+MOST_PAIRS = 3
 #: Fetched pages that are kept with their URLs, to be known again when a rule comes or goes.
 MOST_URLS = 1_000
 #: Fetched pages that are known by the hash of their URL without what has no effect; beyond it, all but the latest go.
@@ -192,7 +119,8 @@ SOON_ENOUGH = 3
 #: Requests of which the page may not have come yet.
 MOST_UNDER_WAY = 64
 #: What things weigh, in bytes, for the bound over all hosts.
-_KNOWN, _URL = 110, 250
+_HOST, _KNOWN, _URL = 1_500, 110, 250
+_NEVER = 1 << 62
 
 
 class HostRules:
@@ -200,8 +128,8 @@ class HostRules:
 
     __slots__ = (
         *("_believed", "_came", "_in_force", "_known", "_missed", "_under_way", "_urls"),
-        *("_weight", "against", "checks", "evidence", "forbidden", "novelty", "pages", "pinned"),
-        *("brought_new", "skipped", "stopped_now", "trials"),
+        *("against", "brought_new", "checks", "evidence", "forbidden", "novelty", "pages", "pinned"),
+        *("skipped", "stopped_now", "trials", "weighed"),
     )
 
     def __init__(
@@ -222,12 +150,13 @@ class HostRules:
         self.trials = Trials()
         #: For and against each rule, on the whole host.
         self.evidence = self.trials.evidence
-        self._weight = 1_500
-        #: Some pairs of URLs that speak against each rule.
-        self.against = Against()
+        #: By rule, some pairs of URLs that speak against it.
+        self.against: dict[str, tuple[tuple[str, str], ...]] = {}
         #: Rules that are always in force, and those that never are.
         self.pinned = pinned
         self.forbidden = forbidden
+        #: What it weighed when all hosts were weighed.
+        self.weighed = 0
         self._in_force: list[Rule] = []
         self._believed: list[str] = []
         #: By hash of the reduced URL: values, uses, content, and how often it was fetched.
@@ -237,7 +166,8 @@ class HostRules:
         #: The latest pages that were requested, by hash of the reduced URL.
         self._under_way: Recent[int, None] | None = None
         self._missed = Counts(MOST_URLS)
-        self._urls: deque[tuple[str, int, int]] | tuple[()] = ()
+        #: The latest pages, once a rule may come: URL, content, use.
+        self._urls: deque[tuple[str, int, int]] | None = None
         self.find_rules(0)
 
     @property
@@ -245,87 +175,86 @@ class HostRules:
         """The rules by which requests are skipped, or would be."""
         return [rule.text for rule in self._in_force]
 
-    def learn(
-        self,
-        url: str,
-        content: int,
-        look: Looks,
-        now: int,
-        use: int = 1,
-        came: Came | None = None,
-        former: int = 0,
-    ) -> list[str]:
-        """Learn from the page that came at *url*, and return the rules that were given up by that.
+    def learn(self, page: Page, now: int, *, is_new: bool | None = None) -> list[str]:
+        """Learn from *page*, and return the rules that were given up by that.
 
-        *content* says what the page is: equal for near-duplicates, 32 bits; `FETCHED` for a page that is no evidence,
-        and `MISSING` for one that is not there. *look* is called if it matters what kind of page it is. *now* is in
-        seconds of Unix time. *use* says what the page is for, one of 16 bits: one that was fetched for another use is
-        not skipped. Without *came*, the page does not count for novelty. *former* is what pages of its text were at
-        first, which is the same as *content*; 0 for none. Some 10 µs, and 8 more for each parameter.
+        *now* is in seconds of Unix time. *is_new* tells whether its content did not come before on the host; None for
+        a page that does not count for novelty. Some 5 µs, and 8 more for each parameter.
         """
-        self.stopped_now, self.brought_new = None, came is not None and came.is_new
-        parts = cut(url)
-        if parts is None:
+        self.stopped_now, self.brought_new = None, is_new or False
+        url = cut(page.url)
+        if url is None:
             return []
         self.pages += 1
-        reduced = self._reduce(parts)
+        reduced = self._reduce(url)
         # Who asks for no request asks for no turn.
         if self.checks.requests and (key := self._open_key(reduced)) is not None:
             self._came.increase(key)
-        given_up = [] if came is None else self._note_novelty(url, reduced, came, use, now)
+        given_up: list[str] = []
+        # Where nothing was without news yet, news mean nothing.
+        if is_new is False or (is_new and self.novelty.rows):
+            given_up = self._note_novelty(page, reduced, is_new, now)
+        content = page.content
         if content <= FETCHED:
-            self.trials.note(reduced.url, reduced.group)
+            if url.query:
+                self.trials.note(reduced.url, url.group)
             if content == MISSING:
                 self._missed.increase(reduced.key)
             if content == FETCHED or self._missed[reduced.key] >= MOST_MISSED:
-                self._remember(url, reduced, FETCHED, use)
+                self._know(reduced, FETCHED, page.use, page.url)
             return given_up
         packed = self._known.get(reduced.key)
-        believed = [rule for rule in self._in_force if self._stage_in(reduced.group, rule)]
-        if packed is not None and reduced.values and packed >> VALUES != reduced.values:
-            is_right = content_in(packed) in (content, former or content)
+        believed = [rule for rule in self._in_force if self._stage_in(url, rule)] if self._in_force else ()
+        is_answer = packed is not None and reduced.values and packed >> VALUES != reduced.values
+        if packed is not None and is_answer:
+            is_right = content_in(packed) in (content, page.former or content)
             if not is_right and self._is_everywhere(content):
                 return given_up
-            self._count_skipped(packed, reduced)
-            self._answer(url, reduced, packed, content, is_right)
+            # Skipped, had somebody asked.
+            if not self.checks.requests and self._skips_now(packed, reduced):
+                self._count_skip(packed, reduced)
+            self._answer(page, reduced, packed, is_right)
             if content_in(packed) == FETCHED:
                 # There is a page after all: what comes now is compared with this one.
                 del self._known[reduced.key]
-                self._weight -= _KNOWN
-        self.trials.compare(reduced.url, reduced.group, content, look, self._content_of, former)
-        self._speak_against(url, self.trials.differing)
-        self._remember(url, reduced, content, use)
+        trials = self.trials
+        trials.compare(reduced.url, url, (content, page.former), page.look, self._content_of)
+        if trials.differing:
+            self._speak_against(page.url, trials.differing)
+        if trials.has_counted:
+            self._keep_urls()
+        self._know(reduced, content, page.use, page.url)
         # On the host, or in this group of URLs: what was skipped by such a rule is in doubt.
-        given_up += [rule.text for rule in believed if not self._stage_in(reduced.group, rule)]
-        if self._believed != self.trials.believed:
+        if believed:
+            given_up += [rule.text for rule in believed if not self._stage_in(url, rule)]
+        if (is_answer or trials.has_counted) and self._believed != trials.believed:
             given_up += self.novelty.in_force
             self.find_rules(now)
         return given_up
 
-    def would_skip(self, url: str, use: int = 1, *, may_stop: bool = True) -> Skip | None:
-        """Return why a request need not be sent; None if it is to be sent. *may_stop*: see `Novelty.skips`."""
+    def would_skip(self, url: str, use: int = 1, *, may_stop: bool = True) -> tuple[str, ...]:
+        """Return the rules by which a request need not be sent, none if it is to be sent; to be asked once.
+
+        *may_stop*: see `Novelty.skips`.
+        """
         parts = cut(url) if self._in_force or self.novelty.stopped else None
         if parts is None:
             self.checks.requests += 1
-            return None
+            return ()
         reduced = self._reduce(parts)
-        packed = self._known.get(reduced.key)
-        is_fetched = packed is not None and bool(packed >> USES & use)
-        if packed is None or not is_fetched or not reduced.values or packed >> VALUES == reduced.values:
+        packed = self._known.get(reduced.key, 0)
+        rules: tuple[str, ...] = ()
+        if not packed >> USES & use or not reduced.values or packed >> VALUES == reduced.values:
             # No rule about a difference skips it; perhaps one about all URLs like it.
             groups = reduced.url.groups if self.novelty.stopped else ()
-            group_rule = self.novelty.skips(groups, use, may_stop=may_stop)
-            self.checks.requests += group_rule is None
-            return None if group_rule is None else Skip((group_rule,), reduced.key)
-        if not self._skips_now(packed, reduced):
-            self.checks.requests += 1
+            if rule := self.novelty.skips(groups, use, may_stop=may_stop):
+                rules = (rule,)
+        elif self._skips_now(packed, reduced):
+            rules = self._count_skip(packed, reduced)
+        else:
             self.checks.sent += 1
-            return None
-        rules = self._applied(reduced.values, packed >> VALUES)
-        for rule in rules:
-            rule.evidence.skipped += 1
-        self.skipped += 1
-        return Skip(tuple(rule.text for rule in rules), reduced.key)
+        self.checks.requests += not rules
+        return rules
 
     def should_wait(self, url: str) -> bool:
         """Tell whether other requests are to be sent before that of *url*, as its page has come several times.
@@ -362,7 +291,7 @@ class HostRules:
         evidence = self.evidence.get(rule)
         return (
             rule in self.pinned
-            or self.novelty.is_in_force(rule)
+            or group_in(rule) in self.novelty.stopped
             or (evidence is not None and evidence.stage > 0)
         )
 
@@ -378,70 +307,69 @@ class HostRules:
 
     def forget(self, url: str) -> None:
         """Forget that the page at *url* was fetched: what was made of it is lost."""
-        parts = cut(url)
-        if parts is not None:
-            self._known.pop(self._reduce(parts).key, None)
-            self._urls = deque((entry for entry in self._urls if entry[0] != url), MOST_URLS)
+        if (key := self.key_of(url)) is not None:
+            self._known.pop(key, None)
+            if self._urls is not None:
+                self._urls = deque((entry for entry in self._urls if entry[0] != url), MOST_URLS)
 
     def find_rules(self, now: int) -> None:
         """Find which rules are in force, and know the fetched pages by them."""
+        self._believed = self.trials.believed
         self._in_force = []
         for text in self._chosen(now):
-            hypothesis, about = hypothesis_of(text)
             evidence = self.evidence.setdefault(text, Evidence())
             evidence.since = evidence.since or now
-            self._in_force.append(Rule(text, hypothesis, about, evidence))
+            self._in_force.append(Rule(text, *hypothesis_of(text), evidence))
         # What is under test was compared with other rules in force.
         self.trials.begin_again()
         self.novelty.begin_again()
-        self._weight -= len(self._known) * _KNOWN
         self._known.clear()
-        for url, content, use in self._urls:
+        self._keep_urls()
+        for url, content, use in self._urls or ():
             if parts := cut(url):
                 self._know(self._reduce(parts), content, use)
 
     @property
     def weight(self) -> int:
         """Bytes that all of it takes, about."""
-        return self._weight + self.trials.weight + self.novelty.weight
+        urls = len(self._urls or ()) + MOST_PAIRS * len(self.against)
+        own = _HOST + len(self._known) * _KNOWN + urls * _URL
+        return own + self.trials.weight + self.novelty.weight
 
     def _chosen(self, now: int) -> list[str]:
-        """Return the rules that are to be in force."""
-        self._believed = self.trials.believed
-        chosen = dict.fromkeys(
-            [
-                *sorted(rule for rule in self.pinned if group_in(rule) is None),
-                *self.trials.believed_by_age(now),
-            ]
-        )
-        return [
-            rule for rule in chosen if rule not in self.forbidden and not covers(rule, chosen.keys() - {rule})
-        ][:MOST_IN_FORCE]
+        """Return the rules to be in force: those first that were so first, so that nothing changes without need."""
+
+        def by_age(rule: str) -> tuple[int, int]:
+            evidence = self.evidence[rule]
+            return evidence.since or now or _NEVER, -evidence.same
+
+        pinned = sorted(rule for rule in self.pinned if group_in(rule) is None)
+        rules = dict.fromkeys([*pinned, *sorted(self._believed, key=by_age)])
+        chosen = [
+            rule for rule in rules if rule not in self.forbidden and not covers(rule, rules.keys() - {rule})
+        ]
+        return chosen[:MOST_IN_FORCE]
 
     def _reduce(self, url: CutUrl) -> Reduced:
-        if not self._in_force:
-            return Reduced(url, url.group, hash(url), 0, 0)
-        group, values, stage = url.group, 0, 0
+        whole, values, stage = url, 0, 0
         for index, rule in enumerate(self._in_force):
             shorter = rule.hypothesis.without(url, rule.about)
-            if shorter == url:
-                continue
-            believed = self._stage_in(group, rule)
-            if believed:
+            if shorter != url and (believed := self._stage_in(whole, rule)):
                 values |= (1 + difference(url, shorter) % 65_535) << 16 * index
                 stage = min(stage or believed, believed)
                 url = shorter
-        return Reduced(url, group, hash(url), values, stage)
+        return Reduced(whole, url, hash(url), values, stage)
 
     def _open_key(self, reduced: Reduced) -> int | None:
-        return self.trials.without_open(reduced.url, reduced.group) if reduced.url.query else None
+        return self.trials.without_open(reduced.url, reduced.whole.group) if reduced.url.query else None
 
-    def _stage_in(self, group: str, rule: Rule) -> int:
+    def _stage_in(self, url: CutUrl, rule: Rule) -> int:
+        """Return how far *rule* is believed among the URLs of the group of *url*."""
         if rule.text in self.pinned:
             return len(BOUNDS)
-        trial = self.trials.get(group, rule.text)
-        own = trial.evidence if trial is not None else None
         stage = rule.evidence.stage
+        trial = self.trials.get(url.group, rule.text) if stage else None
+        own = trial.evidence if trial is not None else None
         return min(own.stage, stage) if own is not None and own.different else stage
 
     def _applied(self, values: int, others: int) -> list[Rule]:
@@ -456,7 +384,7 @@ class HostRules:
         if all(rule.text in self.pinned for rule in rules):
             return True
         if content_in(packed) == FETCHED and fetched < MOST_UNSURE:
-            trials = [self.trials.get(reduced.group, rule.text) for rule in rules]
+            trials = [self.trials.get(reduced.whole.group, rule.text) for rule in rules]
             if not all(trial is not None and trial.evidence is not None for trial in trials):
                 return False
         if any(rule.evidence.wrong for rule in rules):
@@ -472,21 +400,29 @@ class HostRules:
         self.checks.use_up()
         return False
 
-    def _note_novelty(self, url: str, reduced: Reduced, came: Came, use: int, now: int) -> list[str]:
+    def _count_skip(self, packed: int, reduced: Reduced) -> tuple[str, ...]:
+        """Count a request that is skipped, or would have been, and return the rules by which it is."""
+        rules = self._applied(reduced.values, packed >> VALUES)
+        for rule in rules:
+            rule.evidence.skipped += 1
+        self.skipped += 1
+        return tuple([rule.text for rule in rules])
+
+    def _note_novelty(self, page: Page, reduced: Reduced, is_new: bool, now: int) -> list[str]:
         """Count a page for its groups of URLs, and return the rules that were given up by that."""
-        if came.is_new and not self.novelty.rows:
-            return []
-        asked = cut(came.asked) if came.asked != url else None
+        asked = cut(page.asked) if page.asked and page.asked != page.url else None
         groups = (reduced.url if asked is None else self._reduce(asked).url).groups
-        self.novelty.count_unasked(groups, use)
-        if came.is_new:
+        self.novelty.count_unasked(groups, page.use)
+        if is_new:
             return self.novelty.add_new(groups)
-        if self.novelty.goes_on(groups):
+        if not self.novelty.forbidden.isdisjoint(groups):
             self.brought_new = True
-        elif came.is_after_all:
-            self.novelty.may_lead_on(reduced.key, Barren(groups, came.parent))
+        elif page.is_after_all:
+            self.novelty.may_lead_on(reduced.key, Barren(groups, page.parent))
         elif self._is_first(reduced):
-            self.stopped_now = self.novelty.add_barren(groups, reduced.key, came.asked, use, now, came.parent)
+            self.stopped_now = self.novelty.add_barren(
+                groups, reduced.key, page.asked or page.url, page.use, now, page.parent
+            )
         return []
 
     def _is_first(self, reduced: Reduced) -> bool:
@@ -497,52 +433,57 @@ class HostRules:
         # What was not found to have none after some pages is taken to have one.
         return key is None or not 1 < self._came.get(key, 0) <= SLOWED_AFTER
 
-    def _count_skipped(self, packed: int, reduced: Reduced) -> None:
-        """Count what would have been skipped, but was sent, as nobody asked."""
-        if self.checks.requests:
-            return
-        if self._skips_now(packed, reduced):
-            self.skipped += 1
-            for rule in self._applied(reduced.values, packed >> VALUES):
-                rule.evidence.skipped += 1
-
-    def _answer(self, url: str, reduced: Reduced, packed: int, content: int, is_right: bool) -> None:
+    def _answer(self, page: Page, reduced: Reduced, packed: int, is_right: bool) -> None:
+        """Hold a page for or against the rules by which its request would have been skipped."""
         for rule in self._applied(reduced.values, packed >> VALUES):
             if rule.text in self.pinned:
                 continue
             if not is_right:
-                self._speak_against(url, [(rule.text, reduced.url, content_in(packed))])
-            trial = self.trials.get(reduced.group, rule.text)
+                self._speak_against(page.url, [(rule.text, reduced.url, content_in(packed))])
+            trial = self.trials.get(reduced.whole.group, rule.text)
             if trial is not None and trial.evidence is not None:
-                trial.evidence.add(content, is_right)
-            if rule.evidence.answer(content, is_right):
-                self.trials.forget(rule.text, reduced.group)
+                trial.evidence.add(page.content, is_right)
+            if rule.evidence.answer(page.content, is_right):
+                self.trials.forget(rule.text, reduced.whole.group)
 
-    def _speak_against(self, url: str, differing: Sequence[Differing]) -> None:
-        self._weight += _URL * self.against.add(url, differing, self._urls, self._reduce)
+    def _speak_against(self, url: str, differing: Iterable[Differing]) -> None:
+        """Keep *url* with the one that it was compared with, if that is remembered, against each of the rules."""
+        for rule, shorter, other in differing:
+            pairs = self.against.get(rule, ())
+            if len(pairs) < MOST_PAIRS:
+                same_content = (
+                    former for former, content, _ in reversed(self._urls or ()) if content == other
+                )
+                found = next((former for former in same_content if self._is(former, shorter, rule)), url)
+                if found != url:
+                    self.against[rule] = (*pairs, (found, url))
+
+    def _is(self, url: str, shorter: CutUrl, rule: str) -> bool:
+        """Tell whether *url* is *shorter* without what *rule* is about."""
+        parts = cut(url)
+        if parts is None:
+            return False
+        rest = self._reduce(parts).url
+        hypothesis, about = hypothesis_of(rule)
+        return shorter in (rest, hypothesis.without(rest, about))
 
     def _content_of(self, url: CutUrl) -> int:
         """Return the content of the page at *url*, 0 if none is known that is evidence."""
-        return content_in(self._known.get(hash(url), 0))
+        return self._known.get(hash(url), 0) >> 8 & _WORD
 
-    def _remember(self, url: str, reduced: Reduced, content: int, use: int) -> None:
-        # Where no two pages were equal yet, no rule can come soon.
-        if not isinstance(self._urls, deque) and any(each.same for each in self.evidence.values()):
+    def _keep_urls(self) -> None:
+        """Keep the URLs of pages from now on, once two pages were equal: before that no rule can come soon."""
+        if self._urls is None and any(evidence.same for evidence in self.evidence.values()):
             self._urls = deque(maxlen=MOST_URLS)
-        if isinstance(self._urls, deque):
-            if len(self._urls) < MOST_URLS:
-                self._weight += _URL
-            self._urls.append((url, content, use))
-        self._know(reduced, content, use)
 
-    def _know(self, reduced: Reduced, content: int, use: int) -> None:
+    def _know(self, reduced: Reduced, content: int, use: int, url: str | None = None) -> None:
+        """Know the page with *content* by its reduced URL, and keep its *url* if it is the latest page."""
+        if url is not None and self._urls is not None:
+            self._urls.append((url, content, use))
         packed = self._known.get(reduced.key)
         if packed is None:
-            self._weight += _KNOWN
             if len(self._known) >= MOST_KNOWN:
-                kept = list(self._known.items())[MOST_KNOWN // 2 :]
-                self._weight -= (len(self._known) - len(kept)) * _KNOWN
-                self._known = dict(kept)
+                self._known = dict(list(self._known.items())[MOST_KNOWN // 2 :])
             self._known[reduced.key] = reduced.values << VALUES | use << USES | content << 8 | 1
         elif packed & 255 < 255 or not packed >> USES & use:
             packed -= packed & 255 == 255
@@ -550,5 +491,5 @@ class HostRules:
 
     def _is_everywhere(self, content: int) -> bool:
         """Tell whether several of the latest URLs had this page, as with a login wall: it says nothing."""
-        latest = list(self._urls)[-64:]
+        latest = list(self._urls or ())[-64:]
         return sum(other == content for _, other, _ in latest) > MOST_UNDER

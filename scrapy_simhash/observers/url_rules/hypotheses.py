@@ -1,14 +1,31 @@
-"""Hypotheses: which differences between URLs may have no effect on the page. Each class is one.
+"""Hypotheses: which differences between URLs may have no effect on the page.
 
 A rule is a hypothesis and what of the URL it is about, as text: ``parameter sid``, ``index page index.html``.
 Hypotheses only take something out of a URL, or write it in one way: they never make a URL that is requested.
+
+======================= ====================================================================================
+``parameter sid``       the value of a parameter, or whether it is there; ``sid,ts``: several that always change
+``session in path``     a session id: ``;jsessionid=...``, ``/(S(...))``, or (``opaque segment``) a long digest
+``words beside id``     words or a date ``after`` or ``before`` an id that decides alone: ``/7/the-ferry``
+``order of parameters`` in which order they come
+``view /print/``        a print view or a view for phones, below a folder of its own or (``/print``) at the end
+``index page``          the name of an index page at the end of the path
+``slash at end``        a slash at the end of the path
+``case of path``        upper and lower case
+``scheme``              ``http`` or ``https``
+``www``                 whether the host is written with ``www.``
+``value page=1``        one value of a parameter that has the effect of no such parameter
+======================= ====================================================================================
+
+Parameters that count pages are never looked at: the text around the links of a listing is often the same. But one
+value of them, the first, may be as good as none.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Set
+from typing import NamedTuple
 
 from scrapy_simhash.judge.hints.urls import counts_pages, is_tracking
 from scrapy_simhash.observers.url_rules.cut_url import MOST_PARAMETERS, CutUrl
@@ -16,17 +33,19 @@ from scrapy_simhash.observers.url_rules.cut_url import MOST_PARAMETERS, CutUrl
 #: Characters of a value up to which it may be one of a few values that a site uses.
 _LONGEST_VALUE = 24
 _INDEX = re.compile(r"/((?:index|default)\.\w{2,5})", re.ASCII | re.IGNORECASE)
-_SESSION = re.compile(r";(\w{2,20})=([\w.!-]{8,})|/\(S\((\w{8,})\)\)", re.ASCII)
-_OPAQUE = re.compile(
-    r"(?<=/)(?=[0-9A-Za-z]{20})(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[0-9A-Za-z]{20,}(?=/)", re.ASCII
-)
-#: What a path has in which one of the two below may be found.
-_MAY_HAVE_ID = re.compile(r"/\d{2,12}[/_-]|[-_]\d{4,12}(?:\.|/?\Z)", re.ASCII)
-_MAY_BE_VIEW = re.compile(r"(?:^|/)(?:print|drucken|imprimi|stampa|m|mobile|amp)", re.IGNORECASE)
+#: By what a rule is about: a session id as servers write it, or a long digest.
+_SESSIONS = {
+    "": re.compile(r";(\w{2,20})=([\w.!-]{8,})|/\(S\((\w{8,})\)\)", re.ASCII),
+    "opaque segment": re.compile(
+        r"(?<=/)(?=[0-9A-Za-z]{20})(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[0-9A-Za-z]{20,}(?=/)", re.ASCII
+    ),
+}
 _VIEWS = frozenset("print printable printer drucken imprimir imprimer stampa m mobile amp".split())
 #: ``/7/the-ferry``, ``/7-the-ferry`` and ``/the-ferry-7.html``: an id, and words or a date beside it.
-_ID_FIRST = re.compile(r"(.*/\d{2,12})(?:/|[-_])([^/]*[A-Za-z][^/]*)/?", re.ASCII)
-_ID_LAST = re.compile(r"(.*/)([^/]*[A-Za-z][^/]*?)([-_]\d{4,12}(?:\.\w{2,5})?)/?", re.ASCII)
+_BESIDE_ID = {
+    "after": re.compile(r"(.*/\d{2,12})(?:/|[-_])([^/]*[A-Za-z][^/]*)()/?", re.ASCII),
+    "before": re.compile(r"(.*/)([^/]*[A-Za-z][^/]*?)([-_]\d{4,12}(?:\.\w{2,5})?)/?", re.ASCII),
+}
 #: Parameters that say on most sites who asks, from where, or when; on others they choose what is shown.
 _OFTEN_IDLE = frozenset(
     "_t cachebuster campaign cb nocache ref referer referrer scm sess sessid session session_id sessionid sid source"
@@ -45,279 +64,174 @@ class Difference(NamedTuple):
     """The URL without it."""
 
 
-class Hypothesis(Protocol):
+class Hypothesis(NamedTuple):
     """A kind of difference that may have no effect."""
 
     name: str
     """Words for it: how its rules begin."""
-    has_many_values: bool
+    sign: str
+    """What scheme, host and path have somewhere if it may be true of a URL; empty if it is about parameters."""
+    without: Callable[[CutUrl, str], CutUrl]
+    """Returns a URL without what a rule is about; an equal URL if it has none of it."""
+    found_in: Callable[[CutUrl], Iterable[tuple[str, str]]] | None = None
+    """Returns what its rules may be about in a URL, with the value there; None if it has one rule on a host."""
+    has_many_values: bool = False
     """Whether there may be any number of values; else a URL has it or not."""
 
-    def of(self, url: CutUrl) -> Sequence[Difference]:
+    def of(self, url: CutUrl) -> list[Difference]:
         """Return what may have no effect in *url*."""
+        if self.found_in is None:
+            shorter = self.without(url, "")
+            return [Difference(self.name, "", shorter)] if shorter != url else []
+        return [self.difference(url, about, value) for about, value in self.found_in(url)]
 
-    def without(self, url: CutUrl, about: str) -> CutUrl:
-        """Return *url* without what a rule is *about*; the same URL if it has none of it."""
-
-
-class Parameter:
-    """The value of a parameter has no effect, nor whether it is there; or the values of several that always change.
-
-    Parameters that count pages are never looked at: the text around the links of a listing is often the same.
-    """
-
-    name = "parameter"
-    has_many_values = True
-
-    def of(self, url: CutUrl) -> Sequence[Difference]:
-        """See `Hypothesis`."""
-        if len(url.query) > MOST_PARAMETERS:
-            return ()
-        names = url.names
-        found = []
-        for index, name in enumerate(names):
-            if not name or counts_pages(name):
-                continue
-            if names.count(name) == 1:
-                shorter = CutUrl(url.scheme, url.host, url.path, url.query[:index] + url.query[index + 1 :])
-                found.append(Difference(f"{self.name} {name}", url.query[index], shorter))
-            elif names.index(name) == index:
-                found.append(self.difference(url, name))
-        return found
-
-    def difference(self, url: CutUrl, about: str) -> Difference:
-        """Return what is taken out with the parameters *about*, names with commas between."""
-        names = about.split(",")
-        dropped: list[str] = []
-        kept: list[str] = []
-        for part in url.query:
-            (dropped if part.partition("=")[0] in names else kept).append(part)
-        shorter = CutUrl(url.scheme, url.host, url.path, tuple(kept))
-        return Difference(f"{self.name} {about}", "&".join(dropped), shorter)
-
-    def without(self, url: CutUrl, about: str) -> CutUrl:
-        """See `Hypothesis`."""
-        if not url.query:
-            return url
-        names = about.split(",")
-        kept = tuple([part for part in url.query if part.partition("=")[0] not in names])
-        return url if len(kept) == len(url.query) else CutUrl(url.scheme, url.host, url.path, kept)
+    def difference(self, url: CutUrl, about: str, value: str) -> Difference:
+        """Return what is taken out of *url* that a rule is *about*, which has *value* there."""
+        return Difference(f"{self.name} {about}" if about else self.name, value, self.without(url, about))
 
 
-class ParameterValue:
-    """One value of a parameter has the effect of no such parameter: ``page=1``, ``sort=default``."""
-
-    name = "value"
-    has_many_values = False
-
-    def of(self, url: CutUrl) -> Sequence[Difference]:
-        """See `Hypothesis`."""
-        if len(url.query) > MOST_PARAMETERS:
-            return ()
-        found = []
-        for part in url.query:
-            # What counts pages may have one such value only, the first.
-            name, _, value = part.partition("=")
-            if value and len(value) <= _LONGEST_VALUE and (value in "01" or not counts_pages(name)):
-                found.append(Difference(f"{self.name} {part}", part, self.without(url, part)))
-        return found
-
-    def without(self, url: CutUrl, about: str) -> CutUrl:
-        """See `Hypothesis`."""
-        kept = tuple([part for part in url.query if part != about])
-        return url if len(kept) == len(url.query) else CutUrl(url.scheme, url.host, url.path, kept)
+def _with_path(url: CutUrl, path: str) -> CutUrl:
+    return CutUrl(url.scheme, url.host, path, url.query)
 
 
-class ParameterOrder:
-    """The order of the parameters has no effect."""
-
-    name = "order of parameters"
-    has_many_values = False
-
-    def of(self, url: CutUrl) -> Sequence[Difference]:
-        """See `Hypothesis`."""
-        ordered = self.without(url, "")
-        return [Difference(self.name, "&".join(url.names), ordered)] if ordered is not url else ()
-
-    def without(self, url: CutUrl, about: str) -> CutUrl:
-        """See `Hypothesis`."""
-        if len(url.query) < 2:
-            return url
-        names = url.names
-        if sorted(names) == names:
-            return url
-        # Several values of one name keep theirs.
-        ordered = tuple(sorted(url.query, key=lambda part: part.partition("=")[0]))
-        return CutUrl(url.scheme, url.host, url.path, ordered)
+def _with_query(url: CutUrl, query: Iterable[str]) -> CutUrl:
+    return CutUrl(url.scheme, url.host, url.path, tuple(query))
 
 
-class PathSession:
-    """A session id in the path has no effect."""
-
-    name = "session in path"
-    has_many_values = True
-
-    def of(self, url: CutUrl) -> Sequence[Difference]:
-        """See `Hypothesis`."""
-        path, found = url.path, []
-        if (";" in path or "(S(" in path) and (session := _SESSION.search(path)):
-            found.append(Difference(self.name, session[0], self.without(url, "")))
-        if len(path) > 20 and (opaque := _OPAQUE.search(path)):
-            found.append(
-                Difference(f"{self.name} opaque segment", opaque[0], self.without(url, "opaque segment"))
-            )
-        return found
-
-    def without(self, url: CutUrl, about: str) -> CutUrl:
-        """See `Hypothesis`."""
-        return url._replace(path=(_OPAQUE if about else _SESSION).sub("", url.path))
+def values_of(url: CutUrl, names: Iterable[str]) -> str:
+    """Return the parameters of *url* that have one of these *names*, as written."""
+    return "&".join([part for part in url.query if part.partition("=")[0] in names])
 
 
-class BesideId:
-    """Words or a date beside an id have no effect: the id decides alone."""
-
-    name = "words beside id"
-    has_many_values = True
-
-    def of(self, url: CutUrl) -> Sequence[Difference]:
-        """See `Hypothesis`."""
-        if not _MAY_HAVE_ID.search(url.path):
-            return ()
-        for about, pattern in (("after", _ID_FIRST), ("before", _ID_LAST)):
-            if found := pattern.fullmatch(url.path):
-                return [Difference(f"{self.name} {about}", found[2], self.without(url, about))]
+def _parameters(url: CutUrl) -> Iterable[tuple[str, str]]:
+    if len(url.query) > MOST_PARAMETERS:
         return ()
-
-    def without(self, url: CutUrl, about: str) -> CutUrl:
-        """See `Hypothesis`."""
-        found = (_ID_FIRST if about == "after" else _ID_LAST).fullmatch(url.path)
-        if found is None:
-            return url
-        return url._replace(path=found[1] if about == "after" else found[1] + found[3])
-
-
-class View:
-    """A print view or a view for phones, below a folder of its own or at its end, says what the page says."""
-
-    name = "view"
-    has_many_values = False
-
-    def of(self, url: CutUrl) -> Sequence[Difference]:
-        """See `Hypothesis`."""
-        if not _MAY_BE_VIEW.search(url.path):
-            return ()
-        segments = url.path.strip("/").split("/")
-        if len(segments) < 2:
-            return ()
-        for about, word in (("/{}/", segments[0]), ("/{}", segments[-1])):
-            if word.lower() in _VIEWS:
-                about = about.format(word)
-                return [Difference(f"{self.name} {about}", word, self.without(url, about))]
-        return ()
-
-    def without(self, url: CutUrl, about: str) -> CutUrl:
-        """See `Hypothesis`."""
-        if about.endswith("/"):
-            return url._replace(path=url.path[len(about) - 1 :]) if url.path.startswith(about) else url
-        path = url.path.rstrip("/")
-        return url._replace(path=path.removesuffix(about)) if path.endswith(about) else url
+    # In a rule, commas are between the names of several.
+    return [
+        (name, values_of(url, (name,)))
+        for name in dict.fromkeys(url.names)
+        if name and "," not in name and not counts_pages(name)
+    ]
 
 
-class IndexPage:
-    """The name of an index page at the end of a path has no effect."""
-
-    name = "index page"
-    has_many_values = False
-
-    def of(self, url: CutUrl) -> Sequence[Difference]:
-        """See `Hypothesis`."""
-        if url.path[-1] == "/":
-            return ()
-        found = _INDEX.fullmatch(url.path, url.path.rfind("/"))
-        return [Difference(f"{self.name} {found[1]}", found[1], self.without(url, found[1]))] if found else ()
-
-    def without(self, url: CutUrl, about: str) -> CutUrl:
-        """See `Hypothesis`."""
-        return url._replace(path=url.path.removesuffix(about)) if url.path.endswith(f"/{about}") else url
+def _without_parameters(url: CutUrl, about: str) -> CutUrl:
+    names = about.split(",")
+    return _with_query(url, [part for part in url.query if part.partition("=")[0] not in names])
 
 
-class Slash:
-    """A slash at the end of the path has no effect."""
-
-    name = "slash at end"
-    has_many_values = False
-
-    def of(self, url: CutUrl) -> Sequence[Difference]:
-        """See `Hypothesis`."""
-        is_so = len(url.path) > 1 and url.path.endswith("/")
-        return [Difference(self.name, "/", self.without(url, ""))] if is_so else ()
-
-    def without(self, url: CutUrl, about: str) -> CutUrl:
-        """See `Hypothesis`."""
-        return url._replace(path=url.path.rstrip("/") or "/")
+def _values(url: CutUrl) -> Iterable[tuple[str, str]]:
+    if len(url.query) > MOST_PARAMETERS:
+        return
+    for part in url.query:
+        name, _, value = part.partition("=")
+        if value and len(value) <= _LONGEST_VALUE and (value in "01" or not counts_pages(name)):
+            yield part, part
 
 
-class Case:
-    """Upper and lower case have no effect in the path."""
-
-    name = "case of path"
-    has_many_values = False
-
-    def of(self, url: CutUrl) -> Sequence[Difference]:
-        """See `Hypothesis`."""
-        lower = url.path.lower()
-        return [Difference(self.name, url.path, url._replace(path=lower))] if lower != url.path else ()
-
-    def without(self, url: CutUrl, about: str) -> CutUrl:
-        """See `Hypothesis`."""
-        return url._replace(path=url.path.lower())
+def _without_value(url: CutUrl, about: str) -> CutUrl:
+    return _with_query(url, [part for part in url.query if part != about])
 
 
-class Scheme:
-    """``http`` and ``https`` show the same page."""
-
-    name = "scheme"
-    has_many_values = False
-
-    def of(self, url: CutUrl) -> Sequence[Difference]:
-        """See `Hypothesis`."""
-        return [Difference(self.name, "http", self.without(url, ""))] if url.scheme == "http" else ()
-
-    def without(self, url: CutUrl, about: str) -> CutUrl:
-        """See `Hypothesis`."""
-        return url._replace(scheme="https")
+def _in_order(url: CutUrl, about: str) -> CutUrl:
+    # Several values of one name keep their order.
+    return _with_query(url, sorted(url.query, key=lambda part: part.partition("=")[0]))
 
 
-class Www:
-    """The host shows the same page with and without ``www.`` before its name."""
-
-    name = "www"
-    has_many_values = False
-
-    def of(self, url: CutUrl) -> Sequence[Difference]:
-        """See `Hypothesis`."""
-        return [Difference(self.name, "www.", self.without(url, ""))] if url.host.startswith("www.") else ()
-
-    def without(self, url: CutUrl, about: str) -> CutUrl:
-        """See `Hypothesis`."""
-        return url._replace(host=url.host.removeprefix("www."))
+def _sessions(url: CutUrl) -> Iterable[tuple[str, str]]:
+    for about, pattern in _SESSIONS.items():
+        if found := pattern.search(url.path):
+            yield about, found[0]
 
 
-PARAMETER = Parameter()
-PARAMETER_VALUE = ParameterValue()
-HYPOTHESES: tuple[Hypothesis, ...] = (
-    PARAMETER,
-    PARAMETER_VALUE,
-    ParameterOrder(),
-    PathSession(),
-    BesideId(),
-    View(),
-    IndexPage(),
-    Slash(),
-    Case(),
-    Scheme(),
-    Www(),
+def _without_session(url: CutUrl, about: str) -> CutUrl:
+    return _with_path(url, _SESSIONS[about].sub("", url.path))
+
+
+def _words(url: CutUrl) -> Iterable[tuple[str, str]]:
+    for about, pattern in _BESIDE_ID.items():
+        if found := pattern.fullmatch(url.path):
+            yield about, found[2]
+            return
+
+
+def _without_words(url: CutUrl, about: str) -> CutUrl:
+    found = _BESIDE_ID[about].fullmatch(url.path)
+    return url if found is None else _with_path(url, found[1] + found[3])
+
+
+def _views(url: CutUrl) -> Iterable[tuple[str, str]]:
+    first, _, rest = url.path.strip("/").partition("/")
+    last = rest.rpartition("/")[2]
+    if rest and first.lower() in _VIEWS:
+        yield f"/{first}/", first
+    elif last.lower() in _VIEWS:
+        yield f"/{last}", last
+
+
+def _without_view(url: CutUrl, about: str) -> CutUrl:
+    if about.endswith("/"):
+        return _with_path(url, url.path[len(about) - 1 :]) if url.path.startswith(about) else url
+    path = url.path.rstrip("/")
+    return _with_path(url, path.removesuffix(about)) if path.endswith(about) else url
+
+
+def _index_pages(url: CutUrl) -> Iterable[tuple[str, str]]:
+    found = _INDEX.fullmatch(url.path, url.path.rfind("/"))
+    return [(found[1], found[1])] if found else ()
+
+
+def _without_index_page(url: CutUrl, about: str) -> CutUrl:
+    return _with_path(url, url.path.removesuffix(about)) if url.path.endswith(f"/{about}") else url
+
+
+def _without_slash(url: CutUrl, about: str) -> CutUrl:
+    return _with_path(url, url.path.rstrip("/") or "/")
+
+
+def _in_lower_case(url: CutUrl, about: str) -> CutUrl:
+    return _with_path(url, url.path.lower())
+
+
+def _with_https(url: CutUrl, about: str) -> CutUrl:
+    return CutUrl("https", url.host, url.path, url.query)
+
+
+def _without_www(url: CutUrl, about: str) -> CutUrl:
+    return CutUrl(url.scheme, url.host.removeprefix("www."), url.path, url.query)
+
+
+PARAMETER = Hypothesis("parameter", "", _without_parameters, _parameters, has_many_values=True)
+PARAMETER_VALUE = Hypothesis("value", "", _without_value, _values)
+_SESSION = Hypothesis(
+    "session in path", r";|/\(S\(|/[0-9A-Za-z]{20,}/", _without_session, _sessions, has_many_values=True
 )
+_BESIDE = Hypothesis(
+    "words beside id", r"/\d{2,12}[/_-]|[-_]\d{4,12}(?:\.|/?\Z)", _without_words, _words, has_many_values=True
+)
+#: In the order in which they are tried.
+HYPOTHESES = (
+    PARAMETER,
+    _SESSION,
+    _BESIDE,
+    Hypothesis("order of parameters", "", _in_order),
+    Hypothesis("view", rf"(?i:/(?:{'|'.join(_VIEWS)})(?:/|\Z))", _without_view, _views),
+    Hypothesis("index page", r"(?i:/(?:index|default)\.\w{2,5}\Z)", _without_index_page, _index_pages),
+    Hypothesis("slash at end", r"/\Z", _without_slash),
+    Hypothesis("case of path", r"[A-Z\x80-\U0010ffff]", _in_lower_case),
+    Hypothesis("scheme", r"\Ahttp:", _with_https),
+    Hypothesis("www", r"\Ahttps?://www\.", _without_www),
+    PARAMETER_VALUE,
+)
+_SIGNS = [(hypothesis, re.compile(hypothesis.sign, re.ASCII)) for hypothesis in HYPOTHESES]
+_ANY_SIGN = re.compile("|".join([hypothesis.sign for hypothesis in HYPOTHESES if hypothesis.sign]), re.ASCII)
+
+
+def hypotheses_about(url: CutUrl) -> list[Hypothesis]:
+    """Return the hypotheses that may be true of *url*: none of most URLs without parameters."""
+    text = f"{url.scheme}://{url.host}{url.path}"
+    if not url.query and not _ANY_SIGN.search(text):
+        return []
+    return [each for each, sign in _SIGNS if (sign.search(text) if each.sign else url.query)]
 
 
 def hypothesis_of(rule: str) -> tuple[Hypothesis, str]:
@@ -339,7 +253,7 @@ def covers(rule: str, others: Set[str]) -> bool:
     (True, True)
     """
     hypothesis, about = hypothesis_of(rule)
-    if isinstance(hypothesis, ParameterValue):
+    if hypothesis is PARAMETER_VALUE:
         return f"{PARAMETER.name} {about.partition('=')[0]}" in others
     return "," in about and all(f"{PARAMETER.name} {name}" in others for name in about.split(","))
 
@@ -351,8 +265,6 @@ def prior(rule: str) -> int:
     [14, 7, 7, 0]
     """
     hypothesis, about = hypothesis_of(rule)
-    return min(map(_prior_of_name, about.split(","))) if hypothesis is PARAMETER else 0
-
-
-def _prior_of_name(name: str) -> int:
-    return 14 if is_tracking(name) else 7 * (name.lower() in _OFTEN_IDLE)
+    if hypothesis is not PARAMETER:
+        return 0
+    return min(14 if is_tracking(name) else 7 * (name.lower() in _OFTEN_IDLE) for name in about.split(","))

@@ -13,7 +13,7 @@ from zlib import error as ZlibError
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.notes import RULES, Noted, Notes, fetch, share
 from scrapy_simhash.observers.url_rules.evidence import Evidence
-from scrapy_simhash.observers.url_rules.host import HostRules
+from scrapy_simhash.observers.url_rules.host import MOST_PAIRS, HostRules
 from scrapy_simhash.observers.url_rules.hypotheses import hypothesis_of, prior
 from scrapy_simhash.observers.url_rules.novelty import MOST_GROUPS, Row
 from scrapy_simhash.waiting import finished
@@ -63,7 +63,8 @@ class KeptRules(Noted):
                 if host.trials.get(group, rule) is None:
                     host.trials.put(rule, group, Evidence.from_list(numbers, prior=prior(rule)))
         for rule, pairs in kept["against"].items():
-            host.against.join(rule, pairs)
+            both = (*map(tuple, pairs), *host.against.get(rule, ()))
+            host.against[rule] = tuple(dict.fromkeys(both))[:MOST_PAIRS]
         self._shared = {rule: list(numbers) for rule, numbers in kept["rules"].items()}
         self.groups = dict(kept["groups"])
         host.find_rules(int(self._clock()))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy.utils.request import request_from_dict
 
-from scrapy_simhash.observers.url_rules import group_in, site_of
+from scrapy_simhash.observers.url_rules.novelty import group_in
+from scrapy_simhash.observers.url_rules.rules import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,9 @@ many. Only groups with such a row are remembered, so a host on which each page i
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from scrapy_simhash.observers.url_rules.evidence import Checks, lower_bound
@@ -45,19 +47,6 @@ def group_in(rule: str) -> str | None:
     return rule.removeprefix(_BEFORE) if rule.startswith(f"{_BEFORE}/") else None
 
 
-class Came(NamedTuple):
-    """How a page came."""
-
-    asked: str
-    """The URL that was asked for, which may have led elsewhere."""
-    is_new: bool
-    """Whether its content did not come before on its host."""
-    parent: str | None
-    """The page that linked to it, empty or None if that is not known."""
-    is_after_all: bool = False
-    """Whether its request had been skipped: these have been chosen for bringing nothing new."""
-
-
 class Barren(NamedTuple):
     """A page that brought nothing new so far."""
 
@@ -65,23 +54,21 @@ class Barren(NamedTuple):
     parent: str | None
 
 
+@dataclass(slots=True)
 class Row:
     """The URLs of one group in a row that brought nothing new."""
 
-    __slots__ = ("length", "since", "skipped", "undone", "urls", "uses")
-
-    def __init__(self) -> None:
-        self.length = 0
-        #: The first of them.
-        self.urls: list[str] = []
-        #: What these pages were for, a bit each.
-        self.uses = 0
-        #: How often the group was stopped, and brought something new.
-        self.undone = 0
-        #: When it was first stopped, in seconds of Unix time.
-        self.since = 0
-        #: Requests that were skipped, or would have been.
-        self.skipped = 0
+    length: int = 0
+    undone: int = 0
+    """How often the group was stopped, and brought something new."""
+    since: int = 0
+    """When it was first stopped, in seconds of Unix time."""
+    skipped: int = 0
+    """Requests that were skipped, or would have been."""
+    urls: list[str] = field(default_factory=list)
+    """The first of them."""
+    uses: int = 0
+    """What these pages were for, a bit each."""
 
     @property
     def enough(self) -> int:
@@ -114,9 +101,8 @@ class Row:
         """Return what to_list() gave. Raises ValueError for anything else."""
         if len(kept) != 4 or not all(isinstance(number, int) and number >= 0 for number in kept):
             raise ValueError(f"a row must be four numbers, got {kept}")
-        row = cls()
-        row.length, row.undone, row.since, row.skipped = kept
-        return row
+        length, undone, since, skipped = kept
+        return cls(length, undone, since, skipped)
 
 
 class Novelty:
@@ -131,22 +117,23 @@ class Novelty:
     (['group /calendar/{number}'], None)
     """
 
-    __slots__ = ("_barren", "_checks", "_forbidden", "_pinned", "has_slowed", "rows", "stopped")
+    __slots__ = ("_checks", "_pinned", "barren", "forbidden", "has_slowed", "rows", "stopped")
 
     def __init__(self, checks: Checks, pinned: Iterable[str] = (), forbidden: Iterable[str] = ()) -> None:
         """*pinned* rules are always in force, *forbidden* ones never; those that are about no group do not count."""
         self._checks = checks
         # Frozen, as an empty set takes 200 bytes, and nearly every host has none.
         self._pinned = frozenset(group for rule in pinned if (group := group_in(rule)))
-        self._forbidden = frozenset(group for rule in forbidden if (group := group_in(rule)))
+        #: The groups that are never stopped: nobody knows what their pages bring.
+        self.forbidden = frozenset(group for rule in forbidden if (group := group_in(rule)))
         #: The groups with pages in a row that brought nothing new.
-        self.rows: dict[str, Row] = {}
+        self.rows: defaultdict[str, Row] = defaultdict(Row)
         #: Whether a group may have to wait.
         self.has_slowed = False
         #: The groups that are stopped.
         self.stopped = self._pinned
         #: By what each is known: pages that brought nothing new.
-        self._barren: Recent[int, Barren] | None = None
+        self.barren: Recent[int, Barren] | None = None
 
     @property
     def in_force(self) -> list[str]:
@@ -171,7 +158,7 @@ class Novelty:
     @property
     def weight(self) -> int:
         """Bytes that all of it takes, about."""
-        return len(self.rows) * _GROUP + len(self._barren or ()) * _PAGE
+        return len(self.rows) * _GROUP + len(self.barren or ()) * _PAGE
 
     def add_new(self, groups: Iterable[str]) -> list[str]:
         """Count a page that brought something new, and return the rules that were undone by that."""
@@ -195,19 +182,19 @@ class Novelty:
         self.may_lead_on(key, Barren(groups, parent))
         if self.stopped and (stopped := [group for group in groups if group in self.stopped]):
             # What is stopped says nothing about the rest of a wider one.
-            self._row(stopped[0]).add(url, use)
+            self.rows[stopped[0]].add(url, use)
             return None
         longest = 0
         for group in groups:
-            row = self._row(group)
+            row = self.rows[group]
             row.add(url, use)
             self.has_slowed = self.has_slowed or row.length >= SLOWED_AFTER
-            if row.length >= row.enough and 2 * longest < row.length and group not in self._forbidden:
+            if row.length >= row.enough and 2 * longest < row.length and group not in self.forbidden:
                 row.since = row.since or now
                 self.stopped |= {group}
                 for wider in groups[groups.index(group) + 1 :]:
                     # What is known of it says nothing about the rest.
-                    others = self._row(wider)
+                    others = self.rows[wider]
                     others.length = max(0, others.length - row.length)
                 return group
             longest = max(longest, row.length)
@@ -217,22 +204,18 @@ class Novelty:
 
     def may_lead_on(self, key: int, page: Barren) -> None:
         """Remember *page*, known by *key*: something new may be reached through it."""
-        if self._barren is None:
-            self._barren = Recent(MOST_BARREN)
-        self._barren[key] = page
+        if self.barren is None:
+            self.barren = Recent(MOST_BARREN)
+        self.barren[key] = page
 
     def led_on(self, key: int | None) -> Barren | None:
         """Return the page known by *key*, once: something new was reached through it. None if it is not remembered.
 
         A *key* of None is for a page that nobody knows: it may have been the latest.
         """
-        if not self._barren:
+        if not self.barren:
             return None
-        return self._barren.pop(next(reversed(self._barren)) if key is None else key, None)
-
-    def goes_on(self, groups: Iterable[str]) -> bool:
-        """Tell whether one of *groups* is never stopped: nobody knows what its pages bring."""
-        return not self._forbidden.isdisjoint(groups)
+        return self.barren.pop(next(reversed(self.barren)) if key is None else key, None)
 
     def skips(self, groups: Iterable[str], use: int, *, may_stop: bool = True) -> str | None:
         """Return the rule by which a request for *use* need not be sent, None if it is sent; to be asked once.
@@ -265,34 +248,25 @@ class Novelty:
         """Tell whether others are to be requested before the URLs of one of *groups*."""
         return any(group in self.rows and self.rows[group].length >= SLOWED_AFTER for group in groups)
 
-    def is_in_force(self, rule: str) -> bool:
-        """Tell whether the group that *rule* is about is stopped."""
-        return group_in(rule) in self.stopped
-
     def never_stop(self, group: str) -> None:
         """Let *group* go on, whatever it brings."""
-        self._forbidden |= {group}
+        self.forbidden |= {group}
         self._end_row(group)
 
     def begin_again(self) -> None:
         """Forget all rows, as URLs are known in another way from now on."""
-        self.rows = {group: row for group, row in self.rows.items() if group in self._pinned}
+        for group in self.rows.keys() - self._pinned:
+            del self.rows[group]
         self.has_slowed = False
-        self._barren = None
+        self.barren = None
         self.stopped = self._pinned
 
     def _skips(self, group: str) -> bool:
         self._checks.matched += 1
         if group not in self._pinned and (self._checks.is_overdue() or self._checks.is_due()):
             return False
-        self._row(group).skipped += 1
+        self.rows[group].skipped += 1
         return True
-
-    def _row(self, group: str) -> Row:
-        row = self.rows.get(group)
-        if row is None:
-            row = self.rows[group] = Row()
-        return row
 
     def _end_row(self, group: str) -> bool:
         """Begin a new row of *group*, and return whether it was stopped."""

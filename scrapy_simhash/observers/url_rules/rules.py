@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
-from scrapy_simhash.observers.url_rules.host import FETCHED, MISSING, HostRules, Seen, Skip, Texts
+from scrapy_simhash.observers.url_rules.host import FETCHED, MISSING, HostRules, Page
 from scrapy_simhash.observers.url_rules.hypotheses import hypothesis_of
 from scrapy_simhash.observers.url_rules.kept import RuleKeeper
-from scrapy_simhash.observers.url_rules.novelty import Came, group_in
-from scrapy_simhash.observers.url_rules.trials import Look, Looks
+from scrapy_simhash.observers.url_rules.novelty import group_in
 from scrapy_simhash.scope import host_of
 
 #: Hosts of which rules are in memory, and the bytes that they may take together.
 MOST_HOSTS, MOST_BYTES = 10_000, 32_000_000
-#: Pages that may wait until they are learned from.
-MOST_WAITING = 64
+#: Numbers that are known again at most: one takes the place of another that falls on the same slot.
+SLOTS = 1 << 17
+
+
+class Firsts:
+    """Knows numbers again, each with what it came with at first. What is forgotten is new once more. 1.5 MB.
+
+    >>> firsts = Firsts()
+    >>> firsts.former(7, 1), firsts.former(7, 2)
+    (0, 1)
+    """
+
+    def __init__(self) -> None:
+        self._numbers = array("Q", bytes(8 * SLOTS))
+        self._values = array("I", bytes(4 * SLOTS))
+
+    def former(self, number: int, value: int = 1) -> int:
+        """Return the *value* that *number* came with at first; 0 if it comes for the first time."""
+        number = number & (1 << 64) - 1 or 1
+        slot = number % SLOTS
+        if self._numbers[slot] == number:
+            return self._values[slot]
+        self._numbers[slot], self._values[slot] = number, value
+        return 0
 
 
 class Choice(NamedTuple):
@@ -25,31 +48,6 @@ class Choice(NamedTuple):
     rule: str
     host: str
     """Empty for all hosts."""
-
-
-class Origin(NamedTuple):
-    """Where a page came from."""
-
-    asked: str
-    """The URL that was asked for, which may have led elsewhere."""
-    parent: str | None
-    """The page that linked to it: empty if that is not known, None if there is none."""
-    is_silent: bool = False
-    """Whether it has no text at all."""
-    is_after_all: bool = False
-    """Whether its request had been skipped."""
-    is_protected: Callable[[], bool] | None = None
-    """Tells whether it is a page of its own although its text came before, as a variant of a product is. Costly."""
-
-
-class _Page(NamedTuple):
-    """A page to be learned from."""
-
-    url: str
-    content: int
-    former: int
-    use: int
-    origin: Origin | None
 
 
 def choice(text: str) -> Choice:
@@ -65,6 +63,8 @@ def choice(text: str) -> Choice:
     return found
 
 
+# A page is asked for it when it comes, when it is learned from, and for each page that it leads to.
+@lru_cache(maxsize=256)
 def site_of(url: str) -> str:
     """Return what the URLs of one site share: the host without its port, and without ``www.``.
 
@@ -77,14 +77,13 @@ def site_of(url: str) -> str:
 class UrlRules:
     """The rules of each host. When there are too many hosts, the one that was not used for longest goes.
 
-    >>> from scrapy_simhash.observers.url_rules import Look
     >>> rules = UrlRules()
     >>> for visit in range(120):
     ...     url = f"https://example.com/story/{visit % 30}?sid={visit}"
-    ...     _ = rules.learn(url, 1 + visit % 30, lambda fresh: Look())
+    ...     _ = rules.learn([Page(url, 1 + visit % 30, look=lambda any_variant: 0)])
     >>> rules.of(url).in_force
     ['parameter sid']
-    >>> rules.would_skip("https://example.com/story/7?sid=new").rules
+    >>> rules.would_skip("https://example.com/story/7?sid=new")
     ('parameter sid',)
     """
 
@@ -100,63 +99,44 @@ class UrlRules:
         self._pinned = tuple(pinned)
         self._forbidden = tuple(forbidden)
         self._hosts: OrderedDict[str, HostRules] = OrderedDict()
-        #: Pages that are to be learned from, by site.
-        self._waiting: dict[str, list[_Page]] = {}
-        self._number_waiting = 0
-        #: Whether requests depend on what is learned.
-        self._decides = False
         #: Bytes that all of it takes, about.
         self.weight = 0
-        self._seen = Seen()
-        self._texts = Texts()
+        self._contents = Firsts()
+        self._texts = Firsts()
 
     def of(self, url: str) -> HostRules:
         """Return the rules of the host of *url*, empty ones at its first page."""
         return self._find(site_of(url))
 
-    def learn(
-        self,
-        url: str,
-        content: int,
-        look: Looks | None,
-        now: int = 0,
-        use: int = 1,
-        origin: Origin | None = None,
-        former: int = 0,
-    ) -> list[Choice]:
-        """Learn from a page, and return the rules that were given up, each with its host.
+    def learn(self, pages: Iterable[Page], now: int = 0) -> list[Choice]:
+        """Learn from *pages* in their order, and return the rules that were given up, each with its host.
 
-        See `HostRules.learn`. *look* is None for a page that repeats no earlier one: it makes no rule, so it waits
-        until `MOST_WAITING` do, or until a page repeats another. Pages that are learned together cost less, as the
-        processor has the code at hand. None waits once rules decide about requests. Without *origin*, the page does
-        not count for novelty. *former* is what former() has returned.
+        Together they cost less than one by one, as the processor has the code at hand, and leave the same behind.
+        *now* is in seconds of Unix time. See `HostRules.learn`.
         """
-        site = site_of(url)
-        page = _Page(url, content, former, use, origin)
-        if look is None and not self._decides:
-            self._waiting.setdefault(site, []).append(page)
-            self._number_waiting += 1
-            return self.settle(now) if self._number_waiting >= MOST_WAITING else []
-        given_up = self._settle_one(site, now) if site in self._waiting else []
-        return given_up + self._learn(site, (page,), look or _unseen, now)
+        given_up: list[Choice] = []
+        for page in pages:
+            site = site_of(page.url)
+            host = self._find(site)
+            is_new = None if page.asked is None or page.content == MISSING else self._is_new(page, site, host)
+            for rule in host.learn(page, now, is_new=is_new):
+                given_up.append(Choice(rule, site))
+            self._weigh(host)
+            if host.brought_new and page.parent is not None:
+                given_up += self.led_on(page.parent, site)
+            while self.weight > MOST_BYTES and len(self._hosts) > 1:
+                self._forget_one()
+        return given_up
 
     def former(self, url: str, content: int, text: int | None) -> int:
         """Return the *content* of the first page of the host of *url* with the hash *text*; 0 if this is the first.
 
-        Pages of equal text are equal for rules, whatever the verdicts on them.
+        Pages of equal text are equal for rules, whatever the verdicts on them, which change as a site becomes known.
         """
         return 0 if text is None else self._texts.former(hash((site_of(url), text)), content)
 
-    def settle(self, now: int) -> list[Choice]:
-        """Learn from the pages that wait, and return what learn() does."""
-        return [given_up for site in list(self._waiting) for given_up in self._settle_one(site, now)]
-
     def forget(self, url: str) -> None:
         """Forget that the page at *url* was fetched: what was made of it is lost."""
-        waiting = self._waiting.get(site_of(url), [])
-        kept = [page for page in waiting if page.url != url]
-        self._number_waiting -= len(waiting) - len(kept)
-        waiting[:] = kept
         self.of(url).forget(url)
 
     def led_on(self, parent: str | None, site: str) -> list[Choice]:
@@ -167,60 +147,35 @@ class UrlRules:
         """
         undone: list[Choice] = []
         while parent is not None:
-            place = site_of(parent) if parent else site
-            host = self._hosts.get(place)
-            if host is None:
+            site = site_of(parent) if parent else site
+            host = self._hosts.get(site)
+            # Where every page brought something new, none is waiting for it.
+            if host is None or not host.novelty.barren or (page := host.led_on(parent)) is None:
                 break
-            before = host.weight
-            page = host.led_on(parent)
-            if page is not None:
-                undone += [Choice(rule, place) for rule in host.novelty.add_new(page.groups)]
-            self.weight += host.weight - before
-            parent, site = (page and page.parent) or None, place
+            undone += [Choice(rule, site) for rule in host.novelty.add_new(page.groups)]
+            self._weigh(host)
+            parent = page.parent or None
         return undone
 
-    def would_skip(self, url: str, use: int = 1, *, may_stop: bool = True) -> Skip | None:
-        """Return why the request of *url* need not be sent, None if it is sent; see `HostRules.would_skip`."""
-        host = self.of(url)
-        self._decides = self._decides or bool(host.in_force or host.novelty.stopped)
-        return host.would_skip(url, use, may_stop=may_stop)
+    def would_skip(self, url: str, use: int = 1, *, may_stop: bool = True) -> tuple[str, ...]:
+        """Return the rules by which *url* need not be requested, none if it is sent; see `HostRules.would_skip`."""
+        return self.of(url).would_skip(url, use, may_stop=may_stop)
 
     @property
     def hosts(self) -> dict[str, HostRules]:
         """The hosts in memory, by name."""
         return dict(self._hosts)
 
-    def _settle_one(self, site: str, now: int) -> list[Choice]:
-        pages = self._waiting.pop(site)
-        self._number_waiting -= len(pages)
-        return self._learn(site, pages, _unseen, now)
-
-    def _learn(self, site: str, pages: Sequence[_Page], look: Looks, now: int) -> list[Choice]:
-        host = self._find(site)
-        given_up = []
-        for url, content, former, use, origin in pages:
-            came = None if origin is None or content == MISSING else self._came(site, content, former, origin)
-            before = host.weight
-            given_up += [
-                Choice(rule, site) for rule in host.learn(url, content, look, now, use, came, former)
-            ]
-            self.weight += host.weight - before
-            if origin is not None and host.brought_new:
-                given_up += self.led_on(origin.parent, site)
-        while self.weight > MOST_BYTES and len(self._hosts) > 1:
-            self._forget_one()
-        return given_up
-
-    def _came(self, site: str, content: int, former: int, origin: Origin) -> Came:
+    def _is_new(self, page: Page, site: str, host: HostRules) -> bool:
         # A short page may say anything, but for one that has no text at all.
-        is_short = content == FETCHED
-        is_new = not origin.is_silent if is_short else self._seen.is_new(hash((site, content))) and not former
-        if not is_new and origin.is_protected is not None:
-            host = self._find(site)
-            # Where nobody asks whether to skip anything, only what is counted depends on it.
-            if host.checks.requests or host.novelty.has_slowed:
-                is_new = origin.is_protected()
-        return Came(origin.asked, is_new, origin.parent, origin.is_after_all)
+        if page.content == FETCHED:
+            is_new = not page.is_silent
+        else:
+            is_new = not self._contents.former(hash((site, page.content))) and not page.former
+        # Where nobody asks whether to skip anything, only what is counted depends on it.
+        if not is_new and page.is_protected and (host.checks.requests or host.novelty.has_slowed):
+            return page.is_protected()
+        return is_new
 
     def _find(self, site: str) -> HostRules:
         host = self._hosts.get(site)
@@ -228,7 +183,7 @@ class UrlRules:
             host = self._hosts[site] = HostRules(
                 pinned=self._chosen(self._pinned, site), forbidden=self._chosen(self._forbidden, site)
             )
-            self.weight += host.weight
+            self._weigh(host)
             if self.keeper is not None:
                 self.keeper.add(site, host)
             if len(self._hosts) > MOST_HOSTS:
@@ -237,17 +192,17 @@ class UrlRules:
             self._hosts.move_to_end(site)
         return host
 
+    def _weigh(self, host: HostRules) -> None:
+        weight = host.weight
+        self.weight += weight - host.weighed
+        host.weighed = weight
+
     def _forget_one(self) -> None:
         site, host = self._hosts.popitem(last=False)
         if self.keeper is not None:
             self.keeper.drop(site)
-        self.weight -= host.weight
+        self.weight -= host.weighed
 
     @staticmethod
     def _chosen(choices: Iterable[Choice], site: str) -> frozenset[str]:
         return frozenset(rule for rule, host in choices if host in ("", site))
-
-
-def _unseen(any_variant: bool) -> Look:
-    """Look at a page that repeats no other: nothing of it is needed."""
-    return Look(is_barred=True)

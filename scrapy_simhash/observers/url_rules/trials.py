@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 from zlib import crc32
 
 from scrapy_simhash.observers.url_rules.cut_url import CutUrl
 from scrapy_simhash.observers.url_rules.evidence import MOST_UNDER, Entry, Evidence, Ring
-from scrapy_simhash.observers.url_rules.hypotheses import HYPOTHESES, PARAMETER, PARAMETER_VALUE, prior
+from scrapy_simhash.observers.url_rules.hypotheses import (
+    PARAMETER,
+    PARAMETER_VALUE,
+    Hypothesis,
+    hypotheses_about,
+    prior,
+    values_of,
+)
 
 #: Rules of a host that may be under test.
 MOST_RULES = 64
@@ -19,41 +27,47 @@ MOST_GROUPS = 256
 PATIENCE = 256
 #: Looks at pages of a host, and one more for so many pages that were compared. A rule takes some 150.
 MOST_LOOKS, PAGES_A_LOOK = 1_000, 10
-WITH_MANY_VALUES = [each for each in HYPOTHESES if each.has_many_values and each is not PARAMETER]
-WITH_ONE_VALUE = [each for each in HYPOTHESES if not each.has_many_values and each is not PARAMETER_VALUE]
 #: What things weigh, in bytes, for the bound over all hosts.
-_RING, _TRIAL = 1_200, 600
-_NEVER = 1 << 62
+_RING, _TRIAL = 1_700, 600
 #: Nobody sells a size for each link: a value by which variants of a product are never told.
 _RANDOM = re.compile(
     r"=(?=[a-z]*[0-9])(?=[0-9]*[a-z])[0-9a-z]{12,}(?:&|\Z)|[0-9a-f]{8}-[0-9a-f-]{27}", re.IGNORECASE
 )
 
 
-class Look(NamedTuple):
-    """What is seen of a page only when it is needed."""
-
-    is_barred: bool = False
-    """Whether it is no evidence that it is the same as another page: a translation, a variant of a product."""
-    links: int = 0
-    """Hash of what the links of a listing say; 0 for other pages."""
+#: Looks at a page when it is needed. Returns a hash of what the links of a listing say, 0 for other pages; None for a
+#: page that is no evidence that it is the same as another one: a translation, a variant of a product. The argument
+#: says whether a variant of a product is the same page all the same.
+Looks: TypeAlias = Callable[[bool], int | None]
 
 
-#: Returns what is seen of a page. The argument says whether a variant of a product is the same page all the same.
-Looks: TypeAlias = Callable[[bool], Look]
+def unseen(any_variant: bool) -> int | None:
+    """Look at a page that repeats no other: nothing of it is needed."""
+    return None
 
 
+class Comparison(NamedTuple):
+    """A page that is compared with those that came before."""
+
+    group: str
+    """That of its URL."""
+    same: tuple[int, int]
+    """Its content, and one that is the same, 0 for none."""
+    look: Looks
+    content_of: Callable[[CutUrl], int]
+
+
+@dataclass(slots=True)
 class Trial:
     """A rule under test in one group of URLs."""
 
-    __slots__ = ("evidence", "finds_fresh", "is_fresh", "ring", "tried")
-
-    def __init__(self, ring: Ring | None) -> None:
-        self.ring = ring
-        self.tried = 0
-        self.is_fresh = False
-        self.finds_fresh = True
-        self.evidence: Evidence | None = None
+    ring: Ring | None
+    tried: int = 0
+    is_fresh: bool = False
+    """Whether nearly every URL has a value of its own."""
+    finds_fresh: bool = True
+    """Whether that is to be found by the values; else by those of several parameters."""
+    evidence: Evidence | None = None
 
     def note(self, value: str) -> int:
         """Take note of what a URL had, and return its hash."""
@@ -76,11 +90,16 @@ class Trial:
         """Whether pages differed here."""
         return self.evidence is not None and self.evidence.different > 0
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has found nothing, or surely no rule."""
+        return self.tried >= PATIENCE if self.evidence is None else self.evidence.is_hopeless
+
 
 class Trials:
     """The rules of one host under test."""
 
-    __slots__ = ("_compared", "_fresh", "_groups", "_looks", "differing", "evidence", "weight")
+    __slots__ = ("_compared", "_fresh", "_groups", "_looks", "differing", "evidence", "has_counted", "weight")
 
     def __init__(self) -> None:
         self.evidence: dict[str, Evidence] = {}
@@ -93,102 +112,92 @@ class Trials:
         #: Of the latest page: the rules against which it speaks, each with the URL without what the rule is about,
         #: and with the content of the other page.
         self.differing: list[tuple[str, CutUrl, int]] = []
+        #: Whether any pair was counted for it.
+        self.has_counted = False
 
     def get(self, group: str, rule: str) -> Trial | None:
         """Return the trial of *rule* in *group*, None if there was none."""
-        trials = self._groups.get(group)
-        return None if trials is None else trials.get(rule)
+        return self._groups.get(group, {}).get(rule)
 
     @property
     def believed(self) -> list[str]:
         """The rules that are believed."""
         return [rule for rule, evidence in self.evidence.items() if evidence.stage]
 
-    def believed_by_age(self, now: int) -> list[str]:
-        """Return the same, those first that were believed first, so that nothing changes without need."""
-        key = {rule: self.evidence[rule] for rule in self.believed}
-        return sorted(key, key=lambda rule: (key[rule].since or now or _NEVER, -key[rule].same))
-
     def begin_again(self) -> None:
         """Forget the URLs, since they are written in another way from now on; what was counted stays."""
         for trials in self._groups.values():
             for trial in trials.values():
                 if trial.ring is not None:
-                    trial.ring = trial.ring.emptied()
+                    trial.ring.empty()
 
     def forget(self, rule: str, group: str) -> None:
         """Forget what was counted for *rule* in the groups.
 
         Where pages differed, as now in *group*, it is not in force until the pairs of that group say so.
         """
-        self._trial(group, rule, True).add(rule, 0, False)
+        self._trial(group, rule).add(rule, 0, False)
         for trials in self._groups.values():
-            if rule in trials:
-                former = trials[rule].evidence
-                trials[rule].evidence = None
-                if former is not None and former.different:
-                    trials[rule].add(rule, 0, False)
+            if (trial := trials.get(rule)) is not None:
+                was_wrong, trial.evidence = trial.is_wrong, None
+                if was_wrong:
+                    trial.add(rule, 0, False)
 
     def wrong_groups(self) -> dict[str, dict[str, Evidence]]:
         """Return for each rule the groups in which pages differed, with the evidence there."""
         found: dict[str, dict[str, Evidence]] = {}
         for group, trials in self._groups.items():
             for rule, trial in trials.items():
-                if trial.evidence is not None and trial.evidence.different:
+                if trial.evidence is not None and trial.is_wrong:
                     found.setdefault(rule, {})[group] = trial.evidence
         return found
 
     def put(self, rule: str, group: str, evidence: Evidence) -> None:
         """Put back what wrong_groups() gave."""
-        self._trial(group, rule, False).evidence = evidence
+        self._trial(group, rule, has_ring=False).evidence = evidence
 
     def note(self, url: CutUrl, group: str) -> None:
         """Take note of the parameters of a URL whose page is no evidence."""
         for rule, value, _ in PARAMETER.of(url):
-            if trial := self._trial_for(group, rule):
+            if trial := self._trial_with_ring(group, rule):
                 self._note(trial, rule, value)
 
     def compare(
         self,
         url: CutUrl,
-        group: str,
-        content: int,
+        whole: CutUrl,
+        same: tuple[int, int],
         look: Looks,
         content_of: Callable[[CutUrl], int],
-        former: int = 0,
     ) -> None:
-        """Compare a page with those whose URLs differ from its own in one part.
+        """Compare the page at *url*, which is *whole* without what has no effect, with those whose URLs differ a bit.
 
-        *content_of* returns the content of the page at a URL that was fetched, 0 if none is known. *former* is a
-        content that is the same as *content*, 0 for none.
+        That is in one part. *same* is its content, and one that is the same, 0 for none. *content_of* returns the
+        content of the page at a URL that was fetched, 0 if none is known.
         """
-        self.differing = []
-        same = (content, former)
+        self.differing, self.has_counted = [], False
         self._compared += 1
+        page: Comparison | None = None
         open_names: dict[str, Trial] = {}
-        for rule, value, shorter in PARAMETER.of(url) if url.query else ():
-            trial = self._compare(group, rule, value, shorter, same, look, content_of)
-            if trial is not None and not trial.is_wrong:
-                open_names[rule.partition(" ")[2]] = trial
-        for hypothesis in WITH_MANY_VALUES:
+        for hypothesis in hypotheses_about(url):
             for rule, value, shorter in hypothesis.of(url):
-                self._compare(group, rule, value, shorter, same, look, content_of)
-        for hypothesis in WITH_ONE_VALUE:
-            for rule, _, shorter in hypothesis.of(url):
-                if other := content_of(shorter):
-                    # None of them chooses a variant of a product.
-                    self._count(self._trial(group, rule, False), rule, shorter, same, other, None, look, True)
-        for rule, value, shorter in PARAMETER_VALUE.of(url) if url.query else ():
-            trial = self.get(group, f"{PARAMETER.name} {value.partition('=')[0]}")
-            if (trial is None or not trial.is_fresh) and (other := content_of(shorter)):
-                self._count(self._trial(group, rule, False), rule, shorter, same, other, None, look)
-        if not open_names:
+                other = 0 if hypothesis.has_many_values else content_of(shorter)
+                if not hypothesis.has_many_values and not other:
+                    continue
+                page = page or Comparison(whole.group, same, look, content_of)
+                if other:
+                    self._compare_one(page, hypothesis, rule, shorter, other)
+                    continue
+                trial = self._compare(page, rule, value, shorter)
+                if hypothesis is PARAMETER and trial is not None and not trial.is_wrong:
+                    open_names[rule.partition(" ")[2]] = trial
+        if page is None or len(open_names) < 2:
             return
         # Where several change at once, none can be told alone: all together, or at least those that always change.
         for names in (set(open_names), {name for name, trial in open_names.items() if trial.is_fresh}):
             if len(names) > 1:
-                rule, value, shorter = PARAMETER.difference(url, ",".join(sorted(names)))
-                trial = self._compare(group, rule, value, shorter, same, look, content_of)
+                several = PARAMETER.difference(url, ",".join(sorted(names)), values_of(url, names))
+                trial = self._compare(page, *several)
                 if trial is not None:
                     trial.finds_fresh = False
                     trial.is_fresh = all(open_names[name].is_fresh for name in names)
@@ -202,35 +211,41 @@ class Trials:
         open_names = [name for name, trial in rules.items() if trial is not None and not trial.is_wrong]
         return hash(PARAMETER.without(url, ",".join(open_names))) if open_names else None
 
-    def _compare(
-        self,
-        group: str,
-        rule: str,
-        value: str,
-        shorter: CutUrl,
-        same: tuple[int, int],
-        look: Looks,
-        content_of: Callable[[CutUrl], int],
-    ) -> Trial | None:
-        trial = self._trial_for(group, rule)
+    def _compare(self, page: Comparison, rule: str, value: str, shorter: CutUrl) -> Trial | None:
+        """Compare a page with the one that its group had before at the URL *shorter*; None if there is no room."""
+        trial = self._trial_with_ring(page.group, rule)
         if trial is None or trial.ring is None:
             return trial
         ring, key, hashed = trial.ring, _key(shorter), self._note(trial, rule, value)
         other = ring.find(key)
-        content = same[0]
-        links = other.links if other is not None and other.content in same else 0
+        content = page.same[0]
+        links = other.links if other is not None and other.content in page.same else 0
         if other is not None and other.value != hashed:
             if ring.times_under(content) <= MOST_UNDER:
                 any_variant = rule in self._fresh and bool(_RANDOM.search(value))
-                links = self._count(trial, rule, shorter, same, other.content, other.links, look, any_variant)
-        elif other is None and ring.has_several_values and (known := content_of(shorter)):
-            self._count(trial, rule, shorter, same, known, None, look)
+                links = self._count(page, trial, rule, shorter, other.content, other.links, any_variant)
+        elif other is None and ring.has_several_values and (known := page.content_of(shorter)):
+            self._count(page, trial, rule, shorter, known, None)
         ring.put(key, Entry(content, hashed, links))
-        evidence = trial.evidence
-        if (evidence is None and trial.tried >= PATIENCE) or (evidence is not None and evidence.is_hopeless):
+        if trial.has_ended:
             trial.ring = None
             self.weight -= _RING
         return trial
+
+    def _compare_one(
+        self, page: Comparison, hypothesis: Hypothesis, rule: str, shorter: CutUrl, other: int
+    ) -> None:
+        """Compare a page with the *other* one at the URL *shorter*, by a rule that has one value."""
+        if hypothesis is PARAMETER_VALUE:
+            name = rule.partition(" ")[2].partition("=")[0]
+            trial = self.get(page.group, f"{PARAMETER.name} {name}")
+            if trial is not None and trial.is_fresh:
+                return
+        # None of the others chooses a variant of a product.
+        any_variant = hypothesis is not PARAMETER_VALUE
+        self._count(
+            page, self._trial(page.group, rule, has_ring=False), rule, shorter, other, None, any_variant
+        )
 
     def _note(self, trial: Trial, rule: str, value: str) -> int:
         hashed = trial.note(value)
@@ -240,20 +255,19 @@ class Trials:
 
     def _count(
         self,
+        page: Comparison,
         trial: Trial,
         rule: str,
         shorter: CutUrl,
-        same: tuple[int, int],
         other: int,
         links: int | None,
-        look: Looks,
         any_variant: bool = False,
     ) -> int:
         """Count a pair of pages, and return what the links of this one say.
 
         *links* are those of the other page: 0 if nobody looked, None if nobody can.
         """
-        content, is_same = same[0], other in same
+        content, is_same = page.same[0], other in page.same
         own = 0
         if is_same:
             # A page that is linked everywhere was counted often enough.
@@ -262,10 +276,10 @@ class Trials:
             if self._looks >= MOST_LOOKS + self._compared // PAGES_A_LOOK:
                 return 0
             self._looks += 1
-            seen = look(any_variant)
-            if seen.is_barred:
+            seen = page.look(any_variant)
+            if seen is None:
                 return 0
-            own = seen.links
+            own = seen
             if own and not links:
                 return own
             is_same = own == links or not own
@@ -275,16 +289,10 @@ class Trials:
             self.evidence[rule] = Evidence(prior=prior(rule))
         trial.add(rule, content, is_same)
         self.evidence[rule].add(content, is_same)
+        self.has_counted = True
         if not is_same:
             self.differing.append((rule, shorter, other))
         return own
-
-    def _trial_for(self, group: str, rule: str) -> Trial | None:
-        """Return the trial of a rule that has many values, None if there are too many others."""
-        trials = self._groups.get(group)
-        if trials is None and len(self._groups) >= MOST_GROUPS:
-            return None
-        return (trials and trials.get(rule)) or self._trial(group, rule, True)
 
     def _forget_weakest(self) -> None:
         """Forget the half of the rules with the fewest pairs; those that are believed stay."""
@@ -293,7 +301,12 @@ class Trials:
             if not self.evidence[rule].stage:
                 del self.evidence[rule]
 
-    def _trial(self, group: str, rule: str, has_ring: bool) -> Trial:
+    def _trial_with_ring(self, group: str, rule: str) -> Trial | None:
+        """Return the trial of a rule that has many values, None if there are too many groups."""
+        has_room = group in self._groups or len(self._groups) < MOST_GROUPS
+        return self._trial(group, rule) if has_room else None
+
+    def _trial(self, group: str, rule: str, *, has_ring: bool = True) -> Trial:
         trials = self._groups.setdefault(group, {})
         trial = trials.get(rule)
         if trial is None:

@@ -11,7 +11,7 @@ from scrapy_simhash import Config, PageFingerprinter, Verdict
 from scrapy_simhash.observers.floods import Flood
 from scrapy_simhash.observers.floods import notices as module
 from scrapy_simhash.observers.floods.notices import FloodNotices
-from scrapy_simhash.observers.url_rules import Row
+from scrapy_simhash.observers.url_rules.novelty import Row
 from scrapy_simhash.signals import flood_found
 from scrapy_simhash.verdict import Reason, Status
 from tests.stand_in import simhash_stats, stand_in

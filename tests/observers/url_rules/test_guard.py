@@ -4,24 +4,35 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
+from random import Random
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from scrapy import Request, Spider
+from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
 from scrapy_simhash import RequestSkipped
 from scrapy_simhash.config import Config
-from scrapy_simhash.fingerprinter import PageFingerprinter
-from scrapy_simhash.observers.url_rules import FETCHED, Look, Origin
-from scrapy_simhash.observers.url_rules.guard import SkippingUrlRuleGuard
+from scrapy_simhash.crawling import Depths, JudgedPage
+from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
+from scrapy_simhash.observers.url_rules.guard import MOST_WAITING, SkippingUrlRuleGuard, UrlRuleGuard
+from scrapy_simhash.observers.url_rules.host import FETCHED, Page
 from scrapy_simhash.observers.url_rules.kept_requests import MOST_KEPT, MOST_KEPT_IN_ALL, KeptRequests
+from scrapy_simhash.signals import flood_found
+from scrapy_simhash.verdict import Reason, Status, Verdict
+from tests.stand_in import simhash_stats
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from scrapy.crawler import Crawler
+
+    from scrapy_simhash.observers.floods import Flood
 
 SITE = "https://example.com"
 
@@ -46,12 +57,25 @@ def guard_of(mode: str, **settings: Any) -> tuple[SkippingUrlRuleGuard, Crawler]
     return SkippingUrlRuleGuard(crawler, PageFingerprinter(config)), crawler
 
 
+def judged(guard: UrlRuleGuard, url: str, verdict: Verdict, text: int, **more: Any) -> None:
+    """Let *guard* see a page with the hash *text*."""
+    meta, status = more.get("meta"), more.get("status", 200)
+    request = Request(url, meta=meta)
+    response = HtmlResponse(url, status, body=f"<p>Page {text}</p>".encode(), request=request)
+    depths = Depths(guard._crawler.settings)
+    guard.judged(JudgedPage(request, response, depths, verdict, Reading(None, text)))
+
+
+def learn(guard: UrlRuleGuard, url: str, content: int, use: int, **more: Any) -> None:
+    guard.rules.learn([Page(url, content, lambda any_variant: 0, use, **more)], 1)
+
+
 def trained(**settings: Any) -> tuple[SkippingUrlRuleGuard, list[Request]]:
     """Return a guard by whose rules ``sid`` has no effect, and the requests that it sends after all."""
     guard, crawler = guard_of("skip", **settings)
     use = guard._use(Request(SITE))
     for visit in range(8 * 40):
-        guard.rules.learn(f"{SITE}/p/{visit % 40}?sid={visit}", 1 + visit % 40, lambda _: Look(), 1, use)
+        learn(guard, f"{SITE}/p/{visit % 40}?sid={visit}", 1 + visit % 40, use)
     assert guard.rules.of(SITE).in_force == ["parameter sid"]
     sent: list[Request] = []
     crawler.engine = SimpleNamespace(crawl=sent.append)  # type: ignore[assignment]
@@ -74,6 +98,79 @@ def until_skipped(guard: SkippingUrlRuleGuard, request: Request) -> None:
     with suppress(RequestSkipped):
         while True:
             guard.screen(request)
+
+
+#: Forms of URLs of a site, and whether a new number is a new page.
+FORMS = [
+    ("/p/{page}?sid={number}", False),
+    ("/p?sid={number}&ts={number}&id={page}", False),
+    ("/day/{number}", False),
+    ("/p/{page}/", False),
+    ("/print/p/{page}", False),
+    ("/story/{number}", True),
+]
+
+
+def fed(forms: list[int], seed: int, most: int) -> tuple[UrlRuleGuard, list[str]]:
+    """Return a guard that got pages of some *forms*, at most so many at once, and the floods that it told."""
+    random, (guard, crawler) = Random(seed), guard_of("observe")
+    told: list[str] = []
+
+    def tell(flood: Flood) -> None:
+        told.append(flood.group)
+
+    crawler.signals.connect(tell, signal=flood_found)
+    met: set[int] = set()
+    urls = ["", SITE]
+    for number in range(300):
+        pattern, is_new = FORMS[random.choice(forms)]
+        page = random.randrange(25)
+        host = random.choice(("example.com", "example.com", "www.example.com", "example.org"))
+        url = f"https://{host}{pattern.format(page=page, number=number)}"
+        text = 1_000 + number if is_new else page
+        verdict = Verdict(Status.NEAR_DUPLICATE if text in met else Status.NEW, cluster=text)
+        if page == 0 and random.random() < 0.1:
+            verdict = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
+        met.add(text)
+        status = random.choice([200] * 150 + [304, 404])
+        judged(guard, url, verdict, text, status=status, meta={"simhash_parent": random.choice(urls[-9:])})
+        if len(guard._waiting) >= most:
+            guard.learn_waiting()
+        urls.append(url)
+    guard.spider_closed(crawler.spider, "finished")  # type: ignore[arg-type]
+    return guard, told
+
+
+@given(
+    st.lists(st.integers(0, len(FORMS) - 1), min_size=1, max_size=3),
+    st.integers(),
+    st.integers(2, MOST_WAITING),
+)
+# A rule and a flood of each kind among pages that wait.
+@example([0, 5], 1, MOST_WAITING)
+@example([2], 2, MOST_WAITING)
+def test_pages_that_wait_are_learned_from_as_if_they_had_not(forms: list[int], seed: int, most: int) -> None:
+    with mock.patch("scrapy_simhash.observers.url_rules.guard.time", SimpleNamespace(time=lambda: 7)):
+        (one, told_by_one), (several, told_by_several) = fed(forms, seed, 1), fed(forms, seed, most)
+    assert told_by_one == told_by_several
+    assert simhash_stats(one._crawler) == simhash_stats(several._crawler)
+    assert list(one.rules.hosts) == list(several.rules.hosts)
+    assert one.rules.weight == several.rules.weight
+    for mine, other in zip(one.rules.hosts.values(), several.rules.hosts.values(), strict=True):
+        for name in ("pages", "saved", "checks", "in_force", "evidence", "against"):
+            assert getattr(mine, name) == getattr(other, name)
+        assert (mine.novelty.rows, mine.novelty.stopped) == (other.novelty.rows, other.novelty.stopped)
+
+
+def test_what_waits_is_learned_from_before_a_request_is_screened() -> None:
+    guard, _ = trained()
+    # The rule is wrong of late: two pages that nobody compares with others say so.
+    for number in (1, 2):
+        judged(guard, f"{SITE}/p/{number}?sid=y", Verdict(Status.NEW, cluster=5_000 + number), number)
+    assert len(guard._waiting) == 2
+    assert guard.screen(Request(f"{SITE}/p/3?sid=z")) is None
+    assert guard.rules.of(SITE).in_force == []
+    assert guard._waiting == []
 
 
 def test_what_is_skipped_and_what_never_is() -> None:
@@ -125,7 +222,7 @@ def test_more_is_checked_at_the_end_while_a_rule_is_doubted() -> None:
     guard.spider_idle()
     assert len(sent) == first > 0
     use = guard._use(Request(SITE))
-    guard.rules.learn(sent[0].url, 99_999, lambda _: Look(), 1, use)
+    learn(guard, sent[0].url, 99_999, use)
     guard.spider_idle()
     assert len(sent) > first
     assert len({id(request) for request in sent}) == len(sent)
@@ -236,7 +333,7 @@ def test_what_waits_comes_after_all_that_is_in_the_queue() -> None:
     guard, _ = guard_of("skip")
     for visit in range(40):
         url = f"{SITE}/list/{visit}"
-        guard.rules.learn(url, 7, lambda _: Look(), 1, 1, Origin(url, SITE))
+        learn(guard, url, 7, 1, asked=url, parent=SITE)
     guard.note_priority(Request(f"{SITE}/story/1", priority=-3))
     waiting = guard.screen(Request(f"{SITE}/list/100"))
     assert waiting is not None
@@ -254,7 +351,7 @@ def test_a_pinned_rule_states_no_loss(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     guard, _ = guard_of("skip", SIMHASH_URL_RULES_PIN=["parameter sid", "group /day/{number}"])
     use = guard._use(Request(SITE))
-    guard.rules.learn(f"{SITE}/p?sid=1", 7, lambda _: Look(), 1, use)
+    learn(guard, f"{SITE}/p?sid=1", 7, use)
     for url in (f"{SITE}/p?sid=2", f"{SITE}/day/1"):
         with pytest.raises(RequestSkipped):
             guard.screen(Request(url))
@@ -273,5 +370,5 @@ def test_a_short_page_is_requested_several_times_where_nothing_was_compared() ->
         except RequestSkipped:
             skipped += 1
         else:
-            guard.rules.learn(url, FETCHED, lambda _: Look(), 1, use)
+            learn(guard, url, FETCHED, use)
     assert 15 <= skipped <= 24

@@ -7,38 +7,33 @@ from functools import partial
 
 import pytest
 
-from scrapy_simhash.observers.url_rules import (
-    FETCHED,
-    MISSING,
-    Choice,
-    HostRules,
-    KeptRules,
-    Look,
-    UrlRules,
-    choice,
-    site_of,
-)
-from scrapy_simhash.observers.url_rules.rules import MOST_BYTES
+from scrapy_simhash.observers.url_rules.host import FETCHED, MISSING, HostRules, Page
+from scrapy_simhash.observers.url_rules.kept import KeptRules
+from scrapy_simhash.observers.url_rules.rules import MOST_BYTES, UrlRules, choice
 from scrapy_simhash.observers.url_rules.trials import MOST_LOOKS, PAGES_A_LOOK
 
 SITE = "https://example.com"
 
 
-def plain(any_variant: bool) -> Look:
-    return Look()
+def plain(any_variant: bool) -> int | None:
+    return 0
 
 
-def listing(links: int, any_variant: bool) -> Look:
-    return Look(links=links)
+def listing(links: int, any_variant: bool) -> int | None:
+    return links
+
+
+def variant(any_variant: bool) -> int | None:
+    return 0 if any_variant else None
 
 
 def learn(host: HostRules, pages: Iterable[tuple[str, int]]) -> list[str]:
-    return [rule for path, content in pages for rule in host.learn(SITE + path, content, plain, 1)]
+    return [rule for path, content in pages for rule in host.learn(Page(SITE + path, content, plain), 1)]
 
 
 def is_skipped(host: HostRules, path: str) -> bool:
     """Tell whether most requests like *path*, with other values at its end, are skipped."""
-    return sum(host.would_skip(f"{SITE}{path}x{number}") is not None for number in range(20)) >= 10
+    return sum(bool(host.would_skip(f"{SITE}{path}x{number}")) for number in range(20)) >= 10
 
 
 def visits(form: str, pages: int = 40, rounds: int = 6) -> list[tuple[str, int]]:
@@ -110,28 +105,28 @@ def test_a_wall_in_place_of_many_pages_is_no_evidence() -> None:
 def test_pages_alike_for_other_reasons_are_no_evidence() -> None:
     host = HostRules()
     for path, content in visits("/p/{page}?size={round}"):
-        host.learn(SITE + path, content, lambda any_variant: Look(is_barred=not any_variant), 1)
+        host.learn(Page(SITE + path, content, variant), 1)
     assert host.in_force == []
 
 
 def test_looks_at_pages_are_bounded() -> None:
     host, looks = HostRules(), 0
 
-    def look(any_variant: bool) -> Look:
+    def look(any_variant: bool) -> int | None:
         nonlocal looks
         looks += 1
-        return Look(is_barred=True)
+        return None
 
     for number in range(4_000):
-        host.learn(f"{SITE}/p/{number}", number + 1, look, 1)
-        host.learn(f"{SITE}/p/{number}/", number + 1, look, 1)
+        host.learn(Page(f"{SITE}/p/{number}", number + 1, look), 1)
+        host.learn(Page(f"{SITE}/p/{number}/", number + 1, look), 1)
     assert looks == MOST_LOOKS + 8_000 // PAGES_A_LOOK
 
 
 def test_listings_with_other_links_are_different_pages() -> None:
     host = HostRules()
     for number, (path, content) in enumerate(visits("/list/{page}?after={visit}")):
-        host.learn(SITE + path, content, partial(listing, number + 1), 1)
+        host.learn(Page(SITE + path, content, partial(listing, number + 1)), 1)
     assert host.in_force == []
 
 
@@ -141,15 +136,15 @@ def test_only_a_page_that_was_fetched_is_skipped() -> None:
     assert is_skipped(host, "/p/39?sid=new")
     assert not is_skipped(host, "/p/40?sid=new")
     host.forget(f"{SITE}/p/39?sid={6 * 40 - 1}")
-    assert host.would_skip(f"{SITE}/p/39?sid=new") is None
+    assert not host.would_skip(f"{SITE}/p/39?sid=new")
 
 
 def test_a_page_that_was_fetched_for_another_use_is_not_skipped() -> None:
     host = HostRules()
     learn(host, visits("/p/{page}?sid={visit}"))
     assert is_skipped(host, "/p/7?sid=new")
-    assert all(host.would_skip(f"{SITE}/p/7?sid=x{number}", use=2) is None for number in range(20))
-    host.learn(f"{SITE}/p/7?sid=y", 8, plain, 1, use=2)
+    assert not any(host.would_skip(f"{SITE}/p/7?sid=x{number}", use=2) for number in range(20))
+    host.learn(Page(f"{SITE}/p/7?sid=y", 8, plain, use=2), 1)
     assert any(host.would_skip(f"{SITE}/p/7?sid=x{number}", use=2) for number in range(20))
 
 
@@ -157,7 +152,7 @@ def test_the_same_url_is_not_skipped() -> None:
     host = HostRules()
     learn(host, visits("/p/{page}?sid={visit}"))
     learn(host, [("/p/50?sid=1", 51)])
-    assert host.would_skip(f"{SITE}/p/50?sid=1") is None
+    assert not host.would_skip(f"{SITE}/p/50?sid=1")
     assert is_skipped(host, "/p/50?sid=2")
 
 
@@ -167,7 +162,7 @@ def test_a_rule_that_stops_holding_is_given_up_with_its_second_wrong_page() -> N
     assert host.in_force == ["parameter id"]
     wrong, given_up = 0, []
     for number in range(1_000):
-        if host.would_skip(f"{SITE}/p/{number % 40}?id=x{number}") is None:
+        if not host.would_skip(f"{SITE}/p/{number % 40}?id=x{number}"):
             wrong += 1
             given_up += learn(host, [(f"/p/{number % 40}?id=x{number}", 5_000 + number)])
             if given_up:
@@ -184,7 +179,7 @@ def test_a_rule_that_does_not_hold_in_a_later_group_is_learned_anew_without_it()
     later = [(f"/q/{page}?id={value}", 1_000 + 10 * page + value) for value in range(4) for page in range(40)]
     skipped, sent = [], []
     for path, content in later:
-        if host.would_skip(SITE + path) is None:
+        if not host.would_skip(SITE + path):
             sent.append((path, content))
             if learn(host, [(path, content)]):
                 break
@@ -205,7 +200,7 @@ def test_what_is_sent_to_check_rules_is_bounded() -> None:
     sent, skipped = 0, host.skipped
     for number in range(50_000):
         path = f"/p/{number % 40}?sid=x{number}"
-        if host.would_skip(SITE + path) is None:
+        if not host.would_skip(SITE + path):
             sent += 1
             learn(host, [(path, number % 40 + 1)])
     # A page with fresh links to itself ends: a few requests a page, whatever the number of links.
@@ -219,7 +214,7 @@ def test_what_a_site_hides_behind_a_rule_is_found_while_it_is_kept() -> None:
     skipped = 0
     for number in range(20_000):
         path = f"/p/{number % 40}?sid=x{number}"
-        if host.would_skip(SITE + path) is not None:
+        if host.would_skip(SITE + path):
             skipped += 1
         # From now on each is a page of its own.
         elif learn(host, [(path, 5_000 + number)]):
@@ -231,7 +226,7 @@ def test_what_a_site_hides_behind_a_rule_is_found_while_it_is_kept() -> None:
 
 def test_a_page_that_comes_again_and_again_under_fresh_urls_waits_for_others() -> None:
     host = HostRules()
-    assert host.would_skip(f"{SITE}/home?sid=0") is None
+    assert not host.would_skip(f"{SITE}/home?sid=0")
     assert not host.should_wait(f"{SITE}/home?sid=new")
     learn(host, [(f"/home?sid={visit}&step={visit % 2}", 1) for visit in range(4)])
     assert host.in_force == []
@@ -269,7 +264,7 @@ def test_pages_that_are_there_after_all_are_held_against_a_rule() -> None:
 def test_rules_can_be_pinned_and_forbidden() -> None:
     pinned = HostRules(pinned=frozenset(["parameter sid"]))
     learn(pinned, [("/p?sid=1", 1)])
-    assert pinned.would_skip(f"{SITE}/p?sid=2") is not None
+    assert pinned.would_skip(f"{SITE}/p?sid=2")
     forbidden = HostRules(forbidden=frozenset(["parameter sid"]))
     learn(forbidden, visits("/p/{page}?sid={visit}"))
     assert forbidden.in_force == []
@@ -280,50 +275,10 @@ def test_hosts_do_not_learn_from_each_other_and_memory_is_bounded() -> None:
     rules = UrlRules()
     for number in range(10_500):
         for page in range(2):
-            rules.learn(f"https://h{number}.example/p/{page}?sid={number}", page + 1, plain)
+            rules.learn([Page(f"https://h{number}.example/p/{page}?sid={number}", page + 1, plain)])
     assert len(rules.hosts) <= 10_000
     assert rules.weight <= MOST_BYTES
     assert not rules.of("https://h10499.example/").in_force
-
-
-@pytest.mark.parametrize("form", ["/p/{page}?sid={visit}", "/p?sid={visit:016x}&ts={visit}&id={page}"])
-def test_pages_that_wait_are_learned_from_as_if_they_had_not(form: str) -> None:
-    # Each page comes with a few URLs, between pages that come once; two hosts in turn.
-    pages = [
-        (f"https://{host}.example{path}", content) for (path, content) in visits(form) for host in ("a", "b")
-    ]
-    once = [(f"https://a.example/once/{number}?sid={number}", 1_000 + number) for number in range(len(pages))]
-    at_once, waiting, seen = UrlRules(), UrlRules(), set()
-    for several in zip(pages, once, strict=True):
-        for url, content in several:
-            at_once.learn(url, content, plain)
-            is_new = (site_of(url), content) not in seen
-            waiting.learn(url, content, None if is_new else plain)
-            seen.add((site_of(url), content))
-            # Whatever waits makes no rule.
-            assert waiting.of(url).in_force == at_once.of(url).in_force
-    waiting.settle(0)
-    for site in ("https://a.example/", "https://b.example/"):
-        mine, other = at_once.of(site), waiting.of(site)
-        assert mine.in_force
-        assert (mine.pages, mine.skipped, mine.weight) == (other.pages, other.skipped, other.weight)
-        assert {rule: found.to_list() for rule, found in mine.evidence.items()} == {
-            rule: found.to_list() for rule, found in other.evidence.items()
-        }
-
-
-def test_nothing_waits_once_rules_decide_about_requests() -> None:
-    rules = UrlRules()
-    for path, content in visits("/p/{page}?id={visit}", rounds=8):
-        rules.learn(SITE + path, content, plain)
-    given_up: list[Choice] = []
-    wrong = 0
-    while not given_up and wrong < 1_000:
-        url = f"{SITE}/p/{wrong % 40}?id=x{wrong}"
-        if rules.would_skip(url) is None:
-            given_up = rules.learn(url, 5_000 + wrong, None)
-        wrong += 1
-    assert given_up == [Choice("parameter id", "example.com")]
 
 
 def test_a_rule_that_another_crawler_has_proved_skips_only_what_was_fetched_here() -> None:
@@ -345,7 +300,7 @@ def test_pages_of_equal_text_are_equal_whatever_the_verdicts_on_them() -> None:
         # As long as the site is not known, half of the pages are taken for copies of one.
         content = 1 if is_early and page % 2 else 100 + page
         former = rules.former(url, content, page)
-        rules.learn(url, content, plain, 1, former=former)
+        rules.learn([Page(url, content, plain, former=former)])
     host = rules.of(SITE)
     assert host.in_force == ["parameter sid"]
     assert host.evidence["parameter sid"].different == 0

@@ -56,6 +56,13 @@ def test_what_counts_pages_is_never_a_rule(name: str) -> None:
     assert [each.rule for hypothesis in HYPOTHESES for each in hypothesis.of(parts)] == []
 
 
+def test_a_parameter_with_a_comma_in_its_name_is_not_taken_for_two_others() -> None:
+    parts = cut("https://a.example/p?id,part=1")
+    assert parts is not None
+    found = {each.rule for hypothesis in HYPOTHESES for each in hypothesis.of(parts)}
+    assert "parameter id,part" not in found
+
+
 @pytest.mark.parametrize(
     "url", ["mailto:ann@a.example", "http://[broken", "https://a.example/" + "x" * 3_000, ""]
 )

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from itertools import count
+from typing import Any
 
 import pytest
 
-from scrapy_simhash.observers.url_rules import (
-    FETCHED,
-    MISSING,
+from scrapy_simhash.observers.url_rules.evidence import Checks
+from scrapy_simhash.observers.url_rules.host import FETCHED, MISSING, Page
+from scrapy_simhash.observers.url_rules.novelty import (
+    MOST_DOUBLED,
+    MOST_GROUPS,
     SLOWED_AFTER,
     STOPPED_AFTER,
-    Choice,
-    Look,
-    Origin,
-    UrlRules,
+    Novelty,
 )
-from scrapy_simhash.observers.url_rules.evidence import Checks
-from scrapy_simhash.observers.url_rules.novelty import MOST_DOUBLED, MOST_GROUPS, Novelty
+from scrapy_simhash.observers.url_rules.rules import Choice, UrlRules
 
 SITE = "https://example.com"
 DAYS = ("/day/{number}", "/day/*")
@@ -110,16 +109,12 @@ def test_only_so_many_groups_are_remembered_and_the_stopped_ones_stay() -> None:
     assert novelty.stopped_by(DAYS)
 
 
-def plain(any_variant: bool) -> Look:
-    return Look()
-
-
 def visit(
-    rules: UrlRules, path: str, content: int, parent: str = "/", *, silent: bool = False
+    rules: UrlRules, path: str, content: int, parent: str = "/", host: str = SITE, **more: Any
 ) -> list[Choice]:
-    url = SITE + path
-    origin = Origin(url, SITE + parent, silent)
-    return rules.learn(url, content, plain, 1, 1, origin)
+    url = host + path
+    page = Page(url, content, lambda any_variant: 0, asked=url, parent=SITE + parent, **more)
+    return rules.learn([page], 1)
 
 
 def stopped(rules: UrlRules) -> set[str]:
@@ -154,7 +149,7 @@ def test_what_counts_as_nothing_new(contents: list[int], expected: set[str]) -> 
 def test_pages_without_any_text_bring_nothing_new() -> None:
     rules = UrlRules()
     for number in range(100):
-        visit(rules, f"/day/{number}", FETCHED, silent=True)
+        visit(rules, f"/day/{number}", FETCHED, is_silent=True)
     assert stopped(rules) == {"/day/{number}"}
 
 
@@ -163,7 +158,7 @@ def test_repeats_of_one_reduced_url_count_only_against_that_url() -> None:
     # Thirty lists that come under ever new session ids: all of them are known, and none is stopped.
     visits = ((f"/list/{number % 30}?sid={number:032x}", 1 + number % 30) for number in count())
     for _, (path, content) in zip(range(900), visits, strict=False):
-        if rules.would_skip(SITE + path) is None:
+        if not rules.would_skip(SITE + path):
             visit(rules, path, content)
     assert rules.of(SITE).in_force == ["parameter sid"]
     assert stopped(rules) == set()
@@ -175,7 +170,7 @@ def test_a_list_that_leads_to_new_pages_is_not_stopped() -> None:
         visit(rules, f"/list/{number}", 7)
         visit(rules, f"/thing/{number}", 1_000 + number, f"/list/{number}")
     assert stopped(rules) == set()
-    assert rules.would_skip(f"{SITE}/list/new") is None
+    assert not rules.would_skip(f"{SITE}/list/new")
 
 
 def test_pages_of_other_hosts_are_reached_through_a_list_too() -> None:
@@ -183,8 +178,7 @@ def test_pages_of_other_hosts_are_reached_through_a_list_too() -> None:
     for number in range(STOPPED_AFTER + 1):
         visit(rules, f"/list/{number}", 7)
     assert stopped(rules) == {"/list/{number}"}
-    origin = Origin("https://other.example/1", f"{SITE}/list/5")
-    undone = rules.learn("https://other.example/1", 9, plain, 1, 1, origin)
+    undone = visit(rules, "/1", 9, "/list/5", host="https://other.example")
     assert undone == [Choice("group /list/{number}", "example.com")]
 
 
@@ -201,7 +195,7 @@ def test_what_leads_to_pages_that_are_never_stopped_is_not_stopped_either() -> N
     rules = UrlRules(forbidden=[Choice("group /picture/{number}", "")])
     for number in range(1, 300):
         visit(rules, f"/list/{number}", 7)
-        visit(rules, f"/picture/{number}", FETCHED, f"/list/{number}", silent=True)
+        visit(rules, f"/picture/{number}", FETCHED, f"/list/{number}", is_silent=True)
     assert stopped(rules) == set()
 
 
@@ -210,7 +204,7 @@ def test_a_page_that_was_sent_after_all_counts_for_what_it_leads_to() -> None:
     for number in range(STOPPED_AFTER + 1):
         visit(rules, f"/list/{number}", 7)
     row = rules.of(SITE).novelty.rows["/list/{number}"]
-    rules.learn(f"{SITE}/list/999", 7, plain, 1, 1, Origin(f"{SITE}/list/999", SITE, False, True))
+    visit(rules, "/list/999", 7, is_after_all=True)
     assert row.length == STOPPED_AFTER
     assert visit(rules, "/thing/1", 9, "/list/999") == [Choice("group /list/{number}", "example.com")]
     assert not rules.of(SITE).is_doubted
@@ -223,7 +217,7 @@ def test_a_calendar_in_a_parameter_ends_although_any_parameter_may_have_no_effec
     rules = UrlRules()
     sent = 0
     for number in range(500):
-        if rules.would_skip(f"{SITE}/calendar?month={number}") is None:
+        if not rules.would_skip(f"{SITE}/calendar?month={number}"):
             visit(rules, f"/calendar?month={number}", 7)
             sent += 1
     assert STOPPED_AFTER < sent <= SLOWED_AFTER + STOPPED_AFTER + 40
@@ -232,16 +226,14 @@ def test_a_calendar_in_a_parameter_ends_although_any_parameter_may_have_no_effec
 def test_requests_that_are_sent_after_all_do_not_stop_a_group() -> None:
     rules = UrlRules()
     for number in range(200):
-        url = f"{SITE}/day/{number}"
-        rules.learn(url, 7, plain, 1, 1, Origin(url, SITE, is_after_all=True))
+        visit(rules, f"/day/{number}", 7, is_after_all=True)
     assert stopped(rules) == set()
 
 
 def test_a_protected_page_is_new_to_its_group_whatever_its_text() -> None:
     rules = UrlRules()
     for number in range(3 * STOPPED_AFTER):
-        url = f"{SITE}/boot?variant={number}"
-        rules.learn(url, 7, plain, 1, 1, Origin(url, SITE, is_protected=lambda: True))
+        visit(rules, f"/boot?variant={number}", 7, is_protected=lambda: True)
     assert stopped(rules) == set()
 
 
@@ -250,6 +242,6 @@ def test_without_room_to_keep_requests_only_pinned_groups_are_skipped() -> None:
     for number in range(STOPPED_AFTER + 1):
         visit(rules, f"/day/{number}", 7)
     asked = [f"{SITE}/day/{number}" for number in range(100, 120)]
-    assert all(rules.would_skip(url, may_stop=False) is None for url in asked)
+    assert not any(rules.would_skip(url, may_stop=False) for url in asked)
     assert any(rules.would_skip(url) for url in asked)
     assert rules.would_skip(f"{SITE}/pinned/1", may_stop=False)
