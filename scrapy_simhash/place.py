@@ -202,35 +202,19 @@ def _value(name: str, text: str) -> Any:
     raise ValueError(f"has {name}={value}, which must {what}")
 
 
-#: Settings that there were before, by the key of a URL that has taken their place.
-_FORMER = {"DIR": "", "REDIS_URL": ""} | {f"REDIS_{key.upper()}": key for key in KEYS}
+#: Settings that there were before.
+_FORMER = ("DIR", "REDIS_URL", *(f"REDIS_{key.upper()}" for key in KEYS))
 
 
 def former_settings(settings: Mapping[str, Any]) -> str:
     """Return a sentence about those of *settings* that there were before ``SIMHASH_STORE`` said it all, "" for none.
 
-    >>> former_settings({"SIMHASH_DIR": "seen"})
-    "SIMHASH_DIR is gone: set SIMHASH_STORE = './seen'"
+    Without it a crawl would go on and find nothing of what it has remembered.
     """
-    given = {name: str(value) for name in _FORMER if (value := settings.get(PREFIX + name)) not in (None, "")}
+    given = [PREFIX + name for name in _FORMER if settings.get(PREFIX + name) not in (None, "")]
     if not given:
         return ""
-    folder, urls = given.get("DIR", "").replace("%", "%%"), given.get("REDIS_URL", "").split()
-    keys = [(key, value) for name, value in given.items() if (key := _FORMER[name])]
-    if urls or keys or not folder:
-        place = without_password(urls[0]) if urls else REDIS
-        if urls and "@" in urls[0]:
-            place = place.replace("//", "//...@", 1)
-        query = [f"{key}={_age(value) if key == 'expire' else in_url(value)}" for key, value in keys]
-        place += "?" * bool(query) + "&".join(query)
-    else:
-        place = folder if re.search(r"[/\\]", folder) else f"./{folder}"
-    gone = " and ".join(PREFIX + name for name in given)
-    return f"{gone} {'are' if len(given) > 1 else 'is'} gone: set {PREFIX}STORE = {place!r}"
-
-
-def _age(seconds: str) -> str:
-    """Return a number of seconds as an age, in the largest unit that it has whole ones of."""
-    number = int(seconds) if seconds.isdecimal() else 0
-    units = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
-    return next(f"{number // of}{unit}" for unit, of in units if number % of == 0)
+    return (
+        f"{' and '.join(given)} {'are' if len(given) > 1 else 'is'} gone: set {PREFIX}STORE to a folder such as"
+        " './seen', or to a URL such as redis://host:6379/0?prefix=news&expire=30d"
+    )

@@ -51,12 +51,12 @@ class ClusterReporter(Observer):
         """Return the canonical URL that a page names, if that matters or is known anyway."""
         if page.read_hints is not None:
             return page.read_hints.canonical
-        if not self._asks_for_canonical or page.reading is None:
+        if not self._asks_for_canonical or (reading := page.reading) is None:
             return None
-        links = header_values(page.response, b"Link")
-        if not links and not page.reading.may_name_canonical:
+        response = page.response
+        if not reading.may_name_canonical and not dict.__contains__(response.headers, b"Link"):
             return None
-        return read_canonical(tree_of(page.response), page.response.url, links)
+        return read_canonical(tree_of(response), response.url, header_values(response, b"Link"))
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """Tell of every cluster that had copies: by the signal, and with ``SIMHASH_DEBUG`` in the log."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from struct import error as StructError
 from typing import TypeVar
 
 from scrapy_simhash.exceptions import RecordDamaged
@@ -58,10 +59,10 @@ class Damage:
         return RecordDamaged(f"{self._place} is damaged: {record}")
 
     def read(self, read: Callable[[bytes], Read], record: bytes, name: str) -> Read | None:
-        """Return what *read* makes of *record*; None if it raises ValueError, and then *name* is noted."""
+        """Return what *read* makes of *record*; None, and *name* is noted, if these bytes are no record."""
         try:
             return read(record)
-        except ValueError:
+        except (IndexError, ValueError, StructError):
             self.note(name)
             return None
 

@@ -86,7 +86,7 @@ ContentsOf: TypeAlias = Callable[[int], Iterable[int]]
 
 
 class Kin(NamedTuple):
-    """A content that a page repeats."""
+    """A content that a page repeats, or the one that it is most alike."""
 
     content: int
     row: ContentRow
@@ -97,17 +97,17 @@ class Kin(NamedTuple):
 class Found(NamedTuple):
     """What a search has found for a page."""
 
-    kin: Kin | None
-    found_by: int = BY_TEXT
+    found_by: int
     """See ``candidates``: by which of its values the page can be found, if it is new."""
-    values: tuple[int, ...] = ()
+    values: tuple[int, ...]
     """These values."""
+    kin: Kin | None
+    is_near: bool
+    """Whether the page repeats *kin*."""
     is_by_learning: bool = False
-    threshold: float | None = None
-    near_miss: NearMiss | None = None
-    decided_by: str | None = None
-    required: float | None = None
-    """The last five: see `Claim`."""
+    """See `Claim`."""
+    explained: tuple[float, str, float] | None = None
+    """Threshold, what decided, and what that required, of *kin*; None where nobody asks."""
 
 
 class Entry(NamedTuple):
@@ -272,15 +272,17 @@ class LocalStore(Store):
             is_short = latest is not None and latest.is_short
             former = Visit(value, row.text_hash, row.seen, row.content, row.is_settled, is_short)
         while True:
-            if posting.is_short:
-                found = Found(self._short_kin(posting))
-            else:
-                found = self._near_kin(posting, number, former, latest)
-            kin, found_by, values, is_by_learning, threshold, near_miss, decided_by, required = found
+            find = self._find_short if posting.is_short else self._find
+            found_by, values, kin, is_near, is_by_learning, explained = find(posting, number, former, latest)
+            original = None if kin is None or kin.row.page == number else self._origin(kin)
+            near_miss = None
+            if not is_near:
+                if original and kin and explained:
+                    near_miss = NearMiss(original.url, kin.distance, kin.similarity, *explained)
+                kin = original = explained = None
             if kin is None or kin.row.page == number:
-                original, rank, joins = None, 0, None
+                rank, joins = 0, None
                 break
-            original = self._origin(kin)
             if original is not None:
                 is_there = former is not None and (
                     former.content == kin.content or (latest is not None and latest.page == kin.row.page)
@@ -290,6 +292,7 @@ class LocalStore(Store):
                 joins = None if is_there else kin.row.page
                 break
         content = self._content_end if kin is None else kin.content
+        threshold, decided_by, required = explained or (None, None, None)
         # In the order of the fields: names take half a microsecond more.
         if kin is None or original is None:
             told = (False, 0, None, is_by_learning, threshold, near_miss)
@@ -311,38 +314,26 @@ class LocalStore(Store):
         )
         return claim, entry, values
 
-    def _near_kin(
-        self, posting: Posting, number: int, former: Visit | None, latest: ContentRow | None
-    ) -> Found:
+    def _find(self, posting: Posting, number: int, former: Visit | None, latest: ContentRow | None) -> Found:
         """Find the content that *posting* repeats: the page's own, else its cluster's, else the most alike.
 
         *latest* is the content that page *number* had at its *former* visit.
         """
         fingerprint, index = posting.fingerprint, self._index(posting.scope)
         if former is None and self._look is not None and fingerprint.sketch:
-            return self._new_kin(posting, index, self._look)
+            return self._find_new(fingerprint, index, self._look)
         matches, found_by, values, is_cut = search(index, fingerprint)
         if former is not None and latest is not None and is_cut:
             its = Fingerprint.from_compared_bytes(latest.compared)
             matches = with_latest(matches, former.content, its, fingerprint, index)
-        rows = {match.key: row for match in matches if (row := self._content(match.key))}
-        contents, compared = list(rows), [row.compared for row in rows.values()]
-        near = self._rule.compare_all(fingerprint, compared)
+        rows = [(match.key, row) for match in matches if (row := self._content(match.key))]
+        near = self._rule.compare_all(fingerprint, [row.compared for _, row in rows])
         kin = [
-            Kin(contents[place], rows[contents[place]], distance_of(fingerprint, compared[place]), similarity)
+            Kin(*rows[place], distance_of(fingerprint, rows[place][1].compared), similarity)
             for place, similarity, _ in near
             if similarity is not None
         ]
-        found = Found(None, found_by, values, any(by_text is not None for _, _, by_text in near) != bool(kin))
-        if not kin:
-            if self.explains and (nearest := self._rule.nearest(fingerprint, compared)):
-                place, similarity, *explained = nearest
-                content, row = contents[place], rows[contents[place]]
-                if row.page != number:
-                    distance = distance_of(fingerprint, row.compared)
-                    miss = self._near_miss(Kin(content, row, distance, similarity), *explained)
-                    found = found._replace(near_miss=miss)
-            return found
+        is_by_learning = any(by_text is not None for _, _, by_text in near) != bool(kin)
         cluster = None if latest is None else latest.page
         best = min(
             kin,
@@ -350,15 +341,20 @@ class LocalStore(Store):
                 *(one.row.page != page for page in (number, cluster)),
                 *(-one.similarity, one.distance, one.content),
             ),
+            default=None,
         )
-        if self.explains and (nearest := self._rule.nearest(fingerprint, [best.row.compared])):
-            _, _, threshold, decided_by, required = nearest
-            found = found._replace(threshold=threshold, decided_by=decided_by, required=required)
-        return found._replace(kin=best)
+        explained = None
+        if self.explains:
+            rows = rows if best is None else [(best.content, best.row)]
+            nearest = self._rule.nearest(fingerprint, [row.compared for _, row in rows])
+            if nearest is not None:
+                place, alike, *_ = nearest
+                explained = nearest[2:]
+                best = best or Kin(*rows[place], distance_of(fingerprint, rows[place][1].compared), alike)
+        return Found(found_by, values, best, bool(kin), is_by_learning, explained)
 
-    def _new_kin(self, posting: Posting, index: HammingIndex, look: SecondLook) -> Found:
-        """Return what _near_kin() does for a page that is new and has a sketch, by one call of the kernel."""
-        fingerprint = posting.fingerprint
+    def _find_new(self, fingerprint: Fingerprint, index: HammingIndex, look: SecondLook) -> Found:
+        """Do what _find() does for a page that is new and has a sketch, by one call of the kernel."""
         found_by, values, is_by_learning, chosen = index.core.near(
             look,
             fingerprint.compared_bytes(),
@@ -366,30 +362,21 @@ class LocalStore(Store):
             *(candidates.MOST_COMPARED, candidates.MOST_NEARBY),
             *(self._recent, self._content, self.explains),
         )
-        if chosen is None:
-            return Found(None, found_by, values, is_by_learning)
-        content, is_near, distance, alike, explained = chosen
-        row = self._content(content) if is_near or explained else None
-        if row is None:
-            return Found(None, found_by, values, is_by_learning)
-        kin = Kin(content, row, distance, alike)
-        threshold = basis = required = None
-        if explained:
-            threshold, number, required = explained
-            basis = BASES[number]
-        if is_near:
-            return Found(kin, found_by, values, is_by_learning, threshold, None, basis, required)
-        miss = self._near_miss(kin, threshold, basis, required)
-        return Found(None, found_by, values, is_by_learning, None, miss)
+        if chosen is not None and (chosen[1] or chosen[4]):
+            content, is_near, distance, alike, explained = chosen
+            if row := self._content(content):
+                if explained is not None:
+                    threshold, basis, required = explained
+                    explained = threshold, BASES[basis], required
+                kin = Kin(content, row, distance, alike)
+                return Found(found_by, values, kin, is_near, is_by_learning, explained)
+        return Found(found_by, values, None, False, is_by_learning)
 
-    def _near_miss(self, kin: Kin, *explained: object) -> NearMiss | None:
-        original = self._origin(kin)
-        return original and NearMiss(original.url, kin.distance, kin.similarity, *explained)  # type: ignore[arg-type]
-
-    def _short_kin(self, posting: Posting) -> Kin | None:
+    def _find_short(self, posting: Posting, *_: object) -> Found:
         content = self._short(posting.scope, posting.fingerprint.value)
         row = None if content is None else self._content(content)
-        return None if content is None or row is None else Kin(content, row, 0, 1.0)
+        kin = None if content is None or row is None else Kin(content, row, 0, 1.0)
+        return Found(BY_TEXT, (), kin, kin is not None)
 
     def _content(self, number: int) -> ContentRow | None:
         """Return what is kept of a content, None if it is damaged."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
-from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from struct import Struct
 from typing import TYPE_CHECKING
 
 from scrapy_simhash import kernel
@@ -25,28 +23,16 @@ if TYPE_CHECKING:
     from scrapy_simhash.kernel._hamming import Rows as NativeRows
 
 
-#: The numbers of a page: time, content, rank, where key and URL end, which come next, hash of the text and whether it
-#: has one. A fingerprint of its own comes last.
-_PAGE = Struct("<qIIIIQ?")
-#: Those of a content, before its fingerprint.
-_CONTENT = Struct("<qII?Q?")
-
-
 class Rows:
     """See :class:`~scrapy_simhash.store.local.Ledger`. No damage is possible.
 
-    The native twin is ``Rows`` in ``scrapy_simhash/kernel/_hamming.pyx``, which takes half of the memory.
+    The native twin is ``Rows`` in ``scrapy_simhash/kernel/_hamming.pyx``, which takes less than half of the memory.
     """
 
     def __init__(self) -> None:
         self._numbers: dict[bytes, int] = {}
-        # Packed, which takes half of what their objects would.
-        self._pages: list[bytes | None] = []
-        self._contents: list[bytes] = []
-        self._scopes: list[str] = []
-        self._scope_numbers: dict[str, int] = {}
-        #: By page: how many have joined its cluster.
-        self._joined = array("I")
+        self._pages: list[PageRow | None] = []
+        self._contents: list[ContentRow] = []
 
     def find(self, key: bytes) -> int | None:
         """See `Ledger.find`. O(1)."""
@@ -54,48 +40,30 @@ class Rows:
 
     def page(self, number: int) -> PageRow | None:
         """See `Ledger.page`. O(1)."""
-        row = self._pages[number]
-        if row is None:
-            return None
-        seen, content, rank, url_at, own_at, text_hash, is_known = _PAGE.unpack_from(row)
-        url = row[url_at:own_at].decode("utf-8", "surrogatepass")
-        compared = row[own_at:] or self.content(content).compared
-        text_hash = text_hash if is_known else None
-        key, joined = row[_PAGE.size : url_at], self._joined[number]
-        return PageRow(key, url, compared, text_hash, seen, content, rank, joined)
+        return self._pages[number]
 
     def content(self, number: int) -> ContentRow:
         """See `Ledger.content`. O(1)."""
-        row = self._contents[number]
-        seen, page, scope, is_short, text_hash, is_known = _CONTENT.unpack_from(row)
-        text_hash = text_hash if is_known else None
-        return ContentRow(page, self._scopes[scope], is_short, row[_CONTENT.size :], text_hash, seen)
+        return self._contents[number]
 
     def contents_of(self, page: int) -> list[int]:
         """See `Ledger.contents_of`. O(contents)."""
-        return [number for number in range(len(self._contents)) if self.content(number).page == page]
+        return [number for number, row in enumerate(self._contents) if row.page == page]
 
     def write(self, entry: Entry, compared: bytes) -> None:
         """Keep *entry*, of a page with a fingerprint."""
-        number, (key, url, scope, _, is_short, text_hash, seen, _), former, content = entry[:4]
-        told = (text_hash or 0, text_hash is not None)
-        place = self._scope_numbers.setdefault(scope, len(self._scopes))
-        if place == len(self._scopes):
-            self._scopes.append(scope)
-        if entry.is_new_content:
-            self._contents.append(_CONTENT.pack(seen, number, place, is_short, *told) + compared)
-        text = url.encode("utf-8", "surrogatepass")
-        ends = (_PAGE.size + len(key), _PAGE.size + len(key) + len(text))
-        own = compared if entry.has_own_sketch else b""
-        row = _PAGE.pack(seen, content, entry.rank, *ends, *told) + key + text + own
-        if former is None:
+        number, (key, url, scope, _, is_short, text_hash, seen, _), _, content, is_new, has_own, *_ = entry
+        if is_new:
+            self._contents.append(ContentRow(number, scope, is_short, compared, text_hash, seen))
+        its = compared if has_own else self._contents[content].compared
+        row = PageRow(key, url, its, text_hash, seen, content, entry.rank, 0)
+        if entry.former is None:
             self._numbers[key] = number
             self._pages.append(row)
-            self._joined.append(0)
-        else:
-            self._pages[number] = row
-        if entry.joins is not None:
-            self._joined[entry.joins] = entry.rank
+        elif former := self._pages[number]:
+            self._pages[number] = row._replace(joined=former.joined)
+        if entry.joins is not None and (joined := self._pages[entry.joins]):
+            self._pages[entry.joins] = joined._replace(joined=entry.rank)
 
     def remove(self, key: bytes) -> None:
         """Forget a page, which must be there; its contents stay."""

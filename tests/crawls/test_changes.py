@@ -278,10 +278,7 @@ def test_a_request_that_waits_keeps_its_text(tmp_path: Path) -> None:
     [
         ({"SIMHASH_STORE": "redis"}, "SIMHASH_CHANGES needs a store in a folder, got one of kind 'redis'"),
         ({"SIMHASH_STORE": None}, "SIMHASH_CHANGES needs a store in a folder, got one of kind 'memory'"),
-        ({"SIMHASH_CHANGES": "%(nothing)s.jsonl"}, "SIMHASH_CHANGES must not contain %"),
-        ({"SIMHASH_CHANGES": "/dev/null/x.jsonl"}, "SIMHASH_CHANGES must be a file that can be written"),
         ({"SIMHASH_CHANGES": "x" * 300}, "SIMHASH_CHANGES must be a file that can be written"),
-        ({"SIMHASH_REPORT": "x" * 300}, "SIMHASH_REPORT must be a file that can be written"),
     ],
 )
 def test_a_crawl_that_cannot_tell_changes_does_not_start(

@@ -37,7 +37,11 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         {"SIMHASH_STORE": "redis://:secret@localhost:6379/0?prefix=", "SIMHASH_RESET": True},
         "SIMHASH_STORE has prefix=, which must not be empty, nor contain % except in %(spider)s and %%",
     ),
-    ({"SIMHASH_DIR": "seen"}, "SIMHASH_DIR is gone: set SIMHASH_STORE = './seen'"),
+    (
+        {"SIMHASH_DIR": "seen"},
+        "SIMHASH_DIR is gone: set SIMHASH_STORE to a folder such as './seen', or to a URL such as"
+        " redis://host:6379/0?prefix=news&expire=30d",
+    ),
     (
         {"SIMHASH_STORE": "redis", "REDIS_URL": "http://:secret@localhost"},
         "SIMHASH_STORE (or REDIS_URL) must be a URL that begins with redis://, rediss://, unix:// or redis+cluster://,"

@@ -109,13 +109,18 @@ def read_hints(root: etree._Element, url: str, link_headers: Sequence[str] = ())
     however bad. O(elements of the head): for most pages 10 to 20 µs.
     """
     base, links = _links(root, url, link_headers)
+    named = [link for link in links if "alternate" in link[0] and link[2].strip()]
     alternates = (
-        (named.strip().lower(), target)
-        for _, href, named in _first(link for link in links if "alternate" in link[0] and link[2].strip())
-        if (target := resolved(base, href))
+        [
+            (language.strip().lower(), target)
+            for _, href, language in _first(named)
+            if (target := resolved(base, href))
+        ]
+        if named
+        else ()
     )
-    beside = (href for meaning, href, _ in links if not _STEPS.isdisjoint(meaning))
-    return Hints(base, _canonical(base, links), tuple(alternates), tuple(islice(beside, MAX_STEPS)))
+    beside = [href for meaning, href, _ in links if not _STEPS.isdisjoint(meaning)]
+    return Hints(base, _canonical(base, links), tuple(alternates), tuple(beside[:MAX_STEPS]))
 
 
 def read_canonical(root: etree._Element, url: str, link_headers: Sequence[str] = ()) -> str | None:

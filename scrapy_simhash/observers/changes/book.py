@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from scrapy_simhash.observers.changes.feed import Change, Feed, PageChange
 from scrapy_simhash.observers.changes.page_text import Difference, PageText, difference, hashes, packed
@@ -27,12 +27,8 @@ from scrapy_simhash.observers.changes.register import (
     Row,
 )
 
-
-class Source(NamedTuple):
-    """A request that was redirected to another one."""
-
-    key: bytes
-    url: str
+#: A request that was redirected to another one: its key and its URL.
+Source: TypeAlias = tuple[bytes, str]
 
 
 class Sighting(NamedTuple):

@@ -219,7 +219,7 @@ class ChangeReporter(Observer):
     def _sources(self, request: Request) -> list[Source]:
         """Return the requests that were redirected to *request*, or to its parent, whose meta it may have."""
         urls = request.meta.get("redirect_urls", ())
-        return [Source(self._key_of(request.replace(url=url)), url) for url in urls if url != request.url]
+        return [(self._key_of(request.replace(url=url)), url) for url in urls if url != request.url]
 
     def _key_of(self, request: Request) -> bytes:
         return key_of(self._crawler, request)

@@ -133,21 +133,19 @@ class Recrawling(Observer):
             return None
         if request.method != "GET" or request.body:
             return None
+        key, purpose = key_of(self._crawler, request), self._links.purpose_of(request)
+        way = self._ways[request] = _Way(key, purpose, is_check)
         try:
-            key, purpose = key_of(self._crawler, request), self._links.purpose_of(request)
-            way = self._ways[request] = _Way(key, purpose, is_check)
             await self._hosts.meet(host_of(request.url))
             with suppress(StoreError):
                 await self._hosts.tell()
             known = await self._book.find(key)
-            if known is not None and not (self._is_gone is not None and self._is_gone(request)):
-                way.known = known
-                return self._skip(request, way, known)
-        except RequestNotDue:
-            raise
-        except Exception as error:
-            self._failed(error, request)
-        return None
+        except StoreError:  # of a store that is away others tell
+            return None
+        if known is None or (self._is_gone is not None and self._is_gone(request)):
+            return None
+        way.known = known
+        return self._skip(request, way, known)
 
     def add_headers(self, request: Request) -> None:
         """Put validators on a request that is about to be sent."""
@@ -215,8 +213,8 @@ class Recrawling(Observer):
             requests, verdict = self._links.made_again(known.requests), known.verdict
             self._book.put(way.key, known.answer.after_visit(False), known.requests)
             self._hosts.believed[way.key] = again
-        except Exception as error:
-            self._failed(error, request)
+        except Exception:
+            self._failed(request)
             return again
         self._replace_callback(request, partial(handed_on, requests))
         return verdict
@@ -229,24 +227,21 @@ class Recrawling(Observer):
             return
         if page.verdict.status is Status.UNKNOWN or page.decision.loses_links or response.status != 200:
             return
-        try:
-            now, text_hash, known = int(time.time()), reading.text_hash, way.known
-            has_changed = known is not None and known.text_hash != text_hash
-            etag, modified = last_value(response, b"Etag"), last_value(response, b"Last-Modified")
-            if way.is_check and has_changed:
-                self._stats.inc_value(names.STAT_CONDITIONAL_LIES)
-                self._hosts.lower(request.url, Trust.LIED)
-            former = (Answer(0, now), None) if known is None else (known.answer, known.text_hash)
-            was_asked = way.asked_with is not None and not way.is_check
-            self._hosts.came_in_full(request.url, etag, modified, text_hash, former, was_asked)
-            use = self._use(way, text_hash)
-            if use is None:
-                self._stats.inc_value(names.STAT_CONDITIONAL_NOT_KEPT)
-            else:
-                answer = Answer(use, now) if known is None else known.answer.after_visit(has_changed)
-                way.pending = answer._replace(use=use).with_validators(etag, modified)
-        except Exception as error:
-            self._failed(error, request)
+        now, text_hash, known = int(time.time()), reading.text_hash, way.known
+        has_changed = known is not None and known.text_hash != text_hash
+        etag, modified = last_value(response, b"Etag"), last_value(response, b"Last-Modified")
+        if way.is_check and has_changed:
+            self._stats.inc_value(names.STAT_CONDITIONAL_LIES)
+            self._hosts.lower(request.url, Trust.LIED)
+        former = (Answer(0, now), None) if known is None else (known.answer, known.text_hash)
+        was_asked = way.asked_with is not None and not way.is_check
+        self._hosts.came_in_full(request.url, etag, modified, text_hash, former, was_asked)
+        use = self._use(way, text_hash)
+        if use is None:
+            self._stats.inc_value(names.STAT_CONDITIONAL_NOT_KEPT)
+        else:
+            answer = Answer(use, now) if known is None else known.answer.after_visit(has_changed)
+            way.pending = answer._replace(use=use).with_validators(etag, modified)
 
     def waits_for_requests(self, request: Request | None) -> bool:
         """Tell whether the requests that the callback of *request* yields are to be taken down."""
@@ -266,8 +261,8 @@ class Recrawling(Observer):
             return
         try:
             taken = self._links.taken_down(one) if is_link else None
-        except Exception as error:
-            self._failed(error, request)
+        except Exception:
+            self._failed(request)
             taken = None
         if taken is None:
             way.taken = None
@@ -286,8 +281,8 @@ class Recrawling(Observer):
             if way.known is not None:
                 # Of the visit before: its requests must not be yielded in the place of those that could not be kept.
                 self._book.put(way.key, way.known.answer.of_no_use(), b"")
-        except Exception as error:
-            self._failed(error, request)
+        except Exception:
+            self._failed(request)
         finally:
             way.pending, way.taken = None, []
 
@@ -365,11 +360,10 @@ class Recrawling(Observer):
         # Scrapy's HttpErrorMiddleware lets it pass.
         request.meta["handle_httpstatus_list"] = [304]
 
-    def _failed(self, error: Exception, about: object) -> None:
-        """Log what went wrong; call it where the exception is handled. Of a store that is away others tell."""
-        if not isinstance(error, StoreError):
-            self._stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
-            self._once.tell("Error in a conditional request for %(about)s: it is fetched in full", about)
+    def _failed(self, about: object) -> None:
+        """Log what went wrong; call it where the exception is handled."""
+        self._stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
+        self._once.tell("Error in a conditional request for %(about)s: it is fetched in full", about)
 
 
 class RequestNotDue(IgnoreRequest):

@@ -201,7 +201,7 @@ class TrustedHosts:
             host.etags[key] = text_hash
             if host.shared >= SHARED and 4 * host.shared >= host.tagged:
                 self.lower(url, Trust.ETAGS)
-        if was_asked and text_hash == former_hash and not host.trust.is_lost:
+        if was_asked and text_hash == former_hash:
             host.in_vain += 1
             if host.in_vain >= IN_VAIN:
                 host.in_vain = 0

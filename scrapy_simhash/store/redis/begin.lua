@@ -43,12 +43,6 @@ local function has(flags, flag)
   return flags % (2 * flag) >= flag
 end
 
--- Return the rank of a page, how many have joined its cluster, and the byte at which the record goes on.
-local function ranks_of(page, flags)
-  if has(flags, HAS_RANKS) then return struct.unpack(RANKS, page, PAGE_HEAD + 1) end
-  return 0, 0, PAGE_HEAD + 1
-end
-
 -- Return the byte after the sketch and the own part that begin at byte `start` of a record.
 local function after_sketch(record, flags, start)
   if has(flags, HAS_SKETCH) then start = start + SKETCH end
@@ -61,20 +55,48 @@ local function after_sketch(record, flags, start)
   return start
 end
 
--- Return the byte at which the URL of a page begins, nil if its record is damaged: what it says does not fit into it.
-local function url_begin(page)
-  if #page < PAGE_HEAD then return nil end
-  local _, _, _, _, flags = struct.unpack(PAGE, page)
-  local rest = PAGE_HEAD + 1 + (has(flags, HAS_RANKS) and 8 or 0)
-  rest = after_sketch(page, flags, rest)
-  return rest <= #page + 1 and rest or nil
+-- Return the page of a record, nil if that is damaged: what it says does not fit into it.
+local function read_page(record)
+  if #record < PAGE_HEAD then return nil end
+  local number, content, own, run, flags, stamp = struct.unpack(PAGE, record)
+  local rank, joined, rest = 0, 0, PAGE_HEAD + 1
+  if has(flags, HAS_RANKS) then
+    if #record < PAGE_HEAD + 8 then return nil end
+    rank, joined, rest = struct.unpack(RANKS, record, rest)
+    flags = flags - HAS_RANKS
+  end
+  local url_begin = after_sketch(record, flags, rest)
+  if url_begin > #record + 1 then return nil end
+  return {number = number, content = content, own = own, run = run, flags = flags, stamp = stamp, rank = rank,
+    joined = joined, sketch = record:sub(rest, url_begin - 1), url = record:sub(url_begin)}
 end
 
--- Return whether the record of a content is whole.
-local function is_content(record)
-  if not record or #record < CONTENT_HEAD then return false end
-  local _, _, flags, _, key_length, scope_length = struct.unpack(CONTENT, record)
-  return after_sketch(record, flags, CONTENT_HEAD + key_length + scope_length + 1) == #record + 1
+-- Keep a page under its key. Its sketch is followed by its own part.
+local function write_page(key, page)
+  local flags, ranks = page.flags, ''
+  if page.rank + page.joined > 0 then
+    flags, ranks = flags + HAS_RANKS, struct.pack(RANKS, page.rank, page.joined)
+  end
+  redis.call('HSET', PAGES, key, struct.pack(PAGE, page.number, page.content, page.own, page.run, flags, page.stamp)
+    .. ranks .. page.sketch .. page.url)
+end
+
+-- Return the content of a record, nil if there is none, or it is damaged.
+local function read_content(record)
+  if not record or #record < CONTENT_HEAD then return nil end
+  local page, before, flags, stamp, key_length, scope_length = struct.unpack(CONTENT, record)
+  local key_end = CONTENT_HEAD + key_length
+  local scope_end = key_end + scope_length
+  if after_sketch(record, flags, scope_end + 1) ~= #record + 1 then return nil end
+  local sketch_end = scope_end + (has(flags, HAS_SKETCH) and SKETCH or 0)
+  return {page = page, before = before, flags = flags, stamp = stamp, key = record:sub(CONTENT_HEAD + 1, key_end),
+    scope = record:sub(key_end + 1, scope_end), sketch = record:sub(scope_end + 1, sketch_end),
+    own_part = record:sub(sketch_end + 1)}
+end
+
+local function write_content(number, content)
+  redis.call('HSET', CONTENTS, field(number), struct.pack(CONTENT, content.page, content.before, content.flags,
+    content.stamp, #content.key, #content.scope) .. content.key .. content.scope .. content.sketch .. content.own_part)
 end
 
 -- Return whether the record of a run is whole.

@@ -53,26 +53,21 @@ local function is_near(event)
   return false
 end
 
--- Return who had a content first, its flags and its record.
+-- Return the content with a number, nil if there is none; a damaged one is as good as that.
 local function content_of(number)
-  local record = redis.call('HGET', CONTENTS, field(number))
-  -- A damaged one is as good as removed.
-  if not is_content(record) then return nil, IS_REMOVED end
-  local owner, _, its_flags = struct.unpack(CONTENT, record)
-  return owner, its_flags, record
+  return read_content(redis.call('HGET', CONTENTS, field(number)))
 end
 
 -- Among the contents in `candidates`, each 8 bytes, best first: that of the page `own`, else of `cluster`, else
--- the first. Return its place, number, owner and record.
+-- the first. Return it with its place and number.
 local function choose(candidates, own, cluster)
   local chosen, order = {}, 4
   for place = 1, #candidates / 8 do
     local number = struct.unpack('>I8', candidates, 8 * place - 7)
-    local owner, its_flags, record = content_of(number)
-    local its_order = owner == own and 1 or owner == cluster and 2 or 3
-    if its_order < order and not has(its_flags, IS_REMOVED) and not spoiled[number] then
-      chosen, order = {place, number, owner, record}, its_order
-    end
+    local content = not spoiled[number] and content_of(number)
+    local is_there = content and not has(content.flags, IS_REMOVED)
+    local its_order = is_there and (content.page == own and 1 or content.page == cluster and 2 or 3) or 4
+    if its_order < order then chosen, order = {content, place, number}, its_order end
   end
   return unpack(chosen)
 end
@@ -89,44 +84,17 @@ local function fate_in(number, own_run)
   return -ended > began and math.abs(now() + ended) <= live and LIVE or VISITED
 end
 
--- Return the page that had a content first: its key and its record.
-local function original_of(record)
-  local _, _, _, _, length = struct.unpack(CONTENT, record)
-  local its_key = record:sub(CONTENT_HEAD + 1, CONTENT_HEAD + length)
-  return its_key, redis.call('HGET', PAGES, its_key)
-end
-
--- Return the URL of a page, and how many have joined its cluster.
-local function cluster_of(original)
-  local _, _, _, _, its_flags = struct.unpack(PAGE, original)
-  local _, its_joined = ranks_of(original, its_flags)
-  return original:sub(url_begin(original)), its_joined
-end
-
--- Return the record of a page whose cluster so many have joined.
-local function joined_by(original, its_joined)
-  local its_number, its_content, its_own, its_run, its_flags, its_stamp = struct.unpack(PAGE, original)
-  local its_rank, _, rest = ranks_of(original, its_flags)
-  if not has(its_flags, HAS_RANKS) then its_flags = its_flags + HAS_RANKS end
-  return struct.pack(PAGE, its_number, its_content, its_own, its_run, its_flags, its_stamp)
-    .. struct.pack(RANKS, its_rank, its_joined) .. original:sub(rest)
-end
-
 -- Return whether the text of a content is that of this page, to the letter.
-local function has_its_text(record)
-  local _, _, its_flags, its_stamp = struct.unpack(CONTENT, record)
-  return has(flags, HAS_TEXT_HASH) and has(its_flags, HAS_TEXT_HASH)
-    and its_stamp:sub(TEXT_HASH_BEGIN) == stamp:sub(TEXT_HASH_BEGIN)
+local function has_its_text(content)
+  return has(flags, HAS_TEXT_HASH) and has(content.flags, HAS_TEXT_HASH)
+    and content.stamp:sub(TEXT_HASH_BEGIN) == stamp:sub(TEXT_HASH_BEGIN)
 end
 
 -- Return whether a content says all of this page's fingerprint that must be kept. The own part of a page changes
 -- whenever more is known about its site; with its own content stays the first.
-local function is_as(record, is_own)
-  local _, _, its_flags, its_stamp, its_key_length, its_scope_length = struct.unpack(CONTENT, record)
-  local rest = record:sub(CONTENT_HEAD + its_key_length + its_scope_length + 1)
-  local its_sketch = has(its_flags, HAS_SKETCH) and rest:sub(1, SKETCH) or ''
-  if its_sketch ~= sketch then return false end
-  return rest:sub(#its_sketch + 1) == own_part or is_own and its_stamp:sub(1, VALUE_END) == value
+local function is_as(content, is_own)
+  return content.sketch == sketch
+    and (content.own_part == own_part or is_own and content.stamp:sub(1, VALUE_END) == value)
 end
 
 -- --- Read.
@@ -148,81 +116,71 @@ local counts = redis.call('HMGET', HEADER, 'pages', 'contents')
 local next_page, next_content = tonumber(counts[1] or 0), tonumber(counts[2] or 0)
 -- Counters that are damaged would have this page take the place of others.
 if not next_page or not next_content then return 'H' end
-local number, own, former_run = next_page, 0, 0
+local page = {number = next_page, own = 0, rank = 0, joined = 0}
 local former, former_content, former_flags, former_stamp = 0, 0, 0, string.rep('\0', 24)
-local former_kind, former_rank, joined = 0, 0, 0
-local cluster
-local page = redis.call('HGET', PAGES, key)
-if page then
-  if not url_begin(page) then return 'D' end
-  number, former_content, own, former_run, former_flags, former_stamp = struct.unpack(PAGE, page)
-  former_rank, joined = ranks_of(page, former_flags)
+local former_run, cluster
+local record = redis.call('HGET', PAGES, key)
+if record then
+  page = read_page(record)
+  if not page then return 'D' end
+  former_run, former_content, former_flags, former_stamp = page.run, page.content, page.flags, page.stamp
   former = fate_in(former_run, own_run)
-  local content_flags
-  cluster, content_flags = content_of(former_content)
-  if has(content_flags, IS_SHORT) then former_kind = IS_SHORT end
+  local its_content = content_of(former_content)
+  cluster = its_content and its_content.page
+  if its_content and has(its_content.flags, IS_SHORT) then former_flags = former_flags + IS_SHORT end
 end
 if is_short == 1 then
-  local content = tonumber(redis.call('HGET', SHORT, value .. scope) or '')
-  kin = ''
-  if content and content >= 0 and content < MOST_NUMBER then
-    local _, _, its_record = content_of(content)
-    if its_record and select(4, struct.unpack(CONTENT, its_record)):sub(1, VALUE_END) == value then
-      kin = struct.pack('>I8', content)
-    end
-  end
+  local its_number = tonumber(redis.call('HGET', SHORT, value .. scope) or '')
+  local is_there = its_number and its_number >= 0 and its_number < MOST_NUMBER
+  local its_content = is_there and content_of(its_number)
+  kin = its_content and its_content.stamp:sub(1, VALUE_END) == value and struct.pack('>I8', its_number) or ''
 end
-local place, content, owner, record = choose(kin, number, cluster)
+local content, place, number = choose(kin, page.number, cluster)
 local url_of_original, key_of_original, rank, is_same_text = '', '', 0, false
 local joins, original
 -- Once for each of the kin at most.
-while place and owner ~= number do
-  key_of_original, original = original_of(record)
+while content and content.page ~= page.number do
   -- No page repeats itself: its number is not that of its contents.
-  if key_of_original == key then return 'D' end
-  if not original or url_begin(original) and struct.unpack('>I8', original) == owner then break end
-  spoiled[content] = key_of_original
-  key_of_original, original = '', nil
-  place, content, owner, record = choose(kin, number, cluster)
+  if content.key == key then return 'D' end
+  local its_record = redis.call('HGET', PAGES, content.key)
+  original = its_record and read_page(its_record)
+  if not its_record or original and original.number == content.page then break end
+  spoiled[number] = content.key
+  content, place, number = choose(kin, page.number, cluster)
 end
-if place and owner ~= number then
-  local its_joined = 0
-  joins = key_of_original
-  if original then url_of_original, its_joined = cluster_of(original) end
-  rank = its_joined + 1
+if content and content.page ~= page.number then
+  key_of_original, rank = content.key, 1
+  if original then url_of_original, rank = original.url, original.joined + 1 end
   -- It keeps its rank for as long as it stays.
-  if owner == cluster then joins, rank = nil, former_rank end
-  is_same_text = is_short == 1 or has_its_text(record)
+  if content.page == cluster then rank = page.rank else joins = original end
+  is_same_text = is_short == 1 or has_its_text(content)
 end
-if not place then
-  place, content, owner = 0, next_content, number
-  if redis.call('HGET', CONTENTS, field(content)) then return 'H' end
+local is_new = not content
+if is_new then
+  place, number = 0, next_content
+  if redis.call('HGET', CONTENTS, field(number)) then return 'H' end
+  content = {page = page.number, before = page.own, flags = flags, stamp = stamp, key = key, scope = scope,
+    sketch = sketch, own_part = own_part}
 end
 
 -- --- Write.
 
 if is_look == 0 then
-  if not page then redis.call('HINCRBY', HEADER, 'pages', 1) end
+  if not record then redis.call('HINCRBY', HEADER, 'pages', 1) end
   local sketch_flags = (#sketch > 0 and HAS_SKETCH or 0) + (#own_part > 0 and HAS_OWN_PART or 0)
   local is_first_of_kind = false
-  if place == 0 then
+  if is_new then
     redis.call('HINCRBY', HEADER, 'contents', 1)
-    local content_flags = flags + sketch_flags + (is_short == 1 and IS_SHORT or 0)
-    redis.call('HSET', CONTENTS, field(content),
-      struct.pack(CONTENT, number, own, content_flags, stamp, #key, #scope)
-      .. key .. scope .. sketch .. own_part)
+    content.flags = flags + sketch_flags + (is_short == 1 and IS_SHORT or 0)
+    write_content(number, content)
     if is_short == 1 then
-      redis.call('HSET', SHORT, value .. scope, field(content))
+      redis.call('HSET', SHORT, value .. scope, field(number))
       is_first_of_kind = redis.call('HLEN', SHORT) == 1
     elseif found_by:byte() > 0 then
-      log(events, last, '+', content, found_by, scope, key .. sketch .. own_part)
+      log(events, last, '+', number, found_by, scope, key .. sketch .. own_part)
       is_first_of_kind = known + #events == 1
     end
-    own = content + 1
-  end
-  local page_flags, its_own = flags, ''
-  if place > 0 and not is_as(record, owner == number) then
-    page_flags, its_own = flags + DIFFERS + sketch_flags, sketch .. own_part
+    page.own = number + 1
   end
   -- The text was delivered in another run already, which has ended, or is live: that stays noted. If this page is
   -- dropped for its sake, and that run never ends in order, the page is not settled.
@@ -230,14 +188,17 @@ if is_look == 0 then
     and has(former_flags, HAS_TEXT_HASH) == has(flags, HAS_TEXT_HASH)
     and former_stamp:sub(1, VALUE_END) == value
     and former_stamp:sub(TEXT_HASH_BEGIN) == stamp:sub(TEXT_HASH_BEGIN)
-  local its_run = is_kept and former_run or delivered == 1 and run or 0
-  local ranks = ''
-  if rank + joined > 0 then
-    page_flags, ranks = page_flags + HAS_RANKS, struct.pack(RANKS, rank, joined)
+  page.run = is_kept and former_run or delivered == 1 and run or 0
+  page.content, page.stamp, page.rank, page.url = number, stamp, rank, url
+  page.flags, page.sketch = flags, ''
+  if not is_as(content, content.page == page.number) then
+    page.flags, page.sketch = flags + DIFFERS + sketch_flags, sketch .. own_part
   end
-  redis.call('HSET', PAGES, key,
-    struct.pack(PAGE, number, content, own, its_run, page_flags, stamp) .. ranks .. its_own .. url)
-  if joins and original then redis.call('HSET', PAGES, joins, joined_by(original, rank)) end
+  write_page(key, page)
+  if joins then
+    joins.joined = rank
+    write_page(key_of_original, joins)
+  end
   if live > 0 then
     local _, _, heartbeat = struct.unpack(RUN, own_run)
     -- Once a second: who begins is soon to know who is at work.
@@ -258,7 +219,7 @@ for _, its_key in pairs(spoiled) do
 end
 keys_of_spoiled = table.concat(keys_of_spoiled)
 
-return struct.pack('>c1I8I8I8I8I4I4BBBI8c24I2I4I4', 'S', redis.call('HLEN', PAGES), number, content, owner, place, rank,
-  is_same_text and 1 or 0, former, former_flags + former_kind, former_content, former_stamp,
+return struct.pack('>c1I8I8I8I8I4I4BBBI8c24I2I4I4', 'S', redis.call('HLEN', PAGES), page.number, number, content.page,
+  place, rank, is_same_text and 1 or 0, former, former_flags, former_content, former_stamp,
   #key_of_original, #url_of_original, #keys_of_spoiled)
   .. key_of_original .. url_of_original .. keys_of_spoiled .. packed(events)

@@ -1,15 +1,12 @@
 -- get: what is known about a page: its record, that of its content, the record of the page that it repeats if that is
 -- there, and that of the run in which its text came.
-local page = redis.call('HGET', PAGES, ARGV[1])
-if not page then return {} end
+local record = redis.call('HGET', PAGES, ARGV[1])
+if not record then return {} end
 -- Who asks says what of it is damaged.
-if not url_begin(page) then return {page, '', '', ''} end
-local _, number, _, run = struct.unpack(PAGE, page)
-local content = redis.call('HGET', CONTENTS, field(number)) or ''
-if not is_content(content) then return {page, content, '', ''} end
-local _, _, flags, _, length = struct.unpack(CONTENT, content)
-local first = ''
-if not has(flags, IS_REMOVED) then
-  first = redis.call('HGET', PAGES, content:sub(CONTENT_HEAD + 1, CONTENT_HEAD + length)) or ''
-end
-return {page, content, first, redis.call('HGET', RUNS, field(run)) or ''}
+local page = read_page(record)
+if not page then return {record, '', '', ''} end
+local its_record = redis.call('HGET', CONTENTS, field(page.content)) or ''
+local content = read_content(its_record)
+if not content then return {record, its_record, '', ''} end
+local first = not has(content.flags, IS_REMOVED) and redis.call('HGET', PAGES, content.key) or ''
+return {record, its_record, first, redis.call('HGET', RUNS, field(page.run)) or ''}

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from struct import Struct
-from struct import error as StructError
 from typing import NamedTuple
 
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, own_part_length
@@ -85,15 +83,6 @@ class ContentRecord(NamedTuple):
     scope: str
 
 
-@contextmanager
-def _said() -> Iterator[None]:
-    """Raise ValueError for whatever is amiss with the bytes of a record."""
-    try:
-        yield
-    except (IndexError, StructError) as error:
-        raise ValueError("it ends too soon") from error
-
-
 def packed_time(seen: int) -> bytes:
     """Return a time as a stamp has it."""
     return _TIME.pack(seen)
@@ -153,9 +142,8 @@ def read_visit(kind: int, flags: int, content: int, stamp: bytes) -> Visit | Non
     return Visit(value, text_hash, seen, content, kind == 2, bool(flags & _IS_SHORT), kind == 3)
 
 
-@_said()
 def read_page(record: bytes) -> PageRecord:
-    """Return the page of a record. Raises ValueError for a damaged one."""
+    """Return the page of a record. Raises as `Damage.read` expects for a damaged one."""
     number, content, own, run, flags, stamp = _PAGE.unpack_from(record)
     value, text_hash, seen = _read_stamp(flags, stamp)
     start = _PAGE.size + (_RANKS_BYTES if flags & _HAS_RANKS else 0)
@@ -166,9 +154,8 @@ def read_page(record: bytes) -> PageRecord:
     return PageRecord(number, content, own, run, value, text_hash, seen, its, decoded(record[end:]))
 
 
-@_said()
 def read_content(record: bytes) -> ContentRecord:
-    """Return the content of a record. Raises ValueError for a damaged one."""
+    """Return the content of a record. Raises as `Damage.read` expects for a damaged one."""
     page, before, flags, stamp, key_length, scope_length = _CONTENT.unpack_from(record)
     value, text_hash, seen = _read_stamp(flags, stamp)
     key_end = _CONTENT.size + key_length
@@ -180,9 +167,8 @@ def read_content(record: bytes) -> ContentRecord:
     return ContentRecord(page, before, fingerprint, text_hash, seen, bool(flags & _IS_SHORT), key, scope)
 
 
-@_said()
 def read_run(number: int | bytes, record: bytes) -> Run:
-    """Return the run of a record. Raises ValueError for a damaged one."""
+    """Return the run of a record. Raises as `Damage.read` expects for a damaged one."""
     _, started, ended = _RUN.unpack_from(record)
     if ended < 0:
         return Run(int(number), started, None, None)

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Itera
 from functools import partial
 from itertools import islice
 
-from scrapy_simhash.exceptions import RecordDamaged
 from scrapy_simhash.store.base import Page, Posting, Run
 from scrapy_simhash.store.damage import Damage, shown
 from scrapy_simhash.store.redis.layout import (
@@ -40,10 +39,9 @@ class Records:
         if not found:
             return None
         record, its_content, of_original, of_run = found
-        try:
-            page, content = read_page(record), read_content(its_content)
-        except ValueError as error:
-            raise self.damaged(page_name(key)) from error
+        page, content = self._page(key, record), self.damage.read(read_content, its_content, page_name(key))
+        if page is None or content is None:
+            raise self.damage.found(page_name(key))
         original = None
         if of_original and content.page != page.number:
             original = self._url(content.key, of_original)
@@ -54,10 +52,10 @@ class Records:
     async def content_of(self, key: bytes) -> int | None:
         """Return the number of the content of a page, None if the page is not known. One trip."""
         record = await self.link.ask("HGET", self._names["pages"], key)
-        try:
-            return None if record is None else read_page(record).content
-        except ValueError as error:
-            raise self.damaged(page_name(key)) from error
+        page = None if record is None else self._page(key, record)
+        if page is None and record is not None:
+            raise self.damage.found(page_name(key))
+        return page and page.content
 
     async def contents(self, numbers: Collection[int]) -> dict[int, ContentRecord]:
         """Return those contents that are there and can be read, by number. One trip, none for none."""
@@ -100,7 +98,7 @@ class Records:
             found: list[tuple[bytes, PageRecord]] = []
             records = await self.link.ask("HMGET", self._names["pages"], *batch)
             for key, record in zip(batch, records, strict=True):
-                if record is not None and (page := self.damage.read(read_page, record, page_name(key))):
+                if record is not None and (page := self._page(key, record)):
                     found.append((key, page))
             known = await self._all_contents(page for _, page in found)
             for key, page in found:
@@ -128,15 +126,10 @@ class Records:
                 damage.note(f"the counter of {what} in its header")
         return number
 
-    def damaged(self, record: str) -> RecordDamaged:
-        """Take note of a damaged *record*, and return the error for whoever asked for it."""
-        self.damage.note(record)
-        return RecordDamaged(f"{self.link.terms.place} is damaged: {record}")
-
     def check(self, reply: bytes, key: bytes) -> None:
         """Raise RecordDamaged if the *reply* of a script says that what is kept of a page cannot be read."""
         if reply in _DAMAGED:
-            raise self.damaged(_DAMAGED[reply] or page_name(key))
+            raise self.damage.found(_DAMAGED[reply] or page_name(key))
 
     def tell_of_pages(self, packed: bytes) -> None:
         """Take note of damaged pages whose keys are in *packed*, each after its length."""
@@ -194,8 +187,11 @@ class Records:
         yield posting_of(page, known[page.content], is_settled, key)
 
     def _url(self, key: bytes, record: bytes) -> str | None:
-        page = self.damage.read(read_page, record, page_name(key))
+        page = self._page(key, record)
         return None if page is None else page.url
+
+    def _page(self, key: bytes, record: bytes) -> PageRecord | None:
+        return self.damage.read(read_page, record, page_name(key))
 
     def _run(self, number: int | bytes, record: bytes) -> Run | None:
         return self.damage.read(partial(read_run, number), record, f"run {shown(number)}")

@@ -47,8 +47,6 @@ class Replica:
         #: Scopes with a crowd, of which the log has told.
         self._crowded: set[str] = set()
         self._scopes = None if scopes is None else set(scopes)
-        #: Of a scope that was taken over: how many events of the log its index had by then.
-        self._taken_at: dict[bytes, int] = {}
         #: What is compared of some contents: it never changes.
         self._compared = compared
         self._serial = next(_serials)
@@ -92,11 +90,13 @@ class Replica:
         return Replica(self.store_id, self._rule, self._blocks, self._compared, scopes)
 
     def take_over(self, other: Replica) -> None:
-        """Take over the scopes of *other*, which knows the same log as far as this one, or further."""
+        """Take over the scopes of *other*, which knows the same log as far as this one, or further.
+
+        What that knows already is taken in once more, which changes nothing.
+        """
         if self._scopes is not None and other._scopes is not None:
             self._scopes |= other._scopes
             self._indexes |= other._indexes
-            self._taken_at |= dict.fromkeys(other._scopes, other.position)
             self.has_own_values |= other.has_own_values
 
     def forget(self, scope: bytes) -> None:
@@ -104,7 +104,6 @@ class Replica:
         if self._scopes is not None:
             self._scopes.discard(scope)
             self._indexes.pop(scope, None)
-            self._taken_at.pop(scope, None)
 
     def apply(self, packed: bytes, start: int, first: int) -> None:
         """Take in the events that begin at byte *start* of *packed*, number *first* of the log and those after it.
@@ -115,18 +114,20 @@ class Replica:
         events = list(read_events(packed, start))[self.position - first :]
         if not events:
             return
-        before = self.position
         self.position += len(events)
         self.mark = packed[-MARK_BYTES:]
+        self._size += sum([kind == CAME for kind, *_ in events])
         if self._scopes is not None:
-            events = self._searched(events, before)
+            # Of scopes that are not in here what goes counts without a look.
+            others = [kind for kind, _, _, scope in events if scope not in self._scopes]
+            self._size -= sum([kind not in (CAME, DAMAGED) for kind in others])
+            events = [event for event in events if event[3] in self._scopes]
         came: dict[bytes, tuple[array[int], array[int]]] = {}
         for kind, content, its_values, scope in events:
             if kind == CAME:
                 values, contents = came.setdefault(scope, (array("Q"), array("Q")))
                 values.extend(its_values)
                 contents.extend([content] * len(its_values))
-                self._size += 1
                 self.has_own_values |= len(its_values) > 1
         for scope, (values, contents) in came.items():
             index = self._index(scope)
@@ -140,19 +141,6 @@ class Replica:
             if kind not in (CAME, DAMAGED):
                 index = self._index(scope)
                 self._size -= sum([index.discard(value, content) for value in its_values]) > 0
-
-    def _searched(
-        self, events: list[tuple[bytes, int, tuple[int, ...], bytes]], first: int
-    ) -> list[tuple[bytes, int, tuple[int, ...], bytes]]:
-        """Return those of *events*, the first of which has number *first*, that an index takes in; count others."""
-        searched = []
-        for number, event in enumerate(events, first):
-            kind, _, _, scope = event
-            if scope in self and number >= self._taken_at.get(scope, 0):
-                searched.append(event)
-            elif kind != DAMAGED:
-                self._size += 1 if kind == CAME else -1
-        return searched
 
     def _index(self, scope: bytes) -> HammingIndex:
         index = self._indexes.get(scope)

@@ -9,6 +9,7 @@ import time
 from collections import OrderedDict, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from struct import Struct
 from typing import Any
 
@@ -305,10 +306,11 @@ class RedisStore(Store):
             # This crawl is one, too, whatever its pages.
             await self._ready_of(0)
         found: defaultdict[bytes, list[Run]] = defaultdict(list)
-        for records in await self._of_all("HVALS", "runs"):
+        for shard, records in enumerate(await self._of_all("HVALS", "runs")):
             for record in records:
-                with suppress(ValueError):
-                    found[record[: layout.ID_BYTES]].append(layout.read_run(0, record))
+                run = self.damage.read(partial(layout.read_run, 0), record, f"a run in shard {shard}")
+                if run is not None:
+                    found[record[: layout.ID_BYTES]].append(run)
         joined = []
         for runs in found.values():
             ends = [run.ended for run in runs if run.ended is not None]

@@ -1,13 +1,11 @@
 -- touch: keep the time of later visits, at which pages that are there had not changed.
-local id = ARGV[1]
--- The time of a page: the bytes of its record up to it, and with it.
-local BEFORE_TIME, TIME_END = 37, 45
-
-if redis.call('HGET', HEADER, 'id') ~= id then return 0 end
+if redis.call('HGET', HEADER, 'id') ~= ARGV[1] then return 0 end
 for i = 2, #ARGV, 2 do
-  local page = redis.call('HGET', PAGES, ARGV[i])
-  if page and url_begin(page) then
-    redis.call('HSET', PAGES, ARGV[i], page:sub(1, BEFORE_TIME) .. ARGV[i + 1] .. page:sub(TIME_END + 1))
+  local record = redis.call('HGET', PAGES, ARGV[i])
+  local page = record and read_page(record)
+  if page then
+    page.stamp = page.stamp:sub(1, VALUE_END) .. ARGV[i + 1] .. page.stamp:sub(TEXT_HASH_BEGIN)
+    write_page(ARGV[i], page)
   end
 end
 return 1

@@ -187,11 +187,6 @@ def open_for_writing(
         connection = connect(path, "rw")
         undo.callback(connection.close)
         schema.check(connection, str(path))
-        # A file that may only be read opens without a word, and so begins a transaction.
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute(f"PRAGMA user_version = {schema.VERSION}")
-        connection.execute("ROLLBACK")
-        connection.execute(f"PRAGMA busy_timeout = {round(1000 * PATIENCE_OF_CLAIMS)}")
         connection.execute("PRAGMA wal_autocheckpoint = 0")
         connection.execute("PRAGMA synchronous = NORMAL")
         ((mode,),) = connection.execute("PRAGMA journal_mode = WAL").fetchall()

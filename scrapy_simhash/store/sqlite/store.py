@@ -105,6 +105,7 @@ class SqliteStore(LocalStore):
     def _begin_run(self) -> None:
         self._execute("INSERT INTO runs (started) VALUES (?)", (int(time.time()),))
         ((self._run,),) = self._execute("SELECT max(number) FROM runs").fetchall()
+        self._execute(f"PRAGMA busy_timeout = {round(1000 * files.PATIENCE_OF_CLAIMS)}")
         self._checkpoints = Checkpoints(self._path, self._turn)
 
     def __str__(self) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import sqlite3
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 
 from scrapy_simhash.exceptions import StoreDamaged
 from scrapy_simhash.observers.changes import PageText
-from scrapy_simhash.observers.changes.book import ChangeBook, Sighting, Source
+from scrapy_simhash.observers.changes.book import ChangeBook, Sighting
 from scrapy_simhash.observers.changes.feed import Feed
 from scrapy_simhash.observers.changes.register import ANSWERED, FAILED, MISSING, Register
 from scrapy_simhash.page.text import extract, parse
@@ -54,7 +56,7 @@ class Site:
         html = "<main>" + "".join(f"<p>{line}</p>" for line in text.split("/"))
         page = PageText(lambda: extract(parse(html)))
         found = Sighting(_key(key), key, hash(text) % 2**64, False, settled, page)
-        change = self.book.sight(found, [Source(_key(source), source) for source in sources])
+        change = self.book.sight(found, [(_key(source), source) for source in sources])
         if links is None:
             self.book.read(_key(key), key, [], is_complete=False)
         else:
@@ -64,7 +66,7 @@ class Site:
         return change.value
 
     def answer(self, key: str, answer: int, sources: str = "") -> None:
-        self.book.answer(_key(key), key, answer, [Source(_key(source), source) for source in sources])
+        self.book.answer(_key(key), key, answer, [(_key(source), source) for source in sources])
 
     def end(self, reason: str = "finished", *, can_resume: bool = False, starts: str = "") -> int:
         unknown = self.book.end(reason, set(map(_key, starts)), can_resume=can_resume)
@@ -152,7 +154,7 @@ def test_a_page_that_answers_404_is_gone_and_comes_back(site: Site) -> None:
     assert site.told == []  # it may have moved
     site.end()
     (line,) = site.lines
-    assert (line["url"], line["change"], line["reason"]) == ("a", "gone", "status")
+    assert (line["url"], line["change"], line["reason"], line["text_hash"]) == ("a", "gone", "status", None)
     start(site, "bc")
     site.answer("a", MISSING)
     site.end()
@@ -230,6 +232,17 @@ def test_what_only_a_page_led_to_that_could_not_be_read_is_not_gone(tmp_path: Pa
     site.page("l", "list", links=None)
     site.end()
     assert site.told == []
+    # Of what came without a text nothing is told.
+    site.crawl()
+    site.page("s", "start", links="lp")
+    site.page("l", "list", links="m")
+    site.answer("p", FAILED)
+    site.end()
+    site.crawl()
+    site.page("s", "start", links="l")
+    site.page("l", "list", links="m")
+    site.end()
+    assert site.told == []
 
 
 def test_while_a_page_was_never_read_nothing_is_gone_for_a_missing_link(site: Site) -> None:
@@ -287,6 +300,14 @@ def test_a_copy_of_very_many_pages_waits_for_the_end(tmp_path: Path) -> None:
     assert len(site.told) == 1
 
 
+def test_a_copy_that_comes_and_goes_is_not_told(site: Site) -> None:
+    start(site, "bc", links="abcd")
+    site.page("d", "text a of the site/and more")
+    site.answer("d", MISSING)
+    site.end()
+    assert site.told == []
+
+
 def test_of_two_copies_one_has_moved(site: Site) -> None:
     start(site, "bc", links="bcde")
     site.page("d", "text a of the site/and more")
@@ -300,7 +321,7 @@ def test_a_page_that_redirects_to_its_text_has_moved(site: Site) -> None:
     site.page("e", "text b of the site/and more", sources="b")
     # Linked under its new URL, too, and asked for by that first.
     site.page("d", "text a of the site/and more")
-    site.book.redirect(_key("d"), [Source(_key("a"), "a")])
+    site.book.redirect(_key("d"), [(_key("a"), "a")])
     site.end()
     assert site.told == [("e", "moved", "b"), ("d", "moved", "a")]
     # The old URL still leads there.
@@ -317,6 +338,16 @@ def test_a_redirect_to_something_else_says_nothing(site: Site, answer: int) -> N
     site.answer("login", answer, sources="a")
     site.end()
     assert site.told == []
+
+
+def test_a_page_that_another_one_was_redirected_to_in_vain_has_not_moved(site: Site) -> None:
+    start(site, "bc", links="abcd")
+    site.answer("d", FAILED, sources="a")
+    site.end()
+    start(site, "bc", links="abcd")
+    site.page("d", "text a of the site/and more")
+    site.end()
+    assert site.told == [("d", "new")]
 
 
 def test_a_page_whose_old_url_may_still_be_there_is_new(site: Site) -> None:
@@ -393,6 +424,15 @@ def test_a_page_with_a_text_that_nobody_knew_is_unchanged(tmp_path: Path) -> Non
     assert site.told == [("a", "changed"), ("b", "gone")]
 
 
+def test_a_page_of_a_former_store_that_was_not_read_may_lead_anywhere(tmp_path: Path) -> None:
+    former = [(_key(key), key, None, 5) for key in "ab"]
+    Register(tmp_path / "register.sqlite", former=former).close()
+    site = Site(tmp_path)
+    site.page("s", "start", links="a")
+    assert site.end() == 1
+    assert site.told == [("s", "new")]
+
+
 @pytest.mark.parametrize("torn", [b"", b'{"number": 9, "cr'])
 @pytest.mark.parametrize("written", range(4))
 def test_after_a_kill_the_feed_gets_what_it_lacks(site: Site, written: int, torn: bytes) -> None:
@@ -423,6 +463,34 @@ def test_a_feed_with_a_name_for_each_crawl_keeps_what_belongs_to_it(site: Site) 
     site.page("m", "and one more")
     site.end("shutdown")
     assert [json.loads(line)["url"] for line in site.feed.read_bytes().splitlines()] == ["m"]
+
+
+def test_a_feed_of_another_register_goes_on_with_the_lines_of_this_one(site: Site) -> None:
+    former = site.feed.read_bytes() + b'{"number": 70, "url": "of another register"}\n'
+    site.feed.write_bytes(former)
+    start(site, "bc")
+    site.page("a", "other words")
+    site.end()
+    rest = site.feed.read_bytes().removeprefix(former)
+    assert json.loads(rest)["url"] == "a"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a limit of POSIX")
+def test_a_full_disk_leaves_no_half_a_line(tmp_path: Path) -> None:
+    import resource
+
+    feed = Feed(tmp_path / "changes.jsonl")
+    feed.write([(1, b"first\n")])
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
+    try:
+        with pytest.raises(OSError):
+            feed.write([(2, b"second\n")])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert (feed.path.read_bytes(), feed.last) == (b"first\n", 1)
 
 
 def test_a_feed_that_was_taken_away_begins_anew(site: Site) -> None:

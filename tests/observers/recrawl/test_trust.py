@@ -7,7 +7,7 @@ import pytest
 from scrapy.utils.test import get_crawler
 
 from scrapy_simhash.observers.recrawl.answers import Answer
-from scrapy_simhash.observers.recrawl.trust import FORGIVEN, SHARED, Host, Trust, TrustedHosts
+from scrapy_simhash.observers.recrawl.trust import FORGIVEN, IN_VAIN, SHARED, Host, Trust, TrustedHosts
 from scrapy_simhash.store import MemoryStore
 from scrapy_simhash.waiting import finished
 
@@ -100,3 +100,27 @@ def test_the_first_answers_of_304_are_checked_more_often_than_later_ones(hosts: 
     assert 17 < sum(chances[:72]) < 20
     assert 55 < sum(chances) < 60
     assert hosts.chance_of_check("a", later) == 0
+
+
+@pytest.mark.parametrize(
+    ("modified", "trusts"),
+    [(b"today", [Trust.FULL, Trust.DATES, Trust.NONE]), (b"", [Trust.FULL, Trust.NONE, Trust.NONE])],
+)
+def test_validators_that_are_of_no_use_are_given_up_one_after_the_other(
+    hosts: TrustedHosts, modified: bytes, trusts: list[Trust]
+) -> None:
+    former = Answer(0, 0, visits=2, etag=b"old", modified=modified), 7
+
+    def came_in_vain(times: int) -> Trust:
+        for number in range(times):
+            hosts.came_in_full("https://a/", b"%d" % number, modified, 7, former, True)
+        host = hosts.find("a")
+        assert host is not None
+        return host.trust
+
+    assert came_in_vain(IN_VAIN - 1) is trusts[0]
+    # It was right once.
+    hosts.chance_of_check("a", former[0])
+    assert came_in_vain(IN_VAIN - 1) is trusts[0]
+    assert came_in_vain(1) is trusts[1]
+    assert came_in_vain(IN_VAIN) is trusts[2]
