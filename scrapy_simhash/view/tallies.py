@@ -185,6 +185,10 @@ class Tally(Row):
             self.example = self.example or Example(url, other)
 
 
+def _by_repeats(row: Tally) -> tuple[int, int]:
+    return row.repeats, row.pages
+
+
 def tallied(rows: Rows[Any, Tally], most: int, keys: Callable[[Any], Mapping[str, str]]) -> dict[str, Any]:
     """Return the *rows* with the most pages that repeat another one, as JSON has them; *keys* names their keys."""
     return {
@@ -196,7 +200,7 @@ def tallied(rows: Rows[Any, Tally], most: int, keys: Callable[[Any], Mapping[str
                 "near_duplicates": row.repeats,
                 "example": row.example and row.example.as_dict(),
             }
-            for key, row in rows.largest(most, lambda row: (row.repeats, row.pages))
+            for key, row in rows.largest(most, _by_repeats)
         ],
     }
 
@@ -339,11 +343,9 @@ class Floods:
 
 
 @dataclass(slots=True)
-class _Parameter(Row):
-    """Its pages are the pairs of URLs that were compared."""
+class _Parameter(Tally):
+    """Its pages are the pairs of URLs that were compared; of those with one page, one repeats the other."""
 
-    same: int = 0
-    same_example: Example | None = None
     different_example: Example | None = None
 
 
@@ -396,11 +398,8 @@ class Parameters:
 
     def _count(self, host: str, name: str, is_same: bool, example: Example) -> None:
         row = self._rows[host, name]
-        row.pages += 1
-        if is_same:
-            row.same += 1
-            row.same_example = row.same_example or example
-        else:
+        row.add(example.url, example.other if is_same else None)
+        if not is_same:
             row.different_example = row.different_example or example
         self._rows.trim()
 
@@ -410,10 +409,10 @@ class Parameters:
             {
                 "host": host,
                 "parameter": name,
-                "same": row.same,
-                "different": row.pages - row.same,
-                "same_example": row.same_example and row.same_example.as_dict(),
+                "same": row.repeats,
+                "different": row.pages - row.repeats,
+                "same_example": row.example and row.example.as_dict(),
                 "different_example": row.different_example and row.different_example.as_dict(),
             }
-            for (host, name), row in self._rows.largest(most, lambda row: (row.same, row.pages), least=fewest)
+            for (host, name), row in self._rows.largest(most, _by_repeats, least=fewest)
         ]
