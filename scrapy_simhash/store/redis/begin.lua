@@ -135,7 +135,7 @@ local function news(id, known, mark, most)
   if last and mark_of(last) == mark then return events, mark end
 end
 
--- Return events as one string, each after its length.
+-- Return events, or keys, as one string, each after its length.
 local function packed(events)
   local parts = {}
   for i, event in ipairs(events) do parts[i] = struct.pack('>I4', #event) .. event end

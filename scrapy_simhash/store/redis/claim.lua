@@ -212,11 +212,9 @@ if is_look == 0 then
   end
 end
 
-local keys_of_spoiled = {}
-for _, its_key in pairs(spoiled) do
-  keys_of_spoiled[#keys_of_spoiled + 1] = struct.pack('>I4', #its_key) .. its_key
-end
-keys_of_spoiled = table.concat(keys_of_spoiled)
+local keys = {}
+for _, its_key in pairs(spoiled) do keys[#keys + 1] = its_key end
+local keys_of_spoiled = packed(keys)
 
 return struct.pack('>c1I8I8I8I8I4I4BBBI8c24I2I4I4', 'S', redis.call('HLEN', PAGES), page.number, number, content.page,
   place, rank, is_same_text and 1 or 0, former, former_flags, former_content, former_stamp,
