@@ -83,24 +83,22 @@ class FileRows:
 
     def numbers(self) -> Iterator[int]:
         """Yield the numbers of the pages. Where SQLite cannot read on, each following one is tried until it can."""
-        number, torn, most, why = -(1 << 63), 0, -1, ""
+        # A damaged one may be less than 0.
+        number, torn, why = -(1 << 63), 0, ""
         while torn < MOST_TORN:
             try:
-                for (found,) in self._connection.execute(schema.NUMBERS, (number, most)):
-                    for lost in range(number - torn, number):
-                        self._damage.note(f"page {lost} ({why})")
-                    number, torn = found + 1, 0
-                    yield found
-                if most == -1:
-                    break
-                most = -1
+                ((found,),) = self._execute(schema.NEXT, (number,)).fetchall()
             except sqlite3.DatabaseError as error:
                 if not is_damage(error):
                     raise
-                # One at a time: sqlite3 does not give the last row before an error.
-                if most == 1:
-                    number, torn, why = max(number, 0) + 1, torn + 1, words_of(error)
-                most = 1
+                number, torn, why = max(number, 0) + 1, torn + 1, words_of(error)
+                continue
+            if found is None:
+                break
+            for lost in range(number - torn, number):
+                self._damage.note(f"page {lost} ({why})")
+            number, torn = found + 1, 0
+            yield found
         if torn:
             self._damage.note(f"all pages from {number - torn} on ({why})")
 

@@ -123,7 +123,7 @@ LEFT JOIN scopes ON scopes.number = contents.scope
 LEFT JOIN sketches ON content = contents.number
 WHERE contents.number = ?"""
 CONTENTS_OF = "SELECT number FROM contents WHERE page = ? ORDER BY number"
-NUMBERS = "SELECT number FROM pages WHERE number >= ? ORDER BY number LIMIT ?"
+NEXT = "SELECT min(number) FROM pages WHERE number >= ?"
 FINDABLE = f"""SELECT scope, number, value, sketch, own, found_by
 FROM contents LEFT JOIN sketches ON content = number AND found_by & {BY_SUBJECT | BY_OWN_PART}
 WHERE found_by AND NOT is_short"""
