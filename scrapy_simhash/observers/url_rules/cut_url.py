@@ -12,7 +12,7 @@ the groups of both, so a group is found again by making those of a URL, not by t
 ``/calendar/{number}/{number}``          ... or without a query
 ``/shop?colour&page``                    ... or the names of its parameters, ``fit[]`` for several
 ``/shop?*``                              ... or any query
-``/stories/*?sid``                       what lies in one folder, with these parameters: `rule_group`
+``/stories/*?sid``                       what lies in one folder, with these parameters: `CutUrl.group`
 ``/stories/*``                           all that lies in one folder, with any query
 ======================================== ==============================================================
 """
@@ -69,15 +69,6 @@ def groups(path: str, query: Sequence[str]) -> tuple[str, ...]:
     if len(folder) > 1:
         found.append(_in_folder(folder, ""))
     return tuple([group for group in found if len(group) <= LONGEST_GROUP])
-
-
-def rule_group(path: str, query: Sequence[str]) -> str:
-    """Return the group in which a rule about a URL is tested: the folder, its numbers left open, and the names.
-
-    >>> rule_group("/shop/7/blue-hat", ["sid=1", "colour=2"])
-    '/shop/{number}/*?colour&sid'
-    """
-    return _in_folder(path_shape(path[: path.rfind("/") + 1]), _names(query) if query else "")
 
 
 def path_shape(path: str) -> str:
@@ -167,8 +158,13 @@ class CutUrl(NamedTuple):
 
     @property
     def group(self) -> str:
-        """What URLs share of which a part may have no effect; see `rule_group`."""
-        return rule_group(self.path, self.query)
+        """What URLs share of which a part may have no effect: the folder, its numbers left open, and the names.
+
+        >>> CutUrl("https", "a.example", "/shop/7/blue-hat", ("sid=1", "colour=2")).group
+        '/shop/{number}/*?colour&sid'
+        """
+        folder = path_shape(self.path[: self.path.rfind("/") + 1])
+        return _in_folder(folder, _names(self.query) if self.query else "")
 
     @property
     def groups(self) -> tuple[str, ...]:

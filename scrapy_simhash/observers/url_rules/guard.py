@@ -233,7 +233,7 @@ class UrlRuleGuard(Observer):
         try:
             self.learn_waiting()
             host, use = self.rules.of(request.url), self._use(request)
-            self.rules.forget(request.url)
+            host.forget(request.url)
             key = host.key_of(request.url)
             same = self._kept.take_latest(
                 site_of(request.url),

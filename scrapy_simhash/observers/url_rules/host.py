@@ -119,7 +119,7 @@ SOON_ENOUGH = 3
 #: Requests of which the page may not have come yet.
 MOST_UNDER_WAY = 64
 #: What things weigh, in bytes, for the bound over all hosts.
-_HOST, _KNOWN, _URL = 1_500, 110, 250
+_HOST, _KNOWN, _URL, _ROW, _BARREN = 1_500, 110, 250, 350, 700
 _NEVER = 1 << 62
 
 
@@ -333,8 +333,8 @@ class HostRules:
     def weight(self) -> int:
         """Bytes that all of it takes, about."""
         urls = len(self._urls or ()) + MOST_PAIRS * len(self.against)
-        own = _HOST + len(self._known) * _KNOWN + urls * _URL
-        return own + self.trials.weight + self.novelty.weight
+        novelty = len(self.novelty.rows) * _ROW + len(self.novelty.barren or ()) * _BARREN
+        return _HOST + len(self._known) * _KNOWN + urls * _URL + novelty + self.trials.weight
 
     def _chosen(self, now: int) -> list[str]:
         """Return the rules to be in force: those first that were so first, so that nothing changes without need."""

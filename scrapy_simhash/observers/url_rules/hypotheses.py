@@ -216,22 +216,28 @@ HYPOTHESES = (
     Hypothesis("order of parameters", "", _in_order),
     Hypothesis("view", rf"(?i:/(?:{'|'.join(_VIEWS)})(?:/|\Z))", _without_view, _views),
     Hypothesis("index page", r"(?i:/(?:index|default)\.\w{2,5}\Z)", _without_index_page, _index_pages),
-    Hypothesis("slash at end", r"/\Z", _without_slash),
+    Hypothesis("slash at end", r"(?<=.)/\Z", _without_slash),
     Hypothesis("case of path", r"[A-Z\x80-\U0010ffff]", _in_lower_case),
     Hypothesis("scheme", r"\Ahttp:", _with_https),
     Hypothesis("www", r"\Ahttps?://www\.", _without_www),
     PARAMETER_VALUE,
 )
 _SIGNS = [(hypothesis, re.compile(hypothesis.sign, re.ASCII)) for hypothesis in HYPOTHESES]
-_ANY_SIGN = re.compile("|".join([hypothesis.sign for hypothesis in HYPOTHESES if hypothesis.sign]), re.ASCII)
+#: Those that paths have nothing to do with: their signs are at the beginning.
+_NOT_OF_PATH = [(each, sign) for each, sign in _SIGNS if not each.sign or each.sign.startswith(r"\A")]
+_OF_PATH = re.compile(
+    "|".join([each.sign for each, sign in _SIGNS if (each, sign) not in _NOT_OF_PATH]), re.ASCII
+)
 
 
 def hypotheses_about(url: CutUrl) -> list[Hypothesis]:
     """Return the hypotheses that may be true of *url*: none of most URLs without parameters."""
-    text = f"{url.scheme}://{url.host}{url.path}"
-    if not url.query and not _ANY_SIGN.search(text):
+    scheme, host, path, query = url
+    signs = _SIGNS if _OF_PATH.search(path) else _NOT_OF_PATH
+    if signs is _NOT_OF_PATH and not query and scheme == "https" and not host.startswith("www."):
         return []
-    return [each for each, sign in _SIGNS if (sign.search(text) if each.sign else url.query)]
+    text = f"{scheme}://{host}{path}"
+    return [each for each, sign in signs if (sign.search(text) if each.sign else query)]
 
 
 def hypothesis_of(rule: str) -> tuple[Hypothesis, str]:

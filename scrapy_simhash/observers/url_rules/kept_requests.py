@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections import Counter, OrderedDict, deque
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from scrapy.utils.request import request_from_dict
 
@@ -13,7 +13,7 @@ from scrapy_simhash.observers.url_rules.novelty import group_in
 from scrapy_simhash.observers.url_rules.rules import site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from scrapy import Request, Spider
@@ -30,7 +30,10 @@ class _Kept(NamedTuple):
 
 
 class KeptRequests:
-    """The skipped requests of each host, with the rules that skipped them."""
+    """The skipped requests of each host, with the rules that skipped them.
+
+    A file, if there is one, gets each request when it is kept, and a note of their numbers when some were taken.
+    """
 
     def __init__(self) -> None:
         #: By host, whoever was added to last at the end: those of rules about a difference, and those of groups.
@@ -38,7 +41,11 @@ class KeptRequests:
         self._groups: OrderedDict[str, deque[_Kept]] = OrderedDict()
         self._number = 0
         self._numbers = count()
-        self._journal: _Journal | None = None
+        self._path: Path | None = None
+        self._spider: Spider | None = None
+        self._file: IO[bytes] | None = None
+        #: Requests and notes in the file.
+        self._written = 0
         #: How many were pushed out, and how many of them by host and rule.
         self.pushed_out = 0
         self.lost: Counter[tuple[str, str]] = Counter()
@@ -61,10 +68,9 @@ class KeptRequests:
         """Keep a request that *rules* have skipped."""
         item = _Kept(next(self._numbers), rules, request)
         self._put(item)
-        if self._journal is not None:
-            self._journal.add(item)
-            if self._journal.length > 2 * MOST_KEPT_IN_ALL:
-                self._journal.begin(self._all())
+        self._write(item)
+        if self._written > 2 * MOST_KEPT_IN_ALL:
+            self._begin_file()
 
     def take(self, site: str, is_wanted: Callable[[tuple[str, ...], Request], bool]) -> list[Request]:
         """Return the requests of *site* that are wanted, oldest first, and keep them no longer."""
@@ -79,8 +85,7 @@ class KeptRequests:
                 if not left:
                     del kept[site]
         self._number -= len(taken)
-        if self._journal is not None:
-            self._journal.take(numbers)
+        self._write(numbers)
         return [item.request for item in taken]
 
     def take_latest(self, site: str, is_wanted: Callable[[Request], bool]) -> list[Request]:
@@ -101,18 +106,20 @@ class KeptRequests:
         Whatever ends the crawl, they are there when the next run begins. Left out are those that Scrapy could not
         write to its own queue either. Raises what reading or unpickling raises.
         """
+        self._path, self._spider = path, spider
         try:
-            for rules, request in _Journal.read(path) if path.exists() else ():
+            for rules, request in _read(path) if path.exists() else ():
                 self._put(_Kept(next(self._numbers), rules, request_from_dict(request, spider=spider)))
         finally:
-            self._journal = _Journal(path, spider)
-            self._journal.begin(self._all())
+            self._begin_file()
 
     def close(self, *, is_done: bool) -> None:
         """End the file; if all *is_done*, nobody needs it any more."""
-        if self._journal is not None:
-            self._journal.close(is_done=is_done)
-            self._journal = None
+        if self._file is not None and self._path is not None:
+            self._file.close()
+            self._file = None
+            if is_done:
+                self._path.unlink(missing_ok=True)
 
     def _put(self, item: _Kept) -> None:
         site = site_of(item.request.url)
@@ -141,73 +148,52 @@ class KeptRequests:
     def _of(self, site: str) -> list[_Kept]:
         return sorted((*self._sites.get(site, ()), *self._groups.get(site, ())))
 
-    def _all(self) -> Iterator[_Kept]:
-        for kept in (*self._sites.values(), *self._groups.values()):
-            yield from kept
-
-
-class _Journal:
-    """A file to which each request is added when it is kept, and a note when some were taken."""
-
-    def __init__(self, path: Path, spider: Spider) -> None:
-        self._path = path
-        self._spider = spider
-        self._file = path.open("ab")
-        #: Requests and notes in the file.
-        self.length = 0
-
-    @staticmethod
-    def read(path: Path) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
-        """Return the requests in the file. A kill may have cut off its end: that request is lost."""
-        found: dict[int, tuple[tuple[str, ...], dict[str, Any]]] = {}
-        with path.open("rb") as file:
-            while file.peek(1):
-                try:
-                    number, *kept = pickle.load(file)
-                except (EOFError, pickle.UnpicklingError):
-                    if not found:
-                        raise
-                    break
-                if kept:
-                    found[number] = (kept[0], kept[1])
-                else:
-                    for each in number:
-                        found.pop(each, None)
-        return list(found.values())
-
-    def begin(self, kept: Iterator[_Kept]) -> None:
-        """Begin the file anew, with what is *kept*."""
+    def _begin_file(self) -> None:
+        """Begin the file anew, with what is kept."""
+        if self._path is None:
+            return
         unfinished = self._path.with_name(self._path.name + ".new")
-        self._file.close()
-        self._file, self.length = unfinished.open("wb"), 0
-        for item in kept:
-            self._write(item)
         # Windows replaces no open file.
-        self._file.close()
+        self.close(is_done=False)
+        self._written = 0
+        with unfinished.open("wb") as self._file:
+            for kept in (*self._sites.values(), *self._groups.values()):
+                for item in kept:
+                    self._write(item)
         unfinished.replace(self._path)
         self._file = self._path.open("ab")
 
-    def add(self, item: _Kept) -> None:
-        """Add a request."""
-        self._write(item)
-        self._file.flush()
-
-    def take(self, numbers: set[int]) -> None:
-        """Note that the requests with these *numbers* are kept no longer."""
-        self._file.write(pickle.dumps((numbers,)))
-        self._file.flush()
-        self.length += 1
-
-    def close(self, *, is_done: bool) -> None:
-        """Close the file, and remove it if *is_done*."""
-        self._file.close()
-        if is_done:
-            self._path.unlink(missing_ok=True)
-
-    def _write(self, item: _Kept) -> None:
+    def _write(self, entry: _Kept | set[int]) -> None:
+        """Write a request into the file, or the numbers of those that were taken."""
+        if self._file is None:
+            return
         try:
-            data = pickle.dumps((item.number, item.rules, item.request.to_dict(spider=self._spider)))
-        except Exception:  # whatever pickling of what is in its meta raises
+            data = pickle.dumps(
+                (entry.number, entry.rules, entry.request.to_dict(spider=self._spider))
+                if isinstance(entry, _Kept)
+                else (entry,)
+            )
+        except Exception:  # whatever pickling of what is in the meta of a request raises
             return
         self._file.write(data)
-        self.length += 1
+        self._file.flush()
+        self._written += 1
+
+
+def _read(path: Path) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Return the requests in a file. A kill may have cut off its end: that request is lost."""
+    found: dict[int, tuple[tuple[str, ...], dict[str, Any]]] = {}
+    with path.open("rb") as file:
+        while file.peek(1):
+            try:
+                number, *kept = pickle.load(file)
+            except (EOFError, pickle.UnpicklingError):
+                if not found:
+                    raise
+                break
+            if kept:
+                found[number] = (kept[0], kept[1])
+            else:
+                for each in number:
+                    found.pop(each, None)
+    return list(found.values())

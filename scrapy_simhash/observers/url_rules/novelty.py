@@ -29,8 +29,6 @@ MOST_BARREN = 1_000
 SAMPLES = 10
 #: What a rule about a group begins with.
 _BEFORE = "group "
-#: What things weigh, in bytes, for the bound over all hosts.
-_GROUP, _PAGE = 350, 700
 
 
 def rule_of(group: str) -> str:
@@ -154,11 +152,6 @@ class Novelty:
     def is_doubted(self) -> bool:
         """Whether a group is stopped once more."""
         return any(row.undone for group, row in self.rows.items() if group in self.stopped)
-
-    @property
-    def weight(self) -> int:
-        """Bytes that all of it takes, about."""
-        return len(self.rows) * _GROUP + len(self.barren or ()) * _PAGE
 
     def add_new(self, groups: Iterable[str]) -> list[str]:
         """Count a page that brought something new, and return the rules that were undone by that."""

@@ -128,16 +128,12 @@ class UrlRules:
                 self._forget_one()
         return given_up
 
-    def former(self, url: str, content: int, text: int | None) -> int:
+    def former(self, url: str, content: int, text: int) -> int:
         """Return the *content* of the first page of the host of *url* with the hash *text*; 0 if this is the first.
 
         Pages of equal text are equal for rules, whatever the verdicts on them, which change as a site becomes known.
         """
-        return 0 if text is None else self._texts.former(hash((site_of(url), text)), content)
-
-    def forget(self, url: str) -> None:
-        """Forget that the page at *url* was fetched: what was made of it is lost."""
-        self.of(url).forget(url)
+        return self._texts.former(hash((site_of(url), text)), content)
 
     def led_on(self, parent: str | None, site: str) -> list[Choice]:
         """Note that something new was reached on *site* through *parent*, and return the rules undone by that.

@@ -99,9 +99,11 @@ local function write_content(number, content)
     content.stamp, #content.key, #content.scope) .. content.key .. content.scope .. content.sketch .. content.own_part)
 end
 
--- Return whether the record of a run is whole.
-local function is_run(record)
-  return record and #record >= RUN_HEAD
+-- Return the record of a run, nil if there is none, or it is damaged, or begun by somebody with another token.
+local function run_of(number, token)
+  local record = redis.call('HGET', RUNS, number)
+  local is_whole = record and #record >= RUN_HEAD
+  return is_whole and (not token or record:sub(1, #token) == token) and record or nil
 end
 
 -- Return the mark that an event ends with, as who got it after its length has it: a damaged one may be too short.
@@ -133,7 +135,7 @@ local function news(id, known, mark, most)
   if last and mark_of(last) == mark then return events, mark end
 end
 
--- Return events as one string, each after its length.
+-- Return events, or keys, as one string, each after its length.
 local function packed(events)
   local parts = {}
   for i, event in ipairs(events) do parts[i] = struct.pack('>I4', #event) .. event end
@@ -148,12 +150,6 @@ local function log(events, mark, kind, content, values, scope, about)
   event = event .. struct.pack('>I4', tonumber(redis.sha1hex(before .. event .. about):sub(1, 8), 16))
   events[#events + 1] = event
   redis.call('RPUSH', EVENTS, event)
-end
-
--- Return whether the run of a record has ended in order.
-local function has_ended(record)
-  local _, _, ended = struct.unpack(RUN, record)
-  return ended >= 0
 end
 
 -- Return the seconds of Unix time by the server's clock.

@@ -74,10 +74,10 @@ end
 
 -- Return what the run in which a text was delivered says about it, and this run of the record `own_run`.
 local function fate_in(number, own_run)
-  local its_run = redis.call('HGET', RUNS, field(number))
-  if not is_run(its_run) then return VISITED end
-  if has_ended(its_run) then return SETTLED end
+  local its_run = run_of(field(number))
+  if not its_run then return VISITED end
   local _, _, ended = struct.unpack(RUN, its_run)
+  if ended >= 0 then return SETTLED end
   if live == 0 or not own_run or number == run or ended == NEVER then return VISITED end
   local _, began = struct.unpack(RUN, own_run)
   -- A clock that was put back makes nobody live for longer.
@@ -101,8 +101,7 @@ end
 
 local events, last = news(id, known, mark, MOST + 1)
 if not events then return 'L' end
-local own_run = redis.call('HGET', RUNS, field(run))
-if not is_run(own_run) or own_run:sub(1, #token) ~= token then own_run = nil end
+local own_run = run_of(field(run), token)
 -- Who only looks has none.
 if not own_run and is_look == 0 then return 'L' end
 if #events > MOST then return 'B' end
@@ -213,11 +212,9 @@ if is_look == 0 then
   end
 end
 
-local keys_of_spoiled = {}
-for _, its_key in pairs(spoiled) do
-  keys_of_spoiled[#keys_of_spoiled + 1] = struct.pack('>I4', #its_key) .. its_key
-end
-keys_of_spoiled = table.concat(keys_of_spoiled)
+local keys = {}
+for _, its_key in pairs(spoiled) do keys[#keys + 1] = its_key end
+local keys_of_spoiled = packed(keys)
 
 return struct.pack('>c1I8I8I8I8I4I4BBBI8c24I2I4I4', 'S', redis.call('HLEN', PAGES), page.number, number, content.page,
   place, rank, is_same_text and 1 or 0, former, former_flags, former_content, former_stamp,

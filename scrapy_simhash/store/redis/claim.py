@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.index import Match
-from scrapy_simhash.judge.rule import Nearest, Rule
+from scrapy_simhash.judge.rule import Rule
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store import candidates
 from scrapy_simhash.store.base import Claim, Posting
@@ -74,16 +74,29 @@ class Comparison:
         """Tell whether the page repeats any of *matches*, which were compared, if own parts are left aside."""
         return any(self._compared[match.key].by_text is not None for match in matches)
 
-    async def nearest(self, matches: list[Match], rule: Rule) -> tuple[Match, Nearest] | None:
-        """Return the most alike of *matches*, near-duplicate or not; None if nothing but bits is compared."""
-        known = await self._fetch([match.key for match in matches])
-        there = [match for match in matches if match.key in known]
-        nearest = rule.nearest(self._posting.fingerprint, [known[match.key] for match in there])
-        if nearest is None:
-            return None
-        match = there[nearest.place]
-        distance = distance_of(self._posting.fingerprint, known[match.key])
-        return match._replace(distance=distance), nearest
+    async def explained(self, claim: Claim, matches: list[Match], rule: Rule) -> Claim:
+        """Return *claim*, of the page that was compared with *matches*, with its threshold or its near miss.
+
+        Two trips for a new page, none for others as a rule. Should the server go away meanwhile, the claim stands all
+        the same, without.
+        """
+        with suppress(StoreUnavailable):
+            if claim.original is not None:
+                matches = [match for match in matches if match.key == claim.content]
+            known = await self._fetch([match.key for match in matches])
+            there = [match.key for match in matches if match.key in known]
+            fingerprint = self._posting.fingerprint
+            nearest = rule.nearest(fingerprint, [known[key] for key in there])
+            if nearest is None:
+                return claim
+            place, _, threshold, decided_by, required = nearest
+            if claim.original is not None:
+                return claim._replace(threshold=threshold, decided_by=decided_by, required=required)
+            page, url = await self._records.origin(there[place])
+            if url is not None and page != claim.cluster:
+                miss = NearMiss(url, distance_of(fingerprint, known[there[place]]), *nearest[1:])
+                return claim._replace(near_miss=miss)
+        return claim
 
     async def with_latest(self, matches: list[Match], latest: int) -> list[Match]:
         """Return *matches* with the *latest* content of the page itself, see ``candidates``. One trip at most."""
@@ -157,7 +170,7 @@ async def decide(records: Records, posting: Posting, is_look: bool, explains: bo
             claim, is_new = _claimed(reply, posting, records, replica, first, kin)
             claim = claim._replace(is_by_learning=comparison.agrees_by_text(matches) != bool(kin))
             if explains and matches:
-                claim = await _explained(claim, comparison, matches, rule, records)
+                claim = await comparison.explained(claim, matches, rule)
             if is_new and not is_look and found_by & candidates.BY_TEXT:
                 replica.keep_compared(claim.content, fingerprint.compared_bytes())
             elif is_new and not is_look:
@@ -192,29 +205,3 @@ def _claimed(
         match, similarity = kin[place - 1]
         distance = match.distance
     return Claim(former, content, owner, original, distance, similarity, is_same_text, rank, key), False
-
-
-async def _explained(
-    claim: Claim, comparison: Comparison, matches: list[Match], rule: Rule, records: Records
-) -> Claim:
-    """Return *claim*, of a page that was compared with *matches*, with its threshold or its near miss.
-
-    Two trips for a new page, none for others as a rule. Should the server go away meanwhile, the claim stands all the
-    same, without.
-    """
-    with suppress(StoreUnavailable):
-        if claim.original is not None:
-            decided = [match for match in matches if match.key == claim.content]
-            found = await comparison.nearest(decided, rule)
-            if found is None:
-                return claim
-            _, _, threshold, decided_by, required = found[1]
-            return claim._replace(threshold=threshold, decided_by=decided_by, required=required)
-        found = await comparison.nearest(matches, rule)
-        if found is not None:
-            match, nearest = found
-            page, url = await records.origin(match.key)
-            if url is not None and page != claim.cluster:
-                miss = NearMiss(url, match.distance, *nearest[1:])
-                return claim._replace(near_miss=miss)
-    return claim

@@ -14,29 +14,18 @@ from contextlib import suppress
 from functools import cache
 from hashlib import sha1
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreUnavailable
 from scrapy_simhash.store.redis.connection import Server, library
 
-#: What all of them begin with.
-_COMMON = "begin"
-
-
-class Script(NamedTuple):
-    """A script as the server takes it."""
-
-    source: str
-    sha: str
-    """By which the server knows it once it has run."""
-
 
 @cache
-def script(name: str) -> Script:
-    """Return the script in ``<name>.lua``."""
+def script(name: str) -> tuple[str, str]:
+    """Return the script in ``<name>.lua``, with what all begin with, and its hash, by which servers know it later."""
     folder = files("scrapy_simhash.store.redis")
-    source = "".join((folder / f"{part}.lua").read_text("utf-8") for part in (_COMMON, name))
-    return Script(source, sha1(source.encode(), usedforsecurity=False).hexdigest())
+    source = "".join((folder / f"{part}.lua").read_text("utf-8") for part in ("begin", name))
+    return source, sha1(source.encode(), usedforsecurity=False).hexdigest()
 
 
 #: What a reply begins with, or which of redis-py's errors stands for it: full, read-only, starting, busy with a
@@ -58,13 +47,6 @@ _CLUSTER = {
     *("ASK", "CLUSTERDOWN", "CROSSSLOT", "MOVED"),
     *("AskError", "ClusterCrossSlotError", "ClusterDownError", "MovedError"),
 }
-#: Why a node of a cluster is no server for a whole store; for every such refusal.
-NO_CLUSTER = (
-    "is a node of a Redis Cluster, which holds a store in shards: set SIMHASH_STORE to redis+cluster:// and its"
-    " host and port, or to a server that does not run in cluster mode"
-)
-
-
 #: What a server says of a script that may not call a command, and the line of the script in which it does.
 _IN_SCRIPT = re.compile(r"can't run this command.*@?user_script: ?(\d+)", re.DOTALL)
 #: Where in which script an error came, as servers of several versions say it: its hash tells nobody anything.
@@ -74,6 +56,16 @@ _PLACE_IN_SCRIPT = re.compile(
 _CALLED = re.compile(r"redis\.call\('([A-Z]+)'")
 #: What asyncio says, with the address once more, in place of the system's words for an error.
 _CALL_FAILED = re.compile(r"(?<=Error )(\d+)(.*)Connect call failed \(.*\)")
+
+
+def signs_of(error: Exception) -> set[str]:
+    """Return the words of *error*, and the names of its classes: one of them says what is wrong.
+
+    Before redis-py 6 it is the word only. In a script's error it is somewhere inside.
+    """
+    return {word.strip("-:'") for word in str(error).split()} | {
+        kind.__name__ for kind in type(error).__mro__
+    }
 
 
 def meaning(error: Exception, place: str, name: str = "") -> StoreError:
@@ -87,8 +79,7 @@ def meaning(error: Exception, place: str, name: str = "") -> StoreError:
         return error
     said = str(error) or type(error).__name__
     said = _CALL_FAILED.sub(lambda found: f"{found[1]}{found[2]}{os.strerror(int(found[1]))}", said)
-    # In a script's error the word is somewhere inside.
-    signs = {word.strip("-:'") for word in said.split()} | {kind.__name__ for kind in type(error).__mro__}
+    signs = signs_of(error)
     if commands := _commands_denied(said, name):
         return StoreError(
             f"{place} denies access: the user may not run {commands}, which stores need. Allow it with ACL SETUSER;"
@@ -100,7 +91,11 @@ def meaning(error: Exception, place: str, name: str = "") -> StoreError:
     if "WRONGTYPE" in signs:
         return StoreDamaged(f"{place} has a key that does not belong to a store: {said}. Nothing was changed")
     if signs & _CLUSTER:
-        return StoreError(f"{place} {NO_CLUSTER} ({said})")
+        return StoreError(
+            f"{place} is a node of a Redis Cluster, which holds a store in shards: set SIMHASH_STORE to"
+            " redis+cluster:// and its host and port, or to a server that does not run in cluster mode"
+            f" ({said})"
+        )
     if isinstance(error, library().ResponseError) and not signs & _FOR_NOW:
         return StoreError(f"{place} answers with an error: {said}")
     return StoreUnavailable(f"{place} does not answer: {said}")
@@ -112,7 +107,7 @@ def _commands_denied(said: str, name: str) -> str:
     if denied is None:
         return ""
     # The number of its line is all that the server tells.
-    lines = script(name).source.splitlines()[int(denied[1]) - 1 :][:1]
+    lines = script(name)[0].splitlines()[int(denied[1]) - 1 :][:1]
     commands = _CALLED.findall("".join(lines))
     return " or ".join(dict.fromkeys(commands)) or f"a command that the script {name}.lua calls"
 

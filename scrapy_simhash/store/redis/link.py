@@ -8,9 +8,8 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Coroutine
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from collections.abc import Callable, Collection, Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from struct import Struct
@@ -377,7 +376,13 @@ class Link:
                 )
             if status == b"other":
                 version, accepted = said
-                header, is_reset = _read_header(version, accepted, place), False
+                with readable(place):
+                    if int(version) != VERSION:
+                        raise StoreDamaged(
+                            f"{place} was written by another release of scrapy-simhash: its layout has version"
+                            f" {int(version)}, this release reads version {VERSION}. {ANEW}"
+                        )
+                    header, is_reset = Header.from_dict(json.loads(accepted)), False
                 if terms.header is not None:
                     header.check(terms.header, place)
                 # The same in other words, as by another version of Python's JSON or without what says nothing.
@@ -418,25 +423,12 @@ class Link:
                     await self._say()
 
 
-def at_once(coroutine: Coroutine[Any, Any, None]) -> None:
-    """Wait for *coroutine* where nobody can ``await``: it is run in a loop of its own, in a thread of its own.
-
-    There may be a loop in this thread, which goes on only afterwards.
-    """
-    with ThreadPoolExecutor(1) as threads:
-        threads.submit(asyncio.run, coroutine).result()
-
-
-def _read_header(version: bytes, text: bytes, place: str) -> Header:
+@contextmanager
+def readable(place: str) -> Iterator[None]:
+    """Raise StoreDamaged for a header of the store at *place* that is none."""
     try:
-        number = int(version)
-        if number != VERSION:
-            raise StoreDamaged(
-                f"{place} was written by another release of scrapy-simhash: its layout has version {number}, this"
-                f" release reads version {VERSION}. {ANEW}"
-            )
-        return Header.from_dict(json.loads(text))
-    except (AttributeError, RecursionError, TypeError, ValueError) as error:
+        yield
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise StoreDamaged(f"{place} has a header that cannot be read: {error}. {ANEW}") from error
 
 

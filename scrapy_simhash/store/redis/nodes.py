@@ -12,22 +12,19 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from functools import cache
 from typing import Any
 
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.store.redis.connection import Server, Servers, library
 from scrapy_simhash.store.redis.layout import KEYS
-from scrapy_simhash.store.redis.line import Line, meaning, script
+from scrapy_simhash.store.redis.line import Line, meaning, script, signs_of
 
 #: Seconds between two questions for the layout of the cluster, and before a shard that moves is asked for again.
 _PAUSE, _MOVING = 0.5, 0.05
-#: Errors of redis-py, as a cluster calls them; versions before 6 leave the word in the text.
-_WORDS = {
-    "MovedError": "MOVED",
-    "AskError": "ASK",
-    "TryAgainError": "TRYAGAIN",
-    "ClusterDownError": "CLUSTERDOWN",
-}
+#: How a node says that nothing was executed, because the slot is elsewhere: for good, for this once, for a moment.
+_MOVED, _ASK, _TRY_AGAIN = {"MOVED", "MovedError"}, {"ASK", "AskError"}, {"TRYAGAIN", "TryAgainError"}
+_DOWN = {"CLUSTERDOWN", "ClusterDownError"}
 
 
 class Nodes:
@@ -41,7 +38,6 @@ class Nodes:
         self._servers = servers
         self._place = place
         self._timeout = timeout
-        self._slots: dict[int, int] = {}
         # By slot, as the cluster says.
         self._owners: dict[int, Server] = {}
         self._known: dict[str, Server] = {}
@@ -51,7 +47,7 @@ class Nodes:
         # Why nobody said who has which slot, as of the last time that somebody was asked.
         self._refusal: Exception | None = None
         redis = library()
-        self._key_slot = redis.crc.key_slot
+        self._slot_of = cache(lambda shard: redis.crc.key_slot(tag_of(shard).encode()))
         self._answer, self._no_script = redis.exceptions.ResponseError, redis.exceptions.NoScriptError
         if isinstance(servers, Server):
             # What is wrong with it is told now.
@@ -69,10 +65,10 @@ class Nodes:
         is no answer: it may have been executed all the same. Raises other StoreErrors as ``meaning`` has them.
         """
         if name.islower():
-            reply = await self._reply(shard, "EVALSHA", script(name).sha, len(KEYS), *arguments)
+            reply = await self._reply(shard, "EVALSHA", script(name)[1], len(KEYS), *arguments)
             if isinstance(reply, self._no_script):
                 # It has not run yet since the server started. EVAL keeps it for all that come after.
-                reply = await self._reply(shard, "EVAL", script(name).source, len(KEYS), *arguments)
+                reply = await self._reply(shard, "EVAL", script(name)[0], len(KEYS), *arguments)
         else:
             reply = await self._reply(shard, name, *arguments)
         if isinstance(reply, Exception):
@@ -105,7 +101,7 @@ class Nodes:
 
     async def _reply_of_owner(self, cluster: Servers, shard: int, command: tuple[Any, ...]) -> Any:
         """Return the reply of the node that has *shard*, wherever that moves to meanwhile."""
-        slot = self._slot(shard)
+        slot = self._slot_of(shard)
         if slot not in self._owners:
             await self.renew()
         owner = self._owners.get(slot)
@@ -121,21 +117,21 @@ class Nodes:
             reply = await line.reply(*command)
             if not isinstance(reply, Exception):
                 return reply
-            word, about = _refusal(reply)
-            if word not in ("MOVED", "ASK", "TRYAGAIN"):
-                if word == "CLUSTERDOWN" or not isinstance(reply, self._answer):
+            signs = signs_of(reply)
+            if not signs & (_MOVED | _ASK | _TRY_AGAIN):
+                if signs & _DOWN or not isinstance(reply, self._answer):
                     # Its shards may be elsewhere by the next question.
                     self._find_out()
-                return StoreUnavailable(f"{owner}: {reply}") if word == "CLUSTERDOWN" else reply
+                return StoreUnavailable(f"{owner}: {reply}") if signs & _DOWN else reply
             if time.monotonic() > end:
                 return StoreUnavailable(f"{owner}: a shard keeps moving ({reply})")
-            asked, is_asking = owner, word == "ASK"
-            if word == "TRYAGAIN":
+            asked, is_asking = owner, bool(signs & _ASK)
+            if signs & _TRY_AGAIN:
                 await asyncio.sleep(_MOVING)
                 continue
-            host, _, port = about.split()[-1].rpartition(":")
+            host, _, port = str(reply).split()[-1].rpartition(":")
             asked = cluster.at(host.strip("[]") or _host_of(owner), int(port))
-            if word == "MOVED":
+            if not is_asking:
                 owner = self._owners[slot] = asked
 
     def _find_out(self) -> asyncio.Task[None] | None:
@@ -171,24 +167,11 @@ class Nodes:
             if layout:
                 return
 
-    def _slot(self, shard: int) -> int:
-        slot = self._slots.get(shard)
-        if slot is None:
-            slot = self._slots[shard] = self._key_slot(self.tag_of(shard).encode())
-        return slot
-
     def _line(self, server: Server) -> Line:
         line = self._lines.get(server.url)
         if line is None:
             line = self._lines[server.url] = Line(server, self._timeout)
         return line
-
-
-def _refusal(reply: Exception) -> tuple[str, str]:
-    """Return the word by which a server refuses a command, and what it says about it."""
-    text = str(reply)
-    word = _WORDS.get(type(reply).__name__)
-    return (word, text) if word else (text.partition(" ")[0], text)
 
 
 def _host_of(server: Server) -> str:

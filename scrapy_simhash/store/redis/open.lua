@@ -40,8 +40,8 @@ end
 
 try()
 if mode == 'write' then
-  local record = redis.call('HGET', RUNS, run)
-  if not is_run(record) or record:sub(1, #token) ~= token then
+  local record = run_of(run, token)
+  if not record then
     run = field(redis.call('HINCRBY', HEADER, 'runs', 1))
     -- Heartbeats are compared with it: then it is told by the same clock.
     record = struct.pack(RUN, token, live == '0' and tonumber(started) or now(), NEVER)

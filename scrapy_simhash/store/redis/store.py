@@ -7,13 +7,14 @@ import json
 import os
 import time
 from collections import OrderedDict, defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from struct import Struct
 from typing import Any
 
-from scrapy_simhash.exceptions import SettingError, StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
+from scrapy_simhash.exceptions import SettingError, StoreError, StoreMismatch, StoreUnavailable
 from scrapy_simhash.notes import KINDS, PAGE, RULES, SITE, TRUST, Name, Note
 from scrapy_simhash.page.fingerprint import digest
 from scrapy_simhash.recent import Recent
@@ -26,7 +27,7 @@ from scrapy_simhash.store.redis import layout
 from scrapy_simhash.store.redis.claim import decide
 from scrapy_simhash.store.redis.connection import Server, Servers
 from scrapy_simhash.store.redis.layout import VERSION_BYTES, decoded, encoded
-from scrapy_simhash.store.redis.link import EVENTS, Link, Terms, at_once
+from scrapy_simhash.store.redis.link import EVENTS, Link, Terms, readable
 from scrapy_simhash.store.redis.nodes import Nodes
 from scrapy_simhash.store.redis.records import Records
 from scrapy_simhash.store.redis.replica import Replica
@@ -179,7 +180,9 @@ class RedisStore(Store):
         is not named as one. Raises StoreUnavailable if one of them is not there, or cannot be written to by a store
         that writes; then the store is away, and looks for it at the first question.
         """
-        at_once(self._check())
+        # In a loop of its own, in a thread of its own: there may be a loop in this one, which goes on afterwards.
+        with ThreadPoolExecutor(1) as threads:
+            threads.submit(asyncio.run, self._check()).result()
 
     async def claim(self, posting: Posting) -> Claim:
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One trip, rarely two or more.
@@ -204,7 +207,7 @@ class RedisStore(Store):
             home = self._homes.get(key) if self._is_cluster else 0
             for shard in self._records if home is None else [home]:
                 by_shard[shard].append(key)
-        _first_error(await _gathered([self._of(shard).link.unsettle(its) for shard, its in by_shard.items()]))
+        await _all_of([self._of(shard).link.unsettle(its) for shard, its in by_shard.items()])
 
     async def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`.
@@ -326,16 +329,17 @@ class RedisStore(Store):
         A server that is away is waited for a while, as long as for an answer. Raises StoreUnavailable, after it has
         let go, if it does not come back: then the run never ended in order.
         """
-        _first_error(await self._closed(reason))
+        await self._let_go(reason)
 
     async def abandon(self) -> None:
         """See :meth:`Store.abandon <scrapy_simhash.store.base.Store.abandon>`."""
-        await self._closed(None)
+        await self._let_go(None)
 
-    async def _closed(self, reason: str | None) -> list[BaseException]:
-        errors = await _gathered([link.close(reason) for link in self._links])
-        await self._nodes.hang_up()
-        return errors
+    async def _let_go(self, reason: str | None) -> None:
+        try:
+            await _all_of([link.close(reason) for link in self._links])
+        finally:
+            await self._nodes.hang_up()
 
     async def _decide(self, posting: Posting, is_look: bool) -> Claim:
         if not self._is_cluster:
@@ -492,7 +496,7 @@ class RedisStore(Store):
         kept = await self._nodes.ask(0, "GET", key)
         if kept and terms.is_reset:
             # Of an earlier release only the number of shards must be readable.
-            with _readable(terms.place):
+            with readable(terms.place):
                 shards = range(int(json.loads(kept)["shards"]))
             names = [layout.names_of(self._tag(shard)) for shard in shards]
             await asyncio.gather(*(self._nodes.ask(shard, "UNLINK", *names[shard]) for shard in shards))
@@ -507,7 +511,7 @@ class RedisStore(Store):
                 # Who comes first decides, and all others find that.
                 await self._nodes.ask(0, "SET", key, kept, "NX")
                 kept = await self._nodes.ask(0, "GET", key) or kept
-        with _readable(terms.place):
+        with readable(terms.place):
             about = json.loads(kept)
             header, count, store_id = (
                 Header.from_dict(about["header"]),
@@ -523,11 +527,12 @@ class RedisStore(Store):
             )
         self._shards, self._store_id = count, store_id
         terms.header, terms.is_met, terms.is_reset = header, True, False
-        asked = [self._nodes.ask(shard, "HLEN", f"{self._tag(shard)}:pages") for shard in range(count)]
-        counts = await asyncio.gather(*asked, return_exceptions=True)
+
+        async def take(shard: int) -> None:
+            self._pages[shard] = await self._nodes.ask(shard, "HLEN", f"{self._tag(shard)}:pages")
+
         # Where a server is away, its shards only are.
-        self._pages = {shard: pages for shard, pages in enumerate(counts) if isinstance(pages, int)}
-        _first_error([error for error in counts if isinstance(error, BaseException)])
+        await _all_of([take(shard) for shard in range(count)])
 
     def _check_writable(self) -> None:
         if self._terms.is_read_only:
@@ -542,21 +547,10 @@ def _place_of_note(link: Link, kind: str, name: Name) -> tuple[str, bytes]:
     return link.names["notes"], kind.encode() + b" " + field
 
 
-async def _gathered(steps: Sequence[Awaitable[None]]) -> list[BaseException]:
-    """Take *steps* at once, and return what went wrong."""
+async def _all_of(steps: Sequence[Awaitable[Any]]) -> list[Any]:
+    """Take *steps* at once, and return what they come to; if one failed, raise its error after all have ended."""
     done = await asyncio.gather(*steps, return_exceptions=True)
-    return [error for error in done if error is not None]
-
-
-def _first_error(errors: Sequence[BaseException]) -> None:
-    if errors:
-        raise errors[0]
-
-
-@contextmanager
-def _readable(place: str) -> Iterator[None]:
-    """Raise StoreDamaged for a record about the store at *place* that is none."""
-    try:
-        yield
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        raise StoreDamaged(f"{place} has a header that cannot be read: {error}. {layout.ANEW}") from error
+    for answer in done:
+        if isinstance(answer, BaseException):
+            raise answer
+    return done

@@ -1,8 +1,7 @@
 -- unsettle: note that this run does not settle some pages. Those that another run has delivered are left alone.
 local id, run, token = struct.unpack('>c8I4c8', ARGV[1])
 
-local own_run = redis.call('HGET', RUNS, field(run))
-if redis.call('HGET', HEADER, 'id') ~= id or not is_run(own_run) or own_run:sub(1, #token) ~= token then return 'L' end
+if redis.call('HGET', HEADER, 'id') ~= id or not run_of(field(run), token) then return 'L' end
 for i = 2, #ARGV do
   local record = redis.call('HGET', PAGES, ARGV[i])
   -- A damaged one is never settled: no claim reads it.

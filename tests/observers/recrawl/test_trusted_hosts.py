@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,7 @@ from scrapy.utils.test import get_crawler
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.observers.recrawl.trust import Trust, TrustedHosts
 from scrapy_simhash.store import Store
-from scrapy_simhash.store.sqlite import SqliteStore
-from tests.store.redis.stores import HEADER, eventually, opened, waits
+from tests.store.redis.stores import eventually, opened, waits
 from tests.store.server import RedisServer
 
 SITES = [f"host{number}.example" for number in range(200)]
@@ -35,12 +33,12 @@ async def lost(store: Store, site: str) -> Trust | None:
     return None if host is None else host.trust
 
 
-async def crawler(store: Store, trust: Trust, sites: list[str] = SITES) -> TrustedHosts:
+async def crawler(store: Store, trust: Trust) -> TrustedHosts:
     """Return what a crawler has found out about hosts that it met before the store knew anything."""
     hosts = TrustedHosts(store, get_crawler())
-    for site in sites:
+    for site in SITES:
         await hosts.meet(site)
-    for site in sites:
+    for site in SITES:
         hosts.lower(f"https://{site}/", trust)
     return hosts
 
@@ -55,21 +53,6 @@ async def test_two_crawlers_that_tell_at_once_lose_no_finding(
         crawlers = [await crawler(one, trusts[0]), await crawler(other, trusts[1])]
         await asyncio.gather(*(hosts.tell() for hosts in crawlers))
         assert {await lost(one, site) for site in SITES} == {Trust.LIED}
-
-
-@pytest.mark.parametrize("trusts", [*permutations([Trust.LIED, Trust.DATES, Trust.NONE], 2)])
-@waits
-async def test_who_tells_later_does_not_make_a_finding_better(
-    server: RedisServer, trusts: tuple[Trust, Trust], tmp_path: Path
-) -> None:
-    prefix = "later-" + "-".join(trust.value for trust in trusts)
-    async with opened(server.url, prefix) as shared:
-        local = SqliteStore(tmp_path / "known.sqlite", HEADER)
-        for store in (shared, local):
-            for hosts in [await crawler(store, trust, ["a"]) for trust in trusts]:
-                await hosts.tell()
-            assert await lost(store, "a") is max(trusts, key=list(Trust).index)
-        local.close()
 
 
 @waits

@@ -10,6 +10,7 @@ import pytest
 from scrapy_simhash.observers.url_rules.evidence import Checks
 from scrapy_simhash.observers.url_rules.host import FETCHED, MISSING, Page
 from scrapy_simhash.observers.url_rules.novelty import (
+    MOST_BARREN,
     MOST_DOUBLED,
     MOST_GROUPS,
     SLOWED_AFTER,
@@ -105,7 +106,7 @@ def test_only_so_many_groups_are_remembered_and_the_stopped_ones_stay() -> None:
     for number in range(2 * MOST_GROUPS):
         novelty.add_barren((f"/{number}/*",), number)
     assert len(novelty.rows) <= MOST_GROUPS
-    assert novelty.weight < 500_000
+    assert len(novelty.barren or ()) <= MOST_BARREN
     assert novelty.stopped_by(DAYS)
 
 
