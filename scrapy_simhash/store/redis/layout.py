@@ -180,7 +180,8 @@ def read_events(
 ) -> Iterator[tuple[bytes, int, tuple[int, ...], bytes]]:
     """Yield the events that a script returned from byte *start* on, but for the first *known*.
 
-    Of each its kind, content, values and scope: a content came (``CAME``) or went. A damaged one is ``DAMAGED``, and says nothing. Half a microsecond an event.
+    Of each its kind, content, values and scope: a content came (``CAME``) or went. A damaged one is ``DAMAGED``, and
+    says nothing. Half a microsecond an event.
     """
     while start < len(packed):
         length = int.from_bytes(packed[start : start + _LENGTH_BYTES], "big")
