@@ -480,7 +480,7 @@ cdef class Postings:
 
     def near(self, SecondLook look not None, bytes page not None, subject, size_t most, size_t nearby, recent, read,
              bint explains):
-        """Search for a page that is new, and choose: the native twin of ``LocalStore._near_kin`` for such a one.
+        """Search for a page that is new, and choose: the native twin of ``LocalStore._find`` for such a one.
 
         *page* is a fingerprint as ``compared_bytes()`` gives it; *recent*, else *read*, has the ContentRow of a
         content, or None for one that is passed over.

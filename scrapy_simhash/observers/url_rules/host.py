@@ -277,10 +277,6 @@ class HostRules:
         key = self._open_key(reduced)
         return key is not None and self._came.get(key, 0) >= SOON_ENOUGH
 
-    def led_on(self, url: str) -> Barren | None:
-        """Return the page at *url*, empty if nobody knows that, if it brought nothing new; see `Novelty.led_on`."""
-        return self.novelty.led_on(self.key_of(url))
-
     @property
     def saved(self) -> int:
         """Requests that rules and groups in force have skipped, or would have."""

@@ -230,11 +230,14 @@ _OF_PATH = re.compile(
 )
 
 
-def hypotheses_about(url: CutUrl) -> list[Hypothesis]:
-    """Return the hypotheses that may be true of *url*: none of most URLs without parameters."""
+def hypotheses_about(url: CutUrl, *, is_alone: bool = False) -> list[Hypothesis]:
+    """Return the hypotheses that may be true of *url*: none of most URLs without parameters.
+
+    *is_alone* says that no URL was met with another scheme or another spelling of the host.
+    """
     scheme, host, path, query = url
     signs = _SIGNS if _OF_PATH.search(path) else _NOT_OF_PATH
-    if signs is _NOT_OF_PATH and not query and scheme == "https" and not host.startswith("www."):
+    if signs is _NOT_OF_PATH and not query and is_alone:
         return []
     text = f"{scheme}://{host}{path}"
     return [each for each, sign in signs if (sign.search(text) if each.sign else query)]

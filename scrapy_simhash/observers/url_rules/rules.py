@@ -98,7 +98,8 @@ class UrlRules:
         self.keeper = keeper
         self._pinned = tuple(pinned)
         self._forbidden = tuple(forbidden)
-        self._hosts: OrderedDict[str, HostRules] = OrderedDict()
+        #: The hosts in memory, by name, the latest used at the end.
+        self.hosts: OrderedDict[str, HostRules] = OrderedDict()
         #: Bytes that all of it takes, about.
         self.weight = 0
         self._contents = Firsts()
@@ -124,7 +125,7 @@ class UrlRules:
             self._weigh(host)
             if host.brought_new and page.parent is not None:
                 given_up += self.led_on(page.parent, site)
-            while self.weight > MOST_BYTES and len(self._hosts) > 1:
+            while self.weight > MOST_BYTES and len(self.hosts) > 1:
                 self._forget_one()
         return given_up
 
@@ -144,9 +145,12 @@ class UrlRules:
         undone: list[Choice] = []
         while parent is not None:
             site = site_of(parent) if parent else site
-            host = self._hosts.get(site)
+            host = self.hosts.get(site)
             # Where every page brought something new, none is waiting for it.
-            if host is None or not host.novelty.barren or (page := host.led_on(parent)) is None:
+            if host is None or not host.novelty.barren:
+                break
+            page = host.novelty.led_on(host.key_of(parent))
+            if page is None:
                 break
             undone += [Choice(rule, site) for rule in host.novelty.add_new(page.groups)]
             self._weigh(host)
@@ -156,11 +160,6 @@ class UrlRules:
     def would_skip(self, url: str, use: int = 1, *, may_stop: bool = True) -> tuple[str, ...]:
         """Return the rules by which *url* need not be requested, none if it is sent; see `HostRules.would_skip`."""
         return self.of(url).would_skip(url, use, may_stop=may_stop)
-
-    @property
-    def hosts(self) -> dict[str, HostRules]:
-        """The hosts in memory, by name."""
-        return dict(self._hosts)
 
     def _is_new(self, page: Page, site: str, host: HostRules) -> bool:
         # A short page may say anything, but for one that has no text at all.
@@ -174,18 +173,18 @@ class UrlRules:
         return is_new
 
     def _find(self, site: str) -> HostRules:
-        host = self._hosts.get(site)
+        host = self.hosts.get(site)
         if host is None:
-            host = self._hosts[site] = HostRules(
+            host = self.hosts[site] = HostRules(
                 pinned=self._chosen(self._pinned, site), forbidden=self._chosen(self._forbidden, site)
             )
             self._weigh(host)
             if self.keeper is not None:
                 self.keeper.add(site, host)
-            if len(self._hosts) > MOST_HOSTS:
+            if len(self.hosts) > MOST_HOSTS:
                 self._forget_one()
         else:
-            self._hosts.move_to_end(site)
+            self.hosts.move_to_end(site)
         return host
 
     def _weigh(self, host: HostRules) -> None:
@@ -194,7 +193,7 @@ class UrlRules:
         host.weighed = weight
 
     def _forget_one(self) -> None:
-        site, host = self._hosts.popitem(last=False)
+        site, host = self.hosts.popitem(last=False)
         if self.keeper is not None:
             self.keeper.drop(site)
         self.weight -= host.weighed

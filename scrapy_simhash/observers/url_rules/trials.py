@@ -99,7 +99,10 @@ class Trial:
 class Trials:
     """The rules of one host under test."""
 
-    __slots__ = ("_compared", "_fresh", "_groups", "_looks", "differing", "evidence", "has_counted", "weight")
+    __slots__ = (
+        *("_compared", "_fresh", "_groups", "_host", "_is_alone", "_looks"),
+        *("differing", "evidence", "has_counted", "weight"),
+    )
 
     def __init__(self) -> None:
         self.evidence: dict[str, Evidence] = {}
@@ -109,6 +112,9 @@ class Trials:
         #: Rules of which the values were fresh in one group at least.
         self._fresh: set[str] = set()
         self._compared = self._looks = 0
+        #: Scheme and host of the first URL, and whether all others had the same.
+        self._host: tuple[str, str] | None = None
+        self._is_alone = True
         #: Of the latest page: the rules against which it speaks, each with the URL without what the rule is about,
         #: and with the content of the other page.
         self.differing: list[tuple[str, CutUrl, int]] = []
@@ -179,7 +185,9 @@ class Trials:
         self._compared += 1
         page: Comparison | None = None
         open_names: dict[str, Trial] = {}
-        for hypothesis in hypotheses_about(url):
+        self._host = self._host or url[:2]
+        self._is_alone = self._is_alone and url[:2] == self._host
+        for hypothesis in hypotheses_about(url, is_alone=self._is_alone):
             for rule, value, shorter in hypothesis.of(url):
                 other = 0 if hypothesis.has_many_values else content_of(shorter)
                 if not hypothesis.has_many_values and not other:

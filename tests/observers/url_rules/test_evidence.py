@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_simhash.observers.url_rules.evidence import Entry, Evidence, Ring, lower_bound
+from scrapy_simhash.observers.url_rules.evidence import (
+    EXPLORED,
+    MOST_UNCHECKED,
+    SLOTS,
+    UNCHECKED_OF_SENT,
+    Checks,
+    Entry,
+    Evidence,
+    Ring,
+    lower_bound,
+)
 
 
 def evidence(pairs: int, clusters: int = 32) -> Evidence:
@@ -86,3 +96,76 @@ def test_a_ring_tells_values_that_are_fresh_in_each_url() -> None:
         kept.note(number % 5)
     assert fresh.values_are_fresh
     assert not kept.values_are_fresh
+
+
+def test_the_bound_with_an_error_is_that_of_clopper_and_pearson() -> None:
+    assert lower_bound(46, 1) == pytest.approx(0.903, abs=0.001)
+    assert lower_bound(10, 10) == pytest.approx(0.302, abs=0.002)
+    assert lower_bound(0, 3) == 0
+
+
+@pytest.mark.parametrize(
+    ("same", "different", "is_hopeless"),
+    [(0, 3, False), (0, 4, True), (15, 4, True), (16, 4, False), (100, 26, True)],
+)
+def test_a_rule_is_hopeless_with_a_few_pairs_that_are_more_than_a_fourth(
+    same: int, different: int, is_hopeless: bool
+) -> None:
+    assert Evidence(same=same, different=different).is_hopeless is is_hopeless
+
+
+def test_what_two_crawlers_have_found_is_added_once() -> None:
+    mine, theirs = evidence(20), evidence(30)
+    mine.different, mine.since, mine.skipped = 1, 50, 5
+    theirs.since, theirs.skipped = 70, 2
+    theirs.add_since(None, mine)
+    assert theirs.to_list() == [50, 1, 30, 0, 50, 7]
+    # What was told before does not count again, and never less than nothing.
+    theirs.add_since(mine.to_list(), mine)
+    assert theirs.to_list() == [50, 1, 30, 0, 50, 7]
+    theirs.add_since([100, 9, 0, 4, 0, 7], mine)
+    assert theirs.to_list() == [0, 0, 30, 0, 50, 5]
+    fresh = Evidence()
+    fresh.add_since(None, Evidence())
+    assert fresh.to_list() == [0] * 6
+
+
+def test_a_check_is_overdue_after_many_requests_without_any() -> None:
+    checks = Checks(requests=1_000)
+    assert [checks.is_overdue() for _ in range(2 * MOST_UNCHECKED)].count(True) == 2
+    assert [checks.is_overdue() for _ in range(MOST_UNCHECKED)].index(True) == MOST_UNCHECKED - 1
+    # The more is matched for each request that is sent, the rarer.
+    checks = Checks(requests=0, matched=MOST_UNCHECKED)
+    assert not any(checks.is_overdue() for _ in range(UNCHECKED_OF_SENT * MOST_UNCHECKED - 1))
+    assert checks.is_overdue()
+
+
+def test_checks_are_due_for_each_doubling_and_each_twentieth_request() -> None:
+    checks = Checks(requests=10 * EXPLORED, matched=7)
+    assert [checks.is_due() for _ in range(20)].count(True) == 13
+    checks.requests += EXPLORED
+    assert checks.is_due()
+    assert not checks.is_due()
+    checks.matched = 8
+    assert checks.is_due()
+    checks.matched, checks.requests = 1_000, 100 * EXPLORED
+    checks.use_up()
+    assert not checks.is_due()
+
+
+@pytest.mark.parametrize("kept", [[1, 2, 3, 4, 5, -1], [1, 2, 3, 4, 5, "6"], [1] * 7])
+def test_numbers_that_are_none_of_evidence_are_refused(kept: list[int]) -> None:
+    with pytest.raises(ValueError, match="six numbers"):
+        Evidence.from_list(kept)
+
+
+def test_a_ring_that_is_emptied_knows_the_values_but_no_urls() -> None:
+    ring = Ring()
+    for key in range(1, 21):
+        ring.put(key, Entry(7, key, 0))
+        ring.note(key)
+    ring.empty()
+    assert ring.find(7) is None
+    assert ring.times_under(7) == 0
+    assert ring.times_under(0) == SLOTS
+    assert ring.values_are_fresh

@@ -15,7 +15,7 @@ from scrapy_simhash.exceptions import RecordDamaged, StoreDamaged, StoreError
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint
 from scrapy_simhash.store.sqlite import SqliteStore, rows, schema
 from tests.examples import examples
-from tests.store.damaged import Opened, ask_anything, ask_everything, ask_others, fill, page
+from tests.store.damaged import LIKE_A, Opened, ask_anything, ask_everything, ask_others, fill, page
 from tests.store.sqlite.stores import connected
 
 #: The tables that say what a page is, and the column of their numbers.
@@ -68,6 +68,15 @@ def test_a_damaged_row_costs_its_page_and_no_other(
     assert b"a" in exported or named
 
 
+def test_a_page_that_is_missing_is_named_when_its_copy_comes(sound: Path, path: Path) -> None:
+    shutil.copyfile(sound, path)
+    with connected(path) as connection:
+        connection.execute("DELETE FROM pages WHERE number = 0")
+    with closing(SqliteStore(path)) as store:
+        assert store.claim(page("x", LIKE_A)).original is None
+        assert store.damage.named == ["page 0 (of content 0)"]
+
+
 #: Parts of a file, and how many of 1,000 pages are left at least if a leaf of one is overwritten.
 PARTS = {
     "pages": 900,
@@ -108,6 +117,8 @@ def test_the_rest_of_a_torn_file_can_be_read(part: str, path: Path) -> None:
         found = {one.key for one in store}
         assert len(found) >= PARTS[part]
         assert len(found) + len(store.damage) >= 1000
+        named = {record.partition(" (")[0] for record in store.damage.named}
+        assert not named & {f"page {key.decode()}" for key in found}, "what can be read is not damaged"
         assert store.audit(lambda number: None)
     if part in ("contents", "sketches", "sqlite_autoindex_pages_1"):
         # All of these is read at the start.
