@@ -100,16 +100,8 @@ class Trials:
     """The rules of one host under test."""
 
     __slots__ = (
-        "_compared",
-        "_fresh",
-        "_groups",
-        "_host",
-        "_is_alone",
-        "_looks",
-        "differing",
-        "evidence",
-        "has_counted",
-        "weight",
+        *("_compared", "_fresh", "_groups", "_host", "_is_alone", "_looks"),
+        *("differing", "evidence", "has_counted", "weight"),
     )
 
     def __init__(self) -> None:

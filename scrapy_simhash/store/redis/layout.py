@@ -175,13 +175,20 @@ def read_run(number: int | bytes, record: bytes) -> Run:
     return Run(int(number), started, ended, decoded(record[_RUN.size :]))
 
 
-def read_events(packed: bytes, start: int) -> Iterator[tuple[bytes, int, tuple[int, ...], bytes]]:
-    """Yield the events that a script returned from byte *start* on: kind, content, its values, scope.
+def read_events(
+    packed: bytes, start: int, known: int = 0
+) -> Iterator[tuple[bytes, int, tuple[int, ...], bytes]]:
+    """Yield the events that a script returned from byte *start* on, but for the first *known*.
 
-    A content came (``CAME``) or went. A damaged one is ``DAMAGED``, and says nothing. Half a microsecond an event.
+    Of each its kind, content, values and scope: a content came (``CAME``) or went. A damaged one is ``DAMAGED``, and
+    says nothing. Half a microsecond an event.
     """
     while start < len(packed):
         length = int.from_bytes(packed[start : start + _LENGTH_BYTES], "big")
+        if known > 0:
+            known -= 1
+            start += _LENGTH_BYTES + length
+            continue
         if length < _EVENT.size - _LENGTH_BYTES + MARK_BYTES:
             start += _LENGTH_BYTES + length
             yield DAMAGED, 0, (), b""

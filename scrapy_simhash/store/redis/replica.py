@@ -111,16 +111,15 @@ class Replica:
         They are all there is to the end of it; what is known already is passed over. A microsecond an event, and
         what the index takes, to which they are added together when they are many.
         """
-        events = list(read_events(packed, start))[self.position - first :]
+        events = list(read_events(packed, start, self.position - first))
         if not events:
             return
         self.position += len(events)
         self.mark = packed[-MARK_BYTES:]
-        self._size += sum([kind == CAME for kind, *_ in events])
         if self._scopes is not None:
             # Of scopes that are not in here what goes counts without a look.
             others = [kind for kind, _, _, scope in events if scope not in self._scopes]
-            self._size -= sum([kind not in (CAME, DAMAGED) for kind in others])
+            self._size += sum([1 if kind == CAME else -1 for kind in others if kind != DAMAGED])
             events = [event for event in events if event[3] in self._scopes]
         came: dict[bytes, tuple[array[int], array[int]]] = {}
         for kind, content, its_values, scope in events:
@@ -128,6 +127,7 @@ class Replica:
                 values, contents = came.setdefault(scope, (array("Q"), array("Q")))
                 values.extend(its_values)
                 contents.extend([content] * len(its_values))
+                self._size += 1
                 self.has_own_values |= len(its_values) > 1
         for scope, (values, contents) in came.items():
             index = self._index(scope)
