@@ -134,53 +134,47 @@ class UrlRuleGuard(Observer):
         if names.FLAG_NOT_MODIFIED in response.flags:
             self.note_unread(request)
             return
-        try:
-            is_plain = request.method == "GET" and not request.body
-            content = evidence_of(verdict, response.status, response.body) if is_plain else None
-            if content is None:
-                if response.status < 300:
-                    self.note_unread(request)
-                return
-            text = None if reading is None else reading.text_hash
-            url, former = request.url, 0
-            look: Looks = unseen
-            if text is not None and content > FETCHED:
-                former = self.rules.former(url, content, text)
-            is_silent = (
-                content == FETCHED
-                and verdict.reason is Reason.SHORT_TEXT
-                and reading is not None
-                and text is None
-            )
-            # A new page repeats none that could be a pair with it.
-            is_new = not is_silent and not former and (verdict.status is Status.NEW or content <= FETCHED)
-            if not is_new:
-                look = partial(self._looks.look, verdict, partial(tree_of, response))
-            use = self._use(request) if self._skips else 1
-            asked, parent, is_after_all = self._origin_of(request)
-            protected = None if is_new else partial(self._is_protected, page)
-            self._waiting.append(
-                Page(url, content, look, use, former, asked, parent, is_silent, is_after_all, protected)
-            )
-            if not is_new or len(self._waiting) >= MOST_WAITING:
-                self.learn_waiting()
-            host = None if is_new else self.rules.of(url)
-            if host is not None and (group := host.stopped_now) is not None:
-                row = host.novelty.rows[group]
-                if not self._floods.tell(site_of(url), group, row, verdict, response, is_silent=is_silent):
-                    host.novelty.never_stop(group)
-        except Exception:
-            self._failed(response)
+        is_plain = request.method == "GET" and not request.body
+        content = evidence_of(verdict, response.status, response.body) if is_plain else None
+        if content is None:
+            if response.status < 300:
+                self.note_unread(request)
+            return
+        text = None if reading is None else reading.text_hash
+        url, former = request.url, 0
+        look: Looks = unseen
+        if text is not None and content > FETCHED:
+            former = self.rules.former(url, content, text)
+        is_silent = (
+            content == FETCHED
+            and verdict.reason is Reason.SHORT_TEXT
+            and reading is not None
+            and text is None
+        )
+        # A new page repeats none that could be a pair with it.
+        is_new = not is_silent and not former and (verdict.status is Status.NEW or content <= FETCHED)
+        if not is_new:
+            look = partial(self._looks.look, verdict, partial(tree_of, response))
+        use = self._use(request) if self._skips else 1
+        asked, parent, is_after_all = self._origin_of(request)
+        protected = None if is_new else partial(self._is_protected, page)
+        self._waiting.append(
+            Page(url, content, look, use, former, asked, parent, is_silent, is_after_all, protected)
+        )
+        if not is_new or len(self._waiting) >= MOST_WAITING:
+            self.learn_waiting()
+        host = None if is_new else self.rules.of(url)
+        if host is not None and (group := host.stopped_now) is not None:
+            row = host.novelty.rows[group]
+            if not self._floods.tell(site_of(url), group, row, verdict, response, is_silent=is_silent):
+                host.novelty.never_stop(group)
 
     def note_unread(self, request: Request) -> None:
         """Note that a page came that is not compared with others: it may be new, and so the way to it goes on."""
-        try:
-            self.learn_waiting()
-            _, parent, _ = self._origin_of(request)
-            for rule, site in self.rules.led_on(parent, site_of(request.url)):
-                self._give_up_rule(rule, site)
-        except Exception:
-            self._failed(request)
+        self.learn_waiting()
+        _, parent, _ = self._origin_of(request)
+        for rule, site in self.rules.led_on(parent, site_of(request.url)):
+            self._give_up_rule(rule, site)
 
     def learn_waiting(self) -> None:
         """Learn from the pages that wait: before anybody asks what is known."""
@@ -230,18 +224,15 @@ class UrlRuleGuard(Observer):
 
         Its page is not skipped under other URLs, and requested under the latest one that was skipped.
         """
-        try:
-            self.learn_waiting()
-            host, use = self.rules.of(request.url), self._use(request)
-            host.forget(request.url)
-            key = host.key_of(request.url)
-            same = self._kept.take_latest(
-                site_of(request.url),
-                lambda other: host.key_of(other.url) == key and self._use(other) == use,
-            )
-            self._send(same)
-        except Exception:
-            self._failed(request)
+        self.learn_waiting()
+        host, use = self.rules.of(request.url), self._use(request)
+        host.forget(request.url)
+        key = host.key_of(request.url)
+        same = self._kept.take_latest(
+            site_of(request.url),
+            lambda other: host.key_of(other.url) == key and self._use(other) == use,
+        )
+        self._send(same)
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """Tell of the rules, and keep which requests were skipped if the crawl is to go on."""
@@ -406,21 +397,17 @@ class SkippingUrlRuleGuard(UrlRuleGuard):
             return None
         if request.dont_filter or request.body:
             return None
-        try:
-            if not may_be_skipped(request) or request.meta.get(names.META_URL_RULES, True) is False:
-                return None
-            self.learn_waiting()
-            may_stop = not self._kept.is_full
-            rules = self.rules.would_skip(request.url, self._use(request), may_stop=may_stop)
-            if not rules:
-                # Once more if meanwhile there are requests that were to go first, and do not.
-                has_waited = mark is not None and request.priority < self._lowest
-                return None if has_waited else self._later(request)
-            if not self.rules.of(request.url).pinned.issuperset(rules):
-                self._kept.add(rules, request)
-        except Exception:
-            self._failed(request)
+        if not may_be_skipped(request) or request.meta.get(names.META_URL_RULES, True) is False:
             return None
+        self.learn_waiting()
+        may_stop = not self._kept.is_full
+        rules = self.rules.would_skip(request.url, self._use(request), may_stop=may_stop)
+        if not rules:
+            # Once more if meanwhile there are requests that were to go first, and do not.
+            has_waited = mark is not None and request.priority < self._lowest
+            return None if has_waited else self._later(request)
+        if not self.rules.of(request.url).pinned.issuperset(rules):
+            self._kept.add(rules, request)
         stats_of(self._crawler).inc_value(names.STAT_URL_RULES_SKIPPED)
         self._crawler.signals.send_catch_log(
             request_skipped, request=request, rules=rules, spider=self._crawler.spider

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scrapy import Request, Spider
 from scrapy.http import HtmlResponse
@@ -53,6 +53,7 @@ def guard_of(mode: str, **settings: Any) -> tuple[SkippingUrlRuleGuard, Crawler]
     crawler = get_crawler(Reader, {"SIMHASH_URL_RULES": mode, **settings})
     crawler.spider = Reader.from_crawler(crawler)
     crawler.crawling = True
+    crawler.engine = SimpleNamespace(crawl=lambda request: None)  # type: ignore[assignment]
     config = Config.from_settings(crawler.settings)
     return SkippingUrlRuleGuard(crawler, PageFingerprinter(config)), crawler
 
@@ -146,6 +147,7 @@ def fed(forms: list[int], seed: int, most: int) -> tuple[UrlRuleGuard, list[str]
     st.integers(),
     st.integers(2, MOST_WAITING),
 )
+@settings(max_examples=20)
 # A rule and a flood of each kind among pages that wait.
 @example([0, 5], 1, MOST_WAITING)
 @example([2], 2, MOST_WAITING)
