@@ -148,7 +148,7 @@ class JudgedPage:
     decision: Decision = NOTHING
     preferred: str | None = None
     """The URL of its cluster that is to be preferred, as far as is known."""
-    read_hints: Hints | None = None
+    known_hints: Hints | None = None
     """Its `hints`, if somebody has asked for them."""
 
     @property
@@ -159,10 +159,10 @@ class JudgedPage:
     @property
     def hints(self) -> Hints:
         """What markup and HTTP header say about its URLs, read when it is first asked for."""
-        if self.read_hints is None:
+        if self.known_hints is None:
             response = self.response
-            self.read_hints = read_hints(tree_of(response), response.url, header_values(response, b"Link"))
-        return self.read_hints
+            self.known_hints = read_hints(tree_of(response), response.url, header_values(response, b"Link"))
+        return self.known_hints
 
     def text(self, fingerprinter: PageFingerprinter) -> Document:
         """Return what the page says, read again unless a thread has done so. Some milliseconds."""

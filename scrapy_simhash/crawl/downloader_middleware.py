@@ -134,8 +134,9 @@ class SimhashDownloaderMiddleware:
         if reason is not None:
             page.verdict = Verdict(Status.SKIPPED, reason=reason)
             return self._settle(page)
-        checking = self._checker.check(page)
-        if self._checker.must_wait(response):
+        is_large = self._checker.is_large(response)
+        checking = self._checker.check(page, is_large=is_large)
+        if is_large or self.detector.store.is_remote:
             return self._process_waiting(checking, page)
         finished(checking)
         return self._settle(page)

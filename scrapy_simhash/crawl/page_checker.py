@@ -119,12 +119,14 @@ class PageChecker:
             return Reason.TOO_LARGE
         return None
 
-    def must_wait(self, response: Response) -> bool:
-        """Tell whether the check of *response* is to be awaited; else it has nothing to wait for."""
-        return self._is_remote or 0 < self._config.thread_size < len(response.body)
+    def is_large(self, response: Response) -> bool:
+        """Tell whether *response* is to be read in a thread."""
+        return 0 < self._config.thread_size < len(response.body)
 
-    async def check(self, page: JudgedPage) -> None:
-        """Find the verdict on *page*: a large page is read in a thread, a remote store is waited for.
+    async def check(self, page: JudgedPage, *, is_large: bool) -> None:
+        """Find the verdict on *page*: one that *is_large* is read in a thread, a remote store is waited for.
+
+        Of any other page and store there is nothing to wait for.
 
         Waiting pages stay among the downloader's active requests, so ``CONCURRENT_REQUESTS`` bounds how many there
         are, and the memory they take; the loop's pool of threads bounds how many of them are read at once.
@@ -140,7 +142,6 @@ class PageChecker:
             url = response.url
             if self._is_remote:
                 await detector.load_site(url)
-            is_large = 0 < self._config.thread_size < len(response.body)
             since = perf_counter()
             read = partial(detector.read, root, url, content_language=language_of(response))
             if is_large:

@@ -49,8 +49,8 @@ class ClusterReporter(Observer):
 
     def _canonical(self, page: JudgedPage) -> str | None:
         """Return the canonical URL that a page names, if that matters or is known anyway."""
-        if page.read_hints is not None:
-            return page.read_hints.canonical
+        if page.known_hints is not None:
+            return page.known_hints.canonical
         if not self._asks_for_canonical or (reading := page.reading) is None:
             return None
         response = page.response
