@@ -48,7 +48,7 @@ SLOW: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
                lambda found: found["shares"]["off / on"]["median"]),
 }  # fmt: skip
 #: Those that have tests of their own.
-OTHERS = {"chaos", "clusters", "quality"}
+OTHERS = {"chaos", "clusters", "quality", "reprints"}
 
 
 @pytest.fixture
