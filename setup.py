@@ -1,7 +1,7 @@
 """Builds the kernel where that is possible, and packages whose bytes can be checked; all else is in pyproject.toml.
 
 ``SCRAPY_SIMHASH_BUILD`` says what to do: ``auto`` (the default) builds the kernel, and goes on without it where that
-fails; ``require`` fails there; ``pure`` does not try. docs/how-to/kernel.rst has more.
+fails; ``require`` fails there; ``pure`` does not try. docs/performance.rst has more.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ class SimilarityRule(Rule):
     title has a word that the other lacks, pages must be more similar, 0.95 where 0.8 would do otherwise: pages of
     one template differ in a name and little else.
 
-    Where the fingerprints have own parts (``SIMHASH_SITE_LEARNING``), these decide: see ``docs/concepts/site.rst``.
+    Where the fingerprints have own parts (``SIMHASH_SITE_LEARNING``), these decide: see ``docs/concepts/text.rst``.
     On sites that are known, 0.7 is enough for pages with equal titles: versions of one page. Pages whose structured
     data names different things are different, unless fingerprints tell no difference.
 

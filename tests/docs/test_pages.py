@@ -37,6 +37,7 @@ from scrapy_simhash.page.text.main_text import REASONS
 from scrapy_simhash.place import StorePlace
 from tests.docs.reader import DOCS, PACKAGE, ROOT, TEXTS, sections, words
 
+HOW_IT_WORKS = DOCS / "concepts" / "how-it-works.rst"
 #: What a reader makes, what a command makes, and how our stats begin.
 MADE = ("archive/", "myproject/", "out/", ".venv/", "simhash/")
 
@@ -54,21 +55,20 @@ def test_links_and_paths_lead_to_files(page: Path) -> None:
 
 def test_the_rule_is_told_with_its_defaults() -> None:
     config = Config()
-    told = words(sections(DOCS / "concepts" / "near-duplicates.rst")["The rule"])
+    told = words(sections(HOW_IT_WORKS)["The rule"])
     for setting in (
         f"``SIMHASH_CANDIDATE_DISTANCE`` bits, {config.candidate_distance} by default",
         f"in common: {config.min_similarity} by default",
     ):
         assert setting in told
-    told = words(sections(DOCS / "concepts" / "near-duplicates.rst")["The classic rule"])
+    told = words(sections(HOW_IT_WORKS)["The classic rule"])
     assert f"``SIMHASH_MAX_DISTANCE`` bits, {config.max_distance} by default" in told
     tables = comb(config.blocks, config.max_distance)
     assert f"``SIMHASH_BLOCKS`` blocks, {config.blocks} by default, so {tables} tables" in told
 
 
 def test_the_size_of_a_sketch_and_of_a_scanned_scope_are_told() -> None:
-    method = words((DOCS / "concepts" / "method.rst").read_text("utf-8"))
-    assert f"a *sketch* of {SKETCH_BYTES} bytes" in method
+    assert f"a *MinHash sketch* of {SKETCH_BYTES} bytes" in words(HOW_IT_WORKS.read_text("utf-8"))
     plans = [(FOREVER, ProbingPlan.even(Config().candidate_distance))]
     pure, native = pure_steps(plans)[0].upto, native_steps(plans)[0][0]
     told = words((DOCS / "how-to" / "scope.rst").read_text("utf-8"))
