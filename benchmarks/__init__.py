@@ -1,6 +1,6 @@
 """One question a file; each runs from the root of the checkout, as ``python benchmarks/NAME.py`` or with ``-m``.
 
-docs/development.rst lists them; what they share is in ``lib``. Some read labelled pages that are
+notes/development.rst lists them; what they share is in ``lib``. Some read labelled pages that are
 no part of the project: see ``lib.pack``.
 """
 

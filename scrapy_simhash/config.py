@@ -31,7 +31,7 @@ from scrapy_simhash.values import (
 from scrapy_simhash.values import PREFIX as PREFIX  # shown here too, for all who name settings
 from scrapy_simhash.values import setting_name as setting_name
 
-#: Kinds of pages that are protected from dropping by default: see docs/how-to/protected.rst.
+#: Kinds of pages that are protected from dropping by default: see docs/how-to/actions.rst.
 PROTECTIONS = ("start", "listing", "pagination", "language", "product")
 #: Criteria for the preferred URL of a cluster.
 PREFERENCES = ("https", "canonical", "shorter", "earlier")

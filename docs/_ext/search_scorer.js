@@ -5,7 +5,7 @@ var Scorer = {
     const asked = (new URLSearchParams(window.location.search).get("q") || "").toLowerCase().match(/\w+/g) || [];
     const isPage = (kind === "title" || kind === "text") && !title.includes(" > ");
     const isAsked = isPage && asked.every((word) => title.toLowerCase().includes(word));
-    const isForDevelopers = /^(architecture|decisions|development|filters)$/.test(page);
+    const isForDevelopers = /^(architecture|concepts\/mechanisms)$/.test(page);
     return score + (isAsked ? 15 : 0) - (isForDevelopers ? 5 : 0);
   },
   objNameMatch: 11,

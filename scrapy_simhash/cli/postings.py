@@ -1,4 +1,4 @@
-"""Postings as lines of text, which ``export`` writes and ``import`` reads: ``docs/reference/export-format.rst``.
+"""Postings as lines of text, which ``export`` writes and ``import`` reads: ``docs/reference/formats.rst``.
 
 The first line says what the fingerprints were made and compared by; each further line is one posting, or what was
 learned about a site::

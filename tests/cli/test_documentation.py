@@ -82,7 +82,7 @@ def typed(command: str, folder: Path, home: Path) -> str:
 
 
 @posix_only
-@pytest.mark.parametrize("page", ["hashes.rst", "moving-data.rst"])
+@pytest.mark.parametrize("page", ["python.rst", "moving-data.rst"])
 def test_what_a_how_to_types_gives_what_it_shows(page: str, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     files = {block.caption: block.text for block in blocks(HOW_TO / page, "text")}

@@ -333,7 +333,7 @@ def test_the_how_to_shows_what_the_command_says(
     report: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(Path(report).parent)
-    shown = "".join(block.text for block in blocks(DOCS / "how-to" / "report.rst", "console"))
+    shown = "".join(block.text for block in blocks(DOCS / "how-to" / "look.rst", "console"))
     commands = re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", shown, flags=re.MULTILINE)
     ours = [(command, out) for command, out in commands if command.startswith("scrapy-simhash report")]
     assert len(ours) >= 3

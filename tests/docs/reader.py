@@ -13,9 +13,12 @@ PACKAGE = ROOT / "scrapy_simhash"
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
 PAGES = sorted(path for path in DOCS.rglob("*.rst") if "_build" not in path.parts)
+#: What is for developers, and not part of the site.
+NOTES = sorted((ROOT / "notes").glob("*.rst"))
 #: All that users read.
 TEXTS = [
     *PAGES,
+    *NOTES,
     README,
     ROOT / "CHANGES.md",
     ROOT / "example_project" / "README.md",
@@ -49,8 +52,8 @@ def blocks(page: Path, *languages: str) -> list[Block]:
 
 
 def all_blocks(*languages: str) -> list[Block]:
-    """Return the code blocks of README and docs."""
-    return [block for page in [README, *PAGES] for block in blocks(page, *languages)]
+    """Return the code blocks of README, docs and notes."""
+    return [block for page in [README, *PAGES, *NOTES] for block in blocks(page, *languages)]
 
 
 def words(text: str) -> str:

@@ -71,12 +71,12 @@ def test_the_size_of_a_sketch_and_of_a_scanned_scope_are_told() -> None:
     assert f"a *MinHash sketch* of {SKETCH_BYTES} bytes" in words(HOW_IT_WORKS.read_text("utf-8"))
     plans = [(FOREVER, ProbingPlan.even(Config().candidate_distance))]
     pure, native = pure_steps(plans)[0].upto, native_steps(plans)[0][0]
-    told = words((DOCS / "how-to" / "scope.rst").read_text("utf-8"))
+    told = words((DOCS / "how-to" / "broad-crawls.rst").read_text("utf-8"))
     assert f"up to {pure} pages in pure Python, {round(native, -3):,} with the kernel" in told
 
 
 def test_the_limits_of_hostile_pages_are_those_of_the_code() -> None:
-    page = (DOCS / "how-to" / "hostile-sites.rst").read_text("utf-8")
+    page = (DOCS / "how-to" / "broad-crawls.rst").read_text("utf-8")
     table = page.partition(":name: limits-of-a-page")[2].partition("The stat")[0]
     told = [int(number.replace(",", "")) for number in re.findall(r"\* - ([\d,]+)\n", table)]
     assert told == [
@@ -107,7 +107,7 @@ TERMS = {
     term: words(text)
     for term, text in re.findall(
         r"^ {4}(\w.*)\n((?: {8}\S.*\n)+)",
-        (DOCS / "glossary.rst").read_text("utf-8").partition(":sorted:")[2],
+        (DOCS / "reference" / "formats.rst").read_text("utf-8").partition(":sorted:")[2],
         flags=re.MULTILINE,
     )
 }
@@ -164,7 +164,7 @@ def test_what_a_row_of_mechanisms_names_is_there(row: tuple[str, str, str]) -> N
 
 def test_the_settings_of_scrapy_redis_exist_and_keys_have_their_default_names() -> None:
     scrapy_redis = pytest.importorskip("scrapy_redis")
-    page = (DOCS / "migrate" / "scrapy-redis.rst").read_text("utf-8")
+    page = sections(DOCS / "comparison.rst")["scrapy-redis"]
     sources = "\n".join(path.read_text("utf-8") for path in Path(scrapy_redis.__file__).parent.glob("*.py"))
     named = {name for name in re.findall(r"``([A-Z][A-Z_]+[A-Z])", page) if not name.startswith("SIMHASH_")}
     assert len(named) > 5

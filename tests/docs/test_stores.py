@@ -20,7 +20,7 @@ from tests.docs.test_crawls import IN_ORDER, LOG_PAGE, NO_WAIT, SHOWN, Run, feed
 from tests.store.server import RedisServer
 
 KEEP = DOCS / "how-to" / "keep.rst"
-REVISITS = DOCS / "how-to" / "revisits.rst"
+AGAIN = DOCS / "how-to" / "crawl-again.rst"
 #: Where the project of the pages lies.
 PLACE = "/srv/archive"
 
@@ -104,7 +104,7 @@ def test_a_folder_keeps_what_the_pages_say_it_keeps(project: Project) -> None:
 
 
 def test_an_incremental_crawl_keeps_only_what_is_new(project: Project) -> None:
-    (settings, *_) = blocks(REVISITS, "python")
+    (settings, *_) = blocks(AGAIN, "python")
     project.set(settings.text)
     project.crawl()
     assert len(project.items) == 3
@@ -143,7 +143,7 @@ def test_the_log_page_shows_what_an_outage_looks_like(caplog: pytest.LogCaptureF
 
 @pytest.mark.parametrize("caption", ["redis.conf", "redis.conf of each node"])
 def test_the_server_takes_the_configuration_of_the_page(caption: str, tmp_path: Path) -> None:
-    found = blocks(DOCS / "how-to" / "several-machines.rst", "text")
+    found = blocks(DOCS / "how-to" / "redis.rst", "text")
     (block,) = (block for block in found if block.caption == caption)
     options: dict[str, str] = dict(line.split() for line in block.text.splitlines())
     given: dict[str, Any] = {name.replace("-", "_"): value for name, value in options.items()}

@@ -1,6 +1,6 @@
 """Register: what was told of each page, and by which crawl it was asked for, in a file of SQLite beside the store.
 
-docs/reference/changes.rst says what its tables hold.
+notes/sqlite-file.rst says what its tables hold.
 """
 
 from __future__ import annotations

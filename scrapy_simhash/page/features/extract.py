@@ -131,7 +131,7 @@ def compared(document: Document) -> list[Paragraph]:
     the first or the last paragraph of the main text. O(characters).
 
     What stands before the text (bylines, counters), between its paragraphs (advertisements) and outside of it rotates
-    more often than it changes. :doc:`/how-to/revisits` has figures.
+    more often than it changes. :doc:`/how-to/crawl-again` has figures.
     """
     paragraphs = document.paragraphs
     main = [place for place, paragraph in enumerate(paragraphs) if paragraph.boilerplate is None]

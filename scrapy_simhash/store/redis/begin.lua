@@ -1,5 +1,5 @@
 -- What every script of the store begins with: put before its own text, see line.py.
--- docs/reference/redis-layout.rst has the keys and the bytes of the records.
+-- notes/redis-layout.rst has the keys and the bytes of the records.
 local HEADER, PAGES, CONTENTS, EVENTS, SHORT, RUNS, NOTES, LATEST, ANSWERS = unpack(KEYS)
 
 -- A page: number, content, latest content of its own + 1, run, flags, stamp; then its ranks, its sketch and its own

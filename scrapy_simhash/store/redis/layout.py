@@ -1,6 +1,6 @@
 """The bytes in Redis: which keys there are, and what their records hold. ``begin.lua`` has the other half.
 
-``docs/reference/redis-layout.rst`` draws the records. All numbers are big endian.
+``notes/redis-layout.rst`` draws the records. All numbers are big endian.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def meaning(error: Exception, place: str, name: str = "") -> StoreError:
     if commands := _commands_denied(said, name):
         return StoreError(
             f"{place} denies access: the user may not run {commands}, which stores need. Allow it with ACL SETUSER;"
-            " docs/reference/redis-layout.rst lists all commands"
+            " docs/how-to/redis.rst lists all commands"
         )
     said = _PLACE_IN_SCRIPT.sub("", said)
     if signs & _REFUSED:

@@ -1,6 +1,6 @@
 """Schema: the tables of a store's file, their values, and what claims say to them.
 
-``docs/reference/sqlite-file.rst`` says what every column means. Integers of SQLite have a sign: a 64-bit number from
+``notes/sqlite-file.rst`` says what every column means. Integers of SQLite have a sign: a 64-bit number from
 2**63 on is stored as that number less 2**64. Its texts are Unicode: a URL with lone surrogates is stored as a BLOB.
 
 Nothing in here is newer than SQLite 3.22, the oldest that can read a WAL file it may not write.

@@ -1,4 +1,4 @@
-"""The page docs/filters.rst, followed: a filter is added in page/text/main_text.py alone, and compiled again."""
+"""The page notes/filters.rst, followed: a filter is added in page/text/main_text.py alone, and compiled again."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.reader import DOCS, blocks
+from tests.docs.reader import blocks
 
 ROOT = Path(__file__).parents[3]
-PAGE = DOCS / "filters.rst"
+PAGE = ROOT / "notes" / "filters.rst"
 MAIN_TEXT = Path("scrapy_simhash", "page", "text", "main_text.py")
 
 

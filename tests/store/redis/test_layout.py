@@ -18,7 +18,8 @@ from tests.store.cases import FAR, content, own_part, posting
 from tests.store.redis.stores import HEADER, admin, opened, waits
 from tests.store.server import RedisServer
 
-LAYOUT = (Path(__file__).parents[3] / "docs" / "reference" / "redis-layout.rst").read_text("utf-8")
+ROOT = Path(__file__).parents[3]
+LAYOUT = (ROOT / "notes" / "redis-layout.rst").read_text("utf-8")
 
 
 def rows(name: str) -> list[list[str]]:
@@ -149,7 +150,8 @@ async def test_a_sketch_and_an_own_part_that_differ_are_where_the_page_says(
 async def test_what_the_page_permits_is_enough(server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
     client = admin(server.url)
     # The second paragraph is about clusters.
-    permissions = LAYOUT.partition("Permissions\n-----------\n\n")[2].partition("\n\n")[0]
+    page = (ROOT / "docs" / "how-to" / "redis.rst").read_text("utf-8")
+    permissions = page.partition("Permissions\n-----------\n\n")[2].partition("\n\n")[0]
     words = permissions.split("``")[1::2]
     commands = [f"+{word.lower()}" for word in words]
     assert "+info" in commands

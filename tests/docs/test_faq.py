@@ -1,4 +1,4 @@
-"""What goes wrong on the page of troubles really goes wrong in these words, and the advice helps."""
+"""What goes wrong on the page of questions really goes wrong in these words, and the advice helps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scrapy_simhash.store.sqlite import SqliteStore
 from tests.docs.reader import DOCS, blocks, words
 from tests.golden.texts import TEXTS
 
-PAGE = DOCS / "troubleshooting.rst"
+PAGE = DOCS / "faq.rst"
 SHOWN = {block.name: words(block.text) for block in blocks(PAGE, "text")}
 
 
