@@ -28,6 +28,7 @@ extensions = [
     "llms_txt",
     "pictures",
     "setting_links",
+    "verbs",
 ]
 exclude_patterns = ["_build"]
 # `code` stands for a Python name here; where a page means a document it says :doc:.

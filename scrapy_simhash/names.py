@@ -68,6 +68,7 @@ META_OUT = frozenset(
 
 # Fields of a record, beside those that are called as in the meta.
 FIELD_KEPT = "simhash_kept"
+FIELD_COPIES = "simhash_copies"
 
 # Response.flags.
 FLAG = "near-duplicate"

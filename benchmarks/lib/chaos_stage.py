@@ -20,8 +20,7 @@ from benchmarks.lib.chaos_crawler import PREFIX, crawl
 from benchmarks.lib.chaos_ledger import Ledger
 from benchmarks.lib.proxy import Proxy
 from scrapy_simhash.cli.info import check
-from scrapy_simhash.cli.places import FilePlace, Place, RedisPlace
-from scrapy_simhash.cli.stores import walk
+from scrapy_simhash.cli.stores import FilePlace, Place, RedisPlace, walk
 from scrapy_simhash.place import StorePlace
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.redis import Server

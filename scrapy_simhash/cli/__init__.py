@@ -1,8 +1,7 @@
 """What ``scrapy-simhash`` and ``scrapy simhash`` do.
 
-``commands`` lists them, with their examples. A command ``find-all`` has two functions in a module, its own or one
-that it shares with others of its kind: ``add_find_all(parser)`` and ``run_find_all(options) -> int``, an exit status.
-For all there are ``streams`` (input, output, what ends a run), ``progress`` (what is said), ``options`` (settings and
-fields), ``places`` (what names a store) and ``stores`` (which wait, and are walked through). Only ``project`` and
-``places.key_function`` know Scrapy, and import it when they are needed.
+``verbs`` lists them. Each verb is a module with `add_arguments(parser)`, `run(options)`, which returns an exit
+status, and `EXAMPLE`. For all there are ``streams`` (input, output, what is said), ``options`` (pages, fields,
+settings) and ``stores`` (what names a store, and how it is walked through). Only ``project`` and
+``stores.key_function`` know Scrapy, and import it when they are needed.
 """

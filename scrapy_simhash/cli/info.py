@@ -2,41 +2,48 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from scrapy_simhash.cli.places import FilePlace, Place, add_place, left_out, place_of
+from scrapy_simhash.cli.options import add_json
 from scrapy_simhash.cli.postings import sites_of
-from scrapy_simhash.cli.progress import Progress, of, show
-from scrapy_simhash.cli.stores import Waited, walk
-from scrapy_simhash.cli.streams import FAILED
+from scrapy_simhash.cli.stores import FilePlace, Place, Waited, add_store, left_out, place_of, walk
+from scrapy_simhash.cli.streams import FAILED, Progress, of, show
 from scrapy_simhash.store import Run
 from scrapy_simhash.times import written
 
+EXAMPLE = """\
+$ scrapy-simhash info news.sqlite
+news.sqlite (sqlite, ... bytes)
+pages             3
+fingerprints      2
+clusters          1
+near-duplicates   1
+...
+"""
 #: Clusters that are shown, the largest first.
 SHOWN_CLUSTERS = 5
 #: Runs that are shown to people, the latest.
 SHOWN_RUNS = 10
 
 
-def add_info(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     """Add which store."""
-    add_place(parser)
+    add_store(parser)
     parser.add_argument(
         "--check",
         action="store_true",
         help="read all records and show which are damaged; the exit status is 1 if any is",
     )
-    parser.add_argument("--json", action="store_true", help="write a JSON object")
+    add_json(parser)
 
 
-def run_info(options: Namespace) -> int:
+def run(options: Namespace) -> int:
     """Print what is known about a store, or what of it is damaged; return 0, or FAILED if anything is."""
-    place = place_of(options.place, options)
-    with Progress(sys.stderr) as progress, place.reading() as store:
+    place = place_of(options.store, options)
+    with Progress() as progress, place.reading() as store:
         if options.check:
             facts = check(place, store, progress.counting("checking", of(len(store))))
         else:

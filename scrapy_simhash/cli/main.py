@@ -1,8 +1,8 @@
 """The command ``scrapy-simhash``: how a run begins, and how it ends.
 
-Exit statuses: 0, it worked; 1, something was not found, or reading or writing failed; 2, what was asked for or read
-is wrong; 130, an interrupt; and, as a shell counts, 128 and its number for any other signal: 141 where the reader of
-a pipe has gone. The reference has them in a table.
+Exit statuses: 0, it worked; 1, something was not found, or reading or writing failed; 2, what was wanted or read is
+wrong; 130, an interrupt; and, as a shell counts, 128 and its number for any other signal: 141 where the reader of a
+pipe has gone. The reference has them in a table.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from scrapy_simhash.cli.commands import PROGRAM, make_parser
-from scrapy_simhash.cli.streams import FAILED, REFUSED, Refused, failing
-from scrapy_simhash.exceptions import KindError, SettingError, StoreError, StoreMismatch
+from scrapy_simhash.cli.streams import FAILED, REFUSED, Refused, say
+from scrapy_simhash.cli.verbs import PROGRAM, PROJECT_VERBS, make_parser, unknown_option
+from scrapy_simhash.exceptions import KindError, SettingError, StoreError, StoreMismatch, failing
 
 #: A shell's status of a program that a signal ended is this and the number of the signal.
 SIGNALLED = 128
@@ -28,7 +29,7 @@ PIPE_SIGNAL = 13
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command that *arguments* say, those of the process if None, and return its exit status.
+    """Run the verb that *arguments* say, those of the process if None, and return its exit status.
 
     Raises SystemExit for ``--help``, ``--version`` and wrong usage, as argparse does.
     """
@@ -58,7 +59,7 @@ def ended(program: str, run: Callable[[], int]) -> int:
 
 
 class _Ended(BaseException):
-    """A signal that asks the program to end: not an Exception, so that nothing on the way takes it for a fault."""
+    """A signal that ends the program: not an Exception, so that nothing on the way takes it for a fault."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -88,17 +89,31 @@ def _run(arguments: Sequence[str] | None) -> int:
     if not words:
         make_parser(()).print_help(sys.stderr)
         return REFUSED
-    # No option before the command has a value, so that the first word that is none is the command.
-    called = next((word for word in words if not word.startswith("-")), None)
-    options, unknown = make_parser((called,) if called else ()).parse_known_args(words)
-    return run_command(options, unknown)
+    options, unknown = make_parser(words[:1]).parse_known_args(words)
+    if options.verb in PROJECT_VERBS and _is_in_project():
+        # Scrapy takes longer to import than all else here.
+        from scrapy_simhash.cli.project import Project
+
+        options.project = Project.here(options)
+    return run_verb(options, unknown)
 
 
-def run_command(options: Namespace, unknown: Sequence[str]) -> int:
-    """Run the command that *options* are for; those that are *unknown* end it before it begins, as wrong usage."""
+def _is_in_project() -> bool:
+    """Tell whether Scrapy would find a project here: as it looks for one, without importing it."""
+    here = Path.cwd()
+    return "SCRAPY_SETTINGS_MODULE" in os.environ or any(
+        (folder / "scrapy.cfg").exists() for folder in (here, *here.parents)
+    )
+
+
+def run_verb(options: Namespace, unknown: Sequence[str]) -> int:
+    """Run the verb that *options* are for; those that are *unknown* end it before it begins, as wrong usage."""
     if unknown:
-        hint = "" if unknown[0].startswith("-") else " (a file to read follows --input)"
-        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        first = unknown[0]
+        is_option = first.startswith("-")
+        options.parser.error(
+            unknown_option(first, options.parser) if is_option else f"there is one argument too many: {first}"
+        )
     status: int = options.run(options)
     return status
 
@@ -120,9 +135,6 @@ def _flush_stdout() -> None:
 
 def _end(program: str, status: int, message: str) -> int:
     if sys.stderr is not None:
-        # Only here: a help needs neither.
-        from scrapy_simhash.cli.progress import say
-
         with suppress(OSError):
             say(f"{program}: {message}", sys.stderr)
     return status

@@ -1,25 +1,55 @@
-"""Settings and fields of feeds on the command line, and what is said about records that are broken."""
+"""What several verbs take: inputs with pages, their fields, settings, and what is said about broken records."""
 
 from __future__ import annotations
 
 import json
-from argparse import Namespace, _ActionsContainer
-from collections.abc import Mapping
+from argparse import ArgumentParser, Namespace, _ActionsContainer
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
-from scrapy_simhash.cli.progress import warn
-from scrapy_simhash.cli.streams import FAILED, NothingRead, Output, Refused
+from scrapy_simhash.cli.streams import (
+    FAILED,
+    STDIN,
+    NothingRead,
+    Output,
+    Progress,
+    Refused,
+    check_outputs,
+    open_output,
+    warn,
+)
 from scrapy_simhash.config import Config, setting_name, setting_names, unknown_settings, unused_settings
+from scrapy_simhash.exceptions import FileError
 
 if TYPE_CHECKING:
-    from scrapy_simhash.cli.places import Place
-    from scrapy_simhash.files.records import Fields
+    from scrapy_simhash.cli.stores import Place
+    from scrapy_simhash.files.batch import Options, Run
+    from scrapy_simhash.files.batch.page import Step
+    from scrapy_simhash.files.records import Broken, Fields, Record, Records
 
 #: Broken records that are shown.
 SHOWN = 10
+#: What an input with pages may be.
+KINDS = "a folder, or a file of HTML, JSON Lines, JSON, CSV, Parquet, WARC, zip or tar, compressed or not"
 
 
-def add_settings(parser: _ActionsContainer, default: str) -> None:
+def add_json(parser: _ActionsContainer, what: str = "write a JSON object") -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help=what)
+
+
+def add_html(parser: ArgumentParser) -> None:
+    """Add ``--html``: see `write_html`."""
+    parser.add_argument(
+        "--html", metavar="FILE", help="write a page of HTML to a file instead (-: standard output)"
+    )
+
+
+def add_settings(
+    parser: _ActionsContainer, default: str = "the default settings; in a Scrapy project, its settings"
+) -> None:
     """Add the option that sets them; *default* says what holds without it."""
     parser.add_argument(
         "-s",
@@ -27,13 +57,13 @@ def add_settings(parser: _ActionsContainer, default: str) -> None:
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help=f"set a SIMHASH_* setting for reading and comparing pages (default: {default})",
+        help=f"set a SIMHASH_* setting for reading and comparing pages; may be repeated (default: {default})",
     )
 
 
 def given_settings(options: Namespace) -> dict[str, str]:
     """Return the settings that were given. Raises Refused for one that does not exist."""
-    return dict(map(_setting, options.set))
+    return dict(map(_setting, getattr(options, "set", ())))
 
 
 def blocks_for(settings: Mapping[str, object]) -> dict[str, int]:
@@ -79,22 +109,23 @@ def _setting(given: str) -> tuple[str, str]:
     return name, value
 
 
+#: What the options for the fields of a record are called, what they name, and what they are by default.
+FIELDS = {
+    "url": ("the URL", "url"),
+    "html": ("the HTML of a page", "html, body or content"),
+    "text": ("the text of a page, where there is no HTML", "text, body or content"),
+    "time": ("the time of the fetch", "fetched"),
+}
+
+
 def add_fields(parser: _ActionsContainer) -> None:
     """Add what the fields with URL, page and time are called."""
-    parser.add_argument(
-        "--html-field",
-        metavar="NAME",
-        help="name of the field or column with the HTML of a page (default: html, body or content)",
-    )
-    parser.add_argument(
-        "--text-field",
-        metavar="NAME",
-        help="name of the field with the text of a page, where there is no HTML (default: text, body or content)",
-    )
-    parser.add_argument("--url-field", metavar="NAME", help="name of the field with the URL (default: url)")
-    parser.add_argument(
-        "--time-field", metavar="NAME", help="name of the field with the time of the fetch (default: fetched)"
-    )
+    for name, (what, default) in FIELDS.items():
+        parser.add_argument(
+            f"--{name}-field",
+            metavar="NAME",
+            help=f"name of the field or column with {what} (default: {default})",
+        )
 
 
 def fields_of(options: Namespace) -> Fields:
@@ -103,6 +134,125 @@ def fields_of(options: Namespace) -> Fields:
     from scrapy_simhash.files.records import Fields
 
     return Fields(options.url_field, options.html_field, options.text_field, options.time_field)
+
+
+def add_inputs(parser: ArgumentParser) -> None:
+    """Add which pages are read, and how."""
+    parser.add_argument(
+        "inputs", metavar="INPUT", nargs="+", help=f"where pages are: {KINDS} (-: standard input)"
+    )
+    add_fields(parser)
+    parser.add_argument(
+        "--processes",
+        metavar="NUMBER",
+        type=int,
+        default=1,
+        help="processes that read pages; any number gives the same results (default: 1)",
+    )
+    parser.add_argument(
+        "--broken", metavar="FILE", help="write each record that could not be read to a file of JSON Lines"
+    )
+    add_settings(parser)
+
+
+def batch_options(options: Namespace, config: Config, **more: object) -> Options:
+    """Return what a run over the inputs is to do. Raises Refused for what cannot be done."""
+    from scrapy_simhash.files.batch import Options
+
+    try:
+        run = Options(config, processes=options.processes, **more)  # type: ignore[arg-type]  # checked there
+    except ValueError as error:
+        raise Refused(f"--{error}") from None
+    if options.inputs.count(STDIN) > 1:
+        raise Refused("standard input can be read once only")
+    if run.reads_twice and STDIN in options.inputs:
+        raise Refused("--two-pass, --keep and --copies read the input twice: give a file, not standard input")
+    return run
+
+
+class Inputs:
+    """The inputs of one verb, to be read from the beginning each time that they are called."""
+
+    def __init__(self, options: Namespace, progress: Progress) -> None:
+        from scrapy_simhash.files.records import read
+
+        self._read: Callable[[], Records] = partial(read, options.inputs, fields_of(options))
+        self._progress = progress
+        self._tells: dict[str, Callable[[int], None]] = {}
+        # Now: what is not there is said before an output is opened.
+        self._records = self._read()
+        self._is_begun = False
+
+    def __call__(self) -> Iterator[Record | Broken]:
+        """Return all records."""
+        if self._is_begun:
+            self._records.close()
+            self._records = self._read()
+        self._is_begun = True
+        return self._records
+
+    def tell(self, doing: str, number: int) -> None:
+        """Show that so many records are through *doing*."""
+        tell = self._tells.get(doing)
+        if tell is None:
+            tell = self._tells[doing] = self._progress.counting(
+                doing, lambda count: self._records.share(count)
+            )
+        tell(number)
+
+    @property
+    def records(self) -> Records:
+        """What is read now."""
+        return self._records
+
+
+@contextmanager
+def reading(options: Namespace, *places: str) -> Iterator[tuple[Inputs, BrokenRecords]]:
+    """Open inputs, and what is said about them. What goes wrong in a batch ends the verb in a sentence.
+
+    *places* of stores are read too: no output may replace one.
+    """
+    from scrapy_simhash.files.batch import JournalMismatch, RecordsChanged, WorkerDied
+
+    check_outputs(options, [*options.inputs, *places])
+    nothing: NothingRead | None = None
+    with ExitStack() as stack:
+        progress = stack.enter_context(Progress())
+        try:
+            inputs = Inputs(options, progress)
+            stack.callback(lambda: inputs.records.close())
+            output = stack.enter_context(open_output(options.broken)) if options.broken else None
+            broken = BrokenRecords(output)
+            stack.callback(broken.close)
+            yield inputs, broken
+        except NothingRead as error:
+            # What is broken is written all the same, to the file of --broken.
+            nothing = error
+        except JournalMismatch as error:
+            raise Refused(f"{error}; to begin anew, use --restart") from error
+        except (RecordsChanged, WorkerDied) as error:
+            raise FileError(str(error)) from error
+    if nothing is not None:
+        raise nothing
+
+
+def through(run: Run, inputs: Inputs, broken: BrokenRecords) -> Iterator[Step]:
+    """Yield the records of *run* that are not broken, and tell of the others.
+
+    At the end it raises Refused if there are records and none of them is a page, and NothingRead if all are broken.
+    """
+    pages = 0
+    with closing(run.steps()) as steps:
+        for step in steps:
+            if step.page is None:
+                broken.note(step.item)  # type: ignore[arg-type]  # only broken records have no page
+                continue
+            if step.fault:
+                broken.say(step.item.place, step.fault)
+            else:
+                pages += 1
+            yield step
+    broken.check(inputs.records, pages)
 
 
 class BrokenRecords:
@@ -114,25 +264,35 @@ class BrokenRecords:
         #: The exit status: FAILED if a file was not read to its end. Other broken records are counted.
         self.status = 0
 
-    def note(self, place: str, reason: str, *, is_rest: bool = False) -> None:
+    def note(self, broken: Broken) -> None:
         """Tell of a record, or of the rest of a file."""
-        self.count += 1
-        if is_rest:
+        if broken.is_rest:
             self.status = FAILED
+        self.say(broken.place, broken.reason)
+
+    def say(self, place: str, reason: str) -> None:
+        """Tell why the record at *place* could not be used."""
+        self.count += 1
         if self.count <= SHOWN:
             warn(ascii(f"{place}: {reason}")[1:-1])
         if self._output is not None:
             self._output.write([f"{json.dumps({'place': place, 'reason': reason})}\n"])
 
-    def check(self, pages: int) -> None:
-        """Raise NothingRead if nothing but broken records was read: *pages* is how many were not."""
+    def check(self, records: Records, pages: int) -> None:
+        """Raise Refused if no record has the fields of a page, NothingRead if all are broken: *pages* are not."""
+        if records.complaint:
+            raise Refused(records.complaint)
         if self.count and not pages:
             raise NothingRead("no page could be read")
 
     def close(self) -> None:
         """Tell how many more there were."""
         if self.count > SHOWN:
-            where = "" if self._output is None else ", all of them are in the file of --broken"
+            where = (
+                "; --broken FILE writes all of them"
+                if self._output is None
+                else ", all of them are in the file of --broken"
+            )
             warn(f"{self.count - SHOWN:,} more records could not be read{where}")
         if self.status:
             warn("a file could not be read to its end: what was read up to there is in the results")

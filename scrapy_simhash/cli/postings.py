@@ -20,16 +20,15 @@ from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 from scrapy_simhash.cli.options import blocks_for
-from scrapy_simhash.cli.profile import profile_in, values
-from scrapy_simhash.cli.progress import warn
 from scrapy_simhash.cli.stores import Waited
-from scrapy_simhash.cli.streams import Input, Refused, failing
+from scrapy_simhash.cli.streams import Input, Refused, warn
 from scrapy_simhash.config import Config
-from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.exceptions import SettingError, failing
 from scrapy_simhash.notes import RULES, SITE
 from scrapy_simhash.observers.url_rules import kept as url_rules
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, is_own_part
 from scrapy_simhash.page.site import SiteProfile
+from scrapy_simhash.page.site.profile import BUCKET, MOST_BUCKETS
 from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.damage import shown
 from scrapy_simhash.times import parsed, written
@@ -38,6 +37,8 @@ FORMAT = "scrapy-simhash postings"
 VERSION = 2
 #: Bytes of a line beyond which it is no posting: a URL takes some thousands.
 LONGEST = 1 << 20
+#: A profile has no more pieces.
+MOST_PIECES = BUCKET * MOST_BUCKETS
 #: Bytes of a key, or of a scope, that every store keeps.
 LONGEST_NAME = 0xFFFF
 
@@ -177,7 +178,7 @@ class Export:
     """An export that is read: its header first, then posting after posting, once."""
 
     def __init__(self, given: Input) -> None:
-        """Read the header. Raises Refused, with the number of the line, if it is none, and Failed if it can't."""
+        """Read the header. Raises Refused, with the number of the line, if it is none, and FileError if it can't."""
         self._given = given
         #: Names that this release does not know, and in how many lines they were so far.
         self.unknown: Counter[str] = Counter()
@@ -360,10 +361,19 @@ def sites_of(store: Waited, note: Callable[[str], object] | None = None) -> Iter
 
 def site_line(site: Site) -> str:
     """Return the line of a site in an export."""
-    if isinstance(site.learned, bytes):
-        kept = url_rules.parsed(site.learned)
-        return f"{json.dumps({NAME: site.host, _RULES: kept['rules'], _WRONG: kept['wrong']})}\n"
-    line = {NAME: site.host, **values(site.learned), "pinned": site.learned.is_pinned}
+    learned = site.learned
+    if isinstance(learned, bytes):
+        kept = url_rules.parsed(learned)
+        line = {NAME: site.host, _RULES: kept["rules"], _WRONG: kept["wrong"]}
+    else:
+        line = {
+            NAME: site.host,
+            "pages": learned.pages,
+            "since": written(learned.since) if learned.since else None,
+            "subjects": f"{learned.subject_bits:016x}",
+            "pieces": {f"{key:016x}": f"{subjects:016x}" for key, subjects in learned.pieces()},
+            "pinned": learned.is_pinned,
+        }
     return f"{json.dumps(line)}\n"
 
 
@@ -373,9 +383,7 @@ def parsed_site(line: Mapping[str, Any]) -> Site:
     >>> parsed_site(json.loads(site_line(Site("example.com", SiteProfile())))).host
     'example.com'
     """
-    host = line[NAME]
-    if not isinstance(host, str):
-        raise ValueError(f"has a wrong value in {NAME!r}: it is not a string")
+    host = _field(line, NAME, _text)
     if _RULES in line:
         try:
             # Which groups of URLs bring nothing new is no rule for other crawls.
@@ -384,9 +392,26 @@ def parsed_site(line: Mapping[str, Any]) -> Site:
         except ValueError as error:
             raise ValueError(f"has wrong URL rules: {error}") from error
         return Site(host, data)
-    profile = profile_in(line, "has a wrong profile")
-    profile.is_pinned = line.get("pinned") is True
+    subjects, found = _field(line, "subjects", _value), _field(line, "pieces", _pieces)
+    if not all(of_piece and not of_piece & ~subjects for _, of_piece in found):
+        raise ValueError("has a piece with none of its 'subjects', or with others")
+    profile = SiteProfile.of_pieces(subjects, found)
+    profile.pages = _field(line, "pages", _pages)
+    profile.since = _field(line, "since", lambda since: 0 if since is None else parsed(since))
+    profile.is_pinned = _field(line, "pinned", _truth, False)
     return Site(host, profile)
+
+
+def _pages(value: Any) -> int:
+    if not 0 <= _number(value) < 2**32:
+        raise ValueError("is not from 0 to 4294967295")
+    return int(value)
+
+
+def _pieces(value: Any) -> list[tuple[int, int]]:
+    if len(pieces := _mapping(value)) > MOST_PIECES:
+        raise ValueError(f"has more than {MOST_PIECES:,} keys")
+    return [(_value(key), _value(subjects)) for key, subjects in pieces.items()]
 
 
 def _joined_profile(kept: bytes | None, profile: SiteProfile) -> bytes | None:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.utils.misc import build_from_crawler, load_object
+from scrapy.utils.project import get_project_settings, inside_project
 
-from scrapy_simhash.cli.places import FilePlace, Place, RedisPlace
+from scrapy_simhash.cli.options import given_settings
+from scrapy_simhash.cli.stores import FilePlace, Place, RedisPlace
 from scrapy_simhash.cli.streams import Refused
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.store_factory import file_of, open_store, place_of
@@ -21,6 +23,8 @@ from scrapy_simhash.place import FOLDER, MEMORY, REDIS, filled
 from scrapy_simhash.store import Header, Store
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from scrapy.settings import Settings
 
 
@@ -46,11 +50,20 @@ class OwnPlace(Place):
 
 
 class Project:
-    """The project that ``scrapy`` was called in, with *settings* of its own and of the command line."""
+    """The project that the command was called in, with *settings* of its own and of the command line."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._crawlers: dict[Place, Crawler] = {}
+
+    @classmethod
+    def here(cls, options: Namespace) -> Project | None:
+        """Return the project of this folder, None if there is none."""
+        if not inside_project():
+            return None
+        settings = get_project_settings()
+        settings.setdict(given_settings(options), priority="cmdline")
+        return cls(settings)
 
     def place_of(self, name: str | None) -> Place | None:
         """Return the place in which the spider *name* remembers, or the only spider there is for None.

@@ -4,31 +4,35 @@ from __future__ import annotations
 
 import gc
 import json
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from scrapy_simhash.cli.places import is_store, left_out, place_of
-from scrapy_simhash.cli.progress import Progress, of, show
-from scrapy_simhash.cli.rules import nearly_proven, rules_in
-from scrapy_simhash.cli.stores import Waited
+from scrapy_simhash.cli.learned import nearly_proven, rules_in
+from scrapy_simhash.cli.options import add_html, add_json
+from scrapy_simhash.cli.stores import STORES, Waited, is_store, left_out, place_of
 from scrapy_simhash.cli.streams import (
     STDIN,
-    Failed,
     Input,
+    Progress,
     Refused,
     check_outputs,
-    failing,
+    of,
     open_input,
-    open_output,
+    show,
+    write_html,
 )
+from scrapy_simhash.exceptions import FileError, failing
 from scrapy_simhash.view.frame import ascii_lines
 from scrapy_simhash.view.overview import COUNTED, Overview
 from scrapy_simhash.view.overview_page import overview_lines
 from scrapy_simhash.view.words import explained, shown
 
+EXAMPLE = """\
+$ scrapy-simhash report report.jsonl --url https://example.com/print/ferry
+https://example.com/print/ferry repeats https://example.com/ferry, ...
+"""
 #: Clusters that a summary in words shows, the largest first.
 SHOWN_CLUSTERS = 10
 #: Lines that are named because nothing can be made of them, the first.
@@ -37,60 +41,47 @@ NAMED_LINES = 10
 _TEXTS = ("reason", "duplicate_of", "elsewhere", "preferred", "action", "exemption", "last_seen", "time")
 
 
-def add_report(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     """Add which report or store, and what is asked of it."""
     parser.add_argument(
-        "file",
-        metavar="REPORT",
-        help="a report written with SIMHASH_REPORT (-: standard input), or a store: an SQLite file, a URL like"
-        " redis://host:6379/0?prefix=news, or, in a Scrapy project, the name of a spider",
+        "source",
+        metavar="SOURCE",
+        help=f"a report written with SIMHASH_REPORT (-: standard input), or a store: {STORES}",
     )
     parser.add_argument(
         "--url", metavar="URL", help="explain the verdict on this page instead of counting all pages"
     )
-    parser.add_argument(
-        "--html", metavar="FILE", help="write a page of HTML to a file instead (-: standard output)"
-    )
-    parser.add_argument("--json", action="store_true", help="write a JSON object")
+    add_html(parser)
+    add_json(parser)
 
 
-def run_report(options: Namespace) -> int:
+def run(options: Namespace) -> int:
     """Write what the report or the store says, and return 0, or FAILED if records of the store are damaged."""
     if options.url is not None and options.html is not None:
         raise Refused("--html shows all pages, --url explains one: use one of the two")
-    check_outputs({"html": options.html}, [options.file])
-    if options.file != STDIN and is_store(options.file, options):
-        return _run_on_store(options)
-    with Progress(sys.stderr) as progress, open_input(options.file) as given:
-        lines = Lines(given, progress.counting("reading", given.share))
-        if options.url is None:
-            _write(survey(lines, "report", lines.name, lines), options)
-            return 0
-        facts = history(lines, options.url)
-    show(facts, _story(facts), options.json)
-    return 0
-
-
-def _run_on_store(options: Namespace) -> int:
-    place = place_of(options.file, options)
-    check_outputs({"html": options.html}, [place.identity])
-    if options.url is not None:
-        raise Refused(f"{place.shown} is a store, which has no verdicts: --url needs a report")
-    with Progress(sys.stderr) as progress, place.reading() as store:
-        lines = stored_lines(store, progress.counting("reading", of(len(store))))
-        facts = survey(lines, "store", place.shown)
-        facts["url_rules"] = nearly_proven(list(rules_in(store, None, place)))
-        status = left_out(place, store)
-    _write(facts, options)
+    check_outputs(options, [options.source])
+    status = 0
+    with Progress() as progress:
+        if options.source != STDIN and is_store(options.source, options):
+            place = place_of(options.source, options)
+            check_outputs(options, [place.identity])
+            if options.url is not None:
+                raise Refused(f"{place.shown} is a store, which has no verdicts: --url needs a report")
+            with place.reading() as store:
+                stored = stored_lines(store, progress.counting("reading", of(len(store))))
+                facts = survey(stored, "store", place.shown)
+                facts["url_rules"] = nearly_proven(rules_in(store, place))
+                status = left_out(place, store)
+        else:
+            with open_input(options.source) as given:
+                lines = Lines(given, progress.counting("reading", given.share))
+                if options.url is None:
+                    facts = survey(lines, "report", lines.name, lines)
+                else:
+                    facts = history(lines, options.url)
+    if not write_html(options, lambda: ascii_lines(overview_lines(facts))):
+        show(facts, (_summary if options.url is None else _story)(facts), options.json)
     return status
-
-
-def _write(facts: Mapping[str, Any], options: Namespace) -> None:
-    if options.html is not None:
-        with open_output(options.html) as output:
-            output.write(ascii_lines(overview_lines(facts)))
-        return
-    show(facts, _summary(facts), options.json)
 
 
 class Lines:
@@ -155,7 +146,7 @@ def _without_garbage() -> Iterator[None]:
 
 
 def history(lines: Lines, url: str) -> dict[str, Any]:
-    """Return every line about *url*, each explained. Raises Failed if there is none."""
+    """Return every line about *url*, each explained. Raises FileError if there is none."""
     visits: list[dict[str, Any]] = []
     copies: set[int] = set()
     for page in lines:
@@ -165,7 +156,7 @@ def history(lines: Lines, url: str) -> dict[str, Any]:
             copies.add(hash(page["url"]))
     if not visits:
         seen = f", only {len(copies):,} that repeat it" if copies else ""
-        raise Failed(f"{lines.name} has no page {url!r}{seen}")
+        raise FileError(f"{lines.name} has no page {url!r}{seen}")
     return {
         "url": url,
         "copies": len(copies),

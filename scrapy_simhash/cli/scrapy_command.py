@@ -1,4 +1,4 @@
-"""``scrapy simhash``: the commands about crawls in a Scrapy project, where its settings say which store is meant.
+"""``scrapy simhash``: the verbs that know the settings of a Scrapy project.
 
 Scrapy imports this module whenever any of its commands is called. So it imports nothing else until it is the one.
 """
@@ -24,19 +24,19 @@ class SimhashCommand(ScrapyCommand):
 
     def syntax(self) -> str:
         """Return what follows the name of the command."""
-        return "<command> [options]"
+        return "<verb> [options]"
 
     def short_desc(self) -> str:
         """Return the line that stands in the list of all commands."""
         return "Deduplicate and compare pages, read reports, look into the stores of crawls, and move them"
 
     def add_options(self, parser: ArgumentParser) -> None:
-        """Add the commands, each with its own options and with those that all commands of Scrapy have."""
-        from scrapy_simhash.cli.commands import CRAWL_COMMANDS, add_commands, finish
+        """Add the verbs, each with its own options and with those that all commands of Scrapy have."""
+        from scrapy_simhash.cli.verbs import PROJECT_VERBS, add_verbs, finish
 
         parser.prog = PROGRAM
         # One and the same option may be there twice: --set is Scrapy's as well.
-        for name, subparser in add_commands(parser, CRAWL_COMMANDS, conflict_handler="resolve"):
+        for name, subparser in add_verbs(parser, PROJECT_VERBS, conflict_handler="resolve"):
             finish(subparser, name)
             super().add_options(subparser)
 
@@ -44,8 +44,8 @@ class SimhashCommand(ScrapyCommand):
         """Run one of them; its exit status is that of Scrapy."""
         from scrapy.utils.project import inside_project
 
-        from scrapy_simhash.cli.main import ended, run_command
+        from scrapy_simhash.cli.main import ended, run_verb
         from scrapy_simhash.cli.project import Project
 
         opts.project = Project(self.settings) if self.settings is not None and inside_project() else None
-        self.exitcode = ended(PROGRAM, partial(run_command, opts, args))
+        self.exitcode = ended(PROGRAM, partial(run_verb, opts, args))

@@ -1,62 +1,59 @@
-"""Where a command reads and writes, and what ends a run in one sentence for whoever typed it.
+"""Where a verb reads and writes, what it says on standard error, and what ends a run in one sentence.
 
     SimhashError
-    ├── Refused     what was asked for, or what was read, cannot be; exit status 2    (also ValueError)
-    └── FileError
-        └── Failed  reading or writing did not work; exit status 1                    (also OSError)
-            └── NothingRead     all that was read is broken
+    ├── Refused       what was wanted, or what was read, cannot be; exit status 2    (also ValueError)
+    └── FileError     reading or writing did not work; exit status 1                 (also OSError)
+        └── NothingRead     all that was read is broken
 
-These are told as they are: their messages need nothing added but the name of the program. Lines that are written are
-all written, or none: see :mod:`scrapy_simhash.replacement`.
+Results go to standard output; counts, warnings and a bar of tqdm, if that is installed, to standard error. Lines that
+are written are all written, or none: see :mod:`scrapy_simhash.replacement`.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import sys
-from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from io import RawIOBase
 from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
-from typing import BinaryIO, NamedTuple, cast
+from threading import RLock
+from types import TracebackType
+from typing import Any, BinaryIO, NamedTuple, TextIO, TypeAlias, cast
 
-from scrapy_simhash.cli.progress import wipe
-from scrapy_simhash.exceptions import FileError, SimhashError
-from scrapy_simhash.exceptions import failing as told
+from scrapy_simhash.display import printable
+from scrapy_simhash.exceptions import FileError, SimhashError, failing
 from scrapy_simhash.replacement import replacing
 
 #: The exit statuses.
 FAILED = 1
 REFUSED = 2
+#: The path that stands for standard input, or for standard output.
+STDIN = STDOUT = "-"
+#: What editors on Windows write before the first line.
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: Lines that are written in one go, some 200 KB.
+BATCH = 4096
+#: Seconds without a word: most runs are over by then.
+PATIENCE = 0.5
+#: Seconds between two words.
+PAUSE = 0.2
+#: Columns of a terminal that does not say, and of a line where there is none.
+COLUMNS = 80
 
 
 class Refused(SimhashError, ValueError):
     """A wrong argument or line; the message names it."""
 
 
-class Failed(FileError):
-    """A file that could not be read or written; the message names it and says why."""
-
-
-class NothingRead(Failed):
+class NothingRead(FileError):
     """There was something to be read, and all of it is broken."""
-
-
-def failing(doing: str) -> AbstractContextManager[None]:
-    """Turn an OSError inside into `Failed`, which says that *doing* was impossible, and why."""
-    return told(doing, Failed)
-
-
-#: The path that stands for standard input.
-STDIN = "-"
-#: What editors on Windows write before the first line.
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-#: How a message about one of its lines calls it.
-STDIN_NAME = "<stdin>"
 
 
 class Input(NamedTuple):
@@ -80,25 +77,19 @@ class Input(NamedTuple):
 
 @contextmanager
 def open_input(path: str, buffering: int = -1) -> Iterator[Input]:
-    """Open the file at *path*, or standard input for ``-``. Raises Failed if that is not possible.
+    """Open the file at *path*, or standard input for ``-``. Raises FileError if that is not possible.
 
-    What goes wrong while it is read is not told here: put ``failing`` around that.
+    For what goes wrong while it is read, put ``failing`` around that.
     """
     if path == STDIN:
         if sys.stdin is None:
-            raise Failed("cannot read standard input: it is closed")
-        yield Input(sys.stdin.buffer, STDIN_NAME, "standard input")
+            raise FileError("cannot read standard input: it is closed")
+        yield Input(sys.stdin.buffer, "<stdin>", "standard input")
         return
     with ExitStack() as stack:
         with failing(f"read {path}"):
             file = stack.enter_context(Path(path).open("rb", buffering=buffering))
         yield Input(file, path, path)
-
-
-#: The path that stands for standard output.
-STDOUT = "-"
-#: Lines that are written in one go, some 200 KB.
-BATCH = 4096
 
 
 def add_output(parser: ArgumentParser, what: str) -> None:
@@ -108,23 +99,29 @@ def add_output(parser: ArgumentParser, what: str) -> None:
         "--output",
         metavar="FILE",
         default=STDOUT,
-        help=f"where to write {what} (default: -, standard output)",
+        help=f"where to write {what} (default: standard output)",
     )
 
 
-def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[str | None]) -> None:
-    """Raise Refused for a file that would take the place of an input, of another output, or lie among the inputs.
+def check_outputs(options: Namespace, inputs: Iterable[str | None]) -> None:
+    """Raise Refused or FileError for outputs that would replace an input or each other, or that cannot be written.
 
-    *outputs* are by their options; an input or output may be ``-`` or None.
+    Outputs are the options below; an input or output may be ``-`` or None.
     """
-    read = {Path(name).resolve(): name for name in inputs if name not in (None, STDOUT)}
-    taken: dict[Path, str] = {}
-    for option, name in outputs.items():
-        if name in (None, STDOUT):
+    read = {Path(name).resolve(): name for name in inputs if name not in (None, STDIN)}
+    taken: dict[Path | str, str] = {}
+    for option in ("output", "clusters", "broken", "html"):
+        name = getattr(options, option, None)
+        if name is None:
             continue
         path = Path(name).resolve()
-        if path.exists() and not path.is_file() and not path.is_dir():
-            continue  # A pipe or /dev/null replaces nothing.
+        if name == STDOUT or (path.exists() and not path.is_file() and not path.is_dir()):
+            # A pipe or /dev/null replaces nothing, and may take two.
+            if name == STDOUT and taken.setdefault(STDOUT, option) != option:
+                raise Refused(
+                    f"--{taken[STDOUT]} and --{option} are both standard output: give one of them a file"
+                )
+            continue
         if path in read:
             raise Refused(f"--{option} {name} is an input, and would replace it: give another name")
         for folder in path.parents:
@@ -135,10 +132,16 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[str | None
         if path in taken:
             raise Refused(f"--{taken[path]} and --{option} are the same file, {name}")
         taken[path] = option
+        if not path.parent.is_dir():
+            raise FileError(f"cannot write {name}: there is no folder {Path(name).parent}")
+        if path.is_dir() and (option != "output" or any(path.iterdir())):
+            raise FileError(
+                f"cannot write {name}: it is a folder{' that is not empty' * (option == 'output')}"
+            )
 
 
 class Output:
-    """Where a command writes its lines."""
+    """Where a verb writes its lines."""
 
     def __init__(self, raw: RawIOBase, name: str) -> None:
         """Write to *raw*, which messages call *name*."""
@@ -146,7 +149,7 @@ class Output:
         self._name = name
 
     def write(self, lines: Iterable[str]) -> None:
-        """Write *lines*, which end as lines do. Raises Failed, or BrokenPipeError if nobody reads any more."""
+        """Write *lines*, which end as lines do. Raises FileError, or BrokenPipeError if nobody reads any more."""
         waiting = iter(lines)
         while text := "".join(islice(waiting, BATCH)):
             if self._raw.isatty():
@@ -159,17 +162,26 @@ class Output:
 def open_output(path: str) -> Iterator[Output]:
     """Open the file at *path*, or standard output for ``-``; see above for what becomes of it.
 
-    Raises Failed, before anything is written, if it cannot be opened.
+    Raises FileError, before anything is written, if it cannot be opened.
     """
     if path == STDOUT:
         if sys.stdout is None:
-            raise Failed("cannot write standard output: it is closed")
+            raise FileError("cannot write standard output: it is closed")
         # Past the buffer of sys.stdout, which would try once more at exit to write what could not be written.
         with open(sys.stdout.fileno(), "wb", buffering=0, closefd=False) as raw:
             yield Output(raw, "standard output")
         return
-    with replacing(path, Failed) as raw:
+    with replacing(path) as raw:
         yield Output(raw, path)
+
+
+def write_html(options: Namespace, lines: Callable[[], Iterable[str]]) -> bool:
+    """Write *lines* to the file of ``--html``, if that was given, and tell whether it was."""
+    if options.html is None:
+        return False
+    with open_output(options.html) as output:
+        output.write(lines())
+    return True
 
 
 def _write_all(raw: RawIOBase, content: bytes) -> None:
@@ -179,3 +191,152 @@ def _write_all(raw: RawIOBase, content: bytes) -> None:
         if written is None:
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         left = left[written:]
+
+
+#: Takes how many things are done, and returns the share of all that they are, 0.0 to 1.0, None if nobody knows.
+Share: TypeAlias = "Callable[[int], float | None]"
+
+#: The one whose bar is on the terminal: there is only one.
+_running: Progress | None = None
+
+
+def say(text: str, stream: TextIO) -> None:
+    """Write lines of text to *stream*; whatever a site or the name of a file put there, nothing moves a cursor."""
+    print(encodable("\n".join(map(printable, text.split("\n"))), stream), file=stream)
+
+
+def encodable(text: str, stream: TextIO) -> str:
+    """Return *text* with the number of each sign that *stream* cannot write."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def show(facts: Mapping[str, Any], lines: Iterable[str], is_json: bool) -> None:
+    """Write *facts* to standard output as JSON, or else as *lines*."""
+    say(json.dumps(facts, indent=2) if is_json else "\n".join(lines), sys.stdout)
+
+
+def counted(counts: Mapping[str, int], always: Container[str], is_json: bool) -> str:
+    """Return *counts* as a JSON object, or in a line without those that are 0, unless they are among *always*.
+
+    >>> counted({"pages": 3_000, "new": 0, "near_duplicates": 1}, ("pages",), is_json=False)
+    'pages: 3,000, near-duplicates: 1'
+    """
+    if is_json:
+        return json.dumps(counts)
+    told = (item for item in counts.items() if item[1] or item[0] in always)
+    return ", ".join(f"{name.replace('_', '-')}: {number:,}" for name, number in told)
+
+
+def warn(message: str) -> None:
+    """Write a warning to standard error, on a line of its own."""
+    wipe()
+    say(f"warning: {message}", sys.stderr)
+
+
+def wipe() -> None:
+    """Take the bar off the terminal, before anything else is written there."""
+    if _running is not None:
+        _running.wipe()
+
+
+def of(total: int) -> Share:
+    """Return the function that says which share of *total* things some of them are.
+
+    >>> of(200)(50), of(0)(3), of(10)(11)
+    (0.25, None, 1.0)
+    """
+    return lambda done: min(1.0, done / total) if total else None
+
+
+def _unknown(_: int) -> None:
+    """Return None: nobody knows how many there will be."""
+
+
+class Progress:
+    """One bar on a terminal, rewritten a few times a second; nothing on what is no terminal, or without tqdm."""
+
+    def __init__(self) -> None:
+        self._stream = sys.stderr
+        self._make = _tqdm() if self._stream is not None and self._stream.isatty() else None
+        self._bar: Any = None
+
+    def counting(self, doing: str, share: Share = _unknown) -> Callable[[int], None]:
+        """Return a function that takes how many things are through *doing*, and says so.
+
+        If *share* knows which share they are, it also says when all will be through. What *doing* is begins now.
+        """
+        bar = self._begin(doing)
+
+        def tell(done: int) -> None:
+            # True if it was shown: then the next time shows how many there will be.
+            if bar is not None and bar.update(done - bar.n) and (known := share(done)):
+                bar.total = round(done / known)
+
+        return tell
+
+    def share(self, doing: str) -> Callable[[float], None]:
+        """Return a function that takes which share of *doing* is done, 0.0 to 1.0, and says so."""
+        bar = self._begin(doing, total=1.0, bar_format="{l_bar}{bar}| [{elapsed}<{remaining}]")
+        return lambda share: None if bar is None else bar.update(share - bar.n)
+
+    def wipe(self) -> None:
+        """Take the bar off the terminal, for what comes next."""
+        if self._bar is not None:
+            self._bar.clear()
+
+    def __enter__(self) -> Progress:
+        """Return itself."""
+        global _running
+        _running = self
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take the bar off."""
+        global _running
+        _running = None
+        self._end()
+
+    def _begin(self, doing: str, **more: Any) -> Any:
+        self._end()
+        if self._make is not None:
+            self._bar = self._make(
+                desc=doing,
+                file=self._stream,
+                delay=PATIENCE,
+                mininterval=PAUSE,
+                miniters=0,
+                leave=False,
+                ncols=_columns(self._stream),
+                # Where a terminal says 0 rows, nothing would be shown either.
+                nrows=2,
+                **more,
+            )
+        return self._bar
+
+    def _end(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def _columns(stream: TextIO | None) -> int:
+    """Return the columns of a terminal; some say 0, and tqdm would show nothing."""
+    try:
+        return os.get_terminal_size(stream.fileno() if stream else -1).columns or COLUMNS
+    except (OSError, ValueError):
+        return COLUMNS
+
+
+def _tqdm() -> Any:
+    """Return the class of a bar, None if tqdm is not installed."""
+    try:
+        tqdm = import_module("tqdm").tqdm
+    except ImportError:
+        return None
+    # No thread that looks after it, and no lock for other processes: batches fork.
+    bar: Any = type("Bar", (tqdm,), {"monitor_interval": 0})
+    bar.set_lock(RLock())
+    return bar

@@ -14,18 +14,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from scrapy_simhash.cli.options import (
+    KINDS,
     BrokenRecords,
     add_fields,
+    add_json,
     add_settings,
     config_for,
     fields_of,
 )
-from scrapy_simhash.cli.places import Place, is_store, place_of
-from scrapy_simhash.cli.progress import Progress, of, show, warn
 from scrapy_simhash.cli.report import Lines
-from scrapy_simhash.cli.stores import walk
-from scrapy_simhash.cli.streams import STDIN, Failed, Refused, failing, open_input
+from scrapy_simhash.cli.stores import STORES, Place, is_store, place_of, walk
+from scrapy_simhash.cli.streams import STDIN, Progress, Refused, of, open_input, show, warn
 from scrapy_simhash.config import Config
+from scrapy_simhash.exceptions import FileError, failing
 from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.store.sqlite import is_database
 from scrapy_simhash.view.tuning import (
@@ -50,6 +51,11 @@ if TYPE_CHECKING:
     from scrapy_simhash.verdict import Verdict
 
 
+EXAMPLE = """\
+$ scrapy-simhash tune report.jsonl
+Pairs of pages that were compared: 1. The threshold of a pair is the greatest
+...
+"""
 #: Bytes of a line by which a report is told.
 _LONGEST_LINE = 1 << 24
 #: Pairs of a report or of pages that are kept; of more, a sample. Some 25 MB.
@@ -78,7 +84,7 @@ def source_words(options: Namespace) -> list[str]:
 
 
 def pairs_from(options: Namespace, progress: Progress) -> Pairs:
-    """Return the pairs of the source. Raises Failed if it has none."""
+    """Return the pairs of the source. Raises FileError if it has none."""
     if _has_pages(options):
         found = _of_pages(options, progress)
     elif options.source != STDIN and _is_store(options):
@@ -88,7 +94,7 @@ def pairs_from(options: Namespace, progress: Progress) -> Pairs:
             lines = Lines(given, progress.counting("reading", given.share))
             found = _sampled(lines.name, pairs_of(lines), None)
     if not found.pairs:
-        raise Failed(
+        raise FileError(
             f"{found.name} has no pair with a threshold: no two pages were compared, or it was made with"
             ' SIMHASH_RULE = "classic"'
         )
@@ -176,7 +182,7 @@ def _lines_of_pages(
     for count, record in enumerate(records, 1):
         tell(count)
         if not isinstance(record, Record):
-            broken.note(record.place, record.reason)
+            broken.note(record)
         elif record.is_text or not 0 < config.maxsize < len(record.page):
             verdict, hints = _checked(record, detector)
             miss = verdict.near_miss
@@ -226,18 +232,16 @@ _ANSWERS = {"s": SAME, "d": DIFFERENT, "k": SKIP, SAME: SAME, DIFFERENT: DIFFERE
 _KEYS = "s = same page, d = different pages, k = skip, o = open both in the browser, q = quit: "
 
 
-def add_tune(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     """Add which pages and which labels, and what is wanted."""
     parser.add_argument(
         "source",
         metavar="SOURCE",
-        help="a report written with SIMHASH_REPORT (-: standard input); a store: an SQLite file, a URL like"
-        " redis://host:6379/0?prefix=news, or in a Scrapy project the name of a spider; or pages: a folder or a file"
-        " of HTML, JSON Lines, JSON, CSV, Parquet, WARC, zip or tar, compressed or not",
+        help=f"a report written with SIMHASH_REPORT (-: standard input); a store: {STORES}; or pages: {KINDS}",
     )
     pages = parser.add_argument_group("reading pages")
     add_fields(pages)
-    add_settings(pages, "the default settings; in a Scrapy project, its settings")
+    add_settings(pages)
     parser.add_argument(
         "--labels",
         metavar="CSV",
@@ -262,16 +266,16 @@ def add_tune(parser: ArgumentParser) -> None:
         help="SIMHASH_MIN_SIMILARITY of the crawl (default: that of the store or of the settings;"
         f" for a report {Config.min_similarity})",
     )
-    parser.add_argument("--json", action="store_true", help="write a JSON object")
+    add_json(parser)
 
 
-def run_tune(options: Namespace) -> int:
+def run(options: Namespace) -> int:
     """Judge if that is wanted, print what the pairs say, and return 0."""
     if options.judge and not options.labels:
         raise Refused("--judge needs a file for the answers: --labels labels.csv")
     if options.judge and options.source == STDIN:
         raise Refused("--judge reads your answers from standard input, where the pages cannot be as well")
-    with Progress(sys.stderr) as progress:
+    with Progress() as progress:
         found = pairs_from(options, progress)
     pairs = found.pairs
     if options.min_similarity is None:

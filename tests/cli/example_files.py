@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from scrapy_simhash import Config, NearDuplicateDetector
-from scrapy_simhash.cli.commands import COMMANDS, EXAMPLES
+from scrapy_simhash.cli.verbs import VERBS, module_of
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.observers.url_rules.host import Page
 from scrapy_simhash.observers.url_rules.kept import RuleKeeper
@@ -40,9 +40,10 @@ REPORT = (
 )
 #: Arguments of a run of each command that reads files, those of its example where that does.
 READING = {
-    name: shlex.split(EXAMPLES[name].splitlines()[0].removeprefix("$ scrapy-simhash "))
-    for name in COMMANDS
-    if name != "completion"
+    name: shlex.split(
+        module_of(name).EXAMPLE.splitlines()[0].removeprefix("$ scrapy-simhash ").split(" > ")[0]
+    )
+    for name in VERBS
 }
 
 

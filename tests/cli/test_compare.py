@@ -219,7 +219,7 @@ def test_a_page_of_a_store_is_compared_by_its_fingerprint(tmp_path: Path, cli: C
     (tmp_path / "pages.jsonl").write_text("\n".join(map(json.dumps, records)), "utf-8")
     store, feed = str(tmp_path / "a.sqlite"), str(tmp_path / "pages.jsonl")
     options = ["-s", "SIMHASH_MIN_SIMILARITY=0.7"]
-    cli("import", store, "--input", feed, "--html-field", "html", *options)
+    cli("import", store, feed, "--html-field", "html", *options)
     a, b = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", EDITED)
     expected = cli.json("compare", a, b, *options)
     for pair in (list(pages), [a, "https://a.example/2"]):

@@ -34,7 +34,7 @@ def damage(place: str) -> None:
 @pytest.fixture
 def place(places: Places, tmp_path: Path, cli: Cli) -> str:
     name = places.new()
-    assert cli.ended("import", name, "--input", exported(tmp_path / "in.jsonl"))[0] == 0
+    assert cli.ended("import", name, exported(tmp_path / "in.jsonl"))[0] == 0
     return name
 
 
@@ -56,8 +56,8 @@ def test_an_export_saves_the_rest_and_says_what_it_left_out(
     status, _, warned = cli.ended("export", place, "--output", rest)
     assert status == 1
     assert f"damaged records were left out: 1 ({LOST[places.kind]}); scrapy-simhash info --check" in warned
-    status, said, _ = cli.ended("import", new, "--input", rest, "--json")
-    assert (status, json.loads(said)["postings"]) == (0, 6)
+    status, said, _ = cli.ended("import", new, rest, "--json")
+    assert (status, json.loads(said)["pages"]) == (0, 6)
     status, said, _ = cli.ended("info", new, "--check")
     assert (status, said.splitlines()[1:]) == (0, ["pages             5", "damaged records   0"])
 
@@ -66,15 +66,15 @@ def test_an_import_into_a_damaged_store_passes_over_its_damaged_page(
     place: str, tmp_path: Path, cli: Cli
 ) -> None:
     damage(place)
-    status, said, warned = cli.ended("import", place, "--input", str(tmp_path / "in.jsonl"), "--json")
-    assert (status, json.loads(said)["postings"]) == (1, len(POSTINGS) - 1)
+    status, said, warned = cli.ended("import", place, str(tmp_path / "in.jsonl"), "--json")
+    assert (status, json.loads(said)["pages"]) == (1, len(POSTINGS) - 1)
     assert "warning: https://example.com/ferry was not stored: " in warned
 
 
 def test_a_merge_takes_the_rest_of_a_damaged_store(place: str, places: Places, cli: Cli) -> None:
     damage(place)
-    status, said, warned = cli.ended("merge", places.new(), place, "--json")
-    assert (status, json.loads(said)["postings"]) == (1, 6)
+    status, said, warned = cli.ended("import", places.new(), place, "--json")
+    assert (status, json.loads(said)["pages"]) == (1, 6)
     assert "damaged records were left out: 1" in warned
 
 
@@ -84,7 +84,7 @@ def test_an_export_names_the_profiles_and_rules_that_it_left_out(tmp_path: Path,
         store.claim(POSTINGS[0])
         for kind in (SITE, RULES):
             store.replace_notes(kind, [Note("example.com", None, b"?")])
-    for command in (["export", path, "--output", rest], ["merge", tmp_path / "new.sqlite", path]):
+    for command in (["export", path, "--output", rest], ["import", tmp_path / "new.sqlite", path]):
         status, _, warned = cli.ended(*command)
         assert (status, "damaged records were left out: 2 (profile of example.com (" in warned) == (1, True)
     assert len(rest.read_text("ascii").splitlines()) == 1 + 1, "the header and the page"
@@ -112,7 +112,7 @@ def test_a_store_that_is_a_link_to_itself_is_told(tmp_path: Path, cli: Cli) -> N
     link.symlink_to(link)
     feed = tmp_path / "pages.jsonl"
     feed.write_text('{"url": "https://example.com/", "text": "The ferry left its berth at noon."}\n', "utf-8")
-    for command in (["info", str(link)], ["import", str(link), "--input", str(feed)]):
+    for command in (["info", str(link)], ["import", str(link), str(feed)]):
         status, said, warned = cli.ended(*command)
         assert (status, said) in ((1, ""), (2, ""))
         assert warned.startswith("scrapy-simhash: ")

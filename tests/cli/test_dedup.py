@@ -1,8 +1,9 @@
-"""dedup, cluster, fingerprint and against as they are called: what they write, what is left when they end early."""
+"""dedup and fingerprint as they are called: what they write, what is left when they end early."""
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -55,8 +56,10 @@ def test_unique_pages_are_written_as_they_came_and_the_rest_is_counted(
     out, clusters, broken = (tmp_path / name for name in ("out.jsonl", "clusters.jsonl", "broken.jsonl"))
     arguments = ["dedup", str(small), "-o", str(out), "--clusters", str(clusters), "--broken", str(broken)]
     status, said, warned = cli.ended(*arguments)
-    assert (status, said) == (0, "records: 5, kept: 2, near-duplicates: 1, repeated: 1, broken: 1\n")
-    assert warned == f"warning: {small}:2: not JSON\n"
+    assert (status, said) == (0, "")
+    assert warned == (
+        f"warning: {small}:2: not JSON\nrecords: 5, kept: 2, near-duplicates: 1, repeated: 1, broken: 1\n"
+    )
     given = small.read_text("utf-8").splitlines()
     assert out.read_text("utf-8").splitlines() == [given[0], given[3]]
     (cluster,) = lines_of(clusters)
@@ -101,33 +104,56 @@ def test_of_a_file_that_is_cut_what_was_read_is_written_and_the_status_tells(
     assert len(lines_of(broken)) == 1
     if CUT[kind]:
         assert abs(len(list(read([out]))) - CUT[kind]) <= 2
-        assert warned.splitlines()[-1].startswith("warning: a file could not be read to its end")
+        assert warned.splitlines()[-2].startswith("warning: a file could not be read to its end")
+        assert warned.splitlines()[-1].startswith("records: ")
     else:
         assert out.read_bytes() == b"of yesterday"
         assert said == ""
         assert warned.splitlines()[-1] == "scrapy-simhash: no page could be read"
 
 
-@pytest.mark.parametrize("verb", ["dedup", "cluster", "fingerprint", "against", "import"])
+@pytest.mark.parametrize("verb", ["dedup", "fingerprint", "dedup --against {}", "import {}"])
 def test_if_no_page_can_be_read_nothing_is_written_and_the_status_is_1(
     verb: str, tmp_path: Path, small: Path, cli: Cli
 ) -> None:
     pages, out, store = tmp_path / "pages.jsonl", tmp_path / "out.jsonl", str(tmp_path / "store.sqlite")
     pages.write_bytes(b'{"url": "https://example.com/", "html": "\xff"}\n' * 20)
     out.write_bytes(b"of yesterday")
-    assert cli.ended("import", store, "--input", small)[0] == 0
-    words = {"against": [store, str(pages)], "import": [store, "--input", str(pages)]}.get(verb, [str(pages)])
-    status, _, told = cli.ended(verb, *words, *(["-o", out] if verb != "import" else []))
+    assert cli.ended("import", store, small)[0] == 0
+    words = [*verb.format(store).split(), pages]
+    status, _, told = cli.ended(*words, *(["-o", out] if words[0] != "import" else []))
     assert (status, told.splitlines()[-1][:37]) == (1, "scrapy-simhash: no page could be read")
     assert out.read_bytes() == b"of yesterday"
 
 
-def test_the_counts_are_json_and_pages_go_to_standard_output(small: Path, cli: Cli) -> None:
-    facts = json.loads(cli.ended("dedup", small, "--json")[1])
-    assert (facts["records"], facts["passed_over"]) == (5, 0)
-    _, said, told = cli.ended("dedup", small, "-o", "-")
+def test_pages_go_to_standard_output_and_the_counts_to_standard_error(small: Path, cli: Cli) -> None:
+    _, said, told = cli.ended("dedup", small)
     assert [json.loads(line)["id"] for line in said.splitlines()] == [0, 2]
     assert told.endswith("records: 5, kept: 2, near-duplicates: 1, repeated: 1, broken: 1\n")
+    counts = json.loads(cli.ended("dedup", small, "--json", "-o", os.devnull)[2].splitlines()[-1])
+    assert (counts["records"], counts["passed_over"]) == (5, 0)
+
+
+def test_groups_go_to_standard_output_in_the_place_of_the_pages(small: Path, cli: Cli) -> None:
+    (cluster,) = map(json.loads, cli.ended("dedup", small, "--clusters", "-")[1].splitlines())
+    assert cluster["members"] == ["https://example.com/a", "https://example.com/b"]
+    assert cli.fails("dedup", small, "--clusters", "-", "-o", "-") == (
+        2,
+        "--output and --clusters are both standard output: give one of them a file",
+    )
+
+
+@pytest.mark.parametrize("options", [[], ["--mark"], ["--keep", "preferred"], ["--protect"]], ids=str)
+def test_kept_pages_say_how_many_they_stand_for(options: list[str], tmp_path: Path, cli: Cli) -> None:
+    path = write_pages(tmp_path / "pages.jsonl", 400)
+    _, said, told = cli.ended("dedup", path, "--copies", "--json", *options)
+    counts, found = json.loads(told.splitlines()[-1]), [json.loads(line) for line in said.splitlines()]
+    copies = [each["simhash_copies"] for each in found if each["simhash_copies"] is not None]
+    assert len(copies) == counts["kept"]
+    assert sum(copies) == counts["records"] - counts["broken"]
+    assert min(copies) == 1 < max(copies)
+    plain = json.loads(cli.ended("dedup", path, "--json", "-o", os.devnull, *options[:2])[2].splitlines()[-1])
+    assert plain["kept"] == counts["kept"]
 
 
 def run_alone(folder: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -223,7 +249,7 @@ def test_fingerprints_are_those_of_python_and_what_searches_read(
     assert [line["fingerprint"] for line in lines_of(out)] == [each and each.hex for each in expected]
     assert [line["sketch"] for line in lines_of(out)] == [each and each.sketch.hex() for each in expected]
     assert hashes.read_text("ascii").splitlines() == [f"0x{each.hex}" for each in expected if each]
-    cli("find-clusters", "--input", hashes)
+    cli("find", "--clusters", hashes)
 
 
 @pytest.mark.parametrize("scheme", ["moz", "tests.page.schemes.own.LONG"])
@@ -241,21 +267,28 @@ def test_fingerprints_are_made_by_any_scheme(scheme: str, small: Path, tmp_path:
     assert ("must make fingerprints of at most 64 bits" in complaint) is is_long
 
 
-def test_pages_are_compared_with_a_store_that_stays_as_it_was(
+def test_pages_are_compared_with_a_store_that_stays_as_it_was_and_with_each_other(
     small: Path, tmp_path: Path, cli: Cli, places: Places
 ) -> None:
     store = places.new()
     clean = tmp_path / "clean.jsonl"
     given = [line for line in small.read_text("utf-8").splitlines() if line != "oops"]
     clean.write_text(given[0] + "\n", "utf-8")
-    cli("import", store, "--input", clean)
+    cli("import", store, clean)
     for processes in ("1", "2"):
-        _, said, _ = cli.ended("against", store, small, "--processes", processes)
+        options = ["--against", store, "--processes", processes]
+        _, said, _ = cli.ended("dedup", small, *options, "--mark")
         found = [json.loads(line) for line in said.splitlines()]
-        assert [(each["simhash_status"], each.get("simhash_duplicate_of")) for each in found] == [
-            ("revisit", None),
-            ("near_duplicate", "https://example.com/a"),
-            ("new", None),
-            ("new", None),
+        assert [
+            (each["simhash_kept"], each["simhash_status"], each["simhash_duplicate_of"]) for each in found
+        ] == [
+            (False, "revisit", None),
+            (False, "near_duplicate", "https://example.com/a"),
+            (True, "new", None),
+            (False, "revisit", None),
         ]
+        _, said, _ = cli.ended("dedup", small, *options)
+        assert said == given[2] + "\n"
     assert cli.json("info", store)["pages"] == 1
+    _, said, _ = cli.ended("dedup", small, "--against", store, "--clusters", "-")
+    assert said == "", "the pages of the store are none of these"

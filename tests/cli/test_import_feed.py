@@ -35,7 +35,7 @@ PAGES: list[dict[str, Any]] = [
     {"url": "https://example.com/failed", "html": None},
     {"name": "no page at all"},
 ]
-COUNTED = "records: 9, new: 2, near-duplicates: 2, revisits: 1, short: 2, skipped: 2, broken: 0\n"
+COUNTED = "pages: 7, new: 2, near-duplicates: 2, revisits: 1, short: 2, skipped: 2\n"
 
 
 @pytest.fixture
@@ -61,23 +61,24 @@ def header_of(place: str) -> Header:
 
 
 def test_pages_are_counted_by_what_became_of_them(place: str, tmp_path: Path, cli: Cli) -> None:
-    arguments = [place, "--input", feed(tmp_path), "--html-field", "html"]
+    arguments = [place, feed(tmp_path), "--html-field", "html"]
     assert cli("import", *arguments) == COUNTED
     assert json.loads(cli("import", *arguments, "--json")) == {
-        "records": 9,
+        "pages": 7,
         "new": 0,
         "near_duplicates": 0,
         "revisits": 5,
         "short": 2,
         "skipped": 2,
         "broken": 0,
+        "profiles": 0,
     }
 
 
 def test_a_page_is_known_by_its_request_and_read_as_the_detector_reads_it(
     place: str, tmp_path: Path, cli: Cli
 ) -> None:
-    cli("import", place, "--input", feed(tmp_path), "--html-field", "html")
+    cli("import", place, feed(tmp_path), "--html-field", "html")
     detector = NearDuplicateDetector()
     for page in PAGES:
         if page.get("html"):
@@ -93,9 +94,9 @@ def test_a_feed_of_which_nothing_is_stored_makes_no_file(place: str, tmp_path: P
     pages = [page for page in PAGES if not page.get("html") or page["html"] == "<p>"]
     large = {"url": "https://example.com/large", "html": FERRY}
     source = feed(tmp_path, [*pages, large])
-    arguments = [place, "-i", source, "--html-field", "html", "--set", "SIMHASH_MAXSIZE=100"]
+    arguments = [place, source, "--html-field", "html", "--set", "SIMHASH_MAXSIZE=100"]
     assert cli("import", *arguments) == (
-        "records: 4, new: 0, near-duplicates: 0, revisits: 0, short: 1, skipped: 3, broken: 0\n"
+        "pages: 1, new: 0, near-duplicates: 0, revisits: 0, short: 1, skipped: 3\n"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["pages.jsonl"]
     feed(tmp_path, [*pages, large, PAGES[3]])
@@ -105,7 +106,7 @@ def test_a_feed_of_which_nothing_is_stored_makes_no_file(place: str, tmp_path: P
 
 def test_plain_text_is_read_as_such(place: str, tmp_path: Path, cli: Cli) -> None:
     pages = [{"link": "https://example.com/", "body": f"{TEXT}\n\n<p>no markup</p>"}]
-    cli("import", place, "-i", feed(tmp_path, pages), "--text-field", "body", "--url-field", "link")
+    cli("import", place, feed(tmp_path, pages), "--text-field", "body", "--url-field", "link")
     reading = NearDuplicateDetector().fingerprinter.read_document(plain_text(pages[0]["body"]))
     (one,) = postings(place)
     assert (one.url, one.fingerprint, one.text_hash) == (
@@ -118,7 +119,7 @@ def test_plain_text_is_read_as_such(place: str, tmp_path: Path, cli: Cli) -> Non
 def test_a_field_may_say_when_a_page_was_fetched(place: str, tmp_path: Path, cli: Cli) -> None:
     times = ["2026-09-21T14:13:20Z", 1_790_000_000.7, "1790000000"]
     pages = [{**page, "at": at} for page, at in zip(PAGES[:2] + PAGES[3:4], times, strict=True)]
-    arguments = ["-i", feed(tmp_path, [*pages, {**PAGES[4], "at": ""}]), "--html-field", "html"]
+    arguments = [feed(tmp_path, [*pages, {**PAGES[4], "at": ""}]), "--html-field", "html"]
     cli("import", place, *arguments, "--time-field", "at")
     *dated, undated = postings(place)
     assert {one.seen for one in dated} == {1_790_000_000}
@@ -136,7 +137,7 @@ def test_a_feed_may_come_through_a_pipe(place: str) -> None:
 
 
 def test_a_new_store_is_for_the_settings_that_are_given(place: str, tmp_path: Path, cli: Cli) -> None:
-    arguments = [place, "-i", feed(tmp_path), "--html-field", "html"]
+    arguments = [place, feed(tmp_path), "--html-field", "html"]
     cli("import", *arguments, "-s", "SIMHASH_SCOPE=host", "--set", "SIMHASH_MIN_SHINGLES=30")
     assert header_of(place) == Header(SCHEME, scope="host", min_shingles=30)
     assert {one.scope for one in postings(place)} == {"example.com"}
@@ -145,12 +146,12 @@ def test_a_new_store_is_for_the_settings_that_are_given(place: str, tmp_path: Pa
 def test_a_store_that_is_there_says_how_pages_are_read(place: str, tmp_path: Path, cli: Cli) -> None:
     its = Header(SCHEME, ClassicRule(9), scope="domain", mask_digits=True)
     SqliteStore(place, its).close()
-    cli("import", place, "-i", feed(tmp_path), "--html-field", "html")
+    cli("import", place, feed(tmp_path), "--html-field", "html")
     assert header_of(place) == its
     assert not any(one.fingerprint.sketch for one in postings(place))
     assert {one.scope for one in postings(place)} == {"example.com"}
     complaint = cli.fails(
-        "import", place, "-i", feed(tmp_path), "--html-field", "html", "-s", "SIMHASH_SCOPE=host"
+        "import", place, feed(tmp_path), "--html-field", "html", "-s", "SIMHASH_SCOPE=host"
     )[1]
     assert "SIMHASH_SCOPE is 'domain' there, 'host' here. Nothing was changed" in complaint
 
@@ -158,7 +159,7 @@ def test_a_store_that_is_there_says_how_pages_are_read(place: str, tmp_path: Pat
 def test_a_setting_of_another_rule_is_warned_of_and_stops_nothing(
     place: str, tmp_path: Path, cli: Cli
 ) -> None:
-    arguments = [place, "-i", feed(tmp_path), "--html-field", "html"]
+    arguments = [place, feed(tmp_path), "--html-field", "html"]
     status, _, warned = cli.ended("import", *arguments, "-s", "SIMHASH_BLOCKS=2")
     assert (status, warned) == (
         0,
@@ -183,9 +184,9 @@ def test_a_broken_record_is_told_by_its_line_and_the_others_are_taken(
     wrong: dict[str, Any], message: str, place: str, tmp_path: Path, cli: Cli
 ) -> None:
     source = feed(tmp_path, [PAGES[0], {**PAGES[0], **wrong}, PAGES[3]])
-    arguments = ["import", place, "-i", source, "--html-field", "html", "--time-field", "at"]
+    arguments = ["import", place, source, "--html-field", "html", "--time-field", "at"]
     status, said, complaint = cli.ended(*arguments)
-    counted = "records: 3, new: 2, near-duplicates: 0, revisits: 0, short: 0, skipped: 0, broken: 1\n"
+    counted = "pages: 2, new: 2, near-duplicates: 0, revisits: 0, short: 0, broken: 1\n"
     assert (status, said) == (0, counted)
     assert complaint.replace("\\\\", "\\").startswith(f"warning: {source}:2: {message}")
     assert len(postings(place)) == 2
@@ -194,11 +195,11 @@ def test_a_broken_record_is_told_by_its_line_and_the_others_are_taken(
 def test_of_many_broken_records_ten_are_told(place: str, tmp_path: Path, cli: Cli) -> None:
     source = Path(feed(tmp_path, PAGES[:1]))
     source.write_text(source.read_text("utf-8") + "nonsense\n" * 12, "utf-8")
-    _, said, warned = cli.ended("import", place, "-i", source)
-    assert said.endswith("skipped: 0, broken: 12\n")
+    _, said, warned = cli.ended("import", place, source)
+    assert said.endswith("short: 0, broken: 12\n")
     assert warned.splitlines() == [
         *(f"warning: {source}:{number}: not JSON" for number in range(2, 12)),
-        "warning: 2 more records could not be read",
+        "warning: 2 more records could not be read; --broken FILE writes all of them",
     ]
 
 
@@ -210,8 +211,8 @@ def test_what_pages_of_a_site_repeat_is_learned_and_kept(place: str, tmp_path: P
         {"url": f"https://example.com/{name}", "html": f"<title>{name}</title>{header}<p>{name} {TEXT[at:]}"}
         for at, name in enumerate("ABCDEFGHIJKLMNOP")
     ]
-    cli("import", place, "-i", feed(tmp_path, pages))
-    (host,) = cli.json("profile", place)["hosts"]
+    cli("import", place, feed(tmp_path, pages))
+    (host,) = cli.json("learned", place)["sites"]
     detector = NearDuplicateDetector()
     for page in pages:
         detector.check(page["html"], page["url"])

@@ -54,7 +54,7 @@ def names(folder: Path) -> list[str]:
 
 
 def test_pairs_from_pipe_to_pipe_as_simhash_cpp_is_called() -> None:
-    done = run("find-all", *"--blocks 6 --distance 3 --input - --output -".split(), read=INPUT)
+    done = run("find", *"--blocks 6 --distance 3 --output -".split(), read=INPUT)
     assert (done.returncode, done.stderr) == (0, b"")
     assert sorted(map(json.loads, done.stdout.splitlines())) == PAIRS
     # Byte for byte: a blank after the comma, a line feed after every array, the last one too.
@@ -65,7 +65,7 @@ def test_pairs_from_pipe_to_pipe_as_simhash_cpp_is_called() -> None:
 def test_a_file_may_be_replaced_by_what_is_found_in_it(tmp_path: Path) -> None:
     both = tmp_path / "hashes.txt"
     both.write_bytes(INPUT)
-    done = run("find-all", "--input", both, "--output", both)
+    done = run("find", both, "--output", both)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert sorted(map(json.loads, both.read_bytes().splitlines())) == PAIRS
     assert names(tmp_path) == ["hashes.txt"]
@@ -80,12 +80,12 @@ def test_a_file_may_be_replaced_by_what_is_found_in_it(tmp_path: Path) -> None:
 @linux_only
 def test_a_full_disk_is_told_once(tmp_path: Path) -> None:
     (tmp_path / "hashes.txt").write_bytes(INPUT)
-    arguments = ["find-all", "--input", str(tmp_path / "hashes.txt")]
+    arguments = ["find", str(tmp_path / "hashes.txt")]
     done = run(*arguments, "--output", "/dev/full")
     assert done.stderr == b"scrapy-simhash: cannot write /dev/full: No space left on device\n"
     assert done.returncode == 1
     with Path("/dev/full").open("wb") as full:
-        for further in ([*arguments], ["--help"], ["completion", "bash"]):
+        for further in ([*arguments], ["--help"], ["--completion", "bash"]):
             process = started(*further, stdout=full.fileno())
             _, complained = process.communicate(timeout=60)
             assert complained == b"scrapy-simhash: cannot write standard output: No space left on device\n"
@@ -100,7 +100,7 @@ def test_a_closed_standard_stream_is_not_taken_for_a_file(tmp_path: Path, closed
     source = "-" if closed == 0 else str(tmp_path / "hashes.txt")
     close = f"exec {closed}>&-; exec" if closed else "exec <&-; exec"
     done = subprocess.run(
-        ["sh", "-c", f'{close} "$@"', "sh", *COMMAND, "find-all", "--input", source],
+        ["sh", "-c", f'{close} "$@"', "sh", *COMMAND, "find", source],
         capture_output=True,
         check=False,
         env=ENVIRONMENT,
@@ -141,7 +141,7 @@ def test_a_signal_while_it_reads_leaves_the_old_output_and_no_other_file(
     tmp_path: Path, number: str, status: int
 ) -> None:
     (tmp_path / "pairs").write_bytes(b"old")
-    with started("find-all", "--output", tmp_path / "pairs") as process:
+    with started("find", "--output", tmp_path / "pairs") as process:
         assert process.stdin is not None
         # More than a pipe holds: when all of it is gone, the command reads, and waits for more.
         process.stdin.write(b"12345\n" * 200_000)
@@ -158,7 +158,7 @@ def test_a_signal_that_was_ignored_before_stays_ignored() -> None:
     # As nohup does it.
     ignoring = ("sh", "-c", 'trap "" HUP; exec "$@"', "sh")
     with subprocess.Popen(
-        [*ignoring, *COMMAND, "find-all"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT
+        [*ignoring, *COMMAND, "find"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT
     ) as process:
         assert process.stdin is not None
         process.stdin.write(b"12345\n" * 200_000)
@@ -175,7 +175,7 @@ CROWD = b"".join(b"%d\n" % (2**63 - 1 ^ 1 << bit) for bit in range(63))
 @posix_only
 def test_an_interrupt_while_it_writes_is_quiet(tmp_path: Path) -> None:
     (tmp_path / "hashes.txt").write_bytes(CROWD)
-    with started("find-all", "--input", tmp_path / "hashes.txt") as process:
+    with started("find", tmp_path / "hashes.txt") as process:
         assert process.stdout is not None
         process.stdout.read(1)
         process.send_signal(signal.SIGINT)
@@ -186,7 +186,7 @@ def test_an_interrupt_while_it_writes_is_quiet(tmp_path: Path) -> None:
 @posix_only
 @pytest.mark.parametrize(
     "arguments",
-    [["find-all"], ["--help"], ["find-all", "--output", "/dev/stdout"]],
+    [["find"], ["--help"], ["find", "--output", "/dev/stdout"]],
 )
 def test_a_reader_that_has_gone_is_no_reason_to_complain(tmp_path: Path, arguments: list[str]) -> None:
     (tmp_path / "hashes.txt").write_bytes(CROWD)
@@ -238,9 +238,8 @@ def test_the_help_imports_neither_the_index_nor_any_library() -> None:
     assert {name for name in imported if name.startswith("scrapy_simhash.")} == {
         "scrapy_simhash.cli.main",
         "scrapy_simhash.cli",
-        "scrapy_simhash.cli.commands",
-        "scrapy_simhash.cli.progress",
         "scrapy_simhash.cli.streams",
+        "scrapy_simhash.cli.verbs",
         "scrapy_simhash.display",
         "scrapy_simhash.exceptions",
         "scrapy_simhash.replacement",

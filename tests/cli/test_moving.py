@@ -1,4 +1,4 @@
-"""info, export, import and merge on real stores: what goes in comes out, whichever keeps it."""
+"""info, export and import on real stores: what goes in comes out, whichever keeps it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scrapy_simhash.cli.info import SHOWN_CLUSTERS
-from scrapy_simhash.cli.places import FilePlace
 from scrapy_simhash.cli.postings import header_line, posting_line
-from scrapy_simhash.cli.stores import Waited, walk
+from scrapy_simhash.cli.stores import FilePlace, Waited, walk
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.store import Header, MemoryStore, Posting
@@ -58,7 +57,7 @@ def exported(path: Path, postings: Iterable[Posting] = POSTINGS, of: Header = RU
 def filled(places: Places, tmp_path: Path, cli: Cli) -> str:
     """A place with all of POSTINGS."""
     place = places.new()
-    cli("import", place, "--input", exported(tmp_path / "postings.jsonl"))
+    cli("import", place, exported(tmp_path / "postings.jsonl"))
     return place
 
 
@@ -67,11 +66,10 @@ def filled(places: Places, tmp_path: Path, cli: Cli) -> str:
 
 def test_an_import_counts_what_became_of_each_posting(places: Places, tmp_path: Path, cli: Cli) -> None:
     place, source = places.new(), exported(tmp_path / "postings.jsonl")
-    assert cli("import", place, "--input", source) == (
-        "postings: 7, new: 3, near-duplicates: 2, revisits: 1, short: 1\n"
-    )
-    again = json.loads(cli("import", place, "--input", source, "--json"))
-    assert again == {"postings": 7, "new": 0, "near_duplicates": 0, "revisits": 7, "short": 0}
+    assert cli("import", place, source) == ("pages: 7, new: 3, near-duplicates: 2, revisits: 1, short: 1\n")
+    again = json.loads(cli("import", place, source, "--json"))
+    assert {name for name, number in again.items() if number} == {"pages", "revisits"}
+    assert (again["pages"], again["revisits"]) == (7, 7)
 
 
 def test_a_wrong_line_ends_the_import_and_what_came_before_it_stays(
@@ -80,7 +78,7 @@ def test_a_wrong_line_ends_the_import_and_what_came_before_it_stays(
     place, source = places.new(), exported(tmp_path / "postings.jsonl")
     with Path(source).open("a", encoding="ascii") as file:
         file.write('{"key": "00"}\n' + posting_line(posting("late", 0)))
-    status, complaint = cli.fails("import", place, "--input", source)
+    status, complaint = cli.fails("import", place, source)
     assert (status, complaint) == (
         2,
         f"{source}:9: the line has no 'url'; the 7 pages before it were stored; the command can be repeated",
@@ -91,12 +89,10 @@ def test_a_wrong_line_ends_the_import_and_what_came_before_it_stays(
 
 def test_an_import_of_nothing_makes_no_file(tmp_path: Path, cli: Cli) -> None:
     place, source = str(tmp_path / "new.sqlite"), exported(tmp_path / "none.jsonl", [])
-    nothing = "postings: 0, new: 0, near-duplicates: 0, revisits: 0, short: 0\n"
-    assert cli("import", place, "--input", source) == nothing
-    assert cli("merge", place, source) == nothing
+    assert cli("import", place, source) == "pages: 0, new: 0, near-duplicates: 0, revisits: 0, short: 0\n"
     with Path(source).open("a", encoding="ascii") as file:
         file.write('{"key": "00"}\n')
-    status, complaint = cli.fails("import", place, "--input", source)
+    status, complaint = cli.fails("import", place, source)
     assert (status, complaint) == (2, f"{source}:2: the line has no 'url'; nothing was stored")
     assert [path.name for path in tmp_path.iterdir()] == ["none.jsonl"]
 
@@ -108,7 +104,7 @@ def test_postings_are_compared_by_the_rule_and_the_scope_of_the_store_that_takes
     strict = Header("web-2", SimilarityRule(min_similarity=0.99), scope="host")
     SqliteStore(path, strict).close()
     source = exported(tmp_path / "postings.jsonl", of=Header("web-2", SimilarityRule(candidate_distance=12)))
-    cli("import", str(path), "--input", source)
+    cli("import", str(path), source)
     with closing(SqliteStore(path, read_only=True)) as store:
         assert store.header == strict
         ferry, copy, pilot = (store.get(key) for key in (b"ferry", b"ferry?print", b"pilot"))
@@ -131,7 +127,7 @@ def test_a_store_that_stops_working_ends_the_import_with_what_it_says(
 
     monkeypatch.setattr(SqliteStore, "claim", claim)
     place = str(tmp_path / "pages.sqlite")
-    status, complaint = cli.fails("import", place, "-i", exported(tmp_path / "postings.jsonl"))
+    status, complaint = cli.fails("import", place, exported(tmp_path / "postings.jsonl"))
     assert (status, complaint) == (
         1,
         "the disk is full; the 2 pages before it were stored; the command can be repeated",
@@ -169,12 +165,12 @@ def test_own_parts_are_exported_imported_and_merged_with_their_pages(
     postings = [posting("job", first), posting("posted again", copy), posting("other", content(9, text="x"))]
     place, merged = places.new(), places.new()
     source = exported(tmp_path / "postings.jsonl", postings)
-    assert "near-duplicates: 1" in cli("import", place, "--input", source)
+    assert "near-duplicates: 1" in cli("import", place, source)
     lines = [json.loads(line) for line in cli("export", place).splitlines()[1:]]
     owns = [b64decode(line["own"]) if "own" in line else b"" for line in lines]
     assert owns == [one.fingerprint.own for one in postings]
     assert lines[1]["duplicate_of"] == url("job")
-    cli("merge", merged, place)
+    cli("import", merged, place)
     assert cli("export", merged) == cli("export", place)
 
 
@@ -201,12 +197,12 @@ def test_a_round_trip_is_exact(tmp_path: Path, cli: Cli, postings: list[Posting]
     for path in tmp_path.iterdir():
         path.unlink()
     places = [str(tmp_path / f"{number}.sqlite") for number in range(3)]
-    cli("import", places[0], "--input", exported(tmp_path / "postings.jsonl", postings))
+    cli("import", places[0], exported(tmp_path / "postings.jsonl", postings))
     texts = []
     for source, target in itertools.pairwise(places):
         texts.append(cli("export", source))
         (tmp_path / "exported.jsonl").write_text(texts[-1], "ascii")
-        cli("import", target, "--input", str(tmp_path / "exported.jsonl"))
+        cli("import", target, str(tmp_path / "exported.jsonl"))
     texts.append(cli("export", places[-1]))
     # The first store was lived in, the others were taken in.
     assert texts[1] == texts[2]
@@ -219,24 +215,24 @@ def without_origin(line: str) -> str:
     return json.dumps({name: value for name, value in json.loads(line).items() if name != "duplicate_of"})
 
 
-# --- merge.
+# --- import of stores.
 
 
 def test_two_crawls_are_joined_and_stay_as_they_are(places: Places, tmp_path: Path, cli: Cli) -> None:
     monday, tuesday, both = places.new(), places.new(), places.new()
     later = [posting("ferry", content(0), seen=900), posting("ferry?m", content(2, 30), seen=900)]
-    cli("import", monday, "--input", exported(tmp_path / "monday.jsonl"))
-    cli("import", tuesday, "--input", exported(tmp_path / "tuesday.jsonl", later))
+    cli("import", monday, exported(tmp_path / "monday.jsonl"))
+    cli("import", tuesday, exported(tmp_path / "tuesday.jsonl", later))
     before = [cli("export", place) for place in (monday, tuesday)]
-    assert cli("merge", both, monday, tuesday) == (
-        "postings: 9, new: 3, near-duplicates: 3, revisits: 2, short: 1\n"
+    assert cli("import", both, monday, tuesday) == (
+        "pages: 9, new: 3, near-duplicates: 3, revisits: 2, short: 1\n"
     )
     assert [cli("export", place) for place in (monday, tuesday)] == before
     lines = map(json.loads, cli("export", both).splitlines()[1:])
     origins = {line["url"]: (line.get("duplicate_of"), line["seen"]) for line in lines}
     assert origins[url("ferry")] == (None, "1970-01-01T00:15:00Z")
     assert origins[url("ferry?m")] == (url("ferry"), "1970-01-01T00:15:00Z")
-    assert cli.json("info", both)["runs"][0]["reason"] == "merge"
+    assert cli.json("info", both)["runs"][0]["reason"] == "import"
 
 
 @settings(
@@ -259,7 +255,7 @@ def test_a_merge_is_the_postings_claimed_one_after_another(
         with closing(SqliteStore(sources[-1], RULE)) as store:
             for one in postings:
                 store.claim(one)
-    cli("merge", str(tmp_path / "all.sqlite"), *sources)
+    cli("import", str(tmp_path / "all.sqlite"), *sources)
     with closing(SqliteStore(tmp_path / "all.sqlite", read_only=True)) as merged:
         assert [known(step) for step in walk(Waited(merged))] == [
             known(step) for step in walk(Waited(expected))
@@ -288,7 +284,7 @@ def test_a_pipe_is_a_source(places: Places, tmp_path: Path, cli: Cli) -> None:
             str(pipe),
         ]
     ):
-        assert cli("merge", places.new(), str(pipe)).startswith("postings: 7, ")
+        assert cli("import", places.new(), str(pipe)).startswith("pages: 7, ")
     assert cli.fails("info", str(pipe))[0] == 2
 
 
@@ -297,23 +293,23 @@ def test_sources_must_agree_with_each_other_and_with_the_target(
 ) -> None:
     other = exported(tmp_path / "other.jsonl", of=Header("web-0", mask_digits=True))
     new = places.new()
-    status, complaint = cli.fails("merge", new, filled, other)
+    status, complaint = cli.fails("import", new, filled, other)
     assert status == 2
     assert complaint.endswith(
         f" and {other} hold fingerprints that cannot be compared with each other: scheme is 'web-2' there, 'web-0'"
         " here; SIMHASH_MASK_DIGITS is False there, True here. Nothing was changed"
     )
     assert cli.fails("info", new)[0] == 1
-    status, complaint = cli.fails("merge", filled, other)
+    status, complaint = cli.fails("import", filled, other)
     assert (status, "scheme is 'web-2' there, 'web-0' here" in complaint) == (2, True)
 
 
 def test_a_store_in_redis_is_the_same_by_whatever_url(redis: Any, tmp_path: Path, cli: Cli) -> None:
     place = f"{redis.url}?prefix=whatever"
-    cli("import", place, "--input", exported(tmp_path / "postings.jsonl"))
+    cli("import", place, exported(tmp_path / "postings.jsonl"))
     for other in (f"redis://localhost:{redis.port}?", f"redis://127.0.0.1:{redis.port}?db=0&"):
-        status, complaint = cli.fails("merge", place, f"{other}prefix=whatever")
-        assert (status, "cannot be merged into itself" in complaint) == (2, True)
+        status, complaint = cli.fails("import", place, f"{other}prefix=whatever")
+        assert (status, "cannot be imported into itself" in complaint) == (2, True)
 
 
 # --- info.
@@ -322,7 +318,7 @@ def test_a_store_in_redis_is_the_same_by_whatever_url(redis: Any, tmp_path: Path
 def test_a_store_is_told_alike_wherever_it_is(tmp_path: Path, redis: Any, cli: Cli) -> None:
     source, told = exported(tmp_path / "postings.jsonl"), []
     for place in (str(tmp_path / "pages.sqlite"), f"{redis.url}?prefix=alike"):
-        cli("import", place, "--input", source)
+        cli("import", place, source)
         facts = cli.json("info", place)
         assert (facts["place"], facts["pages"], facts["last_seen"]) == (place, 6, "1970-01-01T00:11:40Z")
         lines = cli("info", place).splitlines()
@@ -342,7 +338,7 @@ def test_of_many_clusters_the_largest_are_shown_the_oldest_of_equal_ones_first(
         for copy in range(size)
     ]
     place = str(tmp_path / "pages.sqlite")
-    cli("import", place, "--input", exported(tmp_path / "postings.jsonl", postings))
+    cli("import", place, exported(tmp_path / "postings.jsonl", postings))
     shown = cli.json("info", place)["largest_clusters"]
     assert [(cluster["url"], cluster["pages"]) for cluster in shown] == [
         (url("3-0"), 4),
@@ -357,14 +353,14 @@ def test_of_many_clusters_the_largest_are_shown_the_oldest_of_equal_ones_first(
 def test_a_url_is_shown_without_what_moves_a_cursor(places: Places, tmp_path: Path, cli: Cli) -> None:
     place, hostile = places.new(), "https://example.com/\x1b[2J\r\ud800é"
     postings = [posting(key, content(5))._replace(url=hostile) for key in ("a", "b")]
-    cli("import", place, "--input", exported(tmp_path / "hostile.jsonl", postings))
+    cli("import", place, exported(tmp_path / "hostile.jsonl", postings))
     assert "  2 pages like https://example.com/\\x1b[2J\\r\\ud800\\xe9\n" in cli("info", place)
     assert cli.json("info", place)["largest_clusters"] == [{"url": hostile, "pages": 2}]
 
 
 def test_a_name_that_a_terminal_cannot_show_is_written_otherwise(tmp_path: Path, cli: Cli) -> None:
     place = tmp_path / "p\xe4ges.sqlite"
-    cli("import", str(place), "--input", exported(tmp_path / "postings.jsonl"))
+    cli("import", str(place), exported(tmp_path / "postings.jsonl"))
     done = subprocess.run(
         [sys.executable, "-m", "scrapy_simhash", "info", place],
         capture_output=True,
@@ -379,7 +375,7 @@ def test_an_empty_store_has_been_seen_at_no_time(places: Places, tmp_path: Path,
     if places.kind == "sqlite":
         SqliteStore(place, RULE).close()  # an import of nothing makes no file
     else:
-        cli("import", place, "--input", exported(tmp_path / "none.jsonl", []))
+        cli("import", place, exported(tmp_path / "none.jsonl", []))
     found = cli.json("info", place)
     assert (found["pages"], found["first_seen"], found["last_seen"]) == (0, None, None)
     assert not [line for line in cli("info", place).splitlines() if line.startswith("seen")]
@@ -393,7 +389,7 @@ def test_a_look_works_beside_a_crawl_and_tells_that_it_has_not_ended(tmp_path: P
         assert cli("info", str(place)).endswith(" has not ended: it goes on, or was killed\n")
         crawl.claim(POSTINGS[1])
         assert len(cli("export", str(place)).splitlines()) == 3
-        status, complaint = cli.fails("import", str(place), "-i", exported(tmp_path / "p.jsonl"))
+        status, complaint = cli.fails("import", str(place), exported(tmp_path / "p.jsonl"))
         assert status == 1
         assert str(place) in complaint
 
@@ -413,7 +409,7 @@ def test_a_run_that_another_one_followed_was_killed(tmp_path: Path, cli: Cli) ->
 
 def test_a_look_leaves_the_file_as_it_is(tmp_path: Path, cli: Cli) -> None:
     place = tmp_path / "pages.sqlite"
-    cli("import", str(place), "--input", exported(tmp_path / "postings.jsonl"))
+    cli("import", str(place), exported(tmp_path / "postings.jsonl"))
     before = place.read_bytes(), place.stat().st_mtime_ns
     cli("info", str(place))
     cli("export", str(place))
@@ -482,7 +478,7 @@ def test_to_know_what_a_store_is_for_its_pages_are_not_read(
 
 def test_a_store_in_redis_has_a_prefix(redis: Any, tmp_path: Path, cli: Cli) -> None:
     source = exported(tmp_path / "postings.jsonl")
-    cli("import", f"{redis.url}?prefix=in:url", "--input", source)
+    cli("import", f"{redis.url}?prefix=in:url", source)
     assert cli.json("info", f"{redis.url}?prefix=in:url")["pages"] == 6
     assert cli.json("info", f"{redis.url}?prefix=in%3Aurl")["place"] == f"{redis.url}?prefix=in:url"
     assert cli.fails("info", redis.url) == (
@@ -493,27 +489,27 @@ def test_a_store_in_redis_has_a_prefix(redis: Any, tmp_path: Path, cli: Cli) -> 
     assert "needs a prefix" in cli.fails("info", "redis?prefix=simhash:%(spider)s")[1]
     assert cli.fails("info", f"{redis.url}#in:url") == (
         2,
-        "PLACE takes the prefix of a store in Redis as ?prefix=, not behind #: write"
+        "STORE takes the prefix of a store in Redis as ?prefix=, not behind #: write"
         f" {redis.url}?prefix=in:url",
     )
 
 
 def test_what_a_place_says_of_its_keys_is_done(redis: Any, tmp_path: Path, cli: Cli) -> None:
     source = exported(tmp_path / "postings.jsonl")
-    cli("import", f"{redis.url}?prefix=expires&expire=30d", "--input", source)
+    cli("import", f"{redis.url}?prefix=expires&expire=30d", source)
     assert 29 * 86_400 < admin(redis.url).ttl("expires:pages") <= 30 * 86_400
-    cli("import", f"{redis.url}?prefix=stays", "--input", source)
+    cli("import", f"{redis.url}?prefix=stays", source)
     assert admin(redis.url).ttl("stays:pages") == -1
     assert cli.fails("info", f"{redis.url}?prefix=stays&expire=soon") == (
         2,
-        "PLACE has expire=soon, which must be a number with a unit (s, m, h, d, w), such as 30d, up to"
+        "STORE has expire=soon, which must be a number with a unit (s, m, h, d, w), such as 30d, up to"
         " 4,294,967,295 seconds",
     )
 
 
 def test_a_folder_is_not_taken_for_a_file_that_can_be_made(tmp_path: Path, cli: Cli) -> None:
     source = exported(tmp_path / "postings.jsonl")
-    status, complaint = cli.fails("import", f"{tmp_path}/seen/", "--input", source)
+    status, complaint = cli.fails("import", f"{tmp_path}/seen/", source)
     assert (status, complaint.partition(":")[0]) == (1, f"{tmp_path}/seen is a folder")
     assert not (tmp_path / "seen").exists()
 
@@ -547,7 +543,7 @@ def test_a_signal_ends_an_import_in_order(
     assert 0 < found["pages"] <= 2000
     assert found["runs"][0]["reason"] == "import stopped"
     # It can be repeated from the beginning.
-    cli("import", place, "--input", exported(tmp_path / "all.jsonl"))
+    cli("import", place, exported(tmp_path / "all.jsonl"))
 
 
 PROBE = """
@@ -560,7 +556,7 @@ print(status, *sorted({"scrapy", "redis", "scrapy_simhash.detector"} & set(sys.m
 
 def test_who_only_looks_does_not_wait_for_what_reads_pages(tmp_path: Path, cli: Cli) -> None:
     place = str(tmp_path / "pages.sqlite")
-    cli("import", place, "--input", exported(tmp_path / "postings.jsonl"))
+    cli("import", place, exported(tmp_path / "postings.jsonl"))
     words = [sys.executable, "-c", PROBE, "info", place]
     done = subprocess.run(words, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.splitlines()[-1] == "0"
@@ -585,7 +581,7 @@ def test_a_store_in_shards_holds_what_any_store_does(tmp_path: Path, cluster: Re
     ]
     source = exported(tmp_path / "postings.jsonl", postings, SHARDED)
     sharded, file = f"{cluster.url}?prefix=shards-{tmp_path.name}", str(tmp_path / "pages.sqlite")
-    said = {cli("import", place, "--input", source) for place in (sharded, file)}
+    said = {cli("import", place, source) for place in (sharded, file)}
     assert len(said) == 1
     assert "new: 18" in said.pop()
     assert sorted(cli("export", sharded).splitlines()) == sorted(cli("export", file).splitlines())
@@ -595,12 +591,12 @@ def test_a_store_in_shards_holds_what_any_store_does(tmp_path: Path, cluster: Re
     assert [run["reason"] for run in told["runs"]] == ["import"]
     assert "damaged records   0" in cli("info", "--check", sharded)
     merged = f"{cluster.url}?prefix=merged-{tmp_path.name}"
-    cli("merge", merged, sharded, file)
+    cli("import", merged, sharded, file)
     assert cli.json("info", merged)["pages"] == known["pages"]
 
 
 def test_a_store_for_a_whole_crawl_is_not_cut(tmp_path: Path, cluster: RedisCluster, cli: Cli) -> None:
     source = exported(tmp_path / "postings.jsonl")
-    status, complaint = cli.fails("import", f"{cluster.url}?prefix=whole", "--input", source)
+    status, complaint = cli.fails("import", f"{cluster.url}?prefix=whole", source)
     assert status != 0
     assert "with SIMHASH_SCOPE = 'crawl' all pages have the same" in complaint

@@ -7,14 +7,16 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from select import select
+from typing import Any
 
 import pytest
 
 pytest.importorskip("tqdm", reason="tqdm is not installed")
-from scrapy_simhash.cli import progress
-from scrapy_simhash.cli.progress import Progress, of, warn
+from scrapy_simhash.cli import streams
+from scrapy_simhash.cli.streams import Progress, of, warn
 from tests.cli.example_files import READING
 from tests.docs.reader import ROOT
 
@@ -29,23 +31,21 @@ class Terminal(io.StringIO):
 
 
 @pytest.fixture
-def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", 0)
-    monkeypatch.setattr(progress, "PAUSE", 0)
+def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Return a function that shows progress on a stream, at once unless it is told to wait."""
+
+    def run(stream: io.StringIO | None, *, waits: bool = False) -> Progress:
+        monkeypatch.setattr(streams, "PAUSE", 0)
+        monkeypatch.setattr(streams, "PATIENCE", 60 if waits else 0)
+        monkeypatch.setattr("sys.stderr", stream)
+        return Progress()
+
+    return run
 
 
-def test_a_short_run_says_nothing() -> None:
+def test_a_long_run_says_how_far_it_is_and_leaves_the_line_empty(run: Callable[..., Any]) -> None:
     terminal = Terminal()
-    with Progress(terminal) as bar:
-        bar.counting("reading")(5)
-        bar.share("searching")(0.5)
-    assert terminal.getvalue() == ""
-
-
-@pytest.mark.usefixtures("_at_once")
-def test_a_long_run_says_how_far_it_is_and_leaves_the_line_empty() -> None:
-    terminal = Terminal()
-    with Progress(terminal) as bar:
+    with run(terminal) as bar:
         export = bar.counting("exporting", of(4_000))
         export(1_000)
         export(2_000)
@@ -56,72 +56,60 @@ def test_a_long_run_says_how_far_it_is_and_leaves_the_line_empty() -> None:
     assert shown[-1] == ""
 
 
-@pytest.mark.usefixtures("_at_once")
-@pytest.mark.parametrize("stream", [io.StringIO(), None])
-def test_what_is_no_terminal_hears_nothing(stream: io.StringIO | None) -> None:
-    with Progress(stream) as bar:
+@pytest.mark.parametrize("case", ["short", "no terminal", "closed", "no tqdm"])
+def test_a_short_run_and_what_shows_nothing_say_nothing(
+    case: str, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if case == "no tqdm":
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+    stream = {"closed": None, "no terminal": io.StringIO()}.get(case, Terminal())
+    with run(stream, waits=case == "short") as bar:
         bar.counting("reading")(5)
+        bar.share("searching")(0.5)
     assert stream is None or stream.getvalue() == ""
 
 
-@pytest.mark.usefixtures("_at_once")
-def test_without_tqdm_nothing_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "tqdm", None)
-    terminal = Terminal()
-    with Progress(terminal) as bar:
-        bar.counting("reading")(5)
-        bar.share("searching")(0.5)
-    assert terminal.getvalue() == ""
-
-
-@pytest.mark.usefixtures("_at_once")
-def test_an_error_wipes_the_line_out_before_its_message() -> None:
+def test_a_warning_stands_on_a_line_of_its_own_and_an_error_wipes_the_line_out(
+    run: Callable[..., Any],
+) -> None:
     terminal = Terminal()
 
-    def run() -> None:
-        with Progress(terminal) as bar:
+    def interrupted() -> None:
+        with run(terminal) as bar:
             bar.counting("reading")(5)
+            warn("page 7 is damaged")
+            assert terminal.shown()[-2:] == ["", "warning: page 7 is damaged"]
+            bar.counting("reading")(6)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run()
+        interrupted()
     assert terminal.shown()[-1] == ""
 
 
-@pytest.mark.usefixtures("_at_once")
-def test_a_warning_stands_on_a_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = Terminal()
-    monkeypatch.setattr("sys.stderr", terminal)
-    with Progress(terminal) as bar:
-        bar.counting("reading")(5)
-        warn("page 7 is damaged")
-        assert terminal.shown()[-2:] == ["", "warning: page 7 is damaged"]
-
-
-#: A run in which two seconds are over at once, and a fifth of a second always.
+#: A run in which nothing waits.
 AT_ONCE = """
 import sys
-from scrapy_simhash.cli import main, progress
-progress.PATIENCE = progress.PAUSE = 0
+from scrapy_simhash.cli import main, streams
+streams.PATIENCE = streams.PAUSE = 0
 sys.exit(main.main())
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no such terminals")
-# compare reads two pages, at once.
-@pytest.mark.parametrize("name", [name for name in READING if name != "compare"])
+# text and compare read a page or two, at once; what learned reads is short.
+@pytest.mark.parametrize("name", [name for name in READING if name not in ("text", "compare", "learned")])
 def test_every_command_that_may_be_long_tells_a_terminal_and_nobody_else(name: str, folder: Path) -> None:
     command = [sys.executable, "-c", AT_ONCE, *READING[name]]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     piped = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True, timeout=60)
-    assert piped.stderr == b""
-    for made in ("new.sqlite", "both.sqlite"):
-        (folder / made).unlink(missing_ok=True)
+    assert piped.stderr == (b"records: 3, kept: 2, near-duplicates: 1\n" if name == "dedup" else b"")
+    (folder / "new.sqlite").unlink(missing_ok=True)
     said = on_terminal(command, folder, environment)
     assert re.search(r"\r[a-z]+[^\r\n:]*: +\d+", said), said
     # Nothing of it is left, also where the answer goes to the same terminal.
     assert [line for line in screen(said) if line] == [
-        line for line in piped.stdout.decode().splitlines() if line
+        line for line in (piped.stdout + piped.stderr).decode().splitlines() if line
     ]
 
 

@@ -345,7 +345,7 @@ def test_the_how_to_shows_what_the_command_says(
 @pytest.fixture
 def place(places: Places, tmp_path: Path, cli: Cli) -> str:
     place = places.new()
-    cli("import", place, "--input", exported(tmp_path / "export.jsonl"))
+    cli("import", place, exported(tmp_path / "export.jsonl"))
     return place
 
 

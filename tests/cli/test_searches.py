@@ -1,4 +1,4 @@
-"""find-all, find-clusters and find: what they write of hashes in files, and by which plan."""
+"""find: what it writes of hashes in files, and by which plan."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class Search:
         return str(path)
 
     def __call__(self, command: str, hashes: Iterable[int], *arguments: str, form: str = "{}") -> str:
-        return self._cli(command, "--input", self.file("input.txt", hashes, form), *arguments)
+        return self._cli(command, self.file("input.txt", hashes, form), *arguments)
 
     def find(self, stored: list[int], queries: list[int], *arguments: str) -> list[Any]:
-        lines = self("find", queries, "--stored", self.file("stored.txt", stored), *arguments).splitlines()
+        lines = self("find", queries, "--in", self.file("stored.txt", stored), *arguments).splitlines()
         return [json.loads(line) for line in lines]
 
 
@@ -73,10 +73,10 @@ def test_every_pair_within_the_distance_is_a_line_once_the_smaller_first(
     distance: int, blocks: str, search: Search
 ) -> None:
     options = ["--distance", str(distance), "--blocks", blocks]
-    lines = search("find-all", HASHES, *options)
+    lines = search("find", HASHES, *options)
     assert sorted(lines.splitlines()) == near_pairs(distance)
-    assert search("find-all", HASHES, *options) == lines, "in the same order"
-    found = json.loads(search("find-all", HASHES, *options, "--json"))
+    assert search("find", HASHES, *options) == lines, "in the same order"
+    found = json.loads(search("find", HASHES, *options, "--json"))
     triples = found.pop("pairs")
     assert found == {"distance": distance, "hashes": len(HASHES)}
     assert "".join(f"[{a}, {b}]\n" for a, b, _ in triples) == lines
@@ -84,10 +84,10 @@ def test_every_pair_within_the_distance_is_a_line_once_the_smaller_first(
 
 
 def test_hexadecimal_hashes_are_found_as_numbers(search: Search) -> None:
-    decimal = search("find-all", HASHES)
-    assert search("find-all", HASHES, form="0x{:016X}") == decimal
-    assert search("find-all", HASHES, "--hex", form="{:x}") == decimal
-    assert search("find", [254], "--hex", "--stored", search.file("s", [255], "{:x}"), form="0x{:X}") == (
+    decimal = search("find", HASHES)
+    assert search("find", HASHES, form="0x{:016X}") == decimal
+    assert search("find", HASHES, "--hex", form="{:x}") == decimal
+    assert search("find", [254], "--hex", "--in", search.file("s", [255], "{:x}"), form="0x{:X}") == (
         '{"query": 254, "matches": [[255, 1]]}\n'
     )
 
@@ -98,13 +98,12 @@ def test_hexadecimal_hashes_are_found_as_numbers(search: Search) -> None:
 @pytest.mark.parametrize("blocks", ["4", "20x32", "auto"])
 def test_groups_are_connected_or_around_what_came_first(blocks: str, search: Search) -> None:
     connected, around = (
-        search("find-clusters", GROUPED, "--blocks", blocks, *option)
-        for option in ((), ("--representatives",))
+        search("find", GROUPED, "--blocks", blocks, option) for option in ("--clusters", "--representatives")
     )
     assert connected == "[0, 7, 63, 127]\n[18446744073709551613, 18446744073709551615]\n"
     assert around == "[7, 0, 63]\n[18446744073709551615, 18446744073709551613]\n"
-    for option, lines in (((), connected), (("--representatives",), around)):
-        assert json.loads(search("find-clusters", GROUPED, "--json", *option)) == {
+    for option, lines in (("--clusters", connected), ("--representatives", around)):
+        assert json.loads(search("find", GROUPED, "--json", option)) == {
             "distance": 3,
             "hashes": len(GROUPED),
             "clusters": [json.loads(line) for line in lines.splitlines()],
@@ -112,15 +111,19 @@ def test_groups_are_connected_or_around_what_came_first(blocks: str, search: Sea
 
 
 def test_groups_depend_on_distance_and_order(search: Search) -> None:
-    assert search("find-clusters", [0, 7, 63, 127], "--representatives") == "[0, 7]\n[63, 127]\n"
-    assert search("find-clusters", GROUPED, "--distance", "2").startswith("[63, 127]\n")
+    assert search("find", [0, 7, 63, 127], "--representatives") == "[0, 7]\n[63, 127]\n"
+    assert search("find", GROUPED, "--clusters", "--distance", "2").startswith("[63, 127]\n")
 
 
-@pytest.mark.parametrize("command", ["find-all", "find-clusters", "find-clusters --representatives"])
-def test_of_no_hashes_nothing_is_found(command: str, search: Search) -> None:
-    name, *options = command.split()
-    assert search(name, [], *options) == ""
-    assert [*json.loads(search(name, [], "--json", *options)).values()] == [3, 0, []]
+@pytest.mark.parametrize("option", ["--pairs", "--clusters", "--representatives"])
+def test_of_no_hashes_nothing_is_found(option: str, search: Search) -> None:
+    assert search("find", [], option) == ""
+    assert [*json.loads(search("find", [], "--json", option)).values()] == [3, 0, []]
+
+
+def test_several_files_are_searched_as_one(search: Search) -> None:
+    first, second = search.file("first.txt", HASHES[:50]), search.file("second.txt", HASHES[50:])
+    assert search._cli("find", first, second) == search("find", HASHES)
 
 
 # --- Neighbours.
@@ -145,7 +148,7 @@ def test_each_query_has_a_line_with_what_is_near_nearest_first_then_smallest(
     answers = expected(distance, HASHES, queries)
     assert search.find(HASHES, queries, *options) == answers
     stored = search.file("stored.txt", HASHES)
-    assert json.loads(search("find", queries, "--stored", stored, "--json", *options)) == {
+    assert json.loads(search("find", queries, "--in", stored, "--json", *options)) == {
         "distance": distance,
         "stored": len(HASHES),
         "queries": len(queries),

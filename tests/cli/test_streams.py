@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.cli import hashes
-from scrapy_simhash.cli.hashes import parse
-from scrapy_simhash.cli.streams import Failed, Output, Refused, open_output
+from scrapy_simhash.cli import find
+from scrapy_simhash.cli.find import parse
+from scrapy_simhash.cli.streams import Output, Refused, open_output
+from scrapy_simhash.exceptions import FileError
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="a thing of POSIX")
 LINES = [f"[{number}, {number + 1}]\n" for number in range(10_000)]
@@ -43,7 +44,7 @@ def test_the_old_file_stands_until_the_new_one_is_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["no/pairs", ""])
 def test_what_can_be_no_file_is_told_before_any_work(name: str, tmp_path: Path) -> None:
-    with pytest.raises(Failed, match=f"cannot write {tmp_path}.*: "), open_output(f"{tmp_path}/{name}"):
+    with pytest.raises(FileError, match=f"cannot write {tmp_path}.*: "), open_output(f"{tmp_path}/{name}"):
         pytest.fail("work has begun")
 
 
@@ -113,7 +114,7 @@ def test_what_is_taken_piece_by_piece_arrives_as_a_whole() -> None:
 
 
 def test_a_sink_that_will_not_wait_is_a_failure() -> None:
-    with pytest.raises(Failed, match="cannot write sink: "):
+    with pytest.raises(FileError, match="cannot write sink: "):
         Output(Sink(most=0), "sink").write(LINES)
 
 
@@ -223,7 +224,7 @@ def test_chunks_of_any_size_read_the_same_lines(content: bytes, is_hex: bool, ch
     # A line longer than a chunk is refused, and none of these is.
     longest = max(map(len, content.split(b"\n"))) + 1
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hashes, "CHUNK", max(chunk, longest))
+        patch.setattr(find, "CHUNK", max(chunk, longest))
         if isinstance(expected, list):
             assert parsed(content, is_hex) == expected
         else:
@@ -231,13 +232,13 @@ def test_chunks_of_any_size_read_the_same_lines(content: bytes, is_hex: bool, ch
 
 
 def test_the_number_of_a_wrong_line_counts_the_lines_of_all_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hashes, "CHUNK", 100)
+    monkeypatch.setattr(find, "CHUNK", 100)
     content = b"12345\n\r\n" * 1000 + b"oops\n"
     assert refusal(content).startswith("hashes.txt:2001: 'oops'")
 
 
 def test_a_line_that_never_ends_is_refused_before_memory_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hashes, "CHUNK", 1000)
+    monkeypatch.setattr(find, "CHUNK", 1000)
     endless = BytesIO(b"1\n" + b"7" * 100_000)
     with pytest.raises(Refused, match="example:2: '7777"):
         parse(endless, "example")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from scrapy_simhash.cli.commands import CRAWL_COMMANDS
+from scrapy_simhash.cli.verbs import VERBS
 from scrapy_simhash.crawl.drops import MOST, PROGRAM, Advice
 
 A, B = "http://a.example/?a=1&b='2'", "http://a.example/"
@@ -41,4 +41,4 @@ def test_no_url_ends_the_line_moves_the_cursor_or_makes_it_long() -> None:
 
 
 def test_there_are_such_commands() -> None:
-    assert {"report", "compare"} <= set(CRAWL_COMMANDS)
+    assert {"report", "compare"} <= set(VERBS)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.cli.commands import CRAWL_COMMANDS
+from scrapy_simhash.cli.verbs import PROJECT_VERBS
 from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.harness import scrapy
@@ -109,10 +109,10 @@ def test_what_a_crawl_has_seen_is_told_exported_and_joined(tmp_path: Path) -> No
     assert named["source"] == {"kind": "store", "name": str(file)}
     assert (named["pages"], named["clusters"]) == (3, 1)
     # The items of the crawl, imported, are the pages of the crawl.
-    counted = simhash(tmp_path, "import", "--input", "items.jsonl", "--html-field", "html")
-    assert counted == "records: 3, new: 0, near-duplicates: 0, revisits: 3, short: 0, skipped: 0, broken: 0\n"
+    counted = simhash(tmp_path, "import", "tides", "items.jsonl", "--html-field", "html")
+    assert counted == "pages: 3, new: 0, near-duplicates: 0, revisits: 3, short: 0\n"
     simhash(tmp_path, "export", "-o", "seen.jsonl")
-    simhash(tmp_path, "merge", "copy.sqlite", "seen.jsonl", "tides")
+    simhash(tmp_path, "import", "copy.sqlite", "seen.jsonl", "tides")
     with closing(SqliteStore(tmp_path / "copy.sqlite", read_only=True)) as copy:
         assert (len(copy), copy.index_size, copy.header.scope) == (3, 2, "host")
 
@@ -121,7 +121,7 @@ def test_options_of_scrapy_follow_the_command(tmp_path: Path) -> None:
     project(tmp_path)
     source = feed(tmp_path, ("https://example.com/a", article(1)))
     arguments = ["-s", "SIMHASH_STORE=./elsewhere", "--set", "SIMHASH_MIN_SHINGLES=20", "-L", "ERROR"]
-    simhash(tmp_path, "import", "tides", "--input", source, "--html-field", "html", *arguments)
+    simhash(tmp_path, "import", "tides", source, "--html-field", "html", *arguments)
     with closing(SqliteStore(tmp_path / ".scrapy/elsewhere/tides.sqlite", read_only=True)) as store:
         assert (len(store), store.header.min_shingles, store.header.scope) == (1, 20, "host")
 
@@ -130,18 +130,18 @@ def test_a_reset_in_the_settings_is_for_crawls(tmp_path: Path) -> None:
     project(tmp_path, 'SIMHASH_STORE = "./seen"\nSIMHASH_RESET = True')
     for number in (1, 2):
         source = feed(tmp_path, (f"https://example.com/{number}", article(number)))
-        simhash(tmp_path, "import", "--input", source, "--html-field", "html")
+        simhash(tmp_path, "import", "tides", source, "--html-field", "html")
     assert json.loads(simhash(tmp_path, "info", "--json"))["pages"] == 2
 
 
 def test_pages_are_known_by_the_fingerprinter_of_the_project(tmp_path: Path) -> None:
     project(tmp_path, 'SIMHASH_STORE = "./seen"\nREQUEST_FINGERPRINTER_CLASS = "harbour.own.ByPath"')
     pages = [(f"https://{host}.example/a", article(1)) for host in ("one", "two")]
-    counted = simhash(tmp_path, "import", "-i", feed(tmp_path, *pages), "--html-field", "html")
-    assert counted.startswith("records: 2, new: 1, near-duplicates: 0, revisits: 1, ")
+    counted = simhash(tmp_path, "import", "tides", feed(tmp_path, *pages), "--html-field", "html")
+    assert counted.startswith("pages: 2, new: 1, near-duplicates: 0, revisits: 1, ")
     # And where a file is named, which belongs to no spider.
-    counted = simhash(tmp_path, "import", "a.sqlite", "-i", feed(tmp_path, *pages), "--html-field", "html")
-    assert counted.startswith("records: 2, new: 1, near-duplicates: 0, revisits: 1, ")
+    counted = simhash(tmp_path, "import", "a.sqlite", feed(tmp_path, *pages), "--html-field", "html")
+    assert counted.startswith("pages: 2, new: 1, near-duplicates: 0, revisits: 1, ")
     with closing(SqliteStore(tmp_path / "a.sqlite", read_only=True)) as store:
         assert store.header.scope == "crawl"
         assert [posting.key for posting in store] == [b"/a"]
@@ -150,12 +150,12 @@ def test_pages_are_known_by_the_fingerprinter_of_the_project(tmp_path: Path) -> 
 def test_a_store_of_somebody_s_own_is_used(tmp_path: Path) -> None:
     project(tmp_path, 'SIMHASH_STORE = "harbour.own.OwnStore"')
     source = feed(tmp_path, ("https://example.com/a", article(1)))
-    assert simhash(tmp_path, "import", "-i", source, "--html-field", "html").startswith("records: 1, new: 1")
+    assert simhash(tmp_path, "import", "tides", source, "--html-field", "html").startswith("pages: 1, new: 1")
     told = json.loads(simhash(tmp_path, "info", "--json"))
     assert (told["place"], told["kind"]) == ("the store of spider 'tides'", "harbour.own.OwnStore")
-    assert refused(tmp_path, "merge", "tides", "tides") == (
+    assert refused(tmp_path, "import", "tides", "tides") == (
         2,
-        "the store of spider 'tides' cannot be merged into itself",
+        "the store of spider 'tides' cannot be imported into itself",
     )
 
 
@@ -175,7 +175,7 @@ def test_redis_alone_is_the_server_of_the_settings_of_the_project(
 ) -> None:
     project(tmp_path, f'REDIS_URL = "{server.url}"\nSIMHASH_STORE = "redis"')
     source = feed(tmp_path, ("https://example.com/a", article(1)))
-    simhash(tmp_path, "import", "tides", "-i", source, "--html-field", "html")
+    simhash(tmp_path, "import", "tides", source, "--html-field", "html")
     told = json.loads(simhash(tmp_path, "info", "redis?prefix=simhash:tides", "--json"))
     assert (told["pages"], told["place"]) == (1, f"{server.url}?prefix=simhash:tides")
     assert told == json.loads(simhash(tmp_path, "info", told["place"], "--json"))
@@ -196,7 +196,7 @@ def test_of_several_spiders_one_must_be_named(tmp_path: Path) -> None:
     )
     assert refused(tmp_path, "info", "gales") == (2, neither)
     source = feed(tmp_path, ("https://example.com/a", article(1)))
-    assert refused(tmp_path, "import", "gales", "-i", source, "--html-field", "html") == (2, neither)
+    assert refused(tmp_path, "import", "gales", source, "--html-field", "html") == (2, neither)
     assert not (tmp_path / "gales").exists()
     assert refused(tmp_path, "info", "./gales") == (1, "no such store: gales")
 
@@ -204,7 +204,7 @@ def test_of_several_spiders_one_must_be_named(tmp_path: Path) -> None:
 def test_other_settings_than_those_of_the_store_are_refused_for_writing_only(tmp_path: Path) -> None:
     project(tmp_path)
     source = feed(tmp_path, ("https://example.com/a", article(1)))
-    arguments = ["import", "-i", source, "--html-field", "html"]
+    arguments = ["import", "tides", source, "--html-field", "html"]
     simhash(tmp_path, *arguments)
     status, complaint = refused(tmp_path, *arguments, "-s", "SIMHASH_MASK_DIGITS=1")
     assert status == 2
@@ -238,6 +238,18 @@ def test_the_report_the_store_and_the_feed_of_one_crawl_have_the_same_pairs(tmp_
     assert refused(folder, "tune", "tide")[0] == 2
 
 
+def test_scrapy_simhash_alone_knows_the_project_too(tmp_path: Path) -> None:
+    project(tmp_path)
+    source = feed(tmp_path, ("https://example.com/a", article(1)))
+    for words in (["import", "tides", source, "--html-field", "html"], ["report", "tides"], ["info"]):
+        command = [sys.executable, "-m", "scrapy_simhash", *words]
+        said = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True)
+        assert said.stdout == simhash(tmp_path, *words).replace("new: 0", "new: 1").replace(
+            "revisits: 1", "revisits: 0"
+        )
+        assert said.stderr == ""
+
+
 def test_outside_of_a_project_a_store_must_be_named(tmp_path: Path) -> None:
     status, complaint = refused(tmp_path, "info")
     assert (status, complaint) == (
@@ -245,7 +257,7 @@ def test_outside_of_a_project_a_store_must_be_named(tmp_path: Path) -> None:
         "no store given: give a file, or a URL like redis://host:6379/0?prefix=news",
     )
     source = feed(tmp_path, ("https://example.com/a", article(1)))
-    simhash(tmp_path, "import", "a.sqlite", "-i", source, "--html-field", "html", "-s", "SIMHASH_SCOPE=host")
+    simhash(tmp_path, "import", "a.sqlite", source, "--html-field", "html", "-s", "SIMHASH_SCOPE=host")
     assert json.loads(simhash(tmp_path, "info", "a.sqlite", "--json"))["settings"]["SIMHASH_SCOPE"] == "host"
 
 
@@ -253,7 +265,7 @@ def test_outside_of_a_project_a_store_must_be_named(tmp_path: Path) -> None:
 
 
 def test_the_help_names_every_command(tmp_path: Path) -> None:
-    assert re.findall(r"^    (\w+)(?: |$)", simhash(tmp_path, "-h"), re.MULTILINE) == list(CRAWL_COMMANDS)
+    assert re.findall(r"^    (\w+)(?: |$)", simhash(tmp_path, "-h"), re.MULTILINE) == list(PROJECT_VERBS)
     assert simhash(tmp_path, "info", "-h").startswith("usage: scrapy simhash info [-h]")
     listed = scrapy("-h", cwd=tmp_path).stdout
     assert re.search(r"^  simhash +Deduplicate", listed, re.MULTILINE)
@@ -262,9 +274,9 @@ def test_the_help_names_every_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ([], "the following arguments are required: command"),
-        (["inform"], "invalid choice: 'inform'"),
-        (["info", "--fast"], "unrecognized arguments: --fast"),
+        ([], "the following arguments are required: verb"),
+        (["inform"], "inform is not a verb, did you mean scrapy simhash info?"),
+        (["info", "--chek"], "--chek is not an option, did you mean --check?"),
     ],
 )
 def test_wrong_usage_is_status_2(arguments: list[str], complaint: str, tmp_path: Path) -> None:

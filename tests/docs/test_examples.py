@@ -23,6 +23,7 @@ from scrapy.settings import BaseSettings, default_settings
 from scrapy.utils.misc import load_object
 
 from scrapy_simhash import Config
+from scrapy_simhash.cli.verbs import PROGRAM, SHELLS
 from scrapy_simhash.config import PREFIX, unknown_settings
 from tests.crawls.harness import forked
 from tests.docs.reader import ROOT, Block, all_blocks, blocks
@@ -144,13 +145,14 @@ def try_part(block: Block, command: str) -> None:
         case "scrapy", [verb, *_]:
             assert verb in {info.name for info in pkgutil.iter_modules(scrapy.commands.__path__)}
             importlib.import_module(f"scrapy.commands.{verb}")
+        case "scrapy-simhash", ["--completion", shell, *_]:
+            assert shell in SHELLS
         case "scrapy-simhash", [verb, *options]:
-            assert {option for option in options if option.startswith("-")} <= options_of(
-                "-m", "scrapy_simhash", verb
-            )
+            given = {option for option in options if option.startswith("-") and option != "-"}
+            assert given <= options_of("-m", "scrapy_simhash", verb)
         case (("sort" | "cat" | "wc" | "rm"), _):
             pass
-        case file, [] if Path(file).suffix in {".txt", ".jsonl"}:
+        case file, [] if Path(file).suffix in {".txt", ".jsonl", ".fish"} or file.endswith(PROGRAM):
             pass
         case _:
             pytest.fail(f"{block}: no test knows how to try {command!r}")

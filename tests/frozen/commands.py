@@ -6,32 +6,48 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from tempfile import TemporaryDirectory
 
-from scrapy_simhash.cli.commands import COMMANDS
+from scrapy_simhash.cli.verbs import VERBS
 from tests.cli.example_files import READING, write_example_files
 from tests.crawls.harness import forked
 from tests.frozen.masks import masked
 
-#: What a command is called with, beside its example.
+#: What a verb is called with, beside its example.
 MORE = {
-    "dedup": ["dedup pages.jsonl -o marked.jsonl --mark", "dedup pages.jsonl -o other.html --rule classic"],
+    "dedup": [
+        "dedup pages.jsonl -o marked.jsonl --mark",
+        "dedup pages.jsonl --copies",
+        "dedup pages.jsonl --clusters -",
+        "dedup pages.jsonl --against news.sqlite --mark",
+        "dedup pages.jsonl -o other.html --rule classic",
+    ],
+    "text": ["text page.html other.html --json"],
     "compare": ["compare page.html other.html --json", "compare page.html page.html"],
     "report": [
         "report report.jsonl",
         "report report.jsonl --json",
         "report report.jsonl --url http://b.example/",
     ],
+    "find": [
+        "find hashes.txt --clusters",
+        "find hashes.txt --representatives --json",
+        "find queries.txt --in hashes.txt",
+        "find-all hashes.txt",
+    ],
     "info": ["info news.sqlite --json", "info news.sqlite --check"],
-    "profile": ["profile news.sqlite example.com", "profile news.sqlite b.example"],
-    "rules": ["rules news.sqlite --json"],
-    "export": ["export news.sqlite --output all.jsonl", "import other.sqlite --input all.jsonl"],
-    "find-clusters": ["find-clusters --representatives --distance 3 --input hashes.txt"],
+    "learned": [
+        "learned news.sqlite --json",
+        "learned news.sqlite example.com --pin",
+        "learned news.sqlite b.example",
+    ],
+    "export": ["export news.sqlite --output all.jsonl", "export news.sqlite --learned"],
+    "import": ["import both.sqlite monday.sqlite tuesday.sqlite", "import other.sqlite news.sqlite --json"],
     "fingerprint": ["fingerprint pages.jsonl --hashes", "fingerprint pages.jsonl --scheme moz"],
 }
 
 
 def made() -> dict[str, str]:
     """Return the text of each file by its name: one for each command."""
-    return {f"command-{name}": _of(name) for name in COMMANDS}
+    return {f"command-{name}": _of(name) for name in VERBS}
 
 
 def errors_of(done: CompletedProcess[str]) -> list[str]:
@@ -40,8 +56,7 @@ def errors_of(done: CompletedProcess[str]) -> list[str]:
 
 
 def _of(name: str) -> str:
-    # What a completion is, shtab says.
-    words = READING.get(name, [name, "ksh"])
+    words = READING[name]
     missing = [
         ["missing" if word == file else word for word in words]
         for file in words
@@ -66,8 +81,6 @@ def _said(words: list[str], broken: str | None = None) -> str:
         there = {file.name for file in Path(folder).iterdir()}
         if broken is not None:
             Path(folder, broken).write_text("no such thing\n", "utf-8")
-        if words[:2] == ["import", "other.sqlite"]:
-            forked("-m", "scrapy_simhash", "export", "news.sqlite", "--output", "all.jsonl", cwd=folder)
         done = forked("-m", "scrapy_simhash", *words, cwd=folder)
         text = f"$ {' '.join(words)}{f'  # {broken} is broken' if broken else ''}\n{done.stdout}"
         text += "".join(f"stderr: {line}\n" for line in errors_of(done))

@@ -209,6 +209,8 @@ class Step:
     fate: Fate = Fate.KEPT
     exemption: str = ""
     fault: str = ""
+    copies: int = 1
+    """How many records a kept one stands for, itself included, if that was asked for."""
 
     @classmethod
     def of(cls, item: Record | Broken) -> Step:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, groupby, starmap
 from operator import itemgetter
@@ -25,6 +25,7 @@ from scrapy_simhash.files.batch.journal import Entry, Journal, digest_of
 from scrapy_simhash.files.batch.page import Counts, Fate, PageReader, Read, Ruling, Step, fate_of
 from scrapy_simhash.files.batch.readers import BatchSites, Readers, readers_of
 from scrapy_simhash.files.records import Broken, Record
+from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.judge.clusters import Contest, Preference, gathered
 from scrapy_simhash.page.site import SiteProfiles
 from scrapy_simhash.store import Store
@@ -38,25 +39,29 @@ class Judge:
     def __init__(
         self,
         config: Config,
-        store: Store | None = None,
         *,
-        remembers: bool = True,
+        against: Store | None = None,
         key_of: Callable[[str], bytes | None] = lambda url: None,
     ) -> None:
-        """Compare with the pages of *store*: in memory if None.
+        """Compare pages with each other, and with those of the store *against*, which stays as it is.
 
-        Without *remembers*, pages are only looked up. *key_of* returns the key of a URL, None for the URL itself.
+        *key_of* returns the key by which that store knows the page of a URL, None for the URL itself.
         """
         # When a page was fetched, 0 where nobody knows: by the clock of this run no two runs would be the same.
         self._seen = 0
-        self._detector = NearDuplicateDetector(config, store, clock=lambda: self._seen)
-        self._remembers = remembers
+        self._detector = NearDuplicateDetector(config, clock=lambda: self._seen)
+        self._known = None if against is None else NearDuplicateDetector(config, against)
         self._key_of = key_of
 
     @property
     def sites(self) -> SiteProfiles | None:
         """What is known about sites; None where nothing is learned."""
-        return self._detector.sites
+        return (self._known or self._detector).sites
+
+    @property
+    def learns(self) -> bool:
+        """Whether pages teach what their sites repeat: a store that is compared with knows more than they do."""
+        return self._known is None
 
     def judge(self, step: Step) -> None:
         """Set verdict, content and fate of a step whose page was read. Raises StoreUnavailable."""
@@ -68,19 +73,34 @@ class Judge:
             step.fault = read.fault
             step.verdict = _TOO_LARGE if not read.fault else Verdict(Status.UNKNOWN)
             return
-        detector = self._detector
-        posting = detector.posting(read.reading, item.url, self._key_of(item.url))
-        if posting is None:
-            step.verdict = NOTHING_SAID
-        else:
-            try:
-                claim = finished(detector.claim(posting, self._remembers))
-            except RecordDamaged as error:
-                step.fault = str(error)
-                step.verdict = Verdict(Status.UNKNOWN, reason=Reason.STORE)
-                return
-            step.verdict, step.content = detector.verdict(posting, claim), claim.content
+        try:
+            known = None
+            if self._known is not None:
+                known, _ = _claimed(self._known, read.reading, item.url, self._key_of(item.url), False)
+            # Clusters have numbers of this run, not those of the store.
+            if known is not None and fate_of(known) is not Fate.KEPT:
+                step.verdict = replace(known, cluster=None)
+            else:
+                step.verdict, step.content = _claimed(self._detector, read.reading, item.url, None, True)
+                if known is not None and step.verdict.status is Status.NEW:
+                    # Its URL may be known to the store, with another text.
+                    step.verdict = replace(known, cluster=step.verdict.cluster)
+        except RecordDamaged as error:
+            step.fault = str(error)
+            step.verdict = Verdict(Status.UNKNOWN, reason=Reason.STORE)
+            return
         step.fate = fate_of(step.verdict)
+
+
+def _claimed(
+    detector: NearDuplicateDetector, reading: Reading, url: str, key: bytes | None, remembers: bool
+) -> tuple[Verdict, int | None]:
+    """Return the verdict on a page, and the number of its content."""
+    posting = detector.posting(reading, url, key)
+    if posting is None:
+        return NOTHING_SAID, None
+    claim = finished(detector.claim(posting, remembers))
+    return detector.verdict(posting, claim), claim.content
 
 
 _TOO_LARGE = Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)
@@ -89,8 +109,13 @@ _TOO_LARGE = Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)
 _TABLE = """\
 CREATE TABLE records (
     number INTEGER PRIMARY KEY, cluster INTEGER, content INTEGER, url BLOB, canonical BLOB, features INTEGER,
-    role INTEGER, judged BLOB
+    role INTEGER, is_dropped INTEGER, judged BLOB
 )
+"""
+#: For each record that is not broken: what was judged, and how many records were dropped for its content.
+_JUDGED_RECORDS = """\
+WITH dropped AS (SELECT content, sum(is_dropped) AS copies FROM records GROUP BY content)
+SELECT number, judged, role, coalesce(copies, 0) FROM records LEFT JOIN dropped USING (content) ORDER BY number
 """
 #: Records that are written at once.
 _AT_ONCE = 1_000
@@ -174,18 +199,22 @@ class Ledger:
             _bytes(read.canonical) if read is not None and read.canonical is not None else None,
             0 if verdict.fingerprint is None else verdict.fingerprint.features,
             role,
+            step.fate is not Fate.KEPT,
             pickle.dumps(judged, pickle.HIGHEST_PROTOCOL) if judged else None,
         )
         self._waiting.append(row)
         if len(self._waiting) >= _AT_ONCE:
             self._write()
 
-    def judged(self) -> Iterator[tuple[int, Verdict, Fate, str, str]]:
-        """Yield for each record that is not broken its number, verdict, fate, exemption and fault."""
+    def judged(self) -> Iterator[tuple[int, Verdict, Fate, str, str, int]]:
+        """Yield for each record that is not broken its number, verdict, fate, exemption, fault and copies.
+
+        Copies are those dropped because of its content, if it is the first or a copy of it, else 0.
+        """
         self._write()
-        for number, data in self._connection.execute("SELECT number, judged FROM records ORDER BY number"):
+        for number, data, role, copies in self._connection.execute(_JUDGED_RECORDS):
             verdict, fate, exemption, fault = pickle.loads(data)
-            yield number, verdict, Fate(fate), exemption, fault
+            yield number, verdict, Fate(fate), exemption, fault, copies if role != _ASIDE else 0
 
     def clusters(self) -> Iterator[PageCluster]:
         """Return the clusters of two URLs or more, by their number."""
@@ -233,7 +262,7 @@ class Ledger:
 
     def _write(self) -> None:
         self._connection.execute("BEGIN")
-        self._connection.executemany("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)", self._waiting)
+        self._connection.executemany("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", self._waiting)
         self._connection.execute("COMMIT")
         self._waiting.clear()
 
@@ -270,6 +299,8 @@ class Options:
     processes: int = 1
     with_clusters: bool = False
     """Whether somebody will ask for the clusters."""
+    with_copies: bool = False
+    """Whether somebody will ask how many records a kept one stands for."""
 
     def __post_init__(self) -> None:
         if self.keep not in KEEP:
@@ -280,7 +311,12 @@ class Options:
     @property
     def reads_twice(self) -> bool:
         """Whether the records are needed more than once."""
-        return self.two_pass or self.keep != "first"
+        return self.two_pass or self.chooses
+
+    @property
+    def chooses(self) -> bool:
+        """Whether it is only known at the end which records are kept, or what they stand for."""
+        return self.keep != "first" or self.with_copies
 
     @property
     def asks_for_canonical(self) -> bool:
@@ -304,8 +340,8 @@ class Run:
     ) -> None:
         """*journal* is for a run that can be killed. *tell* hears what is done, with how many records so far.
 
-        With *only_reads* pages are compared with nothing. *judge* is for pages that are compared with those of a
-        store, which learns nothing from them.
+        With *only_reads* pages are compared with nothing. *judge* is for pages that are also compared with those of a
+        store.
         """
         self.counts = Counts()
         #: Pages that were read a second time, since more was known of their sites.
@@ -320,16 +356,16 @@ class Run:
         self._judge = None if only_reads else judge or Judge(config)
         self._sites: BatchSites | None = None
         if self._judge is not None and self._judge.sites is not None:
-            self._sites = BatchSites(self._judge.sites, learns=judge is None)
+            self._sites = BatchSites(self._judge.sites, learns=self._judge.learns)
         self._ledger: Ledger | None = None
-        if options.with_clusters or options.keep != "first":
-            self._ledger = Ledger(config.prefer, keeps_all=options.keep != "first")
+        if options.with_clusters or options.chooses:
+            self._ledger = Ledger(config.prefer, keeps_all=options.chooses)
 
     def steps(self) -> Generator[Step]:
         """Yield what became of each record, broken ones included, in their order."""
         with ExitStack() as stack:
             steps = self._judged(stack)
-            if self._options.keep == "first":
+            if not self._options.chooses:
                 yield from steps
                 return
             for _ in steps:
@@ -408,17 +444,19 @@ class Run:
             raise RuntimeError("nothing was noted")
         # A byte for each record.
         fates = bytearray(self.counts.records)
-        for first, best in self._ledger.exchanges(self._options.keep):
-            fates[first], fates[best] = 1, 2
+        if self._options.keep != "first":
+            for first, best in self._ledger.exchanges(self._options.keep):
+                fates[first], fates[best] = 1, 2
         judged = self._ledger.judged()
         for number, step in enumerate(map(Step.of, self._records())):
             if step.page is not None:
                 found = next(judged, None)
                 if found is None or found[0] != number:
                     raise RecordsChanged(f"{step.item.place} is another record than at the first time")
-                _, step.verdict, step.fate, step.exemption, step.fault = found
+                _, step.verdict, step.fate, step.exemption, step.fault, copies = found
                 if fates[number]:
                     step.fate = Fate.COPY if fates[number] == 1 else Fate.KEPT
+                step.copies = 1 + copies
             self._tell("writing", number + 1)
             yield step
 

@@ -123,7 +123,7 @@ class _Run:
         rule = rule_of(config)
         if not rule.compares_sketches:
             raise SettingError(
-                f"SIMHASH_RULE must be similarity for batch engines, got {rule.name!r}; use `scrapy-simhash find-all`"
+                f"SIMHASH_RULE must be similarity for batch engines, got {rule.name!r}; use `scrapy-simhash find`"
             )
         self._engine, self._folder, self._config, self._reach = engine, folder, config, rule.reach
         self._run = 1

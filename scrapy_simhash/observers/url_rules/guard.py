@@ -425,7 +425,7 @@ class RequestSkipped(IgnoreRequest):
         )
         super().__init__(f"{url} was skipped: {reason} ({', '.join(rules)})")
         self.rules = rules
-        """The rules, as ``scrapy-simhash rules`` shows them."""
+        """The rules, as ``scrapy-simhash learned`` shows them."""
 
 
 def closing_line(name: str, host: HostRules, *, skips: bool) -> str:

@@ -1,4 +1,4 @@
-"""scrapy-simhash profile, and compare with what a store knows, after a detector has seen a job board."""
+"""compare with what a store knows of a site, after a detector has seen a job board."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from scrapy_simhash.store.sqlite import SqliteStore
 from tests.cli.conftest import Cli
 
 BOARD, OTHER = "jobs.example", "other.example"
-SINCE = "2026-09-21T14:13:20Z"
 STORY = "<title>Fog</title><h1>Fog</h1><p>" + " ".join(
     f"The {boat} went out in the fog and came home at noon with {fish}."
     for boat in ("Anna", "Berta")
@@ -49,7 +48,7 @@ def store(request: pytest.FixtureRequest, folder: Path) -> str:
     place = str(folder / "pages.sqlite")
     if request.param == "redis":
         source, place = place, f"{request.getfixturevalue('redis').url}?prefix=profiles"
-        assert main(["merge", place, source]) == 0
+        assert main(["import", place, source]) == 0
     return place
 
 
@@ -61,40 +60,6 @@ def saved(folder: Path, name: str, html: str) -> str:
 def two_pages(board: Site, folder: Path) -> list[str]:
     """Two different adverts that have an own part."""
     return [saved(folder, f"{number}.html", board.pages[number].html) for number in (1, 3)]
-
-
-def test_every_host_is_listed_with_what_was_learned_of_it(store: str, cli: Cli, board: Site) -> None:
-    known, unknown = cli.json("profile", store)["hosts"]
-    assert (known["host"], known["pages"], known["is_known"]) == (BOARD, len(board.pages), True)
-    assert (known["since"], known["is_pinned"]) == (SINCE, False)
-    assert LEAST_SUBJECTS < known["subjects"] <= 64
-    assert known["pieces"] > 3
-    assert unknown == {
-        "host": OTHER,
-        "pages": 1,
-        "since": SINCE,
-        "subjects": 1,
-        "is_known": False,
-        "is_pinned": False,
-        "pieces": 0,
-    }
-    head, *lines = cli("profile", store).splitlines()
-    assert head.split() == ["host", "pages", "subjects", "pieces", "known"]
-    assert [line.split()[0] for line in lines] == [BOARD, OTHER]
-    assert [line.split()[-1] for line in lines] == ["yes", "no"]
-
-
-def test_a_host_is_shown_with_its_pieces_and_on_how_many_subjects_they_stood(store: str, cli: Cli) -> None:
-    found = cli.json("profile", store, BOARD.upper())
-    counts = [piece["subjects"] for piece in found["known_pieces"]]
-    assert len(counts) == found["pieces"]
-    assert counts == sorted(counts, reverse=True)
-    assert min(counts) >= LEAST_SUBJECTS
-    said = cli("profile", store, BOARD)
-    assert said.startswith(
-        f"{BOARD}: {found['pages']} pages since {SINCE}, {found['subjects']} subjects, known\n"
-    )
-    assert sum(int(line.split()[-1]) for line in said.splitlines()[2:]) == found["pieces"]
 
 
 # --- Two pages compared, with what the store knows of their site.

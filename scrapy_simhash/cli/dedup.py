@@ -1,0 +1,200 @@
+"""Write pages without those that repeat others, or all with a verdict, or the groups of pages that say the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from scrapy_simhash.cli.options import add_inputs, add_json, batch_options, config_for, reading, through
+from scrapy_simhash.cli.stores import Place, key_function, place_of
+from scrapy_simhash.cli.streams import STDOUT, Refused, counted, open_output, say, warn, wipe
+from scrapy_simhash.exceptions import failing
+from scrapy_simhash.files.batch import KEEP, Journal, Judge, Options, Run
+from scrapy_simhash.files.batch.page import MARKS, Fate, Step
+from scrapy_simhash.files.records import Record, open_writer
+from scrapy_simhash.fingerprinter import SCHEME
+from scrapy_simhash.names import FIELD_COPIES
+
+EXAMPLE = """\
+$ scrapy-simhash dedup pages.jsonl > unique.jsonl
+records: 3, kept: 2, near-duplicates: 1
+"""
+#: What is said even if it is 0.
+_ALWAYS = ("records", "kept", "near_duplicates")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add which pages, which of them are kept, and where they go."""
+    add_inputs(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="where to write the pages that are kept, in the form in which they came; the ending of a name says"
+        " another one, such as .jsonl, .csv, .parquet, .warc.gz, .zip, or / for a folder (default: standard output)",
+    )
+    parser.add_argument(
+        "--clusters",
+        metavar="FILE",
+        help="write the groups of two pages or more that say the same, a JSON object a line; with - they go to"
+        " standard output, in the place of the pages",
+    )
+    parser.add_argument(
+        "--against",
+        metavar="STORE",
+        help="drop also what repeats a page of this store, which stays as it is: an SQLite file, a URL like"
+        " redis://host:6379/0?prefix=news, or, in a Scrapy project, the name of a spider",
+    )
+    parser.add_argument(
+        "--keep",
+        choices=KEEP,
+        default="first",
+        help="which of the pages that repeat each other is kept: the first, the longest, or the one that"
+        " SIMHASH_PREFER prefers (default: first)",
+    )
+    parser.add_argument(
+        "--mark", action="store_true", help="write all pages, with the verdict in fields of their own"
+    )
+    parser.add_argument(
+        "--copies",
+        action="store_true",
+        help=f"write with each page that is kept how many it stands for, itself included, in a field {FIELD_COPIES}",
+    )
+    parser.add_argument(
+        "--protect", action="store_true", help="keep pages that SIMHASH_PROTECT protects in a crawl"
+    )
+    parser.add_argument(
+        "--two-pass",
+        action="store_true",
+        help="learn what sites repeat from all pages before the first one is judged; takes twice as long",
+    )
+    parser.add_argument(
+        "--restart", action="store_true", help="begin anew, whatever an interrupted run has left"
+    )
+    add_json(parser, "write the counts as a JSON object")
+
+
+def run(options: Namespace) -> int:
+    """Judge all pages, write those that are kept, and say how many; return 0, FAILED if a file was cut."""
+    if options.output is None and options.clusters != STDOUT:
+        options.output = STDOUT
+    if options.mark and options.output is None:
+        raise Refused("--mark needs --output where --clusters takes standard output")
+    place = place_of(options.against, options) if options.against is not None else None
+    if place is not None:
+        place.check()
+    what = batch_options(
+        options,
+        config_for(options, place),
+        keep=options.keep,
+        protect=options.protect,
+        two_pass=options.two_pass,
+        with_clusters=options.clusters is not None,
+        with_copies=options.copies,
+    )
+    with (
+        reading(options, *([place.identity] if place else [])) as (inputs, broken),
+        _judge(place, what, options) as judge,
+        _journal(options, what) as journal,
+    ):
+        batch = Run(inputs, what, journal=journal, judge=judge, tell=inputs.tell)
+        with ExitStack() as stack:
+            write = stack.enter_context(_writing(options))
+            for step in through(batch, inputs, broken):
+                write(step)
+            if options.clusters is not None:
+                with open_output(options.clusters) as output:
+                    output.write(json.dumps(found._asdict()) + "\n" for found in batch.clusters())
+        if journal is not None:
+            journal.remove()
+    wipe()
+    facts = {**batch.counts.facts, "passed_over": inputs.records.passed_over.total()}
+    say(counted(facts, _ALWAYS, options.json), sys.stderr)
+    return broken.status
+
+
+@contextmanager
+def _judge(place: Place | None, what: Options, options: Namespace) -> Iterator[Judge | None]:
+    """Open the store to compare with, if there is one, and yield who does."""
+    if place is None:
+        yield None
+        return
+    key = key_function(place, options)
+
+    def key_of(url: str) -> bytes | None:
+        with suppress(Refused):
+            return key(url)
+        # No URL for Scrapy: no crawl has seen it.
+        return None
+
+    with place.reading() as store:
+        yield Judge(what.config, against=store.as_store(), key_of=key_of)
+
+
+@contextmanager
+def _writing(options: Namespace) -> Iterator[Callable[[Step], None]]:
+    """Open the output, and yield what writes a record to it, if that is to be there."""
+    marks = {**(MARKS if options.mark else {}), **({FIELD_COPIES: int} if options.copies else {})}
+    writing = nullcontext() if options.output is None else open_writer(options.output, marks or None)
+    with writing as writer:
+
+        def write(step: Step) -> None:
+            is_kept = step.fate is Fate.KEPT
+            if writer is None or not isinstance(step.item, Record) or not (options.mark or is_kept):
+                return
+            if options.output == STDOUT:
+                wipe()
+            fields = dict(step.outcome.fields) if options.mark else {}
+            if options.copies:
+                fields[FIELD_COPIES] = step.copies if is_kept else None
+            writer.write(step.item, fields or None)
+
+        yield write
+        wipe()
+
+
+@contextmanager
+def _journal(options: Namespace, what: Options) -> Iterator[Journal | None]:
+    """Open the journal beside the output, which a run that does not come to its end leaves there."""
+    # What the store knows may be something else the next time.
+    if options.output in (None, STDOUT, os.devnull) or options.against is not None:
+        yield None
+        return
+    path = Path(f"{options.output.rstrip('/')}.journal")
+    with failing(f"write {path}"):
+        if options.restart:
+            path.unlink(missing_ok=True)
+        journal = Journal(path, _facts(options, what))
+    if journal.is_resumed and not journal.is_empty:
+        warn(f"going on where an interrupted run stopped, by {path}")
+    try:
+        yield journal
+    except BaseException:
+        if journal.is_empty:
+            journal.remove()
+        else:
+            wipe()
+            say(f"{path} has what was read: the same command goes on from there", sys.stderr)
+        raise
+    finally:
+        journal.close()
+
+
+def _facts(options: Namespace, what: Options) -> dict[str, Any]:
+    """Return all that decides how pages are read: with other values, a journal is of no use."""
+    return {
+        "scheme": SCHEME,
+        "settings": json.dumps(asdict(what.config), sort_keys=True, default=str),
+        "inputs": options.inputs,
+        "fields": [options.url_field, options.html_field, options.text_field, options.time_field],
+        "two_pass": what.two_pass,
+        "protect": what.protect,
+        "canonical": what.asks_for_canonical,
+    }

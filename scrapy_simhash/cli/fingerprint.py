@@ -1,0 +1,72 @@
+"""Write the fingerprints of pages, a line each."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+
+from scrapy_simhash.cli.options import add_inputs, batch_options, config_for, reading, through
+from scrapy_simhash.cli.streams import add_output, open_output
+from scrapy_simhash.files.batch import Run
+from scrapy_simhash.files.batch.page import Step
+from scrapy_simhash.fingerprinter import Reading
+
+EXAMPLE = """\
+$ scrapy-simhash fingerprint pages.jsonl
+{"url": "https://example.com/ferry", "fingerprint": ...
+"""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add which pages, and what is written of each."""
+    add_inputs(parser)
+    add_output(parser, "the fingerprints")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
+        "--hashes",
+        action="store_true",
+        help="write only the hash of each page that has one, a line each, as find reads it",
+    )
+    form.add_argument(
+        "--json", action="store_true", help="write a JSON object for each page, a line each (default)"
+    )
+    parser.add_argument(
+        "--scheme",
+        metavar="NAME",
+        dest="set",
+        action="append",
+        type="SIMHASH_SCHEME={}".format,
+        help="make the fingerprints by this scheme, as --set SIMHASH_SCHEME=NAME does",
+    )
+
+
+def run(options: Namespace) -> int:
+    """Write a line for each page, and return 0; FAILED if a file was not read to its end."""
+    what = batch_options(options, config_for(options))
+    line = _hash if options.hashes else _line
+    with reading(options) as (inputs, broken), open_output(options.output) as output:
+        batch = Run(inputs, what, tell=inputs.tell, only_reads=True)
+        output.write(map(line, through(batch, inputs, broken)))
+    return broken.status
+
+
+def _line(step: Step) -> str:
+    reading = _reading(step)
+    fingerprint = reading.fingerprint
+    facts = {
+        "url": step.page and step.page.url,
+        "fingerprint": fingerprint and fingerprint.hex,
+        "text_hash": None if reading.text_hash is None else f"{reading.text_hash:016x}",
+        "sketch": fingerprint.sketch.hex() if fingerprint is not None and fingerprint.sketch else None,
+    }
+    return json.dumps(facts) + "\n"
+
+
+def _hash(step: Step) -> str:
+    fingerprint = _reading(step).fingerprint
+    return "" if fingerprint is None else f"0x{fingerprint.hex}\n"
+
+
+def _reading(step: Step) -> Reading:
+    """Return what was read of a page, nothing of one that could not be read."""
+    return (step.read and step.read.reading) or Reading(None, None)

@@ -1,0 +1,428 @@
+"""What a store has learned about sites: shown and changed by `learned`, carried over by `export` and `import`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from argparse import Namespace
+from asyncio import new_event_loop
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.lib.shared_text import PLANS, make_site
+from scrapy_simhash import Config, NearDuplicateDetector
+from scrapy_simhash.cli.postings import MOST_PIECES, Site, parsed_site, site_line
+from scrapy_simhash.cli.stores import Waited, place_of
+from scrapy_simhash.detector import header_for
+from scrapy_simhash.notes import RULES, SITE, TRUST, Note
+from scrapy_simhash.observers.recrawl.trust import Host, Trust
+from scrapy_simhash.observers.url_rules.evidence import Evidence
+from scrapy_simhash.observers.url_rules.host import Page
+from scrapy_simhash.observers.url_rules.kept import KeptRules, RuleKeeper
+from scrapy_simhash.observers.url_rules.novelty import STOPPED_AFTER
+from scrapy_simhash.observers.url_rules.rules import UrlRules
+from scrapy_simhash.page.site import SiteProfile
+from scrapy_simhash.page.site.profile import LEAST_SUBJECTS
+from scrapy_simhash.store.redis import RedisStore
+from scrapy_simhash.store.sqlite import SqliteStore
+from scrapy_simhash.waiting import finished
+from tests.cli.conftest import Cli, Places
+from tests.cli.test_moving import POSTINGS, RULE
+from tests.store.redis.stores import admin
+from tests.store.server import RedisServer
+
+BOARD, OTHER = "jobs.example", "other.example"
+SINCE = "2026-09-21T14:13:20Z"
+STORY = "<title>Fog</title><h1>Fog</h1><p>" + " ".join(
+    f"The {boat} went out in the fog and came home at noon with {fish}."
+    for boat in ("Anna", "Berta")
+    for fish in ("cod", "eels")
+)
+
+
+@pytest.fixture
+def board(tmp_path: Path, places: Places, cli: Cli) -> str:
+    """A store that knows a job board, and has met one page of another host."""
+    path = tmp_path / "board.sqlite"
+    with closing(SqliteStore(path, header_for(Config()))) as store:
+        detector = NearDuplicateDetector(store=store, clock=lambda: 1_790_000_000)
+        for number, page in enumerate(make_site(PLANS[0], 0).pages):
+            detector.check(page.html, f"https://{BOARD}/{number}")
+        detector.check(STORY, f"https://{OTHER}/fog")
+        detector.flush()
+    if places.kind == "sqlite":
+        return str(path)
+    place = places.new()
+    cli("import", place, path)
+    return place
+
+
+def notes(place: str, kind: str) -> dict[Any, bytes]:
+    with place_of(place, Namespace(project=None)).reading() as store:
+        return dict(store.notes(kind))
+
+
+def runs_of(place: str) -> list[str | None]:
+    with place_of(place, Namespace(project=None)).reading() as store:
+        return [run.reason for run in store.runs()]
+
+
+# --- The text of sites.
+
+
+def test_every_host_is_listed_with_what_was_learned_of_it(board: str, cli: Cli) -> None:
+    known, unknown = cli.json("learned", board)["sites"]
+    assert (known["host"], known["is_known"], known["since"]) == (BOARD, True, SINCE)
+    assert LEAST_SUBJECTS < known["subjects"] <= 64
+    assert known["pieces"] > 3
+    assert unknown == {
+        "host": OTHER,
+        "pages": 1,
+        "since": SINCE,
+        "subjects": 1,
+        "is_known": False,
+        "is_pinned": False,
+        "pieces": 0,
+    }
+    head, *lines = cli("learned", board).splitlines()
+    assert head.split() == ["host", "pages", "subjects", "pieces", "known"]
+    assert [(line.split()[0], line.split()[-1]) for line in lines] == [(BOARD, "yes"), (OTHER, "no")]
+
+
+def test_a_host_is_shown_with_its_pieces_and_on_how_many_subjects_they_stood(board: str, cli: Cli) -> None:
+    (found,) = cli.json("learned", board, BOARD.upper())["sites"]
+    counts = [piece["subjects"] for piece in found["known_pieces"]]
+    assert len(counts) == found["pieces"]
+    assert counts == sorted(counts, reverse=True)
+    *pieces, since = cli("learned", board, BOARD).splitlines()[2:]
+    assert sum(int(line.split()[-1]) for line in pieces) == found["pieces"]
+    assert since == f"learned since {SINCE}"
+
+
+def test_a_profile_is_pinned_until_it_is_unpinned(board: str, cli: Cli) -> None:
+    assert cli("learned", board, BOARD, "--pin").splitlines()[1].split()[-1] == "pinned"
+    assert SiteProfile.from_bytes(notes(board, SITE)[BOARD]).is_pinned
+    assert cli("learned", board, BOARD, "--unpin").splitlines()[1].split()[-1] == "yes"
+    assert runs_of(board)[-2:] == ["learned", "learned"]
+
+
+def test_what_is_forgotten_is_not_there_any_more(board: str, cli: Cli) -> None:
+    with place_of(board, Namespace(project=None)).claiming(header_for(Config()), "test") as store:
+        store.replace_notes(TRUST, [Note(BOARD, None, json.dumps(["lied", 1_790_000_000, "u"]).encode())])
+    (untrusted,) = cli.json("learned", board, BOARD)["trust"]
+    assert untrusted == {
+        "host": BOARD,
+        "trust": "lied",
+        "since": SINCE,
+        "until": "2026-10-21T14:13:20Z",
+        "url": "u",
+    }
+    assert cli("learned", board).splitlines()[-1].split() == [BOARD, "lied", "2026-10-21T14:13:20Z", "u"]
+    assert cli("learned", board, BOARD, "--forget") == f"nothing is known about {BOARD}\n"
+    assert [site["host"] for site in cli.json("learned", board)["sites"]] == [OTHER]
+    host = Host()
+    host.joined(notes(board, TRUST)[BOARD])
+    assert host.trust is Trust.FULL
+
+
+def test_a_store_that_a_crawl_writes_to_is_left_alone(tmp_path: Path, cli: Cli) -> None:
+    path = store_of(tmp_path / "pages.sqlite", jobs=profile(1))
+    with closing(SqliteStore(Path(path), RULE)):
+        status, said = cli.fails("learned", path, BOARD, "--pin")
+    assert (status, path in said) == (1, True)
+    assert not SiteProfile.from_bytes(notes(path, SITE)[BOARD]).is_pinned
+
+
+@pytest.mark.parametrize(("kind", "what"), [(SITE, "profile"), (RULES, "URL rules"), (TRUST, "trust")])
+def test_what_is_damaged_is_told(kind: str, what: str, tmp_path: Path, cli: Cli) -> None:
+    path = store_of(tmp_path / "pages.sqlite")
+    with closing(SqliteStore(path, RULE)) as store:
+        store.replace_notes(kind, [Note(BOARD, None, b"short")])
+    for arguments in ([], [BOARD]):
+        status, said = cli.fails("learned", path, *arguments)
+        assert (status, said.partition(" is damaged: ")[0]) == (1, f"{path}: the {what} of {BOARD}")
+
+
+# --- URL rules.
+
+
+def plain(any_variant: bool) -> int | None:
+    return 0
+
+
+def learn(rules: UrlRules, host: str, visits: int) -> None:
+    for visit in range(visits):
+        rules.learn([Page(f"https://{host}/story/{visit % 30}?sid={visit}", 1 + visit % 30, plain)])
+
+
+@contextmanager
+def learning(path: Path) -> Iterator[UrlRules]:
+    """Yield rules that are kept in a store at *path*."""
+    with closing(SqliteStore(path, header_for(Config()))) as kept:
+        keeper = RuleKeeper(kept)
+        yield UrlRules(keeper=keeper)
+        finished(keeper.share())
+
+
+@pytest.fixture
+def ruled(tmp_path: Path) -> str:
+    """A store with the rules of two hosts, one of them not believed yet."""
+    path = tmp_path / "pages.sqlite"
+    with learning(path) as rules:
+        learn(rules, "example.com", 300)
+        # Which pairs are compared hangs on hashes: so few of them are written down.
+        rules.of("https://other.example/").evidence["parameter sid"] = Evidence.from_list([6, 0, 6, 0, 0, 0])
+    return str(path)
+
+
+def test_rules_are_listed_with_their_evidence(ruled: str, cli: Cli) -> None:
+    heads, first, *rest = cli("learned", ruled).splitlines()
+    assert heads.split("  ")[-1] == "active"
+    assert first.startswith("example.com  parameter sid")
+    assert first.endswith("stage 3")
+    # What is far from proven is listed only with --all.
+    assert rest == []
+    last = cli("learned", ruled, "--all").splitlines()[-1].split()
+    assert (last[0], last[-1]) == ("other.example", "no")
+    assert "other.example" not in cli("learned", ruled, "www.EXAMPLE.com", "--all")
+
+
+def test_groups_that_brought_nothing_new_are_listed_and_never_active(tmp_path: Path, cli: Cli) -> None:
+    path = tmp_path / "pages.sqlite"
+    with learning(path) as rules:
+        for number in range(STOPPED_AFTER + 1):
+            url = f"https://example.com/day/{number}"
+            rules.learn([Page(url, 7, plain, asked=url, parent="https://example.com/")], 1_700_000_000)
+    _, line = cli("learned", path).splitlines()
+    assert line.split()[:6] == ["example.com", "group", "/day/{number}", str(STOPPED_AFTER), "0", "0"]
+    assert line.endswith("no")
+    assert json.loads(cli("learned", path, "--settings").partition("=")[2]) == []
+    # To each crawl its own.
+    cli("export", path, "-o", tmp_path / "all.jsonl")
+    cli("import", tmp_path / "other.sqlite", tmp_path / "all.jsonl")
+    assert "group" not in cli("learned", tmp_path / "other.sqlite")
+
+
+def test_pairs_of_urls_that_speak_against_a_rule_are_named(tmp_path: Path, cli: Cli) -> None:
+    path = tmp_path / "pages.sqlite"
+    with learning(path) as rules:
+        learn(rules, "example.com", 300)
+        for value, content in (("x", 501), ("y", 502)):
+            rules.learn([Page(f"https://example.com/other?sid={value}", content, plain)])
+    pair = ["https://example.com/other?sid=x", "https://example.com/other?sid=y"]
+    assert cli("learned", path).splitlines()[-1] == f"differs, against parameter sid: {' '.join(pair)}"
+    (host,) = cli.json("learned", path)["url_rules"]
+    assert host["rules"][0]["against"] == [pair]
+
+
+def test_rules_are_written_as_settings_and_for_duplicate_url_discarder(ruled: str, cli: Cli) -> None:
+    assert cli("learned", ruled, "--settings") == (
+        'SIMHASH_URL_RULES_PIN = [\n    "example.com: parameter sid"\n]\n'
+    )
+    assert json.loads(cli("learned", ruled, "--discarder")) == [
+        {
+            "order": 100,
+            "processor": "queryRemoval",
+            "urlPattern": {"include": ["example.com"]},
+            "args": ["sid"],
+        }
+    ]
+
+
+def test_crawlers_that_share_a_store_share_what_they_learn(redis: Any, cli: Cli) -> None:
+    async def crawl() -> list[int]:
+        pairs = []
+        stores = [RedisStore(redis.url, "rules", header_for(Config())) for _ in range(2)]
+        keepers = [RuleKeeper(store) for store in stores]
+        crawls = [UrlRules(keeper=keeper) for keeper in keepers]
+        for _ in range(2):
+            for rules, keeper in zip(crawls, keepers, strict=True):
+                learn(rules, "example.com", 90)
+                await keeper.share()
+                pairs.append(rules.of("https://example.com/").evidence["parameter sid"].same)
+        for store in stores:
+            await store.close()
+        return pairs
+
+    pairs = asyncio.run(crawl())
+    # Each has what the other had, once.
+    assert pairs == sorted(pairs)
+    assert pairs[1] == 2 * pairs[0]
+    assert "parameter sid" in cli("learned", f"{redis.url}?prefix=rules")
+
+
+# --- Carried over.
+
+
+def profile(*subjects: int, piece: int = 5, pages: int = 10, is_pinned: bool = False) -> SiteProfile:
+    """Return a profile of pages of these *subjects*, all of which have a piece of text."""
+    bits = sum(1 << subject for subject in subjects)
+    made = SiteProfile.of_pieces(bits, [(piece, bits)])
+    made.pages, made.since, made.is_pinned = pages, 1_790_000_000, is_pinned
+    return made
+
+
+def store_of(path: Path, **profiles: SiteProfile) -> str:
+    """Return the path of a store with pages, and profiles of hosts."""
+    with closing(SqliteStore(path, RULE)) as store:
+        for posting in POSTINGS:
+            store.claim(posting)
+        store.replace_notes(
+            SITE, [Note(f"{name}.example", None, one.to_bytes()) for name, one in profiles.items()]
+        )
+    return str(path)
+
+
+def learned(place: str) -> dict[str, tuple[int, int, list[tuple[int, int]], bool]]:
+    """Return pages, subjects, pieces, and whether it is pinned, of each host that the store at *place* knows."""
+    found = {host: SiteProfile.from_bytes(data) for host, data in notes(place, SITE).items()}
+    return {
+        host: (one.pages, one.subject_bits, sorted(one.pieces()), one.is_pinned)
+        for host, one in found.items()
+    }
+
+
+@pytest.mark.parametrize("through_export", [True, False])
+def test_profiles_are_carried_over_and_joined(
+    through_export: bool, places: Places, tmp_path: Path, cli: Cli
+) -> None:
+    monday = store_of(tmp_path / "monday.sqlite", jobs=profile(1, 2), news=profile(7, piece=9))
+    tuesday = store_of(
+        tmp_path / "tuesday.sqlite", jobs=profile(2, 3, pages=4), flats=profile(8, is_pinned=True)
+    )
+    both, sources = places.new(), [monday, tuesday]
+    if through_export:
+        sources = [f"{source}.jsonl" for source in sources]
+        for store, file in zip([monday, tuesday], sources, strict=True):
+            cli("export", store, "--output", file)
+    assert cli.json("import", both, *sources)["profiles"] == 4
+    expected = {
+        "flats.example": (10, 1 << 8, [(5, 1 << 8)], True),
+        "jobs.example": (14, 0b1110, [(5, 0b1110)], False),
+        "news.example": (10, 1 << 7, [(9, 1 << 7)], False),
+    }
+    assert learned(both) == expected
+    cli.json("import", both, *sources)
+    assert learned(both) == expected, "the same again adds nothing"
+
+
+def test_what_was_learned_is_exported_without_pages_of_all_hosts_or_one(
+    places: Places, tmp_path: Path, cli: Cli
+) -> None:
+    source = store_of(tmp_path / "monday.sqlite", jobs=profile(1, 2), news=profile(7))
+    for option, hosts in (
+        (("--learned",), ["jobs.example", "news.example"]),
+        (
+            ("--host", "jobs.example"),
+            ["jobs.example"],
+        ),
+    ):
+        file, other = tmp_path / "learned.jsonl", places.new()
+        cli("export", source, *option, "-o", file)
+        counts = cli.json("import", other, file)
+        assert (counts["pages"], counts["profiles"]) == (0, len(hosts))
+        assert sorted(learned(other)) == hosts
+        assert learned(other)["jobs.example"] == learned(source)["jobs.example"]
+
+
+def test_a_pinned_profile_stays_as_it_is(places: Places, tmp_path: Path, cli: Cli) -> None:
+    both = places.new()
+    cli.json("import", both, store_of(tmp_path / "pinned.sqlite", jobs=profile(1, is_pinned=True)))
+    cli.json("import", both, store_of(tmp_path / "other.sqlite", jobs=profile(2, 3)))
+    assert learned(both) == {"jobs.example": (10, 0b10, [(5, 0b10)], True)}
+
+
+def test_a_pinned_profile_takes_the_place_of_what_was_learned() -> None:
+    data = Site("jobs.example", profile(1, is_pinned=True)).joined(profile(2, 3).to_bytes())
+    assert data == profile(1, is_pinned=True).to_bytes()
+
+
+@pytest.mark.parametrize("way", ["export and import", "import"])
+def test_rules_come_along_from_store_to_store(way: str, ruled: str, tmp_path: Path, cli: Cli) -> None:
+    with closing(SqliteStore(ruled, header_for(Config()))) as kept:
+        host = UrlRules(keeper=RuleKeeper(kept)).of("https://example.com/")
+        host.trials.put("parameter sid", "/other/*?sid", Evidence.from_list([0, 1, 0, 0, 0, 0]))
+        kept.replace_notes(RULES, [Note("example.com", None, KeptRules(host).to_bytes())])
+    export, other = tmp_path / "export.jsonl", tmp_path / "other.sqlite"
+    # The same once more adds nothing.
+    for _ in range(2):
+        if way == "import":
+            cli("import", other, ruled)
+        else:
+            cli("export", ruled, "--output", export)
+            cli("import", other, export)
+        for place in ("example.com", "other.example"):
+            assert cli.json("learned", other, place) == cli.json("learned", ruled, place)
+    with closing(SqliteStore(other, header_for(Config()))) as kept:
+        again = UrlRules(keeper=RuleKeeper(kept)).of("https://example.com/")
+    assert again.in_force == ["parameter sid"]
+    assert list(again.trials.wrong_groups()["parameter sid"]) == ["/other/*?sid"]
+
+
+def test_a_damaged_profile_is_left_out_or_replaced(tmp_path: Path, cli: Cli) -> None:
+    damaged, sound = tmp_path / "damaged.sqlite", store_of(tmp_path / "sound.sqlite", jobs=profile(1))
+    with closing(SqliteStore(damaged, RULE)) as store:
+        store.replace_notes(SITE, [Note("jobs.example", None, b"?")])
+    status, _, warned = cli.ended("export", damaged, "--output", tmp_path / "out.jsonl")
+    assert (status, "left out: 1 (profile of jobs.example (" in warned) == (1, True)
+    assert len((tmp_path / "out.jsonl").read_text("ascii").splitlines()) == 1
+    cli.json("import", str(damaged), sound)
+    assert learned(str(damaged)) == learned(sound)
+
+
+def test_what_another_crawler_learns_meanwhile_is_not_lost(redis: RedisServer) -> None:
+    loop, prefix = new_event_loop(), "learn-meanwhile"
+    store = Waited(RedisStore(redis.url, prefix, RULE), loop)
+    store.replace_notes(SITE, [Note("jobs.example", None, profile(2).to_bytes())])
+    seen: list[bytes | None] = []
+
+    def join(kept: bytes | None) -> bytes | None:
+        if not seen:
+            # Another one writes between the reading and the writing of this one: its version and its profile.
+            admin(redis.url).hset(
+                f"{prefix}:notes", "site jobs.example", b"-faster-" + profile(2, 3).to_bytes()
+            )
+        seen.append(kept)
+        return Site("jobs.example", profile(1)).joined(kept)
+
+    store.change(SITE, "jobs.example", join)
+    assert seen == [profile(2).to_bytes(), profile(2, 3).to_bytes()]
+    _, data = store.note(SITE, "jobs.example")
+    assert data is not None
+    assert SiteProfile.from_bytes(data).subject_bits == 0b1110
+    store.close()
+    loop.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"site": 5}, "has a wrong value in 'site': it is not a string"),
+        ({"pages": -1}, "has a wrong value in 'pages': it is not from 0 to 4294967295"),
+        ({"pages": True}, "has a wrong value in 'pages': it is not a whole number"),
+        ({"since": "today"}, "has a wrong value in 'since': it is not a number of seconds or a date like"),
+        ({"subjects": 15}, "has a wrong value in 'subjects': it is not 16 hexadecimal digits"),
+        ({"pieces": []}, "has a wrong value in 'pieces': it is not an object"),
+        ({"pieces": {"aa": "03"}}, "has a wrong value in 'pieces': it is not 16 hexadecimal digits"),
+        ({"pieces": {f"{0xAA:016x}": f"{1 << 9:016x}"}}, "has a piece with none of its 'subjects', or with"),
+        ({"pieces": {f"{0xAA:016x}": f"{0:016x}"}}, "has a piece with none of its 'subjects', or with"),
+        (
+            {"pieces": {f"{key:016x}": f"{2:016x}" for key in range(MOST_PIECES + 1)}},
+            "has a wrong value in 'pieces': it has more than 4,096 keys",
+        ),
+        ({"pinned": 1}, "has a wrong value in 'pinned': it is neither true nor false"),
+        *(
+            ({"url_rules": json.loads(rules)}, "has wrong URL rules: ")
+            for rules in ('{"sid": [1, 0, 1, 0, 0, 0]}', '{"parameter sid": [1]}', "[]", "7")
+        ),
+    ],
+)
+def test_a_wrong_line_is_told(change: dict[str, Any], problem: str) -> None:
+    line = json.loads(site_line(Site("jobs.example", profile(1))))
+    assert parsed_site(line).learned.to_bytes() == profile(1).to_bytes()  # type: ignore[union-attr]
+    with pytest.raises(ValueError, match=problem):
+        parsed_site({**line, **change})
