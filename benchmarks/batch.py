@@ -15,8 +15,7 @@
 * memory: ``--records`` records of 2 kB of plain text, generated as they are read; bytes a record by which the process
   has grown, and processor time a record.
 * inputs: how fast the same pages are read from each kind of file: milliseconds a page, beside those of their
-  fingerprints, and the share of the rate of fingerprints that is left to a process that does both in turn; with
-  ``--peers`` warcio and fastwarc on the same archives, which read URL, content type and decoded body.
+  fingerprints, and the share of the rate of fingerprints that is left to a process that does both in turn.
 * quality: recall and precision over the labelled pairs of each pack, as ``benchmarks/clusters.py`` has them, of a run
   that learns while it judges, and of one with a first pass: the first order of that file.
 
@@ -32,7 +31,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -58,21 +56,7 @@ COPIES = 5
 RECORDS = 100_000
 ROUNDS = 3
 PARTS = ("speed", "processes", "memory", "inputs", "quality")
-KINDS = (
-    *(
-        "jsonl",
-        "jsonl.gz",
-        "jsonl.zst",
-        "json",
-        "csv",
-        "parquet",
-        "warc",
-        "warc.gz",
-        "warc.zst",
-        "zip",
-        "folder/",
-    ),
-)
+KINDS = "jsonl jsonl.gz jsonl.zst json csv parquet warc warc.gz warc.zst zip folder/".split()
 #: Words of a record of 2 kB.
 WORDS = 330
 
@@ -231,28 +215,7 @@ def by_us(path: str) -> None:
         pass
 
 
-def by_warcio(path: str) -> None:
-    """Read all pages of an archive with warcio."""
-    iterator = import_module("warcio.archiveiterator").ArchiveIterator
-    with Path(path).open("rb") as file:
-        for record in iterator(file):
-            if record.rec_type == "response":
-                record.rec_headers.get_header("WARC-Target-URI")
-                record.http_headers.get_header("Content-Type")
-                record.content_stream().read()
-
-
-def by_fastwarc(path: str) -> None:
-    """Read all pages of an archive with fastwarc."""
-    warc = import_module("fastwarc.warc")
-    kinds = warc.WarcRecordType.response
-    with Path(path).open("rb") as file:
-        for record in warc.ArchiveIterator(file, record_types=kinds, parse_http=True, auto_decode="all"):
-            _ = record.headers.get("WARC-Target-URI"), record.http_content_type
-            record.reader.read()
-
-
-def inputs(pack: Pack | None, number: int, with_peers: bool) -> dict[str, dict[str, float]]:
+def inputs(pack: Pack | None, number: int) -> dict[str, dict[str, float]]:
     """Return milliseconds a page by kind of file, medians of the rounds, and the share of the rate."""
     records, fingerprinter = records_of(pack, number), PageFingerprinter()
     times: dict[str, list[int]] = {}
@@ -262,9 +225,6 @@ def inputs(pack: Pack | None, number: int, with_peers: bool) -> dict[str, dict[s
             "fingerprints": lambda: [fingerprinter.read(record.page) for record in records],
             **{kind: partial(by_us, path) for kind, path in paths.items()},
         }
-        for kind in ("warc", "warc.gz") if with_peers else ():
-            work[f"{kind}, warcio"] = partial(by_warcio, paths[kind])
-            work[f"{kind}, fastwarc"] = partial(by_fastwarc, paths[kind])
         # One after another, so that all have the same minutes; the first round warms up.
         for _ in range(ROUNDS + 1):
             for name, one in work.items():
@@ -308,7 +268,7 @@ def measure(options: argparse.Namespace) -> Iterator[tuple[str, Any]]:
             elif part == "memory":
                 yield "memory", alone(memory, options.records)
             elif part == "inputs":
-                yield f"inputs {name}", inputs(pack, options.pages, options.peers)
+                yield f"inputs {name}", inputs(pack, options.pages)
             elif pack is not None:
                 yield f"quality {name}", quality(pack)
 
@@ -320,7 +280,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--pages", type=int, default=PAGES, help=f"pages of each source (default: {PAGES:,})")
     parser.add_argument("--copies", type=int, default=COPIES, help=f"of each page (default: {COPIES})")
     parser.add_argument("--records", type=int, default=RECORDS, help=f"of text (default: {RECORDS:,})")
-    parser.add_argument("--peers", action="store_true", help="read archives with warcio and fastwarc, too")
     options = parser.parse_args(arguments)
     return show(__file__, options, arguments, dict(measure(options)))
 

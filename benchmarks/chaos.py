@@ -2,7 +2,6 @@
 
     python benchmarks/chaos.py                                  # everything; tables, or --json for programs
     python benchmarks/chaos.py --only claims --seed 7 --seconds 300 --stores redis
-    python benchmarks/chaos.py --seed 7 --plan                  # what would happen to claims, and when
     python benchmarks/chaos.py --only crawls changes --kills 300
 
 ``claims``
@@ -308,17 +307,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--crawlers", type=int, default=3, metavar="N", help="that claim at once (default: 3)"
     )
     parser.add_argument("--stores", nargs="+", choices=STORES, default=STORES, help="default: sqlite redis")
-    parser.add_argument("--plan", action="store_true", help="print the plan only, as JSON lines")
     parser.add_argument("--kills", type=int, default=100, help="of crawls of each kind (default: 100)")
     parser.add_argument(
         "--pages", type=int, default=1_000, help="of the site that is crawled (default: 1000)"
     )
     options = parser.parse_args(arguments)
-    if options.plan:
-        for store in options.stores:
-            for fault in plan(store, options.seed, options.seconds, options.crawlers):
-                print(json.dumps({"store": store, **fault._asdict()}))
-        return 0
     parts: dict[str, dict[str, Any]] = {}
     if "claims" in options.only:
         for store in options.stores:

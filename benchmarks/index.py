@@ -1,4 +1,4 @@
-"""Measure the index: calls, memory and recall by size and plan, all pairs, beside other libraries.
+"""Measure the index: calls, memory and recall by size, all pairs, beside other libraries.
 
     python benchmarks/index.py                                   # tables; --json for programs
     python benchmarks/index.py --sizes 100000000 --only auto     # some ten minutes
@@ -19,8 +19,7 @@ process of its own, one size after another, by processor time in microseconds:
 * recall: the share of planted ones for which a call returned their original. Anything but 1 is a bug.
 
 ``pairs``: seconds of a pass over all pairs of an index and of bare values, and whether each planted pair was found;
-``connected`` and ``representatives`` make clusters of them. ``recall``: every plan at hand, what share of the planted
-ones it finds, and for what share of 20 fingerprints it returns what a linear scan does.
+``connected`` and ``representatives`` make clusters of them.
 
 Fingerprints are uniform random ones, one in a hundred planted near another one: real ones are less even and have more
 candidates. Not measured: deletion, several keys of one value, files. Other ways: ``python -m benchmarks.methods``.
@@ -31,7 +30,7 @@ from __future__ import annotations
 import random
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -48,18 +47,17 @@ from scrapy_simhash import kernel
 from scrapy_simhash.index import ProbingIndex, SimhashIndex
 from scrapy_simhash.index.index import representatives
 from scrapy_simhash.index.pairs import connected, pairs
-from scrapy_simhash.index.plans import plans_for
 
 SEED = 67
 #: One fingerprint in so many is near an earlier one; of the fresh ones, which come later, more are.
 PLANTED_EVERY, FRESH_PLANTED_EVERY = 100, 20
 #: Fresh fingerprints, those of one measurement of them, and those that fill an index at a time.
 FRESH, CHUNK, FILLING = 20_000, 2_000, 65_536
-#: Fingerprints that are also looked up by a linear scan; rounds of ``pairs``.
-SCANS, ROUNDS = 20, 3
+#: Rounds of ``pairs``.
+ROUNDS = 3
 PLANS: dict[str, int | str] = {"auto": "auto", "lean": 4, "classic": 6, "pure": 4}
 #: The largest size of a design: beyond it takes long, or more memory than a machine has.
-LARGEST = {"pure": 1_000_000, "pairs": 10_000_000, "recall": 10_000_000}
+LARGEST = {"pure": 1_000_000, "pairs": 10_000_000}
 
 
 class Drawn(NamedTuple):
@@ -223,38 +221,6 @@ def measure_pairs(size: int, distance: int) -> dict[str, dict[str, Any]]:
     return result
 
 
-def measure_recall(size: int, distance: int) -> dict[str, dict[str, float]]:
-    """Return by plan the share of planted fingerprints found, and of queries answered as a linear scan does."""
-    drawn = draw(size, FRESH, distance)
-    # Every other one of them planted, the others right before one that is.
-    scanned = [at - number % 2 for number, at in enumerate(drawn.planted)][:SCANS]
-    truth = [
-        {key for key, one in enumerate(drawn.values) if (one ^ drawn.fresh[at]).bit_count() <= distance}
-        for at in scanned
-    ]
-    found = {}
-    for name, index in every_plan(distance):
-        progress(f"recall at {size:,}: {name} ...")
-        index.add_many(drawn.values)
-        answers = {
-            at: {match.key for match in index.find(drawn.fresh[at])} for at in {*drawn.planted, *scanned}
-        }
-        found[name] = {
-            "planted": sum(original in answers[at] for at, original in drawn.planted.items())
-            / len(drawn.planted),
-            "scanned": sum(answers[at] == keys for at, keys in zip(scanned, truth, strict=True))
-            / len(scanned),
-        }
-    return found
-
-
-def every_plan(distance: int) -> Iterator[tuple[str, Any]]:
-    """Yield an empty index over every plan there is for the distance, with its name."""
-    yield "auto", SimhashIndex(distance)
-    for name, plan in plans_for(distance).items():
-        yield name, SimhashIndex.from_plan(plan)
-
-
 def run(design: str, size: int, distance: int, blocks: int) -> dict[str, Any]:
     """Return the figures of one design at one size; for a process of its own."""
     if design == "pure":
@@ -273,7 +239,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--blocks", type=int, nargs="*", default=[], help="designs by blocks; of probing the first"
     )
-    names = [*PLANS, "probing", "pairs", "recall", *index_peers.PEERS]
+    names = [*PLANS, "probing", "pairs", *index_peers.PEERS]
     parser.add_argument(
         "--only", nargs="+", choices=names, metavar="NAME", help=f"some of: {', '.join(names)}"
     )
@@ -283,10 +249,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"a size must be at least {PLANTED_EVERY}, got {min(options.sizes)}")
     wide = options.distance > 5
     by_blocks = [f"{number} blocks" for number in options.blocks]
-    designs = options.only or (["probing"] if wide else by_blocks or [*PLANS, "pairs", "recall"])
+    designs = options.only or (["probing"] if wide else by_blocks or [*PLANS, "pairs"])
     designs += [*index_peers.PEERS] if options.peers else []
     result: dict[str, Any] = {}
-    others: dict[str, Callable[[int, int], Any]] = {"pairs": measure_pairs, "recall": measure_recall}
     for size in options.sizes:
         calls = {}
         for design in dict.fromkeys(designs):
@@ -294,8 +259,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 continue
             progress(f"{design} at {size:,} ...")
             # A process each: memory freed by the one before would hide the growth of the next.
-            if design in others:
-                result[f"{design} at {size:,}"] = alone(others[design], size, options.distance)
+            if design == "pairs":
+                result[f"pairs at {size:,}"] = alone(measure_pairs, size, options.distance)
             else:
                 calls[design] = alone(run, design, size, options.distance, (options.blocks or [4])[0])
         if calls:

@@ -265,12 +265,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_sample(parser, 300)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="default: all")
     parser.add_argument("--repeats", type=int, default=5, help="rounds that count (default: 5)")
-    parser.add_argument(
-        "--peers",
-        nargs="*",
-        metavar="FOLDER",
-        help="other libraries on the same texts; FOLDERs have more of those that share a module name",
-    )
+    parser.add_argument("--peers", action="store_true", help="measure other libraries on the same texts too")
     options = parser.parse_args(arguments)
     packs = packs_of(options)
     pages = sample(packs, options.pages)
@@ -290,8 +285,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         contestants: dict[str, Callable[[str], object]] = {
             kernel: reader.from_text for kernel, reader in by_kernel.items()
         }
-        if options.peers is not None:
-            found, missing = kernel_peers.load(options.peers)
+        if options.peers:
+            found, missing = kernel_peers.load()
             contestants |= found
             result["missing"] = [f"{name}: {why}" for name, why in missing.items()]
         result["microseconds of a text"] = measure_texts(text_sets(documents), contestants, options.repeats)

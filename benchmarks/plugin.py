@@ -15,7 +15,7 @@ Scrapy's defaults, those of the plugin its own with the action ``mark``; ``-s`` 
 ``instructions``
     Thousands of instructions a page that the plugin adds, beside those that decode and parse it: crawls with the
     plugin, without it, and without a parse, each of two sizes, whose difference leaves out what a process does once.
-    Counted by the processor (Linux, ``perf_event_open``), else by ``valgrind --tool=callgrind``, which takes minutes.
+    Counted by ``valgrind --tool=callgrind``, which takes minutes.
     They hold within 1 % on a busy machine, where times are off by a third.
 ``time``
     Processor time by rounds of a crawl with and one without the plugin: *added / parse* is (on - off) / parse, *off /
@@ -28,13 +28,10 @@ Needs Scrapy 2.14 or later, whose download handlers are coroutines.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import pickle
-import platform
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
@@ -70,10 +67,6 @@ PACKAGE = os.path.dirname(scrapy_simhash.__file__)  # noqa: PTH120 - as code obj
 COMMON = "the and of to in with from for at by on was".split()
 SYLLABLES = [a + b for a in "bdfgklmnprstv" for b in ("a", "ei", "o", "u", "im", "ord")]
 MENU = "".join(f'<a href="/sections/{number}">Section {number}</a> ' for number in range(20))
-#: System call and attributes of a counter of user-mode instructions: PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS,
-#: without kernel and hypervisor. From the manual page of perf_event_open(2).
-CALLS = {"x86_64": 298, "aarch64": 241}
-ATTRIBUTES = struct.pack("<IIQQQQQ", 0, 112, 1, 0, 0, 0, 1 << 5 | 1 << 6).ljust(112, b"\0")
 
 
 class MemoryHandler:
@@ -239,28 +232,12 @@ def functions(count: int, settings: Mapping[str, Any]) -> dict[str, float]:
     return calls.by_name()
 
 
-def counter() -> int | None:
-    """Return the descriptor of a counter of this process's instructions, None where the system does not allow it."""
-    if sys.platform != "linux" or platform.machine() not in CALLS:
-        return None
-    number = ctypes.CDLL(None).syscall(CALLS[platform.machine()], ATTRIBUTES, 0, -1, -1, 0)
-    return number if number >= 0 else None
-
-
-def way_to_count() -> str | None:
-    """Return how instructions can be counted on this machine, None if they cannot."""
-    if (number := counter()) is not None:
-        os.close(number)
-        return "counters of the processor"
-    return "callgrind" if shutil.which("valgrind") else None
-
-
-def instructions(pages: Sequence[Page], settings: Mapping[str, Any], way: str) -> dict[str, Any]:
+def instructions(pages: Sequence[Page], settings: Mapping[str, Any]) -> dict[str, float]:
     """Return thousands of instructions a page: of its parse, and those that the plugin adds."""
     few = len(pages) // 4
     with tempfile.TemporaryDirectory() as folder:
         counts = {
-            (mode, size): _instructions_of(pages[:size], mode, settings, way, Path(folder, "pages"))
+            (mode, size): _instructions_of(pages[:size], mode, settings, Path(folder, "pages"))
             for mode in (ON, OFF, BARE)
             for size in (few, len(pages))
         }
@@ -269,32 +246,21 @@ def instructions(pages: Sequence[Page], settings: Mapping[str, Any], way: str) -
         for mode in (ON, OFF, BARE)
     }
     parse, added = a_page[OFF] - a_page[BARE], a_page[ON] - a_page[OFF]
-    return {"counted by": way, "parse": parse, "added": added, "added / parse": added / parse}
+    return {"parse": parse, "added": added, "added / parse": added / parse}
 
 
-def _instructions_of(
-    pages: Sequence[Page], mode: str, settings: Mapping[str, Any], way: str, file: Path
-) -> int:
+def _instructions_of(pages: Sequence[Page], mode: str, settings: Mapping[str, Any], file: Path) -> int:
     """Return the instructions of a process that crawls *pages*."""
     progress(f"instructions: {mode}, {len(pages):,} pages ...")
     file.write_bytes(pickle.dumps((pages, mode, settings)))
-    command = [sys.executable, "-m", "benchmarks.plugin", "--child", str(file)]
-    if way == "callgrind":
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}", *command]
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}", sys.executable]
+    command += ["-m", "benchmarks.plugin", "--child", str(file)]
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    found = re.search(r"Collected : (\d+)" if way == "callgrind" else r"Counted : (\d+)", done.stderr)
+    found = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode or found is None:
         raise RuntimeError(f"no instructions were counted: {done.stderr[-2000:]}")
     return int(found[1])
-
-
-def _child(file: str) -> None:
-    """Crawl what *file* says; write the instructions to standard error where the processor counts them."""
-    number = counter()
-    crawl(*pickle.loads(Path(file).read_bytes()))
-    if number is not None:
-        sys.stderr.write(f"Counted : {struct.unpack('<Q', os.read(number, 8))[0]}")
 
 
 def times(pages: Sequence[Page], rounds: int, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -322,7 +288,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, measure, print tables or JSON."""
     given = sys.argv[1:] if arguments is None else arguments
     if given[:1] == ["--child"]:
-        _child(given[1])
+        crawl(*pickle.loads(Path(given[1]).read_bytes()))
         return 0
     parser = arguments_of(__doc__)
     add_settings(parser)
@@ -349,11 +315,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 {"a page": f"{calls:.2f}", "function": name} for name, calls in by_name.items()
             ]
     if "instructions" in options.only:
-        way = way_to_count()
         result["thousands of instructions a page"] = (
-            instructions(pages, settings, way)
-            if way
-            else "they cannot be counted here: the system offers no hardware counters, and valgrind is not installed"
+            instructions(pages, settings)
+            if shutil.which("valgrind")
+            else "they cannot be counted here: valgrind is not installed"
         )
     if "time" in options.only:
         result |= times(pages, options.rounds, settings)

@@ -12,8 +12,7 @@ with default settings. Then by each rule, ``classic`` at each distance ``--k`` a
   fingerprint;
 * both over all pairs, and as a mean over the sources that have near pairs, so that no large one hides the rest;
 * unlisted pairs: pages within the rule that nobody has labelled. The pack says these are errors too; they are
-  printed with their URLs, to be read by eye. They are found with ProbingIndex, and counted again at the default
-  distance by the pack's own scorer;
+  printed with their URLs, to be read by eye;
 * extraction: the tokens of ``Document.text`` against a main text that people have marked, as bags, mean over pages;
 * the example site: the same for its invented pages and what its ``truth.json`` says of every two of them.
 
@@ -63,10 +62,7 @@ NAMED = 20
 
 
 def measure_pack(pack: Pack, ks: Sequence[int] = DISTANCES, jobs: int = 1) -> dict[str, Any]:
-    """Return the figures of *pack* by each of the rules, as plain values.
-
-    Raises RuntimeError if the pack's own scorer counts other unlisted pairs.
-    """
+    """Return the figures of *pack* by each of the rules, as plain values."""
     gold = pack.gold
     tasks = (Task(doc.id, html, gold[doc.id].text if doc.id in gold else None) for doc, html in pack.html())
     outcomes = list(fingerprint_all(tasks, jobs, len(pack.docs)))
@@ -85,9 +81,6 @@ def score_pack(pack: Pack, prints: Mapping[str, Fingerprint | None], ks: Sequenc
     known = {id: page for id in pages if (page := prints.get(id)) is not None}
     values = {id: page.value for id, page in known.items()}
     found = unlisted(values, pack.pairs, max(*ks, DEFAULT_DISTANCE, documents.FINGERPRINTER.rule.reach))
-    own = pack.unlisted_by_own_scorer(values, DEFAULT_DISTANCE)
-    if own is not None and own != {(a, b) for distance, a, b in found if distance <= DEFAULT_DISTANCE}:
-        raise RuntimeError("the pack's own scorer finds other unlisted pairs: one of the two is wrong")
     by_rule = {}
     for name, judge in rules(ks).items():
         hits = [one for one in found if judge(known[one.a], known[one.b])]
@@ -112,7 +105,6 @@ def score_pack(pack: Pack, prints: Mapping[str, Fingerprint | None], ks: Sequenc
     without = Counter(page.source for page in pages.values() if page.id not in known)
     return {
         "within": by_rule,
-        "checked_by_own_scorer": own is not None,
         "no_fingerprint": {
             source: {"pages": pages, "without": without[source]}
             for source, pages in sorted(by_source.items())

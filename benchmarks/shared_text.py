@@ -38,7 +38,6 @@ from benchmarks.lib.settings import add_settings, config_of
 from benchmarks.lib.shared_text import MARKED, PLANS, SERIES, Page, Site, TitleSite, sites, title_sites
 from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
 
-RANDOM, LISTED = "random", "listed"
 ORDERS = 5
 FIRST = 10
 CLASSIC = Config(rule="classic")
@@ -103,23 +102,20 @@ def measure(judged: Sequence[Judged], first: int = FIRST) -> Run:
     )
 
 
-def orders(site: Site | TitleSite, order: str, count: int) -> Iterator[list[Page]]:
-    """Yield the pages in *count* random orders, always the same, or once as the site lists them."""
-    if order == LISTED:
-        yield list(site.pages)
-        return
+def orders(site: Site | TitleSite, count: int) -> Iterator[list[Page]]:
+    """Yield the pages in *count* random orders, always the same."""
     for number in range(count):
         yield Random(f"{number} {site.name}").sample(site.pages, len(site.pages))
 
 
 def measure_site(
-    site: Site | TitleSite, config: Config, order: str = RANDOM, count: int = ORDERS, first: int = FIRST
+    site: Site | TitleSite, config: Config, count: int = ORDERS, first: int = FIRST
 ) -> dict[str, Any]:
     """Return the figures of *site* over its orders."""
     fingerprinter = PageFingerprinter(config)
     runs = [
         measure(list(crawl(pages, NearDuplicateDetector(config, fingerprinter=fingerprinter))), first)
-        for pages in orders(site, order, count)
+        for pages in orders(site, count)
     ]
     reposts = [run.reposts for run in runs if run.reposts is not None]
     return {
@@ -149,7 +145,7 @@ def measure_all(options: Namespace) -> dict[str, Any]:
     for number, site in enumerate(PLAN_LISTS[options.plans](options.seed), 1):
         progress(f"site {number}: {site.name} ...")
         for name, config in configs.items():
-            found = measure_site(site, config, options.order, options.orders, options.first)
+            found = measure_site(site, config, options.orders, options.first)
             merged = found.pop("merged")
             if name == "default":
                 named += [f"{site.name}: {one}" for one in merged[: options.show]]
@@ -178,7 +174,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = arguments_of(__doc__)
     parser.add_argument("--seed", type=int, default=0, help="draws other sites")
     parser.add_argument("--plans", choices=list(PLAN_LISTS), default="all", help="which sites")
-    parser.add_argument("--order", choices=[RANDOM, LISTED], default=RANDOM, help="of the pages of a site")
     parser.add_argument("--orders", type=int, default=ORDERS, help="random orders of each site (%(default)s)")
     parser.add_argument("--first", type=int, default=FIRST, help="pages at the start looked at (%(default)s)")
     parser.add_argument("--show", type=int, default=0, help="merged pages of each site to name")

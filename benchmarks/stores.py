@@ -11,9 +11,8 @@ Three questions, ``--only`` some of them:
     pages of log. There are ``--rounds``, in a process each with new stores, and ``--claims`` pages a round, a third
     of them copies of earlier ones. Of the time of a claim, in microseconds: median, 99th and 99.9th percentile, and
     the longest of all; and how much more the median is than that in memory, the median of the rounds. Before each
-    page one of some twenty sentences is read, so that the processor has had other things in mind, as in a crawl;
-    with ``--hurry`` none is, which is faster, and hard on the checkpoints. On Linux the time is left out for which
-    no processor was free.
+    page one of some twenty sentences is read, so that the processor has had other things in mind, as in a crawl. On
+    Linux the time is left out for which no processor was free.
 ``bytes``
     What a page takes once it is claimed, on disk (the file, closed) and in memory (the growth of the resident
     set), for pages of new content and for copies of one of twenty, in a process each. URLs have 60 characters.
@@ -123,7 +122,7 @@ def processor_waits() -> Callable[[], int]:
     return lambda: int(os.pread(descriptor, 100, 0).split()[1])
 
 
-def claims(folder: Path, count: int, hurry: bool) -> dict[str, list[int]]:
+def claims(folder: Path, count: int) -> dict[str, list[int]]:
     """Return the nanoseconds of *count* claims, by store."""
     waits, shuffle, fingerprinter = processor_waits(), random.Random(SEED).shuffle, PageFingerprinter()
     itself = SqliteStore(folder / "itself.sqlite")
@@ -138,8 +137,7 @@ def claims(folder: Path, count: int, hurry: bool) -> dict[str, list[int]]:
     times: dict[str, list[int]] = {name: [] for name in stores}
     order = list(stores)
     for number, posting in enumerate(pages(count, 1 / 3)):
-        if not hurry:
-            fingerprinter.from_html(page(number % TEXTS, TEXTS))
+        fingerprinter.from_html(page(number % TEXTS, TEXTS))
         shuffle(order)
         for name in order:
             store = stores[name]
@@ -190,13 +188,13 @@ def open_it(file: Path) -> dict[str, Any]:
     return {"seconds": seconds, "resident_bytes": resident / size, "index_bytes": index / size, "pages": size}
 
 
-def measure_claims(folder: Path, rounds: int, count: int, hurry: bool) -> list[dict[str, Any]]:
+def measure_claims(folder: Path, rounds: int, count: int) -> list[dict[str, Any]]:
     """Return the times of claims by store, over all rounds, and what the median is more than in memory."""
     done: list[dict[str, list[int]]] = []
     for number in range(rounds):
         progress(f"claims: round {number + 1} of {rounds} ...")
         with tempfile.TemporaryDirectory(dir=folder) as name:
-            done.append(alone(claims, Path(name), count, hurry))
+            done.append(alone(claims, Path(name), count))
     medians = [{way: median(times) for way, times in one.items()} for one in done]
     results = []
     for way in done[0]:
@@ -251,7 +249,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = arguments_of(__doc__)
     parser.add_argument("--only", nargs="+", choices=QUESTIONS, default=QUESTIONS, help="default: all three")
     parser.add_argument("--claims", type=int, default=20_000, help="pages a round (default: 20000)")
-    parser.add_argument("--hurry", action="store_true", help="claim without reading pages in between")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of claims (default: 5)")
     parser.add_argument("--pages", type=int, default=200_000, help="pages that are weighed (default: 200000)")
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000_000], help="default: 1000000")
@@ -259,9 +256,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     result: dict[str, Any] = {}
     if "claims" in options.only:
-        result["microseconds a claim"] = measure_claims(
-            options.folder, options.rounds, options.claims, options.hurry
-        )
+        result["microseconds a claim"] = measure_claims(options.folder, options.rounds, options.claims)
     if "bytes" in options.only:
         result["bytes a page"] = measure_bytes(options.folder, options.pages)
     if "open" in options.only:

@@ -1,9 +1,8 @@
-"""Measure the store in Redis and Redis Cluster: claims, memory, and whether processes that race agree.
+"""Measure the store in Redis and Redis Cluster: claims and memory.
 
     python benchmarks/stores_redis.py                       # tables; --json for programs
     python benchmarks/stores_redis.py --only claims --sizes 1000000 --concurrency 1 16 64 --aof
     python benchmarks/stores_redis.py --only cluster --scopes 3000 --pages 10
-    python benchmarks/stores_redis.py --only races --runs 10
 
 All servers are started for this, on the loopback interface. ``--only`` some of:
 
@@ -18,11 +17,8 @@ All servers are started for this, on the loopback interface. ``--only`` some of:
     each with ``--pages`` pages, until all ``--scopes`` had theirs. Of the median round the claims a second. Then the
     megabytes by which a crawler grows that begins when the stores are full, each in a process of its own: with all
     contents from one server, with those of the active scopes from the cluster.
-``races``
-    Four processes claim the same ``--pages`` hundred pages at once, each in its own order, under its own or the same
-    URLs. Of each cluster of four exactly one claim may say that it is new, and all others must name that page. The
-    program ends with status 1 if anything is otherwise.
 
+Whether processes that claim the same pages agree is asked by ``benchmarks/chaos.py``.
 Not measured: a network, several machines, TLS. Needs redis-server or valkey-server on the PATH.
 """
 
@@ -30,15 +26,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import multiprocessing
 import random
 import sys
 import tempfile
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
@@ -54,17 +47,15 @@ from benchmarks.lib.report import arguments_of, progress, show
 from scrapy_simhash import Config, Fingerprint
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES
-from scrapy_simhash.store import Claim, Header, Posting
+from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.redis import RedisStore, servers_of
 from tests.store.cluster import redis_cluster
 from tests.store.server import RedisServer
 
 SEED = 67
-PARTS = ("claims", "cluster", "races")
-#: Claims under way with a cluster and in races; pages of each scope in a steady round.
+PARTS = ("claims", "cluster")
+#: Claims under way with a cluster; pages of each scope in a steady round.
 CONCURRENCY, STEADY = 16, 10
-#: Processes that race, and pages of a cluster.
-RACERS, CLUSTER = 4, 4
 #: Pages that are claimed at a time to fill a store.
 STEP = 20_000
 SCOPED = header_for(Config(scope="domain"))
@@ -92,15 +83,15 @@ def copies(originals: Iterable[Posting]) -> Iterator[Posting]:
 
 async def claim_all(
     store: RedisStore, postings: Iterable[Posting], concurrency: int = CONCURRENCY
-) -> list[tuple[str, Claim, float]]:
-    """Claim *postings*, so many under way at any time; return URL, claim and seconds of each."""
+) -> list[float]:
+    """Claim *postings*, so many under way at any time; return the seconds of each."""
     waiting, done = iter(postings), []
 
     async def work() -> None:
         for posting in waiting:
             begin = perf_counter()
-            claim = await store.claim(posting)
-            done.append((posting.url, claim, perf_counter() - begin))
+            await store.claim(posting)
+            done.append(perf_counter() - begin)
 
     await asyncio.gather(*[work() for _ in range(concurrency)])
     return done
@@ -132,7 +123,7 @@ async def measure_claims(url: str, size: int, concurrencies: Sequence[int], clai
         for kind, postings in {"new": new, "copies": list(copies(new)), "again": new}.items():
             progress(f"{kind} at {size:,}, {concurrency} at once ...")
             begin, begin_processor = perf_counter(), process_time()
-            times = sorted(seconds for _, _, seconds in await claim_all(store, postings, concurrency))
+            times = sorted(await claim_all(store, postings, concurrency))
             result["claims"].append(
                 {
                     "pages are": kind,
@@ -221,73 +212,8 @@ def measure_cluster(folder: Path, options: argparse.Namespace) -> dict[str, dict
     return {**result, "megabytes of a crawler": shares}
 
 
-def raced_pages(racer: int, pages: int) -> list[Posting]:
-    """Return the pages as *racer* gets them: some with URLs of its own, in an order of its own."""
-    randoms, found = random.Random(SEED), []
-    for cluster in range(pages // CLUSTER):
-        value, sketch = randoms.getrandbits(64), randoms.randbytes(SKETCH_BYTES)
-        for number in range(CLUSTER):
-            # In half of the clusters all are identical, in the others they differ in a few bits.
-            other = value ^ (1 << number if cluster % 2 else 0)
-            url = f"https://{racer if cluster // 2 % 2 else 'all'}.example/{cluster}/{number}"
-            found.append(Posting(url.encode(), url, "", Fingerprint(other, sketch=sketch)))
-    random.Random(f"{SEED} {racer}").shuffle(found)
-    return found
-
-
-def race(racer: int, url: str, runs: int, pages: int, start: Barrier, found: Any) -> None:
-    """Claim all pages in one store after another, each when all racers are there; send the claims with their URLs."""
-
-    async def once(prefix: str) -> list[tuple[str, Claim]]:
-        store = RedisStore(url, prefix, Header())
-        await store.runs()
-        postings = raced_pages(racer, pages)
-        start.wait()
-        claims = await claim_all(store, postings)
-        await store.close()
-        return [(url, claim) for url, claim, _ in claims]
-
-    for number in range(runs):
-        found.put(asyncio.run(once(f"race-{number}")))
-
-
-def faults_of(claims: Iterable[tuple[str, Claim]]) -> Iterator[str]:
-    """Yield what is wrong in the *claims* of one race, in words."""
-    clusters: dict[str, list[tuple[str, Claim]]] = defaultdict(list)
-    for url, claim in claims:
-        clusters[url.split("/")[3]].append((url, claim))
-    for cluster, members in clusters.items():
-        new = [url for url, claim in members if claim.former is None and claim.original is None]
-        if len(new) != 1:
-            yield f"cluster {cluster}: {len(new)} pages are new: {', '.join(new)}"
-        elif {claim.original or url for url, claim in members} != {new[0]}:
-            yield f"cluster {cluster}: not all name {new[0]}"
-
-
-def measure_races(url: str, runs: int, pages: int) -> dict[str, Any]:
-    """Let processes race; return how many claims there were, and what was wrong."""
-    spawn = multiprocessing.get_context("spawn")
-    start, found = spawn.Barrier(RACERS + 1), spawn.Queue()
-    racers = [
-        spawn.Process(target=race, args=(racer, url, runs, pages, start, found), daemon=True)
-        for racer in range(RACERS)
-    ]
-    for racer in racers:
-        racer.start()
-    claims, faults = 0, []
-    for number in range(runs):
-        progress(f"race {number + 1} of {runs} ...")
-        start.wait()
-        of_run = [one for _ in racers for one in found.get()]
-        claims += len(of_run)
-        faults += [f"race {number + 1}, {fault}" for fault in faults_of(of_run)]
-    for racer in racers:
-        racer.join()
-    return {"races": runs, "claims in races": claims, "faults": faults}
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the arguments, measure, print tables or JSON; 1 if racing processes do not agree."""
+    """Read the arguments, measure, print tables or JSON."""
     parser = arguments_of(__doc__)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="default: all")
     parser.add_argument("--sizes", type=int, nargs="+", default=[20_000], metavar="N")
@@ -299,10 +225,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, default, what in (
         ("scopes", 30_000, "of the cluster's pages"),
         ("active", 200, "scopes at a time"),
-        ("pages", 20, "of a scope; hundreds of a race"),
+        ("pages", 20, "of a scope"),
         ("shards", 1024, "of the cluster"),
         ("rounds", 40, "of the steady kind"),
-        ("runs", 10, "races"),
     ):
         parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=f"{what} (%(default)s)")
     options = parser.parse_args(arguments)
@@ -315,8 +240,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 for size in options.sizes:
                     measured = measure_claims(server.url, size, options.concurrency, options.claims)
                     result[f"{size:,} pages"] = asyncio.run(measured)
-            if "races" in options.only:
-                result |= measure_races(server.url, options.runs, 100 * options.pages)
         if "cluster" in options.only:
             result["one server and a cluster"] = measure_cluster(folder, options)
     return show(__file__, options, arguments, result)

@@ -6,21 +6,13 @@ fingerprint to nobody: it is asked to look a text up in an empty index. None of 
 words of a script without spaces, or makes a sketch: each does less than ``PageFingerprinter.from_text``.
 
 Three distributions bring a module ``simhash`` and overwrite each other: ``simhash``, ``python-simhash``,
-``simhash-pybind``. To measure all of them install two into folders of their own, and name these:
-
-    pip install --target one python-simhash
-    pip install --target two simhash-pybind
-    python benchmarks/kernel.py --peers one two
+``simhash-pybind``. The one that was installed last is measured.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from importlib import import_module, invalidate_caches
-from itertools import chain
-from pathlib import Path
+from collections.abc import Callable
+from importlib import import_module
 from types import ModuleType
 from typing import TypeAlias
 
@@ -30,18 +22,17 @@ VALUES = 128
 _MASK = 2**64 - 1
 
 
-def load(folders: Sequence[str]) -> tuple[dict[str, Fingerprinter], dict[str, str]]:
+def load() -> tuple[dict[str, Fingerprinter], dict[str, str]]:
     """Return the ways from text to fingerprint by name, and why each of the others is missing."""
     found: dict[str, Fingerprinter] = {}
     missing: dict[str, str] = {}
-    named_simhash = list(_simhash_modules(folders))
     makers: dict[str, Callable[[], dict[str, Fingerprinter]]] = {
         "gaoya": _gaoya,
-        "python-simhash": lambda: _python_simhash(_having(named_simhash, "simhash")),
+        "python-simhash": lambda: _python_simhash(_simhash_having("simhash")),
         "rensa": _rensa,
-        "simhash-pybind": lambda: _simhash_pybind(_having(named_simhash, "c_compute")),
+        "simhash-pybind": lambda: _simhash_pybind(_simhash_having("c_compute")),
         "trafilatura": _trafilatura,
-        "simhash": lambda: _simhash(_having(named_simhash, "Simhash")),
+        "simhash": lambda: _simhash(_simhash_having("Simhash")),
         "datasketch": _datasketch,
         "text-dedup": _text_dedup,
     }
@@ -132,32 +123,9 @@ def _text_dedup() -> dict[str, Fingerprinter]:
     return {"text-dedup": lambda text: embed(text, 0, ngram=3, permutations=None, hash_func=digest)}
 
 
-def _having(modules: Sequence[ModuleType], name: str) -> ModuleType:
-    """Return the module ``simhash`` that has *name*: what tells the three distributions apart."""
-    for module in modules:
-        if hasattr(module, name):
-            return module
-    raise ImportError(f"no module simhash with {name} is installed, or in the folders named")
-
-
-def _simhash_modules(folders: Sequence[str]) -> Iterator[ModuleType]:
-    """Yield every module ``simhash`` that can be imported: the installed one, and those of *folders*."""
-    for folder in chain([None], folders):
-        former, path = _taken_out(), list(sys.path)
-        if folder is not None:
-            sys.path.insert(0, str(Path(folder).resolve()))
-        invalidate_caches()
-        module = None
-        with suppress(ImportError):
-            module = import_module("simhash")
-        sys.path[:] = path
-        _taken_out()
-        sys.modules.update(former)
-        if module is not None:
-            yield module
-
-
-def _taken_out() -> dict[str, ModuleType]:
-    """Make the interpreter forget the module ``simhash``; return what it knew."""
-    names = [name for name in sys.modules if name.partition(".")[0] == "simhash"]
-    return {name: sys.modules.pop(name) for name in names}
+def _simhash_having(name: str) -> ModuleType:
+    """Return the module ``simhash`` if it has *name*: what tells the three distributions apart."""
+    module = import_module("simhash")
+    if not hasattr(module, name):
+        raise ImportError(f"the module simhash that is installed has no {name}")
+    return module

@@ -8,14 +8,12 @@ only: nothing of them is copied into this project. What a folder holds:
     pairs.jsonl.gz                a labelled pair a line: a, b, label, kind, sim_main, source, lang, ...
     extraction_gold.jsonl.xz      the main text of some documents as people see it: id, page_type, gold, ...
     *.tar.xz                      the documents, as bytes
-    pack.py                       the pack's own scorer
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
-import importlib.util
 import json
 import lzma
 import os
@@ -70,11 +68,6 @@ class Pack:
         self.folder = folder
 
     @classmethod
-    def locate(cls) -> Pack | None:
-        """Return the first pack that ``SIMHASH_EVAL_PACK`` names, None where there is none."""
-        return next(iter(cls.locate_all()), None)
-
-    @classmethod
     def locate_all(cls) -> list[Pack]:
         """Return the packs that ``SIMHASH_EVAL_PACK`` names, in that order; folders that hold none are left out."""
         return [cls(folder) for folder in _folders() if (folder / "docs.jsonl.gz").exists()]
@@ -119,22 +112,6 @@ class Pack:
                     doc, file = members.get((archive, member.name)), tar.extractfile(member)
                     if doc is not None and file is not None:
                         yield doc, file.read()
-
-    def unlisted_by_own_scorer(self, values: Mapping[str, int], distance: int) -> set[tuple[str, str]] | None:
-        """Return the unlisted pairs within *distance* bits as the pack's own ``pack.py`` finds them.
-
-        Each pair in order of its ids. None if the pack has no scorer.
-        """
-        file = self.folder / "pack.py"
-        if not file.exists():
-            return None
-        spec = importlib.util.spec_from_file_location("_own_pack", file)
-        if spec is None or spec.loader is None:
-            raise ImportError(f"{file} cannot be loaded")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        result = module.score(dict(values), distance)
-        return {(min(pair), max(pair)) for pair in result["unlisted_within_k"]}
 
     @cached_property
     def _docs(self) -> list[dict[str, Any]]:

@@ -33,12 +33,6 @@ class Score(NamedTuple):
         """Share of the near pairs that lie within the rule; None when there is no near pair."""
         return self.near_within / self.near if self.near else None
 
-    @property
-    def f1(self) -> float:
-        """Harmonic mean of precision and recall, 0 when either is 0 or None."""
-        precision, recall = self.precision or 0.0, self.recall or 0.0
-        return 2 * precision * recall / (precision + recall) if precision and recall else 0.0
-
     def as_dict(self) -> dict[str, Any]:
         """Return the counts with both shares."""
         return {**self._asdict(), "precision": self.precision, "recall": self.recall}
@@ -69,11 +63,6 @@ def compare(
         a, b = pages.get(pair.a), pages.get(pair.b)
         found.append(None if a is None or b is None else measure(a, b))
     return found
-
-
-def within(found: Iterable[int | None], distance: int) -> list[bool]:
-    """Return which of the distances *found* are at most *distance*; None is none."""
-    return [bits is not None and bits <= distance for bits in found]
 
 
 def score(pairs: Sequence[Pair], hits: Sequence[bool | None]) -> Score:

@@ -56,12 +56,6 @@ PAIRS = [
     {"a": "d1", "b": "d3", "label": "different", "kind": "odd", "sim_main": 0.1, "source": "bakers", "lang": "zh+en"},
     {"a": "d2", "b": "d3", "label": "grey", "kind": "odd", "sim_main": 0.5, "source": "bakers", "lang": "en"},
 ]  # fmt: skip
-SCORER = """
-def score(fps, k):
-    listed = {("d1", "d2"), ("d3", "d4"), ("d1", "d3"), ("d2", "d3")}
-    pairs = {(a, b) for a in fps for b in fps if a < b}
-    return {"unlisted_within_k": [(a, b) for a, b in pairs - listed if bin(fps[a] ^ fps[b]).count("1") <= k]}
-"""
 
 
 @pytest.fixture
@@ -76,7 +70,6 @@ def pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pack:
     gold = [{"id": "d1", "page_type": "article", "gold": "\n".join(FERRY)}]
     write_lines(tmp_path / "extraction_gold.jsonl.xz", gold)
     write_tar(tmp_path / "pages.tar.xz", {f"pages/{id}.html": html for id, html in HTML.items()})
-    (tmp_path / "pack.py").write_text(SCORER, "utf-8")
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     return Pack(tmp_path)
 

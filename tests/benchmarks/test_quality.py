@@ -10,7 +10,7 @@ from benchmarks import clusters, quality
 from benchmarks.clusters import Unlisted, address, joined, unlisted
 from benchmarks.lib import scores
 from benchmarks.lib.pack import Doc, Pack, Pair
-from benchmarks.lib.scores import Found, Score, compare, mean, score, scores_by, within
+from benchmarks.lib.scores import Found, Score, compare, mean, score, scores_by
 from scrapy_simhash import Config, hamming_distance
 
 #: Distances that can be read off: a-b 1 bit, a-c 4 bits, b-c 5 bits, a-d 64 bits; e has no fingerprint.
@@ -38,6 +38,10 @@ PAIRS = [
 BITS = [1, 4, 64, None, 5, 60, None, 63]
 
 
+def within(k: int) -> list[bool]:
+    return [bits is not None and bits <= k for bits in BITS]
+
+
 @pytest.mark.parametrize(
     ("k", "expected", "precision", "recall"),
     [
@@ -50,13 +54,13 @@ BITS = [1, 4, 64, None, 5, 60, None, 63]
 )
 def test_precision_and_recall(k: int, expected: Score, precision: float | None, recall: float) -> None:
     assert compare(PAIRS, VALUES, hamming_distance) == BITS
-    scored = score(PAIRS, within(BITS, k))
+    scored = score(PAIRS, within(k))
     assert scored == expected
     assert (scored.precision, scored.recall) == (precision, recall)
 
 
 def test_grey_pairs_make_no_group_and_each_group_is_scored_by_itself() -> None:
-    groups = scores_by(lambda pair: pair.source, PAIRS, within(BITS, 5))
+    groups = scores_by(lambda pair: pair.source, PAIRS, within(5))
     assert groups == {"one": Score(4, 2, 0, 0), "two": Score(0, 0, 3, 1)}
 
 
@@ -89,7 +93,6 @@ def test_the_figures_of_the_tiny_pack(pack: Pack, capsys: pytest.CaptureFixture[
     }
     unlisted = {"distance": 0, "similarity": 1, "ids": ["d3", "d5"], "urls": ["/d3", "/d5"]}
     assert at_3["unlisted"] == {"count": 1, "of_two_sites": 0, "first": [unlisted]}
-    assert measured["checked_by_own_scorer"] is True
     assert measured["no_fingerprint"]["bakers"] == {"pages": 3, "without": 1}
     perfect = {"pages": 1, "precision": 1, "recall": 1, "f1": 1}
     assert measured["extraction"] == {"all": perfect, "article": perfect}
@@ -97,12 +100,6 @@ def test_the_figures_of_the_tiny_pack(pack: Pack, capsys: pytest.CaptureFixture[
 
 def test_many_processes_find_what_one_finds(pack: Pack) -> None:
     assert quality.measure_pack(pack, [3], jobs=2) == quality.measure_pack(pack, [3], jobs=1)
-
-
-def test_a_scorer_of_another_opinion_is_not_passed_over(pack: Pack) -> None:
-    (pack.folder / "pack.py").write_text("def score(fps, k): return {'unlisted_within_k': []}", "utf-8")
-    with pytest.raises(RuntimeError, match="other unlisted pairs"):
-        quality.measure_pack(pack, [3])
 
 
 def test_clusters_of_the_tiny_pack(pack: Pack) -> None:

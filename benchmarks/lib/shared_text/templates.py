@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
-from benchmarks.lib.shared_text.entities import Entity
+from benchmarks.lib.shared_text.entities import WORDS, Entity
 
 SEMANTIC, NESTED = "semantic", "nested"
 #: Forms of structured data.
@@ -34,35 +34,6 @@ class Content(NamedTuple):
     markup: str
     is_marked: bool
     """Whether an element or a role says which part is the main text."""
-
-
-class _Words(NamedTuple):
-    menu: tuple[str, ...]
-    more: str
-    about: str
-    closing: str
-
-
-_WORDS = {
-    "en": _Words(
-        ("Home", "Search", "Company", "Contact", "Log in"),
-        "You may also like",
-        "Good to know",
-        "All rights reserved.",
-    ),
-    "de": _Words(
-        ("Start", "Suche", "Unternehmen", "Kontakt", "Anmelden"),
-        "Das passt dazu",
-        "Gut zu wissen",
-        "Alle Rechte vorbehalten.",
-    ),
-    "es": _Words(
-        ("Inicio", "Buscar", "Empresa", "Contacto", "Entrar"),
-        "También le puede gustar",
-        "Conviene saber",
-        "Todos los derechos reservados.",
-    ),
-}
 
 
 def render(template: str, content: Content) -> str:
@@ -96,14 +67,14 @@ def _microdata(thing: object, name: str = "") -> str:
 
 
 def _semantic(content: Content) -> str:
-    words = _WORDS[content.language]
+    words = WORDS.template[content.language]
     rows = "".join(
         f"<tr><th>{escape(label)}</th><td>{escape(value)}</td></tr>" for label, value in content.entity.facts
     )
     opening, closing = (
         ("<main><article>", "</article></main>") if content.is_marked else ('<div id="page">', "</div>")
     )
-    menu = "".join(f'<a href="/{number}">{name}</a> ' for number, name in enumerate(words.menu))
+    menu = "".join(f'<a href="/{number}">{name}</a> ' for number, name in enumerate(words["menu"]))
     return "\n".join(
         [
             f"<header><a href=/>{content.organisation}</a><nav>{menu}</nav></header>",
@@ -113,18 +84,19 @@ def _semantic(content: Content) -> str:
             f"<table>{rows}</table>" if rows else "",
             *(f"<p>{escape(text, quote=False)}</p>" for text in content.paragraphs),
             closing,
-            f"<div><h3>{words.more}</h3><ul>{_items(content.related)}</ul></div>",
-            f"<footer><p>{content.organisation}. {words.closing}</p></footer>",
+            f"<div><h3>{words['more']}</h3><ul>{_items(content.related)}</ul></div>",
+            f"<footer><p>{content.organisation}. {words['closing']}</p></footer>",
         ]
     )
 
 
 def _nested(content: Content) -> str:
-    words = _WORDS[content.language]
-    menu = "".join(f'<li><a href="/{number}">{name}</a></li>' for number, name in enumerate(words.menu))
+    words = WORDS.template[content.language]
+    menu = "".join(f'<li><a href="/{number}">{name}</a></li>' for number, name in enumerate(words["menu"]))
     facts = "".join(
         f"<li><b>{escape(label)}:</b> {escape(value)}</li>" for label, value in content.entity.facts
     )
+    closing = words["closing"]
     role = ' role="main"' if content.is_marked else ""
     half = len(content.paragraphs) // 2
     first, second = (
@@ -138,12 +110,12 @@ def _nested(content: Content) -> str:
             f"<h1>{escape(content.heading)}</h1>",
             first,
             f"<ul>{facts}</ul>" if facts else "",
-            f"<h2>{words.about}</h2>",
+            f"<h2>{words['about']}</h2>",
             second,
             f"<p><small>{content.changing}</small></p>",
-            f"<h2>{words.more}</h2><ul>{_items(content.related)}</ul>",
+            f"<h2>{words['more']}</h2><ul>{_items(content.related)}</ul>",
             "</div></div>",
-            f'<div class="r"><p>{content.organisation} &middot; {words.closing}</p></div></div>',
+            f'<div class="r"><p>{content.organisation} &middot; {closing}</p></div></div>',
         ]
     )
 

@@ -9,11 +9,11 @@ have different slots; no two slots ever mean the same thing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import product
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.lib.shared_text.entities import WORDS
 from benchmarks.lib.shared_text.sites import Page, shared_sentences
@@ -116,7 +116,7 @@ def make_title_site(plan: TitlePlan, number: int = 0, seed: int = 0) -> TitleSit
     organisation, town = random.choice(WORDS.organisations), random.choice(WORDS.towns[plan.language])
     host = f"www.{organisation.lower().replace(' ', '-')}-titles-{number}.example"
     shared = [_prose(plan, organisation, town, random) for _ in range(plan.texts)]
-    all_of_them = _KINDS[plan.kind](plan, random)
+    all_of_them = _all_slots(plan, random)
     own = [_own(plan, slots, random) for slots in all_of_them]
     titles = [slots.title for slots in all_of_them]
 
@@ -194,177 +194,62 @@ def _prose(plan: TitlePlan, organisation: str, town: str, random: Random) -> lis
     return [text.format(org=organisation, hq=town) for text in shared_sentences(files, plan.shared, random)]
 
 
-def _jobs(plan: TitlePlan, random: Random) -> list[Slots]:
-    """Adverts of three employers, of whom the title says nothing: role and town differ in it."""
-    words = {
-        "en": ("{role}{tag} in {town}", "{firm} is looking for you in {town}, {pay} euros, {hours} hours."),
-        "de": ("{role}{tag} in {town}", "{firm} sucht Sie in {town}, {pay} Euro, {hours} Stunden."),
-        "es": ("{role}{tag} en {town}", "{firm} le busca en {town}, {pay} euros, {hours} horas."),
-    }
-    title, facts = words[plan.language]
+def _all_slots(plan: TitlePlan, random: Random) -> list[Slots]:
+    """Return the slots of all pages: every combination of what differs in the titles of the kind."""
+    differing = _differing(plan, random)
+    title, facts = WORDS.title_texts[plan.kind][plan.language]
     found = []
-    for firm, role, town in product(
-        random.sample(WORDS.names, 3), WORDS.roles[plan.language], WORDS.title_towns
-    ):
-        values = {
-            "firm": f"{firm} & {firm}son",
-            "role": role,
-            "town": town,
-            "tag": f" {plan.tag}" if plan.tag else "",
-            "pay": f"{random.randrange(2200, 6900)}",
-            "hours": str(random.randrange(20, 41)),
-        }
-        found.append(Slots(title.format(**values), facts.format(**values)))
+    for values in product(*differing.values()):
+        named = {**dict(zip(differing, values, strict=True)), "tag": f" {plan.tag}" if plan.tag else ""}
+        found.append(Slots(title.format(**named), facts.format_map(_Drawn(named, random))))
     return found
 
 
-def _branches(plan: TitlePlan, random: Random) -> list[Slots]:
-    title, facts = {
-        "en": (
-            "Opening hours and directions of our branch in {town}",
-            "Our branch in {town} is at {n} {name} Street.",
-        ),
-        "de": (
-            "Öffnungszeiten und Anfahrt unserer Filiale in {town}",
-            "Unsere Filiale in {town} liegt in der {name}straße {n}.",
-        ),
-    }[plan.language]
-    return [
-        Slots(
-            title.format(town=town),
-            facts.format(town=town, name=random.choice(WORDS.names), n=random.randrange(1, 90)),
-        )
-        for town in _towns(random, 42)
-    ]
+class _Drawn(dict[str, Any]):
+    """What a text names; where it has ``{a name}`` or ``{2-90}``, a name or a number below the second is drawn."""
+
+    def __init__(self, named: Mapping[str, Any], random: Random) -> None:
+        super().__init__(named)
+        self._random = random
+
+    def __missing__(self, key: str) -> str:
+        if key == "a name":
+            return str(self._random.choice(WORDS.names))
+        return str(self._random.randrange(*map(int, key.split("-"))))
 
 
-def _tides(plan: TitlePlan, random: Random) -> list[Slots]:
-    return [
-        Slots(f"Tide times and heights for the harbour of {town}", f"High water and low water at {town}.")
-        for town in _towns(random, 30)
-    ]
-
-
-def _timetables(plan: TitlePlan, random: Random) -> list[Slots]:
-    """Two slots: number and town."""
-    return [
-        Slots(
-            f"Bus line {number} to {town}: stops, timetable and fares of the whole line",
-            f"Line {number} goes to {town} {random.randrange(4, 60)} times a day from bay {random.randrange(1, 30)}.",
-        )
-        for number, town in product(random.sample(range(2, 99), 4), _towns(random, 12))
-    ]
-
-
-def _minutes(plan: TitlePlan, random: Random) -> list[Slots]:
-    """The slot is a date."""
-    days = [
-        f"{day} {month} {year}"
-        for day in range(2, 28, 9)
-        for month in WORDS.title_months
-        for year in (2024, 2025)
-    ]
-    return [
-        Slots(
-            f"Minutes of the meeting of the town council of {day}",
-            f"On {day} the council met in room {random.randrange(2, 90)} under {random.choice(WORDS.names)}.",
-        )
-        for day in sorted(days)
-    ]
-
-
-def _people(plan: TitlePlan, random: Random) -> list[Slots]:
-    """Two slots: names."""
-    first = random.sample(("Ada", "Ben", "Ida", "Leo", "Eva", "Max", "Ana", "Tom"), 4)
-    return [
-        Slots(
-            f"{name} {family}, attorney at law and notary for families and firms",
-            f"{name} {family} can be reached by extension {random.randrange(100, 990)}.",
-        )
-        for name, family in product(first, WORDS.names[:14])
-    ]
-
-
-def _goods(plan: TitlePlan, random: Random) -> list[Slots]:
-    """Two slots: colour and size."""
-    return [
-        Slots(
-            f"Folding table with steel legs and oak top for indoors and outdoors, {colour}, {size}",
-            f"In {colour}, {size} wide, article {random.randrange(1000, 9999)}.",
-        )
-        for colour, size in product(WORDS.colours, WORDS.sizes)
-    ]
-
-
-def _seasons(plan: TitlePlan, random: Random) -> list[Slots]:
-    """Two slots: season and year."""
-    return [
-        Slots(
-            f"Guided walks along the coast: programme for {season} {year}",
-            f"In {season} {year} {random.choice(WORDS.names)} leads {random.randrange(3, 40)} walks.",
-        )
-        for year, season in product(range(2012, 2024), WORDS.seasons)
-    ]
-
-
-def _offices(plan: TitlePlan, random: Random) -> list[Slots]:
-    title, facts = {
-        "de": (
-            "Bürgeramt {town}, Abteilung {office}: Termine und Formulare",
-            "Raum {n} in {town}, {office}.",
-        ),
-        "es": ("Oficina de {office} de {town}: citas y formularios", "Sala {n} en {town}, {office}."),
-    }[plan.language]
-    return [
-        Slots(*(text.format(town=town, office=office, n=random.randrange(2, 300)) for text in (title, facts)))
-        for office, town in product(WORDS.offices, _towns(random, 8))
-    ]
-
-
-def _flats(plan: TitlePlan, random: Random) -> list[Slots]:
-    """Two slots: number and name of a street."""
-    title, facts = {
-        "en": ("Bright flat to let in the old town, {n} {name} Street", "{n} {name} Street, {rent} euros."),
-        "es": ("Piso luminoso en alquiler en el centro, calle {name} {n}", "Calle {name} {n}, {rent} euros."),
-    }[plan.language]
-    return [
-        Slots(*(text.format(n=n, name=name, rent=random.randrange(400, 2400)) for text in (title, facts)))
-        for n, name in product(random.sample(range(1, 99), 5), WORDS.names[:12])
-    ]
-
-
-def _lots(plan: TitlePlan, random: Random) -> list[Slots]:
-    """The slot is a number."""
-    return [
-        Slots(
-            f"Auction of household goods and tools, lot {number}",
-            f"Lot {number} starts at {random.randrange(5, 900)} euros"
-            f" and was brought by {random.choice(WORDS.names)}.",
-        )
-        for number in random.sample(range(1, 400), 60)
-    ]
+def _differing(plan: TitlePlan, random: Random) -> dict[str, Sequence[Any]]:
+    """Return what differs in the titles of a kind, by the name of the slot."""
+    match plan.kind:
+        case "jobs":  # of three employers, of whom the title says nothing
+            firms = random.sample(WORDS.names, 3)
+            return {"firm": firms, "role": WORDS.roles[plan.language], "town": WORDS.title_towns}
+        case "branches":
+            return {"town": _towns(random, 42)}
+        case "tides":
+            return {"town": _towns(random, 30)}
+        case "timetables":
+            return {"number": random.sample(range(2, 99), 4), "town": _towns(random, 12)}
+        case "minutes":
+            days = product(range(2, 28, 9), WORDS.title_months, (2024, 2025))
+            return {"day": sorted(" ".join(map(str, day)) for day in days)}
+        case "people":
+            return {"name": random.sample(WORDS.first_names, 4), "family": WORDS.names[:14]}
+        case "goods":
+            return {"colour": WORDS.colours, "size": WORDS.sizes}
+        case "seasons":
+            return {"year": range(2012, 2024), "season": WORDS.seasons}
+        case "offices":
+            return {"office": WORDS.offices, "town": _towns(random, 8)}
+        case "flats":
+            return {"n": random.sample(range(1, 99), 5), "street": WORDS.names[:12]}
+        case "lots":
+            return {"number": random.sample(range(1, 400), 60)}
+        case _:
+            raise ValueError(f"no kind of sites: {plan.kind}")
 
 
 def _towns(random: Random, count: int) -> list[str]:
     """Return so many names of towns, most of them made up."""
-    heads, tails = (
-        ("Ash", "Brook", "Clif", "Dun", "Elm", "Fern", "Glen", "Hart"),
-        ("ford", "ham", "ton", "wick", "ley"),
-    )
-    made = [head + tail for head, tail in product(heads, tails)]
+    made = map("".join, product(*WORDS.parts_of_towns))
     return random.sample([*WORDS.title_towns, *made], count)
-
-
-_KINDS: dict[str, Callable[[TitlePlan, Random], list[Slots]]] = {
-    "jobs": _jobs,
-    "branches": _branches,
-    "tides": _tides,
-    "timetables": _timetables,
-    "minutes": _minutes,
-    "people": _people,
-    "goods": _goods,
-    "seasons": _seasons,
-    "offices": _offices,
-    "flats": _flats,
-    "lots": _lots,
-}
