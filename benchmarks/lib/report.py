@@ -56,7 +56,7 @@ def tables(figures: Mapping[str, Any], title: str = "") -> Iterator[str]:
 
     >>> print(*tables({"pages": 1200, "runs": [{"ms": 1.25, "found": None}], "ways": {"a": {"ms": 3}}}), sep="; ")
     pages: 1,200; runs
-       ms  found
+    ms     found
     1.250      -; ways  ms
     a      3
     """

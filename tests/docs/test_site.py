@@ -68,10 +68,3 @@ def test_llms_txt_has_a_line_for_every_page_and_its_links_lead_to_text(built: Bu
     for link, sentence in listed.items():
         assert (built.folder / link).is_file()
         assert len(sentence.split()) > 3, link
-
-
-def test_a_setting_is_a_link_to_its_entry_and_a_setting_of_scrapy_to_the_docs_of_scrapy(built: Built) -> None:
-    tree = html.parse(built.folder / "how-to" / "keep.html").getroot()
-    links = {link.text_content(): link.get("href") for link in tree.xpath("//article//a[code]")}
-    assert links["SIMHASH_STORE"] == "../reference/settings.html#simhash-store"
-    assert links["JOBDIR"].startswith("https://docs.scrapy.org/")

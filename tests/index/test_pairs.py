@@ -110,8 +110,8 @@ HARD = {
         flipped(0xDEAD << 16, some) for n in range(4) for some in combinations(range(20, 44, 3), n)
     ],
     "one key": [number << 16 | 0xABCD for number in random.Random(1).sample(range(2**48), 1500)],
-    "all that differ lie in one key": [number << 48 for number in range(0, 2**16, 40)],
-    "neighbours": list(range(1500)),
+    "all that differ lie in one key": [number << 48 for number in range(0, 2**16, 100)],
+    "neighbours": list(range(700)),
     "a thousand times the same": [5, 6] * 1000,
     # Times SCATTER they are 0, 1, 2, ...: one bucket of the kernel has them all when it looks for equal ones.
     "one bucket": 2 * [number * pow(SCATTER, -1, 2**64) % 2**64 for number in range(1500)],
@@ -127,9 +127,9 @@ def test_uneven_values_are_paired_as_even_ones_are(way: str, name: str, blocks: 
 
 @pytest.mark.parametrize("name", ["4x16", "6x21", "14x32"])
 def test_both_find_the_same_among_many_values(name: str) -> None:
-    values = with_planted(40_000, seed=9)
+    values = with_planted(12_000, seed=9)
     first, *others = [found(way, values, 3, plans_for(3)[name]) for way in WAYS]
-    assert len(first) > 1000
+    assert len(first) > 300
     assert all(other == first for other in others)
 
 

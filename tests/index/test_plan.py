@@ -85,7 +85,7 @@ def test_the_classic_plan_has_a_table_for_every_choice_of_the_blocks_that_agree(
     assert find_hole(plan.keys, m, k) is None
 
 
-@pytest.mark.parametrize(("k", "m"), CLASSIC)
+@pytest.mark.parametrize(("k", "m"), [(k, m) for k, m in CLASSIC if m <= 8])
 def test_a_classic_plan_without_one_of_its_keys_has_a_hole(k: int, m: int) -> None:
     keys = Plan.classic(k, m).keys
     for missing in keys:

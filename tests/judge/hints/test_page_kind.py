@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from time import process_time
 
 import pytest
 from hypothesis import given
@@ -179,19 +178,9 @@ PIECES = (
         "<!-- -->",
         "<?pi?>",
         "words",
-        " ",
     ),
+    " ",
 )
-
-
-def test_twice_the_comments_take_no_more_than_thrice_the_time() -> None:
-    def seconds(comments: int) -> float:
-        root = parse("<!-- -->" * comments)
-        start = process_time()
-        is_listing(root)
-        return process_time() - start
-
-    assert min(seconds(200_000) for _ in range(3)) < 3 * min(seconds(100_000) for _ in range(3))
 
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join))

@@ -29,9 +29,16 @@ def test_a_rule_is_believed_in_stages(pairs: int, stage: int) -> None:
     assert evidence(pairs).stage == stage
 
 
-def test_pages_of_few_clusters_are_no_evidence() -> None:
-    assert evidence(1_000, clusters=9).stage == 0
-    assert evidence(1_000, clusters=3).same == 18
+def test_pages_of_few_clusters_are_no_evidence_and_few_pages_of_one_count() -> None:
+    assert [evidence(1_000, clusters).stage for clusters in (9, 10)] == [0, 2]
+    assert [evidence(pairs, clusters=3).same for pairs in (17, 18, 1_000)] == [17, 18, 18]
+    # When all have told what they may, they may tell it again.
+    assert [evidence(pairs).has_enough_of(0) for pairs in (5 * 32, 5 * 32 + 1, 6 * 32)] == [
+        False,
+        True,
+        False,
+    ]
+    assert evidence(6 * 32 + 5 * 32).same == 11 * 32
 
 
 @pytest.mark.parametrize("pairs", [29, 59, 149])
@@ -57,13 +64,18 @@ def test_the_first_wrong_page_lowers_the_stage_and_the_second_ends_the_rule() ->
 def test_a_wrong_page_is_forgiven_after_many_right_ones() -> None:
     found = evidence(190)
     found.answer(1, is_right=False)
-    for number in range(149):
+    for number in range(148):
         found.answer(number, is_right=True)
-    assert found.wrong == 0
+    assert (found.wrong, found.right) == (1, 148)
+    found.answer(148, is_right=True)
+    assert (found.wrong, found.right) == (0, 0)
     assert not found.answer(1, is_right=False)
+    # The row begins again with each wrong one.
+    assert (found.wrong, found.right) == (1, 0)
 
 
 def test_counts_are_bounded_and_the_latest_matter_most() -> None:
+    assert [evidence(pairs).same for pairs in (511, 512)] == [511, 256]
     found = evidence(100_000)
     assert found.same < 512
     for number in range(60):
@@ -72,10 +84,13 @@ def test_counts_are_bounded_and_the_latest_matter_most() -> None:
 
 
 def test_what_outlives_a_crawl_is_believed_as_before() -> None:
-    found = evidence(100)
+    found = evidence(100, clusters=20)
     found.since, found.skipped = 1_700_000_000, 7
     kept = Evidence.from_list(found.to_list())
     assert (kept.same, kept.stage, kept.since, kept.skipped) == (100, 2, 1_700_000_000, 7)
+    assert (kept.counted_clusters, kept.prior) == (20, 0)
+    # So many pairs count beside its own.
+    assert [Evidence.from_list([20, 0, 20, 0, 0, 0], prior=prior).stage for prior in (8, 9)] == [0, 1]
     with pytest.raises(ValueError, match="six numbers"):
         Evidence.from_list([1, 2])
 
@@ -89,17 +104,42 @@ def test_a_ring_knows_the_latest_urls_and_does_not_grow_for_ever() -> None:
     assert 5 <= ring.times_under(3) <= 12
 
 
-def test_a_ring_tells_values_that_are_fresh_in_each_url() -> None:
-    fresh, kept = Ring(), Ring()
-    for number in range(100):
-        fresh.note(number)
-        kept.note(number % 5)
-    assert fresh.values_are_fresh
-    assert not kept.values_are_fresh
+def test_a_newer_url_takes_the_slot_of_an_older_one() -> None:
+    ring = Ring()
+    ring.put(5, Entry(1, 2, 3))
+    ring.put(5 + SLOTS, Entry(4, 5, 6))
+    assert (ring.find(5), ring.find(5 + SLOTS)) == (None, Entry(4, 5, 6))
+
+
+@pytest.mark.parametrize(
+    ("values", "are_several", "are_fresh"),
+    [
+        ([], False, False),
+        ([7], False, False),
+        ([7] * 20, False, False),
+        ([7, 8], True, False),
+        ([*range(15)], True, False),
+        ([*range(16)], True, True),
+        ([*range(18), 0, 0], True, True),  # nine tenths
+        ([*range(17), 0, 0, 0], True, False),
+        ([number % 5 for number in range(100)], True, False),
+        # Of many the latest count: half of them are forgotten at a time.
+        ([0] * SLOTS + [*range(100)], True, True),
+        ([*range(SLOTS), *[0] * SLOTS], False, False),
+    ],
+)
+def test_a_ring_tells_values_that_are_fresh_in_each_url(
+    values: list[int], are_several: bool, are_fresh: bool
+) -> None:
+    ring = Ring()
+    for value in values:
+        ring.note(value)
+    assert (ring.has_several_values, ring.values_are_fresh) == (are_several, are_fresh)
 
 
 def test_the_bound_with_an_error_is_that_of_clopper_and_pearson() -> None:
     assert lower_bound(46, 1) == pytest.approx(0.903, abs=0.001)
+    assert Evidence(same=46, different=1).loss == 1 - lower_bound(46, 1)
     assert lower_bound(10, 10) == pytest.approx(0.302, abs=0.002)
     assert lower_bound(0, 3) == 0
 
@@ -131,6 +171,7 @@ def test_what_two_crawlers_have_found_is_added_once() -> None:
 
 
 def test_a_check_is_overdue_after_many_requests_without_any() -> None:
+    assert Checks() == Checks(0, 0, 0, 0, 0)
     checks = Checks(requests=1_000)
     assert [checks.is_overdue() for _ in range(2 * MOST_UNCHECKED)].count(True) == 2
     assert [checks.is_overdue() for _ in range(MOST_UNCHECKED)].index(True) == MOST_UNCHECKED - 1

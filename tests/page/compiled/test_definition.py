@@ -99,10 +99,6 @@ def test_the_kernel_knows_what_is_kept(page_h: str) -> None:
     assert told.definition().unnamed_reasons == 1 << main_text.CHROME | 1 << main_text.LINKS
 
 
-def test_there_is_a_bit_for_every_language() -> None:
-    assert len(told.LANGUAGES) <= 64
-
-
 def test_no_name_is_longer_than_the_kernel_looks() -> None:
     rules = told.definition()
     source = (HEADERS / "regions.c").read_text("utf-8")

@@ -129,6 +129,7 @@ def test_a_page_is_read_alike(page: str) -> None:
         "<x:html xmlns:x='http://www.w3.org/1999/xhtml'><x:p x:class='nav' class='nav'>a</x:p></x:html>",
         "<html xmlns='urn:any'><head><meta http-equiv='content-language' content='fr'/></head><p>a</p></html>",
         "<html xmlns:xi='http://www.w3.org/2001/XInclude'><p>a<xi:include href='none.xml'/>b</p></html>",
+        "<!-- beside the root --><?pi?><p>x</p><!-- after --><?pi?>",
     ],
 )
 @pytest.mark.parametrize("resolves", [True, False], ids=["resolved", "entities left"])
@@ -149,13 +150,9 @@ def test_a_page_in_which_xinclude_left_its_marks_is_read_alike() -> None:
 
 @pytest.mark.parametrize("letter", ["x", "\u00e9", "\u8fd1"])
 @pytest.mark.parametrize("title", ["", "!", "a title", "words" * 8])
-@pytest.mark.parametrize(
-    "times",
-    [20, pytest.param(400, marks=pytest.mark.slow("pure Python reads a third of a megabyte for each"))],
-)
-def test_words_of_every_length_are_hashed_alike(letter: str, title: str, times: int) -> None:
+def test_words_of_every_length_are_hashed_alike(letter: str, title: str) -> None:
     words = " ".join(letter * length for length in range(1, 41))
-    for text in (words, " ".join(words.split()[::-1]), f"{words} " * times):
+    for text in (words, " ".join(words.split()[::-1]), f"{words} " * 20):
         assert page_differences(parse(f"<title>{title}</title><p>{text}<p>{SENTENCE}")) == []
 
 
@@ -178,11 +175,6 @@ def test_what_stands_beside_a_root_is_not_read() -> None:
     assert part is not None
     assert page_differences(part) == []
     assert "tail" not in repr(PageFingerprinter().extract(part))
-
-
-def test_comments_beside_the_root_are_not_read() -> None:
-    root = etree.fromstring("<!-- before --><?pi?><p>x</p><!-- after --><?pi?>")
-    assert page_differences(root) == []
 
 
 def test_an_element_taken_out_of_its_tree_and_one_moved_to_another() -> None:

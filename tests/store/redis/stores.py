@@ -143,7 +143,7 @@ class Opener:
         self.loop.close()
 
     def _open(self, prefix: str, header: Header, **options: Any) -> Store:
-        store = self._make(prefix, header, blocks=header.rule.reach + 2, **options)
+        store = RedisStore(self.url, prefix, header, blocks=header.rule.reach + 2, **options)
         store.check()
         self.loop.run_until_complete(store.runs())
         if options.get("live"):
@@ -152,9 +152,6 @@ class Opener:
         opened = Waited(store, self.loop).as_store()
         self._stores[id(opened)] = opened, store, prefix
         return opened
-
-    def _make(self, prefix: str, header: Header, **options: Any) -> RedisStore:
-        return RedisStore(self.url, prefix, header, **options)
 
     def _end(self, store: RedisStore, in_order: bool) -> None:
         # As a kill leaves it: the connection is gone, and nothing was said.
@@ -166,10 +163,3 @@ def several(url: str) -> Servers:
     servers = servers_of(url)
     assert isinstance(servers, Servers)
     return servers
-
-
-class ShardedOpener(Opener):
-    """Opens stores of one shard, so that numbers are those of the contract, on a cluster."""
-
-    def _make(self, prefix: str, header: Header, **options: Any) -> RedisStore:
-        return RedisStore(several(self.url), prefix, header, shards=1, **options)

@@ -16,29 +16,16 @@ from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store import Header, Store
 from scrapy_simhash.store.redis import RedisStore
 from tests.examples import examples
-from tests.store.cluster import RedisCluster
 from tests.store.contract import PersistentContract
 from tests.store.machine import PersistentMachine
-from tests.store.redis.stores import Opener, ShardedOpener
+from tests.store.redis.stores import Opener
 from tests.store.server import RedisServer
 
 
 class TestRedisStore(PersistentContract):
-    @pytest.fixture(
-        autouse=True,
-        params=[
-            Opener,
-            pytest.param(
-                ShardedOpener,
-                marks=pytest.mark.slow("a store of one shard does all that the store on one server does"),
-            ),
-        ],
-        ids=["one server", "a shard"],
-    )
-    def _opener(
-        self, shared: RedisServer, lone: RedisCluster, request: pytest.FixtureRequest
-    ) -> Iterator[None]:
-        self.opener: Opener = request.param(lone.url if request.param is ShardedOpener else shared.url)
+    @pytest.fixture(autouse=True)
+    def _opener(self, shared: RedisServer) -> Iterator[None]:
+        self.opener = Opener(shared.url)
         yield
         self.opener.close()
 
