@@ -1,7 +1,6 @@
 """Measure pages that are deduplicated from files: time, processes, memory, and what a second pass changes.
 
     SIMHASH_EVAL_PACK=/path/to/pack:/path/to/another python benchmarks/batch.py      # --json for programs
-    python benchmarks/batch.py --only memory --records 100000
 
 * speed: ``--pages`` pages of each pack, of generated sites without one, are written to a gzipped WARC. *kernel* is
   ``PageFingerprinter.read`` of each page in memory, *check* is ``NearDuplicateDetector.check``, *warc* is a whole run
@@ -12,12 +11,8 @@
   time a page of the process that compares, and of those that read, less what starting them takes. *bound* is how many
   times faster two processes can be on two free processors: one / max(parent, (parent + readers) / 2). *again* is the
   share of pages that were read twice, since more was known of their sites.
-* memory: ``--records`` records of 2 kB of plain text, generated as they are read; bytes a record by which the process
-  has grown, and processor time a record.
 * inputs: how fast the same pages are read from each kind of file: milliseconds a page, beside those of their
   fingerprints, and the share of the rate of fingerprints that is left to a process that does both in turn.
-* quality: recall and precision over the labelled pairs of each pack, as ``benchmarks/clusters.py`` has them, of a run
-  that learns while it judges, and of one with a first pass: the first order of that file.
 
 Not measured: disks (the files are in the cache), how long anything takes while others use the processors.
 """
@@ -34,31 +29,26 @@ from functools import partial
 from pathlib import Path
 from random import Random
 from statistics import median
-from time import process_time
 from typing import Any
 
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.clusters import address, joined, read_pages
+from benchmarks.clusters import address, read_pages
 from benchmarks.lib.pack import Pack
-from benchmarks.lib.processes import alone, settled_bytes, timed
+from benchmarks.lib.processes import alone, timed
 from benchmarks.lib.report import arguments_of, progress, show
-from benchmarks.lib.scores import score
 from benchmarks.lib.shared_text import sites
-from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
+from scrapy_simhash import NearDuplicateDetector, PageFingerprinter
 from scrapy_simhash.exceptions import KindError
 from scrapy_simhash.files.batch import Options, Run
-from scrapy_simhash.files.records import Broken, Record, open_writer, read
+from scrapy_simhash.files.records import Record, open_writer, read
 
 PAGES = 1_500
 COPIES = 5
-RECORDS = 100_000
 ROUNDS = 3
-PARTS = ("speed", "processes", "memory", "inputs", "quality")
+PARTS = ("speed", "processes", "inputs")
 KINDS = "jsonl jsonl.gz jsonl.zst json csv parquet warc warc.gz warc.zst zip folder/".split()
-#: Words of a record of 2 kB.
-WORDS = 330
 
 
 def records_of(pack: Pack | None, number: int) -> list[Record]:
@@ -155,44 +145,6 @@ def processes(pack: Pack | None, number: int, copies: int) -> dict[str, float]:
     }
 
 
-def texts(number: int) -> Iterator[Record | Broken]:
-    """Yield records of plain text, one in four the copy of another one with a word changed."""
-    random = Random(0)
-    words = ["".join(random.choices("abcdefghijklmnop", k=random.randint(2, 9))) for _ in range(5_000)]
-    words += ["the", "of", "and", "to", "in", "a"] * 300
-    latest: list[str] = []
-    for at in range(number):
-        if latest and random.random() < 0.25:
-            text = list(latest)
-            text[random.randrange(len(text))] = "other"
-        else:
-            text = latest = random.choices(words, k=WORDS)
-        yield Record(f"https://site{at % 5_000}.example/page/{at}", " ".join(text), str(at), is_text=True)
-
-
-def memory(number: int) -> dict[str, float]:
-    """Return bytes and microseconds a record."""
-    # What is imported and allocated once is not to be counted.
-    for _ in Run(lambda: texts(200), Options()).steps():
-        pass
-    generating = seconds(lambda: sum(1 for _ in texts(number)), 1)
-    before, since = settled_bytes(), process_time()
-    run = Run(lambda: texts(number), Options())
-    half = 0
-    for at, _ in enumerate(run.steps(), 1):
-        if at == number // 2:
-            half = settled_bytes()
-    took = process_time() - since - generating
-    whole = settled_bytes()
-    return {
-        "records": number,
-        "bytes_a_record": (whole - before) / number,
-        "bytes_a_record_of_the_second_half": (whole - half) / (number - number // 2),
-        "microseconds": took / number * 1e6,
-        "kept": run.counts.kept,
-    }
-
-
 def written(records: Sequence[Record], folder: Path) -> dict[str, str]:
     """Write *records* as a file of each kind, and return their paths; kinds whose extra is missing are left out."""
     paths = {}
@@ -236,41 +188,19 @@ def inputs(pack: Pack | None, number: int) -> dict[str, dict[str, float]]:
     }
 
 
-def quality(pack: Pack) -> dict[str, dict[str, float | None]]:
-    """Return recall and precision of one pass and of two."""
-    html = read_pages(pack)
-    ids = Random(0).sample(sorted(html), len(html))
-    records = [Record(address(pack.docs[id]), html[id], id) for id in ids]
-    found = {}
-    for name, two_pass in (("one pass", False), ("two passes", True)):
-        run = Run(lambda: iter(records), Options(Config(), two_pass=two_pass))
-        clusters = {
-            step.item.place: step.verdict.cluster
-            for step in run.steps()
-            if step.verdict is not None and step.verdict.cluster is not None
-        }
-        scores = score(pack.pairs, joined(pack.pairs, clusters))
-        found[name] = {"recall": scores.recall, "precision": scores.precision, "kept": run.counts.kept}
-    return found
-
-
 def measure(options: argparse.Namespace) -> Iterator[tuple[str, Any]]:
     """Yield each part with its figures."""
     packs: list[Pack | None] = [*Pack.locate_all()] or [None]
     for part in options.only or PARTS:
-        for pack in packs if part != "memory" else [None]:
+        for pack in packs:
             name = pack.name if pack is not None else "generated"
             progress(f"{part} {name}")
             if part == "speed":
                 yield f"speed {name}", alone(speed, pack, options.pages)
             elif part == "processes":
                 yield f"processes {name}", processes(pack, options.pages, options.copies)
-            elif part == "memory":
-                yield "memory", alone(memory, options.records)
-            elif part == "inputs":
+            else:
                 yield f"inputs {name}", inputs(pack, options.pages)
-            elif pack is not None:
-                yield f"quality {name}", quality(pack)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -279,7 +209,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", choices=PARTS, action="append", help="measure this part; may be repeated")
     parser.add_argument("--pages", type=int, default=PAGES, help=f"pages of each source (default: {PAGES:,})")
     parser.add_argument("--copies", type=int, default=COPIES, help=f"of each page (default: {COPIES})")
-    parser.add_argument("--records", type=int, default=RECORDS, help=f"of text (default: {RECORDS:,})")
     options = parser.parse_args(arguments)
     return show(__file__, options, arguments, dict(measure(options)))
 

@@ -1,7 +1,7 @@
 """Measure the kernel: how long pages and texts take to become fingerprints, compiled and in pure Python.
 
     python benchmarks/kernel.py                  # tables; --json for programs
-    python benchmarks/kernel.py --pages 50 --repeats 3 --only pages steps
+    python benchmarks/kernel.py --pages 50 --repeats 3 --only pages
     python benchmarks/kernel.py --peers          # and other libraries on the same texts (``lib/kernel_peers.py``)
 
 Both kernels run in this one process and in turn, so that a machine that slows down slows both: the ratios are
@@ -12,15 +12,9 @@ firm where single figures are not. ``--only`` some of:
   without a sketch (``SIMHASH_RULE = "classic"``), the tree to a Document (``extract``), the main text to a
   fingerprint. A page's times are the medians of its rounds; the share is given as a ratio of sums, and as a median of
   the pages' ratios;
-* steps: where the time goes in pure Python, whose steps can be called one by one: the outline of the tree, tokens,
-  the rest of ``extract`` (language, densities, rules: its time less that of the two), features, the fold;
-* texts: ``PageFingerprinter.from_text``, microseconds of the median text, every text a new object;
-* threads: large trees, and large texts, read in two threads over the same in one, by the clock. Only where the kernel
-  lets go of the interpreter do two threads read faster, and it does not for little text, however large the markup;
-* memory: KiB by which a process of its own grows while pages are read that were parsed before, while the same are
-  read again, and what a page of ten megabytes leaves behind (Linux).
+* texts: ``PageFingerprinter.from_text``, microseconds of the median text, every text a new object.
 
-Times, but for the threads, are processor time, after one round to warm up. Pages are a seeded sample of the
+Times are processor time, after one round to warm up. Pages are a seeded sample of the
 evaluation packs', or, where there is none, of the example site's; the texts are their main texts (see ``lib``).
 
 Not measured: Scrapy around it (``benchmarks/plugin.py``), the index (``benchmarks/index.py``), how well it tells
@@ -29,15 +23,11 @@ Not measured: Scrapy around it (``benchmarks/plugin.py``), the index (``benchmar
 
 from __future__ import annotations
 
-import random
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import chain, cycle, islice
 from pathlib import Path
 from statistics import fmean, median
-from time import perf_counter
 from typing import Any
 
 # For a run as a file.
@@ -47,25 +37,14 @@ from lxml import etree
 from scrapy.http import HtmlResponse
 
 from benchmarks.lib import kernel_peers
-from benchmarks.lib.pack import Pack
-from benchmarks.lib.processes import alone, settled_bytes, timed
+from benchmarks.lib.processes import timed
 from benchmarks.lib.report import arguments_of, progress, show
 from benchmarks.lib.sample import Page, add_sample, origin, packs_of, sample
-from benchmarks.lib.texts import CHARACTERS, cut, text_sets
+from benchmarks.lib.texts import text_sets
 from scrapy_simhash import Config, PageFingerprinter
-from scrapy_simhash.page.features import features
-from scrapy_simhash.page.fingerprint import digest, fold
-from scrapy_simhash.page.language import normalize, tokenize
-from scrapy_simhash.page.text import extract
-from scrapy_simhash.page.text.outline import outline
 
-PARTS = ("pages", "steps", "texts", "threads", "memory")
+PARTS = ("pages", "texts")
 NATIVE, PURE = "native", "pure"
-SEED = 66
-#: Bytes of a page, or characters of a text, that is read in threads, and how many of them.
-LARGE, LARGE_PAGES = 256_000, 24
-#: Pages after which the memory is looked at, and bytes of the page that comes last.
-REMEMBERED, HUGE = 1_000, 10_000_000
 
 
 def readers(config: Config | None = None) -> dict[str, PageFingerprinter]:
@@ -116,37 +95,6 @@ def measure_pages(pages: Sequence[Page], repeats: int) -> dict[str, dict[str, fl
     return _shares({"parse (Scrapy's own)": parses, **times}, parses)
 
 
-def measure_steps(pages: Sequence[Page], repeats: int) -> dict[str, dict[str, float]]:
-    """Return by step of the pure kernel the time of a page, and as a share of its parse."""
-    config = Config()
-    times: dict[str, list[list[float]]] = {}
-
-    def step(name: str, number: int, function: Callable[[], Any]) -> Any:
-        result, took = timed(function)
-        times.setdefault(name, [[] for _ in pages])[number].append(took)
-        return result
-
-    for round_number in range(repeats + 1):
-        progress(f"steps: round {round_number} of {repeats} ...")
-        if round_number == 1:
-            times.clear()
-        for number, page in enumerate(pages):
-            root = step("parse", number, partial(root_of, page))
-            blocks = step("outline", number, lambda: outline(root).blocks)  # noqa: B023 - called at once
-            step("tokens", number, lambda: [tuple(tokenize(normalize(block.text))) for block in blocks])  # noqa: B023
-            document = step("extract", number, partial(extract, root))
-            made = partial(features, document, config.shingle_size, config.min_shingles)
-            weights = step("features", number, made) or {"": 1}
-            step("fold", number, lambda: fold((digest(name), weight) for name, weight in weights.items()))  # noqa: B023
-    parses = times["parse"]
-    whole = times.pop("extract")
-    times["classify, the rest of extract"] = [
-        [median(one) - median(outlined) - median(tokens)]
-        for one, outlined, tokens in zip(whole, times["outline"], times["tokens"], strict=True)
-    ]
-    return _shares(times, parses)
-
-
 def _shares(
     times: Mapping[str, Sequence[Sequence[float]]], parses: Sequence[Sequence[float]]
 ) -> dict[str, dict[str, float]]:
@@ -192,73 +140,6 @@ def measure_texts(
     return result
 
 
-def measure_threads(pages: Sequence[Page], texts: Sequence[str], repeats: int) -> dict[str, dict[str, float]]:
-    """Return pages and texts a second in one thread and in two, and the ratio of the two within each round."""
-    roots = [root_of(page) for page in pages]
-    result = {}
-    for kernel, reader in readers().items():
-        work: dict[str, tuple[Callable[[Any], object], Sequence[Any]]] = {
-            f"{kernel}: pages of {median(len(page.html) for page in pages):,.0f} bytes": (reader.read, roots),
-            f"{kernel}: texts of {LARGE:,} characters": (reader.from_text, texts),
-        }
-        for name, (read, each) in work.items():
-            progress(f"threads: {name} ...")
-            rates: dict[int, list[float]] = {1: [], 2: []}
-            for round_number in range(repeats + 1):
-                for threads in (1, 2) if round_number % 2 else (2, 1):
-                    with ThreadPoolExecutor(threads) as pool:
-                        list(pool.map(read, each[:threads]))  # the threads are up before the clock runs
-                        start = perf_counter()
-                        list(pool.map(read, each))
-                        rates[threads].append(len(each) / (perf_counter() - start))
-            ratios = [two / one for one, two in zip(rates[1][1:], rates[2][1:], strict=True)]
-            result[name] = {
-                "a second, 1 thread": median(rates[1][1:]),
-                "2 threads": median(rates[2][1:]),
-                "2 / 1": median(ratios),
-                "least": min(ratios),
-                "greatest": max(ratios),
-            }
-    return result
-
-
-def large_pages(packs: Sequence[Pack]) -> list[Page]:
-    """Return pages of at least ``LARGE`` bytes; where there are none, small ones joined."""
-    documents = chain.from_iterable(pack.html() for pack in packs)
-    large = [Page(doc.url, html) for doc, html in documents if doc.kind == "page" and len(html) >= LARGE]
-    if large:
-        return random.Random(SEED).sample(large, min(LARGE_PAGES, len(large)))
-    small = cycle(sample(packs, 1_000))
-    for number in range(LARGE_PAGES):
-        html = b""
-        while len(html) < LARGE:
-            html += next(small).html
-        large.append(Page(f"http://example.com/{number}", html))
-    return large
-
-
-def measure_memory(kernel: str, pages: Sequence[Page], huge_bytes: int) -> dict[str, float]:
-    """Return by how many KiB this process grows while it reads *pages*, again, and one of *huge_bytes*."""
-    reader = readers()[kernel]
-    for page in (*pages, *pages):
-        root_of(page)
-    sizes = [settled_bytes()]
-    for _ in range(2):
-        for page in pages:
-            reader.read(root_of(page))
-        sizes.append(settled_bytes())
-    words = [word for word in b" ".join(page.html for page in pages).split() if word.isalnum()]
-    html = b" ".join(words[:60]) + b"<p>"
-    root = root_of(Page("http://example.com/huge", html * (huge_bytes // len(html))))
-    before = settled_bytes()
-    reader.read(root)
-    return {
-        f"{len(pages):,} pages": (sizes[1] - sizes[0]) / 1024,
-        "the same again": (sizes[2] - sizes[1]) / 1024,
-        f"a page of {huge_bytes:,} bytes": (settled_bytes() - before) / 1024,
-    }
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, measure, print tables or JSON."""
     parser = arguments_of(__doc__)
@@ -278,8 +159,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     if "pages" in options.only:
         result["a page"] = measure_pages(pages, options.repeats)
-    if "steps" in options.only:
-        result["a step, pure"] = measure_steps(pages, options.repeats)
     documents = [next(iter(by_kernel.values())).extract(root_of(page)) for page in pages]
     if "texts" in options.only:
         contestants: dict[str, Callable[[str], object]] = {
@@ -290,14 +169,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             contestants |= found
             result["missing"] = [f"{name}: {why}" for name, why in missing.items()]
         result["microseconds of a text"] = measure_texts(text_sets(documents), contestants, options.repeats)
-    if "threads" in options.only:
-        texts = list(islice(cut([document.text for document in documents], CHARACTERS, LARGE), LARGE_PAGES))
-        result["threads"] = measure_threads(large_pages(packs), texts, options.repeats)
-    if "memory" in options.only:
-        remembered = pages if options.pages < REMEMBERED / 10 else sample(packs, REMEMBERED)
-        result["growth in KiB"] = {
-            kernel: alone(measure_memory, kernel, remembered, HUGE) for kernel in by_kernel
-        }
     return show(__file__, options, arguments, result)
 
 

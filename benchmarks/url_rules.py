@@ -3,7 +3,6 @@
     python benchmarks/url_rules.py                       # a table; --json for programs
     python benchmarks/url_rules.py --only manual "session on every link"
     python benchmarks/url_rules.py --hostile             # pages lost to a site that deceives
-    python benchmarks/url_rules.py --attacks --scale 10  # pages, URLs and headers made to take long
 
 The sites are the trees of real pages that ``SIMHASH_EVAL_PACK`` names, and the example site, each with parameters
 that are put on its links: session ids, tracking, the order of a list. Nothing is sent: what a server would answer is
@@ -16,10 +15,6 @@ was avoided; the pages that were skipped, never fetched, and repeat none that wa
 out what has an effect; the groups of URLs that were stopped; the microseconds of a URL, whether it was sent or
 skipped, looks at pages included; and the bytes of the rules.
 
-With ``--attacks`` instead: each attack of ``tests/attacks.py`` in three sizes, each twice the one before, goes
-through every way into the plugin. By kernel the milliseconds of the slowest way for the largest size, those of the
-middleware for one page, and the largest factor of all ways from one size to the next: 2 is linear work, 4 is
-quadratic, and what takes less than 20 ms has none. Processor time, the least of two runs. ``parse`` is Scrapy's own.
 """
 
 from __future__ import annotations
@@ -43,9 +38,8 @@ from magazine.site import build_site
 from w3lib.url import safe_url_string
 
 from benchmarks.lib.pack import Pack
-from benchmarks.lib.processes import timed
 from benchmarks.lib.report import arguments_of, progress, show
-from scrapy_simhash import NearDuplicateDetector, kernel
+from scrapy_simhash import NearDuplicateDetector
 from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.observers.url_rules.cut_url import cut
 from scrapy_simhash.observers.url_rules.evidence import EXPLORED
@@ -54,7 +48,6 @@ from scrapy_simhash.observers.url_rules.host import Page
 from scrapy_simhash.observers.url_rules.kept_requests import MOST_KEPT
 from scrapy_simhash.observers.url_rules.rules import UrlRules
 from scrapy_simhash.page.text import parse
-from tests.attacks import ATTACKS, SIZES, TOGETHER, Case, entries, growth, kernel_of, seconds
 
 #: Parameters that the generators put on links, and that have no effect.
 IDLE = frozenset(("sid", "ts", "utm_source", "utm_medium", "sort"))
@@ -355,36 +348,14 @@ def worst(attacks: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def measure_attack(name: str, scale: float) -> dict[str, Any]:
-    """Return what the plugin and Scrapy's own parse take for an attack."""
-    one = ATTACKS[name]
-    visits = [one.make(max(1, int(one.units * scale * size))) for size in SIZES]
-    cases = [Case(visit) for visit in visits]
-    result: dict[str, Any] = {"parse ms": timed(lambda: Case(visits[-1]))[1] / 1e6}
-    for chosen in ("native", "pure") if kernel.native is not None else ("pure",):
-        with kernel_of(chosen):
-            ways = {entry: [seconds(way, case, 2) for case in cases] for entry, way in entries()}
-        factor = max(map(growth, ways.values()))
-        slowest = max((way for way in ways if way not in TOGETHER), key=lambda way: ways[way][-1])
-        result |= {
-            f"{chosen} ms": 1e3 * ways[slowest][-1],
-            f"{chosen}, slowest way": slowest,
-            f"{chosen}, middleware ms": 1e3 * ways["middleware"][-1] / 2,
-            f"{chosen}, growth": factor if factor > 1 else None,
-        }
-    return result
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, measure, print tables or JSON."""
     parser = arguments_of(__doc__)
-    parser.add_argument("--only", nargs="*", help="sites, marks or attacks whose names contain one of these")
+    parser.add_argument("--only", nargs="*", help="sites or marks whose names contain one of these")
     parser.add_argument(
         "--most", type=int, default=10, help="requests, as a multiple of the pages (%(default)s)"
     )
     parser.add_argument("--hostile", action="store_true", help="sites that train a rule and hide pages then")
-    parser.add_argument("--attacks", action="store_true", help="pages, URLs and headers made to take long")
-    parser.add_argument("--scale", type=float, default=1.0, help="1 makes attacks of 100, 200 and 400 kB")
     options = parser.parse_args(arguments)
 
     def is_wanted(name: str) -> bool:
@@ -397,11 +368,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for links in (1_000, 20_000)
             for share in (0.002, 0.01, 0.05, 0.2, 1)
         ]
-    elif options.attacks:
-        result["attacks"] = {}
-        for name in filter(is_wanted, ATTACKS):
-            progress(f"{name} ...")
-            result["attacks"][name] = measure_attack(name, options.scale)
     else:
         result["sites"] = []
         for tree in trees():

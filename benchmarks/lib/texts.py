@@ -1,11 +1,8 @@
-"""Texts of a given length, in languages that are written in different ways.
+"""Texts of a given length, in two languages that are written in different ways.
 
-English, Spanish and Chinese are real: the main texts of pages, one after another, cut to size; of Chinese ones those
-that are Chinese for the most part, for manuals of software are half program. Where they do not suffice, as with the
-example site, they are gone through again with their sentences in another order. The other
-languages are drawn: no page of theirs is at hand, so the words of a few sentences in ``words/`` are put in random
-order (those of Thai are parted by spaces there, and nowhere else). Such a text has as many shingles as a real one,
-but fewer words.
+The main texts of pages, one after another, cut to size; of Chinese ones those that are Chinese for the most part, for
+manuals of software are half program. Where they do not suffice, as with the example site, they are gone through again
+with their sentences in another order.
 """
 
 from __future__ import annotations
@@ -14,14 +11,12 @@ import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 
 from scrapy_simhash import Document
 
 SEED = 65
 #: Texts of each set.
 COUNT = 24
-DRAWN = Path(__file__).parent / "words"
 
 WORDS, CHARACTERS = "words", "characters"
 
@@ -37,28 +32,23 @@ def text_sets(documents: Iterable[Document]) -> dict[str, list[str]]:
         by_language.setdefault(document.language or "", []).append(document.text)
     if mostly := [text for text in by_language.get("zh", ()) if _is_mostly_han(text)]:
         by_language["zh"] = mostly
-    wanted = [("en", WORDS, 1000), ("en", WORDS, 5000), ("zh", CHARACTERS, 2000), ("es", WORDS, 1000)]
-    sets = {
+    wanted = [("en", WORDS, 1000), ("en", WORDS, 5000), ("zh", CHARACTERS, 2000)]
+    return {
         f"{code}, {size:,} {unit}": list(islice(cut(by_language[code], unit, size), COUNT))
         for code, unit, size in wanted
         if any(map(str.strip, by_language.get(code, ())))
     }
-    for code, unit, size in [*((code, WORDS, 1000) for code in ("ru", "ar", "hi")), ("th", CHARACTERS, 2000)]:
-        sets[f"{code}, {size:,}, drawn"] = list(islice(cut(_draw(code), unit, size), COUNT))
-    return sets
 
 
-def cut(texts: Sequence[str] | Iterator[str], unit: str, size: int) -> Iterator[str]:
+def cut(texts: Sequence[str], unit: str, size: int) -> Iterator[str]:
     r"""Yield texts of *size* words or characters without end, cut from *texts* one after another.
 
-    When a sequence is used up it begins again, its sentences shuffled; an iterator is taken to be endless.
-
-    Raises ValueError for a sequence without a word.
+    When they are used up they begin again, their sentences shuffled. Raises ValueError if there is no word in them.
 
     >>> list(islice(cut(["one two three", "four five"], WORDS, 2), 2))
     ['one two', 'three\n\nfour']
     """
-    stream = iter(_again(texts)) if isinstance(texts, Sequence) else texts
+    stream = _again(texts)
     rest = ""
     while True:
         end = _end(rest, unit, size)
@@ -92,12 +82,3 @@ def _again(texts: Sequence[str]) -> Iterator[str]:
     while True:
         draw.shuffle(sentences)
         yield "".join(sentences)
-
-
-def _draw(code: str) -> Iterator[str]:
-    """Yield paragraphs of random words, without end."""
-    draw = random.Random(SEED)
-    words = (DRAWN / f"{code}.txt").read_text("utf-8").split()
-    between = "" if code == "th" else " "
-    while True:
-        yield between.join(draw.choices(words, k=80))
