@@ -41,7 +41,7 @@ class Lived(HammingIndex):
 
     def __init__(self, core: Postings, max_distance: int, plan: Plan | ProbingPlan | None) -> None:
         """Take what is there; *plan* serves for pairs."""
-        self._core, self._distance, self.plan = core, max_distance, plan
+        self.core, self._distance, self.plan = core, max_distance, plan
 
     @property
     def max_distance(self) -> int:
@@ -104,11 +104,11 @@ def _not_the_same(native: Lived, expected: Lived) -> list[str]:
     lines = []
     if held != wanted:
         lines.append(f"the kernel holds {len(held)} postings, pure Python {len(wanted)}, and not the same")
-    if (len(native), native._core.values) != (len(expected), expected._core.values):
+    if (len(native), native.core.values) != (len(expected), expected.core.values):
         lines.append(f"the kernel counts {len(native)} postings, pure Python {len(expected)}")
-    if native._core.next_key != expected._core.next_key:
+    if native.core.next_key != expected.core.next_key:
         lines.append(
-            f"the kernel numbers on from {native._core.next_key}, pure Python from {expected._core.next_key}"
+            f"the kernel numbers on from {native.core.next_key}, pure Python from {expected.core.next_key}"
         )
     return lines
 
@@ -137,7 +137,7 @@ def _done(index: Lived | LinearScan, call: str, values: list[Any], keys: list[An
 
 def _pairs(index: Lived) -> list[tuple[int, int, int]]:
     values = sorted({value for value, _ in index})
-    if isinstance(index._core, Postings):
+    if isinstance(index.core, Postings):
         plan = index.plan if len(values) > PAIRED else None
         masks = [key_mask(plan.blocks, key) for key in plan.keys] if isinstance(plan, Plan) else [0]
         return sorted(pure_pairs(values, masks, index.max_distance, lambda share: None))

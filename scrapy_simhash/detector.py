@@ -63,6 +63,7 @@ class NearDuplicateDetector:
         self._telling = asyncio.Lock()
         self.config = config or Config()
         self._scope_of = scope_function(self.config.scope)
+        self._has_scopes = self.config.scope != "crawl"
         self.fingerprinter = fingerprinter or PageFingerprinter(self.config)
         self._was_given_store = store is not None
         # An empty store is false, since it has a length.
@@ -167,7 +168,12 @@ class NearDuplicateDetector:
         posting = self.posting(reading, url, key)
         if posting is None:
             return NOTHING_SAID
-        verdict = self.verdict(posting, await self.claim(posting, remember))
+        if self._unsettled or self._being_told or not remember:
+            claim = await self.claim(posting, remember)
+        else:
+            answer = self.store.claim(posting)
+            claim = answer if isinstance(answer, Claim) else await answer
+        verdict = verdict_of(posting, claim) if self._across_scopes is None else self.verdict(posting, claim)
         sites = self.sites
         if remember and sites is not None and reading.fingerprint is not None and reading.pieces:
             if self.store.is_remote:
@@ -268,7 +274,8 @@ class NearDuplicateDetector:
         if key is None:
             key = url.encode("utf-8", "surrogatepass")
         seen = int(self._clock())
-        return Posting(key, url, self._scope_of(url), fingerprint, is_short, reading.text_hash, seen)
+        scope = self._scope_of(url) if self._has_scopes else ""
+        return Posting(key, url, scope, fingerprint, is_short, reading.text_hash, seen)
 
     def verdict(self, posting: Posting, claim: Claim) -> Verdict:
         """Return what a claim says about the page that asked, with the page of another scope that it repeats."""

@@ -143,7 +143,9 @@ class PageChecker:
             if self._is_remote:
                 await detector.load_site(url)
             since = perf_counter()
-            read = partial(detector.read, root, url, content_language=language_of(response))
+            has_language = dict.__contains__(response.headers, b"Content-Language")
+            language = language_of(response) if has_language else None
+            read = partial(detector.read, root, url, content_language=language)
             if is_large:
                 stats_of(self._crawler).inc_value(names.STAT_THREADED)
                 reading = await self._in_thread(read)

@@ -43,6 +43,9 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
         """Raise NearDuplicate for a page to be dropped: its callback is not called, its errback is."""
+        # Of most pages nothing was decided.
+        if response.request is None or names.META_DONE not in response.request.meta:
+            return
         if _action_on(response) == Action.DROP_PAGE:
             # Counted here and not below: an errback, and each rule of a CrawlSpider has one, ends the matter.
             raise self._drops.page(response)
@@ -57,10 +60,11 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
     ) -> AsyncIterator[Any]:
         """Yield what is left of *result*, as the base class does; that one has a generator more around each item."""
+        asked = None if response is None else response.request
         async for one in result:
             if isinstance(one, Request):
                 one = self.get_processed_request(one, response)
-            else:
+            elif self._item_marks is not None or (asked is not None and names.META_DONE in asked.meta):
                 one = self.get_processed_item(one, response)
             if one is not None:
                 yield one

@@ -70,18 +70,14 @@ class HammingIndex(ABC):
     look-up and its insert are one step for an event loop.
     """
 
-    __slots__ = ("_core",)
-    _core: Postings
+    __slots__ = ("core",)
+    core: Postings
+    """What stores and searches, the kernel's or that of pure Python."""
 
     @property
     @abstractmethod
     def max_distance(self) -> int:
         """The greatest distance of a match, in bits."""
-
-    @property
-    def core(self) -> Any:
-        """What stores and searches, the kernel's or that of pure Python."""
-        return self._core
 
     @property
     def nbytes(self) -> int:
@@ -91,11 +87,11 @@ class HammingIndex(ABC):
         tables, without what the allocator adds to each block (up to 16 bytes in some 1,000). Ask for it now and
         then, not for every page.
         """
-        return self._core.nbytes
+        return self.core.nbytes
 
     def __len__(self) -> int:
         """Return the number of postings. O(1)."""
-        return len(self._core)
+        return len(self.core)
 
     def __repr__(self) -> str:
         """Return what a person wants to know first.
@@ -121,7 +117,7 @@ class HammingIndex(ABC):
         (True, False)
         """
         value, key = posting
-        return self._core.has(value, key)
+        return self.core.has(value, key)
 
     def __reduce__(self) -> NoReturn:
         """Refuse: an index is not pickled, nor copied by ``copy``."""
@@ -133,7 +129,7 @@ class HammingIndex(ABC):
 
         A key is returned once, with the nearest of its values. An empty list if there is none.
         """
-        return self._core.find(value)
+        return self.core.find(value)
 
     def nearest(self, values: Iterable[SupportsIndex], most: int) -> tuple[list[Match], list[int]]:
         """Return the *most* nearest postings of all *values* together, and how many each value has within reach.
@@ -147,7 +143,7 @@ class HammingIndex(ABC):
         >>> index.nearest([0b0000, 2**64 - 1], most=2)
         ([Match(key=0, value=0, distance=0), Match(key=1, value=1, distance=1)], [3, 0])
         """
-        return self._core.nearest(list(values), most)
+        return self.core.nearest(list(values), most)
 
     def keys_of(self, value: SupportsIndex) -> list[int]:
         """Return the keys that are stored with this very *value*, smallest first.
@@ -158,7 +154,7 @@ class HammingIndex(ABC):
         >>> index.keys_of(0b0001), index.keys_of(0b0000)
         ([0, 2], [])
         """
-        return self._core.keys_of(value)
+        return self.core.keys_of(value)
 
     def find_or_add(self, value: SupportsIndex, key: SupportsIndex) -> list[Match]:
         """Return what ``find`` returns; if that is nothing, add the posting.
@@ -172,11 +168,11 @@ class HammingIndex(ABC):
         >>> len(index)
         1
         """
-        return self._core.find_or_add(value, key)
+        return self.core.find_or_add(value, key)
 
     def add(self, value: SupportsIndex, key: SupportsIndex) -> None:
         """Store the posting of *value* and *key*; storing it again changes nothing."""
-        self._core.add(value, key)
+        self.core.add(value, key)
 
     def discard(self, value: SupportsIndex, key: SupportsIndex) -> bool:
         """Take the posting out and return whether it was there.
@@ -189,7 +185,7 @@ class HammingIndex(ABC):
         >>> index.discard(5, key=1), index.discard(5, key=1), len(index)
         (True, False, 0)
         """
-        return self._core.discard(value, key)
+        return self.core.discard(value, key)
 
     def add_many(self, values: Iterable[SupportsIndex], keys: Iterable[SupportsIndex] | None = None) -> None:
         """Add every posting of *values* with *keys*, as ``add`` would one by one, but faster.
@@ -206,7 +202,7 @@ class HammingIndex(ABC):
         [(1048576, 0), (1099511627776, 1)]
         """
         for row, row_keys, first in self._batches(values, keys):
-            self._core.add_many(row, row_keys, first)
+            self.core.add_many(row, row_keys, first)
 
     def find_or_add_many(
         self, values: Iterable[SupportsIndex], keys: Iterable[SupportsIndex] | None = None
@@ -224,9 +220,9 @@ class HammingIndex(ABC):
         """
         nearest = array("q")
         for row, row_keys, first in self._batches(values, keys):
-            nearest.frombytes(self._core.find_or_add_many(row, row_keys, first))
+            nearest.frombytes(self.core.find_or_add_many(row, row_keys, first))
             if row_keys is None:
-                self._core.next_key = max(self._core.next_key, first + len(row) // 8)
+                self.core.next_key = max(self.core.next_key, first + len(row) // 8)
         return nearest
 
     def find_many(self, values: Iterable[SupportsIndex]) -> Iterator[list[Match]]:
@@ -246,7 +242,7 @@ class HammingIndex(ABC):
         return (
             matches
             for start in starts
-            for matches in self._core.find_many(row[start : start + FOUND_BATCH].tobytes())
+            for matches in self.core.find_many(row[start : start + FOUND_BATCH].tobytes())
         )
 
     def pairs(self, progress: Progress | None = None) -> Iterator[tuple[int, int, int]]:
@@ -271,7 +267,7 @@ class HammingIndex(ABC):
     ) -> Iterator[tuple[bytes, bytes | None, int]]:
         """Yield *values* and *keys* batch by batch, as bytes of native numbers, and the key of the first value."""
         row = row_of(values)
-        first = self._core.next_key
+        first = self.core.next_key
         numbers = None
         if keys is None:
             if len(row):
@@ -280,18 +276,18 @@ class HammingIndex(ABC):
             numbers = _row_of_keys(keys)
             if len(numbers) != len(row):
                 raise ValueError(f"there must be one key for every value, got {len(numbers)} for {len(row)}")
-        size = Postings.batch if isinstance(self._core, Postings) else NATIVE_BATCH
+        size = Postings.batch if isinstance(self.core, Postings) else NATIVE_BATCH
         for start in range(0, len(row), size):
             batch = None if numbers is None else numbers[start : start + size].tobytes()
             yield row[start : start + size].tobytes(), batch, first + start
 
     def _columns(self) -> Iterator[tuple[bytes, bytes]]:
         """Yield all postings part by part, as two rows of native uint64: values, and the key of each."""
-        return (self._core.part(number) for number in range(self._core.parts()))
+        return (self.core.part(number) for number in range(self.core.parts()))
 
     def _check(self) -> None:
         """Assert what must hold between two calls. For tests: O(everything)."""
-        self._core.check()
+        self.core.check()
 
 
 def _row_of_keys(keys: Iterable[SupportsIndex]) -> memoryview:
@@ -397,12 +393,12 @@ class SimhashIndex(HammingIndex):
     def _set_up(self, plans: list[tuple[int, Plan]]) -> None:
         self._plans = plans
         self._max_distance = plans[0][1].max_distance
-        self._core = core_for(self._max_distance, plans)
+        self.core = core_for(self._max_distance, plans)
 
     @property
     def plan(self) -> Plan:
         """The plan that the tables follow, or would if they were not still a scan."""
-        return next((plan for upto, plan in self._plans if self._core.values < upto), self._plans[-1][1])
+        return next((plan for upto, plan in self._plans if self.core.values < upto), self._plans[-1][1])
 
     @property
     def max_distance(self) -> int:
@@ -475,7 +471,7 @@ class ProbingIndex(HammingIndex):
 
     def _set_up(self, plan: ProbingPlan) -> None:
         self._plan = plan
-        self._core = core_for(plan.max_distance, [(FOREVER, plan)])
+        self.core = core_for(plan.max_distance, [(FOREVER, plan)])
 
     @property
     def plan(self) -> ProbingPlan:

@@ -13,13 +13,10 @@ cdef extern from "page.h" nogil:
         pass
     ctypedef struct char_block:
         uint32_t normal[256]
-        uint8_t classes[256]
-        uint8_t order[256]
-        size_t n_more
-        uint32_t more[1]
     ctypedef struct char_table:
-        char_block *blocks[4352]
-        int (*load)(void *of, uint32_t block) noexcept nogil
+        size_t n_more
+        uint32_t more[8192]
+        int (*load)(void *of, uint32_t character) noexcept nogil
         void *of
 
     ctypedef struct counts:
@@ -161,9 +158,10 @@ cdef extern from "hashing.h" nogil:
 
 
 cdef extern from "characters.h" nogil:
-    size_t sizeof_char_block "sizeof(char_block)"
-    void unchanged(char_block *block, uint32_t number)
-    void STORE_POINTER(char_block **place, char_block *value)
+    int CHARS_IN_BLOCK, CHAR_WORD, CLASSES_SHIFT, KIND_SHIFT, NORMAL_MANY, NORMAL_COMPLEX, MOST_MORE
+    uint32_t CHAR_UNASKED
+    char_block *char_block_for(char_table *table, uint32_t character)
+    void char_put(char_block *block, uint32_t character, uint32_t normal, uint8_t classes, uint8_t order)
 
 
 cdef class Rules:

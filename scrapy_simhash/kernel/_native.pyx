@@ -73,7 +73,7 @@ cdef class Rules:
     """The rules and words of the pure Python modules, as the C code reads them; made once, then read only."""
 
     def __init__(self, definition):
-        self._load = definition.char_block
+        self._load = definition.character
         self._normalize = definition.normalize
         self._has_price = definition.has_price
         self._weight = definition.weight
@@ -86,7 +86,7 @@ cdef class Rules:
         self._take_words(&self.c.things, definition.things)
         self._take_words(&self.c.stopwords, definition.stopwords)
         self._take_numbers(definition)
-        self.c.chars.load = load_block
+        self.c.chars.load = load_character
         self.c.chars.of = <void *>self
         self.c.python = <void *>self
         self.c.normalize = normalize_word
@@ -148,27 +148,37 @@ cdef check_room(str what, size_t n, size_t most):
         raise ValueError(f"the kernel has room for {most} {what}, got {n}")
 
 
-cdef int load_block(void *of, uint32_t number) noexcept with gil:
+cdef int load_character(void *of, uint32_t code) noexcept with gil:
+    """Ask Python about a character, unless another thread was faster."""
     cdef Rules self = <Rules>of
-    cdef char_block *made
-    cdef char_block **place = &self.c.chars.blocks[number]
+    cdef char_table *table = &self.c.chars
+    cdef char_block *block
+    cdef uint32_t entry, each, first = code - code % CHARS_IN_BLOCK
+    cdef size_t n
     try:
-        if place[0] != NULL:  # another thread was faster
-            return 0
-        normal, classes, order, more = self._load(number)
-        if len(normal) not in (0, 1024) or len(classes) != 256 or len(order) != 256 or len(more) % 4:
-            raise ValueError("a block of characters has the wrong size")
-        made = <char_block *>malloc(sizeof_char_block + len(more))
-        if made == NULL:
+        block = char_block_for(table, code)
+        if block == NULL:
             raise MemoryError
-        memcpy(made.normal, <const char *>(<bytes>normal), len(normal))
-        memcpy(made.classes, <const char *>(<bytes>classes), 256)
-        if not normal:
-            unchanged(made, number)
-        memcpy(made.order, <const char *>(<bytes>order), 256)
-        made.n_more = len(more) // 4
-        memcpy(made.more, <const char *>(<bytes>more), len(more))
-        STORE_POINTER(place, made)
+        if block.normal[code - first] != CHAR_UNASKED:
+            return 0
+        normal, classes, order, more = self._load(code)
+        n = len(more) // 4
+        if normal is None:
+            for each in range(first, first + CHARS_IN_BLOCK):
+                char_put(block, each, <uint32_t>classes << CLASSES_SHIFT | each, classes, 0)
+            return 0
+        entry = normal
+        if entry >> KIND_SHIFT == NORMAL_MANY:
+            if not 0 < n < 256 or len(more) % 4:
+                raise ValueError("a character becomes 1 to 255 others")
+            # Without room the words that it stands in are left to Python.
+            if table.n_more + n > MOST_MORE:
+                entry = <uint32_t>NORMAL_COMPLEX << KIND_SHIFT
+            else:
+                memcpy(table.more + table.n_more, <const char *>(<bytes>more), 4 * n)
+                entry |= <uint32_t>(table.n_more << 8 | n)
+                table.n_more += n
+        char_put(block, code, entry, classes, order)
     except BaseException as failure:
         self.failure = failure
         return -1
@@ -494,7 +504,7 @@ cdef class Reader:
     def __dealloc__(self):
         page_free(self.spare)
 
-    def read_tree(self, _Element root not None, str language, settings not None, site, str url):
+    def read_tree(self, _Element root not None, str language, settings not None, site=None, str url=""):
         """Return the Reading of a page; *site* is a KnownSite or None."""
         cdef page *p = self._take()
         try:

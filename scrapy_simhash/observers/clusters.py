@@ -37,8 +37,16 @@ class ClusterReporter(Observer):
         verdict, book = page.verdict, self.book
         if verdict.cluster is None:
             return
+        canonical: str | None = None
+        if page.known_hints is not None:
+            canonical = page.known_hints.canonical
+        elif self._asks_for_canonical and (reading := page.reading) is not None:
+            response = page.response
+            if reading.may_name_canonical or dict.__contains__(response.headers, b"Link"):
+                links = header_values(response, b"Link")
+                canonical = read_canonical(tree_of(response), response.url, links)
         largest, later = book.largest, book.preferred_later
-        page.preferred = book.note(verdict, page.response.url, self._canonical(page))
+        page.preferred = book.note(verdict, page.response.url, canonical)
         if page.preferred is not None:
             page.request.meta[names.META_PREFERRED] = page.preferred
         # At once, and not at the end, where others may have read the stats already.
@@ -46,17 +54,6 @@ class ClusterReporter(Observer):
             self._stats.set_value(names.STAT_LARGEST_CLUSTER, book.largest)
         if book.preferred_later != later:
             self._stats.set_value(names.STAT_PREFERRED_LATER, book.preferred_later)
-
-    def _canonical(self, page: JudgedPage) -> str | None:
-        """Return the canonical URL that a page names, if that matters or is known anyway."""
-        if page.known_hints is not None:
-            return page.known_hints.canonical
-        if not self._asks_for_canonical or (reading := page.reading) is None:
-            return None
-        response = page.response
-        if not reading.may_name_canonical and not dict.__contains__(response.headers, b"Link"):
-            return None
-        return read_canonical(tree_of(response), response.url, header_values(response, b"Link"))
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """Tell of every cluster that had copies: by the signal, and with ``SIMHASH_DEBUG`` in the log."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from scrapy_simhash.exceptions import RecordDamaged
 from scrapy_simhash.index import HammingIndex
@@ -355,7 +355,8 @@ class LocalStore(Store):
 
     def _find_new(self, fingerprint: Fingerprint, index: HammingIndex, look: SecondLook) -> Found:
         """Do what _find() does for a page that is new and has a sketch, by one call of the kernel."""
-        found_by, values, is_by_learning, chosen = index.core.near(
+        native: Any = index.core
+        found_by, values, is_by_learning, chosen = native.near(
             look,
             fingerprint.compared_bytes(),
             subject_number(fingerprint.sketch),

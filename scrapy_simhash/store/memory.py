@@ -105,15 +105,22 @@ class MemoryStore(LocalStore):
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. With the kernel, one call of it."""
         if self._native is not None and self._look is not None:
             most, nearby = candidates.MOST_COMPARED, candidates.MOST_NEARBY
-            core = self._index(posting.scope).core
-            done = self._native.claim(posting, core, self._look, most, nearby, self.explains)
+            scope = posting.scope
+            index = self._indexes.get(scope)
+            if index is None:
+                index = self._index(scope)
+            done = self._native.claim(posting, index.core, self._look, most, nearby, self.explains)
             if done is not None:
                 claim, found_by = done
                 self._size += 1
                 self._page_end += 1
                 if found_by is not None:
                     self._content_end += 1
-                    self._count(posting.scope, found_by)
+                    # To be found by its text is the rule.
+                    if found_by & candidates.BY_TEXT:
+                        self.index_size += 1
+                    else:
+                        self._count(scope, found_by)
                 return claim
         return super().claim(posting)
 

@@ -107,7 +107,7 @@ def test_a_planted_difference_of_an_index_is_found_and_made_short(
 
     def mistaken(self: HammingIndex, value: int) -> object:
         found = find(self, value)
-        is_native = kernel.hamming is not None and isinstance(self._core, kernel.hamming.Postings)
+        is_native = kernel.hamming is not None and isinstance(self.core, kernel.hamming.Postings)
         return found[:-1] if is_native and len(self) > 1 else found
 
     monkeypatch.setattr(HammingIndex, "find", mistaken)

@@ -32,7 +32,7 @@ def core_of(core: str, max_distance: int, steps: Steps, leaf_size: int = 4) -> P
 def over(core: str, plan: Plan, leaf_size: int = 4, steps: Steps = ()) -> SimhashIndex:
     """Return an index over the tables of *plan* from the first fingerprint on, or over *steps*."""
     index = SimhashIndex.from_plan(plan)
-    index._core = core_of(core, plan.max_distance, steps or [(FOREVER, plan)], leaf_size)
+    index.core = core_of(core, plan.max_distance, steps or [(FOREVER, plan)], leaf_size)
     return index
 
 
@@ -44,7 +44,7 @@ def probing(core: str, max_distance: int, blocks: int) -> ProbingIndex:
 def probing_over(core: str, plan: ProbingPlan) -> ProbingIndex:
     """Return the same over any plan."""
     index = ProbingIndex.from_plan(plan)
-    index._core = core_of(core, plan.max_distance, [(FOREVER, plan)])
+    index.core = core_of(core, plan.max_distance, [(FOREVER, plan)])
     return index
 
 

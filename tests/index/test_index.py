@@ -223,7 +223,7 @@ def test_one_value_with_thousands_of_keys_is_stored_once(core: str) -> None:
     for key in range(5000, 6000):
         index.add(42, key)
     index._check()
-    assert (index._core.values, len(index)) == (1, 6000)
+    assert (index.core.values, len(index)) == (1, 6000)
     assert [match.key for match in index.find(43)] == list(range(6000))
     for key in range(5999):
         assert index.discard(42, key)
@@ -313,7 +313,7 @@ def test_what_changes_while_the_tables_do_is_so_in_those_that_follow(core: str) 
     assert all(index.find(values[at]) == [Match(keys[at], values[at], 0)] for at in range(60, 300))
     for key in range(300, 400):
         index.add(values[key], key)
-    assert not index._core.is_moving
+    assert not index.core.is_moving
     index._check()
     assert all(index.find(values[at]) == [Match(keys[at], values[at], 0)] for at in range(60, 400))
 

@@ -133,7 +133,7 @@ def test_tables_that_replace_others_answer_the_same_before_while_and_after() -> 
     was_moving = set()
     for key, value in enumerate(values):
         index.add(value, key)
-        was_moving.add(index._core.is_moving)
+        was_moving.add(index.core.is_moving)
         if key % 499 == 0:
             index._check()
             asked = draw.randrange(key + 1)

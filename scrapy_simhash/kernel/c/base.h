@@ -82,13 +82,17 @@ static inline uint64_t load8(const void *from)
     return word;
 }
 
-/* A pointer that one thread publishes and others read without a lock. */
+/* A pointer, or 32 bits, that one thread publishes and others read without a lock. */
 #if defined(_MSC_VER)
 #define LOAD_POINTER(place) (*(void *volatile *)(place))
 #define STORE_POINTER(place, value) (*(void *volatile *)(place) = (value))
+#define LOAD_WORD(place) (*(volatile uint32_t *)(place))
+#define STORE_WORD(place, value) (*(volatile uint32_t *)(place) = (value))
 #else
 #define LOAD_POINTER(place) __atomic_load_n((place), __ATOMIC_ACQUIRE)
 #define STORE_POINTER(place, value) __atomic_store_n((place), (value), __ATOMIC_RELEASE)
+#define LOAD_WORD LOAD_POINTER
+#define STORE_WORD STORE_POINTER
 #endif
 
 /* --- Eight bytes at a time, on any machine: which bytes of a word are of a kind. */

@@ -110,7 +110,7 @@ static inline bool is_space(uint32_t character)
            character == 0x202f || character == 0x205f || character == 0x3000;
 }
 
-/* --- What is known about each character, 256 at a time: asked of the interpreter when a character is first met.
+/* --- What is known about each character: asked of the interpreter when it is first met.
  *
  * So the kernel has the Unicode tables of the Python it runs in, and none of its own that could differ from them.
  */
@@ -125,44 +125,61 @@ enum { CHARACTER = 0x1fffff, CLASSES_SHIFT = 21 };
 enum {
     KIND_SHIFT = 30,
     NORMAL_ONE = 0,     /* it becomes the character in the lower bits, most often itself, with the classes of that */
-    NORMAL_MANY = 1,    /* it becomes `more[offset] ...`: 16 bits of offset, 8 bits of length */
+    NORMAL_MANY = 1,    /* it becomes `table->more[offset] ...`: 16 bits of offset, 8 bits of length */
     NORMAL_GONE = 2,    /* it is left out */
     NORMAL_COMPLEX = 3, /* it changes with its neighbours: Python normalises the word */
 };
 
-enum { CHARS_IN_BLOCK = 256, CHAR_BLOCKS = 0x110000 / CHARS_IN_BLOCK };
+/* A character that was not met yet. */
+#define CHAR_UNASKED 0xffffffffu
+
+/* All that characters of Unicode 14 become takes 3,229. */
+enum { CHARS_IN_BLOCK = 256, CHAR_BLOCKS = 0x110000 / CHARS_IN_BLOCK, MOST_MORE = 1 << 13 };
 
 typedef struct {
-    uint32_t normal[CHARS_IN_BLOCK];
+    uint32_t normal[CHARS_IN_BLOCK]; /* published last */
     uint8_t classes[CHARS_IN_BLOCK];
     uint8_t order[CHARS_IN_BLOCK]; /* canonical combining class */
-    size_t n_more;
-    uint32_t more[]; /* what the characters of kind MANY become */
 } char_block;
-
-/* Has each character of a block normalised to itself; the classes are there. */
-static inline void unchanged(char_block *block, uint32_t number)
-{
-    for (uint32_t i = 0; i < CHARS_IN_BLOCK; i++)
-        block->normal[i] = (uint32_t)block->classes[i] << CLASSES_SHIFT | (number * CHARS_IN_BLOCK + i);
-}
 
 typedef struct {
     char_block *blocks[CHAR_BLOCKS];
-    /* Fills blocks[i]; 0 or -1 with a Python exception set. */
-    int (*load)(void *of, uint32_t block);
+    size_t n_more;
+    uint32_t more[MOST_MORE]; /* what the characters of kind MANY become */
+    /* Tells what is known about a character; 0 or -1 with a Python exception set. One thread at a time. */
+    int (*load)(void *of, uint32_t character);
     void *of;
 } char_table;
 
+/* Returns what is known about the characters of the block of one that is known. */
 static inline const char_block *char_block_of(hatch *way_out, char_table *table, uint32_t character)
 {
     char_block *block = LOAD_POINTER(&table->blocks[character / CHARS_IN_BLOCK]);
-    if (UNLIKELY(block == NULL)) {
-        if (table->load(table->of, character / CHARS_IN_BLOCK) != 0)
+    if (UNLIKELY(block == NULL || LOAD_WORD(&block->normal[character % CHARS_IN_BLOCK]) == CHAR_UNASKED)) {
+        if (table->load(table->of, character) != 0)
             escape(way_out, CALLBACK_FAILED);
         block = LOAD_POINTER(&table->blocks[character / CHARS_IN_BLOCK]);
     }
     return block;
+}
+
+/* Returns the block of a character, in which nothing is known where there was none before; NULL: no memory. */
+static inline char_block *char_block_for(char_table *table, uint32_t character)
+{
+    char_block **place = &table->blocks[character / CHARS_IN_BLOCK], *made;
+    if (*place == NULL && (made = malloc(sizeof *made)) != NULL) {
+        memset(made->normal, 0xff, sizeof made->normal);
+        STORE_POINTER(place, made);
+    }
+    return *place;
+}
+
+static inline void char_put(char_block *block, uint32_t character, uint32_t normal, uint8_t classes, uint8_t order)
+{
+    uint32_t i = character % CHARS_IN_BLOCK;
+    block->classes[i] = classes;
+    block->order[i] = order;
+    STORE_WORD(&block->normal[i], normal);
 }
 
 static inline uint8_t char_classes(hatch *way_out, char_table *table, uint32_t character)

@@ -241,7 +241,7 @@ static void normalize_word(page *p, const char *text, size_t n)
         p->wide.n = made;
         RESERVE(&p->way_out, p->wide, many + (size_t)(end - at));
         to = p->wide.at;
-        memcpy(to + made, block->more + (normal >> 8 & 0xffff), many * sizeof *to);
+        memcpy(to + made, table->more + (normal >> 8 & 0xffff), many * sizeof *to);
         made += many;
     }
     p->wide.n = made;

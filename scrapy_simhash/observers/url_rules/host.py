@@ -186,7 +186,7 @@ class HostRules:
         if url is None:
             return []
         self.pages += 1
-        reduced = self._reduce(url)
+        reduced = self._reduce(url) if self._in_force else Reduced(url, url, hash(url), 0, 0)
         # Who asks for no request asks for no turn.
         if self.checks.requests and (key := self._open_key(reduced)) is not None:
             self._came.increase(key)

@@ -225,20 +225,16 @@ HYPOTHESES = (
 _SIGNS = [(hypothesis, re.compile(hypothesis.sign, re.ASCII)) for hypothesis in HYPOTHESES]
 #: Those that paths have nothing to do with: their signs are at the beginning.
 _NOT_OF_PATH = [(each, sign) for each, sign in _SIGNS if not each.sign or each.sign.startswith(r"\A")]
-_OF_PATH = re.compile(
+#: Finds in a path what a hypothesis about paths may be true of.
+has_sign = re.compile(
     "|".join([each.sign for each, sign in _SIGNS if (each, sign) not in _NOT_OF_PATH]), re.ASCII
-)
+).search
 
 
-def hypotheses_about(url: CutUrl, *, is_alone: bool = False) -> list[Hypothesis]:
-    """Return the hypotheses that may be true of *url*: none of most URLs without parameters.
-
-    *is_alone* says that no URL was met with another scheme or another spelling of the host.
-    """
+def hypotheses_about(url: CutUrl) -> list[Hypothesis]:
+    """Return the hypotheses that may be true of *url*."""
     scheme, host, path, query = url
-    signs = _SIGNS if _OF_PATH.search(path) else _NOT_OF_PATH
-    if signs is _NOT_OF_PATH and not query and is_alone:
-        return []
+    signs = _SIGNS if has_sign(path) else _NOT_OF_PATH
     text = f"{scheme}://{host}{path}"
     return [each for each, sign in signs if (sign.search(text) if each.sign else query)]
 

@@ -116,17 +116,20 @@ class UrlRules:
         *now* is in seconds of Unix time. See `HostRules.learn`.
         """
         given_up: list[Choice] = []
+        learned: dict[str, HostRules] = {}
         for page in pages:
             site = site_of(page.url)
             host = self._find(site)
             is_new = None if page.asked is None or page.content == MISSING else self._is_new(page, site, host)
             for rule in host.learn(page, now, is_new=is_new):
                 given_up.append(Choice(rule, site))
-            self._weigh(host)
+            learned[site] = host
             if host.brought_new and page.parent is not None:
                 given_up += self.led_on(page.parent, site)
-            while self.weight > MOST_BYTES and len(self.hosts) > 1:
-                self._forget_one()
+        for host in learned.values():
+            self._weigh(host)
+        while self.weight > MOST_BYTES and len(self.hosts) > 1:
+            self._forget_one()
         return given_up
 
     def former(self, url: str, content: int, text: int) -> int:

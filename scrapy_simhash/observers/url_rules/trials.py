@@ -14,6 +14,7 @@ from scrapy_simhash.observers.url_rules.hypotheses import (
     PARAMETER,
     PARAMETER_VALUE,
     Hypothesis,
+    has_sign,
     hypotheses_about,
     prior,
     values_of,
@@ -187,7 +188,10 @@ class Trials:
         open_names: dict[str, Trial] = {}
         self._host = self._host or url[:2]
         self._is_alone = self._is_alone and url[:2] == self._host
-        for hypothesis in hypotheses_about(url, is_alone=self._is_alone):
+        # Of most URLs without parameters none may be true.
+        if self._is_alone and not url.query and not has_sign(url.path):
+            return
+        for hypothesis in hypotheses_about(url):
             for rule, value, shorter in hypothesis.of(url):
                 other = 0 if hypothesis.has_many_values else content_of(shorter)
                 if not hypothesis.has_many_values and not other:

@@ -1,4 +1,4 @@
-"""What the kernel knows about characters: asked of the pure functions, on this very interpreter, 256 at a time.
+"""What the kernel knows about characters: asked of the pure functions, on this very interpreter, when one is met.
 
 A character is normalised by itself wherever that is the same as normalising the text it stands in. NFKC looks at
 neighbours only where a mark may move or a pair may compose; such characters are ``COMPLEX``, and the kernel leaves
@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from struct import pack
 from unicodedata import category, combining, decomposition
 from unicodedata import normalize as to_form
@@ -65,16 +63,6 @@ class _Ranges:
         """Tell whether a character is in the set."""
         return bisect(self._ends, code) % 2 == 1
 
-    def row(self, start: int) -> bytes:
-        """Return 1 or 0 for each of the `SIZE` characters from *start* on."""
-        stop = start + SIZE
-        ends = self._ends[bisect(self._ends, start) : bisect(self._ends, stop - 1)]
-        row, is_in = b"", self.has(start)
-        for first, last in pairwise((start, *ends, stop)):
-            row += bytes((is_in,)) * (last - first)
-            is_in = not is_in
-        return row
-
 
 _MARKED, _UNSPACED, _INVISIBLE = _Ranges(MARKS), _Ranges(UNSPACED), _Ranges(INVISIBLE)
 
@@ -84,87 +72,42 @@ _MARKED, _UNSPACED, _INVISIBLE = _Ranges(MARKS), _Ranges(UNSPACED), _Ranges(INVI
 _LETTERS = frozenset((*range(0x4E, 0x9F), *range(0xAC, 0xD7)))
 
 
-def char_block(number: int) -> tuple[bytes, bytes, bytes, bytes]:
-    """Return what is known about the characters ``256 * number`` to ``256 * number + 255``.
+def character(code: int) -> tuple[int | None, int, int, bytes]:
+    """Return what is known about a character: how it is normalised, its classes, its place in the order of marks.
 
-    That is how each is normalised (32 bits in the byte order of the machine), its classes (8 bits), its place in the
-    order of marks (8 bits), and what the characters of kind ``MANY`` become (32 bits each). The first is empty where
-    each is normalised to itself. Takes 20 to 300 µs.
+    The first is None for a letter in whose whole block each character is a letter of these classes, and normalised to
+    itself. The last is what one of the kind ``MANY`` becomes, 32 bits each in the byte order of the machine. Some
+    microseconds.
     """
-    codes = range(SIZE * number, SIZE * (number + 1))
-    characters = list(map(chr, codes))
-    classes = _classes(codes.start, characters)
-    if number in _LETTERS or _are_plain(characters):
-        return b"", classes, bytes(SIZE), b""
-    seconds = _SECONDS | _seconds_of(characters)
-    kinds = map(category, characters)
-    unknown = {
-        ch for ch, kind, own in zip(characters, kinds, classes, strict=True) if _is_unknown(ch, kind, own)
-    }
-    normal: list[int] = []
-    more: list[int] = []
-    order = bytearray(map(combining, characters))
-    rows = zip(characters, classes, _each(normal_form, characters), _each(_apart, characters), strict=True)
-    for i, (character, own, form, apart) in enumerate(rows):
-        entry = ONE
-        if character in seconds or character in unknown:
-            entry = COMPLEX
-        elif not form == apart == character or order[i]:
-            entry = _kind(character, form, apart, seconds)
-        if entry == ONE:
-            entry |= own << CLASSES_SHIFT | codes[i] if form == character else _with_classes(form)
-        elif entry == MANY:
-            entry |= len(more) << 8 | len(form)
-            more += map(_with_classes, form)
-            # Case folding may make a letter of a mark: while it is one, a mark that follows can move before it.
-            order[i] = _BEFORE_NO_MARK if any(map(combining, form + to_form("NFKC", character))) else 0
-        normal.append(entry)
-    return pack(f"={SIZE}I", *normal), classes, bytes(order), pack(f"={len(more)}I", *more)
+    text, block = chr(code), code // SIZE
+    own, order = _with_classes(text), combining(text)
+    classes = own >> CLASSES_SHIFT
+    if block in _LETTERS:
+        return None, classes, 0, b""
+    form, apart = normal_form(text), to_form("NFKD", text)
+    seconds = _seconds(block)
+    if text in seconds or _is_unknown(text, classes):
+        return COMPLEX, classes, order, b""
+    if form == apart == text and not order:
+        return own, classes, 0, b""
+    kind = _kind(text, form, apart, seconds)
+    if kind == ONE:
+        return _with_classes(form), classes, order, b""
+    if kind != MANY:
+        return kind, classes, order, b""
+    # Case folding may make a letter of a mark: while it is one, a mark that follows can move before it.
+    order = _BEFORE_NO_MARK if any(map(combining, form + to_form("NFKC", text))) else 0
+    return kind, classes, order, pack(f"={len(form)}I", *map(_with_classes, form))
 
 
-def _are_plain(characters: Sequence[str]) -> bool:
-    """Tell whether each of *characters* is normalised to itself, and none is a mark or joins another."""
-    text = "".join(characters)
-    if not {kind[0] for kind in set(map(category, characters))}.isdisjoint("CM") or normal_form(text) != text:
-        return False
-    firsts = {form[0] for form in _each(_apart, characters)}
-    return _SECONDS.isdisjoint(firsts.union(characters)) and not any(map(combining, firsts))
+@lru_cache(maxsize=512)
+def _seconds(block: int) -> frozenset[str]:
+    """Return the second characters of compositions: those of Unicode 13, and those of the characters of *block*."""
+    known = filter(None, map(decomposition, map(chr, range(SIZE * block, SIZE * (block + 1)))))
+    parts = [parts for each in known if len(parts := each.split()) == 2 and each[0] != "<"]
+    return _SECONDS.union(chr(int(second, 16)) for _, second in parts)
 
 
-def _apart(text: str) -> str:
-    """Return *text* with its characters taken apart."""
-    return to_form("NFKD", text)
-
-
-def _each(form_of: Callable[[str], str], characters: Sequence[str]) -> list[str]:
-    """Return the form of each of *characters*, which are told apart by one that changes with none."""
-    between = "\n" if "\n" not in characters else "\u2028"
-    return form_of(between.join(characters)).split(between)
-
-
-def _seconds_of(characters: Sequence[str]) -> set[str]:
-    """Return the second characters of the compositions among *characters*."""
-    parts = [known.split() for known in map(decomposition, characters) if known and known[0] != "<"]
-    return {chr(int(part[1], 16)) for part in parts if len(part) == 2}
-
-
-def _classes(start: int, characters: Sequence[str]) -> bytes:
-    """Return the classes of `SIZE` *characters*, of which *start* is the first code."""
-    # A byte of each number is a character's, 0 or 1.
-    words, marks, unspaced, decimals = (
-        int.from_bytes(row, "big")
-        for row in (
-            bytes(map(str.isalnum, characters)),
-            _MARKED.row(start),
-            _UNSPACED.row(start),
-            bytes(map(str.isdecimal, characters)),
-        )
-    )
-    classes = WORD * words | MARK * marks | IS_UNSPACED * unspaced | DECIMAL * decimals
-    return classes.to_bytes(SIZE, "big")
-
-
-# Of many blocks the characters are made of the same few: the parts of Hangul syllables, Latin letters.
 @lru_cache(maxsize=512)
 def _with_classes(character: str) -> int:
     code = ord(character)
@@ -177,8 +120,9 @@ def _with_classes(character: str) -> int:
     return classes << CLASSES_SHIFT | code
 
 
-def _is_unknown(character: str, kind: str, classes: int) -> bool:
+def _is_unknown(character: str, classes: int) -> bool:
     """Tell whether nothing can be said of *character*: a surrogate, or a mark newer than the table of marks."""
+    kind = category(character)
     return kind == "Cs" or (kind[0] == "M" and not classes & MARK and not _INVISIBLE.has(ord(character)))
 
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from lxml import etree
 
-from scrapy_simhash.page.compiled.characters import char_block
+from scrapy_simhash.page.compiled.characters import character
 from scrapy_simhash.page.features import weight
 from scrapy_simhash.page.features.extract import LEAST_TOKENS
 from scrapy_simhash.page.fingerprint import Fingerprint
@@ -68,7 +68,7 @@ def definition() -> SimpleNamespace:
         fingerprint=Fingerprint,
         reading=Reading,
         with_facts=_with_facts,
-        char_block=char_block,
+        character=character,
         normalize=normalize,
         # The kernel asks for no text without a digit and the first two characters of a currency.
         currencies=columns.CURRENCIES,

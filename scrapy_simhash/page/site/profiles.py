@@ -83,7 +83,13 @@ class SiteProfiles:
 
         Notes elsewhere are not asked: there, a host is unknown until load() has come back.
         """
-        return self._find(host_of(url)) or SiteProfile()
+        host = host_of(url)
+        with self._lock:
+            profile = self._profiles.get(host)
+            if profile is not None:
+                self._profiles.move_to_end(host)
+                return profile
+        return self._find(host) or SiteProfile()
 
     async def load(self, url: str) -> None:
         """Have the profile of the host of *url* in memory; pages that ask at once share one question."""
@@ -101,7 +107,7 @@ class SiteProfiles:
         """Learn from the page at *url*; see `SiteProfile.learn`."""
         host = host_of(url)
         # What waits to be written goes on, though a thread that reads may have loaded the host once more.
-        profile = self._changed.get(host) or self._find(host)
+        profile = self._changed.get(host) or self._profiles.get(host) or self._find(host)
         if profile is None or profile.is_pinned:
             return
         profile.learn(keys, sketch, seen)
@@ -127,10 +133,7 @@ class SiteProfiles:
 
     def _find(self, host: str) -> KeptProfile | None:
         """Return a profile; None if it is to be waited for, or the store does not work."""
-        with self._lock:
-            profile = self._profiles.get(host)
-            if profile is not None:
-                self._profiles.move_to_end(host)
+        profile = self._profiles.get(host)
         if profile is None and (self._notes is None or not self._notes.is_remote):
             profile = finished(self._load(host))
         return profile

@@ -140,7 +140,7 @@ def read_text(reader: CompiledReader, text: str) -> Any:
 PAGES = {
     "normalize": f"<p>a\u0316\u0301b {SENTENCE}",
     "has_price": "<p>12 \u20ac<p>one two three",
-    "char_block": "<p>\u1e9e \u1f50 one two three",
+    "character": "<p>\u1e9e \u1f50 one two three",
 }
 
 
@@ -193,17 +193,20 @@ def test_errors_that_are_no_exceptions_come_out_too(
         ("normalize", None),
         ("normalize", b"bytes"),
         ("normalize", "\ud800"),
-        ("char_block", None),
-        ("char_block", (b"", b"", b"", b"")),
-        ("char_block", (bytes(1_024), bytes(256), bytes(256), b"123")),
-        ("char_block", ("a" * 1_024, bytes(256), bytes(256), b"")),
+        ("character", None),
+        ("character", (1 << 30, 1, 0, b"")),
+        ("character", (1 << 30, 1, 0, b"12345")),
+        ("character", (1 << 30, 1, 0, "a" * 4)),
+        ("character", (1 << 30, 1, 0, bytes(1_024))),
+        ("character", (0, 256, 0, b"")),
+        ("character", (0, 1, "0", b"")),
     ],
 )
 def test_a_wrong_answer_of_a_callback_is_an_error_and_no_crash(
     native_reader: Callable[..., CompiledReader], callback: str, answer: object
 ) -> None:
     reader = native_reader(**{callback: lambda *given: answer})
-    with pytest.raises((TypeError, ValueError, AttributeError)):
+    with pytest.raises((TypeError, ValueError, AttributeError, OverflowError)):
         reader.read(parse(PAGES[callback]), None, SETTINGS)
 
 
