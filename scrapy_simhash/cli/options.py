@@ -150,7 +150,9 @@ def add_inputs(parser: ArgumentParser) -> None:
         help="processes that read pages; any number gives the same results (default: 1)",
     )
     parser.add_argument(
-        "--broken", metavar="FILE", help="write each record that could not be read to a file of JSON Lines"
+        "--broken",
+        metavar="FILE",
+        help="write each record that cannot be read or lacks a field to a file of JSON Lines",
     )
     add_settings(parser)
 
@@ -182,6 +184,10 @@ class Inputs:
         # Now: what is not there is said before an output is opened.
         self._records = self._read()
         self._is_begun = False
+
+    def tell_passed_over(self, broken: BrokenRecords) -> None:
+        """Write what is no page for the want of a field to the file of --broken, the first time that it is read."""
+        self._records.on_passed_over = lambda one: broken.write(one.place, one.reason) if one.names else None
 
     def __call__(self) -> Iterator[Record | Broken]:
         """Return all records."""
@@ -223,6 +229,7 @@ def reading(options: Namespace, *places: str) -> Iterator[tuple[Inputs, BrokenRe
             stack.callback(lambda: inputs.records.close())
             output = stack.enter_context(open_output(options.broken)) if options.broken else None
             broken = BrokenRecords(output)
+            inputs.tell_passed_over(broken)
             stack.callback(broken.close)
             yield inputs, broken
         except NothingRead as error:
@@ -275,6 +282,10 @@ class BrokenRecords:
         self.count += 1
         if self.count <= SHOWN:
             warn(ascii(f"{place}: {reason}")[1:-1])
+        self.write(place, reason)
+
+    def write(self, place: str, reason: str) -> None:
+        """Write a line to the output, if there is one."""
         if self._output is not None:
             self._output.write([f"{json.dumps({'place': place, 'reason': reason})}\n"])
 

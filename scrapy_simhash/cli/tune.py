@@ -288,7 +288,7 @@ def run(options: Namespace) -> int:
         _judge(asked, labels, Path(options.labels))
     elif labels and not any(pair.key in labels for pair in pairs):
         warn(f"none of the {len(labels):,} answers in {options.labels} is about a pair of {found.name}")
-    facts = _facts(_bands(pairs, labels), found, options)
+    facts = _facts(_bands(pairs, labels), found, labels, options)
     show(facts, _told(facts, options), options.json)
     return 0
 
@@ -361,13 +361,16 @@ def _answer(pair: Pair, which: str, to: TextIO) -> str | None:
             return _ANSWERS[word]
 
 
-def _facts(bands: Sequence[Band], given: Pairs, options: Namespace) -> dict[str, Any]:
+def _facts(
+    bands: Sequence[Band], given: Pairs, labels: Mapping[tuple[str, str], str], options: Namespace
+) -> dict[str, Any]:
     pairs = [pair for pair in given.pairs if not pair.is_kept]
     found = estimates(bands) if any(band.same or band.different for band in bands) else []
     chosen = _chosen(pairs, found, options)
     return {
         "pairs": len(pairs),
         "sample": given.sampled and dict(zip(("taken", "of"), given.sampled, strict=True)),
+        "unanswered": sum(pair.key not in labels and not pair.is_same_text for pair in pairs),
         "below_all_bands": len(pairs) - sum(band.pairs for band in bands),
         "min_similarity": options.min_similarity,
         "bands": [
@@ -464,8 +467,11 @@ def _interval(one: Mapping[str, float] | None) -> str:
 def _advice(facts: Mapping[str, Any]) -> Iterator[str]:
     chosen, wanted = facts["chosen"], facts["wanted_precision"]
     if chosen is None:
-        yield f"No threshold is shown to have a precision of {wanted:g} by these answers. Judge more pairs, with"
-        yield "--judge and a greater number, or ask for less with --precision."
+        yield f"No threshold is shown to have a precision of {wanted:g} by these answers."
+        if facts["unanswered"]:
+            yield "Judge more pairs, with --judge and a greater number, or give a lower --precision."
+        else:
+            yield "All pairs are answered: crawl more pages for more of them, or give a lower --precision."
     elif chosen == facts["min_similarity"]:
         yield f"For a precision of {wanted:g} or more, keep what you have:"
         yield f"  SIMHASH_MIN_SIMILARITY = {chosen:g}"
@@ -477,7 +483,7 @@ def _advice(facts: Mapping[str, Any]) -> Iterator[str]:
         for one in facts["thresholds"]
         if one["precision"] and one["precision"]["high"] - one["precision"]["low"] > WIDE
     ]
-    if widest:
+    if widest and facts["unanswered"]:
         yield f"To know the precision at {', '.join(widest)} better than to {WIDE:g}, judge more pairs."
 
 

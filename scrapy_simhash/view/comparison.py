@@ -35,6 +35,7 @@ from scrapy_simhash.page.pieces import OF_SITE, pieces
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.structured import facts
 from scrapy_simhash.page.text import Document, parse
+from scrapy_simhash.view.words import rounded
 
 #: What a URL begins with.
 URLS = ("http://", "https://")
@@ -237,10 +238,10 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
     found["changed_by"] = list(_changes(rule, one, other))
     found["differing_bits"] = list(_differing_bits(a, b, one.value ^ other.value))
     if one.sketch and other.sketch:
-        found["similarity"] = round(similarity(one.sketch, other.sketch), 3)
         found["titles"] = TITLES[compare_keys(one.sketch, other.sketch)]
         if nearest := rule.nearest(one, [other.compared_bytes()]):
-            found["decided_by"], found["required"] = nearest.decided_by, round(nearest.required, 3)
+            found["decided_by"], found["required"] = nearest.decided_by, round(nearest.required, 6)
+        found["similarity"] = rounded(similarity(one.sketch, other.sketch), found["required"])
     return found
 
 

@@ -37,7 +37,8 @@ def lines(pages: Sequence[Mapping[str, Any]], width: int, has_colours: bool) -> 
     """Yield the lines of *pages*, at most *width* columns wide."""
     for number, page in enumerate(pages):
         yield from ("",) if number else ()
-        for line in (printable(page["page"]), *about(page)):
+        yield printable(page["page"])
+        for line in about(page):
             yield from wrap(line, width, subsequent_indent="  ")
         for paragraph in page["text"]:
             yield ""

@@ -31,6 +31,8 @@ _PAIRS = 5
 _LARGE = 0.2
 #: Pages of a cluster that are worth one.
 _MANY = 10
+#: The least similarity that is worth advising: below it pages are hardly alike.
+_LEAST = 0.5
 #: Sentences of each kind, at most.
 _MOST = 3
 
@@ -81,7 +83,7 @@ def _large_cluster(facts: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _near_miss_sentences(facts: Mapping[str, Any]) -> Iterator[str]:
-    near = [one for one in facts["similarity"]["bins"] if one["near_misses"]]
+    near = [one for one in facts["similarity"]["bins"] if one["near_misses"] and one["from"] >= _LEAST]
     if not near:
         return
     most = near[-1]

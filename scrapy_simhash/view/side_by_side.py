@@ -26,6 +26,8 @@ LEFT_OUT = {
 _KINDS = {"common": "in common", "only_in_a": "only in the first", "only_in_b": "only in the second"}
 #: Of each kind so many are shown, the heaviest, or those with the closest votes.
 SHOWN = 6
+#: Paragraphs that differ are shown up to this number, and of those that only one page has so many lines.
+MOST_DIFFERING, ONE_SIDED = 20, 3
 #: What begins and ends a word that differs, in a terminal; elsewhere words that differ stand in brackets.
 RED, PLAIN = "\x1b[1;31m", "\x1b[0m"
 
@@ -116,7 +118,7 @@ def about(page: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _texts(pairs: Sequence[Mapping[str, Side]], half: int, has_colours: bool) -> Iterator[str]:
-    equal = 0
+    equal = differing = 0
     for pair in [*pairs, None]:
         if pair is not None and all(is_common for side in pair.values() for _, is_common in side):
             equal += 1
@@ -125,9 +127,20 @@ def _texts(pairs: Sequence[Mapping[str, Side]], half: int, has_colours: bool) ->
             yield f"... {equal:,} equal paragraph{'s' * (equal > 1)} ..."
             equal = 0
         if pair is not None:
+            differing += 1
+            if differing > MOST_DIFFERING:
+                continue
             sides = [_wrapped(pair[name], half, has_colours) for name in ("a", "b")]
-            for left, right in zip_longest(*sides, fillvalue=("", 0)):
+            rows = list(zip_longest(*sides, fillvalue=("", 0)))
+            # What only one page has is shown by its beginning.
+            most = len(rows) if all(pair.values()) else ONE_SIDED
+            for left, right in rows[:most]:
                 yield f"{left[0]}{' ' * (half - left[1])} | {right[0]}"
+            if len(rows) > most:
+                mark = "..." if pair["a"] else ""
+                yield f"{mark:<{half}} | {'' if mark else '...'}"
+    if differing > MOST_DIFFERING:
+        yield f"... {differing - MOST_DIFFERING:,} more paragraphs that differ: --html FILE shows all ..."
 
 
 def _wrapped(side: Side, width: int, has_colours: bool) -> list[tuple[str, int]]:

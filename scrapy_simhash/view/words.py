@@ -53,6 +53,19 @@ def explained(page: Mapping[str, Any], copies: int = 0) -> str:
     return " ".join(f"{sentence}." for sentence in _sentences(page, copies))
 
 
+def rounded(value: float, limit: float | None) -> float:
+    """Return *value* with three digits, or as many as it takes to stay on its side of *limit*.
+
+    >>> rounded(0.97897, 0.979), rounded(0.97903, 0.979), rounded(0.5, None)
+    (0.97897, 0.979, 0.5)
+    """
+    for digits in range(3, 9):
+        found = round(value, digits)
+        if limit is None or (found >= limit) == (value >= limit):
+            return found
+    return value
+
+
 def shown(value: object) -> str:
     """Return *value* as text that moves no cursor, whatever a site has put into its URLs."""
     return ascii(value)[1:-1] if isinstance(value, str) else ascii(value)

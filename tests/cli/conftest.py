@@ -69,6 +69,10 @@ class Cli:
         found: dict[str, Any] = json.loads(self(*arguments, "--json"))
         return found
 
+    def json_list(self, *arguments: object) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = json.loads(self(*arguments, "--json"))
+        return found
+
     def fails(self, *arguments: object) -> tuple[int, str]:
         """Return the status of a command that fails, and what it complains."""
         status, said, complaint = self.ended(*arguments)

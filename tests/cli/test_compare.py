@@ -151,6 +151,16 @@ def test_wide_signs_take_two_columns(tmp_path: Path, cli: Cli) -> None:
 # --- Hostile pages, and browsers.
 
 
+def test_a_long_page_beside_a_short_one_is_shown_by_its_beginning(tmp_path: Path, cli: Cli) -> None:
+    paragraphs = (
+        "<p>" + " ".join(f"the boat {number} went out {word}" for word in range(40)) for number in range(300)
+    )
+    short, long = page(tmp_path, "short.html", FIRST), page(tmp_path, "long.html", "".join(paragraphs))
+    lines = cli("compare", short, long).splitlines()
+    assert len(lines) < 150
+    assert "... 280 more paragraphs that differ: --html FILE shows all ..." in lines
+
+
 def test_nothing_of_a_page_moves_the_cursor(tmp_path: Path, cli: Cli) -> None:
     a = page(tmp_path, "a.html", FIRST)
     b = page(tmp_path, "b.html", HOSTILE.replace("<", "&lt;").replace("\x9b", "&#155;") + EDITED)

@@ -134,6 +134,19 @@ def test_pages_go_to_standard_output_and_the_counts_to_standard_error(small: Pat
     assert (counts["records"], counts["passed_over"]) == (5, 0)
 
 
+def test_what_lacks_a_field_is_named_with_its_line_once_however_often_it_is_read(
+    small: Path, tmp_path: Path, cli: Cli
+) -> None:
+    with small.open("a", encoding="utf-8") as file:
+        file.write('{"url": "https://example.com/d"}\n')
+    broken = tmp_path / "broken.jsonl"
+    cli.ended("dedup", small, "--broken", broken, "--copies")
+    assert sorted((line["place"], line["reason"]) for line in lines_of(broken)) == [
+        (f"{small}:2", "not JSON"),
+        (f"{small}:6", "no HTML and no text"),
+    ]
+
+
 def test_groups_go_to_standard_output_in_the_place_of_the_pages(small: Path, cli: Cli) -> None:
     (cluster,) = map(json.loads, cli.ended("dedup", small, "--clusters", "-")[1].splitlines())
     assert cluster["members"] == ["https://example.com/a", "https://example.com/b"]

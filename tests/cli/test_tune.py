@@ -111,6 +111,16 @@ def test_what_cannot_be_shown_is_said(cli: Cli, report: Path, tmp_path: Path) ->
     assert "To know the precision at 0.5" in said
 
 
+def test_when_all_is_answered_no_more_answers_are_wanted(cli: Cli, report: Path, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    judged(report, labels)
+    # Somebody who says nothing but that all are different: no threshold will do.
+    labels.write_text(labels.read_text("utf-8").replace(",same", ",different"), "utf-8")
+    said = cli("tune", report, "--labels", labels, "--judge", "500", "--precision", "1")
+    assert "All pairs are answered: crawl more pages" in said
+    assert "udge more" not in said
+
+
 def test_a_file_of_answers_may_come_from_elsewhere(
     cli: Cli, report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

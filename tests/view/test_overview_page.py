@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.cli.main import main
+from scrapy_simhash.view.overview import Overview
+from scrapy_simhash.view.overview_page import overview_lines
 from tests.browser import Reader
 from tests.cli.example_files import write_example_files
 
@@ -106,6 +108,14 @@ def test_what_stands_out_is_said_in_sentences(reader: Reader, report: Path) -> N
     told = reader.page.text_content("#findings")
     assert "session on example.com changes nothing: in 100 of 100 cases" in told
     assert "123 URLs on example.com returned the same page" in told
+
+
+def test_nobody_is_advised_to_take_pages_for_equal_that_have_nothing_in_common(tmp_path: Path) -> None:
+    overview = Overview()
+    miss = {"url": "http://a.example/", "threshold": 0.0}
+    overview.add({"url": "http://a.example/b", "status": "new", "near_miss": miss})
+    facts = {"source": {"kind": "crawl", "name": "a"}, **overview.as_dict()}
+    assert "SIMHASH_MIN_SIMILARITY</code> of" not in "".join(overview_lines(facts))
 
 
 def test_search_and_keys_work(reader: Reader, report: Path) -> None:

@@ -143,6 +143,11 @@ def _records_of(
 ) -> Callable[[], Iterator[Record | Broken]]:
     if isinstance(pages, str | bytes | Mapping):
         raise TypeError(f"the pages must be an iterable of pages, got one {type(pages).__name__}")
+    if hasattr(pages, "columns") and hasattr(pages, "shape"):
+        raise TypeError(
+            f"the pages must be an iterable of pages, got a {type(pages).__name__}, which yields its columns: pass"
+            " its rows as dictionaries, with .to_dict('records') of pandas, .iter_rows(named=True) of polars"
+        )
     if reads_twice and iter(pages) is pages:
         raise TypeError(
             "the pages are read twice with two_pass, and with keep='longest' or 'preferred': pass a list, or another"

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from errno import ENOENT
 from glob import glob
 from io import BufferedIOBase
@@ -144,6 +144,8 @@ class Records(Iterator["Record | Broken"]):
     def __init__(self, inputs: Sequence[Input], fields: Fields = NAMES_FOUND) -> None:
         self.passed_over: Counter[str] = Counter()
         """What is no page, by the reason."""
+        self.on_passed_over: Callable[[PassedOver], object] = lambda one: None
+        """Called for each of them."""
         self._fields = fields
         self._inputs = [one for given in inputs for one in _expanded(given)]
         self._sizes = [_size(name) for name in self._inputs]
@@ -160,6 +162,7 @@ class Records(Iterator["Record | Broken"]):
                 self._pages += isinstance(one, Record)
                 return one
             self.passed_over[one.reason] += 1
+            self.on_passed_over(one)
             if one.names and self._first_without is None:
                 self._first_without = one
         raise StopIteration

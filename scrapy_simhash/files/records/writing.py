@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -291,7 +292,8 @@ class RecordWriter:
             return ".parquet"
         if isinstance(source, WarcRecord):
             return ".warc"
-        if isinstance(source, PageFile | CacheEntry) and self._path != STDOUT and self._codec is None:
+        may_be_folder = self._path not in (STDOUT, os.devnull) and self._codec is None
+        if isinstance(source, PageFile | CacheEntry) and may_be_folder:
             return "/"
         return ".jsonl"
 

@@ -47,6 +47,14 @@ def test_one_page_is_no_collection_of_pages(page: Any) -> None:
             take(page)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_table_is_refused_with_a_word_on_its_rows(library: str) -> None:
+    frame = pytest.importorskip(library).DataFrame(DICTIONARIES)
+    for take in (scrapy_simhash.dedup, scrapy_simhash.cluster):
+        with pytest.raises(TypeError, match="got a DataFrame, which yields its columns: pass its rows"):
+            take(frame)
+
+
 def test_fields_have_any_names() -> None:
     pages = [{"where": url, "what": html} for url, html in PAIRS]
     assert list(scrapy_simhash.dedup(pages, fields=Fields(url="where", html="what"))) == [pages[0], pages[2]]
