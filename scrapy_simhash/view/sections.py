@@ -393,7 +393,7 @@ def url_rules(facts: Mapping[str, Any]) -> Iterator[str]:
         (
             f"<bdi>{shown(host['host'])}</bdi>",
             f"<code>{shown(rule['rule'])}</code>",
-            f"stage {rule['stage']}" if rule["in_force"] else "no",
+            f"stage {rule['stage']}" if rule["active"] else "no",
             rule["pairs"],
             rule["different"],
             rule["saved"],
@@ -402,7 +402,7 @@ def url_rules(facts: Mapping[str, Any]) -> Iterator[str]:
         for host in hosts
         for rule in host["rules"]
     )
-    yield from table(("host", "rule", "in force", "equal pairs", "different", "saved", "loss at most"), rows)
+    yield from table(("host", "rule", "active", "equal pairs", "different", "saved", "loss at most"), rows)
 
 
 _HEADS = ("pages", "identical", "least alike", "first page")
