@@ -31,8 +31,13 @@ def summary(items: list[dict[str, Any]], stats: dict[str, Any], truth: Truth) ->
     ]
     seconds = stats["elapsed_time_seconds"]
     skipped = {name.rpartition("/")[2]: n for name, n in stats.items() if name.startswith("simhash/skipped/")}
+    responses, robots = stats["response_received_count"], stats.get("robotstxt/response_count", 0)
     return {
-        "pages": stats["response_received_count"],
+        "pages": responses - robots,
+        "requests": stats["downloader/request_count"],
+        "robots": robots,
+        "redirects": stats["downloader/request_count"] - responses,
+        "items": len(items),
         "new": stats.get("simhash/new", 0),
         "near_duplicates": {
             truth.key(url): {"repeats": truth.key(mark["duplicate_of"]), "distance": mark["distance"]}
@@ -43,7 +48,7 @@ def summary(items: list[dict[str, Any]], stats: dict[str, Any], truth: Truth) ->
         "errors": stats.get("simhash/errors", 0),
         "wrong": [truth.key(url) for url in wrong],
         "seconds": round(seconds, 2),
-        "pages_per_second": round(stats["response_received_count"] / seconds),
+        "pages_per_second": round((responses - robots) / seconds),
         "feed": shown(feed_of(SPIDER)),
         "log": shown(log_of(SPIDER)),
     }
@@ -68,6 +73,8 @@ def report(result: dict[str, Any]) -> str:
         f"  {result['revisits']:4} revisits",
         f"  {sum(result['skipped'].values()):4} skipped: {skipped}",
         f"  {result['errors']:4} errors",
+        f"({result['requests']} requests: the pages, {result['redirects']} redirects, {result['robots']} robots.txt;"
+        f" {result['items']} of the pages are HTML and became items)",
         "",
         f"The items, with their marks: {result['feed']}",
         f"What Scrapy logged:          {result['log']}",

@@ -5,8 +5,10 @@ var Scorer = {
     const asked = (new URLSearchParams(window.location.search).get("q") || "").toLowerCase().match(/\w+/g) || [];
     const isPage = (kind === "title" || kind === "text") && !title.includes(" > ");
     const isAsked = isPage && asked.every((word) => title.toLowerCase().includes(word));
+    // An entry of the glossary comes after the page that has the word as its index entry.
+    const isTerm = /^#?term-/.test(anchor || "");
     const isForDevelopers = /^(architecture|concepts\/mechanisms)$/.test(page);
-    return score + (isAsked ? 15 : 0) - (isForDevelopers ? 5 : 0);
+    return score + (isAsked ? 15 : 0) - (isForDevelopers ? 5 : 0) - (isTerm ? 20 : 0);
   },
   objNameMatch: 11,
   objPartialMatch: 6,

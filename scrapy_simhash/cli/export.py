@@ -1,4 +1,4 @@
-"""Write a store as lines of text: see ``docs/reference/export-format.rst``."""
+"""Write a store as lines of text: see ``docs/reference/formats.rst``."""
 
 from __future__ import annotations
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
+from datetime import date
 from functools import cache
 from math import comb
 from pathlib import Path
@@ -35,7 +37,7 @@ from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.page.structured import MAX_ELEMENTS, MAX_ITEMS, MAX_SCRIPT, MAX_SCRIPTS, MAX_THINGS
 from scrapy_simhash.page.text.main_text import REASONS
 from scrapy_simhash.place import StorePlace
-from tests.docs.reader import DOCS, PACKAGE, ROOT, TEXTS, sections, words
+from tests.docs.reader import DOCS, PACKAGE, PAGES, README, ROOT, TEXTS, sections, words
 
 HOW_IT_WORKS = DOCS / "concepts" / "how-it-works.rst"
 #: What a reader makes, what a command makes, and how our stats begin.
@@ -160,6 +162,31 @@ def named_in(cell: str) -> set[str]:
 def test_what_a_row_of_mechanisms_names_is_there(row: tuple[str, str, str]) -> None:
     assert len(ROWS) > 45
     assert named_in(row[2]) - known() == set()
+
+
+FIGURES = json.loads((DOCS / "figures.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_has_its_command_and_its_date_and_is_used(name: str) -> None:
+    figure = FIGURES[name]
+    assert set(figure) == {"value", "command", "measured"}
+    program, *_ = figure["command"].removeprefix("python ").split()
+    assert (ROOT / program).is_file()
+    assert date.fromisoformat(figure["measured"])
+    assert any(f"|{name}|" in page.read_text("utf-8") for page in PAGES)
+
+
+def test_the_readme_states_the_figures_of_the_file() -> None:
+    readme = words(README.read_text("utf-8"))
+    crawls = [FIGURES[f"{source}-crawl"]["value"].split(" / ") for source in ("docs", "manuals", "sites")]
+    precisions, recalls = ([float(pair[side]) for pair in crawls] for side in (0, 1))
+    told = (
+        f"a precision of {min(precisions):.4f} to {max(precisions):.4f} and a recall of {min(recalls):.3f} to"
+        f" {max(recalls):.3f}"
+    )
+    assert re.sub(r"\b0(?=\.)", "", told) in readme
+    assert f"{FIGURES['bytes-new']['value']} bytes of memory" in readme
 
 
 def test_the_settings_of_scrapy_redis_exist_and_keys_have_their_default_names() -> None:
