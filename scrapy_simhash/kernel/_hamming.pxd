@@ -90,6 +90,8 @@ cdef extern from "table.h" nogil:
         segment *inside "in"
         uint32_t at
 
+    uint64_t SCATTER
+
     bint table_init(table *self, uint64_t mask, unsigned radius, bint has_keys)
     void table_free(table *self)
     bint table_insert(table *self, uint64_t value, uint64_t key)
@@ -120,3 +122,10 @@ cdef extern from "rows.h" nogil:
         size_t n, room
 
     bint column_reserve(column *self, size_t more, size_t size)
+    ctypedef struct key_set:
+        pass
+
+    uint32_t keys_find(const key_set *self, const page_row *rows, const uint8_t *key)
+    bint keys_add(key_set *self, const page_row *rows, const uint8_t *key, uint32_t number)
+    void keys_remove(key_set *self, const page_row *rows, const uint8_t *key)
+    void keys_free(key_set *self)

@@ -688,6 +688,13 @@ cdef enum:
 # In place of the content of a page that was removed.
 cdef uint32_t REMOVED = 0xffffffff
 cdef uint64_t MOST_ROWS = REMOVED, MOST_TEXT = <uint64_t>1 << 40
+# What is kept of a text: its content, and above that how many pages have it.
+cdef uint64_t ONE_PAGE = <uint64_t>1 << 32, CONTENT_OF_TEXT = 0xffffffff
+
+
+cdef uint64_t text_code(uint32_t scope, uint64_t text_hash) noexcept:
+    """Return the number of a text in a scope, a hash as well."""
+    return text_hash ^ scope * SCATTER
 
 
 cdef class Rows:
@@ -695,25 +702,28 @@ cdef class Rows:
 
     ``claim`` is that of ``LocalStore.claim`` for a page that is new and has a sketch. *door* has what Python knows
     better: ``claim`` and ``near_miss`` are the types of an answer, ``page`` and ``content`` those of rows, ``bases``
-    the names of what has decided, ``subject_number`` is that of ``page/fingerprint``.
+    the names of what has decided, ``equal_text`` is that of ``store/local.py``, ``subject_number`` that of ``page/fingerprint``.
     """
 
-    cdef table keys
+    cdef key_set keys
+    # By scope and hash of a text: the content of the pages that have it now, and above that how many these are.
+    cdef table held
     cdef column pages, contents, heads
     # What follows the hosts of URLs, each with an end; and fingerprints.
     cdef column texts, prints
     cdef dict site_numbers, scope_numbers
     cdef list sites, scopes
-    # Keys of another length, or with the hash of one that is in the table; and those of another length by number.
+    # Keys of another length, and these by number.
     cdef dict others, odd_keys
-    cdef object claim_type, near_miss, page_type, content_type, bases, subject_number
+    cdef object claim_type, near_miss, page_type, content_type, bases, equal_text, subject_number
 
     def __cinit__(self):
-        if not table_init(&self.keys, 0xffffffffffffffff, 0, True):
+        if not table_init(&self.held, 0xffffffffffffffff, 0, True):
             raise MemoryError()
 
     def __dealloc__(self):
-        table_free(&self.keys)
+        keys_free(&self.keys)
+        table_free(&self.held)
         free(self.pages.at)
         free(self.contents.at)
         free(self.heads.at)
@@ -722,6 +732,7 @@ cdef class Rows:
 
     def __init__(self, door):
         self.claim_type, self.near_miss, self.bases = door.claim, door.near_miss, door.bases
+        self.equal_text = door.equal_text
         self.page_type, self.content_type, self.subject_number = door.page, door.content, door.subject_number
         self.site_numbers, self.sites, self.others, self.odd_keys = {}, [], {}, {}
         self.scope_numbers, self.scopes = {}, []
@@ -765,14 +776,11 @@ cdef class Rows:
 
     cpdef find(self, key):
         """See the twin."""
-        cdef place at
-        if PyBytes_Size(key) == KEY_BYTES:
-            at = table_find(&self.keys, <uint64_t>hash(key))
-            if at.inside != NULL:
-                number = at.inside.keys[at.at]
-                if memcmp(self._page(number).key, PyBytes_AsString(key), KEY_BYTES) == 0:
-                    return number
-        return self.others.get(key)
+        cdef uint32_t found
+        if PyBytes_Size(key) != KEY_BYTES:
+            return self.others.get(key)
+        found = keys_find(&self.keys, <page_row *>self.pages.at, <const uint8_t *>PyBytes_AsString(key))
+        return found - 1 if found else None
 
     def page(self, size_t number):
         """See the twin."""
@@ -798,26 +806,59 @@ cdef class Rows:
         cdef size_t i
         return [i for i in range(self.contents.n) if (<content_row *>self.contents.at)[i].page == page]
 
-    def remove(self, key):
+    cpdef with_text(self, scope, uint64_t text_hash):
+        """See the twin."""
+        cdef place at = table_find(&self.held, text_code(self._scope(scope), text_hash))
+        return None if at.inside == NULL else at.inside.keys[at.at] & CONTENT_OF_TEXT
+
+    cdef int _take(self, uint32_t scope, uint64_t text_hash, uint32_t content) except -1:
+        """Count one more page that has a text."""
+        cdef uint64_t code = text_code(scope, text_hash)
+        cdef place at = table_find(&self.held, code)
+        if at.inside == NULL:
+            if not table_insert(&self.held, code, ONE_PAGE | content):
+                raise MemoryError()
+        elif at.inside.keys[at.at] & CONTENT_OF_TEXT == content:
+            at.inside.keys[at.at] += ONE_PAGE
+        else:
+            at.inside.keys[at.at] = ONE_PAGE | content
+        return 0
+
+    cdef int _leave(self, text) except -1:
+        """Count one page less that has a text, if there is one."""
+        if text is None:
+            return 0
+        cdef uint64_t code = text_code(self._scope(text[0]), text[1]), content = text[2]
+        cdef place at = table_find(&self.held, code)
+        # Of an original that was removed pages may be left whose text is another content's by now.
+        if at.inside != NULL and at.inside.keys[at.at] & CONTENT_OF_TEXT == content:
+            at.inside.keys[at.at] -= ONE_PAGE
+            if at.inside.keys[at.at] < ONE_PAGE:
+                table_remove(&self.held, code)
+        return 0
+
+    def remove(self, key, text):
         """See the twin."""
         self._page(self.find(key)).content = REMOVED
+        self._leave(text)
         if self.others.pop(key, None) is None:
-            table_remove(&self.keys, <uint64_t>hash(key))
+            keys_remove(&self.keys, <page_row *>self.pages.at, <const uint8_t *>PyBytes_AsString(key))
 
     def write(self, entry, bytes compared not None):
         """See the twin."""
-        number, posting, former, content, is_new, has_own, _, rank, joins, _ = entry
+        number, posting, former, content, is_new, has_own, _, rank, joins, _, leaves, takes = entry
         if not is_new:
             self._content(content)
         if joins is not None:
             self._page(joins)
         self._write(-1 if former is None else number, posting, content, is_new, is_new or has_own, rank,
-                    <const uint8_t *>PyBytes_AsString(compared), len(compared))
+                    <const uint8_t *>PyBytes_AsString(compared), len(compared), takes is not None)
+        self._leave(leaves)
         if joins is not None:
             self._page(joins).joined = rank
 
     cdef int _write(self, Py_ssize_t number, posting, uint32_t content, bint is_new, bint has_print, uint32_t rank,
-                    const uint8_t *print, size_t length) except -1:
+                    const uint8_t *print, size_t length, bint takes) except -1:
         """Write a page, a new one for -1, and its content if that is new: all of it, or nothing without memory."""
         cdef page_row *row
         cdef content_row *first
@@ -840,8 +881,15 @@ cdef class Rows:
                 and column_reserve(&self.heads, 1, sizeof(head_row)) and column_reserve(&self.texts, size + 1, 1)
                 and column_reserve(&self.prints, length, 1)):
             raise MemoryError()
+        if takes:
+            self._take(scope, text_hash, content)
         if number < 0:
-            self._number(key, self.pages.n)
+            try:
+                self._number(key, self.pages.n)
+            except BaseException:
+                if takes:
+                    self._leave((posting[2], posting[5], content))
+                raise
             row = <page_row *>self.pages.at + self.pages.n
             memset(row, 0, sizeof(page_row))
             if PyBytes_Size(key) == KEY_BYTES:
@@ -906,15 +954,11 @@ cdef class Rows:
 
     cdef int _number(self, key, size_t number) except -1:
         """Let a key that is new be found."""
-        cdef uint64_t code = <uint64_t>hash(key)
-        cdef bint is_odd = PyBytes_Size(key) != KEY_BYTES
-        if not is_odd and table_find(&self.keys, code).inside == NULL:
-            if not table_insert(&self.keys, code, number):
-                raise MemoryError()
-            return 0
-        self.others[key] = number
-        if is_odd:
+        if PyBytes_Size(key) != KEY_BYTES:
+            self.others[key] = number
             self.odd_keys[number] = key
+        elif not keys_add(&self.keys, <page_row *>self.pages.at, <const uint8_t *>PyBytes_AsString(key), number):
+            raise MemoryError()
         return 0
 
     def claim(self, posting, Postings index not None, SecondLook look not None, size_t most,
@@ -930,7 +974,7 @@ cdef class Rows:
         cdef size_t i, length, number = self.pages.n, content = self.contents.n
         cdef uint32_t cluster
         cdef uint64_t rest
-        fingerprint = posting[3]
+        fingerprint, text_hash = posting[3], posting[5]
         sketch, own = fingerprint.sketch, fingerprint.own
         cdef size_t sketch_bytes = PyBytes_Size(sketch), own_bytes = PyBytes_Size(own)
         if posting[4] or sketch_bytes == 0 or self.find(posting[0]) is not None:
@@ -945,26 +989,40 @@ cdef class Rows:
         memcpy(print + 8, PyBytes_AsString(sketch), sketch_bytes)
         memcpy(print + 8 + sketch_bytes, PyBytes_AsString(own), own_bytes)
         look._begin(&of, print, length)
-        index._search(&of.page, self.subject_number(sketch), most, nearby, &found)
-        for i in range(found.n):
-            its = self._content(found.contents[i])
-            look._meet(&of, found.contents[i], <const uint8_t *>self.prints.at + its.print, its.length)
-        learned = bool(of.agrees_by_text != of.is_near)
         threshold = basis = least = miss = None
-        if explains and (told := look._explained(&of)) is not None:
-            threshold, basis, least = told
-            basis = self.bases[basis]
+        same = None if text_hash is None else self.with_text(posting[2], text_hash)
+        if same is not None and self._page(self._content(same).page).content != REMOVED:
+            its = self._content(same)
+            look._meet(&of, same, <const uint8_t *>self.prints.at + its.print, its.length)
+            if not of.is_near:
+                of.is_near, of.content, of.distance, of.alike = True, same, 0, 1
+                if explains:
+                    threshold, basis, least = self.equal_text
+            elif explains and (told := look._explained(&of)) is not None:
+                threshold, basis, least = told
+                basis = self.bases[basis]
+            of.agrees_by_text = True
+        else:
+            index._search(&of.page, self.subject_number(sketch), most, nearby, &found)
+            for i in range(found.n):
+                its = self._content(found.contents[i])
+                look._meet(&of, found.contents[i], <const uint8_t *>self.prints.at + its.print, its.length)
+            if explains and (told := look._explained(&of)) is not None:
+                threshold, basis, least = told
+                basis = self.bases[basis]
+        learned = bool(of.agrees_by_text != of.is_near)
         if of.is_near:
             its = self._content(of.content)
             cluster = its.page
             rank = self._page(cluster).joined + 1
-            text_hash = self._text_hash(its)
-            is_same = text_hash is not None and text_hash == posting[5]
+            its_hash = self._text_hash(its)
+            is_same = its_hash is not None and its_hash == text_hash
             made = new_tuple(self.claim_type, (
                 None, of.content, cluster, self._url(cluster), of.distance, of.alike, is_same, rank, self._key(cluster),
                 learned, threshold, None, basis, least, None))
             self._write(-1, posting, of.content, False, its.length != length or
-                        memcmp(self.prints.at + its.print, print, length) != 0, rank, print, length)
+                        memcmp(self.prints.at + its.print, print, length) != 0, rank, print, length,
+                        text_hash is not None)
             self._page(cluster).joined = rank
             return made, None
         if threshold is not None:
@@ -975,7 +1033,7 @@ cdef class Rows:
         try:
             for i in range(found.n_values):
                 index._add(found.values[i], content)
-            self._write(-1, posting, content, True, True, 0, print, length)
+            self._write(-1, posting, content, True, True, 0, print, length, text_hash is not None)
         except BaseException:
             for i in range(found.n_values):
                 index.discard(found.values[i], content)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from scrapy_simhash.exceptions import RecordDamaged
 from scrapy_simhash.index import HammingIndex
-from scrapy_simhash.judge.measured import BASES
+from scrapy_simhash.judge.measured import BASES, BY_EQUAL_TEXT
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, subject_number
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.store import candidates
@@ -81,6 +81,14 @@ class Ledger(Protocol):
         ...
 
 
+class Text(NamedTuple):
+    """A text that pages have now, all of them with one content."""
+
+    scope: str
+    text_hash: int
+    content: int
+
+
 #: What tells which contents came from a page.
 ContentsOf: TypeAlias = Callable[[int], Iterable[int]]
 
@@ -131,8 +139,15 @@ class Entry(NamedTuple):
     before, or is its first."""
     found_by: int
     """See ``candidates``: by which values a new content is found."""
+    leaves: Text | None
+    """The text that the page had, if it has another one now; None of a short page."""
+    takes: Text | None
+    """That other one."""
 
 
+#: What explains that a page has the text of one in the cluster of a page that it is not near: threshold, what
+#: decided, what was required.
+EQUAL_TEXT = 1.0, BASES[BY_EQUAL_TEXT], 1.0
 #: Bytes of a fingerprint, as the rule compares it, before the own part.
 _BEFORE_OWN = 8 + SKETCH_BYTES
 
@@ -197,10 +212,15 @@ class LocalStore(Store):
     def remove(self, key: bytes) -> bool:
         """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`."""
         number = self._rows.find(key)
-        if number is None or self._rows.page(number) is None:
+        page = None if number is None else self._rows.page(number)
+        if number is None or page is None:
             return False
+        latest = self._content(page.content)
+        text = None
+        if page.text_hash is not None and latest is not None and not latest.is_short:
+            text = Text(latest.scope, page.text_hash, page.content)
         contents = [(one, row) for one in self._rows.contents_of(number) if (row := self._content(one))]
-        self._erase(number, key, [row for _, row in contents])
+        self._erase(number, key, [row for _, row in contents], text)
         self._size -= 1
         for content, row in contents:
             # After a failure of memory there may be contents that can be found only when the store is opened again.
@@ -272,8 +292,8 @@ class LocalStore(Store):
             is_short = latest is not None and latest.is_short
             former = Visit(value, row.text_hash, row.seen, row.content, row.is_settled, is_short)
         while True:
-            find = self._find_short if posting.is_short else self._find
-            found_by, values, kin, is_near, is_by_learning, explained = find(posting, number, former, latest)
+            found = self._find_equal(posting) or self._find(posting, number, former, latest)
+            found_by, values, kin, is_near, is_by_learning, explained = found
             original = None if kin is None or kin.row.page == number else self._origin(kin)
             near_miss = None
             if not is_near:
@@ -311,6 +331,7 @@ class LocalStore(Store):
             and former.is_settled
             and (former.value, former.text_hash) == (posting.fingerprint.value, posting.text_hash),
             *(rank, joins, found_by),
+            *_exchanged(posting, content, former, latest),
         )
         return claim, entry, values
 
@@ -373,11 +394,34 @@ class LocalStore(Store):
                 return Found(found_by, values, kin, is_near, is_by_learning, explained)
         return Found(found_by, values, None, False, is_by_learning)
 
-    def _find_short(self, posting: Posting, *_: object) -> Found:
-        content = self._short(posting.scope, posting.fingerprint.value)
+    def _find_equal(self, posting: Posting) -> Found | None:
+        """Find the content of the pages that have the same text now; None if there is none, and others may do."""
+        scope, text_hash = posting.scope, posting.text_hash
+        if posting.is_short:
+            content = self._short(scope, posting.fingerprint.value)
+        else:
+            content = None if text_hash is None else self._with_text(scope, text_hash)
         row = None if content is None else self._content(content)
-        kin = None if content is None or row is None else Kin(content, row, 0, 1.0)
-        return Found(BY_TEXT, (), kin, kin is not None)
+        is_kin = row is not None and (row.scope, row.is_short) == (scope, posting.is_short)
+        if content is None or row is None or not is_kin or not self._is_there(content, row):
+            return Found(BY_TEXT, (), None, False) if posting.is_short else None
+        kin, explained = Kin(content, row, 0, 1.0), EQUAL_TEXT if self.explains else None
+        if posting.is_short:
+            return Found(BY_TEXT, (), kin, True)
+        for _, similarity, _ in self._rule.compare_all(posting.fingerprint, [row.compared]):
+            if similarity is not None:
+                kin = Kin(content, row, distance_of(posting.fingerprint, row.compared), similarity)
+                nearest = self._rule.nearest(posting.fingerprint, [row.compared]) if self.explains else None
+                explained = nearest and nearest[2:]
+        return Found(BY_TEXT, (), kin, True, explained=explained)
+
+    def _is_there(self, content: int, row: ContentRow) -> bool:
+        """Return whether the page of a content was not removed; one that cannot be read is as good as that."""
+        try:
+            return self._rows.page(row.page) is not None
+        except RecordDamaged:
+            self._damaged.add(content)
+            return False
 
     def _content(self, number: int) -> ContentRow | None:
         """Return what is kept of a content, None if it is damaged."""
@@ -414,12 +458,28 @@ class LocalStore(Store):
         """Return the number of an exact content that can be found, None if there is none."""
 
     @abstractmethod
+    def _with_text(self, scope: str, text_hash: int) -> int | None:
+        """Return the content of the pages that have a text now, None if there are none. Its page may be removed."""
+
+    @abstractmethod
     def _write(self, entry: Entry) -> None:
         """Keep *entry*, all of it or nothing. Raises StoreUnavailable when that is not possible now."""
 
     @abstractmethod
-    def _erase(self, number: int, key: bytes, contents: Iterable[ContentRow]) -> None:
-        """Forget a page. The *contents* that came from it stay, and are not found any more."""
+    def _erase(self, number: int, key: bytes, contents: Iterable[ContentRow], text: Text | None) -> None:
+        """Forget a page, which leaves *text*. The *contents* that came from it stay, and are not found any more."""
+
+
+def _exchanged(
+    posting: Posting, content: int, former: Visit | None, latest: ContentRow | None
+) -> tuple[Text | None, Text | None]:
+    """Return the text that a page leaves for that of *posting*, and this one; None for both if they are the same."""
+    leaves = takes = None
+    if posting.text_hash is not None and not posting.is_short:
+        takes = Text(posting.scope, posting.text_hash, content)
+    if former is not None and former.text_hash is not None and latest is not None and not latest.is_short:
+        leaves = Text(latest.scope, former.text_hash, former.content)
+    return (None, None) if leaves == takes else (leaves, takes)
 
 
 def _says_all(content: ContentRow, number: int, fingerprint: Fingerprint) -> bool:

@@ -16,7 +16,16 @@ from scrapy_simhash.store.base import Claim, Posting, Run
 from scrapy_simhash.store.candidates import BLOCKS
 from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
-from scrapy_simhash.store.local import ContentRow, ContentsOf, Entry, Ledger, LocalStore, PageRow
+from scrapy_simhash.store.local import (
+    EQUAL_TEXT,
+    ContentRow,
+    ContentsOf,
+    Entry,
+    Ledger,
+    LocalStore,
+    PageRow,
+    Text,
+)
 from scrapy_simhash.verdict import NearMiss
 
 if TYPE_CHECKING:
@@ -33,6 +42,8 @@ class Rows:
         self._numbers: dict[bytes, int] = {}
         self._pages: list[PageRow | None] = []
         self._contents: list[ContentRow] = []
+        #: By scope and hash of a text: the content of the pages that have it now, and how many these are.
+        self._texts: dict[tuple[str, int], tuple[int, int]] = {}
 
     def find(self, key: bytes) -> int | None:
         """See `Ledger.find`. O(1)."""
@@ -53,6 +64,10 @@ class Rows:
     def write(self, entry: Entry, compared: bytes) -> None:
         """Keep *entry*, of a page with a fingerprint."""
         number, (key, url, scope, _, is_short, text_hash, seen, _), _, content, is_new, has_own, *_ = entry
+        if entry.takes is not None:
+            known, pages = self._texts.get(entry.takes[:2], (content, 0))
+            self._texts[entry.takes[:2]] = content, pages + 1 if known == content else 1
+        self._leave(entry.leaves)
         if is_new:
             self._contents.append(ContentRow(number, scope, is_short, compared, text_hash, seen))
         its = compared if has_own else self._contents[content].compared
@@ -65,9 +80,25 @@ class Rows:
         if entry.joins is not None and (joined := self._pages[entry.joins]):
             self._pages[entry.joins] = joined._replace(joined=entry.rank)
 
-    def remove(self, key: bytes) -> None:
-        """Forget a page, which must be there; its contents stay."""
+    def remove(self, key: bytes, text: Text | None) -> None:
+        """Forget a page, which must be there, and leaves *text*; its contents stay."""
         self._pages[self._numbers.pop(key)] = None
+        self._leave(text)
+
+    def with_text(self, scope: str, text_hash: int) -> int | None:
+        """Return the content of the pages that have a text now, None if there are none."""
+        return self._texts.get((scope, text_hash), (None, 0))[0]
+
+    def _leave(self, text: Text | None) -> None:
+        if text is None:
+            return
+        content, pages = self._texts.get(text[:2], (None, 0))
+        # Of an original that was removed pages may be left whose text is another content's by now.
+        if content == text.content:
+            if pages > 1:
+                self._texts[text[:2]] = content, pages - 1
+            else:
+                del self._texts[text[:2]]
 
 
 class Door:
@@ -78,6 +109,7 @@ class Door:
     page = PageRow
     content = ContentRow
     bases = BASES
+    equal_text = EQUAL_TEXT
     subject_number = staticmethod(subject_number)
 
 
@@ -143,14 +175,17 @@ class MemoryStore(LocalStore):
     def _short(self, scope: str, value: int) -> int | None:
         return self._short_contents.get((scope, value))
 
+    def _with_text(self, scope: str, text_hash: int) -> int | None:
+        return self._rows.with_text(scope, text_hash)
+
     def _write(self, entry: Entry) -> None:
         posting = entry.posting
         self._rows.write(entry, posting.fingerprint.compared_bytes())
         if entry.is_new_content and posting.is_short:
             self._short_contents[posting.scope, posting.fingerprint.value] = entry.content
 
-    def _erase(self, number: int, key: bytes, contents: Iterable[ContentRow]) -> None:
-        self._rows.remove(key)
+    def _erase(self, number: int, key: bytes, contents: Iterable[ContentRow], text: Text | None) -> None:
+        self._rows.remove(key, text)
         for row in contents:
             if row.is_short:
                 self._short_contents.pop((row.scope, int.from_bytes(row.compared[:8], "big")), None)

@@ -255,6 +255,30 @@ class StoreContract(ABC):
             True,
         ]
 
+    def test_equal_text_is_one_cluster_whatever_else_the_pages_are_like(self, careful: Any) -> None:
+        near, between, far = content(0), content(1, edited=35), content(3, edited=70)
+        careful.claim(posting("a", near, text_hash=1))
+        assert careful.claim(posting("b", between, text_hash=2)).original == url("a")
+        assert careful.look(posting("c", far)).original is None, "it is near b only"
+        for asked in (careful.look, careful.claim):
+            claim = asked(posting("c", far, text_hash=2))
+            assert claim[1:7] == (0, 0, url("a"), 0, 1.0, False), "what b has, and not the text of a"
+        assert careful.look(posting("d", far, "x", text_hash=2)).original is None, "in another scope"
+        # Its own content was another one.
+        careful.claim(posting("e", FAR, text_hash=5))
+        assert careful.claim(posting("e", content(FAR, text="x"), text_hash=2)).original == url("a")
+        # Nobody has that text any more.
+        for number, key in enumerate("bce"):
+            assert careful.look(posting("d", far, text_hash=2)).original == url("a")
+            careful.claim(posting(key, between, text_hash=6 + number))
+        assert careful.look(posting("d", far, text_hash=2)).original is None
+        # The page that they repeat is removed.
+        careful.claim(posting("b", between, text_hash=2))
+        assert careful.remove(b"a")
+        for key, first in (("f", None), ("g", "f"), ("b", "f")):
+            claim = careful.claim(posting(key, content(0xABCDEF << 20, text=key), text_hash=2))
+            assert claim.original == (first and url(first))
+
     # --- Many that are like each other.
 
     def test_of_many_candidates_the_nearest_ones_are_compared(

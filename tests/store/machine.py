@@ -162,6 +162,17 @@ class StoreMachine(RuleBasedStateMachine):
             assert whole(page.posting) == whole(expected.posting)
 
     @rule()
+    def equal_text_is_one_cluster(self) -> None:
+        clusters: dict[tuple[str, int], set[int]] = {}
+        for page in filter(None, map(self.store.get, map(str.encode, "abcdefgh"))):
+            scope, text_hash, is_short = page.posting.scope, page.posting.text_hash, page.posting.is_short
+            # Who repeats a page that was removed is compared anew at its next visit.
+            has_text = text_hash is not None and not is_short
+            if has_text and (page.original is not None or page.cluster == page.number):
+                clusters.setdefault((scope, text_hash), set()).add(page.cluster)
+        assert all(len(found) == 1 for found in clusters.values())
+
+    @rule()
     def go_through_all(self) -> None:
         assert [whole(posting) for posting in self.store] == [whole(p) for p in self.naive.postings()]
 

@@ -67,7 +67,12 @@ class NaiveStore:
         page = len(self.pages) if number is None else number
         former = None if number is None else self.visit(number)
         cluster = None if former is None else self.originals[former.content].page
+        same_text = self.with_text(posting)
         kin = sorted(self.kin(posting))
+        if same_text is not None:
+            # Whatever else it is like, and whatever it was before.
+            kin = [match for match in kin if match[2] == same_text]
+            kin = kin or [(-1.0, 0, same_text, self.originals[same_text].page)]
         # Its own content before that of its cluster, before the most alike, before the nearest, before the oldest.
         of_itself = [match for match in kin if match[-1] == page]
         of_cluster = [match for match in kin if match[-1] == cluster]
@@ -122,7 +127,20 @@ class NaiveStore:
             for near in self.rule.compare_all(posting.fingerprint, [other.fingerprint.compared_bytes()])
             if self.pages[page] is not None and (other.scope, other.is_short) == (posting.scope, False)
         )
-        return not posting.is_short and agrees != bool(self.kin(posting))
+        is_decided = posting.is_short or self.with_text(posting) is not None
+        return not is_decided and agrees != bool(self.kin(posting))
+
+    def with_text(self, posting: Posting) -> int | None:
+        """Return the content of the pages that have the text of *posting* now, and an original that is there."""
+        found = {
+            self.content[number]
+            for number, page in enumerate(self.pages)
+            if page is not None
+            and (page.scope, page.is_short, page.text_hash) == (posting.scope, False, posting.text_hash)
+            and self.pages[self.originals[self.content[number]].page] is not None
+        }
+        assert len(found) <= 1 or posting.text_hash is None, "equal text is one content"
+        return None if posting.is_short or posting.text_hash is None or not found else found.pop()
 
     def kin(self, posting: Posting) -> list[tuple[float, int, int, int]]:
         """Return minus the similarity, the distance, the number and the page of every content that will do."""

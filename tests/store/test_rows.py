@@ -16,7 +16,7 @@ from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, WHOLE, OwnPart
 from scrapy_simhash.page.fingerprint.own_part import JOB, identity_of
 from scrapy_simhash.store import MemoryStore, Posting, candidates
-from scrapy_simhash.store.local import Entry, LocalStore
+from scrapy_simhash.store.local import Entry, LocalStore, Text
 from scrapy_simhash.store.memory import Door, Rows
 from tests.examples import examples
 from tests.store.cases import content, header, own_part, whole
@@ -67,6 +67,8 @@ COMPARED = st.sampled_from(
         )
     ]
 )
+TEXT_HASHES = st.sampled_from([0, 1, 2**64 - 1])
+SCOPES = st.sampled_from(["", "example.com", "\udc80"])
 NUMBERS = st.sampled_from([0, 1, 2**32 - 1])
 
 
@@ -88,14 +90,16 @@ class RowsMachine(RuleBasedStateMachine):
         key=KEYS,
         url=URLS,
         compared=COMPARED,
-        text_hash=st.sampled_from([None, 0, 2**64 - 1]),
+        text_hash=st.none() | TEXT_HASHES,
         seen=st.sampled_from([0, 1_800_000_000, 2**62, -1]),
         is_short=st.booleans(),
         content=st.integers(0, 9),
         has_own_sketch=st.booleans(),
         rank=NUMBERS,
-        scope=st.sampled_from(["", "example.com", "\udc80"]),
+        scope=SCOPES,
         joins=st.none() | st.integers(0, 9),
+        takes=st.booleans(),
+        leaves=st.none() | st.builds(Text, SCOPES, TEXT_HASHES, st.integers(0, 9)),
     )
     def write(
         self,
@@ -110,6 +114,8 @@ class RowsMachine(RuleBasedStateMachine):
         rank: int,
         scope: str,
         joins: int | None,
+        takes: bool,
+        leaves: Text | None,
     ) -> None:
         known = self.ask("find", key)
         number = self.pages if known is None else known
@@ -120,9 +126,10 @@ class RowsMachine(RuleBasedStateMachine):
         # Only that there was a visit says something to rows.
         former: Any = None if known is None else ()
         own = has_own_sketch and not is_new
+        text = Text(scope, text_hash, content) if takes and text_hash is not None else None
         self.ask(
             "write",
-            Entry(number, posting, former, content, is_new, own, False, rank, joins, 1),
+            Entry(number, posting, former, content, is_new, own, False, rank, joins, 1, leaves, text),
             compared,
         )
         self.pages += known is None
@@ -137,10 +144,14 @@ class RowsMachine(RuleBasedStateMachine):
     def find(self, key: bytes) -> None:
         self.ask("find", key)
 
-    @rule(key=KEYS)
-    def remove(self, key: bytes) -> None:
+    @rule(scope=SCOPES, text_hash=TEXT_HASHES)
+    def with_text(self, scope: str, text_hash: int) -> None:
+        self.ask("with_text", scope, text_hash)
+
+    @rule(key=KEYS, leaves=st.none() | st.builds(Text, SCOPES, TEXT_HASHES, st.integers(0, 9)))
+    def remove(self, key: bytes, leaves: Text | None) -> None:
         if (number := self.ask("find", key)) is not None:
-            self.ask("remove", key)
+            self.ask("remove", key, leaves)
             assert self.ask("page", number) is None
             assert self.ask("find", key) is None
 
@@ -160,13 +171,34 @@ def test_a_page_or_content_that_is_not_there_is_refused() -> None:
     for ask in (rows.page, rows.content):
         with pytest.raises(IndexError):
             ask(0)
-    entry = Entry(0, Posting(b"a", "", "", Fingerprint(0)), None, 5, False, False, False, 0, None, 1)
+    entry = Entry(
+        0, Posting(b"a", "", "", Fingerprint(0)), None, 5, False, False, False, 0, None, 1, None, None
+    )
     for wrong in (entry._replace(joins=1), entry, entry._replace(former=(), content=0)):  # type: ignore[arg-type]
         with pytest.raises(IndexError):
             rows.write(wrong, bytes(8))
     with pytest.raises(MemoryError):
         rows.write(entry._replace(content=0, is_new_content=True), bytes(1000))
     assert rows.find(b"a") is None
+
+
+def test_thousands_of_keys_are_found_until_their_pages_are_removed() -> None:
+    assert kernel.hamming is not None
+    rows: Rows = kernel.hamming.Rows(Door)
+    random, numbers = Random(1), dict[bytes, int]()
+    for number in range(20_000):
+        key = b"%020d" % random.randrange(10**9)
+        if rows.find(key) is None:
+            posting = Posting(key, "", "", Fingerprint(0))
+            new = Entry(len(numbers), posting, None, 0, number == 0, False, False, 0, None, 1, None, None)
+            rows.write(new, bytes(8))
+            numbers[key] = len(numbers)
+        if number % 3 == 0 and (gone := random.choice(list(numbers)[-50:])) and rows.find(gone) is not None:
+            rows.remove(gone, None)
+            numbers[gone] = -1
+    assert {key: rows.find(key) for key in numbers} == {
+        key: None if number < 0 else number for key, number in numbers.items()
+    }
 
 
 def drawn(random: Random) -> Fingerprint:

@@ -235,6 +235,12 @@ EDGES = """
 SELECT b AS page, a AS hub FROM simhash_pairs
 UNION SELECT page.id, first.id FROM simhash_fingerprints AS page
 JOIN simhash_firsts AS first ON page.content = first.content WHERE page.id <> first.id
+UNION SELECT page.id, first.id FROM simhash_fingerprints AS page JOIN (
+    SELECT scope, text_hash, min(id) AS id FROM simhash_fingerprints
+    WHERE content IS NOT NULL AND text_hash IS NOT NULL AND NOT is_short
+    GROUP BY scope, text_hash HAVING count(*) > 1
+) AS first ON page.scope = first.scope AND page.text_hash = first.text_hash
+WHERE content IS NOT NULL AND NOT is_short AND page.id <> first.id
 UNION SELECT visit.id, first.id FROM simhash_fingerprints AS visit JOIN (
     SELECT page, min(id) AS id FROM simhash_fingerprints WHERE content IS NOT NULL GROUP BY page HAVING count(*) > 1
 ) AS first ON visit.page = first.page WHERE content IS NOT NULL AND visit.id <> first.id

@@ -1,6 +1,6 @@
 -- What every script of the store begins with: put before its own text, see line.py.
 -- notes/redis-layout.rst has the keys and the bytes of the records.
-local HEADER, PAGES, CONTENTS, EVENTS, SHORT, RUNS, NOTES, LATEST, ANSWERS = unpack(KEYS)
+local HEADER, PAGES, CONTENTS, EVENTS, SHORT, TEXTS, RUNS, NOTES, LATEST, ANSWERS = unpack(KEYS)
 
 -- A page: number, content, latest content of its own + 1, run, flags, stamp; then its ranks, its sketch and its own
 -- part, if it has any, and its URL.
@@ -14,6 +14,8 @@ local CONTENT, CONTENT_HEAD = '>I8I8Bc24I2I2', 45
 -- that ties it to all events before it.
 local EVENT, EVENT_HEAD, VALUES, MARK = '>c1I8c25', 34, 25, 4
 local BY_TEXT, BY_OWN_PART, BY_SUBJECT = 1, 2, 4
+-- What is kept of a text: the content of the pages that have it now, and how many these are.
+local TEXT, TEXT_LENGTH = '>I8I4', 12
 -- A run: the token of who began it, when it began, when it ended; then why. While it goes on, in place of its end,
 -- minus the time of its last heartbeat, or NEVER if it has none.
 local RUN, RUN_HEAD = '>c8i8i8', 24
@@ -97,6 +99,33 @@ end
 local function write_content(number, content)
   redis.call('HSET', CONTENTS, field(number), struct.pack(CONTENT, content.page, content.before, content.flags,
     content.stamp, #content.key, #content.scope) .. content.key .. content.scope .. content.sketch .. content.own_part)
+end
+
+-- Return the text of a stamp by which pages of a scope are found, nil if it is not known, or short.
+local function text_of(flags, stamp, scope, is_short)
+  return has(flags, HAS_TEXT_HASH) and not is_short and stamp:sub(TEXT_HASH_BEGIN) .. scope or nil
+end
+
+-- Return the content of the pages that have a text now, and how many these are.
+local function read_text(text)
+  local record = text and redis.call('HGET', TEXTS, text)
+  if record and #record == TEXT_LENGTH then return struct.unpack(TEXT, record) end
+end
+
+local function take_text(text, content)
+  local known, pages = read_text(text)
+  redis.call('HSET', TEXTS, text, struct.pack(TEXT, content, known == content and pages + 1 or 1))
+end
+
+-- Of an original that was removed pages may be left whose text is another content's by now.
+local function leave_text(text, content)
+  local known, pages = read_text(text)
+  if known ~= content then return end
+  if pages > 1 then
+    redis.call('HSET', TEXTS, text, struct.pack(TEXT, content, pages - 1))
+  else
+    redis.call('HDEL', TEXTS, text)
+  end
 end
 
 -- Return the record of a run, nil if there is none, or it is damaged, or begun by somebody with another token.

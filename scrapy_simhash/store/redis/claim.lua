@@ -117,7 +117,7 @@ local next_page, next_content = tonumber(counts[1] or 0), tonumber(counts[2] or 
 if not next_page or not next_content then return 'H' end
 local page = {number = next_page, own = 0, rank = 0, joined = 0}
 local former, former_content, former_flags, former_stamp = 0, 0, 0, string.rep('\0', 24)
-local former_run, cluster
+local former_run, cluster, text_before
 local record = redis.call('HGET', PAGES, key)
 if record then
   page = read_page(record)
@@ -126,7 +126,9 @@ if record then
   former = fate_in(former_run, own_run)
   local its_content = content_of(former_content)
   cluster = its_content and its_content.page
-  if its_content and has(its_content.flags, IS_SHORT) then former_flags = former_flags + IS_SHORT end
+  local was_short = its_content and has(its_content.flags, IS_SHORT)
+  text_before = its_content and text_of(former_flags, former_stamp, its_content.scope, was_short)
+  if was_short then former_flags = former_flags + IS_SHORT end
 end
 if is_short == 1 then
   local its_number = tonumber(redis.call('HGET', SHORT, value .. scope) or '')
@@ -134,7 +136,16 @@ if is_short == 1 then
   local its_content = is_there and content_of(its_number)
   kin = its_content and its_content.stamp:sub(1, VALUE_END) == value and struct.pack('>I8', its_number) or ''
 end
-local content, place, number = choose(kin, page.number, cluster)
+-- The content of the pages that have the same text now, before any that is like it.
+local text = text_of(flags, stamp, scope, is_short == 1)
+local with_text = read_text(text)
+local by_text = with_text and with_text < MOST_NUMBER and content_of(with_text)
+by_text = by_text and by_text.scope == scope and not has(by_text.flags, IS_SHORT)
+local content, place, number = choose(by_text and struct.pack('>I8', with_text) or kin, page.number, cluster)
+if not content then
+  by_text = false
+  content, place, number = choose(kin, page.number, cluster)
+end
 local url_of_original, key_of_original, rank, is_same_text = '', '', 0, false
 local joins, original
 -- Once for each of the kin at most.
@@ -144,7 +155,7 @@ while content and content.page ~= page.number do
   local its_record = redis.call('HGET', PAGES, content.key)
   original = its_record and read_page(its_record)
   if not its_record or original and original.number == content.page then break end
-  spoiled[number] = content.key
+  spoiled[number], by_text = content.key, false
   content, place, number = choose(kin, page.number, cluster)
 end
 if content and content.page ~= page.number then
@@ -198,12 +209,17 @@ if is_look == 0 then
     joins.joined = rank
     write_page(key_of_original, joins)
   end
+  if text ~= text_before or former_content ~= number then
+    if text then take_text(text, number) end
+    if text_before then leave_text(text_before, former_content) end
+  end
   if live > 0 then
     local _, _, heartbeat = struct.unpack(RUN, own_run)
     -- Once a second: who begins is soon to know who is at work.
     if -heartbeat ~= now() then redis.call('HSET', RUNS, field(run), with_heartbeat(own_run)) end
   end
   if expiry > 0 then
+    is_first_of_kind = is_first_of_kind or text and redis.call('HLEN', TEXTS) == 1
     -- Now and then, and when a key has come that has no end yet.
     local left = redis.call('TTL', HEADER)
     if is_first_of_kind or redis.call('HLEN', PAGES) == 1 or left < expiry - math.min(60, expiry / 10) then
@@ -217,6 +233,6 @@ for _, its_key in pairs(spoiled) do keys[#keys + 1] = its_key end
 local keys_of_spoiled = packed(keys)
 
 return struct.pack('>c1I8I8I8I8I4I4BBBI8c24I2I4I4', 'S', redis.call('HLEN', PAGES), page.number, number, content.page,
-  place, rank, is_same_text and 1 or 0, former, former_flags, former_content, former_stamp,
+  place, rank, (is_same_text and 1 or 0) + (by_text and 2 or 0), former, former_flags, former_content, former_stamp,
   #key_of_original, #url_of_original, #keys_of_spoiled)
   .. key_of_original .. url_of_original .. keys_of_spoiled .. packed(events)

@@ -13,6 +13,7 @@ from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store import candidates
 from scrapy_simhash.store.base import Claim, Posting
 from scrapy_simhash.store.candidates import distance_of
+from scrapy_simhash.store.local import EQUAL_TEXT
 from scrapy_simhash.store.redis import layout
 from scrapy_simhash.store.redis.link import LOSSES
 from scrapy_simhash.store.redis.records import Records
@@ -23,9 +24,10 @@ from scrapy_simhash.verdict import NearMiss
 #: whether it is a look only, short, delivered; seconds for which another run is live after a heartbeat; how it is
 #: found if it is new, and its values.
 _CLAIM = Struct(">8sQ4sI8sIB???I25s")
-#: Pages, number of the page, content, page that had it first, place among the kin (0: none), rank, whether it is the
-#: same text, the former visit, lengths of the original's key and URL and of the keys of damaged pages, which follow.
-_CLAIMED = Struct(">cQQQQII?BBQ24sHII")
+#: Pages, number of the page, content, page that had it first, place among the kin (0: none), rank, 1 for the same
+#: text and 2 if it was found by the text, the former visit, lengths of the key and URL of the original and of the
+#: keys of damaged pages, which follow.
+_CLAIMED = Struct(">cQQQQIIBBBQ24sHII")
 _STORED = b"S"
 
 
@@ -73,6 +75,21 @@ class Comparison:
     def agrees_by_text(self, matches: list[Match]) -> bool:
         """Tell whether the page repeats any of *matches*, which were compared, if own parts are left aside."""
         return any(self._compared[match.key].by_text is not None for match in matches)
+
+    async def of_equal_text(self, claim: Claim, rule: Rule, explains: bool) -> Claim:
+        """Return *claim*, of the page whose text others have, with how like the original it is. A trip at most."""
+        page = self._posting.fingerprint
+        match = Match(claim.content, 0, 0)
+        with suppress(StoreUnavailable):
+            for data in (await self._fetch([claim.content])).values():
+                for _, similarity, _ in rule.compare_all(page, [data]):
+                    if similarity is not None:
+                        claim = claim._replace(distance=distance_of(page, data), similarity=similarity)
+                        return await self.explained(claim, [match], rule) if explains else claim
+        if explains:
+            threshold, decided_by, required = EQUAL_TEXT
+            claim = claim._replace(threshold=threshold, decided_by=decided_by, required=required)
+        return claim
 
     async def explained(self, claim: Claim, matches: list[Match], rule: Rule) -> Claim:
         """Return *claim*, of the page that was compared with *matches*, with its threshold or its near miss.
@@ -167,7 +184,11 @@ async def decide(records: Records, posting: Posting, is_look: bool, explains: bo
                 records.check(reply, key)
                 losses += await link.learn(reply, replica, first)
                 continue
-            claim, is_new = _claimed(reply, posting, records, replica, first, kin)
+            claim, is_new, is_by_text = _claimed(reply, posting, records, replica, first, kin)
+            if is_by_text:
+                return (
+                    claim if claim.original is None else await comparison.of_equal_text(claim, rule, explains)
+                )
             claim = claim._replace(is_by_learning=comparison.agrees_by_text(matches) != bool(kin))
             if explains and matches:
                 claim = await comparison.explained(claim, matches, rule)
@@ -186,10 +207,11 @@ def _claimed(
     replica: Replica,
     first: int,
     kin: list[tuple[Match, float]],
-) -> tuple[Claim, bool]:
-    """Return the claim that *reply* tells, and whether its content can be found from now on."""
+) -> tuple[Claim, bool, bool]:
+    """Return the claim that *reply* tells, whether its content is new, and whether pages have its text."""
     fields = _CLAIMED.unpack_from(reply)
-    _, records.link.pages, number, content, owner, place, rank, is_same_text = fields[:8]
+    _, records.link.pages, number, content, owner, place, rank, about_text = fields[:8]
+    is_by_text = about_text & 2 > 0
     *visit, key_length, length, told = fields[8:]
     key_end = _CLAIMED.size + key_length
     end = key_end + length
@@ -198,10 +220,12 @@ def _claimed(
     former = layout.read_visit(*visit)
     if owner == number:
         is_new = not place and not posting.is_short
-        return Claim(former, content, number, None, None, None, rank=rank), is_new
+        return Claim(former, content, number, None, None, None, rank=rank), is_new, is_by_text
     key, original = reply[_CLAIMED.size : key_end], layout.told(reply[key_end:end])
     distance, similarity = 0, 1.0
-    if not posting.is_short:
+    if not (posting.is_short or is_by_text):
         match, similarity = kin[place - 1]
         distance = match.distance
-    return Claim(former, content, owner, original, distance, similarity, is_same_text, rank, key), False
+    is_same_text = about_text & 1 > 0
+    claim = Claim(former, content, owner, original, distance, similarity, is_same_text, rank, key)
+    return claim, False, is_by_text

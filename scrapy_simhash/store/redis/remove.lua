@@ -10,6 +10,9 @@ local record = redis.call('HGET', PAGES, key)
 if record then
   local page = read_page(record)
   if not page then return 'D' end
+  local its_content = read_content(redis.call('HGET', CONTENTS, field(page.content)))
+  local text = its_content and text_of(page.flags, page.stamp, its_content.scope, has(its_content.flags, IS_SHORT))
+  if text then leave_text(text, page.content) end
   local own = page.own
   while own > 0 do
     local number = own - 1

@@ -17,7 +17,7 @@ from scrapy_simhash.store.header import Header
 #: "SIMH": by it ``file`` and other programs tell whose database this is.
 APPLICATION_ID = 0x53494D48
 #: Of the tables: raise it with every change of them. A file of another version is refused.
-VERSION = 7
+VERSION = 8
 
 TABLES = (
     """CREATE TABLE header (
@@ -63,6 +63,13 @@ TABLES = (
     sketch BLOB NOT NULL,
     own BLOB
 )""",
+    """CREATE TABLE texts (
+    scope INTEGER NOT NULL,
+    text_hash INTEGER NOT NULL,
+    content INTEGER NOT NULL,
+    pages INTEGER NOT NULL,
+    PRIMARY KEY (scope, text_hash)
+) WITHOUT ROWID""",
     """CREATE TABLE notes (
     kind TEXT NOT NULL,
     name NOT NULL,
@@ -128,6 +135,11 @@ FINDABLE = f"""SELECT scope, number, value, sketch, own, found_by
 FROM contents LEFT JOIN sketches ON content = number AND found_by & {BY_SUBJECT | BY_OWN_PART}
 WHERE found_by AND NOT is_short"""
 SHORT = "SELECT number FROM contents WHERE scope = ? AND value = ? AND is_short AND found_by"
+WITH_TEXT = "SELECT content FROM texts WHERE scope = ? AND text_hash = ?"
+TAKE_TEXT = """INSERT OR REPLACE INTO texts VALUES (?1, ?2, ?3, 1 + coalesce(
+    (SELECT pages FROM texts WHERE scope = ?1 AND text_hash = ?2 AND content = ?3), 0))"""
+LEAVE_TEXT = "UPDATE texts SET pages = pages - 1 WHERE scope = ? AND text_hash = ? AND content = ?"
+FORGET_TEXT = "DELETE FROM texts WHERE scope = ? AND text_hash = ? AND pages < 1"
 NEW_CONTENT = "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 NEW_SKETCH = "INSERT INTO sketches VALUES (?, ?, ?)"
 NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)"

@@ -16,7 +16,7 @@ from scrapy_simhash.store.base import Claim, Page, Posting, Run
 from scrapy_simhash.store.candidates import BLOCKS
 from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
-from scrapy_simhash.store.local import ContentRow, ContentsOf, Entry, LocalStore
+from scrapy_simhash.store.local import ContentRow, ContentsOf, Entry, LocalStore, Text
 from scrapy_simhash.store.sqlite import files, schema
 from scrapy_simhash.store.sqlite.checkpoints import Checkpoints
 from scrapy_simhash.store.sqlite.files import is_damage, said_at_opening, said_at_work
@@ -263,6 +263,20 @@ class SqliteStore(LocalStore):
         found = self._execute(schema.SHORT, (self._scopes.get(scope), signed(value))).fetchall()
         return found[0][0] if found else None
 
+    def _with_text(self, scope: str, text_hash: int) -> int | None:
+        found = self._execute(schema.WITH_TEXT, (self._scopes.get(scope), signed(text_hash))).fetchall()
+        return found[0][0] if found else None
+
+    def _exchange(self, leaves: Text | None, takes: Text | None) -> None:
+        if takes is not None:
+            # A new scope gets the next number.
+            its = self._scopes.get(takes.scope, len(self._scopes)), signed(takes.text_hash)
+            self._execute(schema.TAKE_TEXT, (*its, takes.content))
+        if leaves is not None:
+            its = self._scopes[leaves.scope], signed(leaves.text_hash)
+            self._execute(schema.LEAVE_TEXT, (*its, leaves.content))
+            self._execute(schema.FORGET_TEXT, its)
+
     def _write(self, entry: Entry) -> None:
         number, posting, content = entry.number, entry.posting, entry.content
         fingerprint, scope = posting.fingerprint, self._scopes.get(posting.scope)
@@ -288,15 +302,17 @@ class SqliteStore(LocalStore):
             self._execute(schema.CHANGED_PAGE, (url, *head, its_run, content, rank, sketch, own, number))
         if entry.joins is not None:
             self._execute(schema.JOINED_CLUSTER, (rank, entry.joins))
+        self._exchange(entry.leaves, entry.takes)
         self._commit()
         if scope is not None:
             self._scopes[posting.scope] = scope
 
-    def _erase(self, number: int, key: bytes, contents: Iterable[ContentRow]) -> None:
+    def _erase(self, number: int, key: bytes, contents: Iterable[ContentRow], text: Text | None) -> None:
         self._execute("UPDATE contents SET found_by = 0 WHERE page = ?", (number,))
         self._execute("DELETE FROM pages WHERE number = ?", (number,))
         self._execute(schema.FORGET_NOTE, (PAGE, key))
         self._execute("INSERT INTO removed VALUES (?)", (number,))
+        self._exchange(text, None)
         self._commit()
 
 

@@ -71,6 +71,8 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
         await store.claim(posting("c", 3, is_short=True))
         await store.remove(b"c")
         await store.claim(posting("d", 3, is_short=True))
+        for name in "ef":
+            await store.claim(posting(name, 1 << 40, "x", text_hash=8))
         await store.remove(b"b")
         await store.remove(b"a")
         (version,) = await store.replace_notes(SITE, [Note("a.example", 0, b"profile")])
@@ -84,10 +86,13 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
     fields = client.hgetall(key["header"])
     assert {name.decode() for name in fields} == {row[0].strip("`") for row in rows("redis-header")}
     counters = {name: int(fields[name.encode()]) for name in ("version", "pages", "contents", "runs")}
-    assert counters == {"version": layout.VERSION, "pages": 4, "contents": 4, "runs": 1}
+    assert counters == {"version": layout.VERSION, "pages": 6, "contents": 5, "runs": 1}
     assert f"Of this layout: {layout.VERSION}." in LAYOUT
 
     assert client.hgetall(key["short"]) == {(3).to_bytes(8, "big"): b"3"}
+    assert client.hgetall(key["texts"]) == {
+        stamp(0, 0, 8)[16:] + b"x": (4).to_bytes(8, "big") + (2).to_bytes(4, "big")
+    }
     page = read("redis-page", client.hget(key["pages"], b"d"))
     assert page == [3, 3, 4, 1, 0, stamp(3, 77, 0), b"https://example.com/d"]
     assert client.hgetall(key["answers"]) == {b"d": layout.packed_version(answer or 0) + b"about"}
@@ -106,6 +111,7 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
     assert [event[:6] for event in events] == [
         [b"+", 0, 1 + 2 + 4, 5, 6, named],
         [b"+", 1, 1 + 4, FAR, 0, other],
+        [b"+", 4, 1, 1 << 40, 0, 0],
         [b"-", 1, 1 + 4, FAR, 0, other],
         [b"-", 0, 1 + 2 + 4, 5, 6, named],
     ]
