@@ -121,7 +121,8 @@ class Witness(scrapy.Spider):
 
     def parse(self, response: Response) -> Iterator[Any]:
         """Write the verdict down."""
-        marks = {name: response.meta.get(f"simhash_{name}") for name in ("status", "value", "duplicate_of")}
+        result = response.meta["simhash_result"]
+        marks = {name: result[name] for name in ("status", "fingerprint", "duplicate_of")}
         with self.file.open("a", encoding="utf-8") as lines:
             lines.write(json.dumps({"url": response.url, **marks}) + "\n")
         yield {"url": response.url}
@@ -188,13 +189,13 @@ def faults_of_store(file: Path, lines: Lines, clusters: int) -> list[str]:
     except AssertionError as error:
         return [f"the file is not sound: {error}"]
     with closing(SqliteStore(file, read_only=True)) as store:
-        kept = {posting.url: posting.fingerprint.value for posting in store}
+        kept = {posting.url: posting.fingerprint.hex for posting in store}
     faults = []
     for line in lines:
         url, original = line["url"], line["duplicate_of"]
         if url not in kept:
             faults.append(f"{url} is lost")
-        elif kept[url] != line["value"]:
+        elif kept[url] != line["fingerprint"]:
             faults.append(f"{url} has another fingerprint than was told")
         if original == url:
             faults.append(f"{url} was called a duplicate of itself")
@@ -290,7 +291,7 @@ def changes(folder: Path, kills: int, seed: int) -> dict[str, Any]:
             known = len(lines)
             if [line["number"] for line in lines] != [*range(1, known + 1)]:
                 found.append("the numbers of the lines have gaps")
-            if "simhash/change_errors" in (folder / "crawl.log").read_text("utf-8"):
+            if "simhash/errors/changes" in (folder / "crawl.log").read_text("utf-8"):
                 found.append("the log has an error of ours")
             faults += [f"generation {changing.generation}: {fault}" for fault in found]
             changing.next()

@@ -44,7 +44,6 @@ from scrapy_simhash import Config, dedup, duckdb, spark
 from scrapy_simhash.files.engines.run import Result
 from scrapy_simhash.files.engines.sql import FINGERPRINTS
 from scrapy_simhash.judge.rule import DEFAULT_RULE
-from scrapy_simhash.names import META_CLUSTER
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store.sqlite.schema import unsigned
 
@@ -252,7 +251,7 @@ def measure_pack(pack: Pack) -> dict[str, float]:
     verdicts.sort(key=lambda row: row["id"])
     wanted = [outcome.fields for outcome in dedup(records, mark=True, two_pass=True, config=SCOPE)]
     same = sum(
-        all(row[name] == value for name, value in fields.items() if name != META_CLUSTER)
+        all(row[name] == value for name, value in fields.items() if name != "simhash_cluster")
         for row, fields in zip(verdicts, wanted, strict=True)
     )
     return {"pages": len(records), "pairs": near, "recall": len(pairs) / near, "equal": same / len(records)}

@@ -45,7 +45,7 @@ def summary(items: list[dict[str, Any]], stats: dict[str, Any], truth: Truth) ->
         },
         "revisits": stats.get("simhash/revisits", 0),
         "skipped": skipped,
-        "errors": stats.get("simhash/errors", 0),
+        "errors": stats.get("simhash/errors/compare", 0),
         "wrong": [truth.key(url) for url in wrong],
         "seconds": round(seconds, 2),
         "pages_per_second": round((responses - robots) / seconds),

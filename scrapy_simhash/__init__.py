@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.observers.url_rules.guard import RequestSkipped
     from scrapy_simhash.page.fingerprint import Fingerprint
     from scrapy_simhash.page.text import Document
-    from scrapy_simhash.verdict import Reason, Status, Verdict
+    from scrapy_simhash.verdict import Reason, Status, Verdict, result
 
 __version__ = "0.1.0"
 
@@ -73,6 +73,7 @@ _HOMES = {
     "cluster": "files.batch",
     "dedup": "files.batch",
     "hamming_distance": "index",
+    "result": "verdict",
     "to_dicts": "display",
 }
 
@@ -108,6 +109,7 @@ __all__ = [
     "cluster",
     "dedup",
     "hamming_distance",
+    "result",
     "to_dicts",
 ]
 

@@ -371,7 +371,7 @@ def idle_settings(config: Config, *, forgets: bool, keeps_answers: bool, is_redi
         (
             "revisit_live",
             is_redis and config.revisit_action == "mark",
-            "while SIMHASH_REVISIT_ACTION is mark, except for requests with simhash_revisit_action: set"
+            "while SIMHASH_REVISIT_ACTION is mark, except for requests that ask for a revisit_action: set"
             " SIMHASH_REVISIT_ACTION",
         ),
         ("item_action", not config.item_fields, _NEEDS_ITEMS),

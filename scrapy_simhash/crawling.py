@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -230,7 +230,7 @@ class Observers:
 
     def __init__(self, crawler: Crawler, observers: Sequence[Observer]) -> None:
         self._stats = stats_of(crawler)
-        self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+        self._once = Once(crawler, logger, names.ERRORS_ACTION)
         self._observers = observers
 
     def hooks(self, name: str) -> tuple[Callable[..., Any], ...]:
@@ -251,7 +251,7 @@ class Observers:
 
     def give_up(self, message: str, about: object) -> None:
         """Count and log what went wrong, see `Once.tell`; call it where the exception is handled."""
-        self._stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
+        self._stats.inc_value(names.ERRORS_ACTION)
         self._once.tell(message, about)
 
 
@@ -275,8 +275,37 @@ def may_be_skipped(request: Request) -> bool:
         request.method == "GET"
         and request.callback is not NO_CALLBACK
         and not is_start(request)
-        and request.meta.get(names.META_ENABLED, True) is not False
+        and request.meta.get(names.META) is not False
     )
+
+
+def asked_of(request: Request) -> Mapping[str, Any]:
+    """Return what *request* asks for in its meta; empty if that is nothing, or no dictionary."""
+    asked = request.meta.get(names.META)
+    return asked if isinstance(asked, dict) else {}
+
+
+def own_of(request: Request) -> Mapping[str, Any]:
+    """Return what we have written into the meta of *request* for ourselves."""
+    own: Mapping[str, Any] = request.meta.get(names.META_OWN, {})
+    return own
+
+
+def meta_with(request: Request, name: str, value: object) -> dict[str, Any]:
+    """Return the meta of *request* with one thing more for ourselves."""
+    return {**request.meta, names.META_OWN: {**own_of(request), name: value}}
+
+
+def take_own(request: Request, name: str) -> Any:
+    """Return what we have written by this *name*, None for nothing, and take it out."""
+    own = own_of(request)
+    if name in own:
+        rest = {other: value for other, value in own.items() if other != name}
+        if rest:
+            request.meta[names.META_OWN] = rest
+        else:
+            del request.meta[names.META_OWN]
+    return own.get(name)
 
 
 def asks_again(request: Request, response: Response) -> bool:

@@ -69,9 +69,7 @@ def simhash(response: Response, settings: Mapping[str, Any] | None = None) -> Ex
 
     The text is read by *settings*, by default those of the project.
     """
-    prefix = f"{names.META_ENABLED}_"
-    meta = response.meta if response.request is not None else {}
-    line = {name[len(prefix) :]: value for name, value in meta.items() if name.startswith(prefix)}
+    line = {} if response.request is None else response.meta.get(names.META_RESULT, {})
     document = fingerprint = None
     root = tree_of(response) if isinstance(response, HtmlResponse) else None
     if root is not None:
@@ -81,7 +79,7 @@ def simhash(response: Response, settings: Mapping[str, Any] | None = None) -> Ex
         document = pages.extract(root, content_language=language_of(response))
         found = pages.read_document(document).fingerprint
         fingerprint = None if found is None else found.hex
-    return Explanation({**line, "url": response.url, "action": line.get("done")}, document, fingerprint)
+    return Explanation({"url": response.url, **line}, document, fingerprint)
 
 
 class Command(shell.Command):

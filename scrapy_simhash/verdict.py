@@ -7,10 +7,15 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy_simhash.display import html_of
-from scrapy_simhash.times import written
+from scrapy_simhash.names import META_RESULT
+from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.times import parsed, written
 
 if TYPE_CHECKING:
-    from scrapy_simhash.page.fingerprint import Fingerprint
+    from collections.abc import Mapping
+
+    from scrapy import Request
+    from scrapy.http import Response
 
 
 class Status(str, Enum):
@@ -73,6 +78,14 @@ class NearMiss(NamedTuple):
     required: float = 0.0
     """The similarity that it would have had to reach, 0-1."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values by the names of the fields."""
+        return {
+            **self._asdict(),
+            "similarity": round(self.similarity, 3),
+            "required": round(self.required, 3),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -95,7 +108,7 @@ class Verdict:
     ``unknown`` pages when the store did not answer."""
     last_seen: int | None = None
     """Time of the previous visit of a revisited page, in seconds of Unix time."""
-    is_settled: bool = False
+    is_confirmed: bool = False
     """Whether the items of the previous visit were surely delivered; see :class:`~scrapy_simhash.store.Visit`."""
     is_exact: bool = False
     """Whether title and main text are identical to those of the page in ``duplicate_of``."""
@@ -129,41 +142,69 @@ class Verdict:
         return self.duplicate_of is not None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the verdict as a row of a table: plain values by the keys of a report, and always the same keys.
+        """Return the verdict as plain values, always with the same keys: what meta, items, reports and tables show.
 
-        Hints are one string, with blanks between them. What a report has in ``near_miss`` has columns of its own,
-        such as ``near_miss_url``. ``fingerprint`` is its value as 16 hexadecimal digits.
+        ``fingerprint`` is its value as 16 hexadecimal digits.
         """
-        miss = self.near_miss
+        # Of every page of a crawl: what is None calls nothing. An enumeration's value would take two calls.
+        repeats, is_revisit = self.duplicate_of is not None, self.status is Status.REVISIT
         return {
-            "status": self.status.value,
-            "reason": self.reason and self.reason.value,
+            "status": self.status._value_,
+            "reason": self.reason and self.reason._value_,
             "duplicate_of": self.duplicate_of,
             "distance": self.distance,
-            "similarity": _rounded(self.similarity),
-            "exact": self.is_exact if self.is_duplicate else None,
+            "similarity": self.similarity and round(self.similarity, 3),
+            "exact": self.is_exact if repeats else None,
             "cluster": self.cluster,
             "rank": self.rank,
-            "hints": " ".join(self.hints) or None,
+            "hints": [*self.hints],
             "elsewhere": self.elsewhere,
             "by_learning": self.is_by_learning or None,
             "threshold": self.threshold,
             "decided_by": self.decided_by,
-            "required": _rounded(self.required),
-            "near_miss_url": miss and miss.url,
-            "near_miss_distance": miss and miss.distance,
-            "near_miss_similarity": miss and _rounded(miss.similarity),
-            "near_miss_threshold": miss and miss.threshold,
-            "near_miss_decided_by": miss and miss.decided_by,
-            "near_miss_required": miss and _rounded(miss.required),
+            "required": self.required and round(self.required, 3),
+            "near_miss": self.near_miss and self.near_miss.to_dict(),
             "last_seen": None if self.last_seen is None else written(self.last_seen),
-            "settled": self.is_settled if self.status is Status.REVISIT else None,
+            "confirmed": self.is_confirmed if is_revisit else None,
             "fingerprint": self.fingerprint and self.fingerprint.hex,
         }
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Verdict:
+        """Return the verdict that ``to_dict()`` wrote; other keys are ignored.
+
+        Its ``fingerprint`` has the value only, so that it can be searched for, but not verified.
+        """
+        value, miss = row["fingerprint"], row["near_miss"]
+        return cls(
+            Status(row["status"]),
+            None if value is None else Fingerprint(int(value, 16)),
+            row["duplicate_of"],
+            row["distance"],
+            row["similarity"],
+            row["cluster"],
+            row["reason"] and Reason(row["reason"]),
+            None if row["last_seen"] is None else parsed(row["last_seen"]),
+            bool(row["confirmed"]),
+            bool(row["exact"]),
+            row["rank"],
+            tuple(row["hints"]),
+            row["elsewhere"],
+            bool(row["by_learning"]),
+            row["threshold"],
+            miss and NearMiss(**miss),
+            row["decided_by"],
+            row["required"],
+        )
 
     def _repr_html_(self) -> str:
         return html_of(self)
 
 
-def _rounded(share: float | None) -> float | None:
-    return None if share is None else round(share, 3)
+def result(page: Request | Response) -> Verdict | None:
+    """Return the verdict on *page*, a response in a callback or its request, from ``simhash_result`` in its meta.
+
+    None if there is none: the add-on is not enabled, or the page is not one of the spider's, such as ``robots.txt``.
+    """
+    row = getattr(page, "meta", {}).get(META_RESULT)
+    return None if row is None else Verdict.from_dict(row)

@@ -394,8 +394,8 @@ def test_a_setting_of_another_rule_stops_nothing_and_is_named(rule: str, unused:
 def test_to_see_live_crawlers_is_of_no_use_without_a_revisit_action() -> None:
     (said,) = idle_settings(Config(revisit_live=8), forgets=False, keeps_answers=True, is_redis=True)
     assert said == (
-        "SIMHASH_REVISIT_LIVE (8) has no effect while SIMHASH_REVISIT_ACTION is mark, except for requests with"
-        " simhash_revisit_action: set SIMHASH_REVISIT_ACTION"
+        "SIMHASH_REVISIT_LIVE (8) has no effect while SIMHASH_REVISIT_ACTION is mark, except for requests that ask"
+        " for a revisit_action: set SIMHASH_REVISIT_ACTION"
     )
 
 
@@ -433,7 +433,7 @@ def test_setting_names_are_those_of_the_fields_sorted() -> None:
         ({"SIMHASH_DISTANCE": 3}, {"SIMHASH_DISTANCE": "SIMHASH_MAX_DISTANCE"}),
         ({"SIMHASH_MIN_SIMILARTY": 0.9}, {"SIMHASH_MIN_SIMILARTY": "SIMHASH_MIN_SIMILARITY"}),
         ({"SIMHASH_QQQQ": 3}, {"SIMHASH_QQQQ": None}),  # the prefix alone is no likeness
-        ({"simhash_action": "mark"}, {}),
+        ({"simhash": {"action": "mark"}}, {}),
         ({"SIMHASH_B": 1, "SIMHASH_A": 1}, {"SIMHASH_A": None, "SIMHASH_B": None}),
     ],
 )

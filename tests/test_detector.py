@@ -360,11 +360,11 @@ def test_a_page_that_was_unsettled_is_settled_only_by_an_earlier_run(tmp_path: P
         """Return who was settled, of a page that is lost in each run, or never."""
         store = SqliteStore(tmp_path / f"{loses}.sqlite", header_for(Config()))
         detector = NearDuplicateDetector(store=store)
-        told = [detector.check(ENGLISH, A).is_settled, detector.check(LOFT, B).is_settled]
+        told = [detector.check(ENGLISH, A).is_confirmed, detector.check(LOFT, B).is_confirmed]
         if loses:
             detector.unsettle(A.encode())
             detector.unsettle(C.encode())
-        told.append(detector.check(ENGLISH, A).is_settled)
+        told.append(detector.check(ENGLISH, A).is_confirmed)
         if loses:
             detector.unsettle(A.encode())
         detector.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import FrozenInstanceError
 from typing import Any
 
@@ -10,13 +11,15 @@ import pandas  # type: ignore[import-untyped]
 import pytest
 from lxml.html import fragment_fromstring
 from scrapy import Request
+from scrapy.http import Response
 
-from scrapy_simhash import Fingerprint, Match, Reason, SimhashIndex, Status, Verdict, names, to_dicts
-from scrapy_simhash.crawl.marks import write_marks
+from scrapy_simhash import Fingerprint, Match, Reason, SimhashIndex, Status, Verdict, result, to_dicts
+from scrapy_simhash.action import Action
+from scrapy_simhash.crawl.marks import write_result
 from scrapy_simhash.display import MOST
 from scrapy_simhash.files.batch import PageCluster
 from scrapy_simhash.judge.clusters import Cluster
-from scrapy_simhash.judge.policy import Decision
+from scrapy_simhash.judge.policy import Decision, Protection
 from scrapy_simhash.observers.report import KEYS
 from scrapy_simhash.verdict import NearMiss
 
@@ -49,10 +52,9 @@ HOSTILE = "https://a.example/\"><script>alert(1)</script>'\u202e\x1b[2J" + "x" *
 
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
-def test_a_row_is_flat_and_survives_json(value: Any) -> None:
+def test_a_row_has_plain_values_and_survives_json_and_pickle(value: Any) -> None:
     (row,) = to_dicts([value])
-    assert json.loads(json.dumps(row)) == row
-    assert all(cell is None or isinstance(cell, str | int | float) for cell in row.values())
+    assert json.loads(json.dumps(row)) == pickle.loads(pickle.dumps(row)) == row
 
 
 def test_rows_of_verdicts_have_the_same_columns_and_a_column_of_urls_where_these_are_known() -> None:
@@ -65,16 +67,31 @@ def test_rows_of_verdicts_have_the_same_columns_and_a_column_of_urls_where_these
     assert [{**row, "url": None} for row in rows] == [{"url": None, **row} for row in to_dicts([NEW, COPY])]
 
 
-def test_keys_that_meta_and_reports_have_too_mean_the_same_there() -> None:
+def test_meta_and_reports_have_the_same_dictionary_with_what_was_decided() -> None:
     row, request = COPY.to_dict(), Request("https://example.com/b")
-    write_marks(COPY, Decision(None), request)
-    prefix = len(names.META_ENABLED) + 1
-    marks = {key[prefix:]: value for key, value in request.meta.items()}
-    assert marks.pop("value") == int(row["fingerprint"], 16)
-    assert marks.pop("hints") == row["hints"].split()
-    assert marks.items() <= row.items()
-    own = {"fingerprint", "settled", *(key for key in row if key.startswith("near_miss_"))}
-    assert row.keys() - own <= set(KEYS)
+    write_result(COPY, Decision(Action.DROP_ITEMS, Protection.START), request)
+    decided = {"action": "drop_items", "protected": "start", "preferred": None, "change": None}
+    assert request.meta == {"simhash_result": {**row, **decided}}
+    assert KEYS[1 : 1 + len(row) + len(decided)] == (*row, *decided)
+
+
+@pytest.mark.parametrize(
+    "verdict", [NEW, COPY, Verdict(Status.UNKNOWN), Verdict(Status.SKIPPED, reason=Reason.STATUS)]
+)
+def test_the_verdict_of_a_response_is_that_of_its_result(verdict: Verdict) -> None:
+    request = Request("https://example.com/b")
+    assert result(request) is result(Response(request.url)) is None
+    write_result(verdict, Decision(None), request)
+    page = Response(request.url, request=request)
+    assert result(page) == result(request) == Verdict.from_dict(json.loads(json.dumps(verdict.to_dict())))
+    found = result(page)
+    assert found is not None
+    assert found.to_dict() == verdict.to_dict()
+    assert (found.status, found.reason, found.fingerprint) == (
+        verdict.status,
+        verdict.reason,
+        verdict.fingerprint,
+    )
 
 
 def test_pandas_takes_them_and_loses_no_bit() -> None:

@@ -136,16 +136,17 @@ def parts(words: str) -> set[str]:
 
 def lost_as_copy(rules: Rules, visit: Visit, meta: dict[str, Any]) -> set[str]:
     """Return what of a page is dropped since it repeats another one, read off the documentation."""
-    if "simhash_duplicate_of" not in meta:
+    result = meta["simhash_result"]
+    if result["duplicate_of"] is None:
         return set()
-    words = rules.exact_action if rules.exact_action and meta["simhash_exact"] else rules.action
+    words = rules.exact_action if rules.exact_action and result["exact"] else rules.action
     if words == OWN:
         words = OWN_WORDS.get(visit.page, "mark")
     gone = parts(visit.action or words)
     if not visit.action and (visit.depth < rules.min_depth or visit.page in rules.denied):
         return set()
     if rules.cluster_budget:
-        return gone if meta["simhash_rank"] >= rules.cluster_budget else set()
+        return gone if result["rank"] >= rules.cluster_budget else set()
     if not visit.action and visit.page in rules.products:
         return set()
     return gone if visit.action else less_of_a_start_page(gone, visit)
@@ -188,8 +189,8 @@ def crawl(folder: Path, run: Run, rules: Rules, pasts: dict[str, Past]) -> None:
     actor = SimhashSpiderMiddleware.from_crawler(crawler)
     for visit in run.visits:
         url = f"https://example.com/{visit.page}"
-        wishes = {"simhash_action": visit.action, "simhash_revisit_action": visit.revisit_action}
-        request = Request(url, meta={"depth": visit.depth, **wishes})
+        wishes = {"action": visit.action, "revisit_action": visit.revisit_action}
+        request = Request(url, meta={"depth": visit.depth, "simhash": wishes})
         html = (PRODUCT if visit.page in rules.products else "") + TEXTS[visit.text]
         response = HtmlResponse(url, body=html.encode(), encoding="utf-8", request=request)
         with pytest.MonkeyPatch.context() as patch:
@@ -224,7 +225,8 @@ def hold(past: Past, gone: set[str], rules: Rules, visit: Visit, meta: dict[str,
     if past.texts[-1:] != [visit.text]:
         past.is_safe = past.is_known_safe = past.is_on_its_way = past.was_last_delivered = False
     past.texts.append(visit.text)
-    is_done = meta.get("simhash_reason") == "unchanged" and meta.get("simhash_settled", False)
+    result = meta["simhash_result"]
+    is_done = result["reason"] == "unchanged" and result["confirmed"]
     assert past.is_safe or not is_done, f"{tale}, and passes for safe"
     if visit.text not in SHORT:  # the first that said it is skipped, and its items are kept
         assert is_done or not past.is_known_safe, f"{tale}, and does not pass for safe"
@@ -232,11 +234,11 @@ def hold(past: Past, gone: set[str], rules: Rules, visit: Visit, meta: dict[str,
     assert gone == expected, tale
     past.was_last_delivered = "item" not in gone and not visit.fails
     past.is_on_its_way = past.is_on_its_way or past.was_last_delivered
-    if "simhash_rank" in meta:
-        cluster, rank = meta["simhash_cluster"], meta["simhash_rank"]
+    if result["rank"] is not None:
+        cluster, rank = result["cluster"], result["rank"]
         if past.rank is not None and past.rank[0] == cluster:
             assert past.rank[1] == rank, f"{tale}, and another rank than before"
-        assert rank or "simhash_duplicate_of" not in meta
+        assert rank or result["duplicate_of"] is None
         past.rank = cluster, rank
     elif visit.text in SHORT:
         # Skipped as the first that says so: it has left its cluster.
@@ -315,12 +317,13 @@ async def crawl_at_once(path: Path, run: Run, rules: Rules, seed: int, safe: set
     delivered: set[tuple[str, str]] = set()
 
     async def visited(visit: Visit) -> None:
-        wishes = {"simhash_action": visit.action, "simhash_revisit_action": visit.revisit_action}
-        request = Request(f"https://example.com/{visit.page}", meta={"depth": visit.depth, **wishes})
+        wishes = {"action": visit.action, "revisit_action": visit.revisit_action}
+        request = Request(f"https://example.com/{visit.page}", meta={"depth": visit.depth, "simhash": wishes})
         html = (PRODUCT if visit.page in rules.products else "") + TEXTS[visit.text]
         response = HtmlResponse(request.url, body=html.encode(), encoding="utf-8", request=request)
         await cast("Any", judge.process_response(request, response))
-        is_done = request.meta.get("simhash_reason") == "unchanged" and request.meta["simhash_settled"]
+        result = request.meta["simhash_result"]
+        is_done = result["reason"] == "unchanged" and result["confirmed"]
         assert not is_done or (visit.page, visit.text) in safe
         expected = lost_as_copy(rules, visit, request.meta)
         gone = lost(actor, response)

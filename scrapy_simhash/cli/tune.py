@@ -185,13 +185,7 @@ def _lines_of_pages(
             broken.note(record)
         elif record.is_text or not 0 < config.maxsize < len(record.page):
             verdict, hints = _checked(record, detector)
-            miss = verdict.near_miss
-            yield {
-                "url": record.url,
-                **verdict.to_dict(),
-                "near_miss": miss and miss._asdict(),
-                "hints": hints,
-            }
+            yield {"url": record.url, **verdict.to_dict(), "hints": hints}
     broken.close()
     if records.complaint:
         raise Refused(records.complaint)

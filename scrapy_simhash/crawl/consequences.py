@@ -11,12 +11,12 @@ from scrapy_simhash import names
 from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.counts import count_verdict
 from scrapy_simhash.crawl.drops import advice_of
-from scrapy_simhash.crawl.marks import write_marks
+from scrapy_simhash.crawl.marks import write_result
 from scrapy_simhash.crawl.requested_action import RequestedActions
 from scrapy_simhash.crawl.store_factory import changes_file
 from scrapy_simhash.crawling import NO_MORE, Observer, Once, is_crawl, stats_of
 from scrapy_simhash.judge.hints import evidence
-from scrapy_simhash.judge.policy import NOTHING, Case, Decision, Exemption, Policy, is_done
+from scrapy_simhash.judge.policy import NOTHING, Case, Decision, Policy, Protection, is_done
 from scrapy_simhash.signals import near_duplicate_found
 from scrapy_simhash.values import loopback
 from scrapy_simhash.verdict import Status, Verdict
@@ -56,7 +56,7 @@ class Consequences:
         """
         request, response, meta = page.request, page.response, page.request.meta
         try:
-            if names.META_ACTION in meta or names.META_REVISIT_ACTION in meta:
+            if not names.META_IN.isdisjoint(meta):
                 self._requested.check(request, response.url)
             for found in self._found:
                 found(page)
@@ -73,9 +73,10 @@ class Consequences:
             self._mark(page)
         except Exception:
             self._observers.give_up(LATE_ERROR, page.response)
-            # The spider middleware does what the meta says.
-            if names.META_DONE not in meta:
+            # The spider middleware does what the meta says, and so it is told to nobody else.
+            if names.META_RESULT not in meta:
                 page.decision = NOTHING
+                return
         for judged in self._judged:
             try:
                 judged(page)
@@ -103,18 +104,18 @@ class Consequences:
         return decision if self._is_crawl or decision.action is None else Decision(Action.MARK)
 
     def _mark(self, page: JudgedPage) -> None:
-        write_marks(page.verdict, page.decision, page.request)
+        write_result(page.verdict, page.decision, page.request)
         count_verdict(self._increase, page.verdict)
-        exemption = page.decision.exemption
-        if exemption is None:
+        protected = page.decision.protected
+        if protected is None:
             return
-        self._increase(f"{names.STAT_EXEMPTED}/{exemption.value}")
-        if exemption is Exemption.START and self._once.is_first("start page"):
+        self._increase(f"{names.STAT_PROTECTED}/{protected.value}")
+        if protected is Protection.START and self._once.is_first("start page"):
             self._tell_of_start_pages(page.verdict, page.response.url)
 
     def _tell_of_start_pages(self, verdict: Verdict, url: str) -> None:
         """Say once why a spider that has all its URLs from start() loses less than its settings ask for."""
-        others = [name for name in self._config.protect if name != Exemption.START.value]
+        others = [name for name in self._config.protect if name != Protection.START.value]
         logger.info(
             "Start pages are protected (SIMHASH_PROTECT): %(url)s %(why)s, but its callback runs and its links are"
             " followed. To treat start pages like other pages, set SIMHASH_PROTECT = %(others)r. Further ones are"
@@ -123,7 +124,7 @@ class Consequences:
                 "url": url,
                 "why": "is unchanged" if verdict.duplicate_of is None else f"repeats {verdict.duplicate_of}",
                 "others": others,
-                "stat": f"{names.STAT_EXEMPTED}/{Exemption.START.value}",
+                "stat": f"{names.STAT_PROTECTED}/{Protection.START.value}",
             },
             extra={"spider": self._crawler.spider},
         )

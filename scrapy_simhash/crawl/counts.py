@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_simhash import names
 from scrapy_simhash.crawling import counted
-from scrapy_simhash.judge.policy import Exemption
+from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.page.fingerprint import is_part
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
@@ -21,8 +21,8 @@ _STAT_OF = {
     Status.REVISIT: names.STAT_REVISITS,
 }
 _STAT_BY_LEARNING = {
-    Status.NEW: names.STAT_SITE_NEW,
-    Status.NEAR_DUPLICATE: names.STAT_SITE_NEAR_DUPLICATES,
+    Status.NEW: f"{names.STAT_BY_LEARNING}/new",
+    Status.NEAR_DUPLICATE: f"{names.STAT_BY_LEARNING}/near_duplicates",
 }
 
 
@@ -32,12 +32,12 @@ def count_verdict(increase: Callable[[str], None], verdict: Verdict) -> None:
         increase(f"{names.STAT_SKIPPED}/{verdict.reason.value}")
         return
     if verdict.status is Status.UNKNOWN:
-        increase(names.STAT_ERRORS if verdict.reason is None else names.STAT_STORE_ERRORS)
+        increase(names.ERRORS_COMPARE if verdict.reason is None else names.ERRORS_STORE)
         return
     increase(names.STAT_PROCESSED)
     increase(_STAT_OF[verdict.status])
     if verdict.fingerprint is not None and is_part(verdict.fingerprint.own):
-        increase(names.STAT_OWN_PARTS)
+        increase(names.STAT_UNIQUE_TEXT)
     if verdict.is_by_learning and verdict.status in _STAT_BY_LEARNING:
         increase(_STAT_BY_LEARNING[verdict.status])
     if verdict.elsewhere is not None:
@@ -52,14 +52,6 @@ def count_verdict(increase: Callable[[str], None], verdict: Verdict) -> None:
             increase(names.STAT_REVISITS_REPEATING)
 
 
-#: What is dropped, the stat of all of it, and that of the part whose page is unchanged.
-_DROPPED = (
-    ("page", names.STAT_PAGES_DROPPED, names.STAT_PAGES_DROPPED_UNCHANGED),
-    ("item", names.STAT_ITEMS_DROPPED, names.STAT_ITEMS_DROPPED_UNCHANGED),
-    ("request", names.STAT_REQUESTS_DROPPED, names.STAT_REQUESTS_DROPPED_UNCHANGED),
-)
-
-
 def summary_of_pages(stats: StatsCollector, may_drop: bool) -> str:
     """Return the counts of pages, and of what was dropped; with *may_drop* also that nothing was dropped."""
 
@@ -71,11 +63,12 @@ def summary_of_pages(stats: StatsCollector, may_drop: bool) -> str:
         f" {counted(total(names.STAT_NEAR_DUPLICATES), 'near-duplicate')},"
         f" {counted(total(names.STAT_REVISITS), 'revisit')}{_repeating(total(names.STAT_REVISITS_REPEATING))}",
         f"{total(*(f'{names.STAT_SKIPPED}/{reason.value}' for reason in Reason))} skipped,"
-        f" {counted(total(names.STAT_ERRORS, names.STAT_STORE_ERRORS), 'error')}",
+        f" {counted(total(names.ERRORS_COMPARE, names.ERRORS_STORE), 'error')}",
     ]
     near, unchanged = [], []
-    for noun, stat, stat_unchanged in _DROPPED:
-        of_unchanged = total(stat_unchanged)
+    for noun in ("page", "item", "request"):
+        stat = f"{names.STAT_DROPPED}/{noun}s"
+        of_unchanged = total(f"{stat}/unchanged")
         if of_unchanged:
             unchanged.append(counted(of_unchanged, noun))
         if total(stat) > of_unchanged:
@@ -86,9 +79,11 @@ def summary_of_pages(stats: StatsCollector, may_drop: bool) -> str:
         parts.append(f"dropped as unchanged: {', '.join(unchanged)}")
     if may_drop and not near and not unchanged:
         parts.append("nothing dropped")
-    exemption = [(reason.value, total(f"{names.STAT_EXEMPTED}/{reason.value}")) for reason in Exemption]
-    if any(number for _, number in exemption):
-        parts.append("exempted: " + ", ".join(f"{number} {reason}" for reason, number in exemption if number))
+    protected = [(reason.value, total(f"{names.STAT_PROTECTED}/{reason.value}")) for reason in Protection]
+    if any(number for _, number in protected):
+        parts.append(
+            "protected: " + ", ".join(f"{number} {reason}" for reason, number in protected if number)
+        )
     return "; ".join(parts)
 
 
@@ -103,9 +98,9 @@ def summary_of_items(stats: StatsCollector) -> str:
         return sum(stats.get_value(name, 0) for name in counts)
 
     return (
-        f"Items: {total(names.STAT_ITEM_NEW)} new,"
-        f" {counted(total(names.STAT_ITEM_NEAR_DUPLICATES), 'near-duplicate')},"
-        f" {counted(total(names.STAT_ITEM_REVISITS), 'revisit')}; {total(names.STAT_ITEM_DROPPED)} dropped,"
-        f" {total(names.STAT_ITEM_SKIPPED)} skipped,"
-        f" {counted(total(names.STAT_ITEM_ERRORS, names.STAT_ITEM_STORE_ERRORS), 'error')}"
+        f"Items: {total(names.ITEMS_NEW)} new,"
+        f" {counted(total(names.ITEMS_NEAR_DUPLICATES), 'near-duplicate')},"
+        f" {counted(total(names.ITEMS_REVISITS), 'revisit')}; {total(names.STAT_ITEMS_DROPPED)} dropped,"
+        f" {total(names.ITEMS_SKIPPED)} skipped,"
+        f" {counted(total(names.ITEMS_ERRORS), 'error')}"
     )

@@ -14,7 +14,7 @@ from scrapy_simhash.config import Config, unknown_settings, unused_settings
 from scrapy_simhash.crawl.consequences import LATE_ERROR, Consequences, observers_of
 from scrapy_simhash.crawl.counts import summary_of_pages
 from scrapy_simhash.crawl.drops import advice_of
-from scrapy_simhash.crawl.marks import erase_marks
+from scrapy_simhash.crawl.marks import erase_result
 from scrapy_simhash.crawl.page_checker import PageChecker
 from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
 from scrapy_simhash.crawling import Depths, JudgedPage, Observers, is_crawl, key_of, stats_of
@@ -118,7 +118,7 @@ class SimhashDownloaderMiddleware:
         Returns a coroutine if the page is read in a thread or the store is remote; Scrapy awaits it.
         """
         if not names.META_OUT.isdisjoint(request.meta):
-            erase_marks(request)
+            erase_result(request)
         page = JudgedPage(request, response, self._depths)
         for without_page in self._without_page:
             instead: Request | Response | Verdict | None = without_page(request, response)
@@ -173,8 +173,6 @@ class SimhashDownloaderMiddleware:
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """Log one line that counts what was found and what was dropped."""
         self._observers.tell("spider_closed", spider, reason)
-        if self.detector.sites is not None and (known := self.detector.sites.known):
-            self._stats.set_value(names.STAT_HOSTS_KNOWN, known)
         asks_for_drops = any(getattr(self.config, name) not in (None, "mark") for name in ACTION_SETTINGS)
         logger.info(
             "%(summary)s",
@@ -198,7 +196,7 @@ class SimhashDownloaderMiddleware:
 
     async def _process_waiting(self, checking: Coroutine[Any, Any, None], page: JudgedPage) -> Response:
         await checking
-        erase_marks(page.request)  # a request that was sent twice may have been marked meanwhile
+        erase_result(page.request)  # a request that was sent twice may have been marked meanwhile
         return self._settle(page)
 
     def _settle(self, page: JudgedPage, *, decides: bool = True) -> Response:

@@ -17,7 +17,8 @@ from scrapy.utils.log import logformatter_adapter
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawling import NO_MORE, Once, share, shared, stats_of
+from scrapy_simhash.crawl.marks import result_of
+from scrapy_simhash.crawling import NO_MORE, Once, asked_of, share, shared, stats_of
 from scrapy_simhash.display import printable
 from scrapy_simhash.verdict import Reason
 
@@ -51,14 +52,15 @@ class NearDuplicate(IgnoreRequest):
 class NearDuplicatePageItem(DropItem):
     """An item was dropped because its page, at ``url``, repeats the one at ``duplicate_of``.
 
-    ``duplicate_of`` is None if the page repeats no other, and the callback has asked for it in ``simhash_done``.
+    ``duplicate_of`` is None if the page repeats no other, and the callback has written it into ``simhash_result``.
     """
 
     def __init__(self, response: Response, log_level: str | None = None) -> None:
         super().__init__(f"its page {response.url} {_why(response)}", log_level=log_level)
         self.url = response.url
-        self.duplicate_of: str | None = response.meta.get(names.META_DUPLICATE_OF)
-        self.distance: int | None = response.meta.get(names.META_DISTANCE)
+        result = result_of(response)
+        self.duplicate_of: str | None = result.get("duplicate_of")
+        self.distance: int | None = result.get("distance")
 
 
 class UnchangedPageItem(DropItem):
@@ -88,20 +90,20 @@ class Drops:
 
     def page(self, response: Response) -> NearDuplicate:
         """Return the exception for a page that is dropped."""
-        self._count(names.STAT_PAGES_DROPPED, names.STAT_PAGES_DROPPED_UNCHANGED, response)
+        self._count("pages", response)
         self._show("Dropped the page %(page)s: it %(why)s%(hint)s", response)
-        meta = response.meta
-        return NearDuplicate(response, meta.get(names.META_DUPLICATE_OF), meta.get(names.META_DISTANCE))
+        result = result_of(response)
+        return NearDuplicate(response, result.get("duplicate_of"), result.get("distance"))
 
     def request(self, request: Request, response: Response) -> None:
         """Note that a request is dropped."""
-        self._count(names.STAT_REQUESTS_DROPPED, names.STAT_REQUESTS_DROPPED_UNCHANGED, response)
+        self._count("requests", response)
         message = "Dropped the request for %(request)s: its page %(page)s %(why)s%(hint)s"
         self._show(message, response, request=request.url)
 
     def item(self, item: Any, response: Response) -> None:
         """Note that an item is dropped. Handlers of the signal may be coroutines; `finish` waits for them."""
-        self._count(names.STAT_ITEMS_DROPPED, names.STAT_ITEMS_DROPPED_UNCHANGED, response)
+        self._count("items", response)
         reason = UnchangedPageItem if self._is_unchanged(response) else NearDuplicatePageItem
         error = reason(response, self._config.item_log_level)
         spider = self._crawler.spider
@@ -133,28 +135,36 @@ class Drops:
         """Name the command that tells why an item was dropped, once."""
         if not self._once.is_first("item"):
             return
-        original = response.meta.get(names.META_DUPLICATE_OF)
+        original = result_of(response).get("duplicate_of")
         if command := advice_of(self._crawler).on_page(response.url, original):
             message = "To see why the page of that item %(why)s: %(command)s"
             values = {"why": "repeats another one" if original else "is unchanged", "command": command}
             logger.info(message, values, extra={"spider": self._crawler.spider})
 
-    def _count(self, stat: str, stat_unchanged: str, response: Response) -> None:
-        stats = stats_of(self._crawler)
+    def _count(self, what: str, response: Response) -> None:
+        stats, stat = stats_of(self._crawler), f"{names.STAT_DROPPED}/{what}"
         stats.inc_value(stat)
         if self._is_unchanged(response):
-            stats.inc_value(stat_unchanged)
+            stats.inc_value(f"{stat}/unchanged")
 
     def _is_unchanged(self, response: Response) -> bool:
         """Tell whether the reason is that the page is unchanged.
 
         One that is unchanged and repeats another page was dropped as a near-duplicate, if such pages are dropped.
         """
-        meta = response.meta
         if _sameness(response) is None:
             return False
-        by_setting = (meta.get(names.META_EXACT) and self._config.exact_action) or self._config.action
-        return names.META_DUPLICATE_OF not in meta or meta.get(names.META_ACTION, by_setting) == "mark"
+        result, config = result_of(response), self._config
+        if result["duplicate_of"] is None:
+            return True
+        asked = {} if response.request is None else asked_of(response.request)
+        by_request, by_setting = asked.get("action"), config.action
+        if result["exact"]:
+            by_request, by_setting = (
+                asked.get("exact_action") or by_request,
+                config.exact_action or by_setting,
+            )
+        return (by_request or by_setting) == "mark"
 
     def _show(self, message: str, response: Response, **more: str) -> None:
         if self._once.is_first(message) or self._config.debug:
@@ -168,16 +178,17 @@ class Drops:
 
 def _why(response: Response) -> str:
     """Return what is said of a page that is dropped; both if it repeats another one and is unchanged."""
-    meta = response.meta
-    original = meta.get(names.META_DUPLICATE_OF)
+    result = result_of(response)
+    original = result.get("duplicate_of")
     said = [None if original is None else f"repeats {original}", _sameness(response)]
-    return " and ".join(filter(None, said)) or f"has {names.META_DONE} {meta.get(names.META_DONE)}"
+    return " and ".join(filter(None, said)) or f"has the action {result.get('action')} in {names.META_RESULT}"
 
 
 def _sameness(response: Response) -> str | None:
-    """Return how a page has kept its text if that is a reason to drop it: it is settled, or was delivered."""
-    reason = response.meta.get(names.META_REASON)
-    if reason == Reason.UNCHANGED.value and not response.meta.get(names.META_SETTLED):
+    """Return how a page has kept its text if that is a reason to drop it: it is confirmed, or was delivered."""
+    result = result_of(response)
+    reason = result.get("reason")
+    if reason == Reason.UNCHANGED.value and not result.get("confirmed"):
         return None
     return UNCHANGED.get(str(reason))
 

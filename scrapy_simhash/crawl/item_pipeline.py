@@ -64,11 +64,11 @@ class SimhashItemPipeline:
         self._checker = ItemChecker(
             self.config, self._session.detector, remembers=self._session.remembers, drops=self._drops
         )
-        self._store_outage = StoreOutage("item", names.STAT_ITEM_STORE_ERRORS)
+        self._store_outage = StoreOutage("item", names.ITEMS_ERRORS)
         self._in_flight = InFlight()
-        self._once = Once(crawler, logger, names.STAT_ITEM_ERRORS)
+        self._once = Once(crawler, logger, names.ITEMS_ERRORS)
         self._marks = (
-            ItemMarks(crawler, config.item_mark, "SIMHASH_ITEM_MARK", names.STAT_ITEM_UNMARKED)
+            ItemMarks(crawler, config.item_mark, "SIMHASH_ITEM_MARK")
             if config.item_mark is not None
             else None
         )
@@ -117,9 +117,9 @@ class SimhashItemPipeline:
         """Log one line that counts what was found, and warn if no item has the fields that the settings name."""
         stats = stats_of(self.crawler)
         logger.info("%(summary)s", {"summary": summary_of_items(stats)}, extra={"spider": spider})
-        all_items = (*_STAT_OF.values(), names.STAT_ITEM_ERRORS, names.STAT_ITEM_STORE_ERRORS)
+        all_items = (*_STAT_OF.values(), names.ITEMS_ERRORS)
         items = sum(stats.get_value(stat, 0) for stat in all_items)
-        if items and items == stats.get_value(names.STAT_ITEM_SKIPPED, 0):
+        if items and items == stats.get_value(names.ITEMS_SKIPPED, 0):
             logger.warning(
                 "None of %(items)s has text in SIMHASH_ITEM_FIELDS (%(fields)s): check the field names",
                 {"items": counted(items, "item"), "fields": ", ".join(dict(self.config.item_fields))},
@@ -164,19 +164,16 @@ class SimhashItemPipeline:
             self._mark(item, None)
             return item
         self._store_outage.answered(self.crawler.spider)
-        stats_of(self.crawler).set_value(names.STAT_ITEM_INDEX_SIZE, self._store.index_size)
         if verdict.is_exact and verdict.status is Status.NEAR_DUPLICATE:
-            self._count(names.STAT_ITEM_EXACT)
+            self._count(names.STAT_ITEMS_EXACT)
         if verdict.is_duplicate:
             self._announce(verdict, item)
-        if verdict.is_duplicate and self._drops:
-            if ruling.is_dispensable:
-                self._count(names.STAT_ITEM_DROPPED)
-                raise NearDuplicateItem(verdict, self.config.item_log_level)
-            self._count(names.STAT_ITEM_EXEMPTED)
+        if verdict.is_duplicate and self._drops and ruling.is_dispensable:
+            self._count(names.STAT_ITEMS_DROPPED)
+            raise NearDuplicateItem(verdict, self.config.item_log_level)
         if ruling.key is not None:
             self._in_flight.add(item, ruling.key)
-        self._mark(item, _mark_of(verdict))
+        self._mark(item, None if verdict.status is Status.NEW else verdict.to_dict())
         return item
 
     def _mark(self, item: Any, mark: dict[str, Any] | None) -> None:
@@ -200,7 +197,7 @@ class SimhashItemPipeline:
         if isinstance(error, StoreError):
             if not isinstance(error, RecordDamaged):
                 self._store_outage.failed(error, self.crawler.spider)
-            self._count(names.STAT_ITEM_STORE_ERRORS)
+            self._count(names.ITEMS_ERRORS)
             self._mark(item, None)
             # It may have been stored all the same: then it matters if a later pipeline loses it.
             with suppress(Exception):
@@ -208,7 +205,7 @@ class SimhashItemPipeline:
                 if key is not None:
                     self._in_flight.add(item, key)
             return
-        self._count(names.STAT_ITEM_ERRORS)
+        self._count(names.ITEMS_ERRORS)
         self._once.tell(
             "Error while comparing an item (%(about)s) with earlier items: the item is kept, unmarked",
             type(item).__qualname__,
@@ -219,23 +216,11 @@ class SimhashItemPipeline:
 
 
 _STAT_OF = {
-    Status.NEW: names.STAT_ITEM_NEW,
-    Status.NEAR_DUPLICATE: names.STAT_ITEM_NEAR_DUPLICATES,
-    Status.REVISIT: names.STAT_ITEM_REVISITS,
-    Status.SKIPPED: names.STAT_ITEM_SKIPPED,
+    Status.NEW: names.ITEMS_NEW,
+    Status.NEAR_DUPLICATE: names.ITEMS_NEAR_DUPLICATES,
+    Status.REVISIT: names.ITEMS_REVISITS,
+    Status.SKIPPED: names.ITEMS_SKIPPED,
 }
-
-
-def _mark_of(verdict: Verdict) -> dict[str, Any] | None:
-    """Return the mark of an item; None if it repeats no other, and did not come before."""
-    if verdict.status not in (Status.NEAR_DUPLICATE, Status.REVISIT):
-        return None
-    row = verdict.to_dict()
-    keys = ("status", "duplicate_of", "distance", "similarity", "cluster")
-    mark = {key: row[key] for key in keys} | {"exact": verdict.is_exact}
-    if verdict.status is Status.REVISIT:
-        mark |= {"reason": row["reason"], "last_seen": row["last_seen"]}
-    return mark
 
 
 def _evidence(verdict: Verdict) -> str:

@@ -1,4 +1,4 @@
-"""Marks: the verdict in the meta of a request, which a disk queue can pickle, and in a field of items."""
+"""Marks: the result in the meta of a request, which a disk queue can pickle, and in a field of items."""
 
 from __future__ import annotations
 
@@ -9,66 +9,38 @@ from typing import TYPE_CHECKING, Any
 from itemadapter import ItemAdapter
 
 from scrapy_simhash import names
-from scrapy_simhash.crawling import Once, asks_again, stats_of
-from scrapy_simhash.judge.policy import Decision
-from scrapy_simhash.verdict import Status, Verdict
+from scrapy_simhash.crawling import Once, asks_again, own_of, stats_of
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_simhash.judge.policy import Decision
+    from scrapy_simhash.verdict import Verdict
+
 logger = logging.getLogger(__name__)
 
 
-def write_marks(verdict: Verdict, decision: Decision, request: Request) -> None:
-    """Put *verdict* and *decision* into the meta of *request*; what is None is left out."""
-    meta = request.meta
-    meta[names.META_STATUS] = _STATUS[verdict.status]
-    if verdict.cluster is not None:
-        meta[names.META_CLUSTER] = verdict.cluster
-    if verdict.fingerprint is not None:
-        meta[names.META_VALUE] = verdict.fingerprint.value
-    if verdict.rank is not None:
-        meta[names.META_RANK] = verdict.rank
-    # Most pages are new and have no more to say.
-    if verdict.status is not Status.NEW or verdict.hints or verdict.elsewhere:
-        meta.update({name: value for name, value in _more(verdict).items() if value is not None})
-    if verdict.is_by_learning:
-        meta[names.META_BY_LEARNING] = True
-    if decision.action is not None:
-        meta[names.META_DONE] = str(decision.action)
-    if decision.exemption is not None:
-        meta[names.META_EXEMPTION] = decision.exemption.value
+def write_result(verdict: Verdict, decision: Decision, request: Request) -> None:
+    """Put what is known of a page, and what is done about it, into the meta of *request*."""
+    result = verdict.to_dict()
+    result["action"] = None if decision.action is None else str(decision.action)
+    result["protected"] = decision.protected and decision.protected.value
+    result["preferred"] = result["change"] = None
+    request.meta[names.META_RESULT] = result
 
 
-#: To ask an enumeration for a value takes two calls of Python functions.
-_STATUS = {status: status.value for status in Status}
+def result_of(response: Response | None) -> dict[str, Any]:
+    """Return what the meta says of the page of *response*, empty if it says nothing."""
+    if response is None or response.request is None:
+        return {}
+    result = response.request.meta.get(names.META_RESULT)
+    return result if isinstance(result, dict) else {}
 
 
-def _more(verdict: Verdict) -> dict[str, Any]:
-    """Return what only a page has that is not new, or that has hints or a copy elsewhere."""
-    row = verdict.to_dict()
-    marks = {name: row[name.removeprefix(_PREFIX)] for name in _MORE}
-    return marks | {names.META_HINTS: list(verdict.hints) or None}
-
-
-#: Marks that are values of `Verdict.to_dict()`, by its names.
-_PREFIX = f"{names.META_ENABLED}_"
-_MORE = (
-    names.META_REASON,
-    names.META_DUPLICATE_OF,
-    names.META_DISTANCE,
-    names.META_SIMILARITY,
-    names.META_LAST_SEEN,
-    names.META_SETTLED,
-    names.META_EXACT,
-    names.META_ELSEWHERE,
-)
-
-
-def erase_marks(request: Request) -> None:
-    """Take out the marks that *request* came with: its parent's, or those of an earlier visit."""
+def erase_result(request: Request) -> None:
+    """Take out the result that *request* came with: its parent's, or that of an earlier visit."""
     for name in names.META_OUT.intersection(request.meta):
         del request.meta[name]
 
@@ -82,11 +54,9 @@ def note_parent(request: Request, response: Response) -> None:
     if asked is None:
         return
     # What asks for the same page again was led to by what led to that page.
-    parent = asked.meta.get(names.META_PARENT) if asks_again(request, response) else asked.url
-    if parent is None:
-        request.meta.pop(names.META_PARENT, None)
-    else:
-        request.meta[names.META_PARENT] = parent
+    parent = own_of(asked).get(names.PARENT) if asks_again(request, response) else asked.url
+    if parent is not None:
+        request.meta[names.META_OWN] = {names.PARENT: parent}
 
 
 #: What every mark has, of a page or of an item. A dictionary with all of it is a mark of an earlier pass.
@@ -99,12 +69,11 @@ class ItemMarks:
     An item that cannot be marked goes on without: counted, and each reason is warned of once per crawl.
     """
 
-    def __init__(self, crawler: Crawler, field: str, setting: str, stat: str) -> None:
-        """*setting* is the one that names *field*; *stat* counts the marks that could not be written."""
+    def __init__(self, crawler: Crawler, field: str, setting: str) -> None:
+        """*setting* is the one that names *field*."""
         self._crawler = crawler
         self._field = field
         self._setting = setting
-        self._stat = stat
         self._once = Once(crawler, logger)
 
     def write(self, item: Any, values: Mapping[str, Any] | None) -> None:
@@ -130,7 +99,7 @@ class ItemMarks:
 
     def _complain(self, item: Any, message: str, lost: Mapping[str, Any] | None) -> None:
         if lost is not None:
-            stats_of(self._crawler).inc_value(self._stat)
+            stats_of(self._crawler).inc_value(names.STAT_ITEMS_UNMARKED)
         if self._once.is_first(message):
             logger.warning(
                 message,
@@ -138,7 +107,7 @@ class ItemMarks:
                     "setting": self._setting,
                     "field": self._field,
                     "item": type(item).__qualname__,
-                    "stat": self._stat,
+                    "stat": names.STAT_ITEMS_UNMARKED,
                 },
                 extra={"spider": self._crawler.spider},
             )

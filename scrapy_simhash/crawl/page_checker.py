@@ -17,7 +17,7 @@ from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import names
-from scrapy_simhash.crawling import Once, counted, key_of, language_of, stats_of, tree_of
+from scrapy_simhash.crawling import Once, counted, key_of, language_of, tree_of
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.page.text import is_xml_feed
@@ -54,7 +54,7 @@ logger = logging.getLogger(__name__)
 class StoreOutage:
     """Logs when the store stops answering, and when it answers again."""
 
-    def __init__(self, what: str = "page", stat: str = names.STAT_STORE_ERRORS) -> None:
+    def __init__(self, what: str = "page", stat: str = names.ERRORS_STORE) -> None:
         """*what* is ``page`` or ``item``; those that are not compared are counted in *stat*."""
         self._what = what
         self._stat = stat
@@ -100,13 +100,13 @@ class PageChecker:
         self._config = detector.config
         self._store_outage = StoreOutage()
         # Counted with the verdict.
-        self._once = Once(crawler, logger, names.STAT_ERRORS)
+        self._once = Once(crawler, logger, names.ERRORS_COMPARE)
 
     def reason_to_skip(self, request: Request, response: Response) -> Reason | None:
         """Return why *response* is not to be checked, None when it is. Looks at no text, so nothing is parsed."""
         if request.callback is NO_CALLBACK:
             return Reason.NO_CALLBACK
-        if request.meta.get(names.META_ENABLED, True) is False:
+        if request.meta.get(names.META) is False:
             return Reason.OPTED_OUT
         if not 200 <= response.status < 300:
             return Reason.STATUS
@@ -147,7 +147,6 @@ class PageChecker:
             language = language_of(response) if has_language else None
             read = partial(detector.read, root, url, content_language=language)
             if is_large:
-                stats_of(self._crawler).inc_value(names.STAT_THREADED)
                 reading = await self._in_thread(read)
                 since = perf_counter()
             else:

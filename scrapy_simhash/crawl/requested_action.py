@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_simhash import names
 from scrapy_simhash.action import ACTIONS, Action
 from scrapy_simhash.config import Config, setting_name
-from scrapy_simhash.crawling import Once, stats_of
+from scrapy_simhash.crawling import Once, asked_of, stats_of
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.judge.policy import RequestedAction
 from scrapy_simhash.values import ACTION_SETTINGS
@@ -41,7 +43,7 @@ class Decider(Protocol):
 class RequestedActions:
     """Finds the action that a request, the settings, or a class of the user's ask for.
 
-    A value that names no action is counted, warned of once, and ignored.
+    What a request asks for and nobody understands is counted, warned of once, and ignored.
     """
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
@@ -54,31 +56,30 @@ class RequestedActions:
         self._once = Once(crawler, logger)
 
     def check(self, request: Request, url: str) -> None:
-        """Count and warn of meta values of *request* that name no action, whatever the verdict on the page."""
-        meta = request.meta
-        for key in (names.META_ACTION, names.META_REVISIT_ACTION):
-            if meta.get(key) is not None and self._asked(request, key) is None:
-                self._complain(
-                    key,
-                    f"{key} must be one of {', '.join(ACTIONS)}, or a list of them, got {meta[key]!r} for"
-                    f" {url}: the setting is used instead",
-                )
+        """Count and warn of what *request* asks for and nobody understands, whatever the verdict on the page."""
+        for about, complaint in complaints(request.meta):
+            stats_of(self._crawler).inc_value(names.ERRORS_META)
+            self._once.warn(about, "%(complaint)s, for %(url)s", {"complaint": complaint, "url": url})
 
     def on_copy(self, verdict: Verdict, request: Request, response: Response) -> RequestedAction:
         """Return the action asked for, given that the page repeats another one."""
-        name = "exact_action" if verdict.is_exact and "exact_action" in self._by_setting else "action"
-        return self._requested(names.META_ACTION, name, verdict, request, response)
+        # What the request says of exact copies, then of all copies; then the settings, likewise.
+        keys = ("exact_action", "action") if verdict.is_exact else ("action",)
+        name = next(key for key in keys if key in self._by_setting)
+        return self._requested(keys, name, verdict, request, response)
 
     def on_unchanged(self, verdict: Verdict, request: Request, response: Response) -> RequestedAction:
         """Return the action asked for, given that the page is unchanged."""
-        return self._requested(names.META_REVISIT_ACTION, "revisit_action", verdict, request, response)
+        return self._requested(("revisit_action",), "revisit_action", verdict, request, response)
 
     def _requested(
-        self, key: str, name: str, verdict: Verdict, request: Request, response: Response
+        self, keys: Sequence[str], name: str, verdict: Verdict, request: Request, response: Response
     ) -> RequestedAction:
-        asked = self._asked(request, key)
-        if asked is not None:
-            return RequestedAction(asked, is_explicit=True)
+        asked = asked_of(request)
+        for key in keys:
+            # What cannot be understood was warned of, see `check`.
+            if is_action(asked.get(key)):
+                return RequestedAction(Action.named(asked[key]), is_explicit=True)
         by_setting = self._by_setting[name]
         if isinstance(by_setting, Action):
             return RequestedAction(by_setting)
@@ -102,15 +103,6 @@ class RequestedActions:
             )
             return RequestedAction(Action.MARK)
 
-    def _asked(self, request: Request, key: str) -> Action | None:
-        words = request.meta.get(key)
-        if words is None:
-            return None
-        try:
-            return Action.named(words)
-        except (ValueError, TypeError):
-            return None
-
     def _load(self, name: str, value: str) -> Action | Decider:
         try:
             return Action.named(value)
@@ -131,5 +123,56 @@ class RequestedActions:
         return made
 
     def _complain(self, about: str, message: str, error: Exception | None = None) -> None:
-        stats_of(self._crawler).inc_value(names.STAT_BAD_ACTION)
+        stats_of(self._crawler).inc_value(names.ERRORS_ACTION)
         self._once.warn(about, "%(complaint)s", {"complaint": message}, error)
+
+
+def is_action(value: object) -> bool:
+    """Tell whether *value* names an action, or a list of them."""
+    try:
+        Action.named(value)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+_ACTION = is_action, f"one of {', '.join(ACTIONS)}, or a list of them"
+_SWITCH = (lambda value: isinstance(value, bool)), "True or False"
+#: What a request may ask for in its meta: what its value has to be, and how that is said.
+ASKED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "action": _ACTION,
+    "exact_action": _ACTION,
+    "revisit_action": _ACTION,
+    "url_rules": _SWITCH,
+    "conditional": _SWITCH,
+    "recrawl": _SWITCH,
+    "lastmod": (lambda value: isinstance(value, str | int | float), "a date, or seconds of Unix time"),
+}
+
+
+def complaints(meta: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield for each part of what a request asks for and nobody understands a name of its own, and what to write.
+
+    >>> [sentence for _, sentence in complaints({"simhash": {"acton": "mark"}})]
+    ["request.meta['simhash'] has no key 'acton', did you mean 'action'? It is ignored"]
+    >>> [sentence for _, sentence in complaints({"simhash_recrawl": False})]
+    ["request.meta['simhash_recrawl'] is ignored: write meta={'simhash': {'recrawl': False}}"]
+    """
+    for former in names.META_FORMER.keys() & meta.keys():
+        wanted = {names.META: {names.META_FORMER[former]: meta[former]}}
+        yield former, f"request.meta[{former!r}] is ignored: write meta={wanted}"
+    asked, place = meta.get(names.META), f"request.meta[{names.META!r}]"
+    if asked is None or isinstance(asked, bool):
+        return
+    if not isinstance(asked, dict):
+        yield names.META, f"{place} must be False or a dictionary, got {asked!r}: it is ignored"
+        return
+    for key, value in asked.items():
+        if key not in ASKED:
+            near = get_close_matches(str(key), ASKED, n=1)
+            hint = f", did you mean {near[0]!r}?" if near else f"; it has {', '.join(ASKED)}."
+            yield f"{key}", f"{place} has no key {key!r}{hint} It is ignored"
+            continue
+        is_right, what = ASKED[key]
+        if value is not None and not is_right(value):
+            yield key, f"{place}[{key!r}] must be {what}, got {value!r}: the settings are used instead"

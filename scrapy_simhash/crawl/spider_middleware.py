@@ -12,7 +12,7 @@ from scrapy_simhash import names
 from scrapy_simhash.action import Action
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.drops import Drops, NearDuplicate
-from scrapy_simhash.crawl.marks import ItemMarks, erase_marks, note_parent
+from scrapy_simhash.crawl.marks import ItemMarks, erase_result, note_parent, result_of
 from scrapy_simhash.crawling import asks_again
 from scrapy_simhash.verdict import Status
 
@@ -35,7 +35,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         self._drops = Drops(crawler, config)
         self._notes_parents = config.url_rules != "off"
         self._item_marks = (
-            ItemMarks(crawler, config.item_field, "SIMHASH_ITEM_FIELD", names.STAT_ITEMS_UNMARKED)
+            ItemMarks(crawler, config.item_field, "SIMHASH_ITEM_FIELD")
             if config.item_field is not None
             else None
         )
@@ -43,9 +43,6 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
         """Raise NearDuplicate for a page to be dropped: its callback is not called, its errback is."""
-        # Of most pages nothing was decided.
-        if response.request is None or names.META_DONE not in response.request.meta:
-            return
         if _action_on(response) == Action.DROP_PAGE:
             # Counted here and not below: an errback, and each rule of a CrawlSpider has one, ends the matter.
             raise self._drops.page(response)
@@ -60,11 +57,11 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
     ) -> AsyncIterator[Any]:
         """Yield what is left of *result*, as the base class does; that one has a generator more around each item."""
-        asked = None if response is None else response.request
+        found = result_of(response)
         async for one in result:
             if isinstance(one, Request):
                 one = self.get_processed_request(one, response)
-            elif self._item_marks is not None or (asked is not None and names.META_DONE in asked.meta):
+            elif self._item_marks is not None or found.get("action") is not None:
                 one = self.get_processed_item(one, response)
             if one is not None:
                 yield one
@@ -82,7 +79,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         return item
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
-        """Return *request* without the marks of the page it came from; None when it is to be dropped."""
+        """Return *request* without the result of the page it came from; None when it is to be dropped."""
         if (
             response is not None
             and _action_on(response) in _WITHOUT_LINKS
@@ -90,10 +87,12 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         ):
             self._drops.request(request, response)
             return None
-        # A spider that passes `response.meta` on hands over our marks as well. The request of the page itself,
-        # yielded again as a retry, keeps them: the callback may still read them.
+        # A spider that passes `response.meta` on hands over our result as well. The request of the page itself,
+        # yielded again as a retry, keeps it: the callback may still read it.
         if response is None or request is not response.request:
-            erase_marks(request)
+            erase_result(request)
+            if response is not None:
+                request.meta.pop(names.META_OWN, None)
         if self._notes_parents and response is not None:
             note_parent(request, response)
         return request
@@ -104,15 +103,16 @@ _WITHOUT_ITEMS = (Action.DROP_ITEMS, Action.DROP_ITEMS | Action.DROP_LINKS)
 _WITHOUT_LINKS = (Action.DROP_LINKS, Action.DROP_ITEMS | Action.DROP_LINKS)
 
 
-def _action_on(response: Response) -> Action:
+def _action_on(response: Response) -> Action | None:
     """Return what is to be done about *response*: what was decided, unless the callback has changed it since."""
-    if response.request is None:
-        return Action.MARK
-    words = response.request.meta.get(names.META_DONE)
+    words = result_of(response).get("action")
+    # Of most pages nothing was decided.
+    if words is None:
+        return None
     try:
-        return Action.MARK if words is None else Action.named(words)
+        return Action.named(words)
     except (ValueError, TypeError):
-        return Action.MARK
+        return None
 
 
 def _mark(response: Response | None) -> dict[str, Any] | None:
@@ -120,22 +120,10 @@ def _mark(response: Response | None) -> dict[str, Any] | None:
 
     None if there is nothing to say: its page repeats no other, was not seen before, and changes are not told.
     """
-    if response is None or response.request is None:
-        return None
-    meta = response.meta
-    is_revisit = meta.get(names.META_STATUS) == Status.REVISIT.value
-    change = meta.get(names.META_CHANGE)
-    if names.META_DUPLICATE_OF not in meta and not is_revisit and change is None:
-        return None
-    mark = {
-        "status": meta.get(names.META_STATUS),
-        "duplicate_of": meta.get(names.META_DUPLICATE_OF),
-        "distance": meta.get(names.META_DISTANCE),
-        "similarity": meta.get(names.META_SIMILARITY),
-        "cluster": meta.get(names.META_CLUSTER),
-    }
-    if is_revisit:
-        mark |= {"reason": meta.get(names.META_REASON), "last_seen": meta.get(names.META_LAST_SEEN)}
-    if change is not None:
-        mark["change"] = change
-    return mark
+    result = result_of(response)
+    is_told = (
+        result.get("duplicate_of") is not None
+        or result.get("change") is not None
+        or result.get("status") == Status.REVISIT.value
+    )
+    return result if is_told else None

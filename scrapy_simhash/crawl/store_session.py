@@ -140,7 +140,7 @@ class StoreSession:
         """Remember the reason, and close the store of a spider that is closed before the engine has started."""
         self._close_reason = reason
         if damage := self.detector.store.damage:
-            stats_of(self.crawler).inc_value(names.STAT_DAMAGED, len(damage))
+            stats_of(self.crawler).inc_value(names.ERRORS_RECORD, len(damage))
         if self._awaits_start:
             _forget_opened(self.crawler)
             await self._engine_stopped()

@@ -204,8 +204,8 @@ class ClusterBook:
     >>> copy = Verdict(Status.NEAR_DUPLICATE, duplicate_of="http://example.com/story", cluster=0, rank=1)
     >>> book.note(copy, "https://example.com/story")
     'https://example.com/story'
-    >>> book.largest, book.preferred_later
-    (2, 1)
+    >>> book.largest
+    2
     """
 
     def __init__(
@@ -226,8 +226,6 @@ class ClusterBook:
         self._waiting: Recent[int, tuple[str, str]] = Recent(max_waiting)
         #: Pages of the largest cluster, those of earlier crawls included; 0 before the first copy.
         self.largest = 0
-        #: Clusters of which another page than the first is to be preferred, those that are forgotten included.
-        self.preferred_later = 0
         #: Clusters of which there is no more room.
         self.forgotten = 0
 
@@ -253,10 +251,8 @@ class ClusterBook:
         else:
             self._entries.move_to_end(number)
         self._addresses -= entry.kept
-        was_later = entry.is_preferred_later
         entry.add(verdict, url, canonical)
         self._addresses += entry.kept
-        self.preferred_later += entry.is_preferred_later - was_later
         self.largest = max(self.largest, entry.size)
         while len(self._entries) > self._max_clusters or self._addresses > self._max_addresses:
             self._forget()
@@ -282,7 +278,6 @@ class ClusterBook:
             entry.enter(*named)
         self._entries[number] = entry
         self._addresses += entry.kept
-        self.preferred_later += entry.is_preferred_later
         return entry
 
     def _forget(self) -> None:
@@ -315,10 +310,6 @@ class _Entry(Contest):
             if len(self.hosts) < MAX_HOSTS and (host := _host(url)) not in self.hosts:
                 self.hosts += (host,)
         self.enter(url, canonical)
-
-    @property
-    def is_preferred_later(self) -> bool:
-        return self.winner != self.first
 
     def cluster(self, number: int) -> Cluster:
         return Cluster(

@@ -13,7 +13,7 @@ from scrapy_simhash.scope import scope_of
 from scrapy_simhash.verdict import Reason, Verdict
 
 
-class Exemption(str, Enum):
+class Protection(str, Enum):
     """Why the action that was asked for was not applied to a page, or only a part of it."""
 
     MIN_DEPTH = "min_depth"
@@ -49,7 +49,7 @@ class Decision(NamedTuple):
 
     action: Action | None
     """None when there was no question: the page repeats nothing, and is not known to be as it was."""
-    exemption: Exemption | None = None
+    protected: Protection | None = None
     """Why the page was spared what was asked for, or its links were; None if it was not."""
 
     @property
@@ -175,7 +175,7 @@ class Policy:
         # What one step spares the page the other may drop: then it was not spared that.
         return Decision(
             action,
-            next((each.exemption for requested, each in rulings if requested.action not in action), None),
+            next((each.protected for requested, each in rulings if requested.action not in action), None),
         )
 
     def _decide(
@@ -189,21 +189,21 @@ class Policy:
                 return Decision(Action.MARK, exception)
         return step(case, requested)
 
-    def _exception(self, url: str, depth: int | None) -> Exemption | None:
+    def _exception(self, url: str, depth: int | None) -> Protection | None:
         # A depth that nobody counts may be any.
         if self._min_depth and (depth is None or depth < self._min_depth):
-            return Exemption.MIN_DEPTH
-        return None if url in self._urls else Exemption.URL
+            return Protection.MIN_DEPTH
+        return None if url in self._urls else Protection.URL
 
     def _on_copy(self, case: Case, requested: RequestedAction) -> Decision:
         # Other plugins put more into a request's fingerprint than what it asks for.
         if case.verdict.duplicate_of == case.url and not requested.is_explicit:
-            return Decision(Action.MARK, Exemption.ITSELF)
+            return Decision(Action.MARK, Protection.ITSELF)
         if self._budget:
             rank = case.verdict.rank
             # A store that does not count cannot tell that the budget is spent.
             if rank is None or rank < self._budget:
-                return Decision(Action.MARK, Exemption.BUDGET)
+                return Decision(Action.MARK, Protection.BUDGET)
             return Decision(requested.action)
         if requested.is_explicit:
             return Decision(requested.action)
@@ -221,14 +221,14 @@ class Policy:
         # What a page lists no longer matters when its links are kept anyway.
         asks_for_listing = links_matter and not is_start
         wanted = self._protect.intersection((*whole, "listing") if asks_for_listing else whole)
-        exemption = Exemption.START if is_start else None
+        protected = Protection.START if is_start else None
         for name in case.protections(wanted) if wanted else ():
             if name in whole:
-                return Decision(Action.MARK, Exemption(name))
-            exemption = Exemption(name)
-        return Decision(requested.action if exemption is None else kept, exemption)
+                return Decision(Action.MARK, Protection(name))
+            protected = Protection(name)
+        return Decision(requested.action if protected is None else kept, protected)
 
 
 def is_done(verdict: Verdict) -> bool:
-    """Tell whether a page is unchanged since an earlier crawl that settled it, or since a live crawler had it."""
-    return verdict.reason is Reason.DELIVERED or (verdict.reason is Reason.UNCHANGED and verdict.is_settled)
+    """Tell whether a page is unchanged since an earlier crawl that confirmed it, or since a live crawler had it."""
+    return verdict.reason is Reason.DELIVERED or (verdict.reason is Reason.UNCHANGED and verdict.is_confirmed)

@@ -33,7 +33,7 @@ class ClusterReporter(Observer):
         self._stats = stats_of(crawler)
 
     def judged(self, page: JudgedPage) -> None:
-        """Take note of a page, and write into its meta which URL of its cluster is to be preferred so far."""
+        """Take note of a page, and write into its result which URL of its cluster is to be preferred so far."""
         verdict, book = page.verdict, self.book
         if verdict.cluster is None:
             return
@@ -45,15 +45,13 @@ class ClusterReporter(Observer):
             if reading.may_name_canonical or dict.__contains__(response.headers, b"Link"):
                 links = header_values(response, b"Link")
                 canonical = read_canonical(tree_of(response), response.url, links)
-        largest, later = book.largest, book.preferred_later
+        largest = book.largest
         page.preferred = book.note(verdict, page.response.url, canonical)
         if page.preferred is not None:
-            page.request.meta[names.META_PREFERRED] = page.preferred
+            page.request.meta[names.META_RESULT]["preferred"] = page.preferred
         # At once, and not at the end, where others may have read the stats already.
         if book.largest != largest:
             self._stats.set_value(names.STAT_LARGEST_CLUSTER, book.largest)
-        if book.preferred_later != later:
-            self._stats.set_value(names.STAT_PREFERRED_LATER, book.preferred_later)
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """Tell of every cluster that had copies: by the signal, and with ``SIMHASH_DEBUG`` in the log."""

@@ -6,9 +6,9 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from scrapy_simhash import names
 from scrapy_simhash.crawling import Observer, stats_of
@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
-    from scrapy_simhash.action import Action
     from scrapy_simhash.crawling import JudgedPage
-    from scrapy_simhash.judge.policy import Exemption
-    from scrapy_simhash.verdict import NearMiss, Verdict
 
 logger = logging.getLogger(__name__)
 
@@ -39,15 +36,18 @@ KEYS = (
     "rank",
     "hints",
     "elsewhere",
-    "preferred",
     "by_learning",
     "threshold",
     "decided_by",
     "required",
     "near_miss",
-    "action",
-    "exemption",
     "last_seen",
+    "confirmed",
+    "fingerprint",
+    "action",
+    "protected",
+    "preferred",
+    "change",
     "http_status",
     "depth",
     "referer",
@@ -55,54 +55,18 @@ KEYS = (
 )
 
 
-class PageFacts(NamedTuple):
-    """What a line says of a page."""
-
-    url: str
-    verdict: Verdict
-    seconds: int
-    """When it was compared, in seconds of Unix time."""
-    preferred: str | None = None
-    action: Action | None = None
-    exemption: Exemption | None = None
-    http_status: int | None = None
-    depth: int | None = None
-    referer: bytes | None = None
-
-    @classmethod
-    def of(cls, page: JudgedPage) -> PageFacts:
-        """Return what is to be said of *page*, which is compared now."""
-        request, response, decision = page.request, page.response, page.decision
-        return cls(
-            response.url,
-            page.verdict,
-            int(time.time()),
-            page.preferred,
-            decision.action,
-            decision.exemption,
-            response.status,
-            page.depth,
-            request.headers.get(b"Referer"),
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the line, with KEYS in their order."""
-        verdict, miss = self.verdict, self.verdict.near_miss
-        facts = {
-            **verdict.to_dict(),
-            **self._asdict(),
-            "hints": list(verdict.hints),
-            "near_miss": miss and _rounded(miss),
-            "action": None if self.action is None else str(self.action),
-            "exemption": self.exemption and self.exemption.value,
-            "referer": None if self.referer is None else self.referer.decode("latin-1"),
-            "time": written(self.seconds),
-        }
-        return {key: facts[key] for key in KEYS}
-
-
-def _rounded(miss: NearMiss) -> dict[str, object]:
-    return {**miss._asdict(), "similarity": round(miss.similarity, 3), "required": round(miss.required, 3)}
+def line_of(page: JudgedPage) -> dict[str, Any]:
+    """Return the line about *page*, which is compared now: its result with what is known beside it, as in `KEYS`."""
+    request, response = page.request, page.response
+    referer = request.headers.get(b"Referer")
+    return {
+        "url": response.url,
+        **request.meta[names.META_RESULT],
+        "http_status": response.status,
+        "depth": page.depth,
+        "referer": None if referer is None else referer.decode("latin-1"),
+        "time": written(int(time.time())),
+    }
 
 
 class Report(Observer):
@@ -128,11 +92,11 @@ class Report(Observer):
 
     def judged(self, page: JudgedPage) -> None:
         """Write the line of a page."""
-        self.write(PageFacts.of(page))
+        self.write(line_of(page))
 
-    def write(self, facts: PageFacts) -> None:
+    def write(self, line: Mapping[str, Any]) -> None:
         """Write the line of a page, so that whoever reads the file has it at once."""
-        self._attempt(lambda: self._write(facts.to_dict()))
+        self._attempt(lambda: self._write(line))
 
     def spider_closed(self, spider: Spider | None = None, reason: str = "") -> None:
         """Close the file. What is written afterwards goes to its end."""
@@ -149,7 +113,7 @@ class Report(Observer):
         # Line after line at its end, also if somebody else writes there; and none of it waits in a buffer.
         self._file = self.path.open("ab", buffering=0)
 
-    def _write(self, page: dict[str, Any]) -> None:
+    def _write(self, page: Mapping[str, Any]) -> None:
         if self._file is None:
             self._begin()
         # All of it ASCII: a URL may hold what no encoding has.
@@ -167,13 +131,13 @@ class Report(Observer):
         try:
             step()
         except Exception as error:
-            self._stats.inc_value(names.STAT_REPORT_ERRORS)
+            self._stats.inc_value(names.ERRORS_REPORT)
             if not self._has_failed:
                 self._has_failed = True
                 logger.warning(
                     "Cannot write the report %(path)s: %(error)s. The crawl continues; missing lines are"
                     " counted in the stat %(stat)s",
-                    {"path": self.path, "error": error, "stat": names.STAT_REPORT_ERRORS},
+                    {"path": self.path, "error": error, "stat": names.ERRORS_REPORT},
                 )
 
 

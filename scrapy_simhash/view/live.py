@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 from scrapy_simhash import names
 from scrapy_simhash.crawling import Observer, Once, stats_of
 from scrapy_simhash.exceptions import SettingError
-from scrapy_simhash.observers.report import PageFacts
+from scrapy_simhash.observers.report import line_of
 from scrapy_simhash.view.frame import ascii_lines
 from scrapy_simhash.view.overview import LIVE, Overview
 from scrapy_simhash.view.overview_page import overview_lines, policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -86,11 +86,11 @@ class LiveView(Observer):
 
     def judged(self, page: JudgedPage) -> None:
         """Take a page."""
-        self.write(PageFacts.of(page))
+        self.write(line_of(page))
 
-    def write(self, facts: PageFacts) -> None:
-        """Take a page. It is counted with the next ones, or when asked."""
-        self._view.take(facts)
+    def write(self, line: Mapping[str, Any]) -> None:
+        """Take the line of a page. It is counted with the next ones, or when asked."""
+        self._view.take(line)
 
     def spider_closed(self, spider: Spider | None = None, reason: str = "") -> None:
         """Answer nobody any more."""
@@ -106,28 +106,28 @@ class _View:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+        self._once = Once(crawler, logger, names.ERRORS_ACTION)
         self._overview = Overview(LIVE)
-        self._waiting: list[PageFacts] = []
+        self._waiting: list[Mapping[str, Any]] = []
         self._lock = Lock()
         self._pages: dict[str, _Written] = {}
         #: One thread at a time writes a page; the others wait for it.
         self._writing = Lock()
 
-    def take(self, facts: PageFacts) -> None:
+    def take(self, line: Mapping[str, Any]) -> None:
         with self._lock:
-            self._waiting.append(facts)
+            self._waiting.append(line)
             if len(self._waiting) >= BATCH:
                 self._count()
 
     def _count(self) -> None:
         waiting, self._waiting = self._waiting, []
-        for facts in waiting:
+        for line in waiting:
             try:
-                self._overview.add(facts.to_dict())
+                self._overview.add(line)
             except Exception:
-                stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
-                self._once.tell("Error while counting %(about)s for SIMHASH_LIVE", facts.url)
+                stats_of(self._crawler).inc_value(names.ERRORS_ACTION)
+                self._once.tell("Error while counting %(about)s for SIMHASH_LIVE", line.get("url"))
 
     @property
     def _taken(self) -> int:

@@ -27,7 +27,7 @@ from scrapy_simhash.view.tallies import (
 )
 
 #: What is counted, by its value.
-COUNTED = ("status", "reason", "action", "exemption")
+COUNTED = ("status", "reason", "action", "protected")
 #: Values of each of these that are counted: a policy of somebody's own may make them up without end.
 MOST_VALUES = 200
 #: Pages that are kept as examples of a value, or of a bin of similarity.
@@ -99,8 +99,8 @@ class Overview:
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Take *line*, with the keys of a report, of which only ``url`` and ``status`` must be there. Some 20 us."""
-        self.pages += 1
         url, status = kept_url(line["url"]), line["status"]
+        self.pages += 1
         first, preferred = _kept(line.get("duplicate_of")), _kept(line.get("preferred"))
         for key, counter in self._counts.items():
             value = line.get(key)

@@ -63,7 +63,7 @@ _SECTIONS = {
     "floods": ("Floods", "Floods", sections.floods),
     "rules": ("URL rules", "URL rules", sections.url_rules),
     "actions": ("Actions", "What was dropped, and what each action would drop", sections.actions),
-    "exemptions": ("Exemptions", "Exemptions", sections.exemptions),
+    "protected": ("Protected", "Protected", sections.protected),
     "skipped": ("Not compared", "Not compared, and seen before", sections.skipped),
     # Last: it is as long as all others together.
     "clusters": ("Clusters", "Clusters", sections.clusters),

@@ -23,7 +23,7 @@ from scrapy_simhash.view.frame import (
     table,
     visible,
 )
-from scrapy_simhash.view.words import EXEMPTIONS, FATES, SKIPPED
+from scrapy_simhash.view.words import FATES, PROTECTED, SKIPPED
 
 #: Pairs of URLs after which a parameter is worth a sentence.
 _PAIRS = 5
@@ -293,9 +293,9 @@ def actions(facts: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def exemptions(facts: Mapping[str, Any]) -> Iterator[str]:
+def protected(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield why less was done than was asked for."""
-    yield from _values(facts, "exemption", EXEMPTIONS, "Nothing was exempted from an action.")
+    yield from _values(facts, "protected", PROTECTED, "Nothing was protected from an action.")
 
 
 def skipped(facts: Mapping[str, Any]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from scrapy_simhash.index import HammingIndex
 from scrapy_simhash.judge.hints import says_of_urls
-from scrapy_simhash.judge.policy import Exemption
+from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.judge.rule import Nearest, Rule
 from scrapy_simhash.page.fingerprint import digest
 from scrapy_simhash.page.fingerprint.fold import number
@@ -20,7 +20,7 @@ from scrapy_simhash.store import Page
 from scrapy_simhash.store.candidates import BY_ALL, distance_of, index_for, search, values_by
 
 #: Pages that are kept whatever the threshold: no threshold is to be chosen for them.
-_KEPT_ANYWAY = {kind.value for kind in (Exemption.PAGINATION, Exemption.LANGUAGE, Exemption.PRODUCT)}
+_KEPT_ANYWAY = {kind.value for kind in (Protection.PAGINATION, Protection.LANGUAGE, Protection.PRODUCT)}
 #: The name for a page that came again.
 REFETCHED = "refetched"
 #: What pages say of themselves, by what says it: whether two of them are the same page. The first that holds counts:
@@ -94,7 +94,7 @@ def pairs_of(lines: Iterable[Mapping[str, Any]]) -> Iterator[Pair]:
                 told.get("similarity"),
                 line.get("exact") is True,
                 tuple(_hints(line)),
-                comes_again or line.get("exemption") in _KEPT_ANYWAY,
+                comes_again or line.get("protected") in _KEPT_ANYWAY,
             )
 
 
@@ -102,7 +102,7 @@ def _hints(line: Mapping[str, Any]) -> Iterator[str]:
     hints = line.get("hints")
     if isinstance(hints, list | tuple):
         yield from (hint for hint in hints if hint in TOLD)
-    if line.get("exemption") == Exemption.PAGINATION.value:
+    if line.get("protected") == Protection.PAGINATION.value:
         yield "pagination"
 
 

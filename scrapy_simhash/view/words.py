@@ -14,7 +14,7 @@ DONE = {
     "drop_page": "It was dropped: its callback did not run",
 }
 #: Why not more was done.
-EXEMPTIONS = {
+PROTECTED = {
     "min_depth": "it is nearer to the start than SIMHASH_MIN_DEPTH",
     "url": "SIMHASH_ACTION_ALLOW, SIMHASH_ACTION_DENY or their _DOMAINS settings exclude its URL",
     "itself": "it has the same URL as the page that it repeats",
@@ -85,9 +85,9 @@ def _sentences(page: Mapping[str, Any], copies: int) -> Iterator[str]:
         yield f"{copies:,} other pages repeat it" if copies > 1 else "Another page repeats it"
     if page.get("action") is not None:
         yield DONE.get(page["action"], f"The action was {shown(page['action'])}")
-    if page.get("exemption") is not None:
-        why = EXEMPTIONS.get(page["exemption"], "unknown reason")
-        yield f"It was exempted from the full action ({shown(page['exemption'])}): {why}"
+    if page.get("protected") is not None:
+        why = PROTECTED.get(page["protected"], "unknown reason")
+        yield f"It was protected from the full action ({shown(page['protected'])}): {why}"
     if page.get("preferred") is not None:
         which = "this one" if page["preferred"] == page["url"] else shown(page["preferred"])
         yield f"The preferred URL of its cluster at that time was {which}"

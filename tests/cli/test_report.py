@@ -17,10 +17,11 @@ import pytest
 from scrapy_simhash import Reason, Status, Verdict
 from scrapy_simhash.action import Action
 from scrapy_simhash.cli.report import NAMED_LINES, SHOWN_CLUSTERS
-from scrapy_simhash.judge.policy import Exemption
-from scrapy_simhash.observers.report import KEYS, PageFacts, Report
+from scrapy_simhash.judge.policy import Protection
+from scrapy_simhash.observers.report import KEYS, Report
+from scrapy_simhash.times import written as iso
 from scrapy_simhash.view.overview import COUNTED
-from scrapy_simhash.view.words import DONE, EXEMPTIONS, FATES, SKIPPED, explained
+from scrapy_simhash.view.words import DONE, FATES, PROTECTED, SKIPPED, explained
 from tests.cli.conftest import Cli, Places
 from tests.cli.test_moving import exported
 from tests.docs.reader import DOCS, blocks
@@ -34,12 +35,12 @@ PILOT = f"{SITE}/boats/night-pilot"
 LIST = f"{SITE}/boats?page=1"
 DROPPED: Mapping[str, Any] = {
     "preferred": PILOT,
-    "action": Action.DROP_ITEMS,
+    "action": "drop_items",
     "http_status": 200,
     "depth": 2,
-    "referer": PILOT.encode(),
+    "referer": PILOT,
 }
-MARKED: Mapping[str, Any] = {"preferred": LIST, "action": Action.MARK, "exemption": Exemption.PAGINATION}
+MARKED: Mapping[str, Any] = {"preferred": LIST, "action": "mark", "protected": "pagination"}
 
 
 def copy(of: str, cluster: int, **values: Any) -> Verdict:
@@ -85,7 +86,8 @@ def written(path: Path, pages: Sequence[Told] = PAGES) -> str:
     report = Report(stand_in(), str(path))
     report.spider_opened()
     for seconds, (url, verdict, values) in enumerate(pages, 1_790_000_000):
-        report.write(PageFacts(url, verdict, seconds, **values))
+        beside = {**dict.fromkeys(KEYS[1 + len(verdict.to_dict()) :]), **values, "time": iso(seconds)}
+        report.write({"url": url, **verdict.to_dict(), **beside})
     report.spider_closed()
     return str(path)
 
@@ -106,7 +108,7 @@ def test_pages_are_counted_by_what_became_of_them(report: str, cli: Cli) -> None
         "status": {"near_duplicate": 3, "new": 2, "skipped": 2, "revisit": 1},
         "reason": {"not_html": 1, "status": 1, "unchanged": 1},
         "action": {"drop_items": 2, "mark": 1},
-        "exemption": {"pagination": 1},
+        "protected": {"pagination": 1},
         "clusters": 2,
         "bad_lines": {"count": 0, "lines": []},
     }
@@ -244,9 +246,9 @@ EXPLANATIONS = [
         f"{REPEATS}both have too little text for a fingerprint, and exactly the same text.",
     ),
     (
-        {**ORIGINAL, "action": "drop_items", "exemption": "listing", "hints": ["address", "redirect"]},
+        {**ORIGINAL, "action": "drop_items", "protected": "listing", "hints": ["address", "redirect"]},
         f"{NEAR}. Hints in markup and URLs connect the two pages: address, redirect. Its items were dropped. It was"
-        " exempted from the full action (listing): the links of a page that lists others are followed.",
+        " protected from the full action (listing): the links of a page that lists others are followed.",
     ),
     ({**ORIGINAL, "preferred": A}, f"{NEAR}. The preferred URL of its cluster at that time was {A}."),
     (
@@ -288,8 +290,8 @@ EXPLANATIONS = [
     ({"url": A, "status": "unknown"}, f"{A} was not compared: an error occurred, see the log."),
     # What a later version, or a policy of your own, may call them.
     (
-        {**ORIGINAL, "action": "drop_images", "exemption": "weekend"},
-        f"{NEAR}. The action was drop_images. It was exempted from the full action (weekend): unknown reason.",
+        {**ORIGINAL, "action": "drop_images", "protected": "weekend"},
+        f"{NEAR}. The action was drop_images. It was protected from the full action (weekend): unknown reason.",
     ),
     # It moves no cursor.
     (
@@ -315,7 +317,7 @@ def test_there_is_a_sentence_for_every_word() -> None:
     actions = {str(action) for action in (*Action, Action.DROP_PAGE, Action.MARK)}
     actions |= {str(Action.DROP_ITEMS | Action.DROP_LINKS)}
     assert set(DONE) >= actions
-    assert set(EXEMPTIONS) == {exemption.value for exemption in Exemption}
+    assert set(PROTECTED) == {exemption.value for exemption in Protection}
     fates = {
         *(Reason.UNCHANGED, Reason.DELIVERED, Reason.SMALL_CHANGE),
         *(Reason.CHANGED, Reason.NOW_NEAR_DUPLICATE),
@@ -359,7 +361,7 @@ def test_pages_and_clusters_are_those_of_info(place: str, cli: Cli) -> None:
     assert shown == known["largest_clusters"]
     assert sum(bar["new"] + bar["near_duplicates"] for bar in told["timeline"]["bars"]) == known["pages"]
     # What only a report has.
-    assert told["action"] == told["exemption"] == {}
+    assert told["action"] == told["protected"] == {}
     assert told["savings"]["led_to"] is None
 
 

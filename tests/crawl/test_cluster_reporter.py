@@ -9,9 +9,11 @@ from scrapy import Request
 from scrapy.http import HtmlResponse
 from scrapy.settings import Settings
 
-from scrapy_simhash import Config, Status, Verdict, names
+from scrapy_simhash import Config, Status, Verdict
+from scrapy_simhash.crawl.marks import write_result
 from scrapy_simhash.crawling import Depths, JudgedPage
 from scrapy_simhash.judge.clusters import Cluster, ClusterBook
+from scrapy_simhash.judge.policy import NOTHING
 from scrapy_simhash.observers.clusters import ClusterReporter
 from scrapy_simhash.signals import cluster_closed
 from tests.stand_in import simhash_stats, stand_in
@@ -24,8 +26,10 @@ COPY = Verdict(Status.NEAR_DUPLICATE, duplicate_of=FIRST, cluster=3, rank=1)
 def preferred(reporter: ClusterReporter, verdict: Verdict, url: str) -> str | None:
     """Return what is preferred once the page at *url* came."""
     request = Request(url)
+    write_result(verdict, NOTHING, request)
     reporter.judged(JudgedPage(request, HtmlResponse(url), Depths(Settings()), verdict))
-    return request.meta.get(names.META_PREFERRED)
+    preferred: str | None = request.meta["simhash_result"]["preferred"]
+    return preferred
 
 
 def test_stats_follow_each_page_and_are_absent_before_the_first_copy() -> None:
@@ -36,7 +40,7 @@ def test_stats_follow_each_page_and_are_absent_before_the_first_copy() -> None:
     assert preferred(reporter, COPY, "http://example.com/b") == FIRST
     assert simhash_stats(crawler) == {"largest_cluster": 2}
     assert preferred(reporter, COPY, "https://example.com/c") == "https://example.com/c"
-    assert simhash_stats(crawler) == {"largest_cluster": 3, "preferred_later": 1}
+    assert simhash_stats(crawler) == {"largest_cluster": 3}
 
 
 def test_clusters_that_were_forgotten_are_mentioned_in_the_log_and_sent_nowhere(

@@ -46,11 +46,17 @@ def page(path: str = "a", body: str | None = None, **arguments: Any) -> HtmlResp
     return HtmlResponse(URL + path, body=text.encode(), encoding="utf-8", **arguments)
 
 
+def marks_of(request: Request) -> dict[str, Any]:
+    """Return what the result says, without what is None."""
+    result = request.meta.get("simhash_result", {})
+    return {name: value for name, value in result.items() if value not in (None, [])}
+
+
 def judged(subject: SimhashDownloaderMiddleware, response: Response, **arguments: Any) -> dict[str, Any]:
     """Return the marks that *response* gets."""
     request = Request(response.url, **arguments)
     assert subject.process_response(request, response) is response
-    return {name.removeprefix("simhash_"): value for name, value in request.meta.items()}
+    return marks_of(request)
 
 
 def waiting(
@@ -68,7 +74,7 @@ def judged_in_thread(
     """Return the marks that *response* gets, read in a thread."""
     request = Request(response.url, **arguments)
     assert asyncio.run(waiting(subject, request, response)) is response
-    return {name.removeprefix("simhash_"): value for name, value in request.meta.items()}
+    return marks_of(request)
 
 
 SKIPPED: list[tuple[Response, str]] = [
@@ -110,7 +116,7 @@ def test_a_short_page_that_says_what_another_says_is_marked_as_a_near_duplicate(
         "exact": True,
         "rank": 1,
         "preferred": URL + "a",
-        "done": "mark",
+        "action": "mark",
     }
     assert copy.flags == ["near-duplicate"]
     assert judged(subject, page("c", CAPTION.replace("rain", "snow")))["status"] == "skipped"
@@ -159,9 +165,9 @@ def test_only_false_opts_out(value: object, reason: str | None) -> None:
 @pytest.mark.parametrize("callback", [NO_CALLBACK, None])
 @pytest.mark.parametrize("response", [page(), page(status=500), Response(URL)])
 def test_marks_that_a_request_came_with_are_gone(response: Response, callback: Any) -> None:
-    stale = dict.fromkeys(names.META_OUT, "stale")
-    marks = judged(middleware(), response, callback=callback, meta=stale)
-    assert "stale" not in marks.values()
+    request = Request(response.url, callback=callback, meta=dict.fromkeys(names.META_OUT, "stale"))
+    middleware().process_response(request, response)
+    assert "stale" not in request.meta.values()
 
 
 def test_the_same_url_by_another_method_is_another_page() -> None:
@@ -193,7 +199,7 @@ def test_any_error_of_ours_gives_an_unknown_page(
     subject = middleware()
     with caplog.at_level(logging.DEBUG, "scrapy_simhash"):
         assert [judged(subject, page(path)) for path in "ab"] == [{"status": "unknown"}] * 2
-    assert simhash_stats(subject.crawler) == {"errors": 2}
+    assert simhash_stats(subject.crawler) == {"errors/compare": 2}
     assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG"]
 
 
@@ -201,7 +207,7 @@ def test_any_error_of_ours_gives_an_unknown_page(
     ("owner", "step"),
     [
         (ClusterReporter, "judged"),
-        (consequences, "write_marks"),
+        (consequences, "write_result"),
         (consequences, "count_verdict"),
         (Report, "judged"),
         (SignalManager, "send_catch_log"),
@@ -226,10 +232,10 @@ def test_an_error_after_the_verdict_costs_no_page(
     is_broken = True
     with caplog.at_level(logging.DEBUG, "scrapy_simhash"):
         marks = [judged(subject, page(path)) for path in "bc"]
-    assert simhash_stats(subject.crawler)["consequence_errors"] == 2
+    assert simhash_stats(subject.crawler)["errors/action"] == 2
     assert [record.levelname for record in caplog.records if record.exc_info] == ["WARNING", "DEBUG"]
     # What the meta asks for is done, and the store is told that the items are lost; else neither.
-    assert len(unsettled) == sum("done" in one for one in marks)
+    assert len(unsettled) == sum("action" in one for one in marks)
     assert len(unsettled) in (0, 2)
     is_broken = False
     assert subject.crawler.spider is not None
@@ -255,7 +261,6 @@ def test_what_is_not_judged_is_not_read_in_a_thread_either(response: Response, r
     assert judged(subject, response)["reason"] == reason
     assert judged(subject, page(), meta={"simhash": False})["reason"] == "opted_out"
     assert judged(subject, page(), callback=NO_CALLBACK) == {}
-    assert "threaded" not in simhash_stats(subject.crawler)
 
 
 def test_in_a_thread_a_page_gets_the_same_marks_flags_and_stats() -> None:
@@ -265,7 +270,7 @@ def test_in_a_thread_a_page_gets_the_same_marks_flags_and_stats() -> None:
         one, other = page(str(number % 5), body), page(str(number % 5), body)
         assert judged_in_thread(far, one) == judged(near, other)
         assert one.flags == other.flags
-    assert simhash_stats(far.crawler) == {**simhash_stats(near.crawler), "threaded": len(bodies)}
+    assert simhash_stats(far.crawler) == simhash_stats(near.crawler)
 
 
 def test_the_tree_is_made_here_and_read_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,7 +319,6 @@ def test_of_equal_pages_in_threads_at_once_one_is_new(monkeypatch: pytest.Monkey
         "near_duplicates": 3,
         "near_duplicates/exact": 3,
         "largest_cluster": 4,
-        "threaded": 4,
         "index_size": 1,
     }
 
@@ -330,7 +334,7 @@ def test_any_error_in_the_thread_gives_an_unknown_page(
     subject = middleware(thread_size=1)
     with caplog.at_level(logging.DEBUG, "scrapy_simhash"):
         assert [judged_in_thread(subject, page(path)) for path in "ab"] == [{"status": "unknown"}] * 2
-    assert simhash_stats(subject.crawler) == {"errors": 2, "threaded": 2}
+    assert simhash_stats(subject.crawler) == {"errors/compare": 2}
     assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG"]
     assert "no reading today" in caplog.text
 
@@ -350,7 +354,7 @@ def test_an_error_before_or_after_the_thread_costs_no_page_either(monkeypatch: p
     subject = middleware(thread_size=1)
     assert judged_in_thread(subject, BrokenSelector(URL, body=b"<p>text")) == {"status": "unknown"}
     assert judged_in_thread(subject, page()) == {"status": "unknown"}
-    assert simhash_stats(subject.crawler) == {"errors": 2, "threaded": 1}
+    assert simhash_stats(subject.crawler) == {"errors/compare": 2}
 
 
 @pytest.mark.parametrize("root", [None, {"a": 1}, ["a"], "a"])
@@ -371,7 +375,7 @@ def test_marks_that_came_while_the_page_was_read_are_gone(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(PageFingerprinter, "read", read)
     asyncio.run(waiting(middleware(thread_size=1), request, page()))
-    assert request.meta["simhash_status"] == "new"
+    assert request.meta["simhash_result"]["status"] == "new"
     assert "of another visit" not in request.meta.values()
 
 

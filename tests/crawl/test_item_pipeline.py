@@ -55,7 +55,6 @@ def test_what_is_dropped_says_what_it_repeats() -> None:
         "items/near_duplicates": 1,
         "items/exact": 1,
         "items/dropped": 1,
-        "items/index_size": 1,
     }
 
 

@@ -11,7 +11,7 @@ from scrapy.http import HtmlResponse, Response
 
 from scrapy_simhash import Config, Reason, SettingError, Status, Verdict
 from scrapy_simhash.action import Action
-from scrapy_simhash.crawl.requested_action import RequestedActions
+from scrapy_simhash.crawl.requested_action import RequestedActions, complaints
 from scrapy_simhash.judge.policy import RequestedAction
 from tests.stand_in import simhash_stats, stand_in
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 URL = "https://example.com/copy"
 COPY = Verdict(Status.NEAR_DUPLICATE, duplicate_of="https://example.com/", similarity=0.9, rank=4)
 EXACT = Verdict(Status.NEAR_DUPLICATE, duplicate_of="https://example.com/", similarity=1.0, is_exact=True)
-AGAIN = Verdict(Status.REVISIT, reason=Reason.UNCHANGED, is_settled=True)
+AGAIN = Verdict(Status.REVISIT, reason=Reason.UNCHANGED, is_confirmed=True)
 HERE = f"{__name__}."
 
 
@@ -82,8 +82,8 @@ def requested_actions(**settings: Any) -> tuple[RequestedActions, Crawler]:
     return RequestedActions(crawler, Config.from_settings(crawler.settings)), crawler
 
 
-def asked(subject: RequestedActions, verdict: Verdict = COPY, **meta: object) -> RequestedAction:
-    request = Request(URL, meta=meta)
+def asked(subject: RequestedActions, verdict: Verdict = COPY, **wanted: object) -> RequestedAction:
+    request = Request(URL, meta={"simhash": wanted})
     response = HtmlResponse(URL)
     if verdict.is_duplicate:
         return subject.on_copy(verdict, request, response)
@@ -108,39 +108,94 @@ def test_the_request_goes_before_the_settings(words: object, verdict: Verdict) -
     subject, crawler = requested_actions(
         action="drop_items", exact_action="drop_page", revisit_action="drop_page"
     )
-    assert asked(subject, verdict, simhash_action=words) == (Action.named(words), True)
-    assert asked(subject, AGAIN, simhash_action=words) == (Action.DROP_PAGE, False)
-    assert asked(subject, AGAIN, simhash_revisit_action=words) == (Action.named(words), True)
+    assert asked(subject, verdict, action=words) == (Action.named(words), True)
+    assert asked(subject, AGAIN, action=words) == (Action.DROP_PAGE, False)
+    assert asked(subject, AGAIN, revisit_action=words) == (Action.named(words), True)
     assert simhash_stats(crawler) == {}
 
 
+@pytest.mark.parametrize(
+    ("setting", "wanted", "expected"),
+    [
+        ("drop_items", {"exact_action": "mark"}, Action.MARK),
+        ("drop_items", {"exact_action": "mark", "action": "drop_page"}, Action.MARK),
+        ("drop_items", {"exact_action": None, "action": "drop_page"}, Action.DROP_PAGE),
+        ("drop_items", {"exact_action": "drop", "action": "drop_page"}, Action.DROP_PAGE),
+        (None, {"exact_action": "drop_page"}, Action.DROP_PAGE),
+    ],
+)
+def test_a_request_too_has_an_action_for_exact_copies(
+    setting: str | None, wanted: dict[str, str], expected: Action
+) -> None:
+    subject, _ = requested_actions(action="drop_links", exact_action=setting)
+    assert asked(subject, EXACT, **wanted) == (expected, True)
+    assert asked(subject, COPY, **{"action": None, **wanted}).action in (Action.DROP_LINKS, Action.DROP_PAGE)
+
+
 @pytest.mark.parametrize("words", ["drop", "", 1, [], [1], {"mark": "drop"}, "DROP_PAGE", b"mark", object()])
-@pytest.mark.parametrize("key", ["simhash_action", "simhash_revisit_action"])
+@pytest.mark.parametrize("key", ["action", "exact_action", "revisit_action"])
 def test_words_that_name_no_action_are_counted_warned_of_once_and_not_followed(
     words: object, key: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     subject, crawler = requested_actions(action="drop_items", revisit_action="drop_links")
     for _ in range(3):
-        subject.check(Request(URL, meta={key: words}), URL)
-    assert asked(subject, COPY, **{key: words}) == (Action.DROP_ITEMS, False)
+        subject.check(Request(URL, meta={"simhash": {key: words}}), URL)
+    assert asked(subject, EXACT, **{key: words}) == (Action.DROP_ITEMS, False)
     assert asked(subject, AGAIN, **{key: words}) == (Action.DROP_LINKS, False)
-    assert simhash_stats(crawler) == {"bad_action": 3}
+    assert simhash_stats(crawler) == {"errors/meta": 3}
     assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG", "DEBUG"]
-    assert f"{key} must be one of mark, drop_items, drop_links, drop_page, or a list" in caplog.text
+    assert caplog.records[0].getMessage() == (
+        f"request.meta['simhash']['{key}'] must be one of mark, drop_items, drop_links, drop_page, or a list of them,"
+        f" got {words!r}: the settings are used instead, for {URL}"
+    )
 
 
-def test_without_words_there_is_nothing_to_complain_of() -> None:
-    subject, crawler = requested_actions()
-    subject.check(Request(URL, meta={"simhash_action": "mark", "simhash_revisit_action": None}), URL)
-    assert simhash_stats(crawler) == {}
+@pytest.mark.parametrize("meta", [{}, {"action": "mark"}, {"exact_action": None}, False, True, None])
+def test_what_can_be_understood_is_not_complained_of(meta: object) -> None:
+    assert list(complaints({"simhash": meta, "depth": 3})) == []
+
+
+@pytest.mark.parametrize(
+    ("meta", "sentence"),
+    [
+        ({"simhash": "no"}, "request.meta['simhash'] must be False or a dictionary, got 'no': it is ignored"),
+        ({"simhash": 0}, "request.meta['simhash'] must be False or a dictionary, got 0: it is ignored"),
+        (
+            {"simhash": {"revisit": "mark"}},
+            "request.meta['simhash'] has no key 'revisit', did you mean 'revisit_action'? It is ignored",
+        ),
+        (
+            {"simhash": {7: "mark"}},
+            "request.meta['simhash'] has no key 7; it has action, exact_action, revisit_action, url_rules,"
+            " conditional, recrawl, lastmod. It is ignored",
+        ),
+        (
+            {"simhash": {"conditional": "off"}},
+            "request.meta['simhash']['conditional'] must be True or False, got 'off': the settings are used instead",
+        ),
+        (
+            {"simhash": {"lastmod": []}},
+            "request.meta['simhash']['lastmod'] must be a date, or seconds of Unix time, got []: the settings are"
+            " used instead",
+        ),
+        (
+            dict.fromkeys(["simhash_revisit_action"], "mark"),
+            "request.meta['simhash_revisit_action'] is ignored: write meta={'simhash': {'revisit_action': 'mark'}}",
+        ),
+    ],
+)
+def test_what_cannot_be_understood_is_named_with_what_to_write(
+    meta: dict[str, object], sentence: str
+) -> None:
+    assert [said for _, said in complaints(meta)] == [sentence]
 
 
 def test_a_class_of_ones_own_gets_the_verdict_and_the_page() -> None:
     subject, _ = requested_actions(action=HERE + "ByRank")
     assert asked(subject) == (Action.DROP_ITEMS, False)
     assert asked(subject, EXACT) == (Action.MARK, False)
-    assert asked(subject, simhash_action="drop_page") == (Action.DROP_PAGE, True)
+    assert asked(subject, action="drop_page") == (Action.DROP_PAGE, True)
     assert asked(requested_actions(revisit_action=HERE + "ByEnum")[0], AGAIN) == (Action.DROP_LINKS, False)
 
 
@@ -148,7 +203,7 @@ def test_a_class_of_ones_own_gets_the_verdict_and_the_page() -> None:
 def test_a_class_of_ones_own_that_fails_costs_no_page(name: str, caplog: pytest.LogCaptureFixture) -> None:
     subject, crawler = requested_actions(action=HERE + name)
     assert asked(subject) == asked(subject) == (Action.MARK, False)
-    assert simhash_stats(crawler) == {"bad_action": 2}
+    assert simhash_stats(crawler) == {"errors/action": 2}
     assert len([record for record in caplog.records if record.levelname == "WARNING"]) == 1
     assert "SIMHASH_ACTION" in caplog.text
     assert URL in caplog.text

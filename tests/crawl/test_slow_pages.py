@@ -144,5 +144,5 @@ def test_an_error_while_a_large_copy_is_read_again_costs_no_page(monkeypatch: py
     monkeypatch.setattr(subject.detector.fingerprinter, "extract", lambda *_, **__: 1 / 0)
     visit(subject, URL + "copy", edited(article(0)))
     stats = cast("Any", subject.crawler.stats)
-    assert stats.get_value(names.STAT_CONSEQUENCE_ERRORS) == 1
-    assert stats.get_value(names.STAT_ERRORS) is None
+    assert stats.get_value(names.ERRORS_ACTION) == 1
+    assert stats.get_value(names.ERRORS_COMPARE) is None

@@ -1,5 +1,6 @@
 """The acting middleware, output by output; real crawls are in tests/crawls/."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,25 +9,22 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 
 from scrapy_simhash import (
+    Fingerprint,
     NearDuplicate,
     NearDuplicatePageItem,
+    Reason,
     SettingError,
     SimhashSpiderMiddleware,
+    Status,
     UnchangedPageItem,
+    Verdict,
     names,
 )
 from tests.stand_in import in_loop, simhash_stats, stand_in
 
 URL, FIRST = "https://example.com/copy", "https://example.com/first"
-MARKS = {
-    names.META_STATUS: "near_duplicate",
-    names.META_VALUE: 2**64 - 1,
-    names.META_DUPLICATE_OF: FIRST,
-    names.META_DISTANCE: 2,
-    names.META_SIMILARITY: 0.9,
-    names.META_CLUSTER: 7,
-}
-FIELD = {"status": "near_duplicate", "duplicate_of": FIRST, "distance": 2, "similarity": 0.9, "cluster": 7}
+NEW = Verdict(Status.NEW, cluster=7).to_dict()
+COPY = Verdict(Status.NEAR_DUPLICATE, Fingerprint(2**64 - 1), FIRST, 2, 0.9, 7).to_dict()
 ACTIONS = ("mark", "drop_items", "drop_links", "drop_items,drop_links", "drop_page")
 
 
@@ -34,10 +32,9 @@ def middleware(**settings: Any) -> SimhashSpiderMiddleware:
     return SimhashSpiderMiddleware.from_crawler(stand_in(**settings))
 
 
-def response(done: object = "mark", is_duplicate: bool = True, **meta: Any) -> Response:
-    new = {names.META_STATUS: "new", names.META_CLUSTER: 7}
-    marks = {**MARKS, names.META_DONE: done} if is_duplicate else new
-    return Response(URL, request=Request(URL, meta={**marks, **meta}))
+def response(action: object = "mark", is_duplicate: bool = True, **meta: Any) -> Response:
+    result = {**COPY, "action": action} if is_duplicate else NEW.copy()
+    return Response(URL, request=Request(URL, meta={names.META_RESULT: result, **meta}))
 
 
 def left(subject: SimhashSpiderMiddleware, page: Response) -> set[str]:
@@ -68,7 +65,7 @@ def test_an_action_drops_what_its_name_says(action: str) -> None:
 @pytest.mark.parametrize("action", ACTIONS)
 @pytest.mark.parametrize("setting", ACTIONS)
 def test_what_was_decided_is_done_whatever_the_settings_ask_for(action: str, setting: str) -> None:
-    assert left(middleware(action=setting), response(action, simhash_action=setting)) == LEFT[action]
+    assert left(middleware(action=setting), response(action, simhash={"action": setting})) == LEFT[action]
 
 
 @pytest.mark.parametrize("words", ["drop", "", 1, None, [], object()])
@@ -76,10 +73,16 @@ def test_words_that_a_callback_has_spoilt_drop_nothing(words: object) -> None:
     assert left(middleware(action="drop_page"), response(words)) == LEFT["mark"]
 
 
+@pytest.mark.parametrize("result", [None, "drop_page", {}, {"duplicate_of": FIRST}])
+def test_a_result_that_somebody_has_spoilt_drops_nothing(result: object) -> None:
+    page = response(simhash_result=result)
+    assert left(middleware(action="drop_page", item_field="copy"), page) == LEFT["mark"]
+
+
 def test_a_callback_can_still_change_what_is_done() -> None:
     subject, page = middleware(), response("drop_items")
     assert in_loop(lambda: subject.get_processed_item({"a": 1}, page)) is None
-    page.meta[names.META_DONE] = "mark"
+    page.meta["simhash_result"]["action"] = "mark"
     assert subject.get_processed_item({"a": 1}, page) == {"a": 1}
 
 
@@ -87,12 +90,12 @@ def test_what_a_callback_drops_of_a_new_page_is_not_called_unchanged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     subject, page = middleware(), response(is_duplicate=False)
-    page.meta[names.META_DONE] = "drop_items"
+    page.meta["simhash_result"]["action"] = "drop_items"
     with caplog.at_level("DEBUG"):
         assert in_loop(lambda: subject.get_processed_item({"a": 1}, page)) is None
-    assert simhash_stats(subject.crawler) == {"items_dropped": 1}
+    assert simhash_stats(subject.crawler) == {"dropped/items": 1}
     (record,) = [record for record in caplog.records if record.name.startswith("scrapy_simhash")]
-    assert f"Dropped: its page {URL} has simhash_done drop_items" in record.getMessage()
+    assert f"Dropped: its page {URL} has the action drop_items in simhash_result" in record.getMessage()
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -113,59 +116,67 @@ def test_a_dropped_page_says_what_it_repeats() -> None:
     assert str(error) == f"{URL} repeats {FIRST} (distance 2)"
 
 
-UNCHANGED = {"simhash_status": "revisit", "simhash_reason": "unchanged", "simhash_settled": True}
-DELIVERED = {"simhash_status": "revisit", "simhash_reason": "delivered", "simhash_settled": False}
-SETTLED = "is unchanged since an earlier crawl"
+UNCHANGED = Verdict(Status.REVISIT, distance=0, reason=Reason.UNCHANGED, is_confirmed=True)
+DELIVERED = Verdict(Status.REVISIT, distance=0, reason=Reason.DELIVERED)
+CONFIRMED = "is unchanged since an earlier crawl"
 ELSEWHERE = "was delivered with the same text by another live crawler"
+BOTH = f"repeats {FIRST} and {CONFIRMED}"
+ASKED = "has the action {action} in simhash_result"
+
+
+def also_copy(verdict: Verdict, **more: Any) -> Verdict:
+    return replace(verdict, duplicate_of=FIRST, **more)
 
 
 @pytest.mark.parametrize(
-    ("meta", "settings", "why", "is_unchanged"),
+    ("verdict", "asked", "settings", "why", "is_unchanged"),
     [
-        (UNCHANGED, {}, SETTLED, True),
-        (DELIVERED, {}, ELSEWHERE, True),
+        (UNCHANGED, {}, {}, CONFIRMED, True),
+        (DELIVERED, {}, {}, ELSEWHERE, True),
         # Both: what SIMHASH_ACTION, or the request, does not drop was dropped since it is unchanged.
-        ({**UNCHANGED, "simhash_duplicate_of": FIRST}, {}, f"repeats {FIRST} and {SETTLED}", True),
-        ({**UNCHANGED, "simhash_duplicate_of": FIRST}, {"action": "drop_page"}, None, False),
-        ({**UNCHANGED, "simhash_duplicate_of": FIRST}, {"exact_action": "drop_items"}, None, True),
+        (also_copy(UNCHANGED), {}, {}, BOTH, True),
+        (also_copy(UNCHANGED), {}, {"action": "drop_page"}, BOTH, False),
+        (also_copy(UNCHANGED), {}, {"exact_action": "drop_items"}, BOTH, True),
+        (also_copy(UNCHANGED, is_exact=True), {}, {"exact_action": "drop_items"}, BOTH, False),
+        (also_copy(UNCHANGED), {"action": "drop_page"}, {}, BOTH, False),
+        (also_copy(UNCHANGED), {"exact_action": "drop_page"}, {}, BOTH, True),
         (
-            {**UNCHANGED, "simhash_duplicate_of": FIRST, "simhash_exact": True},
-            {"exact_action": "drop_items"},
-            None,
+            also_copy(UNCHANGED, is_exact=True),
+            {"action": "mark", "exact_action": "drop_page"},
+            {},
+            BOTH,
             False,
         ),
-        ({**UNCHANGED, "simhash_duplicate_of": FIRST, "simhash_action": "drop_page"}, {}, None, False),
         (
-            {**DELIVERED, "simhash_duplicate_of": FIRST, "simhash_action": "mark"},
+            also_copy(DELIVERED),
+            {"action": "mark"},
             {"action": "drop_page"},
             f"repeats {FIRST} and {ELSEWHERE}",
             True,
         ),
         # Neither: the callback has asked for it.
-        ({**UNCHANGED, "simhash_reason": "changed"}, {}, "has simhash_done {done}", False),
-        ({**UNCHANGED, "simhash_settled": False}, {}, "has simhash_done {done}", False),
+        (replace(UNCHANGED, reason=Reason.CHANGED), {}, {}, ASKED, False),
+        (replace(UNCHANGED, is_confirmed=False), {}, {}, ASKED, False),
     ],
 )
 def test_what_is_dropped_because_its_page_is_unchanged_says_so(
-    meta: dict[str, Any], settings: dict[str, Any], why: str | None, is_unchanged: bool
+    verdict: Verdict, asked: dict[str, str], settings: dict[str, Any], why: str, is_unchanged: bool
 ) -> None:
-    why = why or f"repeats {FIRST} and {SETTLED}"
-
-    def page(done: str) -> Response:
-        return Response(URL, request=Request(URL, meta={**meta, "simhash_distance": 0, "simhash_done": done}))
+    def page(action: str) -> Response:
+        meta = {"simhash": asked, "simhash_result": {**verdict.to_dict(), "action": action}}
+        return Response(URL, request=Request(URL, meta=meta))
 
     subject = middleware(**settings)
     with pytest.raises(NearDuplicate) as caught:
         subject.process_spider_input(page("drop_page"))
-    original = meta.get("simhash_duplicate_of")
-    if original is None:
-        assert str(caught.value) == f"{URL} {why.format(done='drop_page')} (distance 0)"
-    assert caught.value.duplicate_of == original
+    if verdict.duplicate_of is None:
+        assert str(caught.value) == f"{URL} {why.format(action='drop_page')} (distance 0)"
+    assert caught.value.duplicate_of == verdict.duplicate_of
     kind = UnchangedPageItem if is_unchanged else NearDuplicatePageItem
-    assert str(kind(page("drop_items"))) == f"its page {URL} {why.format(done='drop_items')}"
+    assert str(kind(page("drop_items"))) == f"its page {URL} {why.format(action='drop_items')}"
     in_loop(lambda: subject.get_processed_item({"a": 1}, page("drop_items")))
-    unchanged = {"pages_dropped/unchanged": 1, "items_dropped/unchanged": 1} if is_unchanged else {}
-    assert simhash_stats(subject.crawler) == {"pages_dropped": 1, "items_dropped": 1, **unchanged}
+    unchanged = {"dropped/pages/unchanged": 1, "dropped/items/unchanged": 1} if is_unchanged else {}
+    assert simhash_stats(subject.crawler) == {"dropped/pages": 1, "dropped/items": 1, **unchanged}
 
 
 def test_only_our_own_exception_ends_quietly() -> None:
@@ -177,28 +188,17 @@ def test_only_our_own_exception_ends_quietly() -> None:
 
 
 @pytest.mark.parametrize("action", ["mark", "drop_links", "drop_page"])
-def test_an_item_is_marked_where_the_settings_say_so(action: str) -> None:
+def test_an_item_has_the_whole_result_where_the_settings_say_so(action: str) -> None:
     subject = middleware(item_field="copy")
-    assert subject.get_processed_item({"a": 1}, response(action)) == {"a": 1, "copy": FIELD}
-
-
-def test_marks_that_another_middleware_wrote_in_part_will_do() -> None:
-    page = Response(URL, request=Request(URL, meta={names.META_DUPLICATE_OF: FIRST}))
-    item = middleware(item_field="copy").get_processed_item({}, page)
-    assert item["copy"] == dict.fromkeys(FIELD) | {"duplicate_of": FIRST}
-
-
-@pytest.mark.parametrize("action", ACTIONS)
-def test_a_copy_too_short_for_a_fingerprint_is_a_copy_like_any_other(action: str) -> None:
-    copy = response(action, simhash_reason="short_text", simhash_value=None)
-    assert left(middleware(), copy) == LEFT[action]
+    expected = {"a": 1, "copy": {**COPY, "action": action}}
+    assert subject.get_processed_item({"a": 1}, response(action)) == expected
 
 
 @pytest.mark.parametrize("item", [object(), "text", 3, ["list"], (1, 2)])
 def test_what_is_no_item_goes_on_without_a_mark(item: object) -> None:
     subject = middleware(item_field="copy")
     assert subject.get_processed_item(item, response()) is item
-    assert simhash_stats(subject.crawler) == {"items_unmarked": 1}
+    assert simhash_stats(subject.crawler) == {"items/unmarked": 1}
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -209,18 +209,35 @@ def test_none_is_no_item(action: str) -> None:
 
 
 @pytest.mark.parametrize("page", [response(), response(is_duplicate=False), None])
-def test_a_request_that_copies_meta_loses_our_marks_and_keeps_the_users(page: Response | None) -> None:
-    request = Request(FIRST, meta={**MARKS, "simhash_action": "mark", "simhash": False, "depth": 3})
-    assert middleware().get_processed_request(request, page) is request
-    parent = {} if page is None else {"simhash_parent": URL}
-    assert request.meta == {"simhash_action": "mark", "simhash": False, "depth": 3, **parent}
+@pytest.mark.parametrize("url_rules", ["off", "observe"])
+def test_a_request_that_copies_meta_loses_our_result_and_keeps_what_the_user_asks_for(
+    page: Response | None, url_rules: str
+) -> None:
+    mine = {"simhash": {"action": "mark"}, "depth": 3}
+    request = Request(FIRST, meta={"simhash_result": COPY, "simhash_text": "of the parent", **mine})
+    assert middleware(url_rules=url_rules).get_processed_request(request, page) is request
+    noted = page is not None and url_rules != "off"
+    assert request.meta == {**mine, **({"_simhash": {"parent": URL}} if noted else {})}
 
 
-def test_the_request_of_the_page_itself_keeps_its_marks() -> None:
+@pytest.mark.parametrize("url_rules", ["off", "observe"])
+def test_what_we_note_in_a_meta_is_not_handed_on_nor_changed_for_another(url_rules: str) -> None:
+    page, noted = response(), {"parent": FIRST, "waited": "sent after all"}
+    page.meta["_simhash"] = noted
+    for request in (Request(FIRST, meta=page.meta), Request(FIRST, meta=page.meta)):
+        middleware(url_rules=url_rules).get_processed_request(request, page)
+        assert request.meta.get("_simhash") == (None if url_rules == "off" else {"parent": URL})
+    again = Request(URL, meta=page.meta, dont_filter=True)
+    middleware(url_rules=url_rules).get_processed_request(again, page)
+    assert again.meta.get("_simhash") == (None if url_rules == "off" else {"parent": FIRST})
+    assert noted == {"parent": FIRST, "waited": "sent after all"}
+
+
+def test_the_request_of_the_page_itself_keeps_its_result() -> None:
     page = response()
     assert page.request is not None
     assert middleware().get_processed_request(page.request, page) is page.request
-    assert page.meta == {**MARKS, names.META_DONE: "mark"}
+    assert page.meta["simhash_result"] == {**COPY, "action": "mark"}
 
 
 @pytest.mark.parametrize(
@@ -237,7 +254,7 @@ def test_drop_links_lets_the_page_be_asked_for_again(request_: Request, is_kept:
     subject = middleware()
     page = response("drop_links")
     assert (subject.get_processed_request(request_, page) is request_) is is_kept
-    assert simhash_stats(subject.crawler).get("requests_dropped", 0) == (not is_kept)
+    assert simhash_stats(subject.crawler).get("dropped/requests", 0) == (not is_kept)
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ STEPS: list[tuple[Any, str]] = [
     (Depths, "of"),
     (Policy, "decide"),
     (consequences, "evidence"),
-    (consequences, "write_marks"),
+    (consequences, "write_result"),
     (consequences, "count_verdict"),
     (ClusterReporter, "judged"),
     (ChangeReporter, "judged"),
@@ -140,9 +140,7 @@ def crawl(folder: Path, broken: list[tuple[Any, str]], since: int) -> dict[str, 
 
 
 def faults(stats: dict[str, Any]) -> int:
-    return sum(
-        stats.get(name, 0) for name in ("errors", "consequence_errors", "change_errors", "store_errors")
-    )
+    return sum(number for name, number in stats.items() if name.startswith("errors/"))
 
 
 def test_without_errors_none_is_counted(tmp_path: Path) -> None:

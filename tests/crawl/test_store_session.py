@@ -32,7 +32,7 @@ def crawled(folder: Path, *, fails: bool = False, is_away: bool = False) -> Any:
         if is_away:
             patch.setattr(middleware.detector.store, "unsettle", away)
         asyncio.run(middleware._session._engine_stopped())
-    return request.meta.get("simhash_settled")
+    return request.meta["simhash_result"]["confirmed"]
 
 
 def away(keys: Collection[bytes]) -> None:

@@ -47,7 +47,7 @@ class Reader(Follower):
         self.notes.append(
             {
                 "path": path,
-                "change": meta.get("simhash_change"),
+                "change": meta["simhash_result"]["change"],
                 "changed": None if text is None else [part.text for part in text.changed],
                 "is_whole": None
                 if text is None

@@ -67,7 +67,7 @@ class Plan(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A response as the spider got it; *marks* are our keys in its request's meta, without their prefix."""
+    """A response as the spider got it; *marks* are what its result says, without what is None."""
 
     url: str
     path: str
@@ -295,6 +295,5 @@ class _Forks:
 
 
 def _page(page: dict[str, Any]) -> Page:
-    marks = {name.removeprefix("simhash_"): value for name, value in page["marks"].items()}
     path = "/" + page["url"].split("/", 3)[3] if page["url"].startswith("http") else page["url"]
-    return Page(page["url"], path, page["status"], page["flags"], marks)
+    return Page(page["url"], path, page["status"], page["flags"], page["marks"])

@@ -72,7 +72,8 @@ class Recorder(logging.Handler):
         self.result["items"].append(values)
 
     def received(self, response: Response, request: Request) -> None:
-        marks = {name: request.meta[name] for name in names.META_OUT if name in request.meta}
+        result = request.meta.get(names.META_RESULT, {})
+        marks = {name: value for name, value in result.items() if value not in (None, [])}
         page = {"url": response.url, "status": response.status, "flags": response.flags, "marks": marks}
         self.result["pages"].append(page)
 

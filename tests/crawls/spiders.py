@@ -276,7 +276,7 @@ class Retrier(Visitor):
         else:
             yield request
         # The marks of this visit can still be read.
-        self.notes.append(response.meta["simhash_status"])
+        self.notes.append(response.meta["simhash_result"]["status"])
 
 
 class Inliner(Visitor):
@@ -494,7 +494,8 @@ class Magazine(Follower):
     name = "magazine"
 
     def parse(self, response: Response) -> Iterator[Any]:
-        marks = {key: value for key, value in response.meta.items() if key.startswith("simhash_")}
+        result = response.meta["simhash_result"]
+        marks = {key: value for key, value in result.items() if value is not None}
         yield {"url": response.url, **marks}
         if isinstance(response, HtmlResponse):
             port = urlsplit(self.urls[0]).port

@@ -49,9 +49,9 @@ def test_an_action_keeps_what_it_promises_whatever_the_callback_returns(
     assert done.paths_scraped == SCRAPED[action]
     assert done.complaints == []
     assert ("/copy" in done.notes) is (action != "drop_page")
-    assert done.stat("items_dropped") == (action == "drop_items")
-    assert done.stat("requests_dropped") == (action == "drop_links")
-    assert done.stat("pages_dropped") == (action == "drop_page")
+    assert done.stat("dropped/items") == (action == "drop_items")
+    assert done.stat("dropped/requests") == (action == "drop_links")
+    assert done.stat("dropped/pages") == (action == "drop_page")
     # A dropped page is a page received: CLOSESPIDER_PAGECOUNT and LogStats see it.
     assert done.stats["response_received_count"] == len(done.pages)
 
@@ -89,4 +89,4 @@ def test_an_errback_receives_the_dropped_page_and_its_items_are_scraped(by_meta:
     assert "/copy repeats " in message
     assert done.paths_scraped == ["/first", "/of-first", "failed: /copy"]
     assert done.complaints == []
-    assert done.stat("pages_dropped") == 1
+    assert done.stat("dropped/pages") == 1

@@ -135,4 +135,4 @@ def test_fetch_prints_the_page(outcomes: dict[tuple[str, str], Outcome]) -> None
 def test_crawl_in_the_same_project_does_act(outcomes: dict[tuple[str, str], Outcome]) -> None:
     done = outcomes["crawl", "drop_page"]
     assert ", action: drop_page, store: memory" in done.stderr
-    assert "'simhash/pages_dropped': 2" in done.stderr
+    assert "'simhash/dropped/pages': 2" in done.stderr

@@ -51,10 +51,10 @@ def test_a_damaged_record_costs_one_page(
         second: Crawl
         (second,) = crawl(Plan("Visitor", settings, urls))
     # What is unchanged was dropped; of the damaged page that is not known, so it is kept.
-    assert second.stat("items_dropped") == 3
+    assert second.stat("dropped/items") == 3
     assert second.stat("revisits/unchanged") == 3
     assert second.page("/a").marks["status"] == "unknown"
-    assert (second.stat("store_errors"), second.stat("damaged_records")) == (1, 1)
+    assert (second.stat("errors/store"), second.stat("errors/record")) == (1, 1)
     assert second.complaints == []
     (warned,) = second.log("WARNING", "scrapy_simhash")
     assert "a damaged record is left out: page " in warned

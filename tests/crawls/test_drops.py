@@ -89,7 +89,7 @@ def test_what_is_dropped_because_it_is_unchanged_is_told_apart(site: Site, tmp_p
         "7 pages compared, 0 new, 0 near-duplicates, 7 revisits (2 near-duplicates among them); 0 skipped, 0 errors;"
         " dropped as near-duplicates: 2 items; dropped as unchanged: 5 items"
     )
-    assert (second.stat("items_dropped"), second.stat("items_dropped/unchanged")) == (7, 5)
+    assert (second.stat("dropped/items"), second.stat("dropped/items/unchanged")) == (7, 5)
     assert second.stats["item_dropped_count"] == 7
     assert second.stats["item_dropped_reasons_count/NearDuplicatePageItem"] == 2
     assert second.stats["item_dropped_reasons_count/UnchangedPageItem"] == 5
@@ -114,7 +114,7 @@ def test_a_log_formatter_that_fails_costs_no_link(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("action", "stat"), [("drop_links", "requests_dropped"), ("drop_page", "pages_dropped")]
+    ("action", "stat"), [("drop_links", "dropped/requests"), ("drop_page", "dropped/pages")]
 )
 def test_requests_and_pages_that_are_dropped_because_a_page_is_unchanged_are_counted(
     site: Site, tmp_path: Path, action: str, stat: str
@@ -205,10 +205,10 @@ def test_a_spider_that_has_all_urls_from_start_is_told_once_that_start_pages_are
     assert (
         f"Start pages are protected (SIMHASH_PROTECT): {site.url('/copy')} repeats {site.url('/first')}, but its"
         f" callback runs and its links are followed. To treat start pages like other pages, set SIMHASH_PROTECT ="
-        f" {PROTECTED}. Further ones are counted in the stat simhash/exempted/start"
+        f" {PROTECTED}. Further ones are counted in the stat simhash/protected/start"
     ) in line
-    assert done.stat("exempted/start") == 2
-    assert closing(done).endswith("; exempted: 2 start")
+    assert done.stat("protected/start") == 2
+    assert closing(done).endswith("; protected: 2 start")
 
 
 def test_what_the_sentence_says_to_set_has_start_pages_dropped(site: Site) -> None:

@@ -44,12 +44,12 @@ def test_every_page_that_robots_txt_allows_is_crawled(
 
 
 def test_no_page_is_called_a_near_duplicate_of_a_different_one(done: Crawl, truth: Truth) -> None:
-    marked = [item for item in done.items if item["simhash_status"] == "near_duplicate"]
+    marked = [item for item in done.items if item["status"] == "near_duplicate"]
     assert len(marked) > 60
     wrong = [
-        (truth.key(item["url"]), truth.key(item["simhash_duplicate_of"]))
+        (truth.key(item["url"]), truth.key(item["duplicate_of"]))
         for item in marked
-        if truth.relation(item["url"], item["simhash_duplicate_of"]).expected == "different"
+        if truth.relation(item["url"], item["duplicate_of"]).expected == "different"
     ]
     assert wrong == []
 
@@ -62,7 +62,7 @@ def test_pages_with_the_same_text_are_in_one_cluster(
         if relation.kind == "calendar-month":
             # All their text is the site's, and each has another month for its subject.
             continue
-        clusters = items[a].get("simhash_cluster"), items[b].get("simhash_cluster")
+        clusters = items[a].get("cluster"), items[b].get("cluster")
         if relation.grade == ">=.99" and (None in clusters or clusters[0] != clusters[1]):
             apart.append((a, b, relation.kind))
     assert apart == []
@@ -73,9 +73,9 @@ def test_no_cluster_holds_two_pages_known_to_be_different(
 ) -> None:
     clusters = defaultdict(list)
     for key, item in items.items():
-        if "simhash_cluster" in item:
-            clusters[item["simhash_cluster"]].append(key)
-    original = {key: item.get("simhash_duplicate_of") for key, item in items.items()}
+        if "cluster" in item:
+            clusters[item["cluster"]].append(key)
+    original = {key: item.get("duplicate_of") for key, item in items.items()}
     wrong = [
         (key, first)
         for keys in clusters.values()
@@ -96,9 +96,7 @@ def test_what_is_no_content_is_skipped_for_the_right_reason(
     expected.pop("/robots.txt", None)
     # Nothing but links. Whether such a page has a text is a matter of taste.
     expected.pop("/old/menu.htm")
-    skipped = {
-        key: item.get("simhash_reason") for key, item in items.items() if item["simhash_status"] == "skipped"
-    }
+    skipped = {key: item.get("reason") for key, item in items.items() if item["status"] == "skipped"}
     assert skipped == expected
     counted = {
         name.rpartition("/")[2]: n for name, n in done.simhash_stats.items() if name.startswith("skipped/")
@@ -108,5 +106,5 @@ def test_what_is_no_content_is_skipped_for_the_right_reason(
 
 def test_the_crawl_is_without_errors(done: Crawl) -> None:
     assert done.complaints == []
-    assert done.stat("errors") == 0
+    assert done.stat("errors/compare") == 0
     assert done.stat("processed") == sum(done.stat(name) for name in ("new", "near_duplicates", "revisits"))

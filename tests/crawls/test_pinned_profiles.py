@@ -86,9 +86,8 @@ def test_a_crawl_with_a_pinned_profile_uses_it_from_the_first_page_on(told: Told
     profile = SiteProfile.from_bytes(told.profiles[1])
     readings = [PageFingerprinter().read(page.html, site=profile) for page in BOARD]
     parts = sum(reading.fingerprint is not None and is_part(reading.fingerprint.own) for reading in readings)
-    assert told.pinned.stats[names.STAT_OWN_PARTS] == parts
-    assert told.learning.stats[names.STAT_OWN_PARTS] < parts
-    assert told.pinned.stats[names.STAT_HOSTS_KNOWN] == 1
+    assert told.pinned.stats[names.STAT_UNIQUE_TEXT] == parts
+    assert told.learning.stats[names.STAT_UNIQUE_TEXT] < parts
 
 
 def test_a_crawl_does_not_change_a_pinned_profile_and_goes_on_learning_without_the_pin(told: Told) -> None:

@@ -121,7 +121,7 @@ CASES = {
     "asked for where all are spared": Case(
         {**DROP_PAGE, "SIMHASH_MIN_DEPTH": 9, "SIMHASH_ACTION_DENY": ["."]},
         copies(ITEMLESS, SHALLOW, SHALLOW, GONE),
-        {"/copy": {"simhash_action": "drop_items"}, "/start": {"simhash_action": "drop_page"}},
+        {"/copy": {"simhash": {"action": "drop_items"}}, "/start": {"simhash": {"action": "drop_page"}}},
     ),
     "exact": Case(
         {"SIMHASH_EXACT_ACTION": "drop_links", "SIMHASH_ACTION": "drop_items"},
@@ -131,7 +131,7 @@ CASES = {
     "asked for within the budget": Case(
         {"SIMHASH_CLUSTER_BUDGET": 3},
         copies(BUDGET, GONE, MARK, MARK),
-        {path: {"simhash_action": "drop_page"} for path in ("/copy", "/next/copy")},
+        {path: {"simhash": {"action": "drop_page"}} for path in ("/copy", "/next/copy")},
     ),
     "class of one's own": Case(
         {"SIMHASH_ACTION": f"{OWN}KeepSome", "TO_KEEP": "/copy"},
@@ -159,8 +159,8 @@ def check(done: Crawl, promised: Mapping[str, Promise]) -> None:
             reached += LINKS[path]
     found = {page.path: page.marks for page in done.pages if page.path in LINKS}
     assert set(found) == set(reached)
-    decided = {path: marks for path, marks in found.items() if "done" in marks}
-    made = {path: Promise(marks["done"], marks.get("exemption")) for path, marks in decided.items()}
+    decided = {path: marks for path, marks in found.items() if "action" in marks}
+    made = {path: Promise(marks["action"], marks.get("protected")) for path, marks in decided.items()}
     assert made == {path: promise for path, promise in promised.items() if path in reached}
     has_items = {path for path in reached if Action.DROP_ITEMS not in lost.get(path, Action.MARK)}
     has_links = {path for path in reached if Action.DROP_LINKS not in lost.get(path, Action.MARK)}
@@ -190,8 +190,8 @@ AGAIN = {
         {"SIMHASH_REVISIT_ACTION": "drop_items", "SIMHASH_ACTION_DENY": ["."]},
         {**dict.fromkeys(LINKS, ELSEWHERE), "/start": GONE, "/copy": LINKLESS},
         {
-            "/start": {"simhash_revisit_action": "drop_page"},
-            "/copy": {"simhash_revisit_action": "drop_links"},
+            "/start": {"simhash": {"revisit_action": "drop_page"}},
+            "/copy": {"simhash": {"revisit_action": "drop_links"}},
         },
     ),
     "class of one's own": Case(
@@ -240,7 +240,7 @@ def board() -> Iterator[Site]:
 
 def passed(*crawls: Crawl) -> list[set[str]]:
     """Return the posters to which nothing was done, by what they say."""
-    kept = {page.path for done in crawls for page in done.pages if page.marks.get("done", "mark") == "mark"}
+    kept = {page.path for done in crawls for page in done.pages if page.marks.get("action", "mark") == "mark"}
     assert kept == {path for done in crawls for path in done.paths_scraped}
     assert [done.complaints for done in crawls] == [[] for _ in crawls]
     return [{path for path in kept if POSTERS[path] == name} for name in range(2)]

@@ -128,7 +128,7 @@ def test_what_is_protected_is_only_marked_and_a_listing_keeps_its_links(
     crawls: dict[str, Crawl], path: str
 ) -> None:
     outcome, exemption = crawls["default"], CASES[path].exemption
-    assert outcome.page(path).marks.get("exemption") == exemption
+    assert outcome.page(path).marks.get("protected") == exemption
     is_whole = exemption in ("language", "pagination", "product")
     assert (path in outcome.paths_scraped) is is_whole
     assert links_followed(outcome, path) is (exemption is not None)
@@ -138,7 +138,7 @@ def test_what_is_protected_is_only_marked_and_a_listing_keeps_its_links(
 def test_nothing_is_left_of_copies_when_protection_is_lifted(crawls: dict[str, Crawl], lifting: str) -> None:
     outcome = crawls[lifting]
     assert {path for path in CASES if path in outcome.paths_scraped or links_followed(outcome, path)} == set()
-    assert {outcome.page(path).marks["done"] for path in CASES} == {"drop_page"}
+    assert {outcome.page(path).marks["action"] for path in CASES} == {"drop_page"}
 
 
 def test_of_pages_that_are_as_they_were_start_pages_and_listings_keep_their_links(
@@ -153,7 +153,7 @@ def test_of_pages_that_are_as_they_were_start_pages_and_listings_keep_their_link
     assert first.complaints == second.complaints == []
     found = {path: second.page(path).marks for path in ("/boats", *PATHS)}
     spared = {"/boats": "start", "/tag/fog": "listing", "/tag/winter": "listing"}
-    assert {path: (marks["done"], marks.get("exemption")) for path, marks in found.items()} == {
+    assert {path: (marks["action"], marks.get("protected")) for path, marks in found.items()} == {
         path: ("drop_items", spared[path]) if path in spared else ("drop_page", None) for path in found
     }
     assert {path for path in found if links_followed(second, path)} == set(spared)
@@ -178,5 +178,5 @@ def test_a_product_at_its_new_address_repeats_that_at_its_old_one_while_a_varian
     page, variant = done.page("/goods/lantern").marks, done.page("/variant").marks
     assert page["hints"] == ["redirect"]
     assert page["duplicate_of"] == variant["duplicate_of"] == urls[1]
-    assert (page["done"], page.get("exemption")) == ("drop_page", None)
-    assert (variant["done"], variant["exemption"]) == ("mark", "product")
+    assert (page["action"], page.get("protected")) == ("drop_page", None)
+    assert (variant["action"], variant["protected"]) == ("mark", "product")

@@ -59,7 +59,7 @@ def test_verdicts_and_actions_are_the_same_on_every_reactor(crawls: dict[str, Cr
         "new": 2,
         "near_duplicates": 1,
         "near_duplicates/exact": 1,
-        "requests_dropped": 1,
+        "dropped/requests": 1,
         "skipped/not_html": 1,
     }
     assert len(done.found) == 1
@@ -69,7 +69,7 @@ def test_verdicts_and_actions_are_the_same_on_every_reactor(crawls: dict[str, Cr
 def test_pages_are_dropped_on_every_reactor(crawls: dict[str, Crawl], style: str) -> None:
     assert "/copy" not in crawls[style].notes
     # Asked for from the start and by a link of the first page.
-    assert crawls[style].stat("pages_dropped") == 2
+    assert crawls[style].stat("dropped/pages") == 2
 
 
 @pytest.mark.parametrize("name", ["items", "items, own store", "dropped"])
@@ -86,7 +86,7 @@ def test_stores_reports_and_clusters_are_the_same_on_every_reactor(crawls: dict[
     preferred, cluster = crawls["kept"].notes
     assert (preferred, cluster["pages"], cluster["hosts"]) == ("/", 2, 1)
     assert set(crawls["again"].verdicts.values()) == {"revisit/unchanged"}
-    assert crawls["again"].stat("report_errors") == 0
+    assert crawls["again"].stat("errors/report") == 0
 
 
 def test_no_reactor_brings_errors(crawls: dict[str, Crawl]) -> None:

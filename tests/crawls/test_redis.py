@@ -43,7 +43,7 @@ def test_what_one_crawl_saw_another_knows(server: RedisServer, site: Site, react
     assert first.verdicts == {"/first": "new"}
     assert second.verdicts == {"/first": "revisit/unchanged", "/copy": "near_duplicate", "/other": "new"}
     assert second.page("/copy").marks["duplicate_of"] == site.url("/first")
-    assert second.page("/first").marks["settled"] is True
+    assert second.page("/first").marks["confirmed"] is True
     (said,) = (line for line in second.log("INFO") if "store: 'shared' at redis://" in line)
     assert " (1 page known) " in said
 
@@ -123,7 +123,7 @@ def test_a_server_that_goes_away_and_comes_back_costs_no_page(server: RedisServe
         "/copy": "near_duplicate",
     }
     assert len(done.items) == 5
-    assert done.stat("store_errors") == 2
+    assert done.stat("errors/store") == 2
     assert len(done.log("WARNING", "scrapy_simhash")) == 1
     assert any("answers again; 2 pages" in line for line in done.log("INFO", "scrapy_simhash"))
 
@@ -267,7 +267,7 @@ def test_who_looks_at_a_page_sees_it_though_the_server_is_required(
     server.kill()
     settings = {**shared(server, "&required=true"), "ADDONS": json.dumps(ENABLED["ADDONS"])}
     given = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
-    code = "print('STATUS', response.meta['simhash_status'])"
+    code = "print('STATUS', response.meta['simhash_result']['status'])"
     done = scrapy("shell", *given, site.url("/first"), "-c", code, cwd=tmp_path)
     assert "STATUS unknown" in done.stdout, done.stderr
     done = scrapy("fetch", *given, site.url("/first"), cwd=tmp_path)
@@ -302,7 +302,7 @@ def test_who_looks_at_single_pages_leaves_no_trace(server: RedisServer, site: Si
     crawl_one("Visitor", shared(server), urls=site.urls("/first"))
     before = kept()
     settings = {**shared(server), "ADDONS": json.dumps(ENABLED["ADDONS"])}
-    code = "print('STATUS', response.meta['simhash_status'])"
+    code = "print('STATUS', response.meta['simhash_result']['status'])"
     given = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
     for path, status in (("/copy", "near_duplicate"), ("/other", "new")):
         done = scrapy("shell", *given, site.url(path), "-c", code, cwd=tmp_path)
@@ -368,7 +368,7 @@ def test_one_node_that_is_away_costs_only_its_scopes_and_one_warning(tmp_path: P
     assert len(done.items) == len(PAGES)
     away = {path for path, verdict in done.verdicts.items() if verdict == "unknown/store"}
     assert away == {path for path in PAGES if path.split("/")[1] in lost}
-    assert done.stat("store_errors") == len(away)
+    assert done.stat("errors/store") == len(away)
     # One at the start of the outage, and one at the end of the crawl: its runs there did not end.
     assert len(done.log("WARNING", "scrapy_simhash")) <= 2
 

@@ -183,8 +183,8 @@ def test_what_a_live_crawler_has_delivered_is_dropped_by_others(
         ]
         assert items(done) == ["/new"]
         marks = done.page("/same").marks
-        assert (marks["done"], marks["settled"]) == ("drop_items", False)
-        assert done.stat("revisits/delivered") == done.stat("items_dropped") == 2
+        assert (marks["action"], marks["confirmed"]) == ("drop_items", False)
+        assert done.stat("revisits/delivered") == done.stat("dropped/items") == 2
         lines = [json.loads(line) for line in report.read_text("utf-8").splitlines()]
         assert [(line["reason"], line["action"]) for line in lines[2:]] == [
             *[("delivered", "drop_items")] * 2,
@@ -197,7 +197,7 @@ def test_what_a_live_crawler_has_delivered_is_dropped_by_others(
         why = "was delivered with the same text by another live crawler"
         said = f"Dropped: its page {pages.site.url('/same')} {why}"
         assert any(said in line for line in done.log("DEBUG", "scrapy_simhash"))
-        assert done.stat("items_dropped/unchanged") == 2
+        assert done.stat("dropped/items/unchanged") == 2
         # Without the setting they are delivered. (/new is settled by now.)
         without = follow(server, pages, lambda: True, SIMHASH_REVISIT_LIVE=0)
         assert without.verdicts["/same"] == "revisit/unchanged"
@@ -223,7 +223,7 @@ def test_what_a_killed_crawler_has_delivered_is_delivered_by_another_one_when_it
 
         after = follow(server, pages, is_over)
     assert after.verdicts["/same"] == after.verdicts["/other"] == "revisit/unchanged"
-    assert after.page("/same").marks["settled"] is False
+    assert after.page("/same").marks["confirmed"] is False
     assert items(after) == ["/other", "/same"], "the crawl that dropped them has not settled them"
     assert items(follow(server, pages, lambda: True)) == [], "now they are"
 
@@ -279,9 +279,9 @@ def test_links_of_start_pages_are_followed_as_those_of_unchanged_ones_are(
 ) -> None:
     with at_work(tmp_path, server, pages.site):
         done = follow(server, pages, runs.is_first_live, SIMHASH_REVISIT_ACTION="drop_page")
-    assert done.stat("exempted/start") == 2
-    assert done.stat("items_dropped") == 2
-    assert done.stat("pages_dropped") == 0
+    assert done.stat("protected/start") == 2
+    assert done.stat("dropped/items") == 2
+    assert done.stat("dropped/pages") == 0
 
 
 def test_of_crawlers_that_race_each_page_is_delivered_by_one(tmp_path: Path, server: RedisServer) -> None:

@@ -90,8 +90,8 @@ def test_a_line_says_what_the_marks_say(told: dict[str, Told]) -> None:
             assert {key: line[key] for key in MARKS} == {key: ours.get(key) for key in MARKS}
             assert line["preferred"] == ours.get("preferred")
             assert line["by_learning"] == ours.get("by_learning")
-            assert line["action"] == ours.get("done")
-            assert line["exemption"] == ours.get("exemption")
+            assert line["action"] == ours.get("action")
+            assert line["protected"] == ours.get("protected")
 
 
 def test_the_same_command_is_one_of_scrapy(told: dict[str, Told], site: Site, tmp_path: Path) -> None:

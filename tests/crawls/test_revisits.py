@@ -23,14 +23,11 @@ def test_a_child_request_with_its_parents_meta_does_not_carry_our_marks() -> Non
             "Asking",
             {**IN_ORDER, "HTTPERROR_ALLOW_ALL": True},
             urls=site.urls("/first", "/copy"),
-            meta={"simhash_action": "mark"},
+            meta={"simhash": {"action": "mark"}},
         )
     asked = {note["asked"]: note["keys"] for note in done.notes if isinstance(note, dict)}
     # What the user put there is inherited, as all of a user's meta is; what we put there is not.
-    # What led to a page is noted anew for each request.
-    assert {path: set(keys) - {"simhash_parent"} for path, keys in asked.items()} == {
-        path: {"simhash_action"} for path in routes
-    }
+    assert {path: set(keys) for path, keys in asked.items()} == {path: {"simhash"} for path in routes}
     assert done.verdicts == {
         "/first": "new",
         "/copy": "near_duplicate",
@@ -78,7 +75,7 @@ def test_a_retry_from_a_callback_is_a_revisit_and_no_link(retried: dict[str, Cra
     assert "duplicate_of" not in done.page("/same", 1).marks
     assert done.page("/copy").verdict == "near_duplicate"
     assert done.page("/copy", 1).verdict == "revisit/unchanged"
-    assert done.stat("requests_dropped") == 0
+    assert done.stat("dropped/requests") == 0
     if not name.startswith("same object"):  # of which Scrapy itself complains
         assert done.complaints == []
 

@@ -90,7 +90,7 @@ def test_two_crawlers_in_one_process_share_nothing() -> None:
                 "new": 2,
                 "near_duplicates": 1,
                 "near_duplicates/exact": 1,
-                "pages_dropped": 1,
+                "dropped/pages": 1,
             }
             assert strict.verdicts == {"/a": "new", "/b": "near_duplicate", "/c": "new"}
             assert lax.verdicts == {"/b": "new", "/a": "near_duplicate"}

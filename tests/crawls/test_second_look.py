@@ -101,4 +101,4 @@ def test_of_captions_those_with_equal_text_and_title_are_near_duplicates(
 def test_a_short_copy_is_dropped_like_any_copy(crawls: dict[str, Crawl]) -> None:
     kept = [path for path in PAGES if path not in {"/log/edited", "/story/print", "/loft/print"}]
     assert crawls["drop_page"].paths_scraped == sorted(kept)
-    assert crawls["drop_page"].stat("pages_dropped") == 3
+    assert crawls["drop_page"].stat("dropped/pages") == 3

@@ -12,7 +12,7 @@ from lxml.html import fromstring
 from scrapy import Request
 from scrapy.http import HtmlResponse, TextResponse
 
-from scrapy_simhash import PageFingerprinter
+from scrapy_simhash import PageFingerprinter, Reason, Status, Verdict
 from scrapy_simhash.shell import MOST, WIDTH, simhash
 from tests.crawls.harness import ENABLED, Plan, crawl, scrapy
 from tests.crawls.site import Site, article, edited, links, serve
@@ -71,14 +71,10 @@ def response(html: str, **meta: object) -> HtmlResponse:
 
 def test_it_is_the_verdict_in_meta_and_the_reading_of_the_library() -> None:
     html = article(1)
-    found = simhash(
-        response(html, simhash_status="near_duplicate", simhash_duplicate_of="https://a.example/", depth=3)
-    )
+    verdict = Verdict(Status.NEAR_DUPLICATE, duplicate_of="https://a.example/")
+    found = simhash(response(html, simhash_result=verdict.to_dict(), depth=3))
     assert found.verdict is not None
-    assert (found.verdict["status"], found.verdict["duplicate_of"]) == (
-        "near_duplicate",
-        "https://a.example/",
-    )
+    assert found.verdict.items() >= verdict.to_dict().items()
     fingerprinter = PageFingerprinter()
     page = fingerprinter.from_html(html)
     assert page is not None
@@ -92,7 +88,7 @@ def test_it_is_the_verdict_in_meta_and_the_reading_of_the_library() -> None:
 
 def test_of_what_is_no_html_it_tells_the_verdict_only() -> None:
     url = "https://example.com/a.txt"
-    request = Request(url, meta={"simhash_status": "skipped", "simhash_reason": "not_html"})
+    request = Request(url, meta={"simhash_result": Verdict(Status.SKIPPED, reason=Reason.NOT_HTML).to_dict()})
     found = simhash(TextResponse(url, body=b"text", request=request))
     assert repr(found) == f"{url} was not compared: it is not HTML."
     assert "was not compared with other pages" in repr(simhash(TextResponse(url, body=b"text")))

@@ -192,15 +192,15 @@ def limited() -> dict[str, Crawl]:
 def test_a_dropped_page_is_no_error(limited: dict[str, Crawl]) -> None:
     done = limited["errors"]
     assert done.stats["finish_reason"] == "finished"
-    assert (done.stat("pages_dropped"), len(done.items)) == (6, 4)
+    assert (done.stat("dropped/pages"), len(done.items)) == (6, 4)
 
 
 def test_a_dropped_page_counts_as_a_page_and_a_dropped_item_as_none(limited: dict[str, Crawl]) -> None:
     pages, items = limited["pages"], limited["items"]
     assert pages.stats["finish_reason"] == "closespider_pagecount"
-    assert pages.stat("pages_dropped") >= 3
+    assert pages.stat("dropped/pages") >= 3
     assert items.stats["finish_reason"] == "closespider_itemcount"
-    assert (items.stat("items_dropped"), items.paths_scraped[:2]) == (6, ["/", "/other-0"])
+    assert (items.stat("dropped/items"), items.paths_scraped[:2]) == (6, ["/", "/other-0"])
 
 
 def test_a_row_of_copies_is_a_row_of_pages_without_items(limited: dict[str, Crawl]) -> None:

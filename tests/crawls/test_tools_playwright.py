@@ -19,7 +19,7 @@ SETTINGS = {
     # Each page that stays open takes one of these for good.
     "PLAYWRIGHT_MAX_PAGES_PER_CONTEXT": 4,
 }
-KEEP = {"playwright": True, "playwright_include_page": True, "simhash_action": "drop_page"}
+KEEP = {"playwright": True, "playwright_include_page": True, "simhash": {"action": "drop_page"}}
 
 
 def scripted(number: int) -> str:
@@ -55,5 +55,5 @@ def test_the_text_that_a_script_puts_in_is_what_is_compared(done: Crawl) -> None
 
 
 def test_the_browsers_page_of_a_dropped_response_stays_open_unless_an_errback_closes_it(done: Crawl) -> None:
-    assert done.stat("pages_dropped") == 2
+    assert done.stat("dropped/pages") == 2
     assert done.notes == ["/careless"]

@@ -19,8 +19,8 @@ FIRST = {"path": "/first", "title": "Thirty Brass Players and One Very Low Ceili
 @pytest.fixture(scope="module")
 def crawls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Crawl]]:
     mark = {**SETTINGS, "SIMHASH_ITEM_FIELD": "near_duplicate"}
-    drop_page = {"simhash_action": "drop_page"}
-    drop_items = {"simhash_action": "drop_items"}
+    drop_page = {"simhash": {"action": "drop_page"}}
+    drop_items = {"simhash": {"action": "drop_items"}}
     cached = {
         **mark,
         "HTTPCACHE_ENABLED": True,

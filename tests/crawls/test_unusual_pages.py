@@ -158,7 +158,7 @@ def test_every_page_is_counted_once(crawls: dict[str, Crawl]) -> None:
 
 @pytest.mark.parametrize("name", ["pages", "monsters", "files", "inline"])
 def test_no_page_causes_an_error(crawls: dict[str, Crawl], name: str) -> None:
-    assert crawls[name].stat("errors") == 0
+    assert crawls[name].stat("errors/compare") == 0
     assert crawls[name].complaints == []
 
 

@@ -65,7 +65,7 @@ class Objective(Asker):
     name = "objective"
 
     async def parse_page(self, response: Response, page: Article) -> AsyncIterator[Any]:
-        self.notes.append([path_of(response.url), response.meta.get("simhash_status")])
+        self.notes.append([path_of(response.url), response.meta["simhash_result"]["status"]])
         yield await page.to_item()
 
 

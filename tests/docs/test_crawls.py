@@ -143,7 +143,11 @@ def test_the_readme_shows_the_log_of_the_example_crawl(example_crawl: ExampleCra
 
 def test_the_readme_shows_an_item_of_the_example_crawl(example_crawl: ExampleCrawl) -> None:
     item = json.loads(shown_in_readme("json", 0))
-    assert item == example_crawl.items[item["url"]]
+    ours = example_crawl.items[item["url"]]
+    result = ours["near_duplicate"]
+    # Some of the result, in its order.
+    shown = {name: value for name, value in result.items() if name in item["near_duplicate"]}
+    assert json.dumps(item) == json.dumps({**ours, "near_duplicate": shown})
 
 
 def numbers_told(sentence: str) -> list[int]:
@@ -294,7 +298,7 @@ class SlipsSpider(scrapy.Spider):
     name = "slips"
 
     async def start(self):
-        yield scrapy.Request("{SHOWN}/", meta={{"simhash_action": "drop"}}, callback=self.nothing)
+        yield scrapy.Request("{SHOWN}/", meta={{"simhash": {{"action": "drop"}}}}, callback=self.nothing)
         yield scrapy.Request("{SHOWN}/boats/night-pilot")
 
     def nothing(self, response):

@@ -12,7 +12,7 @@ import pytest
 
 from scrapy_simhash import Config, NearDuplicateDetector, StoreDamaged, StoreError, StoreLocked, StoreMismatch
 from scrapy_simhash.config import PROTECTIONS
-from scrapy_simhash.judge.policy import Exemption
+from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.docs.reader import DOCS, blocks, words
@@ -57,8 +57,8 @@ def test_the_log_page_has_the_line_of_a_store_that_is_away() -> None:
 
 def test_each_exemption_is_named() -> None:
     text = PAGE.read_text("utf-8")
-    for reason in Exemption:
-        assert f"``{reason.value}``" in text or reason is Exemption.ITSELF
+    for reason in Protection:
+        assert f"``{reason.value}``" in text or reason is Protection.ITSELF
     assert set(PROTECTIONS) <= set(re.findall(r"``(\w+)``", text))
 
 

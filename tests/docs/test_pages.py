@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from scrapy.settings import default_settings
 
-from scrapy_simhash import Config, Reason, Status, __version__, names
+from scrapy_simhash import Config, Reason, Status, __version__
 from scrapy_simhash.action import ACTIONS
 from scrapy_simhash.config import setting_names
 from scrapy_simhash.crawl.downloader_middleware import BUDGET
@@ -33,6 +33,7 @@ from scrapy_simhash.judge.hints.page_kind import MAX_NODES
 from scrapy_simhash.judge.hints.urls import MAX_ADDRESS
 from scrapy_simhash.observers.floods.kinds import MOST_ELEMENTS
 from scrapy_simhash.observers.floods.notices import LARGEST_TOLD
+from scrapy_simhash.observers.report import KEYS
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.page.structured import MAX_ELEMENTS, MAX_ITEMS, MAX_SCRIPT, MAX_SCRIPTS, MAX_THINGS
 from scrapy_simhash.page.text.main_text import REASONS
@@ -129,8 +130,7 @@ def defined_names() -> set[str]:
 
 def test_what_the_glossary_names_exists() -> None:
     literals = set(re.findall(r"``(.+?)``", " ".join(TERMS.values()))) - {'<link rel="canonical">'}
-    meta = {value for name, value in vars(names).items() if name.startswith("META_")}
-    known = {*setting_names(), *meta, *VALUES, *defined_names()}
+    known = {*setting_names(), *KEYS, *VALUES, *defined_names()}
     assert {literal for literal in literals if literal.removesuffix("()") not in known} == set()
 
 

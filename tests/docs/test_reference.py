@@ -11,33 +11,49 @@ from typing import Any
 import pytest
 
 import scrapy_simhash
-from scrapy_simhash import Config, Reason, Status, exceptions, names
+from scrapy_simhash import Config, Reason, Status, Verdict, exceptions, names
 from scrapy_simhash.config import PREFIX, setting_names
-from scrapy_simhash.judge.policy import Exemption
+from scrapy_simhash.crawl.requested_action import ASKED
+from scrapy_simhash.files.batch.page import MARKS
+from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.observers.changes import Change
 from scrapy_simhash.observers.floods import Kind
+from scrapy_simhash.observers.recrawl.schedule import NotDue
 from tests.docs.reader import DOCS, ROOT, TEXTS, entries, sections
 
 REFERENCE = DOCS / "reference"
-META = {value for name, value in vars(names).items() if name.startswith("META_") and name != "META_OUT"}
-FIELDS = {value for name, value in vars(names).items() if name.startswith("FIELD_")}
+META = {names.META, names.META_RESULT, names.META_TEXT}
 STATS = {value for name, value in vars(names).items() if name.startswith("STAT_")}
 #: How a page has fared that was seen before.
 FATES = {
     *(Reason.UNCHANGED, Reason.DELIVERED, Reason.SMALL_CHANGE),
     *(Reason.CHANGED, Reason.NOW_NEAR_DUPLICATE),
 }
+
+
+def values_of(prefix: str) -> set[str]:
+    return {value.rpartition("/")[2] for name, value in vars(names).items() if name.startswith(prefix)}
+
+
 #: Why a page may be skipped, if it is counted.
 SKIPPED = set(Reason) - FATES - {Reason.NO_CALLBACK, Reason.STORE}
-EXEMPTIONS = {reason.value for reason in Exemption}
-BY_REASON = {
-    names.STAT_SKIPPED: {f"{names.STAT_SKIPPED}/{reason.value}" for reason in SKIPPED},
-    names.STAT_REVISITS: {f"{names.STAT_REVISITS}/{reason.value}" for reason in FATES},
-    names.STAT_EXEMPTED: {f"{names.STAT_EXEMPTED}/{reason}" for reason in EXEMPTIONS},
-    names.STAT_FLOODS: {f"{names.STAT_FLOODS}/{kind.value}" for kind in Kind},
-    names.STAT_CHANGES: {f"{names.STAT_CHANGES}/{change.value}" for change in Change},
+PROTECTED = {reason.value for reason in Protection}
+#: Stats of which there are several: what tells them apart, and its values.
+SEVERAL = {
+    names.STAT_SKIPPED: ("reason", {reason.value for reason in SKIPPED}),
+    names.STAT_REVISITS: ("reason", {reason.value for reason in FATES}),
+    names.STAT_PROTECTED: ("reason", PROTECTED),
+    names.STAT_NOT_DUE: ("reason", {reason.value for reason in NotDue}),
+    names.STAT_FLOODS: ("kind", {kind.value for kind in Kind}),
+    names.STAT_CHANGES: ("change", {change.value for change in Change}),
+    names.STAT_DROPPED: ("what", {"pages", "items", "requests"}),
+    names.STAT_BY_LEARNING: ("status", {"new", "near_duplicates"}),
+    names.STAT_ITEMS: ("status", values_of("ITEMS_")),
+    names.STAT_ERRORS: ("where", values_of("ERRORS_")),
 }
-BY_WHAT = {names.STAT_FLOODS: "kind", names.STAT_CHANGES: "change"}
+EACH = {f"{stat}/{value}" for stat, (_, values) in SEVERAL.items() for value in values}
+#: What is counted beside its parts.
+SUMS = {names.STAT_REVISITS}
 #: Functions of SQL.
 SQL = {"simhash_distance", "simhash_near"}
 #: Begins with SIMHASH_ and is read by tests and benchmarks, not by a crawl.
@@ -75,25 +91,30 @@ def test_the_entry_of_a_setting_names_type_default_unit_and_effect_and_shows_an_
 
 
 def test_every_meta_key_has_an_entry_and_there_is_no_other() -> None:
-    documented = entries(REFERENCE / "meta.rst")
-    values = {value.value for values in (Status, Reason, Exemption) for value in values}
-    assert set(documented) == META | values
+    page = REFERENCE / "meta.rst"
+    titles = re.findall(r"^``(\w+)``\n---", page.read_text("utf-8"), flags=re.MULTILINE)
+    assert titles == [names.META, names.META_RESULT, names.META_TEXT]
+    result = [*Verdict(Status.NEW).to_dict(), "action", "protected", "preferred", "change"]
+    values = {value.value for values in (Status, Reason, Protection) for value in values}
+    documented = {name: text for name, text in entries(page).items() if name not in META}
+    assert list(documented)[: len({*ASKED, *result})] == [*dict.fromkeys([*ASKED, *result])]
+    assert set(documented) == {*ASKED, *result} | values
     assert all(documented.values())
 
 
 def test_every_stat_has_an_entry_and_there_is_no_other() -> None:
     documented = entries(REFERENCE / "stats.rst")
-    by_reason = {f"{stat}/<{BY_WHAT.get(stat, 'reason')}>" for stat in BY_REASON}
-    # Of some there is no sum.
-    assert set(documented) - by_reason == STATS - set(BY_REASON) | {names.STAT_REVISITS}
-    assert by_reason <= set(documented)
+    several = {f"{stat}/<{what}>" for stat, (what, _) in SEVERAL.items()}
+    assert set(documented) == STATS - set(SEVERAL) | several | SUMS
     assert all(documented.values())
+    assert len(documented) <= 32
 
 
-@pytest.mark.parametrize("stat", BY_REASON)
-def test_the_stats_by_reason_are_those_of_the_reasons_that_are_counted(stat: str) -> None:
-    entry = entries(REFERENCE / "stats.rst")[f"{stat}/<{BY_WHAT.get(stat, 'reason')}>"]
-    assert named(rf"{stat}/\w+", entry) == BY_REASON[stat]
+@pytest.mark.parametrize("stat", SEVERAL)
+def test_the_stats_of_which_there_are_several_are_all_named(stat: str) -> None:
+    what, values = SEVERAL[stat]
+    entry = entries(REFERENCE / "stats.rst")[f"{stat}/<{what}>"]
+    assert named(rf"{stat}/\w+", entry) == {f"{stat}/{value}" for value in values}
 
 
 def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
@@ -130,8 +151,12 @@ def test_every_public_name_is_in_the_api_and_there_is_no_other() -> None:
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_names_no_setting_stat_or_meta_key_that_does_not_exist(page: Path) -> None:
     lines = page.read_text("utf-8").splitlines()
-    # The message about a setting that there is not shows one.
-    text = "\n".join(line for line in lines if "did you mean" not in line)
+    # The message about a setting that there is not shows one, and a table of the changes what was called otherwise.
+    is_change = page.suffix == ".md" and page.parent.name in ("changelog.d", ROOT.name)
+    said = (line for line in lines if "did you mean" not in line)
+    text = "\n".join(line for line in said if not (is_change and line.startswith("| ")))
     assert named(r"\bSIMHASH_[A-Z_]*[A-Z]", text) <= set(setting_names()) | ENVIRONMENT
-    assert named(r"(?<![\w./-])simhash/[a-z_]+(?:/[a-z0-9_]+)?", text) <= STATS.union(*BY_REASON.values())
-    assert named(r"(?<![\w./-])simhash_[a-z_]+", text) <= META | FIELDS | SQL
+    assert named(r"(?<![\w./-])simhash/[a-z_]+(?:/[a-z0-9_]+)?", text) <= STATS | {
+        f"{stat}/{value}" for stat, (_, values) in SEVERAL.items() for value in values
+    }
+    assert named(r"(?<![\w./-])simhash_[a-z_]+", text) <= META | {*MARKS, names.FIELD_COPIES} | SQL

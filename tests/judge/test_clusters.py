@@ -124,7 +124,7 @@ def test_it_is_the_best_of_all_pages_so_far_after_every_one(
         assert book.note(copy_of(pages[0].url), *page) == naive(order, pages[:count])
     (cluster,) = book.clusters()
     assert cluster.preferred == naive(order, pages)
-    assert book.preferred_later == cluster.is_preferred_later == (cluster.preferred != pages[0].url)
+    assert cluster.is_preferred_later == (cluster.preferred != pages[0].url)
 
 
 @given(ORDERS, PAGES, st.data())
@@ -201,7 +201,7 @@ def test_a_page_without_a_copy_is_no_cluster() -> None:
     assert book.note(Verdict(Status.REVISIT, cluster=0, reason=Reason.UNCHANGED), FIRST) is None
     assert book.note(Verdict(Status.SKIPPED, reason=Reason.NOT_HTML), FIRST) is None
     assert book.note(Verdict(Status.UNKNOWN), FIRST) is None
-    assert (len(book), book.largest, book.preferred_later) == (0, 0, 0)
+    assert (len(book), book.largest) == (0, 0)
 
 
 def test_a_first_page_that_comes_again_learns_what_is_preferred() -> None:
@@ -256,7 +256,7 @@ def test_a_first_page_that_comes_under_another_address_may_win_and_is_no_further
     assert book.note(copy_of(FIRST), FIRST + "?a") == "https://example.com/moved"
     book.note(revisit, "https://example.com/moved/again")
     (cluster,) = book.clusters()
-    assert (cluster.pages, cluster.first, book.preferred_later) == (2, FIRST, 1)
+    assert (cluster.pages, cluster.first, cluster.is_preferred_later) == (2, FIRST, True)
 
 
 # --- The bounds.
@@ -270,7 +270,7 @@ def test_clusters_that_were_not_met_for_the_longest_time_are_forgotten_and_count
     told(book, [Page("http://example.com/3"), Page("http://example.com/3?a")], 3)
     assert [cluster.number for cluster in book.clusters()] == [1, 3]
     # What was counted stays counted.
-    assert (len(book), book.forgotten, book.preferred_later, book.largest) == (2, 1, 2, 3)
+    assert (len(book), book.forgotten, book.largest) == (2, 1, 3)
 
 
 def test_a_cluster_that_was_forgotten_begins_anew() -> None:

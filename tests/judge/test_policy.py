@@ -11,12 +11,20 @@ from hypothesis import strategies as st
 from scrapy_simhash import Config, Reason, Status, Verdict
 from scrapy_simhash.action import ACTIONS, Action
 from scrapy_simhash.config import PROTECTIONS
-from scrapy_simhash.judge.policy import Case, Decision, Exemption, Policy, RequestedAction, UrlFilter, is_done
+from scrapy_simhash.judge.policy import (
+    Case,
+    Decision,
+    Policy,
+    Protection,
+    RequestedAction,
+    UrlFilter,
+    is_done,
+)
 
 URL, FIRST = "https://example.com/print/copy", "https://example.com/first"
 NEW = Verdict(Status.NEW, cluster=0, rank=0)
 COPY = Verdict(Status.NEAR_DUPLICATE, None, FIRST, 1, 0.9, 0, rank=1)
-AGAIN = Verdict(Status.REVISIT, cluster=0, rank=0, reason=Reason.UNCHANGED, last_seen=1, is_settled=True)
+AGAIN = Verdict(Status.REVISIT, cluster=0, rank=0, reason=Reason.UNCHANGED, last_seen=1, is_confirmed=True)
 COPY_AGAIN = replace(AGAIN, duplicate_of=FIRST, distance=0, similarity=1.0, rank=1)
 COMBINED = (*ACTIONS, "drop_items,drop_links")
 
@@ -50,7 +58,7 @@ def decided(asked: Asked, **settings: object) -> Decision:
     "verdict",
     [
         NEW,
-        replace(AGAIN, is_settled=False),
+        replace(AGAIN, is_confirmed=False),
         replace(AGAIN, reason=Reason.SMALL_CHANGE),
         Verdict(Status.SKIPPED, reason=Reason.STATUS),
         Verdict(Status.UNKNOWN),
@@ -82,7 +90,7 @@ def test_what_is_lost_by_each_action(words: str, loses_items: bool, loses_links:
     assert (decision.loses_items, decision.loses_links) == (loses_items, loses_links)
 
 
-def spared(what: Exemption, action: Action = Action.MARK) -> Decision:
+def spared(what: Protection, action: Action = Action.MARK) -> Decision:
     return Decision(action, what)
 
 
@@ -102,16 +110,16 @@ def both_of(copy: Action, again: Action) -> Asked:
         # A copy that is as it was is not spared what either rule drops.
         (both_of(Action.DROP_ITEMS, Action.DROP_ITEMS), {}, Decision(Action.DROP_ITEMS, None)),
         (both_of(Action.DROP_ITEMS, Action.DROP_PAGE), {}, DROPPED),
-        (both_of(Action.DROP_ITEMS, Action.MARK), {}, spared(Exemption.LANGUAGE)),
-        (both_of(Action.DROP_PAGE, Action.DROP_ITEMS), {}, spared(Exemption.LANGUAGE, Action.DROP_ITEMS)),
+        (both_of(Action.DROP_ITEMS, Action.MARK), {}, spared(Protection.LANGUAGE)),
+        (both_of(Action.DROP_PAGE, Action.DROP_ITEMS), {}, spared(Protection.LANGUAGE, Action.DROP_ITEMS)),
         # Near the start.
         *(
             (page._replace(depth=depth), {"min_depth": least, "protect": ()}, decision)
             for depth, least, decision in [
-                (0, 1, spared(Exemption.MIN_DEPTH)),
+                (0, 1, spared(Protection.MIN_DEPTH)),
                 (1, 1, DROPPED),
-                (1, 2, spared(Exemption.MIN_DEPTH)),
-                (None, 1, spared(Exemption.MIN_DEPTH)),
+                (1, 2, spared(Protection.MIN_DEPTH)),
+                (None, 1, spared(Protection.MIN_DEPTH)),
                 (0, 0, DROPPED),
             ]
             for page in (Asked(), PAGE_AGAIN)
@@ -120,12 +128,12 @@ def both_of(copy: Action, again: Action) -> Asked:
         *(
             (page, settings, decision)
             for settings, decision in [
-                ({"action_deny": ["/print/"]}, spared(Exemption.URL)),
+                ({"action_deny": ["/print/"]}, spared(Protection.URL)),
                 ({"action_deny": ["/shop/"]}, DROPPED),
-                ({"action_allow": ["/shop/"]}, spared(Exemption.URL)),
+                ({"action_allow": ["/shop/"]}, spared(Protection.URL)),
                 ({"action_allow": ["/shop/", "copy$"]}, DROPPED),
-                ({"action_allow_domains": ["example.org"]}, spared(Exemption.URL)),
-                ({"action_deny_domains": ["example.com"]}, spared(Exemption.URL)),
+                ({"action_allow_domains": ["example.org"]}, spared(Protection.URL)),
+                ({"action_deny_domains": ["example.com"]}, spared(Protection.URL)),
             ]
             for page in (Asked(), PAGE_AGAIN)
         ),
@@ -134,8 +142,8 @@ def both_of(copy: Action, again: Action) -> Asked:
             (Asked(replace(COPY, rank=rank), on_copy=wish), {"cluster_budget": budget}, decision)
             for rank, budget, decision in [
                 (1, 1, DROPPED),
-                (1, 2, spared(Exemption.BUDGET)),
-                (None, 2, spared(Exemption.BUDGET)),
+                (1, 2, spared(Protection.BUDGET)),
+                (None, 2, spared(Protection.BUDGET)),
             ]
             for wish in (
                 RequestedAction(Action.DROP_PAGE),
@@ -144,25 +152,25 @@ def both_of(copy: Action, again: Action) -> Asked:
         ),
         # Some pages are left alone: they resemble each other, which says nothing of one that stayed as it was.
         *(
-            (Asked(holding=[name]), {}, spared(Exemption(name)))
+            (Asked(holding=[name]), {}, spared(Protection(name)))
             for name in ("pagination", "language", "product")
         ),
         (PAGE_AGAIN._replace(holding=["pagination", "language", "product"]), {}, DROPPED),
         # Of some the links are kept.
         *(
-            (page._replace(depth=0), {}, spared(Exemption.START, Action.DROP_ITEMS))
+            (page._replace(depth=0), {}, spared(Protection.START, Action.DROP_ITEMS))
             for page in (Asked(), PAGE_AGAIN)
         ),
-        (Asked(holding=["listing"]), {}, spared(Exemption.LISTING, Action.DROP_ITEMS)),
+        (Asked(holding=["listing"]), {}, spared(Protection.LISTING, Action.DROP_ITEMS)),
         (
             Asked(holding=["listing"], on_copy=RequestedAction(BOTH)),
             {},
-            spared(Exemption.LISTING, Action.DROP_ITEMS),
+            spared(Protection.LISTING, Action.DROP_ITEMS),
         ),
         (
             Asked(holding=["listing"], on_copy=RequestedAction(Action.DROP_LINKS)),
             {},
-            spared(Exemption.LISTING),
+            spared(Protection.LISTING),
         ),
     ],
 )
@@ -175,7 +183,7 @@ def test_a_page_that_is_spared_says_why(
 def test_a_page_is_no_copy_of_itself_under_another_request() -> None:
     itself = replace(COPY, duplicate_of=URL, rank=9)
     for settings in ({}, {"cluster_budget": 2}, {"protect": ()}):
-        assert decided(Asked(itself), **settings) == (Action.MARK, Exemption.ITSELF)
+        assert decided(Asked(itself), **settings) == (Action.MARK, Protection.ITSELF)
     explicit = RequestedAction(Action.DROP_ITEMS, is_explicit=True)
     assert decided(Asked(itself, on_copy=explicit)) == (Action.DROP_ITEMS, None)
 
@@ -237,7 +245,7 @@ def naive(
     gone: set[str] = set()
     if asked.verdict.is_duplicate:
         gone |= lost(asked.on_copy, True)
-    if asked.verdict.status is Status.REVISIT and asked.verdict.is_settled:
+    if asked.verdict.status is Status.REVISIT and asked.verdict.is_confirmed:
         gone |= lost(asked.on_unchanged, False)
     return "items" in gone, "links" in gone, "callback" in gone
 
@@ -281,11 +289,11 @@ def test_rules_combine_as_they_read(
     ) == naive(asked, budget, least, is_denied, protect)
     # Who was spared is told why, and who got all that was asked for is not.
     if decision.action is not None and not asked.verdict.is_duplicate:
-        assert (decision.exemption is None) == (decision.action == asked.on_unchanged.action)
+        assert (decision.protected is None) == (decision.action == asked.on_unchanged.action)
     if decision.action is not None and asked.verdict in (COPY,):
-        assert (decision.exemption is None) == (decision.action == asked.on_copy.action)
+        assert (decision.protected is None) == (decision.action == asked.on_copy.action)
     if decision.action is not None and asked.verdict == COPY_AGAIN:
-        assert (decision.exemption is None) == (
+        assert (decision.protected is None) == (
             asked.on_copy.action | asked.on_unchanged.action in decision.action
         )
 

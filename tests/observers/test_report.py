@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from scrapy import Request
+from scrapy.http import HtmlResponse
+from scrapy.settings import Settings
 
 from scrapy_simhash import Reason, SettingError, Status, Verdict
 from scrapy_simhash.action import Action
-from scrapy_simhash.judge.policy import Exemption
-from scrapy_simhash.observers.report import KEYS, PageFacts, Report
+from scrapy_simhash.crawl.marks import write_result
+from scrapy_simhash.crawling import Depths, JudgedPage
+from scrapy_simhash.judge.policy import NOTHING, Decision, Protection
+from scrapy_simhash.observers.report import KEYS, Report, line_of
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.verdict import NearMiss
 from tests.docs.reader import DOCS, entries
@@ -46,72 +52,65 @@ def report_at(path: Path | str, job: str | None = None) -> Report:
     return Report(crawler, str(path))
 
 
-def facts(verdict: Verdict, url: str = URL, **arguments: Any) -> PageFacts:
-    return PageFacts(url, verdict, 1_790_000_000, **arguments)
-
-
-def written_by(path: Path, *verdicts: Verdict, **arguments: Any) -> list[dict[str, Any]]:
+def written_by(path: Path, *lines_: dict[str, Any]) -> list[dict[str, Any]]:
     report = report_at(path)
     report.spider_opened()
-    for verdict in verdicts:
-        report.write(facts(verdict, **arguments))
+    for line in lines_:
+        report.write(line)
     report.spider_closed()
     return lines(path)
+
+
+def line(verdict: Verdict, url: str = URL, decision: Decision = NOTHING, **request: Any) -> dict[str, Any]:
+    """Return what is said of a page that is compared now."""
+    page = JudgedPage(
+        Request(url, **request), HtmlResponse(url), Depths(Settings()), verdict, decision=decision
+    )
+    write_result(verdict, decision, page.request)
+    return line_of(page)
 
 
 # --- What a line holds.
 
 
-def test_a_line_says_all_that_is_known_of_a_page(tmp_path: Path) -> None:
-    (line,) = written_by(
-        tmp_path / "report.jsonl",
-        COPY,
-        preferred="https://example.com/a",
-        action=Action.DROP_ITEMS | Action.DROP_LINKS,
-        exemption=Exemption.START,
-        http_status=200,
-        depth=2,
-        referer=b"https://example.com/",
-    )
-    assert line == {
+def test_a_line_says_all_that_is_known_of_a_page() -> None:
+    decision = Decision(Action.DROP_ITEMS | Action.DROP_LINKS, Protection.START)
+    made = line(COPY, decision=decision, meta={"depth": 2}, headers={"Referer": "https://example.com/"})
+    assert made == {
         "url": URL,
-        "status": "near_duplicate",
-        "reason": None,
-        "duplicate_of": "https://example.com/a",
-        "distance": 1,
-        "similarity": 0.98,
-        "exact": False,
-        "cluster": 4,
-        "rank": 1,
-        "hints": ["canonical", "address"],
-        "elsewhere": None,
-        "preferred": "https://example.com/a",
-        "by_learning": None,
-        "threshold": None,
-        "decided_by": None,
-        "required": None,
-        "near_miss": None,
+        **COPY.to_dict(),
         "action": "drop_items,drop_links",
-        "exemption": "start",
-        "last_seen": None,
+        "protected": "start",
+        "preferred": None,
+        "change": None,
         "http_status": 200,
         "depth": 2,
         "referer": "https://example.com/",
-        "time": "2026-09-21T14:13:20Z",
+        "time": made["time"],
     }
 
 
 @pytest.mark.parametrize(
     ("verdict", "expected"),
     [
-        (NEW, {"status": "new", "cluster": 4, "rank": 0}),
+        (NEW, {"status": "new", "cluster": 4, "rank": 0, "fingerprint": "0000000000000001"}),
         (Verdict(Status.SKIPPED, reason=Reason.NOT_HTML), {"status": "skipped", "reason": "not_html"}),
         (Verdict(Status.UNKNOWN, reason=Reason.STORE), {"status": "unknown", "reason": "store"}),
         (
             Verdict(
-                Status.REVISIT, reason=Reason.UNCHANGED, distance=0, last_seen=1_790_000_000, is_settled=True
+                Status.REVISIT,
+                reason=Reason.UNCHANGED,
+                distance=0,
+                last_seen=1_790_000_000,
+                is_confirmed=True,
             ),
-            {"status": "revisit", "reason": "unchanged", "distance": 0, "last_seen": "2026-09-21T14:13:20Z"},
+            {
+                "status": "revisit",
+                "reason": "unchanged",
+                "distance": 0,
+                "last_seen": "2026-09-21T14:13:20Z",
+                "confirmed": True,
+            },
         ),
         (
             Verdict(
@@ -140,24 +139,28 @@ def test_a_line_says_all_that_is_known_of_a_page(tmp_path: Path) -> None:
 def test_a_key_of_which_nothing_is_known_is_null(
     verdict: Verdict, expected: dict[str, Any], tmp_path: Path
 ) -> None:
-    (line,) = written_by(tmp_path / "report.jsonl", verdict)
-    assert tuple(line) == KEYS
-    told = {key: value for key, value in line.items() if value not in (None, [])}
-    assert told == {"url": URL, "time": "2026-09-21T14:13:20Z", **expected}
+    (made,) = written_by(tmp_path / "report.jsonl", line(verdict))
+    assert tuple(made) == KEYS
+    told = {key: value for key, value in made.items() if value not in (None, [])}
+    assert told == {"url": URL, "http_status": 200, "depth": 0, "time": made["time"], **expected}
 
 
 def test_every_key_is_documented_and_no_other() -> None:
-    assert tuple(entries(DOCS / "reference" / "report.rst")) == KEYS
+    page = (DOCS / "reference" / "report.rst").read_text("utf-8")
+    result = re.findall(
+        r"``(\w+)``", page[page.index("Then all of ``simhash_result``") : page.index("The page\n---")]
+    )
+    url, *beside = entries(DOCS / "reference" / "report.rst")
+    assert (url, *result[1:], *beside) == KEYS
 
 
 def test_a_url_that_no_encoding_holds_is_written(tmp_path: Path) -> None:
     report = report_at(tmp_path / "report.jsonl")
     url = "https://example.com/\udcff\n\N{GREEK SMALL LETTER ALPHA}"
-    report.write(facts(NEW, url, referer=b"http://\xff/"))
+    report.write(line(NEW, headers={b"Referer": b"http://\xff/"}) | {"url": url})
     report.spider_closed()
-    (line,) = lines(report.path)
-    assert line["url"] == url
-    assert line["referer"] == "http://\xff/"
+    (written,) = lines(report.path)
+    assert (written["url"], written["referer"]) == (url, "http://\xff/")
     assert report.path.read_bytes().isascii()
 
 
@@ -168,14 +171,14 @@ def test_a_line_can_be_read_as_soon_as_it_is_written(tmp_path: Path) -> None:
     report = report_at(tmp_path / "report.jsonl")
     report.spider_opened()
     for count in (1, 2):
-        report.write(facts(NEW))
+        report.write(line(NEW))
         assert len(lines(report.path)) == count
     report.spider_closed()
 
 
 def test_a_report_begins_anew(tmp_path: Path) -> None:
     path = tmp_path / "report.jsonl"
-    assert len(written_by(path, NEW, COPY)) == 2
+    assert len(written_by(path, line(NEW), line(COPY))) == 2
     report = report_at(path)
     # Not before it begins: the crawl may fail to start.
     assert len(lines(path)) == 2
@@ -194,7 +197,7 @@ def test_a_report_that_is_taken_up_again_keeps_what_is_there_and_mends_half_a_li
     path.write_bytes(left)
     report = report_at(path, "job")
     report.spider_opened()
-    report.write(facts(NEW))
+    report.write(line(NEW))
     report.spider_closed()
     kept = path.read_bytes().splitlines()
     assert kept[:-1] == left.splitlines()
@@ -203,16 +206,16 @@ def test_a_report_that_is_taken_up_again_keeps_what_is_there_and_mends_half_a_li
 
 def test_a_line_after_the_end_is_still_written(tmp_path: Path) -> None:
     report = report_at(tmp_path / "report.jsonl")
-    report.write(facts(NEW))
+    report.write(line(NEW))
     report.spider_closed()
     report.spider_closed()
-    report.write(facts(COPY))
+    report.write(line(COPY))
     report.spider_closed()
     assert [line["status"] for line in lines(report.path)] == ["new", "near_duplicate"]
 
 
 def test_missing_folders_are_made(tmp_path: Path) -> None:
-    assert len(written_by(tmp_path / "out" / "today" / "report.jsonl", NEW)) == 1
+    assert len(written_by(tmp_path / "out" / "today" / "report.jsonl", line(NEW))) == 1
 
 
 # --- What is in the way.
@@ -251,10 +254,10 @@ def test_a_full_disk_is_warned_of_once_and_counted_and_half_a_line_harms_no_othe
     report._file.close()
     report._file = disk
     for _ in range(3):
-        report.write(facts(NEW))
-    assert simhash_stats(crawler) == {"report_errors": 3}
+        report.write(line(NEW))
+    assert simhash_stats(crawler) == {"errors/report": 3}
     disk.room = 10_000
-    report.write(facts(COPY))
+    report.write(line(COPY))
     torn, whole = disk.getvalue().splitlines()
     assert len(torn) == 100
     assert json.loads(whole)["status"] == "near_duplicate"
@@ -263,7 +266,7 @@ def test_a_full_disk_is_warned_of_once_and_counted_and_half_a_line_harms_no_othe
     assert record.getMessage() == (
         f"Cannot write the report {report.path}: [Errno 28] No space left on device. The crawl continues;"
         " missing lines"
-        " are counted in the stat simhash/report_errors"
+        " are counted in the stat simhash/errors/report"
     )
 
 
@@ -271,8 +274,8 @@ def test_a_full_disk_is_warned_of_once_and_counted_and_half_a_line_harms_no_othe
 def test_the_device_that_is_always_full_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
     report = report_at("/dev/full")
     report.spider_opened()
-    report.write(facts(NEW))
-    report.write(facts(NEW))
+    report.write(line(NEW))
+    report.write(line(NEW))
     report.spider_closed()
     assert len(caplog.records) == 1
 
@@ -283,8 +286,8 @@ def test_a_pipe_gets_the_lines(tmp_path: Path) -> None:
     reading = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     report = report_at(tmp_path / "pipe")
     report.spider_opened()
-    report.write(facts(NEW))
-    report.write(facts(COPY))
+    report.write(line(NEW))
+    report.write(line(COPY))
     report.spider_closed()
     try:
         assert len(os.read(reading, 100_000).splitlines()) == 2

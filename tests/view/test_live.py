@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 import pytest
 
 from scrapy_simhash import SettingError, Status, Verdict
-from scrapy_simhash.observers.report import PageFacts
 from scrapy_simhash.view import live, overview_page
 from scrapy_simhash.view.live import LiveView
 from tests.browser import Reader
@@ -36,7 +35,7 @@ def note(view: LiveView, number: int) -> None:
     first = f"{SITE}/{number // 2}"
     copy = Verdict(Status.NEAR_DUPLICATE, duplicate_of=first, cluster=number, distance=1, similarity=0.9)
     verdict = copy if number % 2 else Verdict(Status.NEW, cluster=number)
-    view.write(PageFacts(f"{first}?copy" if number % 2 else first, verdict, 0))
+    view.write({"url": f"{first}?copy" if number % 2 else first, **verdict.to_dict()})
 
 
 @pytest.fixture(scope="module")
@@ -130,12 +129,12 @@ def test_an_error_while_counting_is_told_once_and_costs_nothing(
     counts: dict[str, int] = {}
     stats = SimpleNamespace(inc_value=lambda name: counts.update({name: counts.get(name, 0) + 1}))
     monkeypatch.setattr(live, "stats_of", lambda _: stats)
-    view.write(PageFacts(SITE, None, 0))  # type: ignore[arg-type]
-    view.write(PageFacts(SITE, None, 0))  # type: ignore[arg-type]
+    view.write({"url": SITE})
+    view.write({"url": SITE})
     note(view, 0)
     status, body = asked(view, "/data.json")
     assert (status, json.loads(body)["pages"]) == (200, 1)
-    assert counts == {"simhash/consequence_errors": 2}
+    assert counts == {"simhash/errors/action": 2}
     assert len([record for record in caplog.records if record.levelname == "WARNING"]) == 1
 
 

@@ -193,7 +193,7 @@ def test_the_largest_stay_when_there_are_too_many_and_that_is_said() -> None:
     def lines() -> Iterator[dict[str, Any]]:
         for number in range(50):
             yield copy(f"/large/{number}", "/first")
-            line = copy(f"/{number}/copy?p{number}=1", f"/{number}", exemption=f"rule {number}")
+            line = copy(f"/{number}/copy?p{number}=1", f"/{number}", protected=f"rule {number}")
             yield {**line, "url": line["url"].replace("example", f"host{number}")}
 
     found = facts(*lines(), limits=TINY)

@@ -38,7 +38,7 @@ def crawl() -> Iterator[dict[str, Any]]:
             copy = line(f"/boats/{number}?session={value}", f"/boats/{number}", time=time, **like)
             yield {**copy, "preferred": f"{SITE}/boats/{number}"}
     for number in range(120):
-        same = {"exact": True, "threshold": 1.0, "exemption": "listing", "action": "mark"}
+        same = {"exact": True, "threshold": 1.0, "protected": "listing", "action": "mark"}
         yield line(f"/members/{number}", "/boats/1", time="2026-09-21T14:59:00Z", **same)
     yield {**line("/tides.pdf", time="2026-09-21T14:59:00Z"), "status": "skipped", "reason": "not_html"}
     yield {**line("/boats/2", time="2026-09-21T14:59:00Z"), "status": "revisit", "reason": "unchanged"}
@@ -59,7 +59,7 @@ HOSTILE = [
 
 def hostile() -> Iterator[dict[str, Any]]:
     for number, url in enumerate(HOSTILE):
-        values = dict.fromkeys(("preferred", "referer", "reason", "action", "exemption"), url)
+        values = dict.fromkeys(("preferred", "referer", "reason", "action", "protected"), url)
         other = HOSTILE[number - 1]
         yield {"url": other, "status": url, "near_miss": {"url": url, "threshold": 0.5}, **values}
         yield {"url": url, "status": "near_duplicate", "duplicate_of": other, "threshold": 0.9, **values}
@@ -203,7 +203,7 @@ def test_a_store_says_what_it_does_not_keep(reader: Reader, tmp_path: Path) -> N
     assert "parameter sid\tstage 3" in reader.page.locator("#rules tbody").inner_text()
     told = reader.page.text_content(".tiles").split()
     assert told == "Pages3 New2 67% Near-duplicates1 33% Clusters1".split()
-    for section in ("similarity", "actions", "exemptions"):
+    for section in ("similarity", "actions", "protected"):
         assert "A store does not keep this" in reader.page.text_content(f"#{section}"), section
     row = reader.page.locator("#clusters-table > tbody > tr")
     row.locator("summary").click()

@@ -63,9 +63,9 @@ def test_other_lines_have_none(line: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("line", "told_by", "is_kept"),
     [
-        ({**NEAR, "exemption": "pagination"}, "pagination", True),
-        ({**NEAR, "exemption": "language", "hints": ["hreflang"]}, None, True),
-        ({**NEAR, "exemption": "product"}, None, True),
+        ({**NEAR, "protected": "pagination"}, "pagination", True),
+        ({**NEAR, "protected": "language", "hints": ["hreflang"]}, None, True),
+        ({**NEAR, "protected": "product"}, None, True),
         ({**NEAR, "hints": ["canonical"]}, "canonical", False),
         ({**NEAR, "hints": ["redirect", "new in a later version"]}, "redirect", False),
         ({**NEAR, "hints": "canonical"}, None, False),

@@ -35,7 +35,7 @@ class HarbourSpider(PagesSpider):
 
     def item(self, response: Response) -> dict[str, Any]:
         """Return the page with what was concluded about it; those that repeat another get the field as well."""
-        return super().item(response) | {"status": response.meta.get("simhash_status")}
+        return super().item(response) | {"status": response.meta["simhash_result"]["status"]}
 
 
 class EstuarySpider(HarbourSpider):

@@ -44,7 +44,7 @@ class Entry(NamedTuple):
     """Of the record: see `digest_of`."""
     read: Read
     is_kept: bool = True
-    exemption: str = ""
+    protected: str = ""
     fault: str = ""
     """The last three: the ruling on a copy."""
 
@@ -170,7 +170,7 @@ def _packed(entry: Entry) -> bytes:
         fingerprint.own,
         reading.pieces,
         _bytes(read.canonical or ""),
-        _bytes(entry.exemption),
+        _bytes(entry.protected),
         _bytes(entry.fault or read.fault),
     )
     return _HEAD.pack(
@@ -190,7 +190,7 @@ def _unpacked(data: bytes) -> Entry:
     for size in sizes:
         pieces.append(data[start : start + size])
         start += size
-    sketch, own, keys, canonical, exemption, fault = pieces
+    sketch, own, keys, canonical, protected, fault = pieces
     fingerprint = Fingerprint(value, features, sketch, own) if flags & _HAS_FINGERPRINT else None
     reading = Reading(fingerprint, text_hash if flags & _HAS_HASH else None, keys)
     has_reading = flags & _HAS_READING
@@ -204,7 +204,7 @@ def _unpacked(data: bytes) -> Entry:
         digest,
         read,
         bool(flags & _IS_KEPT),
-        exemption.decode(),
+        protected.decode(),
         fault.decode("utf-8", "surrogatepass"),
     )
 

@@ -9,7 +9,6 @@ from typing import NamedTuple, TypeAlias
 
 from lxml import etree
 
-from scrapy_simhash import names
 from scrapy_simhash.action import Action
 from scrapy_simhash.config import Config
 from scrapy_simhash.files.records import Broken, Record
@@ -67,8 +66,8 @@ class Ruling(NamedTuple):
     """Whether a copy is kept all the same."""
 
     is_kept: bool
-    exemption: str = ""
-    """Why it was spared: a value of `Exemption`; empty if it was not."""
+    protected: str = ""
+    """Why it was spared: a value of `Protection`; empty if it was not."""
     fault: str = ""
     """What went wrong: the page is kept then, as in a crawl."""
 
@@ -129,8 +128,8 @@ class PageReader:
                     _DROP,
                 )
             )
-        exemption = decision.exemption
-        return Ruling(not decision.loses_items, "" if exemption is None else exemption.value)
+        protected = decision.protected
+        return Ruling(not decision.loses_items, "" if protected is None else protected.value)
 
 
 def _text(page: str | bytes) -> str:
@@ -145,20 +144,21 @@ def _told(error: Exception) -> str:
 Marks: TypeAlias = "dict[str, str | int | float | bool | None]"
 
 
-#: Their names, and the types of their values where there are any.
+#: Before the names that a verdict has in a report as well, and the types of the values where there are any.
+PREFIX = "simhash_"
 MARKS: Mapping[str, type] = {
-    names.FIELD_KEPT: bool,
-    names.META_STATUS: str,
-    names.META_REASON: str,
-    names.META_DUPLICATE_OF: str,
-    names.META_DISTANCE: int,
-    names.META_SIMILARITY: float,
-    names.META_CLUSTER: int,
-    names.META_EXEMPTION: str,
+    f"{PREFIX}kept": bool,
+    f"{PREFIX}status": str,
+    f"{PREFIX}reason": str,
+    f"{PREFIX}duplicate_of": str,
+    f"{PREFIX}distance": int,
+    f"{PREFIX}similarity": float,
+    f"{PREFIX}cluster": int,
+    f"{PREFIX}protected": str,
 }
 
 
-def marks_of(verdict: Verdict, is_kept: bool, exemption: str | None) -> Marks:
+def marks_of(verdict: Verdict, is_kept: bool, protected: str | None) -> Marks:
     """Return the fields of a record with this verdict.
 
     >>> from scrapy_simhash import Status
@@ -166,8 +166,8 @@ def marks_of(verdict: Verdict, is_kept: bool, exemption: str | None) -> Marks:
     >>> marks["simhash_kept"], marks["simhash_status"], marks["simhash_cluster"], marks["simhash_duplicate_of"]
     (True, 'new', 4, None)
     """
-    row = verdict.to_dict() | {"kept": is_kept, "exemption": exemption}
-    return {name: row[name.removeprefix("simhash_")] for name in MARKS}
+    row = verdict.to_dict() | {"kept": is_kept, "protected": protected}
+    return {name: row[name.removeprefix(PREFIX)] for name in MARKS}
 
 
 class Fate(str, Enum):
@@ -186,13 +186,13 @@ class Outcome(NamedTuple):
     record: Record
     verdict: Verdict
     is_kept: bool
-    exemption: str | None = None
+    protected: str | None = None
     """Why a copy was kept: ``pagination``, ``language``, ``product``, ...; see ``SIMHASH_PROTECT``."""
 
     @property
     def fields(self) -> Marks:
         """The verdict as plain values, to be put into the fields of a record."""
-        return marks_of(self.verdict, self.is_kept, self.exemption)
+        return marks_of(self.verdict, self.is_kept, self.protected)
 
 
 @dataclass(slots=True)
@@ -207,7 +207,7 @@ class Step:
     content: int | None = None
     """Number of the content that it has or repeats: of all records with one of them, one is kept."""
     fate: Fate = Fate.KEPT
-    exemption: str = ""
+    protected: str = ""
     fault: str = ""
     copies: int = 1
     """How many records a kept one stands for, itself included, if that was asked for."""
@@ -220,7 +220,7 @@ class Step:
     def take(self, ruling: Ruling) -> None:
         """Take note of the ruling on a copy."""
         self.fate = Fate.KEPT if ruling.is_kept else Fate.COPY
-        self.exemption = ruling.exemption
+        self.protected = ruling.protected
         self.fault = ruling.fault
 
     @property
@@ -228,7 +228,7 @@ class Step:
         """What came of a record that is not broken."""
         if isinstance(self.item, Broken) or self.verdict is None:
             raise TypeError("there is no outcome yet")
-        return Outcome(self.item, self.verdict, self.fate is Fate.KEPT, self.exemption or None)
+        return Outcome(self.item, self.verdict, self.fate is Fate.KEPT, self.protected or None)
 
 
 @dataclass(slots=True)
@@ -263,7 +263,7 @@ class Counts:
         self.kept += step.fate is Fate.KEPT
         self.near_duplicates += step.fate is Fate.COPY
         self.repeated += step.fate is Fate.REPEATED
-        self.protected += bool(step.exemption) and step.fate is Fate.KEPT
+        self.protected += bool(step.protected) and step.fate is Fate.KEPT
         if verdict is not None:
             self.changed += step.fate is Fate.KEPT and verdict.status is Status.REVISIT
             self.skipped += verdict.status is Status.SKIPPED

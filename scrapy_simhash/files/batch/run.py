@@ -190,7 +190,7 @@ class Ledger:
             role = _COPY
         else:
             role = _FIRST if step.fate is Fate.KEPT and not verdict.is_duplicate else _ASIDE
-        judged = (verdict, step.fate.value, step.exemption, step.fault) if self._keeps_all else None
+        judged = (verdict, step.fate.value, step.protected, step.fault) if self._keeps_all else None
         row = (
             number,
             verdict.cluster,
@@ -207,14 +207,14 @@ class Ledger:
             self._write()
 
     def judged(self) -> Iterator[tuple[int, Verdict, Fate, str, str, int]]:
-        """Yield for each record that is not broken its number, verdict, fate, exemption, fault and copies.
+        """Yield for each record that is not broken its number, verdict, fate, protected, fault and copies.
 
         Copies are those dropped because of its content, if it is the first or a copy of it, else 0.
         """
         self._write()
         for number, data, role, copies in self._connection.execute(_JUDGED_RECORDS):
-            verdict, fate, exemption, fault = pickle.loads(data)
-            yield number, verdict, Fate(fate), exemption, fault, copies if role != _ASIDE else 0
+            verdict, fate, protected, fault = pickle.loads(data)
+            yield number, verdict, Fate(fate), protected, fault, copies if role != _ASIDE else 0
 
     def clusters(self) -> Iterator[PageCluster]:
         """Return the clusters of two URLs or more, by their number."""
@@ -422,7 +422,7 @@ class Run:
                 steps = readers().rule(steps)
         for step in steps:
             if journal is not None:
-                ruling = step.fate is Fate.KEPT, step.exemption, step.fault
+                ruling = step.fate is Fate.KEPT, step.protected, step.fault
                 journal.add(Entry(part, digest_of(step.page), step.read or Read(None), *ruling))
             yield step
 
@@ -435,7 +435,7 @@ class Run:
         if entry.part == _JUDGED and self._judge is not None:
             self._judge.judge(step)
             if self._options.protect and step.fate is Fate.COPY:
-                step.take(Ruling(entry.is_kept, entry.exemption, entry.fault))
+                step.take(Ruling(entry.is_kept, entry.protected, entry.fault))
         return step
 
     def _exchanged(self) -> Iterator[Step]:
@@ -453,7 +453,7 @@ class Run:
                 found = next(judged, None)
                 if found is None or found[0] != number:
                     raise RecordsChanged(f"{step.item.place} is another record than at the first time")
-                _, step.verdict, step.fate, step.exemption, step.fault, copies = found
+                _, step.verdict, step.fate, step.protected, step.fault, copies = found
                 if fates[number]:
                     step.fate = Fate.COPY if fates[number] == 1 else Fate.KEPT
                 step.copies = 1 + copies

@@ -72,7 +72,7 @@ class ChangeReporter(Observer):
         self._config = fingerprinter.config
         self._fingerprinter = fingerprinter
         self._stats = stats_of(crawler)
-        self._once = Once(crawler, logger, names.STAT_CHANGE_ERRORS)
+        self._once = Once(crawler, logger, names.ERRORS_CHANGES)
         self._feed = Feed(own_path(template, crawler, "SIMHASH_CHANGES"))
         self._register = register
         self._book: ChangeBook | None = None
@@ -115,14 +115,14 @@ class ChangeReporter(Observer):
 
     def found(self, page: JudgedPage) -> None:
         """Have a page that was told as gone delivered in full when it is back."""
-        if page.verdict.is_settled and self.is_gone(page.request):
-            page.verdict = replace(page.verdict, is_settled=False)
+        if page.verdict.is_confirmed and self.is_gone(page.request):
+            page.verdict = replace(page.verdict, is_confirmed=False)
 
     def judged(self, page: JudgedPage) -> None:
-        """Take note of an answer, and write into the meta of its request what has become of the page."""
+        """Take note of an answer, and write into its result what has become of the page."""
         change = self._attempt(page.response, lambda book: self._noted(book, page))
         if change is not None:
-            page.request.meta[names.META_CHANGE] = change.value
+            page.request.meta[names.META_RESULT]["change"] = change.value
 
     def failed(self, request: Request, exception: Exception) -> None:
         """Take note of a request that has no answer: nobody knows what became of its page."""
@@ -165,7 +165,6 @@ class ChangeReporter(Observer):
             "the crawl's end", lambda book: book.end(reason, self._starts, can_resume=can_resume)
         )
         if unknown:
-            self._stats.set_value(names.STAT_CHANGES_UNKNOWN, unknown)
             logger.info(
                 "No page is told as gone for being no longer linked: %(pages)s could not be read, and nobody knows"
                 " what they lead to",
@@ -206,7 +205,7 @@ class ChangeReporter(Observer):
             text = request.meta.get(names.META_TEXT) or PageText(partial(page.text, self._fingerprinter))
             text_hash = reading.text_hash
         is_small = verdict.reason is Reason.SMALL_CHANGE
-        is_settled = verdict.is_settled or verdict.status is Status.SKIPPED
+        is_settled = verdict.is_confirmed or verdict.status is Status.SKIPPED
         seen = Sighting(self._key_of(request), response.url, text_hash, is_small, is_settled, text)
         change = book.sight(seen, self._sources(request))
         if change is Change.UNCHANGED:
@@ -242,7 +241,7 @@ class ChangeReporter(Observer):
 
     def _failed(self, message: str, about: object) -> None:
         """Log what went wrong; call it where the exception is handled."""
-        self._stats.inc_value(names.STAT_CHANGE_ERRORS)
+        self._stats.inc_value(names.ERRORS_CHANGES)
         self._once.tell(message, about)
 
 

@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 Purpose = dict[str, Any]
 
 #: Keys in the meta that are none of the spider's, or say only how a page is fetched; and how such keys begin.
-_OF_OTHERS = frozenset(("depth", "is_start_request", "link_text", "proxy", "_auth_proxy"))
+_OF_OTHERS = frozenset(
+    ("depth", "is_start_request", "link_text", "proxy", "_auth_proxy", names.META, names.META_OWN)
+)
 _OF_OTHERS_BEGIN = ("download_", "redirect_", "retry_", "simhash_", "playwright")
+#: Of a page that came, and none of the requests that it leads to.
+_OF_THE_PAGE = names.META_OUT | {names.META_OWN}
 #: What browsers send of a form. It may hold a password, or a token that the next crawl cannot use.
 _FORMS = (b"application/x-www-form-urlencoded", b"multipart/form-data")
 
@@ -87,7 +91,7 @@ class KeptLinks:
                 if taken[kind] is None:
                     return None
         taken["headers"] = dict(request.headers)
-        taken["meta"] = {name: value for name, value in request.meta.items() if name not in names.META_OUT}
+        taken["meta"] = {name: value for name, value in request.meta.items() if name not in _OF_THE_PAGE}
         if "link_text" in taken["meta"]:
             # What link extractors put there is a string of lxml's own type.
             taken["meta"]["link_text"] = str(taken["meta"]["link_text"])

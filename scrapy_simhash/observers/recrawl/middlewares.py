@@ -71,7 +71,9 @@ class SimhashLinksMiddleware(_Middleware):
             dates = self._recrawling.dates_of(response)
             async for one in result:
                 if isinstance(one, Request) and one.url in dates:
-                    one.meta.setdefault(names.META_LASTMOD, dates[one.url])
+                    asked = one.meta.get(names.META)
+                    if asked is None or isinstance(asked, dict):
+                        one.meta[names.META] = {"lastmod": dates[one.url], **(asked or {})}
                 yield one
             return
         async for one in result:

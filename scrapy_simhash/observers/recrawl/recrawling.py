@@ -34,18 +34,21 @@ from scrapy_simhash import names
 from scrapy_simhash.crawling import (
     Observer,
     Once,
+    asked_of,
     counted,
     key_of,
     last_value,
     may_be_skipped,
+    meta_with,
     share,
     stats_of,
+    take_own,
 )
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.notes import PAGE
 from scrapy_simhash.observers.recrawl.answers import Answer, AnswerBook, Known
 from scrapy_simhash.observers.recrawl.kept_links import KeptLinks, Purpose, packed, use_of
-from scrapy_simhash.observers.recrawl.schedule import LASTMOD, Schedule, sitemap_dates
+from scrapy_simhash.observers.recrawl.schedule import LASTMOD, NotDue, Schedule, sitemap_dates
 from scrapy_simhash.observers.recrawl.trust import Trust, TrustedHosts
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.signals import request_not_due
@@ -112,7 +115,9 @@ class Recrawling(Observer):
         self._schedules = bool(config.recrawl or config.recrawl_budget)
         self._links = KeptLinks(crawler)
         self._ways: WeakKeyDictionary[Request, _Way] = WeakKeyDictionary()
-        self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+        self._once = Once(crawler, logger, names.ERRORS_ACTION)
+        #: Answers of 304 whose page was fetched in full all the same, and pages that could not be kept.
+        self._checks = self._not_kept = 0
 
     def keep_in(self, store: Store) -> bool:
         """Keep answers in *store*; there is nothing to do if it cannot keep any."""
@@ -128,8 +133,8 @@ class Recrawling(Observer):
 
         Raises RequestNotDue if no requests are kept of its page.
         """
-        is_check = request.meta.pop(names.META_IN_FULL, False)
-        if request.callback is NO_CALLBACK or request.meta.get(names.META_ENABLED, True) is False:
+        is_check = bool(take_own(request, names.IN_FULL))
+        if request.callback is NO_CALLBACK or request.meta.get(names.META) is False:
             return None
         if request.method != "GET" or request.body:
             return None
@@ -156,7 +161,7 @@ class Recrawling(Observer):
         headers, meta = request.headers, request.meta
         if "cached_response" in meta or any(name in headers for name in _HEADERS):
             return
-        if meta.get(names.META_CONDITIONAL, True) is False or not self._is_as_before(way, way.known):
+        if asked_of(request).get("conditional") is False or not self._is_as_before(way, way.known):
             return
         etag, modified = self._hosts.to_send(host_of(request.url), way.known.answer)
         if way.is_check:
@@ -195,11 +200,11 @@ class Recrawling(Observer):
         if way.is_uncached:
             request.meta.pop("dont_cache", None)
         site, known = host_of(request.url), way.known
-        again = request.replace(dont_filter=True, meta={**request.meta, names.META_IN_FULL: True})
+        again = request.replace(dont_filter=True, meta=meta_with(request, names.IN_FULL, True))
         try:
             assert known is not None  # its validators were sent
             if way.is_check:
-                self._stats.inc_value(names.STAT_CONDITIONAL_LIES)
+                self._stats.inc_value(names.STAT_CONDITIONAL_WRONG)
                 self._hosts.lower(request.url, Trust.BLIND)
                 return again
             self._stats.inc_value(names.STAT_CONDITIONAL_NOT_MODIFIED)
@@ -208,7 +213,7 @@ class Recrawling(Observer):
                 return again
             portion = self._config.conditional_checks
             if portion and random.random() < max(portion, self._hosts.chance_of_check(site, known.answer)):
-                self._stats.inc_value(names.STAT_CONDITIONAL_CHECKS)
+                self._checks += 1
                 return again
             requests, verdict = self._links.made_again(known.requests), known.verdict
             self._book.put(way.key, known.answer.after_visit(False), known.requests)
@@ -231,14 +236,14 @@ class Recrawling(Observer):
         has_changed = known is not None and known.text_hash != text_hash
         etag, modified = last_value(response, b"Etag"), last_value(response, b"Last-Modified")
         if way.is_check and has_changed:
-            self._stats.inc_value(names.STAT_CONDITIONAL_LIES)
+            self._stats.inc_value(names.STAT_CONDITIONAL_WRONG)
             self._hosts.lower(request.url, Trust.LIED)
         former = (Answer(0, now), None) if known is None else (known.answer, known.text_hash)
         was_asked = way.asked_with is not None and not way.is_check
         self._hosts.came_in_full(request.url, etag, modified, text_hash, former, was_asked)
         use = self._use(way, text_hash)
         if use is None:
-            self._stats.inc_value(names.STAT_CONDITIONAL_NOT_KEPT)
+            self._not_kept += 1
         else:
             answer = Answer(use, now) if known is None else known.answer.after_visit(has_changed)
             way.pending = answer._replace(use=use).with_validators(etag, modified)
@@ -277,7 +282,7 @@ class Recrawling(Observer):
             if requests is not None and way.pending is not None:
                 self._book.put(way.key, way.pending, requests)
                 return
-            self._stats.inc_value(names.STAT_CONDITIONAL_NOT_KEPT)
+            self._not_kept += 1
             if way.known is not None:
                 # Of the visit before: its requests must not be yielded in the place of those that could not be kept.
                 self._book.put(way.key, way.known.answer.of_no_use(), b"")
@@ -294,26 +299,25 @@ class Recrawling(Observer):
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """Log what was saved, and which hosts are not trusted."""
-        sent, unchanged, checks, skipped = (
+        sent, unchanged, *not_due = (
             self._stats.get_value(name, 0)
             for name in (
                 names.STAT_CONDITIONAL_SENT,
                 names.STAT_CONDITIONAL_NOT_MODIFIED,
-                names.STAT_CONDITIONAL_CHECKS,
-                names.STAT_RECRAWL_SKIPPED,
+                *(f"{names.STAT_NOT_DUE}/{reason.value}" for reason in NotDue),
             )
         )
         logger.info(
             "Conditional requests: %(sent)d sent, %(unchanged)d answered by 304 (%(checks)d of them fetched in full"
             " as a check); %(skipped)d requests not due",
-            {"sent": sent, "unchanged": unchanged, "checks": checks, "skipped": skipped},
+            {"sent": sent, "unchanged": unchanged, "checks": self._checks, "skipped": sum(not_due)},
             extra={"spider": spider},
         )
-        if not_kept := self._stats.get_value(names.STAT_CONDITIONAL_NOT_KEPT):
+        if self._not_kept:
             logger.info(
                 "Conditional requests: %(pages)s cannot be kept, and will come in full again: by the callback, by"
                 " what is in the meta, or since a form is sent",
-                {"pages": counted(not_kept, "page")},
+                {"pages": counted(self._not_kept, "page")},
                 extra={"spider": spider},
             )
         self._hosts.spider_closed(spider)
@@ -324,15 +328,14 @@ class Recrawling(Observer):
         """Return the response to a request that is not to be sent, None if it is; raise RequestNotDue."""
         if not self._schedules or way.is_check or request.dont_filter or not may_be_skipped(request):
             return None
-        if request.meta.get(names.META_RECRAWL, True) is False or not self._is_as_before(way, known):
+        if asked_of(request).get("recrawl") is False or not self._is_as_before(way, known):
             return None
-        lastmod, seen, now = request.meta.get(names.META_LASTMOD), known.page.posting.seen, int(time.time())
+        lastmod, seen, now = asked_of(request).get("lastmod"), known.page.posting.seen, int(time.time())
         reason = self._schedule.not_due(request.url, host_of(request.url), seen, known.answer, lastmod, now)
         if reason is None:
             return None
         requests = self._links.made_again(known.requests)
-        for stat in (names.STAT_RECRAWL_SKIPPED, f"{names.STAT_RECRAWL_SKIPPED}/{reason.value}"):
-            self._stats.inc_value(stat)
+        self._stats.inc_value(f"{names.STAT_NOT_DUE}/{reason.value}")
         self._crawler.signals.send_catch_log(
             request_not_due, request=request, key=way.key, reason=reason.value, spider=self._crawler.spider
         )
@@ -362,7 +365,7 @@ class Recrawling(Observer):
 
     def _failed(self, about: object) -> None:
         """Log what went wrong; call it where the exception is handled."""
-        self._stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
+        self._stats.inc_value(names.ERRORS_ACTION)
         self._once.tell("Error in a conditional request for %(about)s: it is fetched in full", about)
 
 

@@ -17,7 +17,18 @@ from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
 from scrapy_simhash.config import setting_name
-from scrapy_simhash.crawling import Observer, Once, is_start, may_be_skipped, stats_of, tree_of
+from scrapy_simhash.crawling import (
+    Observer,
+    Once,
+    asked_of,
+    is_start,
+    may_be_skipped,
+    meta_with,
+    own_of,
+    stats_of,
+    take_own,
+    tree_of,
+)
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.judge.hints import is_listing, is_product, makes_offer
 from scrapy_simhash.judge.policy import OF_ITS_OWN
@@ -74,7 +85,7 @@ _WAITED, _SENT_AFTER_ALL = "waited", "sent after all"
 
 
 class UrlRuleGuard(Observer):
-    """The URL rules of one crawl: the one place where requests are skipped, exempted, and sent after all.
+    """The URL rules of one crawl: the one place where requests are skipped, protected, and sent after all.
 
     An error in here is counted and logged, and never costs a page.
     """
@@ -105,7 +116,7 @@ class UrlRuleGuard(Observer):
         self._lowest = 0
         #: How often skipped requests of a host were sent at the end.
         self._checked: Counter[str] = Counter()
-        self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+        self._once = Once(crawler, logger, names.ERRORS_ACTION)
         folder = job_dir(crawler.settings) if self._skips else None
         self._file = Path(folder, KEPT_FILE) if folder else None
         if self._skips:
@@ -190,7 +201,7 @@ class UrlRuleGuard(Observer):
 
     def note_priority(self, request: Request) -> None:
         """Note the priority of a request that is put into the queue: what has to wait comes after all of these."""
-        if names.META_WAITED not in request.meta:
+        if names.WAITED not in own_of(request):
             self._lowest = min(self._lowest, request.priority)
 
     def spider_opened(self, spider: Spider) -> None:
@@ -237,8 +248,6 @@ class UrlRuleGuard(Observer):
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """Tell of the rules, and keep which requests were skipped if the crawl is to go on."""
         self._tell()
-        if self._kept.pushed_out:
-            stats_of(self._crawler).set_value(names.STAT_URL_RULES_NOT_KEPT, self._kept.pushed_out)
         try:
             self._kept.close(is_done=reason == "finished")
         except Exception:
@@ -281,7 +290,7 @@ class UrlRuleGuard(Observer):
 
     def _is_protected(self, page: JudgedPage) -> bool:
         """Tell whether *page* is one of its own, whatever it repeats: it spares its URLs a skip, as it a drop."""
-        if not self._of_its_own or page.decision.exemption in self._of_its_own:
+        if not self._of_its_own or page.decision.protected in self._of_its_own:
             return bool(self._of_its_own)
         return any(page.protections(self._fingerprinter, self._of_its_own))
 
@@ -307,8 +316,7 @@ class UrlRuleGuard(Observer):
         """Return how the page of *request* came, see `Page.asked` and what follows there; to be asked once."""
         meta, url = request.meta, request.url
         asked = self._asked_for(request) if "redirect_urls" in meta else url
-        has_parent = names.META_PARENT in meta
-        parent = meta[names.META_PARENT] if has_parent else None if is_start(request) else ""
+        parent = own_of(request).get(names.PARENT, None if is_start(request) else "")
         return asked, parent, bool(self._after_all) and self._after_all.pop(url, False)
 
     def _asked_for(self, request: Request) -> str:
@@ -334,7 +342,7 @@ class UrlRuleGuard(Observer):
             return None
         # It is asked about once more.
         host.checks.requests -= 1
-        meta = {**request.meta, names.META_WAITED: _WAITED}
+        meta = meta_with(request, names.WAITED, _WAITED)
         return request.replace(priority=self._lowest - 1, dont_filter=True, meta=meta)
 
     def _give_up_rule(self, rule: str, site: str) -> None:
@@ -363,12 +371,12 @@ class UrlRuleGuard(Observer):
         engine = self._crawler.engine
         for request in requests if engine is not None else ():
             stats_of(self._crawler).inc_value(names.STAT_URL_RULES_SENT)
-            meta = {**request.meta, names.META_WAITED: mark}
+            meta = meta_with(request, names.WAITED, mark)
             engine.crawl(request.replace(dont_filter=True, meta=meta))
 
     def _failed(self, about: object) -> None:
         """Log what went wrong; call it where the exception is handled."""
-        stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
+        stats_of(self._crawler).inc_value(names.ERRORS_ACTION)
         self._once.tell("Error while applying URL rules to %(about)s: it is kept", about)
 
 
@@ -388,7 +396,7 @@ class SkippingUrlRuleGuard(UrlRuleGuard):
 
         Raises RequestSkipped for one that need not be sent.
         """
-        mark = request.meta.pop(names.META_WAITED, None)
+        mark = take_own(request, names.WAITED)
         if mark is not None:
             # What a redirect or the page leads to is filtered like all else.
             request.dont_filter = False
@@ -397,7 +405,7 @@ class SkippingUrlRuleGuard(UrlRuleGuard):
             return None
         if request.dont_filter or request.body:
             return None
-        if not may_be_skipped(request) or request.meta.get(names.META_URL_RULES, True) is False:
+        if not may_be_skipped(request) or asked_of(request).get("url_rules") is False:
             return None
         self.learn_waiting()
         may_stop = not self._kept.is_full

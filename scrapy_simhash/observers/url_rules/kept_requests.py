@@ -46,8 +46,7 @@ class KeptRequests:
         self._file: IO[bytes] | None = None
         #: Requests and notes in the file.
         self._written = 0
-        #: How many were pushed out, and how many of them by host and rule.
-        self.pushed_out = 0
+        #: How many were pushed out, by host and rule.
         self.lost: Counter[tuple[str, str]] = Counter()
 
     @property
@@ -141,7 +140,6 @@ class KeptRequests:
         for rule in kept.popleft().rules:
             self.lost[site, rule] += 1
         self._number -= 1
-        self.pushed_out += 1
         if not kept:
             del self._sites[site]
 

@@ -73,11 +73,6 @@ class SiteProfiles:
         self._sharing = asyncio.Lock()
         self._has_warned = False
 
-    @property
-    def known(self) -> int:
-        """How many of the hosts in memory are known. O(hosts), at most `MOST_HOSTS`."""
-        return sum(profile.is_known for profile in self._profiles.values())
-
     def of(self, url: str) -> SiteProfile:
         """Return the profile of the host of *url*, an empty one at its first page.
 

@@ -10,7 +10,6 @@ import pytest
 from magazine.server import serving
 
 from scrapy_simhash.cli.main import main
-from scrapy_simhash.names import FIELD_KEPT
 from tests.crawls.harness import IN_ORDER, Crawl, crawl_one
 from tests.crawls.site import serve
 from tests.crawls.test_protected_pages import PATHS, routes
@@ -46,8 +45,8 @@ def answers_of_the_crawl(crawl: Crawl) -> dict[str, Any]:
     """What the crawl said of the first visit of each page, and whether its items were dropped."""
     answers: dict[str, Any] = {}
     for page in crawl.pages:
-        marks = [page.marks.get(name) for name in ("status", "duplicate_of", "cluster", "exemption")]
-        answers.setdefault(page.url, (*marks, page.marks.get("done") == "drop_items"))
+        marks = [page.marks.get(name) for name in ("status", "duplicate_of", "cluster", "protected")]
+        answers.setdefault(page.url, (*marks, page.marks.get("action") == "drop_items"))
     return answers
 
 
@@ -61,8 +60,8 @@ def answers_for(path: Path, out: Path, *arguments: str) -> dict[str, Any]:
             fields["simhash_status"],
             fields["simhash_duplicate_of"],
             fields["simhash_cluster"],
-            fields["simhash_exemption"],
-            not fields[FIELD_KEPT],
+            fields["simhash_protected"],
+            not fields["simhash_kept"],
         )
     return answers
 

@@ -31,7 +31,7 @@ def facts_of(steps: Sequence[Step]) -> list[Any]:
             step.verdict,
             step.verdict and step.verdict.fingerprint and step.verdict.fingerprint.compared_bytes(),
             step.fate,
-            step.exemption,
+            step.protected,
             step.fault,
         )
         for step in steps
@@ -219,7 +219,7 @@ def test_a_protected_copy_is_kept_only_when_asked_for() -> None:
     records = [page(1), page(2)]
     assert fates(records) == ["kept", "copy"]
     run, steps = run_of(records, protect=True)
-    assert [(step.fate.value, step.exemption) for step in steps] == [("kept", ""), ("kept", "pagination")]
+    assert [(step.fate.value, step.protected) for step in steps] == [("kept", ""), ("kept", "pagination")]
     assert (run.counts.protected, run.counts.near_duplicates) == (1, 0)
 
 

@@ -10,7 +10,6 @@ import pytest
 from scrapy_simhash import Config, cluster, dedup
 from scrapy_simhash.files.engines.run import Result
 from scrapy_simhash.files.records import Broken, Record
-from scrapy_simhash.names import META_CLUSTER
 from tests.files.batch.pages import records_of
 
 pa: Any = pytest.importorskip("pyarrow")
@@ -63,4 +62,4 @@ def rows_of(result: Result, table: str) -> list[dict[str, Any]]:
 
 
 def _without_cluster(fields: dict[str, Any]) -> tuple[object, ...]:
-    return tuple(value for name, value in fields.items() if name != META_CLUSTER)
+    return tuple(value for name, value in fields.items() if name != "simhash_cluster")

@@ -69,7 +69,7 @@ async def test_another_crawler_s_visit_is_not_overwritten_by_what_is_not_settled
         await first.close()
         await second.close()
         settled = [
-            (await later.conclude_async(reading(n, versions[n]), url)).is_settled
+            (await later.conclude_async(reading(n, versions[n]), url)).is_confirmed
             for n, url in enumerate(URLS)
         ]
         assert not any(settled), "the third crawler, which goes on, was the last to hand them on"
