@@ -37,7 +37,7 @@ from scrapy_simhash.exceptions import failing
 from scrapy_simhash.index import connected, representatives
 from scrapy_simhash.index.index import SimhashIndex
 from scrapy_simhash.index.pairs import pairs
-from scrapy_simhash.index.plans import BITS, Plan, plans_for
+from scrapy_simhash.index.plans import BITS, Plan
 
 EXAMPLE = """\
 $ scrapy-simhash find hashes.txt
@@ -94,8 +94,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "-b",
         "--blocks",
         default=AUTO,
-        help="index plan: a number of blocks greater than the distance, the name of a plan, or auto; it changes the "
-        "speed, not the results (default: auto)",
+        help="a number of blocks greater than the distance, or auto: it changes the speed, not the results"
+        " (default: auto)",
     )
     parser.add_argument(
         "--hex", action="store_true", help="read the hashes as hexadecimal, with or without 0x"
@@ -151,33 +151,24 @@ def chosen_plan(blocks: str, distance: int) -> Plan | Literal["auto"]:
 
     Raises Refused if there is none.
 
-    >>> chosen_plan("4", 3) == chosen_plan("4x16", 3), chosen_plan("auto", 3)
+    >>> chosen_plan("4", 3) == Plan.classic(3, 4), chosen_plan("auto", 3)
     (True, 'auto')
     >>> chosen_plan("3", 3)
     Traceback (most recent call last):
         ...
-    scrapy_simhash.cli.streams.Refused: --blocks must be greater than --distance (3) and at most 64, got 3
+    scrapy_simhash.cli.streams.Refused: --blocks must be auto, or a number above --distance (3) up to 64, got '3'
     """
     if blocks == AUTO:
         return AUTO
-    if blocks.isascii() and blocks.isdigit() and len(blocks) < 4:
-        number = int(blocks)
-        if not distance < number <= BITS:
-            raise Refused(
-                f"--blocks must be greater than --distance ({distance}) and at most {BITS}, got {number}"
-            )
-        try:
-            return Plan.classic(distance, number)
-        except ValueError as error:
-            raise Refused(f"--blocks {number} is too large: {error}") from None
-    plans = plans_for(distance)
-    if blocks not in plans:
-        known = ", ".join(plans)
+    number = int(blocks) if blocks.isascii() and blocks.isdigit() and len(blocks) < 4 else 0
+    if not distance < number <= BITS:
         raise Refused(
-            f"--blocks must be auto, a number, or one of the plans for a distance of {distance} "
-            f"({known}), got {blocks!r}"
+            f"--blocks must be auto, or a number above --distance ({distance}) up to {BITS}, got {blocks!r}"
         )
-    return plans[blocks]
+    try:
+        return Plan.classic(distance, number)
+    except ValueError as error:
+        raise Refused(f"--blocks {number} is too large: {error}") from None
 
 
 def document(facts: Mapping[str, int], name: str, values: Iterable[str]) -> Iterator[str]:
@@ -262,7 +253,7 @@ def read_hashes(path: str, progress: Progress, is_hex: bool = False) -> array[in
 
     Raises Refused for the first line that is something else, with its number, FileError if it cannot be read.
     """
-    with open_input(path, buffering=0) as given, failing(f"read {given.source}"):
+    with open_input(path) as given, failing(f"read {given.source}"):
         return parse(given.stream, given.name, progress.counting("reading", given.share), is_hex)
 
 
@@ -280,7 +271,7 @@ def parse(
     scrapy_simhash.cli.streams.Refused: example:2: '2.5' is neither a decimal number nor one like 0xff
     """
     values = array("Q")
-    for first_line, lines in _whole_lines(stream):
+    for first_line, lines in _whole_lines(stream, name):
         held = len(values)
         try:
             values.extend(_at_once(lines, is_hex))
@@ -291,29 +282,18 @@ def parse(
     return values
 
 
-def _whole_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+def _whole_lines(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
     """Yield chunks that end where a line does, each with the number of its first line."""
     line = 1
-    rest = b""
-    is_first = True
     while chunk := stream.read(CHUNK):
-        chunk = rest + chunk
-        if is_first:
-            if len(chunk) < len(BYTE_ORDER_MARK) and BYTE_ORDER_MARK.startswith(chunk):
-                rest = chunk
-                continue
-            chunk = chunk.removeprefix(BYTE_ORDER_MARK)
-            is_first = False
-        end = chunk.rfind(b"\n") + 1
-        # No hash is as long as a chunk: what has no end by then is refused now, not when memory is full.
-        if not end and len(chunk) > CHUNK:
-            end = len(chunk)
-        lines, rest = chunk[:end], chunk[end:]
-        if lines:
-            yield line, lines
-            line += lines.count(b"\n")
-    if rest:
-        yield line, rest
+        rest = stream.readline(CHUNK)
+        chunk = (chunk + rest).removeprefix(BYTE_ORDER_MARK if line == 1 else b"")
+        # No hash is as long as a chunk: that is said now, not when memory is full.
+        if len(rest) == CHUNK and not rest.endswith(b"\n"):
+            number, last = line + chunk.count(b"\n"), _shown(chunk.rpartition(b"\n")[2])
+            raise Refused(f"{name}:{number}: {last} is more than 64 bits hold")
+        yield line, chunk
+        line += chunk.count(b"\n")
 
 
 def _at_once(lines: bytes, is_hex: bool) -> Iterable[int]:

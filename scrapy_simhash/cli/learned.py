@@ -26,13 +26,13 @@ from scrapy_simhash.view.words import shown
 
 EXAMPLE = """\
 $ scrapy-simhash learned news.sqlite
-host         pages  subjects  pieces  known
-example.com  3      1         0       no
+host         pages  title keys  text blocks  known
+example.com  3      1           0            no
 
 host         rule           pairs  different  clusters  loss at most  saved  ...
 example.com  parameter sid  174    0          29        1.7 %         ...
 """
-#: By how many subjects the pieces of a site are counted: from each of these on.
+#: By how many title keys the text blocks of a site are counted: from each of these on.
 STEPS = (48, 24, 12, LEAST_SUBJECTS)
 #: Rules that never were active and may lose more are not listed: after 14 pairs without any that differs, they are.
 _MOST_LOSS = 0.2
@@ -161,24 +161,24 @@ def _site(host: str, data: bytes, is_whole: bool) -> dict[str, Any] | None:
         "host": host,
         "pages": profile.pages,
         "since": written(profile.since) if profile.since else None,
-        "subjects": profile.subjects,
+        "title_keys": profile.subjects,
         "is_known": profile.is_known,
         "is_pinned": profile.is_pinned,
-        "pieces": len(known),
+        "text_blocks": len(known),
     }
-    pieces = [{"key": f"{key:016x}", "subjects": count} for key, count in known]
-    return {**facts, "known_pieces": pieces} if is_whole else facts
+    blocks = [{"key": f"{key:016x}", "title_keys": count} for key, count in known]
+    return {**facts, "known_blocks": blocks} if is_whole else facts
 
 
 def _lines_of_sites(sites: Sequence[Mapping[str, Any]], host: str | None) -> Iterator[str]:
     yield from _table(
-        ("host", "pages", "subjects", "pieces", "known"),
+        ("host", "pages", "title keys", "text blocks", "known"),
         [
             (
                 shown(site["host"]),
                 f"{site['pages']:,}",
-                str(site["subjects"]),
-                f"{site['pieces']:,}",
+                str(site["title_keys"]),
+                f"{site['text_blocks']:,}",
                 "pinned" if site["is_pinned"] else "yes" if site["is_known"] else "no",
             )
             for site in sites
@@ -187,9 +187,9 @@ def _lines_of_sites(sites: Sequence[Mapping[str, Any]], host: str | None) -> Ite
     for site in sites if host is not None else ():
         highest = 65
         for least in STEPS:
-            number = sum(least <= piece["subjects"] < highest for piece in site["known_pieces"])
+            number = sum(least <= block["title_keys"] < highest for block in site["known_blocks"])
             if number:
-                yield f"pieces on pages of {least} to {highest - 1} subjects: {number:,}"
+                yield f"text blocks on pages with {least} to {highest - 1} title keys: {number:,}"
             highest = least
         if site["since"]:
             yield f"learned since {site['since']}"

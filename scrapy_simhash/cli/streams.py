@@ -76,7 +76,7 @@ class Input(NamedTuple):
 
 
 @contextmanager
-def open_input(path: str, buffering: int = -1) -> Iterator[Input]:
+def open_input(path: str) -> Iterator[Input]:
     """Open the file at *path*, or standard input for ``-``. Raises FileError if that is not possible.
 
     For what goes wrong while it is read, put ``failing`` around that.
@@ -88,7 +88,7 @@ def open_input(path: str, buffering: int = -1) -> Iterator[Input]:
         return
     with ExitStack() as stack:
         with failing(f"read {path}"):
-            file = stack.enter_context(Path(path).open("rb", buffering=buffering))
+            file = stack.enter_context(Path(path).open("rb"))
         yield Input(file, path, path)
 
 

@@ -74,7 +74,10 @@ ERRORS = {
     "tune missing.sqlite": (1, "cannot read missing.sqlite: No such file or directory"),
     "tune other.sqlite": (1, "other.sqlite"),
     "find - --in -": (2, "standard input can be read once only"),
-    "find --blocks 3 missing.txt": (2, "--blocks must be greater than --distance (3) and at most 64, got 3"),
+    "find --blocks 3 missing.txt": (
+        2,
+        "--blocks must be auto, or a number above --distance (3) up to 64, got '3'",
+    ),
     "find .": (1, "cannot read .: Is a directory"),
     "info": (2, "no store given: give a file, or a URL like redis://host:6379/0?prefix=news"),
     "info unix://none.sock?prefix=a": (1, "none.sock"),

@@ -218,4 +218,4 @@ def test_what_pages_of_a_site_repeat_is_learned_and_kept(place: str, tmp_path: P
         detector.check(page["html"], page["url"])
     assert detector.sites is not None
     assert (host["host"], host["pages"]) == ("example.com", len(pages))
-    assert host["subjects"] == detector.sites.of(pages[0]["url"]).subjects
+    assert host["title_keys"] == detector.sites.of(pages[0]["url"]).subjects

@@ -77,29 +77,29 @@ def runs_of(place: str) -> list[str | None]:
 def test_every_host_is_listed_with_what_was_learned_of_it(board: str, cli: Cli) -> None:
     known, unknown = cli.json("learned", board)["sites"]
     assert (known["host"], known["is_known"], known["since"]) == (BOARD, True, SINCE)
-    assert LEAST_SUBJECTS < known["subjects"] <= 64
-    assert known["pieces"] > 3
+    assert LEAST_SUBJECTS < known["title_keys"] <= 64
+    assert known["text_blocks"] > 3
     assert unknown == {
         "host": OTHER,
         "pages": 1,
         "since": SINCE,
-        "subjects": 1,
+        "title_keys": 1,
         "is_known": False,
         "is_pinned": False,
-        "pieces": 0,
+        "text_blocks": 0,
     }
     head, *lines = cli("learned", board).splitlines()
-    assert head.split() == ["host", "pages", "subjects", "pieces", "known"]
+    assert head.split() == ["host", "pages", "title", "keys", "text", "blocks", "known"]
     assert [(line.split()[0], line.split()[-1]) for line in lines] == [(BOARD, "yes"), (OTHER, "no")]
 
 
 def test_a_host_is_shown_with_its_pieces_and_on_how_many_subjects_they_stood(board: str, cli: Cli) -> None:
     (found,) = cli.json("learned", board, BOARD.upper())["sites"]
-    counts = [piece["subjects"] for piece in found["known_pieces"]]
-    assert len(counts) == found["pieces"]
+    counts = [block["title_keys"] for block in found["known_blocks"]]
+    assert len(counts) == found["text_blocks"]
     assert counts == sorted(counts, reverse=True)
     *pieces, since = cli("learned", board, BOARD).splitlines()[2:]
-    assert sum(int(line.split()[-1]) for line in pieces) == found["pieces"]
+    assert sum(int(line.split()[-1]) for line in pieces) == found["text_blocks"]
     assert since == f"learned since {SINCE}"
 
 

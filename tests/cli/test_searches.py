@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from scrapy_simhash.cli.find import FEW, chosen_plan, document, parsed_distance
 from scrapy_simhash.cli.streams import Refused
-from scrapy_simhash.index.plans import Plan, plans_for
+from scrapy_simhash.index.plans import Plan
 from tests.cli.conftest import Cli
 
 RANDOM = random.Random(7)
@@ -67,7 +67,7 @@ def near_pairs(distance: int) -> list[str]:
 
 @pytest.mark.parametrize(
     ("distance", "blocks"),
-    [(0, "auto"), (4, "auto"), (3, "auto"), (3, "6"), (3, "14x32")],
+    [(0, "auto"), (4, "auto"), (3, "auto"), (3, "6"), (3, "7")],
 )
 def test_every_pair_within_the_distance_is_a_line_once_the_smaller_first(
     distance: int, blocks: str, search: Search
@@ -95,7 +95,7 @@ def test_hexadecimal_hashes_are_found_as_numbers(search: Search) -> None:
 # --- Clusters.
 
 
-@pytest.mark.parametrize("blocks", ["4", "20x32", "auto"])
+@pytest.mark.parametrize("blocks", ["4", "8", "auto"])
 def test_groups_are_connected_or_around_what_came_first(blocks: str, search: Search) -> None:
     connected, around = (
         search("find", GROUPED, "--blocks", blocks, option) for option in ("--clusters", "--representatives")
@@ -138,9 +138,7 @@ def expected(distance: int, stored: list[int], queries: list[int]) -> list[dict[
 
 
 @pytest.mark.parametrize("queries", [QUERIES, QUERIES[:FEW], QUERIES[:1]], ids=len)
-@pytest.mark.parametrize(
-    ("distance", "blocks"), [(0, "auto"), (5, "auto"), (3, "6"), (3, "8x24"), (3, "auto")]
-)
+@pytest.mark.parametrize(("distance", "blocks"), [(0, "auto"), (5, "auto"), (3, "6"), (3, "8"), (3, "auto")])
 def test_each_query_has_a_line_with_what_is_near_nearest_first_then_smallest(
     queries: list[int], distance: int, blocks: str, search: Search
 ) -> None:
@@ -177,12 +175,6 @@ def test_any_other_distance_is_refused(text: str) -> None:
         parsed_distance(text)
 
 
-@pytest.mark.parametrize("distance", [0, 1, 3, 6, 64])
-def test_every_plan_for_a_distance_can_be_named(distance: int) -> None:
-    assert {name: chosen_plan(name, distance) for name in plans_for(distance)} == plans_for(distance)
-    assert chosen_plan("auto", distance) == "auto"
-
-
 @pytest.mark.parametrize(("blocks", "distance"), [("4", 3), ("6", 3), ("11", 10), ("1", 0), ("64", 1)])
 def test_a_number_of_blocks_is_the_classic_plan(blocks: str, distance: int) -> None:
     assert chosen_plan(blocks, distance) == Plan.classic(distance, int(blocks))
@@ -191,15 +183,10 @@ def test_a_number_of_blocks_is_the_classic_plan(blocks: str, distance: int) -> N
 @pytest.mark.parametrize(
     ("blocks", "distance", "message"),
     [
-        ("3", 3, r"--blocks must be greater than --distance \(3\) and at most 64, got 3"),
-        ("0", 0, r"--blocks must be greater than --distance \(0\) and at most 64, got 0"),
-        ("65", 3, r"--blocks must be greater than --distance \(3\) and at most 64, got 65"),
-        ("64", 64, r"--blocks must be greater than --distance \(64\) and at most 64, got 64"),
+        ("3", 3, r"--blocks must be auto, or a number above --distance \(3\) up to 64, got '3'"),
+        ("64", 64, r"--blocks must be auto, or a number above --distance \(64\) up to 64, got '64'"),
         ("64", 3, "--blocks 64 is too large: max_distance 3 with 64 blocks: 41,664 tables are too many"),
-        ("many", 3, "--blocks must be auto, a number, or one of the plans for .* 3 .*6x21.*, got 'many'"),
-        ("6x21", 4, "the plans for a distance of 4 .*, got '6x21'"),
-        ("-6", 3, "got '-6'"),
-        ("9" * 5000, 3, "got '999"),
+        *((blocks, 0, f"got '{blocks[:9]}") for blocks in ("0", "65", "many", "6x21", "-6", "9" * 5000)),
     ],
 )
 def test_blocks_that_make_no_plan_are_refused(blocks: str, distance: int, message: str) -> None:
