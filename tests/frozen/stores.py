@@ -20,11 +20,10 @@ CALLS = (
     "info store.sqlite --json",
     "info store.sqlite --check",
     "export store.sqlite",
-    "against store.sqlite pages.jsonl",
-    "rules store.sqlite",
-    "profile store.sqlite",
-    "import store.sqlite --input export.jsonl",
-    "import new.sqlite --input export.jsonl",
+    "dedup pages.jsonl --against store.sqlite --mark",
+    "learned store.sqlite",
+    "import store.sqlite export.jsonl",
+    "import new.sqlite export.jsonl",
     "export new.sqlite",
 )
 
