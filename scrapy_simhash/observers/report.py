@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: The keys of a line, in their order; docs/reference/report.rst describes them, and a test compares.
+#: The keys of a line, in their order; docs/reference/results.rst describes them, and a test compares.
 KEYS = (
     "url",
     "status",

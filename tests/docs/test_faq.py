@@ -52,7 +52,7 @@ def test_a_store_is_refused_in_these_words(
 
 
 def test_the_log_page_has_the_line_of_a_store_that_is_away() -> None:
-    assert SHOWN[""] in words((DOCS / "reference" / "log-and-flags.rst").read_text("utf-8"))
+    assert SHOWN[""] in words((DOCS / "reference" / "results.rst").read_text("utf-8"))
 
 
 def test_each_exemption_is_named() -> None:

@@ -23,7 +23,7 @@ from scrapy_simhash.judge.policy import NOTHING, Decision, Protection
 from scrapy_simhash.observers.report import KEYS, Report, line_of
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.verdict import NearMiss
-from tests.docs.reader import DOCS, entries
+from tests.docs.reader import DOCS, sections
 from tests.stand_in import simhash_stats, stand_in
 
 URL = "https://example.com/a?print=1"
@@ -146,12 +146,11 @@ def test_a_key_of_which_nothing_is_known_is_null(
 
 
 def test_every_key_is_documented_and_no_other() -> None:
-    page = (DOCS / "reference" / "report.rst").read_text("utf-8")
-    result = re.findall(
-        r"``(\w+)``", page[page.index("Then all of ``simhash_result``") : page.index("The page\n---")]
-    )
-    url, *beside = entries(DOCS / "reference" / "report.rst")
-    assert (url, *result[1:], *beside) == KEYS
+    parts = sections(DOCS / "reference" / "results.rst")
+    result = re.findall(r"^``(\w+)``$", parts["``simhash_result``"], flags=re.MULTILINE)
+    told = parts["The report"].partition("It begins with")[2].partition("(ISO 8601")[0]
+    url, _, *beside = re.findall(r"``(\w+)``", told)
+    assert (url, *result, *beside) == KEYS
 
 
 def test_a_url_that_no_encoding_holds_is_written(tmp_path: Path) -> None:
