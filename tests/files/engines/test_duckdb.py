@@ -17,7 +17,7 @@ from scrapy_simhash.files.engines import sql
 from scrapy_simhash.files.engines.sql import FOLLOWERS
 from scrapy_simhash.files.records import Record
 from scrapy_simhash.index.pairs import connected
-from tests.files.engines.pages import answers_in, answers_of_dedup, pages, rows_of, table_of
+from tests.files.engines.pages import answers_in, answers_of_dedup, pa, pages, rows_of, table_of
 
 duckdb: Any = pytest.importorskip("duckdb")
 
@@ -41,6 +41,24 @@ def test_verdicts_and_clusters_are_those_of_dedup_with_two_passes(tmp_path: Path
     representatives = {row["id"] for row in rows_of(result, "representatives")}
     assert representatives == {row["id"] for row in rows_of(result, "verdicts") if row["simhash_kept"]}
     assert len(representatives) == result.counts.kept < len(PAGES)
+
+
+def test_pages_of_a_scope_with_the_same_text_hang_together() -> None:
+    # Scope, hash of the text, whether it is short, content; None is a page that is compared with no other.
+    rows = [("x", 7, False, 1), ("x", 8, False, 2), ("x", 7, False, 3), ("y", 7, False, 4), ("x", 7, True, 5)]
+    rows += [("x", None, False, 6), ("x", None, False, 7), ("x", 7, False, None), ("x", 7, False, 8)]
+    table = sql.FINGERPRINTS.batch(
+        [
+            (id, f"https://example.com/{id}", scope, "", 0, text_hash, is_short, b"", b"", content, id, None, None)
+            for id, (scope, text_hash, is_short, content) in enumerate(rows)
+        ]
+    )
+    with duckdb.connect() as connection:
+        connection.register("fingerprints", pa.Table.from_batches([table]))
+        connection.execute("CREATE TABLE simhash_fingerprints AS SELECT * FROM fingerprints")
+        connection.execute(f"CREATE TABLE simhash_firsts AS {sql.FIRSTS}")
+        connection.execute("CREATE TABLE simhash_pairs (a BIGINT, b BIGINT)")
+        assert sorted(connection.execute(sql.EDGES).fetchall()) == [(2, 0), (8, 0)]
 
 
 @many_queries
