@@ -45,11 +45,26 @@ def test_verdicts_and_clusters_are_those_of_dedup_with_two_passes(tmp_path: Path
 
 def test_pages_of_a_scope_with_the_same_text_hang_together() -> None:
     # Scope, hash of the text, whether it is short, content; None is a page that is compared with no other.
+    rows: list[tuple[str, int | None, bool, int | None]]
     rows = [("x", 7, False, 1), ("x", 8, False, 2), ("x", 7, False, 3), ("y", 7, False, 4), ("x", 7, True, 5)]
     rows += [("x", None, False, 6), ("x", None, False, 7), ("x", 7, False, None), ("x", 7, False, 8)]
     table = sql.FINGERPRINTS.batch(
         [
-            (id, f"https://example.com/{id}", scope, "", 0, text_hash, is_short, b"", b"", content, id, None, None)
+            (
+                id,
+                f"https://example.com/{id}",
+                scope,
+                "",
+                0,
+                text_hash,
+                is_short,
+                b"",
+                b"",
+                content,
+                id,
+                None,
+                None,
+            )
             for id, (scope, text_hash, is_short, content) in enumerate(rows)
         ]
     )
