@@ -123,13 +123,12 @@ def run(options: Namespace) -> int:
 
 def show_pages(facts: Any, lines: Callable[[Any, int, bool], Iterable[str]], is_json: bool) -> None:
     """Write *facts* to standard output as JSON, or as *lines* of so many columns, with colours or without."""
-    if is_json:
-        print(json.dumps(facts, indent=2))
-        return
     is_terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size((COLUMNS, 24)).columns if is_terminal else COLUMNS
     text = lines(facts, max(width, 20), is_terminal and "NO_COLOR" not in os.environ)
-    print(encodable("\n".join(line.rstrip() for line in text), sys.stdout))
+    shown = json.dumps(facts, indent=2) if is_json else "\n".join(line.rstrip() for line in text)
+    with failing("write standard output"):
+        print(encodable(shown, sys.stdout))
 
 
 class PageReader:

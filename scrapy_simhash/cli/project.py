@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
@@ -58,12 +60,17 @@ class Project:
 
     @classmethod
     def here(cls, options: Namespace) -> Project | None:
-        """Return the project of this folder, None if there is none."""
-        if not inside_project():
-            return None
-        settings = get_project_settings()
+        """Return the project of this folder, None if there is none. Raises Refused if it cannot be loaded."""
+        with _loading("the settings of this Scrapy project"):
+            if not inside_project():
+                return None
+            settings = get_project_settings()
         settings.setdict(given_settings(options), priority="cmdline")
         return cls(settings)
+
+    def _loader(self) -> Any:
+        with _loading("the spiders of this Scrapy project"):
+            return load_object(self.settings["SPIDER_LOADER_CLASS"]).from_settings(self.settings.frozencopy())
 
     def place_of(self, name: str | None) -> Place | None:
         """Return the place in which the spider *name* remembers, or the only spider there is for None.
@@ -71,8 +78,7 @@ class Project:
         None for the name of a file. Raises Refused if it is not clear what is meant, or if the spider forgets all,
         and SettingError if a setting is wrong.
         """
-        loader = load_object(self.settings["SPIDER_LOADER_CLASS"])
-        spiders = loader.from_settings(self.settings.frozencopy())
+        spiders = self._loader()
         names = spiders.list()
         if name is None:
             if len(names) != 1:
@@ -95,8 +101,7 @@ class Project:
 
     def has(self, name: str) -> bool:
         """Tell whether there is a spider called *name*."""
-        loader = load_object(self.settings["SPIDER_LOADER_CLASS"])
-        return name in loader.from_settings(self.settings.frozencopy()).list()
+        return name in self._loader().list()
 
     @property
     def config(self) -> Config:
@@ -122,6 +127,17 @@ class Project:
 
     def _crawler_for(self, place: Place) -> Crawler:
         return self._crawlers.get(place) or Crawler(Spider, self.settings)
+
+
+@contextmanager
+def _loading(what: str) -> Iterator[None]:
+    """Turn whatever somebody's module raises, or Scrapy warns of, into a sentence."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)
+            yield
+    except Exception as error:
+        raise Refused(f"{what} cannot be loaded: {type(error).__name__}: {error}") from error
 
 
 def _is_file(name: str) -> bool:

@@ -62,7 +62,7 @@ def run(options: Namespace) -> int:
     check_outputs(options, [options.source])
     status = 0
     with Progress() as progress:
-        if options.source != STDIN and is_store(options.source, options):
+        if options.source != STDIN and is_store(options.source, options, or_missing=True):
             place = place_of(options.source, options)
             check_outputs(options, [place.identity])
             if options.url is not None:

@@ -259,13 +259,16 @@ def _folder(path: Path) -> str:
     return f"{path} is a folder: give the file of a spider in it, such as {file}"
 
 
-def is_store(name: str, options: Namespace) -> bool:
+def is_store(name: str, options: Namespace, or_missing: bool = False) -> bool:
     """Tell whether *name* means a store, and not a file of something else. Raises FileError if it can't be read."""
     path = Path(name)
     if path.is_file():
         with failing(f"read {name}"):
             return path.stat().st_size > 0 and is_database(path)
-    return _is_redis(name) or (options.project is not None and options.project.has(name))
+    project = options.project
+    return _is_redis(name) or (
+        project is not None and (project.has(name) or (or_missing and not path.exists()))
+    )
 
 
 def header_at_place(place: Place, options: Namespace) -> Header | None:

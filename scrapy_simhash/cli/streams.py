@@ -213,7 +213,8 @@ def encodable(text: str, stream: TextIO) -> str:
 
 def show(facts: Mapping[str, Any], lines: Iterable[str], is_json: bool) -> None:
     """Write *facts* to standard output as JSON, or else as *lines*."""
-    say(json.dumps(facts, indent=2) if is_json else "\n".join(lines), sys.stdout)
+    with failing("write standard output"):
+        say(json.dumps(facts, indent=2) if is_json else "\n".join(lines), sys.stdout)
 
 
 def counted(counts: Mapping[str, int], always: Container[str], is_json: bool) -> str:

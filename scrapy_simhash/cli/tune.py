@@ -87,7 +87,7 @@ def pairs_from(options: Namespace, progress: Progress) -> Pairs:
     """Return the pairs of the source. Raises FileError if it has none."""
     if _has_pages(options):
         found = _of_pages(options, progress)
-    elif options.source != STDIN and _is_store(options):
+    elif options.source != STDIN and is_store(options.source, options, or_missing=True):
         found = _of_store(place_of(options.source, options), progress)
     else:
         with open_input(options.source) as given:
@@ -104,12 +104,6 @@ def pairs_from(options: Namespace, progress: Progress) -> Pairs:
 #: Endings of JSON Lines, as Scrapy has them: with no line of JSON in it, such a file is a damaged report.
 _LINES = (".jsonl", ".jl", ".jsonlines", ".ndjson")
 _FIELDS = ("html_field", "text_field", "url_field", "time_field")
-
-
-def _is_store(options: Namespace) -> bool:
-    """Tell whether the source is a store; in a project, what is no file at all is a misspelt spider."""
-    is_missing = options.project is not None and not Path(options.source).exists()
-    return is_missing or is_store(options.source, options)
 
 
 def _has_pages(options: Namespace) -> bool:

@@ -23,7 +23,7 @@ from scrapy_simhash.cli.main import main
 from scrapy_simhash.cli.verbs import VERBS
 from tests.cli.conftest import Cli
 from tests.cli.example_files import READING
-from tests.cli.test_main import posix_only, started
+from tests.cli.test_main import linux_only, posix_only, started
 from tests.docs.reader import ROOT
 from tests.store.sqlite.stores import connected
 
@@ -337,6 +337,19 @@ def test_an_output_that_is_an_input_is_refused_by_whatever_name(
         assert (status, said) == (2, "")
         assert complaint.endswith(f"{called} is an input, and would replace it: give another name\n")
         assert (folder / file).read_bytes() == before
+
+
+# --- 1: a full disk.
+
+
+@linux_only
+@pytest.mark.parametrize("name", VERBS)
+def test_it_is_1_and_one_sentence_if_the_disk_is_full(name: str, folder: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = started(*READING[name], stdout=full.fileno())
+        _, complained = process.communicate(timeout=60)
+    assert complained.endswith(b"scrapy-simhash: cannot write standard output: No space left on device\n")
+    assert (process.returncode, complained.count(b"\n")) == (1, 1)
 
 
 # --- 130 and 141: signals.

@@ -85,7 +85,7 @@ def test_a_full_disk_is_told_once(tmp_path: Path) -> None:
     assert done.stderr == b"scrapy-simhash: cannot write /dev/full: No space left on device\n"
     assert done.returncode == 1
     with Path("/dev/full").open("wb") as full:
-        for further in ([*arguments], ["--help"], ["--completion", "bash"]):
+        for further in (["--help"], ["--completion", "bash"]):
             process = started(*further, stdout=full.fileno())
             _, complained = process.communicate(timeout=60)
             assert complained == b"scrapy-simhash: cannot write standard output: No space left on device\n"

@@ -250,6 +250,29 @@ def test_scrapy_simhash_alone_knows_the_project_too(tmp_path: Path) -> None:
         assert said.stderr == ""
 
 
+@pytest.mark.parametrize(
+    ("file", "line", "complaint"),
+    [
+        ("settings.py", "oops(", "the settings of this Scrapy project cannot be loaded: SyntaxError: "),
+        ("settings.py", "SIMHASH_MIN_SIMILARITY = 3", "SIMHASH_MIN_SIMILARITY must be above 0 and at most 1"),
+        (
+            "spiders/tides.py",
+            "1 / 0",
+            "the spiders of this Scrapy project cannot be loaded: ZeroDivisionError",
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_project_is_one_sentence(
+    file: str, line: str, complaint: str, tmp_path: Path
+) -> None:
+    with (project(tmp_path) / "harbour" / file).open("a", encoding="utf-8") as opened:
+        opened.write(f"{line}\n")
+    command = [sys.executable, "-m", "scrapy_simhash", "info", "tides"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(f"scrapy-simhash: {complaint}")
+
+
 def test_outside_of_a_project_a_store_must_be_named(tmp_path: Path) -> None:
     status, complaint = refused(tmp_path, "info")
     assert (status, complaint) == (
@@ -282,21 +305,3 @@ def test_the_help_names_every_command(tmp_path: Path) -> None:
 def test_wrong_usage_is_status_2(arguments: list[str], complaint: str, tmp_path: Path) -> None:
     status, said = refused(tmp_path, *arguments)
     assert (status, complaint in said) == (2, True)
-
-
-PROBE = """
-import sys
-import scrapy.cmdline
-before = set(sys.modules)
-import scrapy_simhash.cli.scrapy_command
-print(*sorted(set(sys.modules) - before))
-"""
-
-
-def test_scrapy_s_other_commands_import_next_to_nothing_of_it() -> None:
-    done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, encoding="utf-8", check=True)
-    assert done.stdout.split() == [
-        "scrapy_simhash",
-        "scrapy_simhash.cli",
-        "scrapy_simhash.cli.scrapy_command",
-    ]

@@ -261,6 +261,7 @@ class RecordWriter:
 
     def __init__(self, path: str, marks: Marks | None) -> None:
         self._path = path
+        self._name = "standard output" if path == STDOUT else path
         self._marks = marks
         self._stack = ExitStack()
         self._writer: Any = None
@@ -281,7 +282,7 @@ class RecordWriter:
             raise ValueError(f"the writer was opened for the marks {list(self._marks or ())}")
         if self._writer is None:
             self._open(self._kind_of(record))
-        with failing(f"write {self._path}"):
+        with failing(f"write {self._name}"):
             self._writer.write(record, marks)
 
     def _kind_of(self, record: Record) -> str:
@@ -301,7 +302,7 @@ class RecordWriter:
         """Write the end of what was begun, also if that was nothing."""
         if self._writer is None:
             self._open(".jsonl")
-        with failing(f"write {self._path}"):
+        with failing(f"write {self._name}"):
             self._writer.close()
             self._stack.pop_all().close()
 
@@ -338,7 +339,7 @@ class RecordWriter:
             stream = BufferedWriter(raw, BUFFER)
             try:
                 yield cast("IO[bytes]", stream)
-                with failing(f"write {self._path}"):
+                with failing(f"write {self._name}"):
                     stream.flush()
             finally:
                 # What could not be written a moment ago cannot be written now.
