@@ -93,15 +93,14 @@ def test_a_way_finds_up_to_three_bits_and_no_fourth_among_many(
     make: Callable[[Plan, list[int]], Way],
 ) -> None:
     draw = random.Random(3)
-    values = [draw.getrandbits(64) for _ in range(5)]
+    values = [draw.getrandbits(64) for _ in range(3)]
     # One bit in each block, and all in one; what differs in the highest and the lowest bit.
     far = [(63,), (63, 0), (60, 31, 2), (63, 62, 61), (60, 50, 31, 2), (3, 2, 1, 0)]
-    queries = (0, 0x4BBB_22FB_BC29_D9B5)
-    values += [flipped(query, bits) for query in queries for bits in far]
+    query = 0x4BBB_22FB_BC29_D9B5
+    values += [flipped(query, bits) for bits in far]
     way = make(Plan.classic(max_distance=3, blocks=6), values)
-    for query in queries:
-        assert way.find(query) == scanned(values, query, 3)
-        assert len(way.find(query)) == 4
+    assert way.find(query) == scanned(values, query, 3)
+    assert len(way.find(query)) == 4
 
 
 @given((key_masks | fingerprints).map(Permutation), fingerprints, fingerprints)

@@ -234,10 +234,10 @@ def test_only_what_the_kernel_does_not_know_is_left_to_pure_python() -> None:
 
 def test_every_page_of_the_example_site_is_read_alike(pages: list[Page]) -> None:
     wrong = {}
-    for page in pages:
+    for number, page in enumerate(pages):
         root = parse(page.body(), page.content_type)
         assert is_covered(root)
-        if lines := page_differences(root):
+        if lines := page_differences(root, None, FINGERPRINTERS[number % 5 :][:2]):
             wrong[page.address.key] = lines
     assert wrong == {}
 
