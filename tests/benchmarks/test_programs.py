@@ -28,7 +28,7 @@ SMALLEST: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
               lambda found: found["pairs at 1,000"]["pairs(values)"]["recall"] == 1),
     "kernel": ("--example --pages 3 --repeats 1",
                lambda found: found["microseconds of a text"]["pure"]),
-    "shared_text": ("--orders 1 --plans series", lambda found: found["by the default rule"]["all sites"]["kept"]),
+    "shared_text": ("--orders 1 --plans marked", lambda found: found["by the default rule"]["all sites"]["kept"]),
     "stores": ("--claims 60 --rounds 1 --pages 60 --sizes 60",
                lambda found: found["bytes a page"][1]["contents"] == 60),
     "tuning": ("", lambda found: found["skipped"]),

@@ -124,29 +124,6 @@ async def test_a_profile_that_is_pinned_meanwhile_takes_the_place_of_what_was_le
 
 
 @waits
-async def test_who_is_overtaken_between_reading_and_writing_joins_again(
-    shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
-        mine, its = SiteProfiles(one), SiteProfiles(other)
-        await taught(mine, SUBJECTS[:20])
-        ask = link_of(one).ask
-        overtaken = iter([[about] for about in SUBJECTS[20:25]])
-
-        async def asked_in_between(name: str, *arguments: Any) -> Any:
-            if name == "replace_note" and (abouts := next(overtaken, None)):
-                await taught(its, abouts)
-                await its.share()
-            return await ask(name, *arguments)
-
-        monkeypatch.setattr(link_of(one), "ask", asked_in_between)
-        await mine.share()
-        assert (await profile_of(one)).pages == 25
-        assert dict((await profile_of(one)).known())[2] == 25
-        assert next(overtaken, None) is None
-
-
-@waits
 async def test_pages_of_a_host_that_come_at_once_ask_once(
     shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
