@@ -163,8 +163,10 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
-@pytest.mark.parametrize("wanted", ["pure", "native"])
+@pytest.mark.parametrize(
+    ("wanted", "method"),
+    [("pure", "spawn"), *(("native", method) for method in multiprocessing.get_all_start_methods())],
+)
 def test_all_of_it_works_in_a_pool(
     wanted: str, method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
