@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from scrapy_simhash.files.batch import cluster, dedup
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.index import Match, SimhashIndex, hamming_distance
+    from scrapy_simhash.observers.recrawl.middlewares import (
+        SimhashLinksMiddleware,
+        SimhashValidatorsMiddleware,
+    )
     from scrapy_simhash.observers.recrawl.recrawling import RequestNotDue
     from scrapy_simhash.observers.url_rules.guard import RequestSkipped
     from scrapy_simhash.page.fingerprint import Fingerprint
@@ -61,7 +65,9 @@ _HOMES = {
     "SimhashError": "exceptions",
     "SimhashIndex": "index",
     "SimhashItemPipeline": "crawl.item_pipeline",
+    "SimhashLinksMiddleware": "observers.recrawl.middlewares",
     "SimhashSpiderMiddleware": "crawl.spider_middleware",
+    "SimhashValidatorsMiddleware": "observers.recrawl.middlewares",
     "Status": "verdict",
     "StoreDamaged": "exceptions",
     "StoreError": "exceptions",
@@ -97,7 +103,9 @@ __all__ = [
     "SimhashError",
     "SimhashIndex",
     "SimhashItemPipeline",
+    "SimhashLinksMiddleware",
     "SimhashSpiderMiddleware",
+    "SimhashValidatorsMiddleware",
     "Status",
     "StoreDamaged",
     "StoreError",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from os import PathLike
 from typing import Any, TypeVar, cast
 
 from scrapy_simhash.config import Config
@@ -42,12 +43,14 @@ class NearDuplicateDetector:
     def __init__(
         self,
         config: Config | None = None,
-        store: Store | None = None,
+        store: Store | str | PathLike[str] | None = None,
         clock: Callable[[], float] = time.time,
         *,
         fingerprinter: PageFingerprinter | None = None,
     ) -> None:
-        """Make a detector that keeps pages in *store*: in memory if None, else a store opened for the same header.
+        """Make a detector that keeps pages in *store*: in memory if None, in an SQLite file if it is a path.
+
+        Or a store of another kind, opened for the same header; see `header_for`. `close` it at the end.
 
         A remote store is waited for, in an event loop of this detector; where one runs already, call the coroutine
         methods. *clock* returns the current time in seconds of
@@ -66,6 +69,10 @@ class NearDuplicateDetector:
         self._has_scopes = self.config.scope != "crawl"
         self.fingerprinter = fingerprinter or PageFingerprinter(self.config)
         self._was_given_store = store is not None
+        if isinstance(store, str | PathLike):
+            from scrapy_simhash.store.sqlite import SqliteStore
+
+            store = SqliteStore(store, header_for(self.config))
         # An empty store is false, since it has a length.
         self.store: Store = self._new_store() if store is None else store
         # In which a remote store is asked where nobody can await it.

@@ -15,6 +15,7 @@ from scrapy_simhash import (
     NearDuplicateDetector,
     Reason,
     Status,
+    StoreMismatch,
     StoreUnavailable,
     Verdict,
 )
@@ -327,6 +328,16 @@ class OneAnswer(MemoryStore):
     def claim(self, posting: Posting) -> Claim:
         self.postings.append(posting)
         return Claim(None, 7, 7, "https://seen.example/", 2, 0.9)
+
+
+def test_a_path_is_a_file_that_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "pages.sqlite"
+    for place, status in ((path, Status.NEW), (str(path), Status.REVISIT)):
+        detector = NearDuplicateDetector(Config(scope="host"), place)
+        assert detector.check(ENGLISH, A).status is status
+        detector.close()
+    with pytest.raises(StoreMismatch, match="SIMHASH_SCOPE"):
+        NearDuplicateDetector(Config(), path)
 
 
 def test_any_store_of_the_protocol_will_do_and_is_asked_once_a_page() -> None:

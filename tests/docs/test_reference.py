@@ -19,7 +19,7 @@ from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.observers.changes import Change
 from scrapy_simhash.observers.floods import Kind
 from scrapy_simhash.observers.recrawl.schedule import NotDue
-from tests.docs.reader import DOCS, ROOT, TEXTS, entries, sections
+from tests.docs.reader import DOCS, README, ROOT, TEXTS, entries, sections
 
 REFERENCE = DOCS / "reference"
 RESULTS = REFERENCE / "results.rst"
@@ -147,6 +147,21 @@ def test_every_public_name_is_in_the_api_and_there_is_no_other() -> None:
     text = (REFERENCE / "python.rst").read_text("utf-8")
     shown = re.findall(r"^\.\. auto(?!module)\w+:: scrapy_simhash\.(\w+)$", text, flags=re.MULTILINE)
     assert sorted(shown) == sorted(scrapy_simhash.__all__)
+
+
+#: Modules whose names are public, beside the package itself.
+PUBLIC = {"duckdb", "index", "schemes", "shell", "signals", "spark", "store", "store.sqlite"}
+
+
+@pytest.mark.parametrize(
+    "page", [README, *sorted((DOCS / "how-to").glob("*.rst"))], ids=lambda page: page.stem
+)
+def test_a_guide_imports_public_names_only(page: Path) -> None:
+    text = page.read_text("utf-8")
+    modules = set(re.findall(r"(?:from|import) scrapy_simhash\.([\w.]+)", text))
+    assert modules <= PUBLIC
+    lists = re.findall(r"from scrapy_simhash import (.+)", text)
+    assert {name.strip() for names in lists for name in names.split(",")} <= {*scrapy_simhash.__all__, *PUBLIC}
 
 
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: str(page.relative_to(ROOT)))
