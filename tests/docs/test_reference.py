@@ -161,7 +161,10 @@ def test_a_guide_imports_public_names_only(page: Path) -> None:
     modules = set(re.findall(r"(?:from|import) scrapy_simhash\.([\w.]+)", text))
     assert modules <= PUBLIC
     lists = re.findall(r"from scrapy_simhash import (.+)", text)
-    assert {name.strip() for names in lists for name in names.split(",")} <= {*scrapy_simhash.__all__, *PUBLIC}
+    assert {name.strip() for names in lists for name in names.split(",")} <= {
+        *scrapy_simhash.__all__,
+        *PUBLIC,
+    }
 
 
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: str(page.relative_to(ROOT)))
