@@ -181,7 +181,9 @@ class SimhashDownloaderMiddleware:
         )
         if command := advice_of(self.crawler).on_crawl():
             logger.info(
-                "To see which page repeats which: %(command)s", {"command": command}, extra={"spider": spider}
+                "To see which pages are near-duplicates of which: %(command)s",
+                {"command": command},
+                extra={"spider": spider},
             )
         self._slow_pages.spider_closed(spider)
 

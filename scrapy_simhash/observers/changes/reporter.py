@@ -103,9 +103,7 @@ class ChangeReporter(Observer):
                 file.write_text(f"{number} {since}", "ascii")
         except Exception:
             # Without a beginning there is nothing to compare with.
-            self._failed(
-                "Error while beginning %(about)s: no changes are told by this crawl", "SIMHASH_CHANGES"
-            )
+            self._failed("Error while beginning %(about)s: this crawl reports no changes", "SIMHASH_CHANGES")
             self._book.close()
             self._book = None
 
@@ -166,8 +164,8 @@ class ChangeReporter(Observer):
         )
         if unknown:
             logger.info(
-                "No page is told as gone for being no longer linked: %(pages)s could not be read, and nobody knows"
-                " what they lead to",
+                "No page is reported as gone because nothing links to it: %(pages)s could not be read, and it is not"
+                " known what they link to",
                 {"pages": counted(unknown, "page")},
                 extra={"spider": self._crawler.spider},
             )

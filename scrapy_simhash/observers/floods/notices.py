@@ -64,18 +64,19 @@ class FloodNotices:
 
     def _log(self, flood: Flood) -> None:
         if flood.kind in WALLS:
-            action = "they are requested on, since there may be pages behind it"
+            action = "they are still requested, because other pages may come after it"
         elif self._skips:
             action = "no more are requested"
         else:
             action = "SIMHASH_URL_RULES = 'skip' would request no more"
         self._told += 1
-        end = " - further floods are logged at level DEBUG" if self._told == MOST_WARNINGS else ""
+        end = " - further ones are logged at level DEBUG" if self._told == MOST_WARNINGS else ""
         logger.log(
             logging.WARNING if self._told <= MOST_WARNINGS else logging.DEBUG,
-            "Flood (%(kind)s): %(size)d URLs in a row of %(group)s on %(host)s brought nothing new, the latest"
+            "%(what)s (%(kind)s): %(size)d URLs in a row of %(group)s on %(host)s brought nothing new, the latest"
             " %(page)s; %(action)s. Some of the URLs: %(urls)s%(end)s",
             {
+                "what": "Interstitial" if flood.kind in WALLS else "Trap",
                 "kind": flood.kind.value,
                 "size": flood.size,
                 "group": flood.group,

@@ -63,7 +63,7 @@ def test_a_flood_is_counted_and_told(caplog: pytest.LogCaptureFixture) -> None:
         "http://example.com/",
         10,
     )
-    assert "Flood (trap): 59 URLs in a row of /day/{number} on example.com brought nothing new" in caplog.text
+    assert "Trap (trap): 59 URLs in a row of /day/{number} on example.com brought nothing new" in caplog.text
     assert "no more are requested" in caplog.text
 
 
@@ -76,7 +76,7 @@ def test_what_stands_before_other_pages_is_told_and_never_stopped(caplog: pytest
     crawl = Crawl()
     assert not crawl.tell(b"<h1>Sign in</h1><input type=password>")
     assert crawl.stats == {"flood/login_wall": 1}
-    assert "there may be pages behind it" in caplog.text
+    assert "they are still requested" in caplog.text
 
 
 def test_pages_without_text_are_a_flood_only_if_they_are_shells() -> None:
@@ -111,5 +111,5 @@ def test_few_floods_are_warned_of(caplog: pytest.LogCaptureFixture, monkeypatch:
     for _ in range(4):
         crawl.tell()
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING", "DEBUG", "DEBUG"]
-    assert "further floods are logged at level DEBUG" in caplog.records[1].getMessage()
+    assert "further ones are logged at level DEBUG" in caplog.records[1].getMessage()
     assert crawl.stats == {"flood/trap": 4}
