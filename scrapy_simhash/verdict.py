@@ -166,7 +166,7 @@ class Verdict:
             "near_miss": self.near_miss and self.near_miss.to_dict(),
             "last_seen": None if self.last_seen is None else written(self.last_seen),
             "confirmed": self.is_confirmed if is_revisit else None,
-            "fingerprint": self.fingerprint and self.fingerprint.hex,
+            "fingerprint": self.fingerprint and f"{self.fingerprint.value:016x}",
         }
 
     @classmethod

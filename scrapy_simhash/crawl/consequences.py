@@ -70,7 +70,10 @@ class Consequences:
                 "Error while choosing an action for %(about)s: the page is kept", response
             )
         try:
-            self._mark(page)
+            write_result(page.verdict, page.decision, request)
+            count_verdict(self._increase, page.verdict)
+            if page.decision.protected is not None:
+                self._count_protected(page, page.decision.protected)
         except Exception:
             self._observers.give_up(LATE_ERROR, page.response)
             # The spider middleware does what the meta says, and so it is told to nobody else.
@@ -103,12 +106,7 @@ class Consequences:
         # Who looks at a single page wants to see it.
         return decision if self._is_crawl or decision.action is None else Decision(Action.MARK)
 
-    def _mark(self, page: JudgedPage) -> None:
-        write_result(page.verdict, page.decision, page.request)
-        count_verdict(self._increase, page.verdict)
-        protected = page.decision.protected
-        if protected is None:
-            return
+    def _count_protected(self, page: JudgedPage, protected: Protection) -> None:
         self._increase(f"{names.STAT_PROTECTED}/{protected.value}")
         if protected is Protection.START and self._once.is_first("start page"):
             self._tell_of_start_pages(page.verdict, page.response.url)

@@ -43,7 +43,10 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
         """Raise NearDuplicate for a page to be dropped: its callback is not called, its errback is."""
-        if _action_on(response) == Action.DROP_PAGE:
+        result = None if response.request is None else response.request.meta.get(names.META_RESULT)
+        # Of most pages nothing was decided, and no function is called.
+        is_decided = isinstance(result, dict) and result.get("action") is not None
+        if is_decided and _action_on(response) == Action.DROP_PAGE:
             # Counted here and not below: an errback, and each rule of a CrawlSpider has one, ends the matter.
             raise self._drops.page(response)
 

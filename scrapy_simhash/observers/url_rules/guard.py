@@ -316,7 +316,7 @@ class UrlRuleGuard(Observer):
         """Return how the page of *request* came, see `Page.asked` and what follows there; to be asked once."""
         meta, url = request.meta, request.url
         asked = self._asked_for(request) if "redirect_urls" in meta else url
-        parent = own_of(request).get(names.PARENT, None if is_start(request) else "")
+        parent = meta.get(names.META_OWN, {}).get(names.PARENT, None if is_start(request) else "")
         return asked, parent, bool(self._after_all) and self._after_all.pop(url, False)
 
     def _asked_for(self, request: Request) -> str:
