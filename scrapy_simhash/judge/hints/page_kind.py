@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import chain, islice
 
 from lxml import etree
@@ -10,8 +11,17 @@ from lxml import etree
 from scrapy_simhash.page.structured import MAX_SCRIPT, MAX_THINGS, is_part, scripts, things_in, type_name
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.main_text import LINKED
-from scrapy_simhash.page.text.outline import NEVER_HIDDEN, Walk
-from scrapy_simhash.page.text.tags import HEADINGS, INLINE, UNSEEN, Region, attributes_of, region
+from scrapy_simhash.page.text.outline import NEVER_HIDDEN
+from scrapy_simhash.page.text.tags import (
+    HEADINGS,
+    INLINE,
+    TAG_REGION,
+    TELLING,
+    UNSEEN,
+    Region,
+    attributes_of,
+    region,
+)
 
 #: One thing on sale, and offers of one.
 PRODUCTS = frozenset(
@@ -148,79 +158,88 @@ def _tallies(root: etree._Element) -> tuple[_Tally, _Tally]:
     kept, doubted = _Tally(), _Tally()
     tally = kept
     links: list[str] = []
-    plain = linked = 0
+    plain = linked = nodes = 0
     inside_link = inside_main = inside_heading = 0
     doubted_since: etree._Element | None = None
-    claims: list[Region] = []
-    skipped = False
-    nodes = 0
+    #: The elements that are open, with their names and claims, and the nodes that come after each.
+    opened: list[tuple[etree._Element, str, Region, Iterator[etree._Element]]] = []
+    following = iter((root,))
 
     def flush() -> None:
         nonlocal links, plain, linked
-        if plain or linked or links:
-            tally.add(links, plain, linked, inside_heading > 0)
-            # A link may hold a whole card: a picture, a heading, a teaser.
-            links, plain, linked = links[-1:] if inside_link else [], 0, 0
+        tally.add(links, plain, linked, inside_heading > 0)
+        # A link may hold a whole card: a picture, a heading, a teaser.
+        links, plain, linked = links[-1:] if inside_link else [], 0, 0
 
-    walk = Walk(root)
-    for event, element in walk:
-        nodes += event != "end"
-        if nodes > MAX_NODES:
-            break
-        if event == "start":
-            tag = _name(element)
-            claim = region(tag, attributes_of(element))
+    while True:
+        element = next(following, None)
+        if element is None:
+            element, tag, claim, following = opened.pop()
+            inside_link -= tag == "a"
+            if tag not in INLINE:
+                if plain or linked or links:
+                    flush()
+                inside_heading -= tag in HEADINGS
+                inside_main -= claim is _MAIN
+            if element is doubted_since:
+                doubted_since, tally = None, kept
+            text = element.tail
+        else:
+            nodes += 1
+            if nodes > MAX_NODES:
+                break
+            name = element.tag
+            tag = name.rpartition("}")[2] if isinstance(name, str) else ""
+            claim = _region_of(element, tag) if tag else _HIDDEN
             if (
                 tag in UNSEEN
-                or (claim is Region.HIDDEN and tag not in NEVER_HIDDEN)
-                or claim is Region.CHROME
-                or (claim is Region.HEADER and not inside_main)
+                or (claim is _HIDDEN and tag not in NEVER_HIDDEN)
+                or claim is _CHROME
+                or (claim is _HEADER and not inside_main)
             ):
-                # The next event is this element's end: its tail is read, its inside is not.
-                skipped = walk.skips = True
-                continue
-            claims.append(claim)
-            if tag not in INLINE:
-                flush()
-                inside_heading += tag in HEADINGS
-                inside_main += claim is Region.MAIN
-            if claim is Region.LIKELY_CHROME and doubted_since is None:
-                doubted_since, tally = element, doubted
-            if tag == "a":
-                inside_link += 1
-                href = (element.get("href") or "").strip()
-                if href and not href.lower().startswith(_NOWHERE):
-                    links.append(href.partition("#")[0])
-            text = element.text
-        else:
-            if skipped:
-                skipped = False
-            elif event == "end":
-                tag, claim = _name(element), claims.pop()
-                inside_link -= tag == "a"
+                # What comes after it is read, and not what is inside.
+                text = element.tail
+            else:
+                opened.append((element, tag, claim, following))
+                following = element.iterchildren()
                 if tag not in INLINE:
-                    flush()
-                    inside_heading -= tag in HEADINGS
-                    inside_main -= claim is Region.MAIN
-                if element is doubted_since:
-                    doubted_since, tally = None, kept
-            if element is root:
-                break
-            text = element.tail
+                    if plain or linked or links:
+                        flush()
+                    inside_heading += tag in HEADINGS
+                    inside_main += claim is _MAIN
+                if claim is _LIKELY_CHROME and doubted_since is None:
+                    doubted_since, tally = element, doubted
+                if tag == "a":
+                    inside_link += 1
+                    href = (element.get("href") or "").strip()
+                    if href and not href.lower().startswith(_NOWHERE):
+                        links.append(href.partition("#")[0])
+                text = element.text
+        if not opened:
+            break
         if text:
             length = len("".join(text.split()))
             if inside_link:
                 linked += length
             else:
                 plain += length
-    flush()
+    if plain or linked or links:
+        flush()
     kept.close()
     doubted.close()
     return kept, doubted
 
 
-def _name(element: etree._Element) -> str:
-    return str(element.tag).rpartition("}")[2]
+# The look-up of an enumeration's member costs more than that of a name.
+_HIDDEN, _CHROME, _HEADER = Region.HIDDEN, Region.CHROME, Region.HEADER
+_LIKELY_CHROME, _MAIN, _PLAIN = Region.LIKELY_CHROME, Region.MAIN, Region.PLAIN
+
+
+def _region_of(element: etree._Element, tag: str) -> Region:
+    """Return what an element with the name *tag* claims to hold: by its tag alone if no attribute tells anything."""
+    if TELLING.isdisjoint(element.keys()):
+        return TAG_REGION.get(tag, _PLAIN)
+    return region(tag, attributes_of(element))
 
 
 #: ``meta`` elements that are looked at.

@@ -121,8 +121,8 @@ NEUTRAL_WORDS = frozenset(
     " wrapper".split()
 )
 _BESIDE_HEADER = HEADER_WORDS | NEUTRAL_WORDS
-# The attributes that tell anything about the text inside.
-_TELLING = frozenset("class hidden id itemprop role style".split())
+#: The attributes that tell anything about the text inside.
+TELLING = frozenset("class hidden id itemprop role style".split())
 #: From how many attributes on these are picked out: few elements have ten.
 _MANY = 50
 
@@ -161,7 +161,7 @@ def attributes_of(element: etree._Element) -> list[tuple[str, str]]:
     """
     if len(element.attrib) <= _MANY:
         return element.items()
-    return [(name, element.get(name, "")) for name in element.keys() if name in _TELLING]  # noqa: SIM118
+    return [(name, element.get(name, "")) for name in element.keys() if name in TELLING]  # noqa: SIM118
 
 
 def region(tag: str, attributes: list[tuple[str, str]]) -> Region:
@@ -177,7 +177,7 @@ def claim_of(tag: str, attributes: list[tuple[str, str]]) -> Claim:
     claim = TAG_CLAIM.get(tag, PLAIN)
     names = PLAIN
     for name, value in attributes:
-        if name not in _TELLING:
+        if name not in TELLING:
             continue
         if name == "class" or name == "id":
             if tag not in SPEAKS_FOR_ITSELF and (name == "class" or _is_name_of_part(tag, value)):
