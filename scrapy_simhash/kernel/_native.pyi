@@ -6,9 +6,9 @@ from lxml.etree import _Element
 
 from scrapy_simhash.page.reading import KnownSite, Reading
 from scrapy_simhash.page.text.columns import Columns as Columns
+from scrapy_simhash.page.text.document import Paragraph
 
 _Settings = tuple[int, int, bool, bool]
-_Paragraph = tuple[str, tuple[str, ...], int, str, float, float, int]
 _HeadLink = tuple[str | None, str, str | None, str | None]
 _Language = tuple[str | None, int, int]
 
@@ -28,7 +28,7 @@ class Reader:
     ) -> list[Reading | None]: ...
     def extract(
         self, root: _Element, language: str | None
-    ) -> tuple[str, _Language, tuple[str, ...], list[_Paragraph]] | None: ...
+    ) -> tuple[str, _Language, tuple[str, ...], tuple[Paragraph, ...]] | None: ...
 
 class PieceTable:
     subjects: int

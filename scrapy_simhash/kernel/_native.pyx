@@ -80,6 +80,7 @@ cdef class Rules:
         self._classify = definition.classify
         self._fingerprint, self._reading = definition.fingerprint, definition.reading
         self._with_facts = definition.with_facts
+        self._paragraph, self._zones, self._reasons = definition.paragraph, definition.zones, definition.reasons
         self._take_words(&self.c.tags, definition.tags)
         self._take_words(&self.c.roles, definition.roles)
         self._take_words(&self.c.names, definition.names)
@@ -551,15 +552,11 @@ cdef class Reader:
             self._give_back(p)
 
     def extract(self, _Element root not None, str language):
-        """Return (title, language, subject, paragraphs) of a page.
-
-        The language is (declared code, what choose() answered). A paragraph is (text, tokens, zone, path,
-        link density, reason), zone and reason as numbers.
-        """
+        """Return (title, language, subject, paragraphs) of a page; the language is (declared code, what choose() answered)."""
         cdef page *p = self._take()
         try:
             declared = self._classify(p, root, language)
-            return None if declared is None else document_of(p, declared)
+            return None if declared is None else document_of(p, declared, self.rules)
         finally:
             self._give_back(p)
 
@@ -687,7 +684,7 @@ cdef list paths_of(const page *p):
     return paths
 
 
-cdef tuple document_of(page *p, str declared):
+cdef tuple document_of(page *p, str declared, Rules rules):
     cdef const block *b
     cdef const token *t
     cdef const uint32_t *run = page_run(p)
@@ -697,12 +694,17 @@ cdef tuple document_of(page *p, str declared):
         t = page_token(p, i)
         tokens.append(string_of(token_text(p, t), t.n))
     paths = paths_of(p)
-    paragraphs = []
+    cdef list paragraphs = [], offers = []
+    cdef tuple words, zones = rules._zones, reasons = rules._reasons
     for i in range(page_blocks(p)):
         b = page_block(p, i)
         words = tuple([tokens[run[k]] for k in range(b.run, b.run + b.tokens)])
-        paragraphs.append((string_of(page_text(p) + b.text, b.n), words, b.zone, paths[b.path],
-                           b.link_length / <double>b.length, b.reason))
+        if b.zone == ZONE_OFFER:
+            offers.append(" ".join(words))
+        paragraphs.append(tuple.__new__(rules._paragraph, (
+            string_of(page_text(p) + b.text, b.n), words, zones[b.zone], paths[b.path],
+            b.link_length / <double>b.length, reasons[b.reason],
+        )))
     title = string_of(page_text(p) + p.title, p.title_n)
     subject = tuple([tokens[run[k]] for k in range(p.subject.run, p.subject.run + p.subject.n)])
-    return title, (declared or None, p.chosen_language), subject, paragraphs
+    return title, (declared or None, p.chosen_language), tuple(offers) or subject, tuple(paragraphs)

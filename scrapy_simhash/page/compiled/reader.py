@@ -10,15 +10,13 @@ from typing import NamedTuple
 from lxml import etree
 
 from scrapy_simhash import kernel
-from scrapy_simhash.page.compiled.definition import LANGUAGES, ZONES, definition
+from scrapy_simhash.page.compiled.definition import LANGUAGES, definition
 from scrapy_simhash.page.features import features, shingle_counts, whole_text
 from scrapy_simhash.page.fingerprint import digest, fold, number, occurrences, sketch
 from scrapy_simhash.page.language.choose import DECLARED, SCRIPTS
 from scrapy_simhash.page.language.detect import WRITTEN_IN_HAN
 from scrapy_simhash.page.reading import KnownSite, Reading
 from scrapy_simhash.page.text import Document, extract, parse, plain_text
-from scrapy_simhash.page.text.document import Paragraph
-from scrapy_simhash.page.text.main_text import REASONS
 
 
 class FoldSettings(NamedTuple):
@@ -46,14 +44,9 @@ class CompiledReader:
         found = self._reader.extract(root, language)
         if found is None:
             return None
-        title, (declared, chosen), subject, rows = found
-        paragraphs = tuple(
-            Paragraph(text, tokens, ZONES[zone], path, links, REASONS[reason])
-            for text, tokens, zone, path, links, reason in rows
-        )
-        offer = tuple(" ".join(paragraph.tokens) for paragraph in paragraphs if paragraph.zone == "offer")
+        title, (declared, chosen), subject, paragraphs = found
         named = declared if chosen == DECLARED else (*LANGUAGES, *SCRIPTS)[chosen]
-        return Document(title, named, offer or subject, paragraphs)
+        return Document(title, named, subject, paragraphs)
 
     def read(
         self,

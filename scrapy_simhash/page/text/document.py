@@ -44,9 +44,9 @@ class Document:
     @cached_property
     def main(self) -> tuple[Paragraph, ...]:
         """The paragraphs of the main text."""
-        return tuple(paragraph for paragraph in self.paragraphs if paragraph.boilerplate is None)
+        return tuple([paragraph for paragraph in self.paragraphs if paragraph.boilerplate is None])
 
     @cached_property
     def text(self) -> str:
         """The main text, a line a paragraph."""
-        return "\n".join(paragraph.text for paragraph in self.main)
+        return "\n".join([paragraph.text for paragraph in self.main])
