@@ -167,7 +167,6 @@ cdef extern from "characters.h" nogil:
 cdef class Rules:
     cdef rules c
     cdef object _load, _normalize, _has_price, _weight, _classify, _fingerprint, _reading, _with_facts
-    cdef object _paragraph, _zones, _reasons
     cdef object failure
     cdef _take_words(self, lexicon *words, dict known)
     cdef _take_numbers(self, definition)

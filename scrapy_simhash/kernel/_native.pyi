@@ -6,7 +6,7 @@ from lxml.etree import _Element
 
 from scrapy_simhash.page.reading import KnownSite, Reading
 from scrapy_simhash.page.text.columns import Columns as Columns
-from scrapy_simhash.page.text.document import Paragraph
+from scrapy_simhash.page.text.document import Paragraph, Zone
 
 _Settings = tuple[int, int, bool, bool]
 _HeadLink = tuple[str | None, str, str | None, str | None]
@@ -19,7 +19,15 @@ class Rules:
     def __init__(self, definition: SimpleNamespace) -> None: ...
 
 class Reader:
-    def __init__(self, rules: Rules, numbers: dict[str, int], han: frozenset[str]) -> None: ...
+    def __init__(
+        self,
+        rules: Rules,
+        numbers: dict[str, int],
+        han: frozenset[str],
+        paragraph: type[Paragraph],
+        zones: tuple[Zone, ...],
+        reasons: tuple[str | None, ...],
+    ) -> None: ...
     def read_tree(
         self, root: _Element, language: str | None, settings: _Settings, site: KnownSite | None, url: str
     ) -> Reading | None: ...

@@ -80,7 +80,6 @@ cdef class Rules:
         self._classify = definition.classify
         self._fingerprint, self._reading = definition.fingerprint, definition.reading
         self._with_facts = definition.with_facts
-        self._paragraph, self._zones, self._reasons = definition.paragraph, definition.zones, definition.reasons
         self._take_words(&self.c.tags, definition.tags)
         self._take_words(&self.c.roles, definition.roles)
         self._take_words(&self.c.names, definition.names)
@@ -491,16 +490,28 @@ cdef class Reader:
 
     A *language* is an ISO 639-1 code; what the markup declares goes before it. Settings are (shingle size, least
     number of shingles, whether digits are masked, whether there shall be a sketch). Every method returns None for
-    what the kernel does not cover. *numbers* are those of the stopword lists, *han* the languages written in Han.
+    what the kernel does not cover. *numbers* are those of the stopword lists, *han* the languages written in Han,
+    *paragraph* is the class, *zones* and *reasons* are what it has in place of their numbers.
     """
 
     cdef Rules rules
     cdef dict numbers
     cdef frozenset han
+    cdef object paragraph
+    cdef tuple zones, reasons
     cdef page *spare
 
-    def __init__(self, Rules rules not None, dict numbers not None, frozenset han not None):
+    def __init__(
+        self,
+        Rules rules not None,
+        dict numbers not None,
+        frozenset han not None,
+        paragraph,
+        tuple zones not None,
+        tuple reasons not None,
+    ):
         self.rules, self.numbers, self.han = rules, numbers, han
+        self.paragraph, self.zones, self.reasons = paragraph, zones, reasons
 
     def __dealloc__(self):
         page_free(self.spare)
@@ -556,7 +567,7 @@ cdef class Reader:
         cdef page *p = self._take()
         try:
             declared = self._classify(p, root, language)
-            return None if declared is None else document_of(p, declared, self.rules)
+            return None if declared is None else document_of(p, declared, self.paragraph, self.zones, self.reasons)
         finally:
             self._give_back(p)
 
@@ -684,7 +695,7 @@ cdef list paths_of(const page *p):
     return paths
 
 
-cdef tuple document_of(page *p, str declared, Rules rules):
+cdef tuple document_of(page *p, str declared, paragraph, tuple zones, tuple reasons):
     cdef const block *b
     cdef const token *t
     cdef const uint32_t *run = page_run(p)
@@ -695,13 +706,13 @@ cdef tuple document_of(page *p, str declared, Rules rules):
         tokens.append(string_of(token_text(p, t), t.n))
     paths = paths_of(p)
     cdef list paragraphs = [], offers = []
-    cdef tuple words, zones = rules._zones, reasons = rules._reasons
+    cdef tuple words
     for i in range(page_blocks(p)):
         b = page_block(p, i)
         words = tuple([tokens[run[k]] for k in range(b.run, b.run + b.tokens)])
         if b.zone == ZONE_OFFER:
             offers.append(" ".join(words))
-        paragraphs.append(tuple.__new__(rules._paragraph, (
+        paragraphs.append(tuple.__new__(paragraph, (
             string_of(page_text(p) + b.text, b.n), words, zones[b.zone], paths[b.path],
             b.link_length / <double>b.length, reasons[b.reason],
         )))

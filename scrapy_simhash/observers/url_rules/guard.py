@@ -155,7 +155,7 @@ class UrlRuleGuard(Observer):
         url, former = request.url, 0
         look: Looks = unseen
         if text is not None and content > FETCHED:
-            former = self.rules.former(url, content, text)
+            former = self.rules.texts.former(hash((site_of(url), text)), content)
         is_silent = (
             content == FETCHED
             and verdict.reason is Reason.SHORT_TEXT

@@ -103,7 +103,9 @@ class UrlRules:
         #: Bytes that all of it takes, about.
         self.weight = 0
         self._contents = Firsts()
-        self._texts = Firsts()
+        #: By hash of site and text, the content that a text had at first: pages of equal text are equal for rules,
+        #: whatever the verdicts on them, which change as a site becomes known.
+        self.texts = Firsts()
 
     def of(self, url: str) -> HostRules:
         """Return the rules of the host of *url*, empty ones at its first page."""
@@ -131,13 +133,6 @@ class UrlRules:
         while self.weight > MOST_BYTES and len(self.hosts) > 1:
             self._forget_one()
         return given_up
-
-    def former(self, url: str, content: int, text: int) -> int:
-        """Return the *content* of the first page of the host of *url* with the hash *text*; 0 if this is the first.
-
-        Pages of equal text are equal for rules, whatever the verdicts on them, which change as a site becomes known.
-        """
-        return self._texts.former(hash((site_of(url), text)), content)
 
     def led_on(self, parent: str | None, site: str) -> list[Choice]:
         """Note that something new was reached on *site* through *parent*, and return the rules undone by that.

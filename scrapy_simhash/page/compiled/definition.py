@@ -25,7 +25,7 @@ from scrapy_simhash.page.pieces import LEAST_TOKENS as LEAST_PIECE
 from scrapy_simhash.page.reading import Reading
 from scrapy_simhash.page.structured import TYPES, facts
 from scrapy_simhash.page.text import columns, main_text, outline, subject, tags
-from scrapy_simhash.page.text.document import Paragraph, Zone
+from scrapy_simhash.page.text.document import Zone
 
 #: What is compiled of text/main_text.py, language/choose.py and features/shingles.py.
 FILTERS = "scrapy_simhash.page.compiled._main_text"
@@ -68,9 +68,6 @@ def definition() -> SimpleNamespace:
         fingerprint=Fingerprint,
         reading=Reading,
         with_facts=_with_facts,
-        paragraph=Paragraph,
-        zones=ZONES,
-        reasons=main_text.REASONS,
         character=character,
         normalize=normalize,
         # The kernel asks for no text without a digit and the first two characters of a currency.

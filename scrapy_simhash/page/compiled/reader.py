@@ -10,13 +10,15 @@ from typing import NamedTuple
 from lxml import etree
 
 from scrapy_simhash import kernel
-from scrapy_simhash.page.compiled.definition import LANGUAGES, definition
+from scrapy_simhash.page.compiled.definition import LANGUAGES, ZONES, definition
 from scrapy_simhash.page.features import features, shingle_counts, whole_text
 from scrapy_simhash.page.fingerprint import digest, fold, number, occurrences, sketch
 from scrapy_simhash.page.language.choose import DECLARED, SCRIPTS
 from scrapy_simhash.page.language.detect import WRITTEN_IN_HAN
 from scrapy_simhash.page.reading import KnownSite, Reading
 from scrapy_simhash.page.text import Document, extract, parse, plain_text
+from scrapy_simhash.page.text.document import Paragraph
+from scrapy_simhash.page.text.main_text import REASONS
 
 
 class FoldSettings(NamedTuple):
@@ -37,7 +39,8 @@ class CompiledReader:
     def __init__(self, native: ModuleType) -> None:
         self._native = native
         numbers = {code: number for number, code in enumerate(LANGUAGES)}
-        self._reader = native.Reader(native.Rules(definition()), numbers, WRITTEN_IN_HAN)
+        rules = native.Rules(definition())
+        self._reader = native.Reader(rules, numbers, WRITTEN_IN_HAN, Paragraph, ZONES, REASONS)
 
     def document(self, root: etree._Element, language: str | None) -> Document | None:
         """Return what :func:`scrapy_simhash.page.text.extract` makes of a tree."""

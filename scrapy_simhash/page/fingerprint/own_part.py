@@ -142,9 +142,13 @@ def _lengthened(byte: int) -> int:
     return byte if byte < 16 else (16 | byte & 15) << (byte // 16 - 1)
 
 
+#: The first bytes of those that are a ``PART``.
+STARTS_OF_PARTS = frozenset(bytes((first,)) for first in range(256) if first & _KIND == PART)
+
+
 def is_part(own: bytes) -> bool:
     """Tell whether *own* is a ``PART``, without reading more of it than its kind."""
-    return bool(own) and own[0] & _KIND == PART
+    return own[:1] in STARTS_OF_PARTS
 
 
 def own_part_length(first: int) -> int:

@@ -299,7 +299,7 @@ def test_pages_of_equal_text_are_equal_whatever_the_verdicts_on_them() -> None:
         url, is_early = f"{SITE}/p/{page}?sid={visit}", visit < 40
         # As long as the site is not known, half of the pages are taken for copies of one.
         content = 1 if is_early and page % 2 else 100 + page
-        former = rules.former(url, content, page)
+        former = rules.texts.former(hash((SITE, page)), content)
         rules.learn([Page(url, content, plain, former=former)])
     host = rules.of(SITE)
     assert host.in_force == ["parameter sid"]
