@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 #: Name of the default way from page to bits. Fingerprints of different schemes must never be compared: any change
 #: that moves a bit of any page's fingerprint is a new scheme.
-SCHEME = "web-2"
+SCHEME = "web-3"
 
 
 _ANY_LANGUAGE = "en"
@@ -97,7 +97,7 @@ class PageFingerprinter:
 
     @property
     def scheme(self) -> str:
-        """Name and version of the way from page to bits, as stores keep it: ``web-2``."""
+        """Name and version of the way from page to bits, as stores keep it: ``web-3``."""
         return scheme_name(self.config)
 
     def extract(
@@ -306,7 +306,7 @@ class PageFingerprinter:
 
 
 def scheme_name(config: Config) -> str:
-    """Return name and version of the scheme of *config*, as stores keep it: ``web-2``.
+    """Return name and version of the scheme of *config*, as stores keep it: ``web-3``.
 
     Raises SettingError for a scheme that there is not.
     """

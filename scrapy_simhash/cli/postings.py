@@ -3,7 +3,7 @@
 The first line says what the fingerprints were made and compared by; each further line is one posting, or what was
 learned about a site::
 
-    {"format": "scrapy-simhash postings", "version": 2, "scheme": "web-2", "width": 64, ..., "settings": {...}}
+    {"format": "scrapy-simhash postings", "version": 2, "scheme": "web-3", "width": 64, ..., "settings": {...}}
     {"key": "5a...", "url": "https://example.com/ferry", "scope": "", "value": "41f1...", "sketch": "xL...", ...}
 
 Nothing outside ASCII, so that no editor and no pipe changes it.
@@ -105,7 +105,7 @@ def posting_line(posting: Posting, duplicate_of: str | None = None) -> str:
 def begins_export(head: bytes) -> bool:
     """Tell whether a file that begins with *head* is an export, whole or damaged.
 
-    >>> begins_export(header_line(Header("web-2")).encode()), begins_export(b'{"url": "https://example.com/"}')
+    >>> begins_export(header_line(Header("web-3")).encode()), begins_export(b'{"url": "https://example.com/"}')
     (True, False)
     """
     return _BEGINNING.match(head) is not None
@@ -114,7 +114,7 @@ def begins_export(head: bytes) -> bool:
 def parsed_header(text: str) -> Header:
     """Return the header in the first line of an export. Raises ValueError, which says what is wrong.
 
-    >>> parsed_header(header_line(Header("web-2", scope="host"))).scope
+    >>> parsed_header(header_line(Header("web-3", scope="host"))).scope
     'host'
     """
     try:

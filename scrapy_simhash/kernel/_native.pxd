@@ -66,6 +66,7 @@ cdef extern from "page.h" nogil:
         int32_t *is_paragraph
         int32_t *is_cell
         int32_t *ranks
+        int32_t *containers
         int32_t *is_link
         int32_t *is_prose
         int32_t *is_offer
@@ -131,6 +132,7 @@ cdef extern from "page.h" nogil:
     int page_may_have_price(page *p, size_t i, int *answer)
     bint has_sentence_mark(const page *p, const block *b)
     bint counts_up(const page *p, const block *b)
+    bint are_beside(const page *p, const block *a, const block *b)
     int page_prepare_text(page *p, declaration declared, bint detects)
     int page_read(page *p, const fold_settings *settings, reading *result)
     int page_cut(page *p)
@@ -188,6 +190,7 @@ cdef class Columns:
     cdef const int32_t *is_paragraph
     cdef const int32_t *is_cell
     cdef const int32_t *ranks
+    cdef const int32_t *containers
     cdef int32_t *is_link
     cdef int32_t *is_prose
     cdef int32_t *is_offer
@@ -200,4 +203,5 @@ cdef class Columns:
     cdef bint has_price(self, Py_ssize_t i) except -1
     cdef bint has_sentence_mark(self, Py_ssize_t i) except -1
     cdef bint counts_up(self, Py_ssize_t i) except -1
+    cdef bint are_beside(self, Py_ssize_t i, Py_ssize_t k)
     cdef bint ends_in_letter(self, Py_ssize_t i) except -1

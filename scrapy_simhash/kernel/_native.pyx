@@ -238,6 +238,9 @@ cdef class Columns:
     cdef bint counts_up(self, Py_ssize_t i) except -1:
         return counts_up(self._page, page_block(self._page, i))
 
+    cdef bint are_beside(self, Py_ssize_t i, Py_ssize_t k):
+        return are_beside(self._page, page_block(self._page, i), page_block(self._page, k))
+
     cdef bint ends_in_letter(self, Py_ssize_t i) except -1:
         cdef int answer = 0
         raise_for(page_ends_in_letter(self._page, i, &answer), self._rules)
@@ -252,7 +255,8 @@ cdef Columns columns_of(page *p, Rules rules):
     made.has_stopwords = p.language >= 0
     made.lengths, made.link_lengths, made.tokens, made.stopwords = c.lengths, c.link_lengths, c.tokens, c.stopwords
     made.is_heading, made.is_h1, made.is_paragraph, made.is_cell = c.is_heading, c.is_h1, c.is_paragraph, c.is_cell
-    made.ranks, made.is_link, made.is_prose, made.is_offer = c.ranks, c.is_link, c.is_prose, c.is_offer
+    made.ranks, made.containers = c.ranks, c.containers
+    made.is_link, made.is_prose, made.is_offer = c.is_link, c.is_prose, c.is_offer
     made.reasons, made.sums, made.marks, made.places = c.reasons, c.sums, c.marks, c.places
     made.held, made.stops = p.columns.held, p.columns.stops
     return made

@@ -17,12 +17,12 @@ class Header:
 
     Of the rules' settings only those that the chosen rule compares by: ``SIMHASH_BLOCKS`` changes no verdict.
 
-    >>> Header.of(Config(), "web-2").rule
+    >>> Header.of(Config(), "web-3").rule
     SimilarityRule(candidate_distance=8, min_similarity=0.8)
     """
 
     scheme: str = ""
-    """How pages become fingerprints: ``SIMHASH_SCHEME`` and its version, ``web-2``."""
+    """How pages become fingerprints: ``SIMHASH_SCHEME`` and its version, ``web-3``."""
     rule: Rule = DEFAULT_RULE
     """When two of them are near-duplicates."""
     shingle_size: int = Config.shingle_size

@@ -79,10 +79,10 @@ def test_a_posting_is_one_line_of_ascii_and_comes_back_as_it_was(
 @pytest.mark.parametrize(
     "header",
     [
-        Header("web-2"),
+        Header("web-3"),
         Header("web-9", SimilarityRule(20, 0.5), 3, 1, True, "host"),
-        Header("web-2", ClassicRule()),
-        Header("web-2", ClassicRule(63)),
+        Header("web-3", ClassicRule()),
+        Header("web-3", ClassicRule(63)),
     ],
 )
 def test_a_header_comes_back_as_it_was(header: Header) -> None:
@@ -90,8 +90,8 @@ def test_a_header_comes_back_as_it_was(header: Header) -> None:
 
 
 def test_lines_are_as_they_are_documented() -> None:
-    assert header_line(Header("web-2")) == (
-        '{"format": "scrapy-simhash postings", "version": 2, "scheme": "web-2", "width": 64, "own_parts": 1,'
+    assert header_line(Header("web-3")) == (
+        '{"format": "scrapy-simhash postings", "version": 2, "scheme": "web-3", "width": 64, "own_parts": 1,'
         ' "settings": {"SIMHASH_RULE": "similarity", "SIMHASH_CANDIDATE_DISTANCE": 8, "SIMHASH_MIN_SIMILARITY": 0.8,'
         ' "SIMHASH_SHINGLE_SIZE": 2, "SIMHASH_MIN_SHINGLES": 12, "SIMHASH_MASK_DIGITS": false,'
         ' "SIMHASH_SCOPE": "crawl"}}\n'
@@ -114,9 +114,9 @@ def test_lines_are_as_they_are_documented() -> None:
 
 def test_an_export_is_its_header_and_its_postings() -> None:
     found = [Posting(b"a", "u", "", Fingerprint(1)), Posting(b"b", "v", "", Fingerprint(2))]
-    lines = [header_line(Header("web-2")), *map(posting_line, found)]
+    lines = [header_line(Header("web-3")), *map(posting_line, found)]
     export = read(*lines)
-    assert (export.header, list(export)) == (Header("web-2"), found)
+    assert (export.header, list(export)) == (Header("web-3"), found)
     # What another program wrote: other blanks, other names, a byte order mark, no last line end.
     others = [json.dumps({"later": 1, **json.loads(line)}, separators=(",", ":")) for line in lines]
     other = read(b"\xef\xbb\xbf", "\r\n".join(others))
@@ -125,7 +125,7 @@ def test_an_export_is_its_header_and_its_postings() -> None:
 
 
 POSTING = json.loads(posting_line(Posting(b"a", "u", "", Fingerprint(1))))
-HEADER = json.loads(header_line(Header("web-2")))
+HEADER = json.loads(header_line(Header("web-3")))
 SKETCHED = json.loads(posting_line(Posting(b"a", "u", "", Fingerprint(1, sketch=bytes(SKETCH_BYTES)))))
 MISSING = object()
 
@@ -179,7 +179,7 @@ WRONG_POSTINGS = [
 
 @pytest.mark.parametrize(("line", "problem"), WRONG_POSTINGS)
 def test_a_wrong_line_is_refused_by_its_number_and_the_field_that_is_wrong(line: str, problem: str) -> None:
-    export = read(header_line(Header("web-2")), json.dumps(POSTING), "\n", line, "\n", json.dumps(POSTING))
+    export = read(header_line(Header("web-3")), json.dumps(POSTING), "\n", line, "\n", json.dumps(POSTING))
     steps = iter(export)
     assert next(steps) == parsed_posting(json.dumps(POSTING))
     with pytest.raises(Refused) as caught:

@@ -19,7 +19,7 @@ SHINGLES = 400
 
 def header(rule: Rule) -> Header:
     """Return the header of fingerprints that are compared by *rule*."""
-    return Header("web-2", rule)
+    return Header("web-3", rule)
 
 
 @cache

@@ -30,6 +30,20 @@ static int32_t count_stopwords(const page *p, const block *b)
     return (int32_t)known;
 }
 
+/* The last span but one that holds a block, for each of them. */
+static void find_containers(page *p, int32_t *containers)
+{
+    size_t opened = 0;
+    p->rows.n = 0; /* the spans that are open */
+    for (size_t i = 0; i < p->blocks.n; i++) {
+        while (p->rows.n > 0 && p->spans.at[p->rows.at[p->rows.n - 1]].stop <= (int32_t)i)
+            p->rows.n--;
+        for (; opened < p->spans.n && p->spans.at[opened].start == (int32_t)i; opened++)
+            PUSH(&p->way_out, p->rows, (uint32_t)opened);
+        containers[i] = p->rows.n > 1 ? (int32_t)p->rows.at[p->rows.n - 2] : -1;
+    }
+}
+
 void make_columns(page *p)
 {
     const size_t n = p->blocks.n;
@@ -37,7 +51,7 @@ void make_columns(page *p)
     RESERVE(&p->way_out, p->numbers, COLUMNS * n + 1);
     columns *c = &p->columns;
     int32_t **const all[] = {&c->lengths, &c->link_lengths, &c->tokens, &c->stopwords, &c->is_heading, &c->is_h1,
-                             &c->is_paragraph, &c->is_cell, &c->ranks, &c->is_link, &c->is_prose, &c->is_offer,
+                             &c->is_paragraph, &c->is_cell, &c->ranks, &c->containers, &c->is_link, &c->is_prose, &c->is_offer,
                              &c->reasons, &c->marks, &c->places, &c->sums};
     _Static_assert(sizeof all / sizeof *all == COLUMNS, "every column has its place");
     for (size_t i = 0; i < COLUMNS; i++)
@@ -56,6 +70,7 @@ void make_columns(page *p)
         c->is_cell[i] = (last->tag & TAG_CELL) != 0;
         c->ranks[i] = c->is_heading[i] ? rank_of(p, b) : 0;
     }
+    find_containers(p, c->containers);
 }
 
 void take_columns(page *p)
@@ -226,12 +241,13 @@ static uint64_t level_of(const page *p, const block *b)
     return is_heading ? (uint64_t)(last->name[1] - '0') : 0;
 }
 
-static void find_headings(page *p)
+/* Those that name a subject, or all. */
+static void find_headings(page *p, bool all)
 {
     p->headings.n = 0;
     for (size_t i = 0; i < p->blocks.n; i++) {
         const block *b = &p->blocks.at[i];
-        if (b->tokens > 0 && level_of(p, b) > 0)
+        if (b->tokens > 0 && level_of(p, b) > 0 && (all || !(p->rules->unnamed_reasons >> b->reason & 1)))
             PUSH(&p->way_out, p->headings,
                  unnumbered(p, (heading){.run = b->run, .n = b->tokens, .block = (uint32_t)i}));
     }
@@ -319,34 +335,46 @@ static bool choose_own(page *p)
     return highest != 0;
 }
 
+/* Chooses what the headings and the title agree in. */
+static bool choose_agreed(page *p, heading whole)
+{
+    const char *title = p->text.at + p->title, *end = title + p->title_n, *start = title;
+    if (p->headings.n == 0)
+        return false;
+    if (title_has(p, title, end))
+        return true;
+    for (const char *at = title; at < end;) {
+        size_t length = separator_at(at, end);
+        if (length > 0) {
+            if (title_has(p, start, at))
+                return true;
+            start = at + length;
+            at = start;
+            continue;
+        }
+        unsigned step;
+        utf8_decode(at, end, &step);
+        at += step;
+    }
+    return title_has(p, start, end) || choose_held(p, whole);
+}
+
 /* Leaves the tokens of the subject in p->subject. On a page that makes an offer, the offer is the subject. */
 void find_subject(page *p)
 {
     p->subject = (heading){0};
     if (p->makes_offer)
         return;
-    const char *title = p->text.at + p->title, *end = title + p->title_n, *start = title;
-    find_headings(p);
-    heading whole = tokens_of_title(p, title, end);
-    if (p->headings.n > 0) {
-        if (title_has(p, title, end))
-            return;
-        for (const char *at = title; at < end;) {
-            size_t length = separator_at(at, end);
-            if (length > 0) {
-                if (title_has(p, start, at))
-                    return;
-                start = at + length;
-                at = start;
-                continue;
-            }
-            unsigned step;
-            utf8_decode(at, end, &step);
-            at += step;
-        }
-        if (title_has(p, start, end) || choose_held(p, whole) || choose_own(p))
-            return;
-    }
+    const char *title = p->text.at + p->title;
+    heading whole = tokens_of_title(p, title, title + p->title_n);
+    find_headings(p, false);
+    if (choose_agreed(p, whole))
+        return;
+    /* What stands in the template names the site: only where nothing else agrees with the title. */
+    size_t before = p->headings.n;
+    find_headings(p, true);
+    if ((p->headings.n > before && choose_agreed(p, whole)) || choose_own(p))
+        return;
     choose(p, whole);
 }
 
@@ -361,8 +389,7 @@ bool says_something(const page *p)
     return (int64_t)tokens >= p->rules->least_tokens;
 }
 
-/* Tells whether two blocks stand in elements of the same path. */
-static bool are_beside(const page *p, const block *a, const block *b)
+bool are_beside(const page *p, const block *a, const block *b)
 {
     uint32_t one = p->paths.at[a->path].parent, other = p->paths.at[b->path].parent;
     while (one != other) {

@@ -91,7 +91,7 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
 {
     page *p = w->p;
     uint64_t tag = tag_at(w, element->name);
-    int claim = (int)(tag & TAG_REGION_BITS);
+    int claim = claim_of_tag(tag);
     bool unseen = tag & TAG_UNSEEN;
     if (!unseen && element->properties != NULL) {
         claim = claim_of(p, element, tag);

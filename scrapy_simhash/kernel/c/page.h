@@ -48,7 +48,7 @@ enum {
 /* What is known about a word of a class attribute. */
 enum { NAME_CHROME = 1, NAME_HEADER = 2, NAME_NEUTRAL = 4, NAME_HIDDEN = 8 };
 /* Above those bits the place of a word that names chrome. In a claim it stands above the region. */
-enum { WORD_SHIFT = 4, CLAIM_REGION = 7, CLAIM_WORD = 3 };
+enum { WORD_SHIFT = 4, TAG_WORD_SHIFT = 17, CLAIM_REGION = 7, CLAIM_WORD = 3 };
 
 /* What is counted in a sample of tokens: see page/language/detect.py. */
 typedef struct {
@@ -122,9 +122,10 @@ typedef struct {
 } span;
 
 /* The blocks as the filters know them: a number a block in each, one more in sums. See page/text/columns.py. */
-enum { COLUMNS = 16 };
+enum { COLUMNS = 17 };
 typedef struct {
     int32_t *lengths, *link_lengths, *tokens, *stopwords, *is_heading, *is_h1, *is_paragraph, *is_cell, *ranks;
+    int32_t *containers; /* the span around the element, -1 for none */
     int32_t *is_link, *is_prose, *is_offer, *reasons; /* what the filters fill in */
     int32_t *marks, *places, *sums;                   /* what they may use for a while */
     int32_t held[MOST_WORDS], stops[MOST_WORDS];      /* these by the place of a word that names chrome */
@@ -287,6 +288,7 @@ outcome page_ends_in_letter(page *p, size_t i, int *answer);
 outcome page_may_have_price(page *p, size_t i, int *answer);
 bool has_sentence_mark(const page *p, const block *b);
 bool counts_up(const page *p, const block *b);
+bool are_beside(const page *p, const block *a, const block *b); /* in elements of the same path */
 void page_release(page *p); /* after every page: what a usual page needs is kept */
 
 /* The arrows. They escape() from p->way_out. */
@@ -312,6 +314,12 @@ void weigh_own(page *p, const uint8_t *flags, own_part *result);
 void find_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result);
 bool says_something(const page *p);
 uint64_t hash_text(page *p); /* of title and text, sign for sign; some main text there must be */
+
+/* What a tag claims without attributes. */
+static inline int claim_of_tag(uint64_t tag)
+{
+    return (int)(tag & TAG_REGION_BITS) | (int)(tag >> TAG_WORD_SHIFT) << CLAIM_WORD;
+}
 
 /* Appends the text of `from` with white space folded to single spaces; bad UTF-8 escapes. */
 typedef struct {

@@ -236,7 +236,7 @@ static int attribute_of(const xmlAttr *attribute)
 /* Returns what an element with attributes claims to hold. `tag` is what is known about its tag. */
 int claim_of(page *p, const void *element, uint64_t tag)
 {
-    int claim = (int)(tag & TAG_REGION_BITS), names = REGION_PLAIN, seen = 0;
+    int claim = claim_of_tag(tag), names = REGION_PLAIN, seen = 0;
     for (const xmlAttr *attribute = ((const xmlNode *)element)->properties; attribute; attribute = attribute->next) {
         int which = attribute_of(attribute);
         if (seen & which)
@@ -265,12 +265,16 @@ int claim_of(page *p, const void *element, uint64_t tag)
         case ROLE: {
             const char *value = value_of(p, attribute);
             uint64_t role = lexicon_find(&p->rules->roles, value, strlen(value));
-            claim = role != 0 ? (int)(role & TAG_REGION_BITS) : claim;
+            claim = role != 0 ? claim_of_tag(role) : claim;
             break;
         }
-        case ITEMPROP:
-            claim = strcmp(value_of(p, attribute), "articleBody") == 0 ? REGION_MAIN : claim;
+        case ITEMPROP: {
+            const char *value = value_of(p, attribute);
+            claim = strcmp(value, "articleBody") == 0 ? REGION_MAIN
+                    : strcmp(value, "author") == 0    ? REGION_LIKELY_CHROME
+                                                      : claim;
             break;
+        }
         case ITEMTYPE:
             if (may_be_thing(p, attribute))
                 p->structured |= STRUCTURED_ITEMS;

@@ -4,9 +4,10 @@
 from scrapy_simhash.kernel._native cimport Columns
 
 cdef int KEPT, CHROME, OUTSIDE, LINKS, EDGE, INSET
-cdef int LEAST_COUNTING, WORDS, LEAST_ARTICLE, LEAST_FURNISHED
+cdef int LEAST_COUNTING, WORDS, LEAST_ARTICLE, LEAST_FURNISHED, HANDFUL, MANY_LINKS
 cdef int MAIN_REGION, HEADER_REGION, LIKELY_CHROME_REGION, CHROME_REGION
-cdef double LINKED, PROSE_DENSITY, CHROME_LIMIT, WORD_SHARE, TITLED_SHARE, MAIN_SHARE, DOMINANT_SHARE, PROSE_SHARE
+cdef double LINKED, PROSE_DENSITY, CHROME_LIMIT, WORD_SHARE, MARKED_SHARE, TITLED_SHARE, MAIN_SHARE, DOMINANT_SHARE, PROSE_SHARE
+cdef double BODY_SHARE, LEAST_PROSE, MOST_BESIDE
 cdef int PROSE_TOKENS, LONG_TOKENS, LINK_ROW, OFFER_LENGTH, INSET_LENGTH, LONGEST_DESCRIPTION
 
 cdef object _find_links_and_prose(Columns page)
@@ -17,8 +18,9 @@ cdef object _keep_dominant(Columns page)
 cdef object _leave_out_link_rows(Columns page)
 cdef object _leave_out_before_title(Columns page)
 cdef bint _find_offer(Columns page) except -1
+cdef object _keep_body(Columns page)
 cdef object _leave_out_furniture(Columns page)
-cdef object _take_back_chrome(Columns page)
+cdef object _take_back(Columns page)
 
 cdef Py_ssize_t _kept_length(Columns page) except -1
 cdef Py_ssize_t _list_kept(Columns page) except -1

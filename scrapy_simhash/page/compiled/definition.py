@@ -55,7 +55,7 @@ ZONES: tuple[Zone, ...] = ("heading", "body", "offer")
 ) = (1 << bit for bit in range(3, 17))
 _CHROME, _HEADER, _NEUTRAL, _HIDING = (1 << bit for bit in range(4))
 # Above them the place of a word that names chrome.
-_WORD_SHIFT = 4
+_WORD_SHIFT, _TAG_WORD_SHIFT = 4, 17
 
 
 def definition() -> SimpleNamespace:
@@ -93,9 +93,10 @@ def definition() -> SimpleNamespace:
                 _SECTION: ["section"],
                 _ENTRY: tags.ENTRIES,
                 **{
-                    int(region): [tag for tag in tags.TAG_REGION if tags.TAG_REGION[tag] == region]
+                    int(region): [tag for tag, claim in tags.TAG_CLAIM.items() if claim.region == region]
                     for region in tags.Region
                 },
+                **{place << _TAG_WORD_SHIFT: [tag] for tag, place in tags.TAG_WORD.items()},
             }
         ),
         roles={role: _KNOWN | region for role, region in tags.ROLE_REGION.items()},

@@ -22,10 +22,10 @@ from scrapy_simhash.page.text.tags import ENTRIES
 #: The weight of a shingle that occurs once in the body. Large enough that rounding is below one per cent.
 UNIT = 64
 
-#: Constant factors of the zones of a page. Headings stay when a text is edited, and name what siblings of a
-#: template differ in. An offer outweighs the description that variants of a product share. The title is no zone: it
-#: names the site as much as the page.
-ZONES = {"heading": 3.0, "body": 1.0, "offer": 4.0}
+#: Constant factors of the zones of a page. A heading is text like any other: with more weight, a story and its
+#: reprint would differ by what one site adds to it. An offer outweighs the description that variants of a product
+#: share. The title is no zone: it names the site as much as the page.
+ZONES = {"heading": 1.0, "body": 1.0, "offer": 4.0}
 
 #: The factor of single words beside shingles. Words survive an edit that breaks the shingles around it, but
 #: say less about what a page says: at full weight siblings of one template merge.
@@ -41,7 +41,7 @@ def weight(zone: str, count: int, is_word: bool = False) -> int:
     """Return the weight of a feature that occurs *count* >= 1 times in *zone*.
 
     >>> weight("body", 1), weight("body", 10), weight("heading", 1), weight("body", 1, is_word=True)
-    (64, 508, 192, 45)
+    (64, 508, 64, 45)
     """
     damped: float = count**DAMPING
     return round(UNIT * ZONES[zone] * (WORD if is_word else 1.0) * damped)

@@ -96,6 +96,10 @@ class Columns:
         self.ranks = [place.rank for place in found]
         """The lower, the higher a heading stands."""
 
+        self.containers = _containers(page)
+        """The number of the span around the element that the block stands in, -1 for none."""
+        self._homes = [block.path.rpartition("/")[0] for block in blocks]
+
         # What the filters fill in.
         self.is_link = [False] * len(blocks)
         self.is_prose = [False] * len(blocks)
@@ -127,9 +131,28 @@ class Columns:
         first = int(words[0])
         return words == [str(number) for number in range(first, first + len(words))]
 
+    def are_beside(self, i: int, k: int) -> bool:
+        """Tell whether blocks *i* and *k* stand in elements of the same path."""
+        return self._homes[i] == self._homes[k]
+
     def ends_in_letter(self, i: int) -> bool:
         """Tell whether the last character of block *i* is a letter or a digit."""
         return self._texts[i][-1].isalnum()
+
+
+def _containers(page: Outline) -> list[int]:
+    """Return for each block the number of the last span but one that holds it. O(blocks + spans)."""
+    found: list[int] = []
+    around: list[int] = []
+    opened = 0
+    for i in range(len(page.blocks)):
+        while around and page.spans[around[-1]].stop <= i:
+            around.pop()
+        while opened < len(page.spans) and page.spans[opened].start == i:
+            around.append(opened)
+            opened += 1
+        found.append(around[-2] if len(around) > 1 else -1)
+    return found
 
 
 def _path_facts(path: str) -> _PathFacts:

@@ -7,9 +7,12 @@ The aim is a text that stays the same when the template around it changes. The f
 2. ``outside``: what stands outside the marked main text, or the smallest element that holds nearly all prose.
 3. ``inset``: the line numbers of a listing. ``links``: blocks that are mostly links, in rows or at either end.
 4. ``edge``: what stands before the title, the only heading of the first level.
-5. ``edge`` and ``inset``: what stands around and between the paragraphs of an article, told by where it stands. A
-   short text and a page that makes an offer, that is shows a price outside of sentences, keep it.
-6. If nothing is left, ``chrome`` is taken back.
+5. ``outside``: what stands behind the element whose own paragraphs are most of the prose, and short texts before
+   it: teasers, biographies, comments.
+6. ``edge`` and ``inset``: what stands around and between the paragraphs of an article, told by where it stands. A
+   short text and a page that makes an offer, that is shows a price outside of sentences, keep it, in 5 too.
+7. If a handful of words is left, far fewer than the links that are ``links`` or ``outside``, these are taken back; if
+   nothing is left, ``chrome`` is.
 
 ``docs/concepts/text.rst`` says why.
 """
@@ -52,10 +55,19 @@ CHROME_LIMIT = 0.5
 #: some systems call everything a ``widget``, and in a forum each post is a ``comment``.
 WORD_SHARE = 0.8
 LEAST_ARTICLE = 600
+#: Nor is one inside a marked main text whose element holds this share of it (a theme may call its article ``share``),
+#: or the greater one of a text that is shorter.
+MARKED_SHARE = 0.6
 #: The share of the prose left that a marked main text must hold to be believed.
 MAIN_SHARE = 0.4
 #: The share of the prose that the element which stands in for a marked main text must hold.
 DOMINANT_SHARE = 0.85
+#: The share of the prose that must stand directly in one element for it to be the body of an article, on a page where
+#: half of the text is prose.
+BODY_SHARE = 0.6
+LEAST_PROSE = 0.5
+#: More than this share of the prose in elements of the same path outside of it are posts of a thread.
+MOST_BESIDE = 0.05
 #: The share of the text that must follow a title, or what stands before it is kept.
 TITLED_SHARE = 0.7
 #: Shorter rows of links are left where text surrounds them: "see also" in an article.
@@ -69,6 +81,10 @@ LONGEST_DESCRIPTION = 2_000
 PROSE_SHARE = 0.6
 #: Tokens of prose below which nothing is left out for its place: the only paragraph may be its author's biography.
 LEAST_FURNISHED = 80
+#: Tokens: fewer are not what a page of links says.
+HANDFUL = 12
+#: Tokens of links for each of them, from which it is a page of links.
+MANY_LINKS = 3
 #: Characters up to which a block may be an inset.
 INSET_LENGTH = 250
 
@@ -82,10 +98,9 @@ def classify(page: Columns) -> None:
     _leave_out_link_rows(page)
     _leave_out_before_title(page)
     if not _find_offer(page):
+        _keep_body(page)
         _leave_out_furniture(page)
-    # Only then: otherwise all short pages of a site would be told by their navigation, and merge.
-    if _kept_length(page) == 0:
-        _take_back_chrome(page)
+    _take_back(page)
 
 
 def _kept_length(page: Columns) -> int:
@@ -107,9 +122,23 @@ def _list_kept(page: Columns) -> int:
     return kept
 
 
-def _take_back_chrome(page: Columns) -> None:
+def _take_back(page: Columns) -> None:
+    """Take back what was left out of a page of which next to nothing is left: "Scroll to top" is not what it says."""
+    tokens = linked = 0
     for i in range(page.blocks):
-        if page.reasons[i] == CHROME:
+        if page.reasons[i] == KEPT:
+            tokens += page.tokens[i]
+        elif page.is_link[i] and (page.reasons[i] == LINKS or page.reasons[i] == OUTSIDE):
+            linked += page.tokens[i]
+    if tokens >= HANDFUL:
+        return
+    if linked > MANY_LINKS * tokens:
+        for i in range(page.blocks):
+            if page.reasons[i] == LINKS or page.reasons[i] == OUTSIDE:
+                page.reasons[i] = KEPT
+    # Only then: otherwise all short pages of a site would be told by their navigation, and merge.
+    if _kept_length(page) == 0:
+        for i in range(page.blocks):
             page.reasons[i] = KEPT
 
 
@@ -160,9 +189,14 @@ def _leave_out_chrome(page: Columns) -> None:
     limit: float = CHROME_LIMIT * _sum_up(page)
     main_stop = -1
     chrome_stop = -1
+    # The innermost marked main text that is open.
+    marked_stop = -1
+    marked = 0
     for span in page.spans[: page.span_count]:
         if span.region == MAIN_REGION:
             main_stop = max(main_stop, span.stop)
+            marked_stop = span.stop
+            marked = page.sums[span.stop] - page.sums[span.start]
             continue
         if span.start < chrome_stop:
             continue
@@ -175,6 +209,9 @@ def _leave_out_chrome(page: Columns) -> None:
             continue
         held = page.sums[span.stop] - page.sums[span.start]
         if held > (limit_by_tag if span.region == CHROME_REGION else limit):
+            continue
+        share: float = MARKED_SHARE if marked >= LEAST_ARTICLE else WORD_SHARE
+        if span.region == LIKELY_CHROME_REGION and span.stop <= marked_stop and held >= share * marked > 0:
             continue
         for i in range(span.start, span.stop):
             page.reasons[i] = CHROME
@@ -339,6 +376,58 @@ def _find_offer(page: Columns) -> bool:
     if has_price and heading >= 0:
         page.is_offer[heading] = True
     return has_price
+
+
+def _keep_body(page: Columns) -> None:
+    """Leave out what stands behind the element that holds most prose as its own, and short texts before it."""
+    whole = prose = tokens = votes = 0
+    body = -1
+    for i in range(page.blocks):
+        if page.reasons[i] != KEPT:
+            continue
+        length = page.lengths[i] - page.link_lengths[i]
+        whole += length
+        if not page.is_prose[i]:
+            continue
+        prose += length
+        tokens += page.tokens[i]
+        # The element that holds more than half is what is left when each vote takes one for another off.
+        if page.containers[i] == body:
+            votes += length
+        elif votes >= length:
+            votes -= length
+        else:
+            body = page.containers[i]
+            votes = length - votes
+    if tokens < LEAST_FURNISHED or body < 0 or prose < LEAST_PROSE * whole:
+        return
+    held = 0
+    first = -1
+    for i in range(page.blocks):
+        if page.containers[i] == body and page.is_prose[i] and page.reasons[i] == KEPT:
+            held += page.lengths[i] - page.link_lengths[i]
+            if first < 0:
+                first = i
+    if held < BODY_SHARE * prose:
+        return
+    start = page.spans[body].start
+    stop = page.spans[body].stop
+    beside = 0
+    for i in range(page.blocks):
+        if (
+            page.reasons[i] == KEPT
+            and page.is_prose[i]
+            and not start <= i < stop
+            and page.are_beside(i, first)
+        ):
+            beside += page.lengths[i] - page.link_lengths[i]
+    if beside > MOST_BESIDE * prose:
+        return
+    for i in range(page.blocks):
+        if page.reasons[i] == KEPT and (
+            i >= stop or (i < start and not page.is_prose[i] and not page.is_heading[i])
+        ):
+            page.reasons[i] = OUTSIDE
 
 
 def _leave_out_furniture(page: Columns) -> None:

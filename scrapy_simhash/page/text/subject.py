@@ -25,9 +25,9 @@ def subject(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
     """Return the tokens of the subject; empty for a page with neither title nor heading.
 
     The part of *title* that is also a heading; else the longest heading of two words or more that the title
-    holds; else the first of the highest headings before the end of the main text; else the title. Numbering in front
-    (``4.2.``, ``D.5``) is left out. On a page that makes an offer, the name and the prices, each as one: a size
-    larger is another thing. O(characters of title and headings).
+    holds, both of headings outside the template first; else the first of the highest headings before the end of the
+    main text; else the title. Numbering in front (``4.2.``, ``D.5``) is left out. On a page that makes an offer, the
+    name and the prices, each as one: a size larger is another thing. O(characters of title and headings).
     """
     offer = [" ".join(part.tokens) for part in paragraphs if part.zone == "offer"]
     return tuple(offer) if offer else _named(title, paragraphs)
@@ -39,15 +39,17 @@ def _named(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
     headings = [
         (i, part, _unnumbered(part.tokens)) for i, part in enumerate(paragraphs) if _tag(part) in _TAGS
     ]
-    names = {tokens for *_, tokens in headings if tokens}
-    for segment in (title, *_SEPARATOR.split(title)):
-        tokens = _unnumbered(tokenize(normalize(segment)))
-        if tokens in names:
-            return tokens
     said = frozenset(whole)
-    held = [tokens for tokens in names if len(tokens) > 1 and said.issuperset(tokens)]
-    if held:
-        return max(held, key=lambda tokens: (len(tokens), tokens))
+    # What stands in the template names the site: only where nothing else agrees with the title.
+    for unnamed in (UNNAMED, ()):
+        names = {tokens for _, part, tokens in headings if tokens and part.boilerplate not in unnamed}
+        for segment in (title, *_SEPARATOR.split(title)):
+            tokens = _unnumbered(tokenize(normalize(segment)))
+            if tokens in names:
+                return tokens
+        held = [tokens for tokens in names if len(tokens) > 1 and said.issuperset(tokens)]
+        if held:
+            return max(held, key=lambda tokens: (len(tokens), tokens))
     # What stands behind the text is no heading of it: "Related", "See also".
     last = max((i for i, part in enumerate(paragraphs) if part.boilerplate is None), default=-1)
     own = [

@@ -62,6 +62,10 @@ PLAIN = Claim(Region.PLAIN)
 _HEADER = Claim(Region.HEADER)
 _HIDDEN = Claim(Region.HIDDEN)
 _MAIN = Claim(Region.MAIN)
+_LIKELY_CHROME = Claim(Region.LIKELY_CHROME)
+
+#: What properties of schema.org claim.
+_ITEMPROP = {"articleBody": _MAIN, "author": _LIKELY_CHROME}
 
 TAG_REGION = {
     "nav": Region.CHROME,
@@ -74,8 +78,6 @@ TAG_REGION = {
     "article": Region.MAIN,
 }
 
-#: The same as claims.
-TAG_CLAIM = {tag: Claim(region) for tag, region in TAG_REGION.items()}
 
 ROLE_REGION = {
     "alert": Region.CHROME,
@@ -97,18 +99,27 @@ ROLE_REGION = {
 }
 
 CHROME_WORDS = frozenset(
-    "ad ads adsense advert advertisement adverts advertising aside banner beacon breadcrumb breadcrumbs"
-    " comment comments commentlist consent cookie cookiebar cookies copyright disclaimer disqus foot footer"
-    " gdpr headerlink hotlinks leaderboard login masthead menu menubar metabar mobilenav modal nav navbar"
+    "ad ads adsense advert advertisement adverts advertising articles aside attribution banner beacon bio"
+    " breadcrumb breadcrumbs buttons byline"
+    " comment comments commentlist consent cookie cookiebar cookies copyright date disclaimer disqus figcaption foot"
+    " footer form"
+    " gdpr headerlink hotlinks latest leaderboard login masthead menu menubar metabar mobilenav modal nav navbar"
     " navi navigation navlinks newsletter outbrain overlay pager pagination paginator permalink popup prevnext"
     " promo promoted promotion recirc recommend recommendation recommendations recommended related"
-    " respond rss share sharebar sharing sidebar sidenav signin signup sitemap skip skiplink social"
+    " respond rss share sharebar sharing sidebar sidenav signature signin signup sitemap skip skiplink social"
     " socials sphinxsidebar sponsor sponsored subnav subscribe subscription taboola tagcloud"
-    " toolbar topbar topnav trending widget widgets".split()
+    " toolbar tooltip topbar topnav trending widget widgets".split()
 )
 #: The same in a fixed order: how much of a page a word claims in all is counted by its place.
 CHROME_NAMES = tuple(sorted(CHROME_WORDS))
 _CLAIMS = {word: Claim(Region.LIKELY_CHROME, place) for place, word in enumerate(CHROME_NAMES, 1)}
+
+#: Tags that are such words themselves. Where captions or the parts of a form are all there is, they are the text.
+TAG_WORD = {tag: CHROME_NAMES.index(tag) + 1 for tag in ("figcaption", "form")}
+#: What tags claim.
+TAG_CLAIM = {tag: Claim(region) for tag, region in TAG_REGION.items()} | {
+    tag: _CLAIMS[tag] for tag in TAG_WORD
+}
 
 HEADER_WORDS = frozenset(("header", "pageheader", "siteheader", "head", "hd", "top"))
 HIDDEN_WORDS = frozenset(
@@ -189,8 +200,8 @@ def claim_of(tag: str, attributes: list[tuple[str, str]]) -> Claim:
         elif name == "role":
             if value in ROLE_REGION:
                 claim = Claim(ROLE_REGION[value])
-        elif name == "itemprop" and value == "articleBody":
-            claim = _MAIN
+        elif name == "itemprop" and value in _ITEMPROP:
+            claim = _ITEMPROP[value]
     return names if claim is PLAIN or names is _HIDDEN else claim
 
 
