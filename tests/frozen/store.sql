@@ -17,7 +17,7 @@ CREATE TABLE header (
     name TEXT PRIMARY KEY NOT NULL,
     value NOT NULL
 );
-INSERT INTO "header" VALUES('scheme','web-2');
+INSERT INTO "header" VALUES('scheme','web-3');
 INSERT INTO "header" VALUES('width',64);
 INSERT INTO "header" VALUES('own_parts',1);
 INSERT INTO "header" VALUES('rule','similarity');
@@ -62,7 +62,7 @@ CREATE TABLE runs (
     ended INTEGER,
     reason TEXT
 );
-INSERT INTO "runs" VALUES(1,1795724309,1795724309,'finished');
+INSERT INTO "runs" VALUES(1,1795726098,1795726099,'finished');
 CREATE TABLE scopes (
     number INTEGER PRIMARY KEY,
     scope TEXT NOT NULL UNIQUE
