@@ -52,7 +52,7 @@ from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.store import MemoryStore, Posting, Store
 from scrapy_simhash.store.candidates import BY_ALL
 from scrapy_simhash.store.sqlite import SqliteStore
-from scrapy_simhash.store.sqlite.schema import NEW_CONTENT, NEW_PAGE, NEW_SKETCH, signed
+from scrapy_simhash.store.sqlite.schema import NEW_CONTENT, NEW_PAGE, NEW_SKETCH, TAKE_TEXT, signed
 
 SEED = 6
 #: Pages that are copied where pages are copies.
@@ -174,6 +174,7 @@ def _insert(connection: sqlite3.Connection, chunk: Sequence[tuple[int, Posting]]
     connection.executemany(NEW_PAGE, ((n, p.key, p.url, *head, 1, n, 0, None, None) for (n, p), head in rows))
     connection.executemany(NEW_CONTENT, ((n, n, 0, *head, False, BY_ALL) for (n, _), head in rows))
     connection.executemany(NEW_SKETCH, ((n, p.fingerprint.sketch, None) for n, p in chunk))
+    connection.executemany(TAKE_TEXT, ((0, signed(p.text_hash or 0), n) for n, p in chunk))
 
 
 def open_it(file: Path) -> dict[str, Any]:
