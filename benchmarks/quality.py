@@ -56,7 +56,7 @@ from scrapy_simhash import Config, Fingerprint
 from scrapy_simhash.page.fingerprint import similarity
 
 DISTANCES = (0, 3, 6, 8)
-DEFAULT_DISTANCE = Config().max_distance
+DEFAULT_DISTANCE = Config(rule="classic").distance
 #: Unlisted pairs that are named.
 NAMED = 20
 

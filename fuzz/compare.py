@@ -25,10 +25,10 @@ from scrapy_simhash.page.text import Document, extract, plain_text
 #: Every setting that changes what is folded, at both ends and in between.
 SETTINGS = (
     Config(),
-    Config(shingle_size=1, min_shingles=1),
-    Config(shingle_size=2, min_shingles=1, mask_digits=True),
-    Config(shingle_size=3, min_shingles=4, rule="classic"),
-    Config(shingle_size=5, min_shingles=1, mask_digits=True),
+    Config(scheme="web?shingle_size=1", min_shingles=1),
+    Config(scheme="web?shingle_size=2&mask_digits=true", min_shingles=1),
+    Config(scheme="web?shingle_size=3", min_shingles=4, rule="classic"),
+    Config(scheme="web?shingle_size=5&mask_digits=true", min_shingles=1),
 )
 FINGERPRINTERS = tuple(map(PageFingerprinter, SETTINGS))
 

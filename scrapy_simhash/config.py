@@ -1,77 +1,116 @@
-"""Config: every setting, its default and its check. The only reader of ``SIMHASH_*``.
+"""Config: the table of all settings: default, check, and what each needs. The only reader of ``SIMHASH_*``.
 
-To add a setting, add a field here with its check, and an entry in docs/reference/settings.rst; a test compares the
-two. Conversion from strings is in ``values.py``.
+To add a setting, add a field here, and an entry in docs/reference/settings.rst; a test compares the two. How values
+are written is in ``values.py``.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cached_property
 from math import comb
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple, NoReturn
 
+from scrapy_simhash import values
 from scrapy_simhash.exceptions import SettingError
-from scrapy_simhash.place import StorePlace, former_settings
-from scrapy_simhash.values import (
-    ACTION_SETTINGS,
-    AGE,
-    check_action,
-    checked,
-    is_age,
-    is_domain,
-    is_path,
-    is_pattern,
-    loopback,
-    require,
-)
-from scrapy_simhash.values import PREFIX as PREFIX  # shown here too, for all who name settings
-from scrapy_simhash.values import setting_name as setting_name
+from scrapy_simhash.place import StorePlace, without_password
+from scrapy_simhash.values import Reader, list_of, one_of, share, some_of, switch, whole
 
-#: Kinds of pages that are protected from dropping by default: see docs/how-to/actions.rst.
+PREFIX = "SIMHASH_"
+#: Kinds of pages that are protected from dropping by default: see docs/how-to/protected.rst.
 PROTECTIONS = ("start", "listing", "pagination", "language", "product")
 #: Criteria for the preferred URL of a cluster.
 PREFERENCES = ("https", "canonical", "shorter", "earlier")
-#: The rules for near-duplicates, each with the settings that only it uses.
-CLASSIC = "classic"
-RULES = {"similarity": ("candidate_distance", "min_similarity"), CLASSIC: ("max_distance", "blocks")}
+#: The rules for near-duplicates, each with the bits within which it compares by default.
+DISTANCES = {"similarity": 8, "classic": 3}
 #: The ways from a page to a fingerprint, the default first; see scrapy_simhash/page/schemes/.
 SCHEMES = ("web", "classic", "manku", "fnv-words", "slides", "moz")
-#: Settings that only the default scheme uses: the others have such choices in themselves.
-SCHEME_SETTINGS = ("shingle_size", "mask_digits")
-#: Actions for an item that repeats another one.
-ITEM_ACTIONS = ("mark", "drop")
-#: What is done with URL rules: which differences of URLs have no effect on the page, which URLs bring nothing new.
-URL_RULES = ("off", "observe", "skip")
-#: Log levels for dropped items.
-LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 #: Scopes: which pages are compared with each other.
 SCOPES = ("crawl", "domain", "host")
+#: Settings whose value is an action, or several, or somebody's own.
+ACTION_SETTINGS = ("action", "exact_action", "revisit_action")
 #: Maximum number of tables: more would take more memory and time than the crawl itself.
 MAX_TABLES = 1_000
-#: Maximum distance in bits: beyond it, unrelated pages become candidates by chance, and the search becomes a scan.
+#: Maximum distance of candidates: beyond it, unrelated pages become candidates by chance, and the search a scan.
 MAX_CANDIDATE_DISTANCE = 20
-#: Maximum seconds for which a killed crawler counts as live: beyond it, others wait too long for its pages.
-MAX_LIVE = 3_600
-
-_CHOICES = {
-    "protect": PROTECTIONS,
-    "prefer": PREFERENCES,
-    "item_action": ITEM_ACTIONS,
-    "item_log_level": LOG_LEVELS,
-    "url_rules": URL_RULES,
+#: What ``SIMHASH_RECRAWL`` may say besides an age.
+RECRAWL_WORDS = ("auto", "lastmod", "always")
+#: What may be behind a question mark, or in a dictionary, by setting: its default, and how it is read.
+OPTIONS: dict[str, values.Options] = {
+    "scheme": {"shingle_size": (2, whole(1, 16, of="words")), "mask_digits": (False, switch)},
+    "scope": {"across": (False, switch)},
+    "conditional": {"checks": (0.01, share(may_be_zero=True)), "links": (True, switch)},
+    "recrawl": {"max_age": ("30d", values.age), "budget": (0, whole(0, of="pages"))},
 }
+
+
+class Need(NamedTuple):
+    """What a setting needs to have an effect."""
+
+    is_met: Callable[[Any, Collection[str]], bool]
+    """By the chosen settings, and by what the store of the crawl lacks."""
+    otherwise: str
+    """What is said, and what is to be done, if it is not."""
+
+
+#: What a store may lack: to be there for the next crawl, and to keep what servers answered.
+FORGETS, KEEPS_NO_ANSWERS = "forgets", "keeps no answers"
+_STORE = "without a store that outlives the crawl: set SIMHASH_STORE = './simhash'"
+_WEB = Need(
+    lambda chosen, _: values.split(chosen.scheme)[0] == SCHEMES[0],
+    "with SIMHASH_SCHEME = '{scheme}': remove it, or set SIMHASH_SCHEME = 'web'",
+)
+_SIMILARITY = Need(
+    lambda chosen, _: chosen.rule == "similarity",
+    "with SIMHASH_RULE = 'classic': remove it, or set SIMHASH_RULE = 'similarity'",
+)
+_CLASSIC = Need(
+    lambda chosen, _: chosen.rule == "classic" or not _WEB.is_met(chosen, ()),
+    "with SIMHASH_RULE = 'similarity': remove it, or set SIMHASH_RULE = 'classic'",
+)
+# Whatever the rule says, other schemes are compared by the classic one.
+_RULE = _WEB._replace(is_met=lambda chosen, _: chosen.rule == "classic" or _WEB.is_met(chosen, ()))
+_KEPT = Need(lambda _, lacks: FORGETS not in lacks, _STORE)
+_ANSWERS = Need(lambda _, lacks: KEEPS_NO_ANSWERS not in lacks, _STORE)
+_ITEMS = Need(
+    lambda chosen, _: bool(chosen.item_fields),
+    "without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS = ['title', 'body']",
+)
+_DROPS = Need(
+    lambda chosen, _: any(getattr(chosen, name) not in (None, "mark") for name in ACTION_SETTINGS),
+    "while nothing is dropped: set SIMHASH_ACTION = 'drop_items'",
+)
+_LEARNS = Need(
+    lambda chosen, _: chosen.url_rules != "off",
+    "with SIMHASH_URL_RULES = 'off': remove it, or set SIMHASH_URL_RULES = 'observe'",
+)
+
+#: Who meets a setting; the order of the fields, and of the reference.
+EVERYONE, MANY, EXPERTS = "Settings that everyone meets", "Settings that many use", "Settings for experts"
+
+
+class Kind(NamedTuple):
+    """What is declared about a setting besides its default."""
+
+    ring: str
+    read: Reader
+    needs: tuple[Need, ...] = ()
+
+
+def _setting(ring: str, default: object, read: Reader, *needs: Need) -> Any:
+    return field(default=default, metadata={"kind": Kind(ring, read, needs)})
 
 
 @dataclass(frozen=True)
 class Config:
     """The settings of one crawl, checked.
 
-    Field ``max_distance`` is setting ``SIMHASH_MAX_DISTANCE``, and so on. A setting that the chosen rule does not use
-    causes a warning and is ignored: the field has its default.
+    Field ``max_distance`` is setting ``SIMHASH_MAX_DISTANCE``, and so on. A setting that has no effect because of
+    another one causes a warning and is ignored: the field has its default.
 
     Raises SettingError, which names the setting, what it must be, and its value.
 
@@ -80,171 +119,90 @@ class Config:
     scrapy_simhash.exceptions.SettingError: SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 2
     """
 
-    enabled: bool = True
-    action: str = "mark"
-    exact_action: str | None = None
-    revisit_action: str = "mark"
-    revisit_live: int = 0
-    conditional: bool = False
-    conditional_checks: float = 0.01
-    conditional_links: bool = True
-    recrawl: tuple[tuple[str, str], ...] = ()
-    recrawl_max_age: str = "30d"
-    recrawl_budget: int = 0
-    cluster_budget: int = 0
-    min_depth: int = 0
-    action_allow: tuple[str, ...] = ()
-    action_deny: tuple[str, ...] = ()
-    action_allow_domains: tuple[str, ...] = ()
-    action_deny_domains: tuple[str, ...] = ()
-    protect: tuple[str, ...] = PROTECTIONS
-    rule: str = "similarity"
-    candidate_distance: int = 8
-    min_similarity: float = 0.8
-    site_learning: bool = True
-    max_distance: int = 3
-    blocks: int = 6
-    scheme: str = SCHEMES[0]
-    shingle_size: int = 2
-    min_shingles: int = 12
-    mask_digits: bool = False
-    scope: str = "crawl"
-    across_scopes: bool = False
-    maxsize: int = 10 * 1024 * 1024
-    thread_size: int = 256 * 1024
-    item_field: str | None = None
-    item_fields: tuple[tuple[str, int], ...] = ()
-    item_action: str = "mark"
-    item_mark: str | None = None
-    item_key: str | None = None
-    item_log_level: str = "DEBUG"
-    prefer: tuple[str, ...] = PREFERENCES
-    url_rules: str = "observe"
-    url_rules_pin: tuple[str, ...] = ()
-    url_rules_forbid: tuple[str, ...] = ()
-    changes: str | None = None
-    changes_size: int = 2_000
-    text: bool = False
-    report: str | None = None
-    live: str | None = None
-    store: str | None = None
-    reset: bool = False
-    debug: bool = False
+    action: str = _setting(EVERYONE, "mark", values.action)
+    store: str | None = _setting(EVERYONE, None, values.place)
+    item_field: str | None = _setting(EVERYONE, None, values.field)
+    report: str | None = _setting(EVERYONE, None, values.text)
+    url_rules: str = _setting(EVERYONE, "observe", one_of(("off", "observe", "skip")))
+
+    exact_action: str | None = _setting(MANY, None, values.action)
+    revisit_action: str = _setting(MANY, "mark", values.action, _KEPT)
+    keep_urls: tuple[str, ...] = _setting(MANY, (), list_of("regular expressions", values.is_pattern), _DROPS)
+    action_urls: tuple[str, ...] = _setting(
+        MANY, (), list_of("regular expressions", values.is_pattern), _DROPS
+    )
+    keep_per_cluster: int = _setting(MANY, 0, whole(0, of="pages"))
+    protect: tuple[str, ...] = _setting(MANY, PROTECTIONS, some_of(PROTECTIONS))
+    min_similarity: float = _setting(MANY, 0.8, share(may_be_zero=False), _WEB, _SIMILARITY)
+    scope: str = _setting(
+        MANY, "crawl", values.with_options(one_of(SCOPES, or_path_of="a function"), OPTIONS["scope"])
+    )
+    item_fields: tuple[tuple[str, int], ...] = _setting(MANY, (), values.weights)
+    item_action: str = _setting(MANY, "mark", one_of(("mark", "drop_items")), _ITEMS)
+    item_key: str | None = _setting(MANY, None, values.field, _ITEMS)
+    item_mark: str | None = _setting(MANY, None, values.field, _ITEMS)
+    conditional: bool | str = _setting(MANY, False, values.on_with_options(OPTIONS["conditional"]), _ANSWERS)
+    recrawl: tuple[tuple[str, str], ...] = _setting(
+        MANY, (), values.ages(RECRAWL_WORDS, OPTIONS["recrawl"]), _ANSWERS
+    )
+    changes: str | None = _setting(MANY, None, values.text)
+    live: str | None = _setting(MANY, None, values.address)
+
+    enabled: bool = _setting(EXPERTS, True, switch)
+    rule: str = _setting(EXPERTS, "similarity", one_of(tuple(DISTANCES)), _RULE)
+    max_distance: int | None = _setting(EXPERTS, None, whole(0, 63, of="bits"))
+    blocks: int = _setting(EXPERTS, 6, whole(1, 64, of="blocks"), _CLASSIC)
+    site_learning: bool = _setting(EXPERTS, True, switch, _WEB, _SIMILARITY)
+    scheme: str = _setting(
+        EXPERTS, SCHEMES[0], values.with_options(one_of(SCHEMES, or_path_of="a Scheme"), OPTIONS["scheme"])
+    )
+    min_shingles: int = _setting(EXPERTS, 12, whole(1, of="shingles"))
+    maxsize: int = _setting(EXPERTS, 10 * 1024 * 1024, whole(0, of="bytes"))
+    prefer: tuple[str, ...] = _setting(EXPERTS, PREFERENCES, some_of(PREFERENCES))
+    url_rules_pin: tuple[str, ...] = _setting(EXPERTS, (), list_of("URL rules"), _LEARNS)
+    url_rules_forbid: tuple[str, ...] = _setting(EXPERTS, (), list_of("URL rules"), _LEARNS)
+    text: bool = _setting(EXPERTS, False, switch)
+    reset: bool = _setting(EXPERTS, False, switch, _KEPT)
+    debug: bool = _setting(EXPERTS, False, switch)
 
     def __post_init__(self) -> None:
-        is_rule = isinstance(self.rule, str) and self.rule in RULES
-        require(is_rule, "rule", f"must be one of {', '.join(RULES)}", self.rule)
-        is_scheme = isinstance(self.scheme, str) and (self.scheme in SCHEMES or is_path(self.scheme))
-        require(
-            is_scheme,
-            "scheme",
-            f"must be one of {', '.join(SCHEMES)}, or the import path of a Scheme",
-            self.scheme,
-        )
-        if self.scheme != SCHEMES[0]:
+        for name in KINDS:
+            object.__setattr__(self, name, _read(name, getattr(self, name)))
+        given = {name for name in KINDS if getattr(self, name) != getattr(type(self), name)}
+        for name, sentence in _without_effect(self, given):
+            warnings.warn(sentence, stacklevel=3)
+            object.__setattr__(self, name, getattr(type(self), name))
+        if self.scheme_name != SCHEMES[0]:
             # Only the default scheme makes the sketches that the other rule compares.
-            object.__setattr__(self, "rule", CLASSIC)
-        unused = _unused_by(self.rule, self.scheme)
-        for field in fields(self):
-            if field.name in unused and getattr(self, field.name) != field.default:
-                sentence = _no_effect(field.name, getattr(self, field.name), unused[field.name])
-                warnings.warn(sentence, stacklevel=3)
-                object.__setattr__(self, field.name, field.default)
-            object.__setattr__(
-                self, field.name, checked(field.name, field.default, getattr(self, field.name))
-            )
-        for name in ACTION_SETTINGS:
-            check_action(name, getattr(self, name))
-        for name, words in _CHOICES.items():
-            value = getattr(self, name)
-            for part in value if isinstance(value, tuple) else (value,):
-                require(part in words, name, f"must be one of {', '.join(words)}", part)
-        for name in ("action_allow", "action_deny"):
-            for pattern in getattr(self, name):
-                require(is_pattern(pattern), name, "must be regular expressions", pattern)
-        for name in ("action_allow_domains", "action_deny_domains"):
-            for domain in getattr(self, name):
-                require(
-                    is_domain(domain),
-                    name,
-                    "must be domain names such as example.com, without scheme, port and path",
-                    domain,
-                )
-        for name in ("cluster_budget", "min_depth", "recrawl_budget"):
-            require(getattr(self, name) >= 0, name, "must be 0 or more", getattr(self, name))
-        require(
-            0 <= self.revisit_live <= MAX_LIVE,
-            "revisit_live",
-            f"must be a number of seconds up to {MAX_LIVE:,}, or 0 for off",
-            self.revisit_live,
-        )
-        require(
-            0 <= self.conditional_checks <= 1, "conditional_checks", "must be 0 to 1", self.conditional_checks
-        )
-        require(is_age(self.recrawl_max_age), "recrawl_max_age", AGE, self.recrawl_max_age)
-        require(
-            self.scope in SCOPES or is_path(self.scope),
-            "scope",
-            f"must be one of {', '.join(SCOPES)}, or the import path of a function",
-            self.scope,
-        )
-        require(0 <= self.max_distance <= 63, "max_distance", "must be 0 to 63 bits", self.max_distance)
-        require(
-            self.blocks > self.max_distance,
-            "blocks",
-            f"must be greater than {PREFIX}MAX_DISTANCE ({self.max_distance})",
-            self.blocks,
-        )
-        require(self.blocks <= 64, "blocks", "must be at most 64", self.blocks)
-        tables = comb(self.blocks, self.max_distance)
-        require(
-            tables <= MAX_TABLES,
-            "blocks",
-            f"must not need more than {MAX_TABLES:,} tables"
-            f" ({tables:,} with {PREFIX}MAX_DISTANCE {self.max_distance})",
-            self.blocks,
-        )
-        require(
-            0 <= self.candidate_distance <= MAX_CANDIDATE_DISTANCE,
-            "candidate_distance",
-            f"must be 0 to {MAX_CANDIDATE_DISTANCE} bits",
-            self.candidate_distance,
-        )
-        require(
-            0 < self.min_similarity <= 1,
-            "min_similarity",
-            "must be above 0 and at most 1"
-            + (
-                f" (to compare by distance alone, set {PREFIX}RULE = 'classic')"
-                if not self.min_similarity
-                else ""
-            ),
-            self.min_similarity,
-        )
-        require(1 <= self.shingle_size <= 16, "shingle_size", "must be 1 to 16 tokens", self.shingle_size)
-        require(self.min_shingles >= 1, "min_shingles", "must be at least 1", self.min_shingles)
-        require(
-            self.changes_size >= 0,
-            "changes_size",
-            "must be a number of characters, or 0 for none",
-            self.changes_size,
-        )
-        require(self.maxsize >= 0, "maxsize", "must be a number of bytes, or 0 for no limit", self.maxsize)
-        require(
-            self.thread_size >= 0,
-            "thread_size",
-            "must be a number of bytes, or 0 for never",
-            self.thread_size,
-        )
-        require(
-            self.live is None or loopback(self.live) is not None,
-            "live",
-            "must be an IP of this machine for itself and a port, such as 127.0.0.1:0 (0: any free port)",
-            self.live,
-        )
+            object.__setattr__(self, "rule", "classic")
+        self._check_together()
         _ = self.place
+
+    def _check_together(self) -> None:
+        """Raise SettingError for settings that contradict each other."""
+        distance, tables = self.distance, comb(self.blocks, self.distance)
+        shown = f"{PREFIX}MAX_DISTANCE ({distance})"
+        if self.scheme_name != SCHEMES[0] and self.scheme != self.scheme_name:
+            self._refuse("scheme", "must be 'web' to have options")
+        if self.scope_name == SCOPES[0] and self.across_scopes:
+            self._refuse("scope", "must be domain, host or a function to have across=true")
+        if self.rule == "similarity" and distance > MAX_CANDIDATE_DISTANCE:
+            limit = f"must be at most {MAX_CANDIDATE_DISTANCE} bits"
+            self._refuse("max_distance", f"{limit}, more only with {PREFIX}RULE = 'classic'")
+        if self.rule == "classic" and self.blocks <= distance:
+            self._refuse("blocks", f"must be greater than {shown}")
+        if self.rule == "classic" and tables > MAX_TABLES:
+            self._refuse("blocks", f"must not need more than {MAX_TABLES:,} tables ({tables:,} with {shown})")
         for name in ("item_field", "item_mark"):
-            self._check_field_of_marks(name)
+            if getattr(self, name) in dict(self.item_fields):
+                self._refuse(name, f"must not be one of {PREFIX}ITEM_FIELDS")
+            if self.item_key is not None and getattr(self, name) == self.item_key:
+                self._refuse(name, f"must not be the field of {PREFIX}ITEM_KEY")
+        if self.item_mark is not None and self.item_mark == self.item_field:
+            self._refuse("item_mark", f"must not be the field of {PREFIX}ITEM_FIELD, which has the verdict")
+
+    def _refuse(self, name: str, what: str) -> NoReturn:
+        raise SettingError(f"{setting_name(name)} {what}, got {getattr(self, name)!r}")
 
     @cached_property
     def place(self) -> StorePlace | None:
@@ -253,6 +211,64 @@ class Config:
             return StorePlace.of(self.store) if self.store else None
         except ValueError as error:
             raise SettingError(f"{setting_name('store')} {error}") from None
+
+    @property
+    def distance(self) -> int:
+        """Bits within which the rule compares: ``max_distance``, or its default for the rule."""
+        return DISTANCES[self.rule] if self.max_distance is None else self.max_distance
+
+    @cached_property
+    def scheme_name(self) -> str:
+        """The scheme without its options."""
+        return str(values.split(self.scheme)[0])
+
+    @cached_property
+    def shingle_size(self) -> int:
+        """Words of a shingle."""
+        return int(self._option("scheme", "shingle_size"))
+
+    @cached_property
+    def mask_digits(self) -> bool:
+        """Whether all numbers are equal."""
+        return bool(self._option("scheme", "mask_digits"))
+
+    @cached_property
+    def scope_name(self) -> str:
+        """The scope without its options."""
+        return str(values.split(self.scope)[0])
+
+    @cached_property
+    def across_scopes(self) -> bool:
+        """Whether copies in other scopes are reported."""
+        return bool(self._option("scope", "across"))
+
+    def _option(self, setting: str, name: str) -> Any:
+        return values.option(values.split(getattr(self, setting))[1], OPTIONS[setting], name)
+
+    @cached_property
+    def conditional_checks(self) -> float:
+        """Share of the answers 304 that are checked."""
+        return float(self._option("conditional", "checks"))
+
+    @cached_property
+    def conditional_links(self) -> bool:
+        """Whether the requests of a page are kept with it."""
+        return bool(self._option("conditional", "links"))
+
+    @cached_property
+    def recrawl_ages(self) -> tuple[tuple[str, str], ...]:
+        """Patterns of URLs, each with an age or a word for it."""
+        return tuple((name, age) for name, age in self.recrawl if name not in OPTIONS["recrawl"])
+
+    @cached_property
+    def recrawl_max_age(self) -> str:
+        """The age at which a page is requested in any case."""
+        return str(values.option(dict(self.recrawl), OPTIONS["recrawl"], "max_age"))
+
+    @cached_property
+    def recrawl_budget(self) -> int:
+        """Known pages of a host that are requested at most, 0 for no limit."""
+        return int(values.option(dict(self.recrawl), OPTIONS["recrawl"], "budget"))
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -269,141 +285,123 @@ class Config:
             )
         vars(self).update(state)
 
-    def _check_field_of_marks(self, name: str) -> None:
-        """Raise SettingError if another setting needs the field that the setting *name* writes into."""
-        field = getattr(self, name)
-        if field is None:
-            return
-        require(
-            field not in dict(self.item_fields),
-            name,
-            f"must not be one of the fields in {PREFIX}ITEM_FIELDS",
-            field,
-        )
-        require(
-            field != self.item_key,
-            name,
-            f"must not be the field of {PREFIX}ITEM_KEY",
-            field,
-        )
-        require(
-            name == "item_field" or field != self.item_field,
-            name,
-            f"must not be the field of {PREFIX}ITEM_FIELD, which holds the verdict on the page",
-            field,
-        )
-
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Config:
         """Return the config from *settings* (Scrapy's, or any mapping); missing settings have their defaults.
 
-        Values may be strings, as on the command line. None means the default. Settings that the chosen rule does not
-        use are ignored: see unused_settings(). Raises SettingError also for settings that there were before.
+        Values may be strings, as on the command line. None means the default. Settings that have no effect are
+        ignored: see unused_settings(). Raises SettingError also for settings that there were before.
         """
-        if gone := former_settings(settings):
-            raise SettingError(gone)
-        given = {field.name: settings.get(setting_name(field.name)) for field in fields(cls)}
-        unused = _unused_by(given["rule"] or cls.rule, given["scheme"] or cls.scheme)
-        return cls(
-            **{name: value for name, value in given.items() if value is not None and name not in unused}
-        )
+        for name, instead in FORMER.items():
+            if (value := settings.get(PREFIX + name)) not in (None, ""):
+                shown = without_password(str(value))
+                raise SettingError(f"{PREFIX}{name} ({shown}) is gone: {instead}")
+        given = _given(settings)
+        unused = dict(_without_effect(SimpleNamespace(**DEFAULTS | given), given))
+        return cls(**{name: value for name, value in given.items() if name not in unused})
+
+
+#: What is declared about each setting, and its default, by the name of its field.
+KINDS: dict[str, Kind] = {field.name: field.metadata["kind"] for field in fields(Config)}
+DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Config)}
+_REDIS = "set SIMHASH_STORE to a URL such as redis://host:6379/0?prefix=news&expire=30d"
+_NOW_FIXED = "it is a constant now: remove it"
+#: Settings that there were before, and what to write in their place.
+FORMER = {
+    "DIR": "set SIMHASH_STORE to a folder such as './simhash'",
+    **dict.fromkeys(("REDIS_URL", "REDIS_PREFIX", "REDIS_EXPIRE", "REDIS_REQUIRED"), _REDIS),
+    **dict.fromkeys(("REDIS_SHARDS", "REDIS_SCOPES"), _REDIS),
+    "REVISIT_LIVE": "set SIMHASH_STORE to a URL such as redis://host:6379/0?live=60s",
+    "CONDITIONAL_CHECKS": "set SIMHASH_CONDITIONAL = {'checks': 0.05}",
+    "CONDITIONAL_LINKS": "set SIMHASH_CONDITIONAL = {'links': False}",
+    "RECRAWL_MAX_AGE": "set SIMHASH_RECRAWL = {'': 'auto', 'max_age': '30d'}",
+    "RECRAWL_BUDGET": "set SIMHASH_RECRAWL = {'budget': 1000}",
+    "CLUSTER_BUDGET": "set SIMHASH_KEEP_PER_CLUSTER",
+    "MIN_DEPTH": "start pages are protected by SIMHASH_PROTECT = ['start'], others by SIMHASH_KEEP_URLS",
+    "ACTION_ALLOW": "set SIMHASH_ACTION_URLS",
+    "ACTION_DENY": "set SIMHASH_KEEP_URLS",
+    "ACTION_ALLOW_DOMAINS": "set SIMHASH_ACTION_URLS = ['//example.com']",
+    "ACTION_DENY_DOMAINS": "set SIMHASH_KEEP_URLS = ['//example.com']",
+    "CANDIDATE_DISTANCE": "set SIMHASH_MAX_DISTANCE",
+    "SHINGLE_SIZE": "set SIMHASH_SCHEME = 'web?shingle_size=3'",
+    "MASK_DIGITS": "set SIMHASH_SCHEME = 'web?mask_digits=true'",
+    "ACROSS_SCOPES": "set SIMHASH_SCOPE = 'host?across=true'",
+    "THREAD_SIZE": _NOW_FIXED,
+    "CHANGES_SIZE": _NOW_FIXED,
+    "ITEM_LOG_LEVEL": "dropped items are logged at level DEBUG: remove it",
+}
+
+
+def setting_name(field: str) -> str:
+    """Return the setting behind a *field* of ``Config``."""
+    return PREFIX + field.upper()
 
 
 def setting_names() -> tuple[str, ...]:
-    """Return the name of every setting, sorted."""
-    return tuple(sorted(setting_name(field.name) for field in fields(Config)))
+    """Return the name of every setting, in the order of the reference."""
+    return tuple(map(setting_name, KINDS))
 
 
-def unknown_settings(settings: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return the unknown ``SIMHASH_*`` names in *settings*, each with the most similar known name, or None.
+def unknown_settings(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return the unknown ``SIMHASH_*`` names in *settings*, each with a sentence that has the most similar name.
 
     >>> unknown_settings({"SIMHASH_ACTON": "mark", "LOG_LEVEL": "INFO"})
-    {'SIMHASH_ACTON': 'SIMHASH_ACTION'}
+    {'SIMHASH_ACTON': 'SIMHASH_ACTON (mark) is not a setting of scrapy-simhash; did you mean SIMHASH_ACTION?'}
     """
     # Without the prefix, which all names share: with it any two of them look alike.
-    known = [name.removeprefix(PREFIX) for name in setting_names()]
-    given = (name.removeprefix(PREFIX) for name in map(str, settings) if name.startswith(PREFIX))
-    unknown = sorted(name for name in given if name not in known)
-    return {
-        PREFIX + name: next((PREFIX + near for near in get_close_matches(name, known, n=1)), None)
-        for name in unknown
-    }
+    known = [name.upper() for name in KINDS]
+    given = sorted(name.removeprefix(PREFIX) for name in map(str, settings) if name.startswith(PREFIX))
+    sentences = {}
+    for name in given:
+        if name not in known and name not in FORMER:
+            near = get_close_matches(name, known, n=1)
+            hint = f"did you mean {PREFIX}{near[0]}?" if near else "remove it"
+            shown = without_password(str(settings[PREFIX + name]))
+            sentences[PREFIX + name] = f"{PREFIX}{name} ({shown}) is not a setting of scrapy-simhash; {hint}"
+    return sentences
 
 
-def unused_settings(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return the settings in *settings* that the chosen rule does not use, each with a warning.
+def unused_settings(settings: Mapping[str, Any], lacks: Collection[str] = ()) -> dict[str, str]:
+    """Return the settings in *settings* that have no effect because of others, each with a warning.
+
+    *lacks* is what the store of the crawl lacks: ``FORGETS``, ``KEEPS_NO_ANSWERS``.
 
     >>> unused_settings({"SIMHASH_BLOCKS": 4})["SIMHASH_BLOCKS"]
     "SIMHASH_BLOCKS (4) has no effect with SIMHASH_RULE = 'similarity': remove it, or set SIMHASH_RULE = 'classic'"
     """
-    rule, scheme = (
-        settings.get(setting_name(name)) or default
-        for name, default in (("rule", Config.rule), ("scheme", Config.scheme))
-    )
-    unused = _unused_by(rule, scheme)
-    given = {name: settings.get(setting_name(name)) for name in unused}
-    return {
-        setting_name(name): _no_effect(name, value, unused[name])
-        for name, value in given.items()
-        if value is not None
-    }
+    given = _given(settings)
+    found = _without_effect(SimpleNamespace(**DEFAULTS | given), given, lacks)
+    return {setting_name(name): sentence for name, sentence in found}
 
 
-_NEEDS_STORE = "without a store that outlives the crawl: set SIMHASH_STORE to a folder"
-_NEEDS_REDIS = "without a store in Redis: set SIMHASH_STORE = 'redis'"
-_NEEDS_ITEMS = "without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS"
+def _given(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what *settings* say, read, by field. Raises SettingError."""
+    given = {name: settings.get(setting_name(name)) for name in KINDS}
+    return {name: _read(name, value) for name, value in given.items() if value is not None}
 
 
-def idle_settings(config: Config, *, forgets: bool, keeps_answers: bool, is_redis: bool) -> Iterator[str]:
-    """Yield a warning for each setting of *config* that has no effect because of another one, or of the store.
+def _read(name: str, value: Any) -> Any:
+    """Return *value* as `Config` keeps it. Raises SettingError."""
+    if DEFAULTS[name] is None and (value is None or value == ""):
+        return None
+    try:
+        return KINDS[name].read(value)
+    except ValueError as error:
+        what, *shown = error.args
+        raise SettingError(f"{setting_name(name)} {what}, got {(shown or [value])[0]!r}") from None
 
-    The store *forgets* all when the crawl ends, *keeps_answers* of servers, or *is_redis*.
 
-    >>> list(idle_settings(Config(item_key="url"), forgets=True, keeps_answers=False, is_redis=False))
-    ['SIMHASH_ITEM_KEY (url) has no effect without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS']
-    """
-    table = (
-        ("revisit_action", forgets, _NEEDS_STORE),
-        ("conditional", not keeps_answers, _NEEDS_STORE),
-        ("recrawl", not keeps_answers, _NEEDS_STORE),
-        ("recrawl_budget", not keeps_answers, _NEEDS_STORE),
-        ("revisit_live", not is_redis, _NEEDS_REDIS),
-        (
-            "revisit_live",
-            is_redis and config.revisit_action == "mark",
-            "while SIMHASH_REVISIT_ACTION is mark, except for requests that ask for a revisit_action: set"
-            " SIMHASH_REVISIT_ACTION",
-        ),
-        ("item_action", not config.item_fields, _NEEDS_ITEMS),
-        ("item_mark", not config.item_fields, _NEEDS_ITEMS),
-        ("item_key", not config.item_fields, _NEEDS_ITEMS),
-        ("across_scopes", config.scope == "crawl", "while SIMHASH_SCOPE is crawl: set SIMHASH_SCOPE"),
-    )
-    for name, is_idle, reason in table:
-        value = getattr(config, name)
-        if is_idle and value != getattr(Config, name):
+def _without_effect(
+    chosen: Any, given: Collection[str], lacks: Collection[str] = ()
+) -> Iterator[tuple[str, str]]:
+    """Yield those of the *given* settings that have no effect, each with a warning."""
+    for name, kind in KINDS.items():
+        value = getattr(chosen, name)
+        # To switch off what does not run, or to drop nothing, needs nothing.
+        if name not in given or value in (False, None, "mark", ()):
+            continue
+        unmet = next((need for need in kind.needs if not need.is_met(chosen, lacks)), None)
+        if unmet is not None:
+            otherwise = unmet.otherwise.format(scheme=chosen.scheme)
             shown = dict(value) if name == "recrawl" else value
-            yield f"{setting_name(name)} ({shown}) has no effect {reason}"
-
-
-def _unused_by(rule: object, scheme: object) -> dict[str, tuple[str, str, str]]:
-    """Return the settings that have no effect, each with the setting by which, its value, and one that uses them.
-
-    None for what is no rule, which is an error elsewhere.
-    """
-    if not isinstance(rule, str) or rule not in RULES:
-        return {}
-    if scheme != SCHEMES[0]:
-        # Whatever the rule says, it is the classic one.
-        other_rule = () if rule == CLASSIC else ("rule",)
-        names = (*other_rule, *RULES["similarity"], *SCHEME_SETTINGS)
-        return dict.fromkeys(names, ("scheme", str(scheme), SCHEMES[0]))
-    return {name: ("rule", rule, other) for other, names in RULES.items() if other != rule for name in names}
-
-
-def _no_effect(name: str, value: object, cause: tuple[str, str, str]) -> str:
-    setting, chosen, other = cause
-    return (
-        f"{setting_name(name)} ({value}) has no effect with {setting_name(setting)} = {chosen!r}:"
-        f" remove it, or set {setting_name(setting)} = {other!r}"
-    )
+            yield name, f"{setting_name(name)} ({shown}) has no effect {otherwise}"

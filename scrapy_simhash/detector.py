@@ -13,6 +13,7 @@ from os import PathLike
 from typing import Any, TypeVar, cast
 
 from scrapy_simhash.config import Config
+from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading, scheme_name, scheme_of
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.notes import SITE
@@ -21,7 +22,6 @@ from scrapy_simhash.page.site import SiteProfiles
 from scrapy_simhash.page.text import Html
 from scrapy_simhash.scope import scope_function
 from scrapy_simhash.store import Claim, Header, MemoryStore, Posting, Store, Visit
-from scrapy_simhash.values import require
 from scrapy_simhash.verdict import Reason, Status, Verdict
 from scrapy_simhash.waiting import awaited, finished
 
@@ -65,8 +65,8 @@ class NearDuplicateDetector:
         self._being_told: set[bytes] = set()
         self._telling = asyncio.Lock()
         self.config = config or Config()
-        self._scope_of = scope_function(self.config.scope)
-        self._has_scopes = self.config.scope != "crawl"
+        self._scope_of = scope_function(self.config.scope_name)
+        self._has_scopes = self.config.scope_name != "crawl"
         self.fingerprinter = fingerprinter or PageFingerprinter(self.config)
         self._was_given_store = store is not None
         if isinstance(store, str | PathLike):
@@ -339,12 +339,10 @@ def header_for(config: Config) -> Header:
     Raises SettingError for a scheme that there is not, and for one of 128 bits, which no store takes.
     """
     scheme = scheme_of(config)
-    require(
-        scheme is None or scheme.width <= Fingerprint.width,
-        "scheme",
-        "must make fingerprints of at most 64 bits here",
-        config.scheme,
-    )
+    if scheme is not None and scheme.width > Fingerprint.width:
+        raise SettingError(
+            f"SIMHASH_SCHEME must make fingerprints of at most 64 bits here, got {config.scheme!r}"
+        )
     return Header.of(config, scheme_name(config))
 
 

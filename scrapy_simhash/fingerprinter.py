@@ -311,17 +311,17 @@ def scheme_name(config: Config) -> str:
     Raises SettingError for a scheme that there is not.
     """
     scheme = scheme_of(config)
-    return SCHEME if scheme is None else f"{config.scheme}-{scheme.version}"
+    return SCHEME if scheme is None else f"{config.scheme_name}-{scheme.version}"
 
 
 def scheme_of(config: Config) -> Scheme | None:
     """Return the scheme of *config*, None for the default one."""
-    if config.scheme == SCHEMES[0]:
+    if config.scheme_name == SCHEMES[0]:
         return None
     # Imported late: the default scheme needs none of this.
     from scrapy_simhash.page.schemes import scheme_named
 
-    return scheme_named(config.scheme)
+    return scheme_named(config.scheme_name)
 
 
 def _reading(document: Document, fingerprint: Fingerprint | None) -> Reading:

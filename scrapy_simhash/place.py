@@ -13,60 +13,63 @@ Nobody else knows how these are written.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
 from urllib.parse import quote, unquote
 
 from scrapy_simhash.times import duration
-from scrapy_simhash.values import AGE, FALSE, PREFIX, TRUE, is_path
+from scrapy_simhash.values import AGE, Options, is_age, is_path, option, switch, whole
 
 #: What a place may be. A folder has files of SQLite, a class is somebody's own.
 MEMORY, FOLDER, REDIS, CLASS = "memory", "folder", "redis", "class"
 SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster")
-#: As many as a Redis Cluster has slots.
-MAX_SHARDS = 16_384
 #: Seconds: 32 bits in the records.
 MAX_EXPIRE = 2**32 - 1
+#: Seconds for which a killed crawler counts as live: beyond it, others wait too long for its pages.
+MAX_LIVE = 3_600
 _WHAT = (
     "must be 'memory', a folder such as './seen', 'redis', a URL like redis://host:6379/0?prefix=news, or the import"
     " path of a class"
 )
+_TEMPLATE = "must not contain % except in %(name)s and %%"
 #: More than one letter before a colon is a scheme, or a host; one letter is a drive of Windows.
 _SCHEME = re.compile(r"([\w.+-]{2,}):(//)?")
 
 
-def _is_template(text: str) -> bool:
-    """Tell whether the name of a spider can be put into *text*.
-
-    >>> _is_template("100%%:%(spider)s"), _is_template("%s"), _is_template("100%")
-    (True, False, False)
-    """
-    return "%" not in re.sub(r"%%|%\(spider\)s", "", text)
+def _template(text: str) -> str:
+    """Return *text* if the name of a spider can be put into it. Raises ValueError."""
+    if "%" in re.sub(r"%%|%\(name\)s", "", text):
+        raise ValueError(_TEMPLATE)
+    return text
 
 
-_TRUTH = {word: word in TRUE for word in TRUE | FALSE if word}
-#: Our own keys of a URL: how each is read, whether that is right, and what it must be. The others are redis-py's.
-KEYS: dict[str, tuple[Callable[[str], Any], Callable[[Any], bool], str]] = {
-    "prefix": (
-        str,
-        lambda text: bool(text) and _is_template(text),
-        "not be empty, nor contain % except in %(spider)s and %%",
-    ),
-    "expire": (
-        duration,
-        lambda seconds: seconds <= MAX_EXPIRE,
-        f"{AGE.removeprefix('must ')}, up to {MAX_EXPIRE:,} seconds",
-    ),
-    "required": (lambda text: _TRUTH[text.lower()], lambda _: True, "be true or false"),
-    "shards": (
-        int,
-        lambda count: 1 <= count <= MAX_SHARDS,
-        f"be a number of shards from 1 to {MAX_SHARDS:,}",
-    ),
-    "scopes": (int, lambda count: count >= 1, "be at least 1 scope"),
+def _prefix(text: str) -> str:
+    # What means a percent sign stays, whatever comes behind it.
+    prefix = _template("%%".join(map(unquote, text.split("%%"))))
+    if not prefix:
+        raise ValueError("must not be empty")
+    return prefix
+
+
+def _seconds(most: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not is_age(text) or duration(text) > most:
+            raise ValueError(f"{AGE}, up to {most:,}s")
+        return duration(text)
+
+    return read
+
+
+#: Our own keys of a URL. The others are redis-py's.
+KEYS: Options = {
+    "prefix": ("simhash:%(name)s", _prefix),
+    "expire": (0, _seconds(MAX_EXPIRE)),
+    "live": (0, _seconds(MAX_LIVE)),
+    "required": (False, switch),
+    # As many as a Redis Cluster has slots.
+    "shards": (None, whole(1, 16_384, of="shards")),
+    "scopes": (None, whole(1, of="scopes")),
 }
 #: Keys that say something about a cluster only.
 _OF_CLUSTER = {"shards", "scopes"}
@@ -77,20 +80,22 @@ class StorePlace:
     """Where pages are remembered.
 
     >>> StorePlace.of("redis://:secret@host:6379/0?db=1&prefix=news&expire=30d")
-    StorePlace(kind='redis', path='', url='redis://:secret@host:6379/0?db=1', prefix='news', expire=2592000, \
+    StorePlace(kind='redis', path='', url='redis://:secret@host:6379/0?db=1', prefix='news', expire=2592000, live=0, \
 required=False, shards=None, scopes=None)
     """
 
     kind: str
     """One of ``memory``, ``folder``, ``redis`` and ``class``."""
     path: str = ""
-    """The folder, in which ``%(spider)s`` is the spider's name and ``%%`` a percent sign, or the import path."""
+    """The folder, in which ``%(name)s`` is the spider's name and ``%%`` a percent sign, or the import path."""
     url: str | None = None
     """Of Redis, as redis-py reads it, or of a cluster; None means the server of scrapy-redis's settings."""
-    prefix: str = "simhash:%(spider)s"
+    prefix: str = KEYS["prefix"][0]
     """What the names of the keys in Redis begin with; a template like that of a folder."""
     expire: int = 0
     """Seconds until a store in Redis that nobody writes to expires; 0 for never."""
+    live: int = 0
+    """Seconds for which another crawler counts as live after its last heartbeat; 0 for never."""
     required: bool = False
     """Whether a crawl stops at its start if Redis cannot be used."""
     shards: int | None = None
@@ -116,9 +121,10 @@ required=False, shards=None, scopes=None)
             return cls(CLASS, text)
         if not re.search(r"[/\\]", text) or _SCHEME.match(text):
             raise ValueError(f"{_WHAT}, got {without_password(text)!r}")
-        if not _is_template(text):
-            raise ValueError(f"must not contain % except in %(spider)s and %%, got {text!r}")
-        return cls(FOLDER, text)
+        try:
+            return cls(FOLDER, _template(text))
+        except ValueError as error:
+            raise ValueError(f"{error}, got {text!r}") from None
 
     @classmethod
     def _in_redis(cls, text: str) -> StorePlace:
@@ -151,7 +157,7 @@ required=False, shards=None, scopes=None)
         if not is_cluster and (wrong := _OF_CLUSTER & given.keys()):
             raise ValueError(f"has {min(wrong)}, which is for redis+cluster:// only, behind {shown}?")
         url = None if address == REDIS else "?".join(filter(None, (address, "&".join(others))))
-        return cls(REDIS, url=url, **{name: _value(name, value) for name, value in given.items()})
+        return cls(REDIS, url=url, **{name: option(given, KEYS, name) for name in given})
 
 
 def is_redis(text: str) -> bool:
@@ -166,7 +172,7 @@ def is_redis(text: str) -> bool:
 
 def filled(template: str, spider: str) -> str:
     """Return the folder or the prefix of *spider*."""
-    return template % {"spider": spider}
+    return template % {"name": spider}
 
 
 def without_password(url: str) -> str:
@@ -185,36 +191,7 @@ def without_password(url: str) -> str:
 def in_url(template: str) -> str:
     """Return *template* as the value of a key of a URL.
 
-    >>> in_url("simhash:%(spider)s"), in_url("a & b")
-    ('simhash:%(spider)s', 'a%20%26%20b')
+    >>> in_url("simhash:%(name)s"), in_url("a & b")
+    ('simhash:%(name)s', 'a%20%26%20b')
     """
     return quote(template, safe="%():/,;{}[]!*'$?|~")
-
-
-def _value(name: str, text: str) -> Any:
-    """Return the value of one of our keys. Raises ValueError."""
-    # What means a percent sign stays, whatever comes behind it.
-    value = "%%".join(map(unquote, text.split("%%")))
-    read, is_right, what = KEYS[name]
-    with suppress(KeyError, ValueError):
-        if is_right(found := read(value)):
-            return found
-    raise ValueError(f"has {name}={value}, which must {what}")
-
-
-#: Settings that there were before.
-_FORMER = ("DIR", "REDIS_URL", *(f"REDIS_{key.upper()}" for key in KEYS))
-
-
-def former_settings(settings: Mapping[str, Any]) -> str:
-    """Return a sentence about those of *settings* that there were before ``SIMHASH_STORE`` said it all, "" for none.
-
-    Without it a crawl would go on and find nothing of what it has remembered.
-    """
-    given = [PREFIX + name for name in _FORMER if settings.get(PREFIX + name) not in (None, "")]
-    if not given:
-        return ""
-    return (
-        f"{' and '.join(given)} {'are' if len(given) > 1 else 'is'} gone: set {PREFIX}STORE to a folder such as"
-        " './seen', or to a URL such as redis://host:6379/0?prefix=news&expire=30d"
-    )

@@ -1,204 +1,293 @@
-"""What a setting may hold, as settings files, the command line and their JSON write it."""
+"""What a setting may hold, as settings files, the command line and JSON write it.
+
+A reader takes a value in any of these forms and returns it in the one that `Config` keeps, which it reads as well. It
+raises ValueError with what the value must be, and with the part that is wrong if it is not the whole.
+"""
 
 from __future__ import annotations
 
 import json
 import os.path
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from difflib import get_close_matches
 from ipaddress import ip_address
 from operator import index
 from os import PathLike, fspath
-from typing import Any, cast
+from typing import Any
 
 from scrapy_simhash.action import ACTIONS, Action
-from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.times import duration
 
-PREFIX = "SIMHASH_"
-#: Settings whose value is an action, or several, or somebody's own.
-ACTION_SETTINGS = ("action", "exact_action", "revisit_action")
-#: Settings that name one field of items.
-FIELD_SETTINGS = ("item_field", "item_mark", "item_key")
-#: Names with dots between, and URLs by IP. With a scheme, say, it would equal no host, unnoticed.
-_DOMAIN = re.compile(r"\.?[\w-]+(\.[\w-]+)*\.?|[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*", re.ASCII | re.IGNORECASE)
-_ACTION = f"must be one of {', '.join(ACTIONS)}, several of them, or the import path of a class"
-_WEIGHTS = "must be a list of fields, or a dictionary of fields and whole numbers above 0"
-_RECRAWL = (
-    "must be an age such as 7d, auto, lastmod or always, or a dictionary (JSON on the command line) of regular"
-    " expressions for URLs and one of these"
-)
-AGE = "must be a number with a unit (s, m, h, d, w), such as 30d"
+Reader = Callable[[Any], Any]
+
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off", ""}
+AGE = "must be a number with a unit (s, m, h, d, w), such as 30d"
+_WEIGHTS = "must be a list of fields, or a dictionary of fields and whole numbers above 0"
+_FIELD = "must be the name of one field (the fields to compare go into SIMHASH_ITEM_FIELDS)"
 
 
-def checked(name: str, default: object, value: object) -> object:
-    """Return *value* as the type of *default*, read from a string where it is one."""
-    if isinstance(default, bool):
-        text = str(value).strip().lower()
-        require(isinstance(value, bool) or text in TRUE | FALSE, name, "must be True or False", value)
-        return text in TRUE
-    if isinstance(default, int):
+def switch(value: Any) -> bool:
+    """Read True or False, or a word for it."""
+    text = str(value).strip().lower()
+    if not isinstance(value, bool | int | str) or text not in TRUE | FALSE:
+        raise ValueError("must be True or False")
+    return text in TRUE
+
+
+def whole(least: int, most: int | None = None, *, of: str) -> Reader:
+    """Return the reader of a whole number from *least* to *most*; *of* is the unit."""
+    what = f"must be a whole number of {of}, {least}" + (" or more" if most is None else f" to {most:,}")
+
+    def read(value: Any) -> int:
         try:
-            number = int(value) if isinstance(value, str) else index(value)  # type: ignore[arg-type]
+            number = int(value) if isinstance(value, str) else index(value)
         except (TypeError, ValueError):
-            number = None
-        require(number is not None and not isinstance(value, bool), name, "must be a whole number", value)
+            raise ValueError(what) from None
+        if isinstance(value, bool) or number < least or (most is not None and number > most):
+            raise ValueError(what)
         return number
-    if isinstance(default, float):
+
+    return read
+
+
+def share(*, may_be_zero: bool) -> Reader:
+    """Return the reader of a number from 0 to 1."""
+    what = "must be a number from 0 to 1" if may_be_zero else "must be a number above 0 and at most 1"
+
+    def read(value: Any) -> float:
         try:
-            share = float(value)  # type: ignore[arg-type]
+            number = float(value)
         except (TypeError, ValueError):
-            share = None
-        require(share is not None and not isinstance(value, bool), name, "must be a number", value)
-        return share
-    if name == "item_fields":
-        return _weights(value)
-    if name == "recrawl":
-        return _ages(value)
-    if isinstance(default, tuple):
-        return _words(name, value)
-    if name in ACTION_SETTINGS:
-        value = _json_list(value)
-        if isinstance(value, list | tuple | set | frozenset):
-            # An empty one would read as None where that is allowed, and None may drop what "mark" keeps.
-            require(bool(value), name, _ACTION, value)
-            value = ",".join(_words(name, value, _ACTION))
-    if name in FIELD_SETTINGS:
-        require(
-            value is None or value == "" or is_field(value),
-            name,
-            f"must be the name of one field (the fields to compare go into {PREFIX}ITEM_FIELDS)",
-            value,
-        )
-    if default is None:
-        if isinstance(value, PathLike):
-            # With its separator at the end, "seen" too is a folder.
-            value = os.path.join(fspath(value), "") if name == "store" else fspath(value)  # noqa: PTH118
-        require(value is None or isinstance(value, str), name, "must be a string", value)
-        return value or None
-    require(isinstance(value, str), name, "must be a string", value)
-    return value
+            raise ValueError(what) from None
+        if isinstance(value, bool) or not (0 < number <= 1 or (may_be_zero and number == 0)):
+            raise ValueError(what)
+        return number
+
+    return read
 
 
-def _words(name: str, value: object, what: str = "must be a list of strings") -> tuple[str, ...]:
-    """Return *value* as a list: what is in one, or in its JSON, or the words of a string with commas between."""
-    value = _json_list(value)
-    if isinstance(value, str):
-        value = [word.strip() for word in value.split(",") if word.strip()]
-    require(isinstance(value, list | tuple | set | frozenset), name, what, value)
-    words = list(cast("Iterable[Any]", value))
-    require(all(isinstance(word, str) for word in words), name, what, value)
-    return tuple(sorted(words) if isinstance(value, set | frozenset) else words)
-
-
-def _json_list(value: object) -> object:
-    """Return the list of which *value* is the JSON, or *value*.
-
-    Only one of strings, for ``[0]`` may be a pattern. As one, ``["/print/"]`` would match nearly every URL.
-    """
-    if not isinstance(value, str) or not value.lstrip().startswith("["):
-        return value
-    try:
-        words = json.loads(value)
-    except ValueError:
-        return value
-    return words if all(isinstance(word, str) for word in words) else value
-
-
-def _weights(value: object) -> tuple[tuple[str, int], ...]:
-    """Return fields and how much they count: of ``{"title": 3, "body": 1}``, of its JSON, or of a list of fields."""
-    given = value
-    if isinstance(value, str) and value.lstrip().startswith("{"):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            require(False, "item_fields", _WEIGHTS, given)
-    if isinstance(value, Mapping):
-        pairs = tuple(value.items())
-    elif isinstance(value, tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
-        pairs = value  # as it is kept
-    else:
-        pairs = tuple((field, 1) for field in _words("item_fields", value, _WEIGHTS))
-    for field, weight in pairs:
-        is_weight = isinstance(weight, int) and not isinstance(weight, bool) and weight > 0
-        require(is_field(field) and is_weight, "item_fields", _WEIGHTS, given)
-    return pairs
-
-
-def _ages(value: object) -> tuple[tuple[str, str], ...]:
-    """Return patterns of URLs and ages: of a dictionary, of its JSON, or of one age for all."""
-    given = value
-    if isinstance(value, str) and value.lstrip().startswith("{"):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            require(False, "recrawl", _RECRAWL, given)
-    if isinstance(value, Mapping):
-        pairs = tuple(value.items())
-    elif isinstance(value, tuple):
-        pairs = value  # as it is kept
-    else:
-        pairs = (("", value),) if value else ()
-    for pattern, age in pairs:
-        is_known = isinstance(age, str) and (age in ("always", "auto", "lastmod") or is_age(age))
-        require(isinstance(pattern, str) and is_pattern(pattern) and is_known, "recrawl", _RECRAWL, given)
-    return pairs
-
-
-def is_age(value: str) -> bool:
+def is_age(value: Any) -> bool:
     """Tell whether *value* is a number of seconds, minutes, hours, days or weeks with its unit."""
     try:
         duration(value)
-    except ValueError:
+    except (AttributeError, ValueError):
         return False
     return True
 
 
-def check_action(name: str, value: str | None) -> None:
-    """Raise SettingError unless *value*, of the setting *name*, is None, words for an action, or an import path."""
-    if value is None or is_path(value):
-        return
+def age(value: Any) -> str:
+    """Read an age."""
+    if not is_age(value):
+        raise ValueError(AGE)
+    return str(value)
+
+
+def one_of(words: Collection[str], *, or_path_of: str = "") -> Reader:
+    """Return the reader of one of *words*, or of the import path of what *or_path_of* says."""
+    what = f"must be one of {', '.join(words)}" + (or_path_of and f", or the import path of {or_path_of}")
+
+    def read(value: Any) -> str:
+        if not isinstance(value, str) or not (value in words or (or_path_of and is_path(value))):
+            raise ValueError(what)
+        return value
+
+    return read
+
+
+def list_of(what: str, is_right: Callable[[str], bool] = bool) -> Reader:
+    """Return the reader of a list of *what*: of a list, its JSON, or words with commas between."""
+
+    def read(value: Any) -> tuple[str, ...]:
+        given = _from_json(value)
+        if isinstance(given, str):
+            given = [word.strip() for word in given.split(",") if word.strip()]
+        if not isinstance(given, list | tuple | set | frozenset):
+            raise ValueError(f"must be a list of {what}")
+        for part in given:
+            if not isinstance(part, str):
+                raise ValueError(f"must be a list of {what}")
+            if not is_right(part):
+                raise ValueError(f"must be a list of {what}", part)
+        return tuple(sorted(given) if isinstance(given, set | frozenset) else given)
+
+    return read
+
+
+def some_of(words: Collection[str]) -> Reader:
+    """Return the reader of a list of *words*."""
+    return list_of(f"some of {', '.join(words)}", lambda word: word in words)
+
+
+def action(value: Any) -> str:
+    """Read words for an action, or the import path of somebody's own."""
+    what = f"must be one of {', '.join(ACTIONS)}, several of them, or the import path of a class"
+    words = _from_json(value)
+    if isinstance(words, str) and is_path(words):
+        return words
     try:
-        Action.named(value)
+        # An empty list would read as None where that is allowed, and None may drop what "mark" keeps.
+        if not words:
+            raise ValueError
+        Action.named(words)
     except ValueError:
-        require(False, name, _ACTION, value)
+        raise ValueError(what) from None
+    return words if isinstance(words, str) else ",".join(sorted(words) if isinstance(words, set) else words)
+
+
+def text(value: Any) -> str:
+    """Read a string or a path."""
+    if isinstance(value, PathLike):
+        value = fspath(value)
+    if not isinstance(value, str):
+        raise ValueError("must be a string")
+    return value
+
+
+def place(value: Any) -> str:
+    """Read a place of a store. With its separator at the end, a path such as ``seen`` is a folder, too."""
+    return text(os.path.join(value, "") if isinstance(value, PathLike) else value)  # noqa: PTH118
+
+
+def address(value: Any) -> str:
+    """Read the IP of this machine for itself with a port."""
+    if not isinstance(value, str) or loopback(value) is None:
+        raise ValueError("must be 127.0.0.1 or [::1] and a port, such as 127.0.0.1:0 (0: any free port)")
+    return value
+
+
+def field(value: Any) -> str:
+    """Read the name of one field of items, and no list of them in any notation."""
+    is_name = isinstance(value, str) and value and value == value.strip() and value.isprintable()
+    if not is_name or "," in value or value[0] in "[({":
+        raise ValueError(_FIELD)
+    return str(value)
+
+
+_weight = whole(1, of="features")
+
+
+def weights(value: Any) -> tuple[tuple[str, int], ...]:
+    """Read fields and how much they count: a dictionary, its JSON, or a list of fields."""
+    given = _from_json(value)
+    if isinstance(given, Mapping):
+        pairs = tuple(given.items())
+    elif isinstance(given, tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in given):
+        pairs = given  # as it is kept
+    else:
+        try:
+            pairs = tuple((name, 1) for name in list_of("fields")(given))
+        except ValueError:
+            raise ValueError(_WEIGHTS) from None
+    try:
+        if any(isinstance(weight, str) for _, weight in pairs):
+            raise ValueError
+        return tuple((field(name), _weight(weight)) for name, weight in pairs)
+    except ValueError:
+        raise ValueError(_WEIGHTS) from None
+
+
+def is_pattern(value: Any) -> bool:
+    """Tell whether *value* is a regular expression."""
+    try:
+        re.compile(value)
+    except (TypeError, re.error):
+        return False
+    return True
+
+
+#: Our options behind a value: what holds without one, and how one is read.
+Options = Mapping[str, tuple[Any, Reader]]
+
+
+def split(value: Any) -> tuple[Any, dict[str, str]]:
+    """Return *value* without the options behind its question mark, and these.
+
+    >>> split("web?shingle_size=3&mask_digits=true")
+    ('web', {'shingle_size': '3', 'mask_digits': 'true'})
+    """
+    if not isinstance(value, str) or "?" not in value:
+        return value, {}
+    word, _, query = value.partition("?")
+    return word, dict(part.partition("=")[::2] for part in query.split("&"))
+
+
+def option(given: Mapping[str, Any], options: Options, name: str) -> Any:
+    """Return the option *name* as it is *given*, else its default. Raises ValueError."""
+    if name not in options:
+        near = get_close_matches(name, options, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(options)}"
+        raise ValueError(f"has an unknown option {name!r}: {hint}")
+    default, read = options[name]
+    try:
+        return read(given[name]) if name in given else default
+    except ValueError as error:
+        raise ValueError(f"has {name}={given[name]}, which {error.args[0]}") from None
+
+
+def with_options(read: Reader, options: Options) -> Reader:
+    """Return the reader of what *read* reads, with *options* behind it: ``host?across=true``."""
+
+    def read_all(value: Any) -> Any:
+        word, given = split(value)
+        read(word)
+        for name in given:
+            option(given, options, name)
+        return value
+
+    return read_all
+
+
+def on_with_options(options: Options) -> Reader:
+    """Return the reader of True, False, or a dictionary of *options* (also its JSON, and ``true?checks=1``)."""
+    read = with_options(switch, options)
+
+    def read_all(value: Any) -> bool | str:
+        given = _from_json(value)
+        if isinstance(given, Mapping):
+            given = "true?" + "&".join(f"{name}={one}" for name, one in given.items()) if given else True
+        word, others = split(given)
+        if others and not switch(word):
+            raise ValueError("must be True to have options")
+        read(given)
+        return given if others else switch(word)
+
+    return read_all
+
+
+def ages(words: Collection[str], options: Options) -> Reader:
+    """Return the reader of patterns of URLs and ages, or *words*, with *options* beside them.
+
+    They are in a dictionary, its JSON, or one age for all.
+    """
+    what = (
+        f"must be an age such as 7d, {', '.join(words)}, or a dictionary (JSON on the command line) of regular"
+        f" expressions for URLs and one of these, and of {' and '.join(options)}"
+    )
+
+    def read(value: Any) -> tuple[tuple[str, str], ...]:
+        given = _from_json(value)
+        if isinstance(given, str):
+            word, others = split(given)
+            given = ({"": word} if word else {}) | others
+        if not isinstance(given, Mapping | tuple):
+            raise ValueError(what)
+        pairs = dict(given)
+        for name, one in pairs.items():
+            if name in options:
+                option(pairs, options, name)
+                continue
+            if not is_pattern(name) or not (one in words or is_age(one)):
+                raise ValueError(what)
+        return tuple((name, str(one)) for name, one in pairs.items())
+
+    return read
 
 
 def is_path(value: str) -> bool:
     """Tell whether *value* may be the import path of something."""
     return "." in value and all(part.isidentifier() for part in value.split("."))
-
-
-def is_field(value: object) -> bool:
-    """Tell whether *value* is the name of one field of items, and no list of them in any notation.
-
-    >>> is_field("near-duplicate"), is_field("title, body"), is_field('["title"]'), is_field(["title"])
-    (True, False, False, False)
-    """
-    return (
-        isinstance(value, str)
-        and bool(value)
-        and value == value.strip()
-        and value.isprintable()
-        and "," not in value
-        and value[0] not in "[({"
-    )
-
-
-def is_pattern(value: str) -> bool:
-    """Tell whether *value* is a regular expression."""
-    try:
-        re.compile(value)
-    except re.error:
-        return False
-    return True
-
-
-def is_domain(value: str) -> bool:
-    """Tell whether *value* can be the host of a URL, or what one ends in."""
-    return bool(_DOMAIN.fullmatch(value.strip()))
 
 
 def loopback(value: str) -> tuple[str, int] | None:
@@ -208,9 +297,7 @@ def loopback(value: str) -> tuple[str, int] | None:
     (('127.0.0.1', 0), ('127.0.0.1', 8000), ('::1', 8000), None)
     """
     host, _, port = value.rpartition(":")
-    host = "127.0.0.1" if host == "localhost" else host
-    if host.startswith("[") and host.endswith("]"):
-        host = host[1:-1]
+    host = "127.0.0.1" if host == "localhost" else host.removeprefix("[").removesuffix("]")
     try:
         is_here = ip_address(host).is_loopback
     except ValueError:
@@ -221,12 +308,15 @@ def loopback(value: str) -> tuple[str, int] | None:
     return host, int(port)
 
 
-def setting_name(field: str) -> str:
-    """Return the setting behind a *field* of ``Config``."""
-    return PREFIX + field.upper()
+def _from_json(value: Any) -> Any:
+    """Return the dictionary, or the list of strings, of which *value* is the JSON, or *value*.
 
-
-def require(fulfilled: bool, name: str, what: str, value: object) -> None:
-    """Raise SettingError with the setting, *what* it must be and its value, unless that is *fulfilled*."""
-    if not fulfilled:
-        raise SettingError(f"{setting_name(name)} {what}, got {value!r}")
+    ``[0]`` may be a pattern. As one, ``["/print/"]`` would match nearly every URL.
+    """
+    if not isinstance(value, str) or not value.lstrip().startswith(("[", "{")):
+        return value
+    try:
+        found = json.loads(value)
+    except ValueError:
+        return value
+    return value if isinstance(found, list) and not all(isinstance(one, str) for one in found) else found

@@ -34,7 +34,7 @@ class Reason(str, Enum):
     UNCHANGED = "unchanged"
     """A revisit with the same title and main text as last time."""
     DELIVERED = "delivered"
-    """The same, and another live crawler has delivered it; see ``SIMHASH_REVISIT_LIVE``."""
+    """The same, and another live crawler has delivered it; see ``live`` in ``SIMHASH_STORE``."""
     SMALL_CHANGE = "small_change"
     """A revisit whose text has changed, but is still a near-duplicate of the first page of its cluster."""
     CHANGED = "changed"
@@ -118,7 +118,7 @@ class Verdict:
     hints: tuple[str, ...] = ()
     """Hints in markup and URLs that connect this page with ``duplicate_of``; they do not change the verdict."""
     elsewhere: str | None = None
-    """URL of the page of another scope that it repeats; see ``SIMHASH_ACROSS_SCOPES``."""
+    """URL of the page of another scope that it repeats; see ``across`` in ``SIMHASH_SCOPE``."""
     is_by_learning: bool = False
     """Whether ``SIMHASH_SITE_LEARNING`` made the difference: by all its text the page would be ``new`` instead of a
     near-duplicate, or the other way round."""

@@ -398,9 +398,7 @@ class _Entries:
 
 
 def _middleware() -> SimhashDownloaderMiddleware:
-    # Nothing goes to a thread: what is measured is the work.
-    crawler = stand_in(action="drop_page", thread_size=0)
-    return SimhashDownloaderMiddleware.from_crawler(crawler)
+    return SimhashDownloaderMiddleware.from_crawler(stand_in(action="drop_page"))
 
 
 def entries() -> Iterator[tuple[str, Callable[[Case], object]]]:

@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from types import SimpleNamespace
 from typing import Any, TypeVar, cast
+from unittest.mock import patch
 
 from scrapy import Spider
 from scrapy.crawler import Crawler
@@ -14,6 +16,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.request import RequestFingerprinter
 
 from scrapy_simhash import names
+from scrapy_simhash.crawl import page_checker
 
 T = TypeVar("T")
 
@@ -30,6 +33,11 @@ def stand_in(*, is_crawling: bool = True, **settings: Any) -> Crawler:
     )
     crawler.stats = MemoryStatsCollector(cast("Crawler", crawler))
     return cast("Crawler", crawler)
+
+
+def read_in_threads() -> AbstractContextManager[Any]:
+    """Have every page read in a thread, whatever its size, while the context lasts."""
+    return patch.object(page_checker, "THREAD_SIZE", 0)
 
 
 def simhash_stats(crawler: Crawler) -> dict[str, Any]:

@@ -1,8 +1,10 @@
+"""Every setting: what it takes, what is said of a wrong one, and what has no effect."""
+
 from __future__ import annotations
 
 import os
 import re
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, fields, replace
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -11,188 +13,204 @@ import pytest
 from scrapy.settings import Settings
 
 from scrapy_simhash import Config, SettingError
-from scrapy_simhash import config as config_module
 from scrapy_simhash.action import ACTIONS
 from scrapy_simhash.config import (
+    DEFAULTS,
+    FORGETS,
+    FORMER,
+    KEEPS_NO_ANSWERS,
+    KINDS,
     MAX_TABLES,
     SCOPES,
-    idle_settings,
+    setting_name,
     setting_names,
     unknown_settings,
     unused_settings,
 )
-from scrapy_simhash.config import RULES as USED_BY
-from scrapy_simhash.judge.rule import RULES, ClassicRule, SimilarityRule, rule_fields, rule_of
-from scrapy_simhash.values import setting_name
+from scrapy_simhash.judge.rule import RULES, ClassicRule, SimilarityRule, rule_of
 
-WORDS = "mark, drop_items, drop_links, drop_page, several of them, or the import path of a class"
-CLASSIC = {"rule": "classic"}
-FIELDS = "SIMHASH_ITEM_FIELDS"
-WRONG_RULES: tuple[Any, ...] = (
-    "Classic",
-    "classics",
-    "",
-    "similarity,classic",
-    None,
-    True,
-    3,
-    ["classic"],
-    {},
+ACTION = (
+    "must be one of mark, drop_items, drop_links, drop_page, several of them, or the import path of a class"
 )
-DEFAULTS = {field.name: field.default for field in fields(Config)}
+FIELD = "must be the name of one field (the fields to compare go into SIMHASH_ITEM_FIELDS)"
+WEIGHTS = "must be a list of fields, or a dictionary of fields and whole numbers above 0"
+ADDRESS = "must be 127.0.0.1 or [::1] and a port, such as 127.0.0.1:0 (0: any free port)"
+PLACE = (
+    "must be 'memory', a folder such as './seen', 'redis', a URL like redis://host:6379/0?prefix=news, or the import"
+    " path of a class"
+)
+AGES = (
+    "must be an age such as 7d, auto, lastmod, always, or a dictionary (JSON on the command line) of regular"
+    " expressions for URLs and one of these, and of max_age and budget"
+)
+LIST = "must be a list of some of"
+CLASSIC = {"rule": "classic"}
 
 
-#: Settings by the rule that is set with them, a value that each may not have, and what each must be instead.
-WRONG: list[tuple[dict[str, Any], tuple[str, ...], tuple[Any, ...], str]] = [
-    ({}, ("rule",), WRONG_RULES, "be one of similarity, classic"),
-    (CLASSIC, ("blocks",), (2, 3), "be greater than SIMHASH_MAX_DISTANCE (3)"),
-    (CLASSIC, ("blocks",), (65,), "be at most 64"),
-    (CLASSIC, ("blocks",), (20,), "not need more than 1,000 tables (1,140 with SIMHASH_MAX_DISTANCE 3)"),
-    (CLASSIC, ("blocks",), ("six", 6.0, True, "", None), "be a whole number"),
-    (CLASSIC, ("max_distance",), (-1, 64), "be 0 to 63 bits"),
-    (CLASSIC, ("max_distance",), ("3.5",), "be a whole number"),
-    ({}, ("candidate_distance",), (-1, 21), "be 0 to 20 bits"),
-    ({}, ("candidate_distance",), (9.5,), "be a whole number"),
-    ({}, ("min_similarity",), (1.5, -0.1), "be above 0 and at most 1"),
-    ({}, ("min_similarity",), ("80 %", True, None), "be a number"),
-    (
-        {},
-        ("min_similarity",),
-        (0.0,),
-        "be above 0 and at most 1 (to compare by distance alone, set SIMHASH_RULE = 'classic')",
+def some(*values: Any) -> tuple[Any, ...]:
+    return values
+
+
+#: Settings, the one that is wrong, and what is said of it.
+WRONG: list[tuple[dict[str, Any], str, str]] = [
+    # Types and ranges.
+    *(
+        ({"action": value}, "action", ACTION)
+        for value in some("drop", "MARK", "", "[]", 1, [], ["mark", "drop"], ["mark", None])
     ),
-    ({}, ("shingle_size",), (0, 17), "be 1 to 16 tokens"),
-    ({}, ("min_shingles",), (0,), "be at least 1"),
-    (
-        {},
-        ("shingle_size", "min_shingles", "maxsize", "thread_size"),
-        ([2], "few", "10M"),
-        "be a whole number",
+    *(
+        ({"exact_action": value}, "exact_action", ACTION)
+        for value in some("drop_items drop_links", "my project.Action", ",", ".", [])
     ),
-    ({}, ("maxsize",), (-1,), "be a number of bytes, or 0 for no limit"),
-    ({}, ("thread_size",), (-1,), "be a number of bytes, or 0 for never"),
-    ({}, ("action",), (1,), "be a string"),
-    ({}, ("action", "exact_action", "revisit_action"), ("drop", "MARK", []), f"be one of {WORDS}"),
-    ({}, ("action", "exact_action", "revisit_action"), (["drop_items", None],), f"be one of {WORDS}"),
-    (
-        {},
-        ("exact_action", "revisit_action"),
-        ("drop_items,drop", "drop_items drop_links", "my project.Action", ",", "."),
-        f"be one of {WORDS}",
+    *(({"store": value}, "store", PLACE) for value in some("sqllite", "localhost:6379", "~", ".")),
+    ({"store": 7}, "store", "must be a string"),
+    *(
+        ({name: value}, name, FIELD)
+        for name in ("item_field", "item_mark", "item_key")
+        for value in (7, ["seen"], {"seen": 1}, "a,b", '["a"]', "{a}", " a", "a\n", b"a")
     ),
-    ({}, ("scope",), ("site",), "be one of crawl, domain, host, or the import path of a function"),
-    ({}, ("scope",), (None,), "be a string"),
-    ({}, ("enabled", "mask_digits", "debug"), ("maybe", 2, None, []), "be True or False"),
-    ({}, ("cluster_budget", "min_depth"), (-1,), "be 0 or more"),
-    ({}, ("action_deny",), (7, [7]), "be a list of strings"),
-    ({}, ("action_allow_domains",), ({"a": 1},), "be a list of strings"),
-    (
-        {},
-        ("item_field", "item_mark", "item_key"),
-        (7, True, ["seen"], ("seen",), {"seen": 1}, "a,b", '["a"]', "{a}", " a", "a\n", b"a"),
-        "be the name of one field (the fields to compare go into SIMHASH_ITEM_FIELDS)",
+    ({"report": 7}, "report", "must be a string"),
+    ({"url_rules": "on"}, "url_rules", "must be one of off, observe, skip"),
+    ({"keep_urls": [7]}, "keep_urls", "must be a list of regular expressions"),
+    ({"action_urls": 7}, "action_urls", "must be a list of regular expressions"),
+    *(
+        ({"keep_per_cluster": value}, "keep_per_cluster", "must be a whole number of pages, 0 or more")
+        for value in (-1, "few", 1.5, True)
     ),
-    (
-        {"item_fields": ["copy"]},
-        ("item_field", "item_mark"),
-        ("copy",),
-        f"not be one of the fields in {FIELDS}",
+    ({"protect": 7}, "protect", f"{LIST} start, listing, pagination, language, product"),
+    *(
+        ({"min_similarity": value}, "min_similarity", "must be a number above 0 and at most 1")
+        for value in (0, 1.5, -0.1, "80 %", True, "nan")
     ),
-    ({"item_key": "url"}, ("item_field", "item_mark"), ("url",), "not be the field of SIMHASH_ITEM_KEY"),
-    (
-        {"item_field": "seen"},
-        ("item_mark",),
-        ("seen",),
-        "not be the field of SIMHASH_ITEM_FIELD, which holds the verdict on the page",
+    *(
+        ({"scope": value}, "scope", "must be one of crawl, domain, host, or the import path of a function")
+        for value in ("site", 7)
     ),
-    ({}, ("item_action",), ("drop_items",), "be one of mark, drop"),
-    ({}, ("item_log_level",), ("debug",), "be one of DEBUG, INFO, WARNING, ERROR, CRITICAL"),
-    (
-        {},
-        ("live",),
-        (
-            *("0.0.0.0:8000", "[::]:8000", "192.168.1.7:8000", "example.com:8000", "8000", ":8000"),
+    *(
+        ({"item_fields": value}, "item_fields", WEIGHTS)
+        for value in (
+            *({"title": 0}, {"title": 1.5}, {"title": True}, {"title": "3"}, {1: 1}, '{"title": "much"}'),
+            *("{title}", 5, ["title", ""], '["title"'),
+        )
+    ),
+    ({"item_action": "drop"}, "item_action", "must be one of mark, drop_items"),
+    ({"conditional": "maybe"}, "conditional", "must be True or False"),
+    ({"conditional": 2}, "conditional", "must be True or False"),
+    *(({"recrawl": value}, "recrawl", AGES) for value in ("soon", 7, {"(": "7d"}, {"": 7}, '{"": "7"}')),
+    *(
+        ({"live": value}, "live", ADDRESS)
+        for value in (
+            *("0.0.0.0:8000", "[::]:8000", "192.168.1.7:8000", "example.com:8000", "8000", ":8000", 8000),
             *("127.0.0.1", "127.0.0.1:", "127.0.0.1:70000", "127.0.0.1:-1", "127.0.0.1:x", "localhost"),
             *("::1%lo:80", "http://127.0.0.1:8000"),
-        ),
-        "be an IP of this machine for itself and a port, such as 127.0.0.1:0 (0: any free port)",
+        )
+    ),
+    *(({"enabled": value}, "enabled", "must be True or False") for value in some("maybe", 2, [], 1.0)),
+    *(
+        ({"rule": value}, "rule", "must be one of similarity, classic")
+        for value in ("Classic", "similarity,classic", "", 3, ["classic"])
+    ),
+    *(
+        ({"max_distance": value}, "max_distance", "must be a whole number of bits, 0 to 63")
+        for value in (-1, 64, "3.5", 9.5, "far")
+    ),
+    *(
+        ({**CLASSIC, "blocks": value}, "blocks", "must be a whole number of blocks, 1 to 64")
+        for value in (0, 65, "six", 6.0, True, "")
     ),
     (
-        {},
-        ("item_fields",),
+        {"scheme": "Web"},
+        "scheme",
+        "must be one of web, classic, manku, fnv-words, slides, moz, or the import path of a Scheme",
+    ),
+    ({"min_shingles": 0}, "min_shingles", "must be a whole number of shingles, 1 or more"),
+    ({"maxsize": "10M"}, "maxsize", "must be a whole number of bytes, 0 or more"),
+    ({"prefer": 7}, "prefer", f"{LIST} https, canonical, shorter, earlier"),
+    ({"url_rules_pin": 7}, "url_rules_pin", "must be a list of URL rules"),
+    # Options.
+    ({"scope": "host?acros=1"}, "scope", "has an unknown option 'acros': did you mean across?"),
+    ({"scope": "host?x=1"}, "scope", "has an unknown option 'x': it takes across"),
+    ({"scope": "host?across=maybe"}, "scope", "has across=maybe, which must be True or False"),
+    (
+        {"scheme": "web?shingle_size=17"},
+        "scheme",
+        "has shingle_size=17, which must be a whole number of words, 1 to 16",
+    ),
+    ({"conditional": {"checks": 2}}, "conditional", "has checks=2, which must be a number from 0 to 1"),
+    ({"conditional": "no?checks=1"}, "conditional", "must be True to have options"),
+    (
+        {"recrawl": "auto?max_age=30"},
+        "recrawl",
+        "has max_age=30, which must be a number with a unit (s, m, h, d, w), such as 30d",
+    ),
+    (
+        {"recrawl": {"budget": -1}},
+        "recrawl",
+        "has budget=-1, which must be a whole number of pages, 0 or more",
+    ),
+    # Contradictions.
+    ({"scheme": "moz?mask_digits=yes"}, "scheme", "must be 'web' to have options"),
+    ({"scope": "crawl?across=yes"}, "scope", "must be domain, host or a function to have across=true"),
+    (
+        {"max_distance": 21},
+        "max_distance",
+        "must be at most 20 bits, more only with SIMHASH_RULE = 'classic'",
+    ),
+    ({**CLASSIC, "blocks": 3}, "blocks", "must be greater than SIMHASH_MAX_DISTANCE (3)"),
+    (
+        {**CLASSIC, "blocks": 20},
+        "blocks",
+        "must not need more than 1,000 tables (1,140 with SIMHASH_MAX_DISTANCE (3))",
+    ),
+    *(
+        ({"item_fields": ["copy"], name: "copy"}, name, "must not be one of SIMHASH_ITEM_FIELDS")
+        for name in ("item_field", "item_mark")
+    ),
+    *(
         (
-            *({"title": 0}, {"title": 1.5}, {"title": True}, {1: 1}, '{"title": "much"}', "{title}", 5),
-            *(["title", ""], '["title"'),
-        ),
-        "be a list of fields, or a dictionary of fields and whole numbers above 0",
+            {"item_fields": ["a"], "item_key": "url", name: "url"},
+            name,
+            "must not be the field of SIMHASH_ITEM_KEY",
+        )
+        for name in ("item_field", "item_mark")
     ),
     (
-        {},
-        ("store",),
-        ("sqllite", "localhost:6379", "http://host/0", "~", "."),
-        "be 'memory', a folder such as './seen', 'redis', a URL like redis://host:6379/0?prefix=news, or the import"
-        " path of a class",
+        {"item_fields": ["a"], "item_field": "seen", "item_mark": "seen"},
+        "item_mark",
+        "must not be the field of SIMHASH_ITEM_FIELD, which has the verdict",
     ),
-    ({}, ("revisit_live",), (-1, 3601), "be a number of seconds up to 3,600, or 0 for off"),
-    ({}, ("revisit_live",), (True,), "be a whole number"),
-    ({}, ("conditional_checks",), (2.0,), "be 0 to 1"),
-    (
-        {},
-        ("recrawl",),
-        ("soon", {"(": "7d"}),
-        "be an age such as 7d, auto, lastmod or always, or a dictionary (JSON on the command line) of regular"
-        " expressions for URLs and one of these",
-    ),
-    ({}, ("recrawl_max_age",), ("30",), "be a number with a unit (s, m, h, d, w), such as 30d"),
-    ({}, ("store",), (b"bytes",), "be a string"),
 ]
-#: The ends of no host, so that nobody would ever notice.
-NO_DOMAINS = (
-    *("https://example.com", "example.com/", "example.com:8080", "*.example.com", "me@example.com"),
-    *("example .com", "bücher.example", "[::1]", "", "."),
-)
-DOMAINS = "be domain names such as example.com, without scheme, port and path"
+
+
+@pytest.mark.parametrize(("given", "name", "what"), WRONG)
+def test_a_wrong_value_is_told_in_one_sentence_with_setting_value_and_what_to_write(
+    given: dict[str, Any], name: str, what: str
+) -> None:
+    message = f"{setting_name(name)} {what}, got {given[name]!r}"
+    with pytest.raises(SettingError, match=f"^{re.escape(message)}$"):
+        Config.from_settings({setting_name(other): value for other, value in given.items()})
+    with pytest.raises(ValueError, match="got"):
+        Config(**given)
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        *(
-            ({**others, name: value}, f"SIMHASH_{name.upper()} must {demand}, got {value!r}")
-            for others, names, values, demand in WRONG
-            for name in names
-            for value in values
-        ),
-        *(
-            ({name: ["example.org", domain]}, f"SIMHASH_{name.upper()} must {DOMAINS}, got {domain!r}")
-            for name in ("action_allow_domains", "action_deny_domains")
-            for domain in NO_DOMAINS
-        ),
-        # What is told is what was understood.
-        ({"min_similarity": "nan"}, "SIMHASH_MIN_SIMILARITY must be above 0 and at most 1, got nan"),
-        ({"action": "[]"}, f"SIMHASH_ACTION must be one of {WORDS}, got []"),
-        ({"action": ["mark", "drop"]}, f"SIMHASH_ACTION must be one of {WORDS}, got 'mark,drop'"),
-        ({"action_allow": "/a,(b"}, "SIMHASH_ACTION_ALLOW must be regular expressions, got '(b'"),
-        ({"action_deny": ["*"]}, "SIMHASH_ACTION_DENY must be regular expressions, got '*'"),
+        ({"action_urls": "/a,(b"}, "SIMHASH_ACTION_URLS must be a list of regular expressions, got '(b'"),
         (
             {"protect": "start,variants"},
-            "SIMHASH_PROTECT must be one of start, listing, pagination, language, product, got 'variants'",
-        ),
-        (
-            {"prefer": ["longer"]},
-            "SIMHASH_PREFER must be one of https, canonical, shorter, earlier, got 'longer'",
+            "SIMHASH_PROTECT must be a list of some of start, listing, pagination, language, product, got 'variants'",
         ),
         (
             {**CLASSIC, "blocks": 64, "max_distance": 32},
             "SIMHASH_BLOCKS must not need more than 1,000 tables"
-            " (1,832,624,140,942,590,534 with SIMHASH_MAX_DISTANCE 32), got 64",
+            " (1,832,624,140,942,590,534 with SIMHASH_MAX_DISTANCE (32)), got 64",
         ),
     ],
 )
-def test_a_broken_rule_is_named_with_setting_and_value(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(SettingError, match=f"^{re.escape(message)}$") as caught:
+def test_of_a_list_the_part_that_is_wrong_is_named(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingError, match=f"^{re.escape(message)}$"):
         Config(**given)
-    assert isinstance(caught.value, ValueError)
 
 
 #: What no setting can be, but that of fields and weights.
@@ -204,61 +222,101 @@ NO_VALUES = [b"x", [[]], {1: 2}, {"a": "b"}, 3.7j, int, print, [None], Path]
 def test_a_value_of_another_type_is_told_in_one_sentence_with_setting_and_value(
     setting: str, value: object
 ) -> None:
-    rules = {setting_name(name): {"SIMHASH_RULE": rule} for rule, names in USED_BY.items() for name in names}
     with pytest.raises(SettingError) as caught:
-        Config.from_settings({**rules.get(setting, {}), setting: value})
+        Config.from_settings({setting: value})
     message = str(caught.value)
-    assert message.startswith(f"{setting} must be ")
-    assert repr(value) in message.partition(", got ")[2]
+    assert re.match(f"{setting} (must be|has an unknown option) ", message)
+    assert message.partition(", got ")[2]
     assert "\n" not in message
+
+
+@pytest.mark.parametrize("name", FORMER)
+def test_a_setting_that_there_was_before_is_refused_with_what_to_write(name: str) -> None:
+    old = f"SIMHASH_{name}"
+    with pytest.raises(SettingError) as caught:
+        Config.from_settings(Settings({old: "redis://me:secret@host"}))
+    assert str(caught.value) == f"{old} (redis://host) is gone: {FORMER[name]}"
+    assert old not in setting_names()
+    assert Config.from_settings({old: None}) == Config.from_settings({old: ""}) == Config()
+    # What is to be written is right.
+    for new, value in re.findall(r"set (SIMHASH_\w+) = (.+)$", FORMER[name]):
+        Config.from_settings({new: eval(value)})
+    assert set(re.findall(r"SIMHASH_\w+", FORMER[name])) <= set(setting_names())
 
 
 @pytest.mark.parametrize(
     ("given", "name", "value"),
     [
-        ({"rule": "similarity"}, "rule", "similarity"),
         (CLASSIC, "rule", "classic"),
         ({**CLASSIC, "max_distance": 0, "blocks": 1}, "blocks", 1),
         ({**CLASSIC, "max_distance": 63, "blocks": 64}, "max_distance", 63),
-        ({"candidate_distance": 0}, "candidate_distance", 0),
-        ({"candidate_distance": " 20 "}, "candidate_distance", 20),
+        ({}, "distance", 8),
+        (CLASSIC, "distance", 3),
+        ({"scheme": "moz"}, "distance", 3),
+        ({"max_distance": 0}, "distance", 0),
+        ({"max_distance": " 20 "}, "distance", 20),
         ({"min_similarity": " .9 "}, "min_similarity", 0.9),
         ({"min_similarity": 1}, "min_similarity", 1.0),
         ({**CLASSIC, "blocks": 19}, "blocks", 19),
         ({"maxsize": 0}, "maxsize", 0),
-        ({"thread_size": 0}, "thread_size", 0),
-        ({"shingle_size": 16}, "shingle_size", 16),
         ({"min_shingles": 10**9}, "min_shingles", 10**9),
         ({"item_field": ""}, "item_field", None),
-        ({"item_mark": "near duplicate [of]"}, "item_mark", "near duplicate [of]"),
-        ({"item_key": "Nummer-ü.1"}, "item_key", "Nummer-ü.1"),
-        ({"item_field": None}, "item_field", None),
+        ({"item_fields": ["a"], "item_mark": "near duplicate [of]"}, "item_mark", "near duplicate [of]"),
+        ({"item_fields": ["a"], "item_key": "Nummer-ü.1"}, "item_key", "Nummer-ü.1"),
         *(({"action": action}, "action", action) for action in ACTIONS),
         ({"exact_action": ["drop_items", "drop_links"]}, "exact_action", "drop_items,drop_links"),
         ({"action": {"drop_items"}}, "action", "drop_items"),
+        ({"action": '["drop_items", "drop_links"]'}, "action", "drop_items,drop_links"),
         ({"revisit_action": "my.project.Action"}, "revisit_action", "my.project.Action"),
         ({"exact_action": ""}, "exact_action", None),
-        ({"scope": "my.project.scope"}, "scope", "my.project.scope"),
+        *(({"scope": scope}, "scope_name", scope) for scope in (*SCOPES, "my.project.scope")),
+        ({"scope": "host?across=yes"}, "scope_name", "host"),
+        ({"scope": "host?across=yes"}, "across_scopes", True),
+        ({"scope": "host"}, "across_scopes", False),
+        ({"scheme": "web?shingle_size=3"}, "shingle_size", 3),
+        ({"scheme": "web?shingle_size=3&mask_digits=true"}, "mask_digits", True),
+        ({"scheme": "web?mask_digits=true"}, "scheme_name", "web"),
+        ({}, "shingle_size", 2),
+        *(({"conditional": value}, "conditional", True) for value in some(True, "1", "true", {})),
         *(
-            ({"action_deny": value}, "action_deny", ("/a", "b$"))
+            ({"conditional": value}, name, meant)
+            for value in (
+                {"checks": 1, "links": False},
+                '{"checks": 1, "links": false}',
+                "true?checks=1&links=no",
+            )
+            for name, meant in (("conditional_checks", 1.0), ("conditional_links", False))
+        ),
+        ({"conditional": True}, "conditional_checks", 0.01),
+        ({"recrawl": "7d"}, "recrawl_ages", (("", "7d"),)),
+        ({"recrawl": ""}, "recrawl", ()),
+        *(
+            ({"recrawl": value}, name, meant)
+            for value in (
+                {"/news/": "6h", "max_age": "60d", "": "auto", "budget": 7},
+                '{"/news/": "6h", "max_age": "60d", "": "auto", "budget": 7}',
+            )
+            for name, meant in (
+                ("recrawl_ages", (("/news/", "6h"), ("", "auto"))),
+                ("recrawl_max_age", "60d"),
+                ("recrawl_budget", 7),
+            )
+        ),
+        ({"recrawl": "auto?max_age=60d"}, "recrawl_max_age", "60d"),
+        ({"recrawl": "?budget=5"}, "recrawl_ages", ()),
+        ({"recrawl": "?budget=5"}, "recrawl_budget", 5),
+        ({"recrawl": "auto"}, "recrawl_max_age", "30d"),
+        *(
+            ({"action": "drop_page", "keep_urls": value}, "keep_urls", ("/a", "b$"))
             for value in ("/a, b$", ["/a", "b$"], {"b$", "/a"})
         ),
-        ({"action_deny": [r"\d{1,3}"]}, "action_deny", (r"\d{1,3}",)),
+        ({"action": "drop_page", "keep_urls": [r"\d{1,3}"]}, "keep_urls", (r"\d{1,3}",)),
         # JSON, as the command line gives it: a pattern to the letter, it would match any of these characters.
-        ({"action_allow": '["/print/"]'}, "action_allow", ("/print/",)),
-        ({"action_allow": r' [ "\\d{1,3}", "b$" ] '}, "action_allow", (r"\d{1,3}", "b$")),
-        ({"action_allow": "[0]"}, "action_allow", ("[0]",)),
-        ({"action_allow": "[a-z],b"}, "action_allow", ("[a-z]", "b")),
+        ({"action": "drop_page", "action_urls": '["/print/"]'}, "action_urls", ("/print/",)),
+        ({"action": "drop_page", "action_urls": "[0]"}, "action_urls", ("[0]",)),
+        ({"action": "drop_page", "action_urls": "[a-z],b"}, "action_urls", ("[a-z]", "b")),
         ({"protect": "[]"}, "protect", ()),
-        ({"prefer": '["shorter"]'}, "prefer", ("shorter",)),
-        ({"action": '["drop_items", "drop_links"]'}, "action", "drop_items,drop_links"),
-        ({"exact_action": '["drop_page"]'}, "exact_action", "drop_page"),
-        *(
-            ({"action_deny_domains": [domain]}, "action_deny_domains", (domain,))
-            for domain in (".EXAMPLE.com.", "localhost", "127.0.0.1", "::1", "my_shop.xn--bcher-kva.example")
-        ),
         ({"protect": ""}, "protect", ()),
-        ({"protect": []}, "protect", ()),
         ({"protect": "start"}, "protect", ("start",)),
         *(
             ({"item_fields": fields}, "item_fields", (("title", 3), ("body", 1)))
@@ -268,15 +326,22 @@ def test_a_value_of_another_type_is_told_in_one_sentence_with_setting_and_value(
             ({"item_fields": fields}, "item_fields", (("title", 1), ("body", 1)))
             for fields in ("title,body", ["title", "body"], '["title", "body"]')
         ),
-        *(({"scope": scope}, "scope", scope) for scope in SCOPES),
+        # A path is a folder, also without a separator.
+        ({"store": Path("seen")}, "store", f"seen{os.sep}"),
+        ({"report": Path("pages.jsonl")}, "report", "pages.jsonl"),
         *(({"enabled": word}, "enabled", True) for word in (True, 1, "1", "True", "yes", " ON ")),
         *(({"enabled": word}, "enabled", False) for word in (False, 0, "0", "false", "No", "off", "")),
     ],
 )
 def test_a_value_is_taken_as_what_it_means(given: dict[str, Any], name: str, value: object) -> None:
-    found = getattr(Config(**given), name)
+    config = Config(**given)
+    found = getattr(config, name)
     assert found == value
     assert type(found) is type(value)
+    # What a config keeps, another one reads; and so does one in another process.
+    assert replace(config) == config
+    settings = {setting_name(field): getattr(config, field) for field in KINDS}
+    assert Config.from_settings(settings) == config
 
 
 def test_integers_of_other_libraries_become_ints() -> None:
@@ -290,8 +355,16 @@ def test_integers_of_other_libraries_become_ints() -> None:
 def test_all_defaults_are_valid_and_what_they_are_declared_as() -> None:
     config = Config()
     assert {name: getattr(config, name) for name in DEFAULTS} == DEFAULTS
-    assert comb(config.blocks, config.max_distance) <= MAX_TABLES
+    assert list(DEFAULTS) == list(KINDS) == [field.name for field in fields(Config)]
+    assert comb(config.blocks, Config(rule="classic").distance) <= MAX_TABLES
     assert config.action == "mark", "switching it on never loses data"
+
+
+def test_there_are_no_more_settings_than_people_can_choose_from() -> None:
+    rings = [kind.ring for kind in KINDS.values()]
+    assert len(rings) <= 36
+    assert [rings.count(ring) for ring in dict.fromkeys(rings)] == [5, 16, 14]
+    assert rings == sorted(rings, key=list(dict.fromkeys(rings)).index)
 
 
 def test_nothing_in_the_settings_and_none_mean_the_defaults() -> None:
@@ -299,127 +372,114 @@ def test_nothing_in_the_settings_and_none_mean_the_defaults() -> None:
     assert Config.from_settings(dict.fromkeys(setting_names())) == Config()
 
 
-#: What stands in the settings, and what that means.
-READ: dict[str, tuple[Any, Any]] = {
-    "SIMHASH_ENABLED": ("0", False),
-    "SIMHASH_ACTION": ("drop_page", "drop_page"),
-    "SIMHASH_EXACT_ACTION": ("drop_items,drop_links", "drop_items,drop_links"),
-    "SIMHASH_CLUSTER_BUDGET": ("3", 3),
-    "SIMHASH_MIN_DEPTH": ("2", 2),
-    "SIMHASH_ACTION_ALLOW": ("/shop/", ("/shop/",)),
-    "SIMHASH_ACTION_DENY": ("/shop/new/,/shop/sale/", ("/shop/new/", "/shop/sale/")),
-    "SIMHASH_ACTION_ALLOW_DOMAINS": ("example.com", ("example.com",)),
-    "SIMHASH_ACTION_DENY_DOMAINS": ("blog.example.com", ("blog.example.com",)),
-    "SIMHASH_PROTECT": ("product", ("product",)),
-    "SIMHASH_ACROSS_SCOPES": ("1", True),
-    "SIMHASH_ITEM_FIELDS": ("title,body", (("title", 1), ("body", 1))),
-    "SIMHASH_ITEM_ACTION": ("drop", "drop"),
-    "SIMHASH_URL_RULES": ("skip", "skip"),
-    "SIMHASH_URL_RULES_PIN": ("parameter sid", ("parameter sid",)),
-    "SIMHASH_URL_RULES_FORBID": (["slash at end"], ("slash at end",)),
-    "SIMHASH_ITEM_MARK": ("copy_of", "copy_of"),
-    "SIMHASH_ITEM_KEY": ("id", "id"),
-    "SIMHASH_ITEM_LOG_LEVEL": ("INFO", "INFO"),
-    "SIMHASH_PREFER": ("canonical", ("canonical",)),
-    "SIMHASH_CHANGES": (Path("changes.jsonl"), "changes.jsonl"),
-    "SIMHASH_CHANGES_SIZE": ("100", 100),
-    "SIMHASH_TEXT": ("1", True),
-    "SIMHASH_REPORT": (Path("pages.jsonl"), "pages.jsonl"),
-    "SIMHASH_LIVE": ("localhost:0", "localhost:0"),
-    "SIMHASH_RULE": ("similarity", "similarity"),
-    "SIMHASH_CANDIDATE_DISTANCE": ("12", 12),
-    "SIMHASH_MIN_SIMILARITY": ("0.9", 0.9),
-    "SIMHASH_SHINGLE_SIZE": ("4", 4),
-    "SIMHASH_MIN_SHINGLES": ("20", 20),
-    "SIMHASH_MASK_DIGITS": ("on", True),
-    "SIMHASH_SITE_LEARNING": ("off", False),
-    "SIMHASH_SCOPE": ("host", "host"),
-    "SIMHASH_MAXSIZE": ("1000", 1000),
-    "SIMHASH_THREAD_SIZE": ("100", 100),
-    "SIMHASH_ITEM_FIELD": ("simhash", "simhash"),
-    "SIMHASH_REVISIT_ACTION": ("drop_items", "drop_items"),
-    "SIMHASH_REVISIT_LIVE": ("60", 60),
-    "SIMHASH_CONDITIONAL": ("1", True),
-    "SIMHASH_CONDITIONAL_CHECKS": ("0.5", 0.5),
-    "SIMHASH_CONDITIONAL_LINKS": ("0", False),
-    "SIMHASH_RECRAWL": ('{"/news/": "6h", "": "auto"}', (("/news/", "6h"), ("", "auto"))),
-    "SIMHASH_RECRAWL_MAX_AGE": ("2w", "2w"),
-    "SIMHASH_RECRAWL_BUDGET": ("7", 7),
-    # A path is a folder, also without a separator.
-    "SIMHASH_STORE": (Path("seen"), f"seen{os.sep}"),
-    "SIMHASH_RESET": ("yes", True),
-    "SIMHASH_DEBUG": ("true", True),
-}
-
-
-def test_every_setting_is_read_from_the_settings() -> None:
-    config = Config.from_settings(Settings({name: given for name, (given, _) in READ.items()}))
-    classic = {"SIMHASH_RULE": "classic", "SIMHASH_MAX_DISTANCE": "5", "SIMHASH_BLOCKS": "8"}
-    assert Config.from_settings(Settings(classic)) == Config(rule="classic", max_distance=5, blocks=8)
-    assert {name: getattr(config, name.removeprefix("SIMHASH_").lower()) for name in READ} == {
-        name: meant for name, (_, meant) in READ.items()
-    }
-    # Of the other rule, and what would leave the settings of pages without effect.
-    assert {*setting_names()} - {*READ} == {"SIMHASH_MAX_DISTANCE", "SIMHASH_BLOCKS", "SIMHASH_SCHEME"}
-
-
-@pytest.mark.parametrize(
-    ("rule", "unused"),
-    [
-        ("similarity", {"max_distance": "three", "blocks": 2}),
-        ("similarity", {"max_distance": 99, "blocks": [], "min_similarity": 0.9}),
-        ("classic", {"candidate_distance": -5, "min_similarity": 0}),
-        ("classic", {"candidate_distance": "far", "min_similarity": "80 %", "blocks": 5}),
-    ],
-)
-def test_a_setting_of_another_rule_stops_nothing_and_is_named(rule: str, unused: dict[str, Any]) -> None:
-    own = {"similarity": ("min_similarity",), "classic": ("blocks",)}[rule]
-    used = {"rule": rule, **{name: unused.pop(name) for name in own if name in unused}}
-    settings = {f"SIMHASH_{name.upper()}": value for name, value in {**used, **unused}.items()}
-    assert Config.from_settings(settings) == Config(**used)
-    other = {"similarity": "classic", "classic": "similarity"}[rule]
-    sentences = {
-        f"SIMHASH_{name.upper()}": f"SIMHASH_{name.upper()} ({value}) has no effect with SIMHASH_RULE = {rule!r}:"
-        f" remove it, or set SIMHASH_RULE = {other!r}"
-        for name, value in unused.items()
-    }
-    assert unused_settings(settings) == unused_settings(Settings(settings)) == sentences
-    with pytest.warns(UserWarning, match="has no effect with SIMHASH_RULE") as warned:
-        config = Config(**used, **unused)
-    assert config == Config(**used)
-    assert sorted(str(one.message) for one in warned) == sorted(sentences.values())
-    assert {one.filename for one in warned} == {__file__}
-
-
-def test_to_see_live_crawlers_is_of_no_use_without_a_revisit_action() -> None:
-    (said,) = idle_settings(Config(revisit_live=8), forgets=False, keeps_answers=True, is_redis=True)
-    assert said == (
-        "SIMHASH_REVISIT_LIVE (8) has no effect while SIMHASH_REVISIT_ACTION is mark, except for requests that ask"
-        " for a revisit_action: set SIMHASH_REVISIT_ACTION"
-    )
-
-
-def test_settings_of_the_chosen_rule_and_none_are_not_warned_of() -> None:
-    names = ("SIMHASH_MAX_DISTANCE", "SIMHASH_BLOCKS", "SIMHASH_CANDIDATE_DISTANCE", "SIMHASH_MIN_SIMILARITY")
-    assert unused_settings(dict.fromkeys(names)) == {}
-    assert unused_settings({"SIMHASH_MIN_SIMILARITY": 0.9, "SIMHASH_CANDIDATE_DISTANCE": 8}) == {}
-    assert unused_settings({"SIMHASH_RULE": "classic", "SIMHASH_MAX_DISTANCE": 2, "SIMHASH_BLOCKS": 4}) == {}
-    # An error of its own.
-    assert unused_settings({"SIMHASH_RULE": ["classic"], "SIMHASH_BLOCKS": 4}) == {}
+#: Settings, and what is said of the one that has no effect.
+UNUSED: list[tuple[dict[str, Any], set[str], dict[str, str]]] = [
+    ({}, {FORGETS, KEEPS_NO_ANSWERS}, {}),
+    (
+        {"blocks": 4},
+        set(),
+        {"blocks": "with SIMHASH_RULE = 'similarity': remove it, or set SIMHASH_RULE = 'classic'"},
+    ),
     # Also where it says what the default says: whoever sets it expects something of it.
-    assert list(unused_settings({"SIMHASH_BLOCKS": 6})) == ["SIMHASH_BLOCKS"]
+    (
+        {"blocks": 6},
+        set(),
+        {"blocks": "with SIMHASH_RULE = 'similarity': remove it, or set SIMHASH_RULE = 'classic'"},
+    ),
+    (
+        {"rule": "classic", "min_similarity": 0.9},
+        set(),
+        {"min_similarity": "with SIMHASH_RULE = 'classic': remove it, or set SIMHASH_RULE = 'similarity'"},
+    ),
+    ({"rule": "classic", "max_distance": 2, "blocks": 4}, set(), {}),
+    ({"scheme": "moz", "blocks": 8, "max_distance": 5}, set(), {}),
+    (
+        {"scheme": "moz", "min_similarity": 0.9},
+        set(),
+        {"min_similarity": "with SIMHASH_SCHEME = 'moz': remove it, or set SIMHASH_SCHEME = 'web'"},
+    ),
+    (
+        {"scheme": "moz", "rule": "similarity"},
+        set(),
+        {"rule": "with SIMHASH_SCHEME = 'moz': remove it, or set SIMHASH_SCHEME = 'web'"},
+    ),
+    ({"scheme": "moz", "rule": "classic", "site_learning": False}, set(), {}),
+    *(
+        (
+            {name: value},
+            {FORGETS},
+            {name: "without a store that outlives the crawl: set SIMHASH_STORE = './simhash'"},
+        )
+        for name, value in (("revisit_action", "drop_items"), ("reset", True))
+    ),
+    ({"revisit_action": "mark"}, {FORGETS}, {}),
+    *(
+        (
+            {name: value},
+            {KEEPS_NO_ANSWERS},
+            {name: "without a store that outlives the crawl: set SIMHASH_STORE = './simhash'"},
+        )
+        for name, value in (("conditional", True), ("recrawl", "7d"), ("recrawl", {"budget": 3}))
+    ),
+    ({"conditional": True, "recrawl": "7d", "revisit_action": "drop_items"}, set(), {}),
+    *(
+        (
+            {name: value},
+            set(),
+            {name: "without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS = ['title', 'body']"},
+        )
+        for name, value in (("item_action", "drop_items"), ("item_mark", "copy_of"), ("item_key", "id"))
+    ),
+    ({"item_fields": "a", "item_action": "drop_items", "item_mark": "b", "item_key": "c"}, set(), {}),
+    *(
+        ({name: "/shop/"}, set(), {name: "while nothing is dropped: set SIMHASH_ACTION = 'drop_items'"})
+        for name in ("keep_urls", "action_urls")
+    ),
+    *(({"keep_urls": "/shop/", name: "drop_items"}, set(), {}) for name in ("action", "exact_action")),
+    *(
+        (
+            {name: "parameter sid", "url_rules": "off"},
+            set(),
+            {name: "with SIMHASH_URL_RULES = 'off': remove it, or set SIMHASH_URL_RULES = 'observe'"},
+        )
+        for name in ("url_rules_pin", "url_rules_forbid")
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "lacks", "unused"), UNUSED)
+def test_a_setting_without_effect_is_named_with_what_to_do(
+    given: dict[str, Any], lacks: set[str], unused: dict[str, str]
+) -> None:
+    settings = {setting_name(name): value for name, value in given.items()}
+    found = unused_settings(Settings(settings), lacks)
+    assert list(found) == list(map(setting_name, unused))
+    for name, reason in unused.items():
+        sentence = found[setting_name(name)]
+        assert sentence.startswith(f"{setting_name(name)} (")
+        assert sentence.endswith(f") has no effect {reason}")
+    if not lacks:
+        rest = {name: value for name, value in given.items() if name not in unused}
+        assert Config.from_settings(settings) == Config(**rest)
+
+
+def test_every_need_is_tried() -> None:
+    assert {name for _, _, unused in UNUSED for name in unused} >= {
+        name for name, kind in KINDS.items() if kind.needs
+    } - {"site_learning"}
+
+
+def test_a_config_warns_of_a_setting_without_effect_where_it_is_made() -> None:
+    with pytest.warns(UserWarning, match=r"SIMHASH_BLOCKS \(4\) has no effect with SIMHASH_RULE") as warned:
+        config = Config(blocks=4)
+    assert config == Config()
+    assert [one.filename for one in warned] == [__file__]
 
 
 def test_each_rule_compares_by_its_own_settings() -> None:
-    fields_of = {name: rule_fields(kind) for name, kind in RULES.items()}
-    assert fields_of["similarity"] == config_module.RULES["similarity"]
-    assert (*fields_of["classic"], "blocks") == config_module.RULES["classic"]
-    assert rule_of(Config(candidate_distance=8, min_similarity=0.9)) == SimilarityRule(8, 0.9)
+    assert rule_of(Config(max_distance=7, min_similarity=0.9)) == SimilarityRule(7, 0.9)
     assert rule_of(Config(rule="classic", max_distance=2, blocks=4)) == ClassicRule(2)
-
-
-def test_setting_names_are_those_of_the_fields_sorted() -> None:
-    assert setting_names() == tuple(sorted(f"SIMHASH_{name.upper()}" for name in DEFAULTS))
+    assert all(rule_of(Config(rule=name)) == kind() for name, kind in RULES.items())
 
 
 @pytest.mark.parametrize(
@@ -428,22 +488,21 @@ def test_setting_names_are_those_of_the_fields_sorted() -> None:
         ({}, {}),
         ({"LOG_LEVEL": "INFO", "BOT_NAME": "x"}, {}),
         (dict.fromkeys(setting_names()), {}),
-        ({"SIMHASH_ACTON": "mark"}, {"SIMHASH_ACTON": "SIMHASH_ACTION"}),
-        ({"SIMHASH_MAX_DISTANSE": 3}, {"SIMHASH_MAX_DISTANSE": "SIMHASH_MAX_DISTANCE"}),
-        ({"SIMHASH_DISTANCE": 3}, {"SIMHASH_DISTANCE": "SIMHASH_MAX_DISTANCE"}),
-        ({"SIMHASH_MIN_SIMILARTY": 0.9}, {"SIMHASH_MIN_SIMILARTY": "SIMHASH_MIN_SIMILARITY"}),
-        ({"SIMHASH_QQQQ": 3}, {"SIMHASH_QQQQ": None}),  # the prefix alone is no likeness
-        ({"simhash": {"action": "mark"}}, {}),
-        ({"SIMHASH_B": 1, "SIMHASH_A": 1}, {"SIMHASH_A": None, "SIMHASH_B": None}),
+        ({"SIMHASH_ACTON": "drop_items"}, {"SIMHASH_ACTON (drop_items)": "did you mean SIMHASH_ACTION?"}),
+        ({"SIMHASH_MAX_DISTANSE": 3}, {"SIMHASH_MAX_DISTANSE (3)": "did you mean SIMHASH_MAX_DISTANCE?"}),
+        ({"SIMHASH_DISTANCE": 3}, {"SIMHASH_DISTANCE (3)": "did you mean SIMHASH_MAX_DISTANCE?"}),
+        ({"SIMHASH_KEEP_URL": "/a"}, {"SIMHASH_KEEP_URL (/a)": "did you mean SIMHASH_KEEP_URLS?"}),
+        # The prefix alone is no likeness, and a password is not shown.
+        ({"SIMHASH_QQQQ": "redis://:secret@host"}, {"SIMHASH_QQQQ (redis://host)": "remove it"}),
+        ({"simhash_action": "mark"}, {}),
     ],
 )
 def test_a_misspelt_setting_is_told_with_the_one_it_resembles(
-    settings: dict[str, Any], unknown: dict[str, str | None]
+    settings: dict[str, Any], unknown: dict[str, str]
 ) -> None:
-    found = unknown_settings(settings)
-    assert found == unknown
-    assert list(found) == sorted(found)
-    assert unknown_settings(Settings(settings)) == unknown
+    sentences = [f"{name} is not a setting of scrapy-simhash; {hint}" for name, hint in unknown.items()]
+    assert list(unknown_settings(settings).values()) == sentences
+    assert list(unknown_settings(Settings(settings)).values()) == sentences
 
 
 def test_a_config_is_a_value_that_does_not_change() -> None:

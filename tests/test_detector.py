@@ -196,7 +196,7 @@ def test_a_page_edited_here_and_there_is_a_near_duplicate_that_says_how_alike_it
 
 
 def test_clusters_do_not_drift_along_a_chain_of_edits() -> None:
-    detector = NearDuplicateDetector(Config(candidate_distance=20))
+    detector = NearDuplicateDetector(Config(max_distance=20))
     pages = [version(share) for share in (0, 0.1, 0.2)]
     fingerprints = [detector.fingerprinter.from_html(page) for page in pages]
     a, b, c = (fingerprint for fingerprint in fingerprints if fingerprint)
@@ -214,12 +214,12 @@ def test_clusters_do_not_drift_along_a_chain_of_edits() -> None:
     ("settings", "share", "is_duplicate"),
     [
         ({}, 0.1, True),
-        ({"candidate_distance": 3}, 0.1, True),
+        ({"max_distance": 3}, 0.1, True),
         ({"min_similarity": 0.99}, 0.1, False),
         ({"rule": "classic"}, 0.1, False),
         ({"rule": "classic", "max_distance": 20, "blocks": 22}, 0.1, True),
         ({}, 0.2, False),
-        ({"candidate_distance": 20, "min_similarity": 0.5}, 0.2, True),
+        ({"max_distance": 20, "min_similarity": 0.5}, 0.2, True),
     ],
 )
 def test_the_settings_say_how_near_is_near(
@@ -472,7 +472,7 @@ def test_what_is_noted_while_the_store_is_told_is_told_as_well_and_a_claim_waits
 
 def test_copies_in_other_scopes_are_reported_and_are_no_copies() -> None:
     here, there, third = "https://one.example/a", "https://two.example/b", "https://two.example/c"
-    detector = NearDuplicateDetector(Config(scope="host", across_scopes=True))
+    detector = NearDuplicateDetector(Config(scope="host?across=true"))
     assert detector.check(ENGLISH, here).elsewhere is None
     first = detector.check(ENGLISH, there)
     assert (first.status, first.duplicate_of, first.elsewhere) == (Status.NEW, None, here)
@@ -487,7 +487,7 @@ def test_copies_in_other_scopes_are_reported_and_are_no_copies() -> None:
 
 def test_of_pages_of_other_scopes_only_the_latest_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scrapy_simhash.detector._MOST_ELSEWHERE", 2)
-    detector = NearDuplicateDetector(Config(scope="host", across_scopes=True))
+    detector = NearDuplicateDetector(Config(scope="host?across=true"))
 
     def elsewhere(host: str, value: int) -> str | None:
         reading = Reading(Fingerprint(value), None)

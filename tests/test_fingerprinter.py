@@ -141,8 +141,8 @@ def test_a_long_page_is_told_from_what_became_of_it_though_its_fingerprint_is_no
 @pytest.mark.parametrize(
     "config",
     [
-        Config(shingle_size=5, min_shingles=1),
-        Config(mask_digits=True),
+        Config(scheme="web?shingle_size=5", min_shingles=1),
+        Config(scheme="web?mask_digits=true"),
         Config(rule="classic"),
     ],
     ids=["shingles", "mask_digits", "no sketch"],

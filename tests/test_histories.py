@@ -93,8 +93,7 @@ class Rules(NamedTuple):
     action: str = "mark"
     exact_action: str | None = None
     revisit_action: str = "drop_items"
-    cluster_budget: int = 0
-    min_depth: int = 0
+    keep_per_cluster: int = 0
     denied: str = ""
     """Pages about which nothing may be done."""
     products: str = ""
@@ -104,7 +103,7 @@ class Rules(NamedTuple):
     def settings(self) -> dict[str, Any]:
         named = self._asdict()
         del named["denied"], named["products"]
-        return {**named, "action_deny": [f"/{page}$" for page in self.denied]}
+        return {**named, "keep_urls": [f"/{page}$" for page in self.denied]}
 
 
 @dataclass
@@ -143,10 +142,10 @@ def lost_as_copy(rules: Rules, visit: Visit, meta: dict[str, Any]) -> set[str]:
     if words == OWN:
         words = OWN_WORDS.get(visit.page, "mark")
     gone = parts(visit.action or words)
-    if not visit.action and (visit.depth < rules.min_depth or visit.page in rules.denied):
+    if not visit.action and visit.page in rules.denied:
         return set()
-    if rules.cluster_budget:
-        return gone if result["rank"] >= rules.cluster_budget else set()
+    if rules.keep_per_cluster:
+        return gone if result["rank"] >= rules.keep_per_cluster else set()
     if not visit.action and visit.page in rules.products:
         return set()
     return gone if visit.action else less_of_a_start_page(gone, visit)
@@ -157,7 +156,7 @@ def lost_as_unchanged(rules: Rules, visit: Visit) -> set[str]:
     gone = parts(visit.revisit_action or rules.revisit_action)
     if visit.revisit_action:
         return gone
-    if visit.depth < rules.min_depth or visit.page in rules.denied:
+    if visit.page in rules.denied:
         return set()
     return less_of_a_start_page(gone, visit)
 
@@ -261,8 +260,7 @@ RULES = st.builds(
     action=st.sampled_from([*WORDS, OWN]),
     exact_action=st.sampled_from([None, None, *WORDS, OWN]),
     revisit_action=st.sampled_from(WORDS),
-    cluster_budget=st.sampled_from([0, 0, 1, 2]),
-    min_depth=st.sampled_from([0, 0, 1, 2]),
+    keep_per_cluster=st.sampled_from([0, 0, 1, 2]),
     denied=st.sampled_from(["", "", "q"]),
     products=st.sampled_from(["", "", "r"]),
 )

@@ -50,7 +50,7 @@ from tests.golden.texts import TEXTS
 
 PAGE = f"<html lang=en><title>The tide</title><body><main><p>{TEXTS['en']}</main>"
 OTHER = f"<p>{TEXTS['de']}"
-CONFIG = Config(shingle_size=3, item_fields=(("name", 1),), scope="host", store="./seen")
+CONFIG = Config(scheme="web?shingle_size=3", item_fields=(("name", 1),), scope="host", store="./seen")
 
 Again = Callable[[Any], Any]
 #: Every protocol, and both sorts of copies.
@@ -147,7 +147,7 @@ def look(fingerprinter, config, detector, page):
     return kernel.NAME, verdict.status.value, fingerprinter.from_html(page), verdict
 
 if __name__ == "__main__":
-    config = Config(shingle_size=3)
+    config = Config(scheme="web?shingle_size=3")
     fingerprinter, detector = PageFingerprinter(config), NearDuplicateDetector(config)
     pages = [f"<p>{sys.argv[2]}", f"<p>{sys.argv[3]}", "<p>Too short."]
     with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
@@ -205,8 +205,8 @@ class Wider(Config):
 
 @ways
 def test_settings_of_a_class_with_more_fields_keep_them(again: Again) -> None:
-    other = again(Wider(shingle_size=4, margin=7))
-    assert (type(other), other.shingle_size, other.margin) == (Wider, 4, 7)
+    other = again(Wider(min_shingles=4, margin=7))
+    assert (type(other), other.min_shingles, other.margin) == (Wider, 4, 7)
 
 
 def pickled_by_another_version(changes: dict[str, Any], *left_out: str) -> bytes:
@@ -225,9 +225,9 @@ def test_settings_that_this_version_does_not_have_are_an_error_that_names_them()
 
 
 def test_settings_that_a_pickle_lacks_have_their_defaults() -> None:
-    config = pickle.loads(pickled_by_another_version({"shingle_size": 5}, "scope", "rule"))
-    assert config == Config(shingle_size=5)
-    assert repr(config) == repr(Config(shingle_size=5))
+    config = pickle.loads(pickled_by_another_version({"min_shingles": 5}, "scope", "rule"))
+    assert config == Config(min_shingles=5)
+    assert repr(config) == repr(Config(min_shingles=5))
 
 
 def test_a_setting_without_effect_is_warned_of_once() -> None:

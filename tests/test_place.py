@@ -26,13 +26,14 @@ HOST = "redis://host:6379/0"
             for folder in (
                 *("./seen", "/var/seen", "~/seen", "seen/", "../seen", "./memory", "./redis", "redis/seen"),
                 # One letter is a drive.
-                *(r"C:\seen", "C:/seen", "c:/", r"\\server\share", "./a:b/c", "./%(spider)s", "/var/100%%"),
+                *(r"C:\seen", "C:/seen", "c:/", r"\\server\share", "./a:b/c", "./%(name)s", "/var/100%%"),
             )
         ),
         ("my.module.Store", StorePlace("class", "my.module.Store")),
         ("redis", StorePlace("redis")),
         (" redis ", StorePlace("redis")),
         ("redis?prefix=news&expire=30d", StorePlace("redis", prefix="news", expire=30 * 86_400)),
+        ("redis?live=60s", StorePlace("redis", live=60)),
         (HOST, StorePlace("redis", url=HOST)),
         ("rediss://:p%2Fw@host", StorePlace("redis", url="rediss://:p%2Fw@host")),
         ("unix:///run/a?db=1&prefix=b", StorePlace("redis", url="unix:///run/a?db=1", prefix="b")),
@@ -40,7 +41,7 @@ HOST = "redis://host:6379/0"
             f"{HOST}?ssl_ca_certs=/a%20b&required=true&db=3",
             StorePlace("redis", url=f"{HOST}?ssl_ca_certs=/a%20b&db=3", required=True),
         ),
-        (f"{HOST}?required=False&expire=0s", StorePlace("redis", url=HOST)),
+        (f"{HOST}?required=False&expire=0s&live=0s", StorePlace("redis", url=HOST)),
         (
             "redis+cluster://a:7000,b:7000/0?shards=12&scopes=50&prefix=x",
             StorePlace("redis", url="redis+cluster://a:7000,b:7000/0", prefix="x", shards=12, scopes=50),
@@ -56,8 +57,8 @@ def test_a_place_is_what_it_says(text: str, meant: StorePlace) -> None:
 @pytest.mark.parametrize(
     ("written", "prefix"),
     [
-        ("simhash:%(spider)s", "simhash:tides"),
-        ("%25%28spider%29s", "tides"),
+        ("simhash:%(name)s", "simhash:tides"),
+        ("%25%28name%29s", "tides"),
         ("100%%", "100%"),
         ("100%%41", "100%41"),
         ("100%25%25", "100%"),
@@ -81,24 +82,25 @@ def test_every_prefix_can_be_written_in_a_url(prefix: str) -> None:
         ("user:secret@host:6379", "got 'host:6379'"),
         ("localhost:6379/0", "must be 'memory', a folder such as './seen'"),
         ("http://user:secret@host/0", "got 'http://host/0'"),
-        ("./100%", "must not contain % except in %(spider)s and %%, got './100%'"),
-        ("./%(name)s", "must not contain % except in"),
+        ("./100%", "must not contain % except in %(name)s and %%, got './100%'"),
+        ("./%(time)s", "must not contain % except in"),
         (f"{HOST}?prefix=", "has prefix=, which must not be empty"),
-        (f"{HOST}?prefix=100%", "has prefix=100%, which must not be empty, nor contain % except in"),
-        (f"{HOST}?prefix=%(name)s", "nor contain % except in %(spider)s and %%"),
+        (f"{HOST}?prefix=100%", "has prefix=100%, which must not contain % except in %(name)s and %%"),
+        (f"{HOST}?prefix=%(time)s", "which must not contain % except in %(name)s and %%"),
         (f"{HOST}?expire=3600", "has expire=3600, which must be a number with a unit (s, m, h, d, w)"),
         (
             f"{HOST}?expire=7102w",
-            "such as 30d, up to 4,294,967,295 seconds",
+            "such as 30d, up to 4,294,967,295s",
         ),
-        (f"{HOST}?required=maybe", "has required=maybe, which must be true or false"),
-        (f"{HOST}?required=", "must be true or false"),
+        (f"{HOST}?live=60", "has live=60, which must be a number with a unit (s, m, h, d, w)"),
+        (f"{HOST}?live=2h", "such as 30d, up to 3,600s"),
+        (f"{HOST}?required=maybe", "has required=maybe, which must be True or False"),
         (f"{HOST}?shards=3", "has shards, which is for redis+cluster:// only, behind redis://host:6379/0?"),
         *(
-            (f"redis+cluster://a?shards={wrong}", "which must be a number of shards from 1 to 16,384")
+            (f"redis+cluster://a?shards={wrong}", "which must be a whole number of shards, 1 to 16,384")
             for wrong in ("0", "16385", "-1", "many", "")
         ),
-        ("redis+cluster://a?scopes=0", "has scopes=0, which must be at least 1 scope"),
+        ("redis+cluster://a?scopes=0", "has scopes=0, which must be a whole number of scopes, 1 or more"),
         (
             f"{HOST}?exipre=30d",
             "has an unknown key 'exipre' behind redis://host:6379/0?: did you mean expire?",
@@ -121,7 +123,17 @@ def test_what_is_no_place_is_refused_in_a_sentence(text: str, message: str) -> N
     assert "secret" not in str(caught.value)
 
 
-WRONG = ("", "?exipre=30d", "?prefix=", "?expire=x", "?required=x", "?shards=x", "#news", "?prefix=a@b")
+WRONG = (
+    "",
+    "?exipre=30d",
+    "?prefix=",
+    "?expire=x",
+    "?required=x",
+    "?live=x",
+    "?shards=x",
+    "#news",
+    "?prefix=a@b",
+)
 
 
 @pytest.mark.parametrize("mark", list("@/?#[]:&="))
@@ -135,21 +147,6 @@ def test_of_a_password_that_is_not_quoted_nothing_is_shown(mark: str) -> None:
             said.append(str(error).replace("behind", ""))
     assert said
     assert not [text for text in said if "eh" in text or "eim" in text]
-
-
-def test_a_setting_of_before_is_refused_and_no_value_is_shown() -> None:
-    given = {"SIMHASH_DIR": "seen", "SIMHASH_REDIS_URL": "redis://me:secret@host", "SIMHASH_REDIS_EXPIRE": 60}
-    with pytest.raises(SettingError) as caught:
-        Config.from_settings(Settings(given))
-    message = str(caught.value)
-    assert message.startswith(
-        "SIMHASH_DIR and SIMHASH_REDIS_URL and SIMHASH_REDIS_EXPIRE are gone: set SIMHASH_STORE"
-    )
-    assert "secret" not in message
-
-
-def test_a_setting_of_before_that_says_nothing_is_no_trouble() -> None:
-    assert Config.from_settings({"SIMHASH_DIR": None, "SIMHASH_REDIS_URL": ""}) == Config()
 
 
 def test_every_key_has_a_wrong_value_above() -> None:
@@ -190,7 +187,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("folder", ["{}", "{}/%(spider)s", "{}/a-%(spider)s"])
+@pytest.mark.parametrize("folder", ["{}", "{}/%(name)s", "{}/a-%(name)s"])
 def test_no_two_spiders_have_one_file_nor_the_parts_of_another(folder: str, tmp_path: Path) -> None:
     place = StorePlace.of(folder.format(tmp_path))
     files = [file_of(place, Settings(), spider, part) for spider in NAMES for part in ("", *PARTS)]

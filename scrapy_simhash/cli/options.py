@@ -103,9 +103,8 @@ def _setting(given: str) -> tuple[str, str]:
     if not equals:
         raise Refused(f"--set takes NAME=VALUE, got {given!r}")
     if name not in setting_names():
-        resembled = unknown_settings({name: value}).get(name)
-        hint = f"; did you mean {resembled}?" if resembled else ""
-        raise Refused(f"{name} is not a setting of scrapy-simhash{hint}")
+        Config.from_settings({name: value})  # says what to write in the place of one that there was before
+        raise Refused(unknown_settings({name: value}).get(name, f"{name} is not a setting of scrapy-simhash"))
     return name, value
 
 

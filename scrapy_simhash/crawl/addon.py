@@ -45,7 +45,7 @@ class Addon:
             "SPIDER_MIDDLEWARES", SimhashSpiderMiddleware, SPIDER_MIDDLEWARE_ORDER
         )
         # What is off is not imported.
-        if config.conditional or config.recrawl or config.recrawl_budget:
+        if config.conditional or config.recrawl:
             from scrapy_simhash.observers.recrawl.middlewares import (
                 SimhashLinksMiddleware,
                 SimhashValidatorsMiddleware,

@@ -209,7 +209,7 @@ def observers_of(crawler: Crawler, fingerprinter: PageFingerprinter) -> list[Obs
 
         guard = SkippingUrlRuleGuard if config.url_rules == "skip" else UrlRuleGuard
         observers.append(guard(crawler, fingerprinter))
-    if crawls and (config.conditional or config.recrawl or config.recrawl_budget):
+    if crawls and (config.conditional or config.recrawl):
         from scrapy_simhash.observers.recrawl.recrawling import Recrawling
 
         observers.append(Recrawling(crawler, config, is_gone))

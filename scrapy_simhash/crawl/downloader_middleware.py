@@ -10,7 +10,7 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 
 from scrapy_simhash import kernel, names
-from scrapy_simhash.config import Config, unknown_settings, unused_settings
+from scrapy_simhash.config import ACTION_SETTINGS, Config, unknown_settings, unused_settings
 from scrapy_simhash.crawl.consequences import LATE_ERROR, Consequences, observers_of
 from scrapy_simhash.crawl.counts import summary_of_pages
 from scrapy_simhash.crawl.drops import advice_of
@@ -20,7 +20,6 @@ from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
 from scrapy_simhash.crawling import Depths, JudgedPage, Observers, is_crawl, key_of, stats_of
 from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.judge.policy import NOTHING
-from scrapy_simhash.values import ACTION_SETTINGS
 from scrapy_simhash.verdict import Reason, Status, Verdict
 from scrapy_simhash.waiting import awaited, finished
 
@@ -43,10 +42,7 @@ class SimhashDownloaderMiddleware:
         self.config = Config.from_settings(crawler.settings)
         if not self.config.enabled:
             raise NotConfigured("SIMHASH_ENABLED is off")
-        for unknown, resembled in unknown_settings(crawler.settings).items():
-            hint = f"; did you mean {resembled}?" if resembled else ""
-            logger.warning("%s is not a setting of scrapy-simhash%s", unknown, hint)
-        for sentence in unused_settings(crawler.settings).values():
+        for sentence in unknown_settings(crawler.settings).values():
             logger.warning("%s", sentence)
         self.crawler = crawler
         self._stats = stats_of(crawler)
@@ -151,7 +147,7 @@ class SimhashDownloaderMiddleware:
         if self._is_crawl and not self._session.forgets and config.revisit_action != "mark":
             action += f", revisit action: {config.revisit_action}"
             if self._session.sees_live_crawlers:
-                action += f", revisit live: {config.revisit_live} s"
+                action += ", also for pages of live crawlers"
         logger.info(
             "Marking near-duplicates: %(rule)s, scope: %(scope)s, action: %(action)s, store: %(store)s"
             " (scheme %(scheme)s, kernel %(kernel)s)",
@@ -167,7 +163,7 @@ class SimhashDownloaderMiddleware:
         )
         self._session.log_absence("Pages", spider)
         if self._is_crawl:
-            for sentence in self._session.idle_settings():
+            for sentence in unused_settings(self.crawler.settings, self._session.lacks).values():
                 logger.warning("%s", sentence, extra={"spider": spider})
 
     def spider_closed(self, spider: Spider, reason: str) -> None:

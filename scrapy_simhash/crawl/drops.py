@@ -66,7 +66,7 @@ class NearDuplicatePageItem(DropItem):
 class UnchangedPageItem(DropItem):
     """An item was dropped because its page, at ``url``, is unchanged.
 
-    It was delivered by an earlier crawl, or, with ``SIMHASH_REVISIT_LIVE``, by another live crawler.
+    It was delivered by an earlier crawl, or, with ``live`` in ``SIMHASH_STORE``, by another live crawler.
     """
 
     def __init__(self, response: Response, log_level: str | None = None) -> None:
@@ -105,7 +105,7 @@ class Drops:
         """Note that an item is dropped. Handlers of the signal may be coroutines; `finish` waits for them."""
         self._count("items", response)
         reason = UnchangedPageItem if self._is_unchanged(response) else NearDuplicatePageItem
-        error = reason(response, self._config.item_log_level)
+        error = reason(response, "DEBUG")
         spider = self._crawler.spider
         if spider is None or self._crawler.logformatter is None:
             raise RuntimeError("the crawler has no spider yet")

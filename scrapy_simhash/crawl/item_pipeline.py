@@ -56,10 +56,10 @@ class SimhashItemPipeline:
         if not config.item_fields:
             raise NotConfigured("SIMHASH_ITEM_FIELDS is not set")
         # The text of a field does not depend on the site it was found on; and no item is dropped as a revisit.
-        self.config = replace(config, scope="crawl", across_scopes=False, revisit_live=0)
+        self.config = replace(config, scope="crawl")
         self.crawler = crawler
         self._session = StoreSession(crawler, self.config, header=item_header(self.config), part=ITEMS)
-        self._drops = self._session.is_crawl and config.item_action == "drop"
+        self._drops = self._session.is_crawl and config.item_action == "drop_items"
         self._store = self._session.detector.store
         self._checker = ItemChecker(
             self.config, self._session.detector, remembers=self._session.remembers, drops=self._drops
@@ -170,7 +170,7 @@ class SimhashItemPipeline:
             self._announce(verdict, item)
         if verdict.is_duplicate and self._drops and ruling.is_dispensable:
             self._count(names.STAT_ITEMS_DROPPED)
-            raise NearDuplicateItem(verdict, self.config.item_log_level)
+            raise NearDuplicateItem(verdict, "DEBUG")
         if ruling.key is not None:
             self._in_flight.add(item, ruling.key)
         self._mark(item, None if verdict.status is Status.NEW else verdict.to_dict())

@@ -12,11 +12,10 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_simhash import names
 from scrapy_simhash.action import ACTIONS, Action
-from scrapy_simhash.config import Config, setting_name
+from scrapy_simhash.config import ACTION_SETTINGS, Config, setting_name
 from scrapy_simhash.crawling import Once, asked_of, stats_of
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.judge.policy import RequestedAction
-from scrapy_simhash.values import ACTION_SETTINGS
 from scrapy_simhash.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from scrapy.exceptions import NotConfigured
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import build_from_crawler, load_object
-from scrapy.utils.project import data_path
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.detector import header_for
@@ -113,7 +111,7 @@ def _open_redis(
     options: dict[str, Any] = {
         "blocks": config.blocks,
         "expire": place.expire,
-        "live": config.revisit_live,
+        "live": 0 if part else place.live,
         "reset": config.reset and not read_only,
         "read_only": read_only,
     }
@@ -150,26 +148,17 @@ def place_of(config: Config, settings: BaseSettings | Mapping[str, Any]) -> Stor
 def file_of(place: StorePlace, settings: BaseSettings, spider: str, part: str = "") -> Path:
     """Return the file of a spider's store in the folder of *place*, or in that of the job; each spider has its own.
 
-    That of a *part* lies beside it. A relative folder lies in the project's data folder, ``.scrapy``, as Scrapy's
-    HTTP cache does, outside a project in ``.scrapy`` in the current folder; ``~`` is the user's own folder. Raises
-    SettingError if the data folder of the project is not known, or if the file is that of another spider.
+    That of a *part* lies beside it. A relative folder lies in the working directory, as feeds and JOBDIR do; ``~`` is
+    the user's own folder. Raises SettingError if the file is that of another spider.
     """
     own = quote(spider, safe=" ")
     if own in (".", "..") or own.endswith(tuple(f".{part}" for part in PARTS)):
         # Else it would be another folder, or the file of a part of another spider.
         own = "%2E".join(own.rsplit(".", 1))
     name = f"{own}{part and f'.{part}'}.sqlite"
-    try:
-        if place.path:
-            folder = Path(data_path(expanduser(filled(place.path, own))))  # noqa: PTH111 - a user that nobody knows is a folder
-        else:
-            folder = Path(job_dir(settings) or "") / "simhash"
-    except NotConfigured as error:
-        # SCRAPY_SETTINGS_MODULE names a project, and there is no scrapy.cfg in this folder or above it.
-        raise SettingError(
-            f"SIMHASH_STORE ({place.path!r}) is relative to the project's data folder, which Scrapy cannot find here"
-            f" ({error}): set it to an absolute path"
-        ) from error
+    folder = Path(job_dir(settings) or "") / "simhash"
+    if place.path:
+        folder = Path(expanduser(filled(place.path, own))).absolute()  # noqa: PTH111 - a user that nobody knows is a folder
     file = folder / name
     with suppress(OSError):
         # Names are compared, since paths that differ in case only are equal on Windows.

@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from scrapy_simhash import names
-from scrapy_simhash.config import idle_settings
+from scrapy_simhash.config import FORGETS, KEEPS_NO_ANSWERS
 from scrapy_simhash.crawl.store_factory import open_store, place_of
 from scrapy_simhash.crawling import counted, is_crawl, stats_of
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.exceptions import SimhashError, StoreError
 from scrapy_simhash.notes import PAGE
-from scrapy_simhash.place import REDIS
 from scrapy_simhash.store import MemoryStore
 from scrapy_simhash.waiting import awaited, finished
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -61,9 +60,8 @@ class StoreSession:
         self.forgets = type(store) is MemoryStore
         #: Whether pages are stored: commands such as scrapy shell only read the store of a crawl.
         self.remembers = self.is_crawl or self.forgets
-        self.is_redis = place_of(config, crawler.settings).kind == REDIS
         #: Whether pages may be dropped because another live crawler has delivered them.
-        self.sees_live_crawlers = self.is_redis and config.revisit_live > 0
+        self.sees_live_crawlers = not part and place_of(config, crawler.settings).live > 0
         #: What is to be done before the store is closed.
         self.last_steps: Sequence[Callable[[], Awaitable[None]]] = ()
         self._telling: asyncio.Task[None] | None = None
@@ -78,7 +76,7 @@ class StoreSession:
     def unsettle(self, key: bytes) -> None:
         """Note that the items of the page *key* were dropped or lost: this crawl does not settle it.
 
-        With SIMHASH_REVISIT_LIVE the store is told at once, since other crawlers drop what this one has delivered.
+        If it sees live crawlers, the store is told at once, since other crawlers drop what this one has delivered.
         """
         if not self.remembers or self.forgets:
             return
@@ -101,14 +99,11 @@ class StoreSession:
             known += ", SIMHASH_RESET is True"
         return f"{place} ({known})"
 
-    def idle_settings(self) -> Iterator[str]:
-        """Yield a warning for each setting that has no effect because of another one, or of this store."""
-        return idle_settings(
-            self.detector.config,
-            forgets=self.forgets,
-            keeps_answers=PAGE in self.detector.store.note_kinds,
-            is_redis=self.is_redis,
-        )
+    @property
+    def lacks(self) -> set[str]:
+        """What the store lacks that settings may need."""
+        lacking = {FORGETS: self.forgets, KEEPS_NO_ANSWERS: PAGE not in self.detector.store.note_kinds}
+        return {what for what, is_lacking in lacking.items() if is_lacking}
 
     def log_absence(self, what: str, spider: Spider) -> None:
         """Log one line if the store cannot be asked at the start; *what* is ``Pages`` or ``Items``."""

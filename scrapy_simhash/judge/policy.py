@@ -16,14 +16,12 @@ from scrapy_simhash.verdict import Reason, Verdict
 class Protection(str, Enum):
     """Why the action that was asked for was not applied to a page, or only a part of it."""
 
-    MIN_DEPTH = "min_depth"
-    """It is nearer to the start than ``SIMHASH_MIN_DEPTH``."""
     URL = "url"
-    """``SIMHASH_ACTION_ALLOW``, ``SIMHASH_ACTION_DENY`` or their ``_DOMAINS`` settings exclude its URL."""
+    """``SIMHASH_KEEP_URLS`` has its URL, or ``SIMHASH_ACTION_URLS`` has it not."""
     ITSELF = "itself"
     """It has the same URL as the page that it repeats: another request for the same one."""
     BUDGET = "budget"
-    """It is among the first ``SIMHASH_CLUSTER_BUDGET`` pages of its cluster."""
+    """It is among the first ``SIMHASH_KEEP_PER_CLUSTER`` pages of its cluster."""
     START = "start"
     """The links of a start page are followed."""
     LISTING = "listing"
@@ -68,48 +66,42 @@ NOTHING = Decision(None)
 
 
 class UrlFilter:
-    """URLs by pattern and by domain, in the words of Scrapy's link extractors.
+    """URLs that match one of *only*, or any if there is none, and none of *but*.
 
-    A URL is in if it matches one of *allow* and is of one of *allow_domains*, where there are such, and neither
-    matches one of *deny* nor is of one of *deny_domains*. Patterns are regular expressions that may match anywhere
-    in the URL; a domain holds its subdomains.
+    Each is a regular expression that may match anywhere in the URL, or ``//example.com`` for a domain and its
+    subdomains.
 
-    >>> urls = UrlFilter(deny=["/print/"], allow_domains=["example.com"])
+    >>> urls = UrlFilter(only=["//example.com"], but=["/print/"])
     >>> "https://www.example.com/a" in urls, "https://www.example.com/print/a" in urls
     (True, False)
     """
 
-    def __init__(
-        self,
-        allow: Iterable[str] = (),
-        deny: Iterable[str] = (),
-        allow_domains: Iterable[str] = (),
-        deny_domains: Iterable[str] = (),
-    ) -> None:
-        self._allow = [re.compile(pattern) for pattern in allow]
-        self._deny = [re.compile(pattern) for pattern in deny]
-        self._allow_domains = [_bare(domain) for domain in allow_domains]
-        self._deny_domains = [_bare(domain) for domain in deny_domains]
+    def __init__(self, only: Iterable[str] = (), but: Iterable[str] = ()) -> None:
+        self._only = [_matcher(text) for text in only]
+        self._but = [_matcher(text) for text in but]
 
     def __contains__(self, url: str) -> bool:
-        if self._allow and not any(pattern.search(url) for pattern in self._allow):
+        if self._only and not any(matches(url) for matches in self._only):
             return False
-        if any(pattern.search(url) for pattern in self._deny):
-            return False
-        if not (self._allow_domains or self._deny_domains):
-            return True
+        return not any(matches(url) for matches in self._but)
+
+
+#: Names with dots between, and IPs.
+_DOMAIN = re.compile(r"//\.?([\w-]+(?:\.[\w-]+)*|\[[0-9a-f:.]+\])\.?/?", re.ASCII | re.IGNORECASE)
+
+
+def _matcher(text: str) -> Callable[[str], object]:
+    """Return what tells whether a URL matches *text*."""
+    found = _DOMAIN.fullmatch(text)
+    if found is None:
+        return re.compile(text).search
+    domain = found[1].strip("[]").lower()
+
+    def is_of_domain(url: str) -> bool:
         host = scope_of(url, "host")
-        if self._allow_domains and not any(_is_of(host, domain) for domain in self._allow_domains):
-            return False
-        return not any(_is_of(host, domain) for domain in self._deny_domains)
+        return host == domain or host.endswith(f".{domain}")
 
-
-def _bare(domain: str) -> str:
-    return domain.strip().strip(".").lower()
-
-
-def _is_of(host: str, domain: str) -> bool:
-    return host == domain or host.endswith("." + domain)
+    return is_of_domain
 
 
 #: Protections of a page that is another one than its text says. That of pagination is not: whether a list goes on is
@@ -139,7 +131,7 @@ class Policy:
     """The policy of one crawl. First the exceptions that somebody wrote down, then the budget, then the protections.
 
     * An action in a request's meta knows no exceptions but the budget.
-    * ``SIMHASH_MIN_DEPTH`` and the URL filter spares a page everything; so does its own URL, if it repeats that.
+    * The URL filter spares a page everything; so does its own URL, if it repeats that.
     * A budget spares the first pages of a cluster everything, and those after it nothing.
     * Where there is no budget, protections spare a page everything, or its links.
     * What has not changed since the last crawl, or since another crawler had it, repeats itself and no other: it has
@@ -147,14 +139,11 @@ class Policy:
     """
 
     def __init__(self, config: Config) -> None:
-        self._min_depth = config.min_depth
-        self._budget = config.cluster_budget
+        self._budget = config.keep_per_cluster
         self._protect = frozenset(config.protect)
         #: Which protections make a page one of its own: URLs of its kind are not skipped.
         self.of_its_own = self._protect.intersection(OF_ITS_OWN)
-        self._urls = UrlFilter(
-            config.action_allow, config.action_deny, config.action_allow_domains, config.action_deny_domains
-        )
+        self._urls = UrlFilter(config.action_urls, config.keep_urls)
 
     def decide(self, case: Case) -> Decision:
         """Return what is done about a page.
@@ -183,17 +172,9 @@ class Policy:
     ) -> Decision:
         if requested.action is Action.MARK:
             return Decision(Action.MARK)
-        if not requested.is_explicit:
-            exception = self._exception(case.url, case.depth)
-            if exception:
-                return Decision(Action.MARK, exception)
+        if not requested.is_explicit and case.url not in self._urls:
+            return Decision(Action.MARK, Protection.URL)
         return step(case, requested)
-
-    def _exception(self, url: str, depth: int | None) -> Protection | None:
-        # A depth that nobody counts may be any.
-        if self._min_depth and (depth is None or depth < self._min_depth):
-            return Protection.MIN_DEPTH
-        return None if url in self._urls else Protection.URL
 
     def _on_copy(self, case: Case, requested: RequestedAction) -> Decision:
         # Other plugins put more into a request's fingerprint than what it asks for.

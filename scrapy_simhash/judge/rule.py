@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from scrapy_simhash import kernel
-from scrapy_simhash.config import Config
+from scrapy_simhash.config import DISTANCES, Config
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.judge.measured import BASES, NOT_NEAR, Measured
 from scrapy_simhash.judge.second_look import OTHER_TITLE, VERSION, decide, threshold
@@ -112,7 +112,7 @@ class Rule(ABC):
 class SimilarityRule(Rule):
     """The default: candidates by simhash, then a second look at their sketches.
 
-    Two pages are near-duplicates if their fingerprints differ in at most ``candidate_distance`` bits, or they have
+    Two pages are near-duplicates if their fingerprints differ in at most ``max_distance`` bits, or they have
     equal titles, and their sketches estimate at least ``min_similarity`` of their shingles in common. Where each
     title has a word that the other lacks, pages must be more similar, 0.95 where 0.8 would do otherwise: pages of
     one template differ in a name and little else.
@@ -131,15 +131,15 @@ class SimilarityRule(Rule):
     name: ClassVar[str] = "similarity"
     compares_sketches: ClassVar[bool] = True
 
-    candidate_distance: int = Config.candidate_distance
+    max_distance: int = DISTANCES["similarity"]
     """Bits, 0 to 20."""
     min_similarity: float = Config.min_similarity
     """Share of common shingles (Jaccard), above 0 and at most 1."""
 
     @property
     def reach(self) -> int:
-        """Bits within which candidates must be looked up: ``candidate_distance``."""
-        return self.candidate_distance
+        """Bits within which candidates must be looked up: ``max_distance``."""
+        return self.max_distance
 
     def similarity(self, a: Fingerprint, b: Fingerprint) -> float | None:
         """Return the estimated share of common shingles; None if they are not near-duplicates.
@@ -172,7 +172,7 @@ class SimilarityRule(Rule):
         best = None
         for place, data in enumerate(others):
             its = Fingerprint.from_compared_bytes(data)
-            pair = Measured(one, its, self.min_similarity, self.candidate_distance)
+            pair = Measured(one, its, self.min_similarity, self.max_distance)
             if pair.alike > (NOT_NEAR if best is None else best[0]):
                 best = pair.alike, place, pair
         if best is None:
@@ -185,16 +185,16 @@ class SimilarityRule(Rule):
     @property
     def native(self) -> SecondLook | None:
         """The kernel's twin, None when pure Python compares."""
-        return _native_look(self.min_similarity, self.candidate_distance)
+        return _native_look(self.min_similarity, self.max_distance)
 
     def _decided(self, a: Fingerprint, b: Fingerprint) -> Measured:
-        measured = Measured(a, b, self.min_similarity, self.candidate_distance)
+        measured = Measured(a, b, self.min_similarity, self.max_distance)
         decide(measured)
         return measured
 
     def __str__(self) -> str:
         """Return the rule as the log shows it."""
-        found = f"simhash distance <= {self.candidate_distance} or equal titles"
+        found = f"simhash distance <= {self.max_distance} or equal titles"
         if self.min_similarity == 1:
             return f"{found}, equal text"
         least, version, other = (
@@ -219,7 +219,7 @@ class ClassicRule(Rule):
     name: ClassVar[str] = "classic"
     compares_sketches: ClassVar[bool] = False
 
-    max_distance: int = Config.max_distance
+    max_distance: int = DISTANCES["classic"]
     """Bits, 0 to 63."""
 
     @property
@@ -245,8 +245,9 @@ RULES: dict[str, type[Rule]] = {kind.name: kind for kind in (SimilarityRule, Cla
 
 def rule_of(config: Config) -> Rule:
     """Return the rule that *config* names, with its settings."""
-    kind = RULES[config.rule]
-    return kind(**{name: getattr(config, name) for name in rule_fields(kind)})
+    if config.rule == ClassicRule.name:
+        return ClassicRule(config.distance)
+    return SimilarityRule(config.distance, config.min_similarity)
 
 
 def rule_fields(kind: type[Rule]) -> tuple[str, ...]:

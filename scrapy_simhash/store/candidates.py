@@ -144,6 +144,6 @@ def tell_crowd(scope: str, reach: int, told: set[str]) -> None:
     told.add(scope)
     logger.info(
         "%d pages%s are within %d bits of each other, and new. From now on such a page is found by its title key and"
-        " its unique text only; a smaller SIMHASH_CANDIDATE_DISTANCE finds fewer",
+        " its unique text only; a smaller SIMHASH_MAX_DISTANCE finds fewer",
         *(MOST_NEARBY, f" of {scope}" if scope else "", reach),
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
-from scrapy_simhash.config import PREFIX, SCHEMES, Config, setting_name
+from scrapy_simhash.config import OPTIONS, PREFIX, SCHEMES, Config, setting_name
 from scrapy_simhash.exceptions import StoreMismatch
 from scrapy_simhash.judge.rule import DEFAULT_RULE, RULES, Rule, rule_fields, rule_of
 from scrapy_simhash.values import is_path
@@ -18,16 +19,16 @@ class Header:
     Of the rules' settings only those that the chosen rule compares by: ``SIMHASH_BLOCKS`` changes no verdict.
 
     >>> Header.of(Config(), "web-3").rule
-    SimilarityRule(candidate_distance=8, min_similarity=0.8)
+    SimilarityRule(max_distance=8, min_similarity=0.8)
     """
 
     scheme: str = ""
     """How pages become fingerprints: ``SIMHASH_SCHEME`` and its version, ``web-3``."""
     rule: Rule = DEFAULT_RULE
     """When two of them are near-duplicates."""
-    shingle_size: int = Config.shingle_size
+    shingle_size: int = OPTIONS["scheme"]["shingle_size"][0]
     min_shingles: int = Config.min_shingles
-    mask_digits: bool = Config.mask_digits
+    mask_digits: bool = OPTIONS["scheme"]["mask_digits"][0]
     scope: str = Config.scope
     width: int = 64
     """Bits of a fingerprint. This release knows 64."""
@@ -38,7 +39,14 @@ class Header:
     @classmethod
     def of(cls, config: Config, scheme: str) -> Header:
         """Return the header of fingerprints that are made by *scheme* and compared, with *config*."""
-        return cls(scheme, rule_of(config), **{name: getattr(config, name) for name in _SHARED})
+        return cls(
+            scheme,
+            rule_of(config),
+            config.shingle_size,
+            config.min_shingles,
+            config.mask_digits,
+            config.scope_name,
+        )
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> Header:
@@ -62,7 +70,8 @@ class Header:
                 raise ValueError(
                     f"its {name} is {values[name]}, and this release reads only {known}: another release wrote it"
                 )
-        typed = {name: type(getattr(Config, name))(values[name]) for name in (*own, *_SHARED)}
+        types = {"max_distance": int, "min_similarity": float, "scope": str, "mask_digits": bool}
+        typed: dict[str, Any] = {name: types.get(name, int)(values[name]) for name in (*own, *_SHARED)}
         rule = kind(**{name: typed.pop(name) for name in own})
         return cls(str(values["scheme"]), rule, **typed)
 
@@ -75,18 +84,24 @@ class Header:
 
     @property
     def settings(self) -> dict[str, object]:
-        """The same by the names that settings have in a project, without width, own_parts, and the default scheme."""
+        """The same by the names that settings have in a project, without the versions."""
         settings = {
-            setting_name(name): value for name, value in self.to_dict().items() if name not in _VERSIONS
+            setting_name(name): value for name, value in self.to_dict().items() if name not in _NO_SETTINGS
         }
         name = self.scheme.rpartition("-")[0]
-        return settings | ({setting_name("scheme"): name} if name in SCHEMES[1:] or is_path(name) else {})
+        if name not in SCHEMES[1:] and not is_path(name):
+            given = (
+                (option, default, getattr(self, option)) for option, (default, _) in OPTIONS["scheme"].items()
+            )
+            options = "&".join(f"{option}={value}" for option, default, value in given if value != default)
+            name = SCHEMES[0] + (options and f"?{options}".lower())
+        return settings | {setting_name("scheme"): name}
 
     def fingerprints_differ(self, other: Header) -> list[str]:
         """Return what differs, in words, of how fingerprints are made: rule and scope do not count.
 
         >>> Header(scope="host").fingerprints_differ(Header(mask_digits=True))
-        ['SIMHASH_MASK_DIGITS is False there, True here']
+        ['mask_digits is False there, True here']
         """
         mine, its = (replace(header, rule=DEFAULT_RULE, scope=Config.scope) for header in (self, other))
         return mine.differences(its)
@@ -101,7 +116,7 @@ class Header:
         """
         mine, its = self.to_dict(), other.to_dict()
         return [
-            f"{name if name in _VERSIONS else setting_name(name)} is {mine[name]!r} there, {its[name]!r} here"
+            f"{name if name in _NO_SETTINGS else setting_name(name)} is {mine[name]!r} there, {its[name]!r} here"
             for name in mine
             if name in its and mine[name] != its[name]
         ]
@@ -121,5 +136,6 @@ class Header:
 
 #: What is no setting: how fingerprints are made by this release.
 _VERSIONS = ("scheme", "width", "own_parts")
+_NO_SETTINGS = (*_VERSIONS, *OPTIONS["scheme"])
 #: The settings that headers have whatever the rule.
 _SHARED = tuple(field.name for field in fields(Header) if field.name not in (*_VERSIONS, "rule"))

@@ -156,7 +156,7 @@ TITLES = {
     OTHER_KEY: "different",
 }
 #: The values that are tried for the distances of a rule, to find the one that changes the verdict.
-DISTANCES: Mapping[str, Sequence[int]] = {"candidate_distance": range(21), "max_distance": range(64)}
+DISTANCES: Mapping[str, Sequence[int]] = {"similarity": range(21), "classic": range(64)}
 
 
 class Source(NamedTuple):
@@ -287,7 +287,8 @@ def _changes(rule: Rule, one: Fingerprint, other: Fingerprint) -> Iterator[dict[
     nearest = rule.nearest(one, [other.compared_bytes()]) if rule.compares_sketches else None
     for name in rule_fields(type(rule)):
         present = getattr(rule, name)
-        values: Iterable[float] = sorted(DISTANCES.get(name, ()), key=lambda value: abs(value - present))
+        tried = DISTANCES[rule.name] if name == "max_distance" else ()
+        values: Iterable[float] = sorted(tried, key=lambda value: abs(value - present))
         if name == "min_similarity" and nearest is not None:
             # Near-duplicates by the threshold and all below: the next one above is the first by which they are none.
             value = round(nearest.threshold + is_near / 1000, 3)

@@ -15,10 +15,9 @@ DONE = {
 }
 #: Why not more was done.
 PROTECTED = {
-    "min_depth": "it is nearer to the start than SIMHASH_MIN_DEPTH",
-    "url": "SIMHASH_ACTION_ALLOW, SIMHASH_ACTION_DENY or their _DOMAINS settings exclude its URL",
+    "url": "SIMHASH_KEEP_URLS has its URL, or SIMHASH_ACTION_URLS has it not",
     "itself": "it has the same URL as the page that it repeats",
-    "budget": "it is among the first SIMHASH_CLUSTER_BUDGET pages of its cluster",
+    "budget": "it is among the first SIMHASH_KEEP_PER_CLUSTER pages of its cluster",
     "start": "the links of a start page are followed",
     "listing": "the links of a page that lists others are followed",
     "pagination": "it is another page of the same listing",

@@ -72,7 +72,7 @@ def test_what_a_how_to_types_gives_what_it_shows(page: str, tmp_path: Path) -> N
 def shape(shown: str) -> str:
     """Return what is *shown* without what is another time, or in another folder, something else."""
     shown = re.sub(r"(20\d\d-\d\d-\d\dT[\d:]+Z) to (20[\dT:-]+Z): import", "then to then: import", shown)
-    return re.sub(r"^/\S*(/\.scrapy\S+) \(sqlite, [\d,]+ bytes\)", r"\1", shown, flags=re.MULTILINE)
+    return re.sub(r"^/\S*(/simhash/\S+) \(sqlite, [\d,]+ bytes\)", r"\1", shown, flags=re.MULTILINE)
 
 
 @posix_only

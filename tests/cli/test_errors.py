@@ -101,7 +101,7 @@ ERRORS = {
     ),
     "import new.sqlite pages.jsonl -s SIMHASH_SCOP=host": (
         2,
-        "SIMHASH_SCOP is not a setting of scrapy-simhash; did you mean SIMHASH_SCOPE?",
+        "SIMHASH_SCOP (host) is not a setting of scrapy-simhash; did you mean SIMHASH_SCOPE?",
     ),
     "import new.sqlite pages.jsonl -s LOG_LEVEL=INFO": (
         2,

@@ -103,7 +103,7 @@ def test_postings_are_compared_by_the_rule_and_the_scope_of_the_store_that_takes
     path = tmp_path / "strict.sqlite"
     strict = Header("web-3", SimilarityRule(min_similarity=0.99), scope="host")
     SqliteStore(path, strict).close()
-    source = exported(tmp_path / "postings.jsonl", of=Header("web-3", SimilarityRule(candidate_distance=12)))
+    source = exported(tmp_path / "postings.jsonl", of=Header("web-3", SimilarityRule(max_distance=12)))
     cli("import", str(path), source)
     with closing(SqliteStore(path, read_only=True)) as store:
         assert store.header == strict
@@ -297,7 +297,7 @@ def test_sources_must_agree_with_each_other_and_with_the_target(
     assert status == 2
     assert complaint.endswith(
         f" and {other} hold fingerprints that cannot be compared with each other: scheme is 'web-3' there, 'web-0'"
-        " here; SIMHASH_MASK_DIGITS is False there, True here. Nothing was changed"
+        " here; mask_digits is False there, True here. Nothing was changed"
     )
     assert cli.fails("info", new)[0] == 1
     status, complaint = cli.fails("import", filled, other)
@@ -486,7 +486,7 @@ def test_a_store_in_redis_has_a_prefix(redis: Any, tmp_path: Path, cli: Cli) -> 
         f"a store in Redis needs a prefix: append ?prefix=PREFIX to {redis.url}",
     )
     # There is no spider whose name could be in it.
-    assert "needs a prefix" in cli.fails("info", "redis?prefix=simhash:%(spider)s")[1]
+    assert "needs a prefix" in cli.fails("info", "redis?prefix=simhash:%(name)s")[1]
     assert cli.fails("info", f"{redis.url}#in:url") == (
         2,
         "STORE takes the prefix of a store in Redis as ?prefix=, not behind #: write"
@@ -503,7 +503,7 @@ def test_what_a_place_says_of_its_keys_is_done(redis: Any, tmp_path: Path, cli: 
     assert cli.fails("info", f"{redis.url}?prefix=stays&expire=soon") == (
         2,
         "STORE has expire=soon, which must be a number with a unit (s, m, h, d, w), such as 30d, up to"
-        " 4,294,967,295 seconds",
+        " 4,294,967,295s",
     )
 
 

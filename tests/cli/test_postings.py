@@ -92,9 +92,8 @@ def test_a_header_comes_back_as_it_was(header: Header) -> None:
 def test_lines_are_as_they_are_documented() -> None:
     assert header_line(Header("web-3")) == (
         '{"format": "scrapy-simhash postings", "version": 2, "scheme": "web-3", "width": 64, "own_parts": 1,'
-        ' "settings": {"SIMHASH_RULE": "similarity", "SIMHASH_CANDIDATE_DISTANCE": 8, "SIMHASH_MIN_SIMILARITY": 0.8,'
-        ' "SIMHASH_SHINGLE_SIZE": 2, "SIMHASH_MIN_SHINGLES": 12, "SIMHASH_MASK_DIGITS": false,'
-        ' "SIMHASH_SCOPE": "crawl"}}\n'
+        ' "settings": {"SIMHASH_RULE": "similarity", "SIMHASH_MAX_DISTANCE": 8, "SIMHASH_MIN_SIMILARITY": 0.8,'
+        ' "SIMHASH_MIN_SHINGLES": 12, "SIMHASH_SCOPE": "crawl", "SIMHASH_SCHEME": "web"}}\n'
     )
     least = Posting(b"\x01\xab", "https://example.com/\udc80é", "", Fingerprint(0xBEEF))
     assert posting_line(least) == (
@@ -209,23 +208,19 @@ WRONG_HEADER_FIELDS: dict[str, list[tuple[object, str]]] = {
     "settings": [
         ([], "has a wrong value in 'settings': it is not an object"),
         ({**SETTINGS, "SIMHASH_ACTION": "mark"}, "has missing or unknown settings: 'SIMHASH_ACTION'"),
-        ({}, "has missing or unknown settings: 'SIMHASH_CANDIDATE_DISTANCE', "),
-        ({**SETTINGS, "SIMHASH_MAX_DISTANCE": 3}, "has missing or unknown settings: 'SIMHASH_MAX_DISTANCE'"),
-        (
-            {**SETTINGS, **CLASSIC},
-            "has missing or unknown settings: 'SIMHASH_CANDIDATE_DISTANCE', 'SIMHASH_MAX_DISTANCE', ",
-        ),
+        ({}, "has missing or unknown settings: 'SIMHASH_MAX_DISTANCE', "),
+        ({**SETTINGS, **CLASSIC}, "has missing or unknown settings: 'SIMHASH_MIN_SIMILARITY'"),
         (
             {**SETTINGS, "SIMHASH_RULE": "strict"},
             "is wrong: SIMHASH_RULE must be one of similarity, classic, got 'strict'",
         ),
         (
             {**CLASSIC, "SIMHASH_MAX_DISTANCE": 64},
-            "is wrong: SIMHASH_MAX_DISTANCE must be 0 to 63 bits, got 64",
+            "is wrong: SIMHASH_MAX_DISTANCE must be a whole number of bits, 0 to 63, got 64",
         ),
         (
             {**CLASSIC, "SIMHASH_MAX_DISTANCE": []},
-            "is wrong: SIMHASH_MAX_DISTANCE must be a whole number, got []",
+            "is wrong: SIMHASH_MAX_DISTANCE must be a whole number of bits, 0 to 63, got []",
         ),
         (
             {**SETTINGS, "SIMHASH_SCOPE": "planet"},

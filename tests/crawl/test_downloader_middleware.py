@@ -26,13 +26,13 @@ from scrapy_simhash import (
     Verdict,
     names,
 )
-from scrapy_simhash.crawl import consequences
+from scrapy_simhash.crawl import consequences, page_checker
 from scrapy_simhash.observers.clusters import ClusterReporter
 from scrapy_simhash.observers.report import Report
 from scrapy_simhash.observers.url_rules.guard import UrlRuleGuard
 from tests.crawls.site import article
 from tests.crawls.spiders import BrokenSelector
-from tests.stand_in import simhash_stats, stand_in
+from tests.stand_in import read_in_threads, simhash_stats, stand_in
 
 URL = "https://example.com/"
 
@@ -63,7 +63,8 @@ def waiting(
     subject: SimhashDownloaderMiddleware, request: Request, response: Response
 ) -> Coroutine[Any, Any, Response]:
     """Return what Scrapy gets for a page that is to be read in a thread."""
-    outcome = subject.process_response(request, response)
+    with read_in_threads():
+        outcome = subject.process_response(request, response)
     assert inspect.iscoroutine(outcome)
     return outcome
 
@@ -248,23 +249,26 @@ def test_a_request_fingerprinter_that_fails_costs_no_page() -> None:
     assert judged(subject, page()) == {"status": "unknown"}
 
 
-def test_a_page_above_the_size_is_read_in_a_thread_and_zero_is_never() -> None:
-    size = len(page().body)
-    assert judged(middleware(thread_size=size), page())["status"] == "new"
-    assert judged(middleware(thread_size=0), page())["status"] == "new"
-    assert judged_in_thread(middleware(thread_size=size - 1), page())["status"] == "new"
+def test_a_page_above_the_size_is_read_in_a_thread() -> None:
+    text = article()
+    subject, limit = middleware(), page_checker.THREAD_SIZE - len(text)
+    assert judged(subject, page("a", text + " " * limit))["status"] == "new"
+    large = subject.process_response(Request(URL), page("b", text + " " * (limit + 1)))
+    assert inspect.iscoroutine(large)
+    asyncio.run(large)
 
 
 @pytest.mark.parametrize(("response", "reason"), SKIPPED)
 def test_what_is_not_judged_is_not_read_in_a_thread_either(response: Response, reason: str) -> None:
-    subject = middleware(maxsize=10_000, thread_size=1)
-    assert judged(subject, response)["reason"] == reason
-    assert judged(subject, page(), meta={"simhash": False})["reason"] == "opted_out"
-    assert judged(subject, page(), callback=NO_CALLBACK) == {}
+    subject = middleware(maxsize=10_000)
+    with read_in_threads():
+        assert judged(subject, response)["reason"] == reason
+        assert judged(subject, page(), meta={"simhash": False})["reason"] == "opted_out"
+        assert judged(subject, page(), callback=NO_CALLBACK) == {}
 
 
 def test_in_a_thread_a_page_gets_the_same_marks_flags_and_stats() -> None:
-    near, far = middleware(), middleware(thread_size=1)
+    near, far = middleware(), middleware()
     bodies = (article(), article() + "<p>Buy boats!", article(1), CAPTION, CAPTION, article(), "<p>")
     for number, body in enumerate(bodies):
         one, other = page(str(number % 5), body), page(str(number % 5), body)
@@ -289,7 +293,7 @@ def test_the_tree_is_made_here_and_read_elsewhere(monkeypatch: pytest.MonkeyPatc
 
     here, before = get_ident(), response.selector.get()
     monkeypatch.setattr(PageFingerprinter, "read", read)
-    subject = middleware(thread_size=1)
+    subject = middleware()
     assert judged_in_thread(subject, Parsed(URL, body=response.body))["status"] == "new"
     ((thread, root),) = read_by
     assert thread != here
@@ -311,7 +315,7 @@ def test_of_equal_pages_in_threads_at_once_one_is_new(monkeypatch: pytest.Monkey
         await asyncio.gather(*(waiting(subject, request, page(request.url[-1])) for request in requests))
 
     monkeypatch.setattr(PageFingerprinter, "read", read)
-    subject = middleware(thread_size=1)
+    subject = middleware()
     asyncio.run(process_all())
     assert simhash_stats(subject.crawler) == {
         "processed": 4,
@@ -331,7 +335,7 @@ def test_any_error_in_the_thread_gives_an_unknown_page(
         raise error("no reading today")
 
     monkeypatch.setattr(PageFingerprinter, "read", fail)
-    subject = middleware(thread_size=1)
+    subject = middleware()
     with caplog.at_level(logging.DEBUG, "scrapy_simhash"):
         assert [judged_in_thread(subject, page(path)) for path in "ab"] == [{"status": "unknown"}] * 2
     assert simhash_stats(subject.crawler) == {"errors/compare": 2}
@@ -351,7 +355,7 @@ class Rooted(HtmlResponse):
 
 def test_an_error_before_or_after_the_thread_costs_no_page_either(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(NearDuplicateDetector, "conclude_async", None)
-    subject = middleware(thread_size=1)
+    subject = middleware()
     assert judged_in_thread(subject, BrokenSelector(URL, body=b"<p>text")) == {"status": "unknown"}
     assert judged_in_thread(subject, page()) == {"status": "unknown"}
     assert simhash_stats(subject.crawler) == {"errors/compare": 2}
@@ -361,7 +365,7 @@ def test_an_error_before_or_after_the_thread_costs_no_page_either(monkeypatch: p
 def test_json_that_calls_itself_html_is_not_handed_to_a_thread(root: object) -> None:
     response = Rooted(URL, body=b"{...}")
     response.root = root
-    subject = middleware(thread_size=1)
+    subject = middleware()
     assert judged_in_thread(subject, response) == {"status": "skipped", "reason": "not_html"}
     assert simhash_stats(subject.crawler) == {"skipped/not_html": 1}
 
@@ -374,7 +378,7 @@ def test_marks_that_came_while_the_page_was_read_are_gone(monkeypatch: pytest.Mo
         return really_read(fingerprinter, *arguments, **keywords)
 
     monkeypatch.setattr(PageFingerprinter, "read", read)
-    asyncio.run(waiting(middleware(thread_size=1), request, page()))
+    asyncio.run(waiting(middleware(), request, page()))
     assert request.meta["simhash_result"]["status"] == "new"
     assert "of another visit" not in request.meta.values()
 
@@ -427,39 +431,32 @@ def test_the_first_line_says_what_is_really_done(
         (
             {"revisit_action": "drop_items"},
             "SIMHASH_REVISIT_ACTION (drop_items) has no effect without a store that outlives the crawl:"
-            " set SIMHASH_STORE to a folder",
+            " set SIMHASH_STORE = './simhash'",
         ),
         (
-            {"item_action": "drop", "item_field": "copy"},
-            "SIMHASH_ITEM_ACTION (drop) has no effect without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS",
-        ),
-        (
-            {"across_scopes": True},
-            "SIMHASH_ACROSS_SCOPES (True) has no effect while SIMHASH_SCOPE is crawl: set SIMHASH_SCOPE",
+            {"item_action": "drop_items", "item_field": "copy"},
+            "SIMHASH_ITEM_ACTION (drop_items) has no effect without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS ="
+            " ['title', 'body']",
         ),
         *(
             (
                 {name: "path"},
-                f"SIMHASH_{name.upper()} (path) has no effect without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS",
+                f"SIMHASH_{name.upper()} (path) has no effect without SIMHASH_ITEM_FIELDS: set"
+                " SIMHASH_ITEM_FIELDS = ['title', 'body']",
             )
             for name in ("item_mark", "item_key")
         ),
         (
-            {"revisit_live": 60},
-            "SIMHASH_REVISIT_LIVE (60) has no effect without a store in Redis: set SIMHASH_STORE = 'redis'",
-        ),
-        (
             {"recrawl": "7d"},
             "SIMHASH_RECRAWL ({'': '7d'}) has no effect without a store that outlives the crawl: set"
-            " SIMHASH_STORE to a folder",
+            " SIMHASH_STORE = './simhash'",
         ),
         (
             {"conditional": True},
             "SIMHASH_CONDITIONAL (True) has no effect without a store that outlives the crawl: set"
-            " SIMHASH_STORE to a folder",
+            " SIMHASH_STORE = './simhash'",
         ),
-        ({"item_action": "drop", "item_fields": "title"}, None),
-        ({"across_scopes": True, "scope": "host"}, None),
+        ({"item_action": "drop_items", "item_fields": "title"}, None),
         ({}, None),
     ],
 )
@@ -484,7 +481,7 @@ def test_a_setting_that_cannot_do_anything_is_warned_of(
             "Marking near-duplicates: simhash distance <= 8 or equal titles, similarity >= 0.80 (0.70: ",
         ),
         (
-            {"candidate_distance": 8, "min_similarity": "0.9"},
+            {"max_distance": 8, "min_similarity": "0.9"},
             ": simhash distance <= 8 or equal titles, similarity >= 0.90 (0.85: ",
         ),
         ({"rule": "classic"}, "Marking near-duplicates: simhash distance <= 3, scope: crawl, "),

@@ -42,14 +42,14 @@ def test_a_new_item_goes_on_as_the_object_it_is_with_an_empty_field() -> None:
 
 
 def test_what_is_dropped_says_what_it_repeats() -> None:
-    subject = pipeline(item_action="drop", item_key="url", item_log_level="INFO")
+    subject = pipeline(item_action="drop_items", item_key="url")
     subject.process_item(item(url="/a"))
     with pytest.raises(NearDuplicateItem) as caught:
         subject.process_item(item(url="/b"), None)
     error = caught.value
     assert isinstance(error, DropItem)
     assert str(error) == "repeats /a (exactly)"
-    assert (error.duplicate_of, error.distance, error.similarity, error.log_level) == ("/a", 0, 1.0, "INFO")
+    assert (error.duplicate_of, error.distance, error.similarity, error.log_level) == ("/a", 0, 1.0, "DEBUG")
     assert simhash_stats(subject.crawler) == {
         "items/new": 1,
         "items/near_duplicates": 1,
@@ -59,7 +59,7 @@ def test_what_is_dropped_says_what_it_repeats() -> None:
 
 
 def test_who_looks_at_single_pages_is_dropped_nothing() -> None:
-    crawler = stand_in(is_crawling=False, item_fields=FIELDS, item_action="drop")
+    crawler = stand_in(is_crawling=False, item_fields=FIELDS, item_action="drop_items")
     subject = SimhashItemPipeline.from_crawler(crawler)
     for _ in range(2):
         subject.process_item(item())
@@ -78,7 +78,7 @@ def lives(subject: SimhashItemPipeline, item: dict[str, Any]) -> bool:
 
 @pytest.mark.parametrize("error", [None, DropItem("no")])
 def test_what_repeats_an_item_that_was_lost_on_its_way_is_kept(error: Exception | None) -> None:
-    subject = pipeline(item_action="drop", item_key="url")
+    subject = pipeline(item_action="drop_items", item_key="url")
     first = item(url="/a")
     assert lives(subject, first)
     subject.item_lost(first, error)
@@ -87,7 +87,7 @@ def test_what_repeats_an_item_that_was_lost_on_its_way_is_kept(error: Exception 
 
 
 def test_an_item_that_has_arrived_is_not_lost_with_one_that_an_earlier_pipeline_drops() -> None:
-    subject = pipeline(item_action="drop", item_key="url")
+    subject = pipeline(item_action="drop_items", item_key="url")
     first, again = item(url="/a"), item(url="/a")
     assert lives(subject, first)
     subject.item_scraped(first)
@@ -99,14 +99,14 @@ def test_an_item_that_has_arrived_is_not_lost_with_one_that_an_earlier_pipeline_
 def test_an_item_dropped_because_of_its_page_is_not_the_one_on_its_way_that_has_its_key(
     error: DropItem,
 ) -> None:
-    subject = pipeline(item_action="drop", item_key="url")
+    subject = pipeline(item_action="drop_items", item_key="url")
     assert lives(subject, item(url="/a"))
     subject.item_lost(item(url="/a"), error)
     assert not lives(subject, item(url="/b"))
 
 
 def test_an_item_that_is_lost_as_another_object_is_known_by_its_key() -> None:
-    subject = pipeline(item_action="drop", item_key="url")
+    subject = pipeline(item_action="drop_items", item_key="url")
     yielded = item(url="/a")
     assert lives(subject, {**yielded, "title": "clean"})
     assert lives(subject, item(7, url="/other"))
@@ -117,7 +117,7 @@ def test_an_item_that_is_lost_as_another_object_is_known_by_its_key() -> None:
 def test_an_item_that_was_stored_though_no_answer_came_can_be_lost_like_any_other(tmp_path: Path) -> None:
     def run(lived: list[bool], answers: bool = True) -> None:
         """Crawl for one item; without an answer of the store a later pipeline drops it."""
-        subject = pipeline(item_action="drop", item_key="url", store=str(tmp_path))
+        subject = pipeline(item_action="drop_items", item_key="url", store=str(tmp_path))
         store = cast("SqliteStore", subject._store)
         claim = store.claim
 
@@ -142,13 +142,13 @@ def test_an_item_that_was_stored_though_no_answer_came_can_be_lost_like_any_othe
 
 
 def test_what_is_dropped_as_a_copy_is_not_lost() -> None:
-    subject = pipeline(item_action="drop")
+    subject = pipeline(item_action="drop_items")
     assert [lives(subject, item()) for _ in range(3)] == [True, False, False]
 
 
 @pytest.mark.parametrize("odd", [None, 7, "text", object()])
 def test_what_is_no_item_goes_on(odd: object, caplog: pytest.LogCaptureFixture) -> None:
-    subject = pipeline(item_action="drop")
+    subject = pipeline(item_action="drop_items")
     for _ in range(2):
         assert subject.process_item(odd) is odd
         subject.item_lost(odd, ValueError())
@@ -189,7 +189,7 @@ def test_a_pipeline_that_has_nothing_to_do_is_not_configured(settings: dict[str,
 
 
 def test_a_wrong_setting_is_named() -> None:
-    with pytest.raises(SettingError, match="SIMHASH_ITEM_ACTION must be one of mark, drop, got 'kill'"):
+    with pytest.raises(SettingError, match="SIMHASH_ITEM_ACTION must be one of mark, drop_items, got 'kill'"):
         pipeline(item_action="kill")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
 
 import pytest
@@ -15,9 +17,10 @@ from scrapy_simhash import SimhashDownloaderMiddleware, names
 from scrapy_simhash.crawl import downloader_middleware, page_checker
 from scrapy_simhash.crawl.downloader_middleware import BUDGET, SlowPages
 from tests.crawls.site import article, edited
-from tests.stand_in import stand_in
+from tests.stand_in import read_in_threads, stand_in
 
 URL = "https://example.com/"
+Way = Callable[[], AbstractContextManager[Any]]
 
 
 class Clock:
@@ -60,22 +63,23 @@ def delay(clock: Clock, monkeypatch: pytest.MonkeyPatch, where: Any, name: str, 
 
 
 @pytest.mark.parametrize(
-    ("name", "thread_size", "counts"),
+    ("name", "way", "counts"),
     [
-        ("read", 0, True),
-        ("conclude_async", 0, True),
+        ("read", nullcontext, True),
+        ("conclude_async", nullcontext, True),
         # a large page: read in a thread, and the rest is not
-        ("read", 1, False),
-        ("conclude_async", 1, True),
+        ("read", read_in_threads, False),
+        ("conclude_async", read_in_threads, True),
     ],
 )
 def test_a_page_that_takes_long_on_the_event_loop_is_counted(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch, name: str, thread_size: int, counts: bool
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, name: str, way: Way, counts: bool
 ) -> None:
-    subject = SimhashDownloaderMiddleware.from_crawler(stand_in(thread_size=thread_size))
+    subject = SimhashDownloaderMiddleware.from_crawler(stand_in())
     visit(subject, URL, article(0))
     delay(clock, monkeypatch, subject.detector, name, BUDGET + 0.001)
-    visit(subject, URL + "slow", article(1))
+    with way():
+        visit(subject, URL + "slow", article(1))
     assert slow_pages(subject) == counts
 
 
@@ -87,11 +91,12 @@ def test_the_parse_is_not_counted(clock: Clock, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_follows_from_a_verdict_is_counted(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    for thread_size in (0, 1):
-        subject = SimhashDownloaderMiddleware.from_crawler(stand_in(thread_size=thread_size))
+    for way in (nullcontext, read_in_threads):
+        subject = SimhashDownloaderMiddleware.from_crawler(stand_in())
         visit(subject, URL, article(0))
         delay(clock, monkeypatch, subject._consequences, "follow", BUDGET + 0.001)
-        visit(subject, URL + "copy", article(0))
+        with way():
+            visit(subject, URL + "copy", article(0))
         assert slow_pages(subject) == 1
 
 
@@ -117,13 +122,12 @@ def test_the_slowest_is_named_at_the_end(caplog: pytest.LogCaptureFixture) -> No
         ({"action": "drop_page"}, ["thread"]),
         ({"action": "drop_page", "protect": ["listing"]}, []),
         ({"action": "mark"}, []),
-        ({"action": "drop_page", "thread_size": 0}, ["event loop"]),
     ],
 )
 def test_whether_a_large_copy_is_an_offer_is_read_in_a_thread(
     monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], readers: list[str]
 ) -> None:
-    subject = SimhashDownloaderMiddleware.from_crawler(stand_in(**{"thread_size": 1, **settings}))
+    subject = SimhashDownloaderMiddleware.from_crawler(stand_in(**settings))
     fingerprinter = subject.detector.fingerprinter
     extract, found = fingerprinter.extract, []
 
@@ -132,17 +136,19 @@ def test_whether_a_large_copy_is_an_offer_is_read_in_a_thread(
         return extract(root, **options)
 
     monkeypatch.setattr(fingerprinter, "extract", noted)
-    visit(subject, URL, article(0))
-    visit(subject, URL + "copy", edited(article(0)))
+    with read_in_threads():
+        visit(subject, URL, article(0))
+        visit(subject, URL + "copy", edited(article(0)))
     assert cast("Any", subject.crawler.stats).get_value(names.STAT_NEAR_DUPLICATES) == 1
     assert found == readers
 
 
 def test_an_error_while_a_large_copy_is_read_again_costs_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    subject = SimhashDownloaderMiddleware.from_crawler(stand_in(thread_size=1, action="drop_page"))
+    subject = SimhashDownloaderMiddleware.from_crawler(stand_in(action="drop_page"))
     visit(subject, URL, article(0))
     monkeypatch.setattr(subject.detector.fingerprinter, "extract", lambda *_, **__: 1 / 0)
-    visit(subject, URL + "copy", edited(article(0)))
+    with read_in_threads():
+        visit(subject, URL + "copy", edited(article(0)))
     stats = cast("Any", subject.crawler.stats)
     assert stats.get_value(names.ERRORS_ACTION) == 1
     assert stats.get_value(names.ERRORS_COMPARE) is None

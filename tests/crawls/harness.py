@@ -32,6 +32,8 @@ IN_ORDER = {
     "CONCURRENT_ITEMS": 1,
     "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
 }
+#: Extensions that have every page read in a thread.
+IN_THREADS = {"tests.crawls.spiders.InThreads": 0}
 #: Start pages lose their links like any other page.
 UNPROTECTED: Mapping[str, Any] = {"SIMHASH_PROTECT": []}
 #: The event loop ``none``, where Scrapy has it.

@@ -44,7 +44,7 @@ ORDERS: tuple[dict[str, Any], ...] = ({}, FIRST_IN, {**FIRST_IN, "DEPTH_PRIORITY
 RECRAWLS: tuple[dict[str, Any], ...] = (
     *({}, {"SIMHASH_RECRAWL": "always"}, {"SIMHASH_RECRAWL": "auto"}, {"SIMHASH_RECRAWL": "0s"}),
     *({"SIMHASH_RECRAWL": {"/story/": "always", "": "1d"}}, {"SIMHASH_RECRAWL": "1d"}),
-    *({"SIMHASH_RECRAWL_BUDGET": 5}, {"SIMHASH_RECRAWL": "auto", "SIMHASH_RECRAWL_BUDGET": 3_000}),
+    *({"SIMHASH_RECRAWL": {"budget": 5}}, {"SIMHASH_RECRAWL": {"": "auto", "budget": 3_000}}),
 )
 #: Parts of a site.
 MOST_SECTIONS = 3
@@ -384,8 +384,8 @@ def _is_due(path: str, recrawl: dict[str, Any]) -> bool:
     """Tell whether a page that was read a moment ago is fetched again for certain."""
     age = recrawl.get("SIMHASH_RECRAWL", "always")
     if isinstance(age, dict):
-        age = next(each for pattern, each in age.items() if pattern in path)
-    return age != "1d" and recrawl.get("SIMHASH_RECRAWL_BUDGET") != 5
+        age = next(each for pattern, each in age.items() if pattern in path or pattern == "budget")
+    return age not in ("1d", 5)
 
 
 def _unended(ended: Crawl) -> list[str]:

@@ -26,6 +26,7 @@ from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
 from scrapy.utils.defer import maybe_deferred_to_future
 
 from scrapy_simhash import NearDuplicate, SimhashDownloaderMiddleware
+from scrapy_simhash.crawl import page_checker
 from scrapy_simhash.crawl.page_checker import run_in_thread
 from scrapy_simhash.observers.floods import Flood
 from scrapy_simhash.signals import cluster_closed, flood_found, near_duplicate_found
@@ -43,6 +44,21 @@ if TYPE_CHECKING:
 def path_of(url: str) -> str:
     parts = urlsplit(url)
     return parts.path + (f"?{parts.query}" if parts.query else "")
+
+
+class InThreads:
+    """An extension that has every page of a crawl read in a thread, whatever its size."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.size, page_checker.THREAD_SIZE = page_checker.THREAD_SIZE, 0
+        crawler.signals.connect(self.closed, signal=signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> InThreads:
+        return cls(crawler)
+
+    def closed(self) -> None:
+        page_checker.THREAD_SIZE = self.size
 
 
 class Visitor(scrapy.Spider):

@@ -210,9 +210,9 @@ def test_what_was_not_asked_for_is_not_gone(
 @pytest.mark.parametrize("way", ["SIMHASH_RECRAWL", "SIMHASH_CONDITIONAL"])
 def test_pages_that_were_not_fetched_are_not_gone(tmp_path: Path, way: str, links_kept: bool) -> None:
     pages = {path: Answer(page, headers={"ETag": f'"{path}"'}) for path, page in routes().items()}
-    more = {"SIMHASH_CONDITIONAL_CHECKS": 0, "SIMHASH_CONDITIONAL_LINKS": links_kept}
+    asked = {"SIMHASH_RECRAWL": "7d", "SIMHASH_CONDITIONAL": {"checks": 0, "links": links_kept}}
     with serve(pages) as site:
-        plan = reader(tmp_path, site, **more, **{way: "7d" if way == "SIMHASH_RECRAWL" else True})
+        plan = reader(tmp_path, site, **{way: asked[way]})
         crawls_of(tmp_path, plan)
         site.routes = dict.fromkeys(pages, Answer("", 304)) if way == "SIMHASH_CONDITIONAL" else dict(pages)
         done = crawls_of(tmp_path, plan)

@@ -51,8 +51,7 @@ def again(site: ValidatingSite, folder: Path, spider: str = "Follower", **more: 
         spider,
         {
             "SIMHASH_STORE": str(folder),
-            "SIMHASH_CONDITIONAL": True,
-            "SIMHASH_CONDITIONAL_CHECKS": 0,
+            "SIMHASH_CONDITIONAL": {"checks": 0},
             **IN_ORDER,
             **settings,
         },
@@ -168,7 +167,7 @@ def test_a_server_that_lies_is_found_out_and_not_asked_again(site: ValidatingSit
     site.routes["/b"] = article(8)
     second = again(site, tmp_path)
     assert second.verdicts["/b"] == "revisit/unchanged"  # believed
-    third = again(site, tmp_path, SIMHASH_CONDITIONAL_CHECKS=1)
+    third = again(site, tmp_path, SIMHASH_CONDITIONAL={"checks": 1})
     assert third.verdicts["/b"] == "revisit/changed"
     assert "/b" in third.paths_scraped
     assert third.stat("conditional/wrong") == 1
@@ -198,10 +197,10 @@ def test_the_changes_of_a_server_that_has_always_lied_are_not_lost(
     }
     with in_thread(ValidatingSite(routes)) as site:
         site.mode = mode
-        first = again(site, tmp_path, SIMHASH_CONDITIONAL_CHECKS=0.01)
+        first = again(site, tmp_path, SIMHASH_CONDITIONAL={"checks": 0.01})
         assert (why in "\n".join(first.log("WARNING", "scrapy_simhash"))) == (mode == "one etag")
         site.routes |= {path: article(title=f"Part {path}, second edition") for path in paths[1:]}
-        second = again(site, tmp_path, SIMHASH_CONDITIONAL_CHECKS=0.01)
+        second = again(site, tmp_path, SIMHASH_CONDITIONAL={"checks": 0.01})
         assert set(paths[1:]) <= set(second.paths_scraped)
         assert why in second.log("WARNING", "scrapy_simhash")[-1]
 
@@ -210,10 +209,10 @@ def test_the_changes_of_a_server_that_has_always_lied_are_not_lost(
 def test_an_honest_server_is_checked_more_in_the_first_crawl_that_asks_it(
     site: ValidatingSite, tmp_path: Path
 ) -> None:
-    again(site, tmp_path, SIMHASH_CONDITIONAL_CHECKS=1e-9)
-    second = again(site, tmp_path, SIMHASH_CONDITIONAL_CHECKS=1e-9)
+    again(site, tmp_path, SIMHASH_CONDITIONAL={"checks": 1e-9})
+    second = again(site, tmp_path, SIMHASH_CONDITIONAL={"checks": 1e-9})
     assert not without_check(second)
-    third = again(site, tmp_path, SIMHASH_CONDITIONAL_CHECKS=1e-9)
+    third = again(site, tmp_path, SIMHASH_CONDITIONAL={"checks": 1e-9})
     assert without_check(third)
     assert [crawl.complaints for crawl in (second, third)] == [[], []]
 
@@ -322,8 +321,8 @@ def test_the_rules_of_a_crawl_spider_are_followed_again(site: ValidatingSite, tm
 
 @many_crawls
 def test_without_links_a_304_leads_nowhere(site: ValidatingSite, tmp_path: Path) -> None:
-    again(site, tmp_path, SIMHASH_CONDITIONAL_LINKS=False)
-    again(site, tmp_path, SIMHASH_CONDITIONAL_LINKS=False)
+    again(site, tmp_path, SIMHASH_CONDITIONAL={"checks": 0, "links": False})
+    again(site, tmp_path, SIMHASH_CONDITIONAL={"checks": 0, "links": False})
     assert [sent[:2] for sent in site.sent] == [("/", 304)]
     # What was kept without links is of no use to a crawl that wants them.
     again(site, tmp_path)
@@ -336,7 +335,7 @@ def test_with_a_store_in_redis(site: ValidatingSite, tmp_path: Path) -> None:
     with RedisServer(tmp_path) as server:
         redis: dict[str, Any] = {
             "SIMHASH_STORE": f"{server.url}?prefix=shared",
-            "SIMHASH_CONDITIONAL_CHECKS": 0.0,
+            "SIMHASH_CONDITIONAL": {"checks": 0.0},
         }
         first = again(site, tmp_path, **redis)
         second = again(site, tmp_path, **redis)
@@ -354,8 +353,7 @@ def test_with_a_store_in_redis(site: ValidatingSite, tmp_path: Path) -> None:
 def test_pages_of_a_crawl_that_was_killed_come_in_full(site: ValidatingSite, tmp_path: Path) -> None:
     settings = {
         "SIMHASH_STORE": str(tmp_path),
-        "SIMHASH_CONDITIONAL": True,
-        "SIMHASH_CONDITIONAL_CHECKS": 0,
+        "SIMHASH_CONDITIONAL": {"checks": 0},
         "JOBDIR": str(tmp_path / "job"),
     }
     program = f"""

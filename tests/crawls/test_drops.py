@@ -42,7 +42,6 @@ ACTIONS = ("mark", "drop_items", "drop_links", "drop_items,drop_links", "drop_pa
 @pytest.fixture(scope="module")
 def crawls(site: Site) -> dict[str, Crawl]:
     plans = {action: plan(site, action) for action in ACTIONS}
-    plans["debug items"] = plan(site, "drop_items", SIMHASH_ITEM_LOG_LEVEL="WARNING")
     plans["debug links"] = plan(site, "drop_links", SIMHASH_DEBUG=True)
     plans["debug page"] = plan(site, "drop_page", SIMHASH_DEBUG=True)
     plans["heard"] = plan(site, "drop_items", "Hearer")
@@ -134,11 +133,10 @@ def test_each_dropped_item_is_logged_as_scrapy_logs_them_at_the_level_of_the_set
         return [line for line in lines if "Dropped: its page" in line]
 
     said = f"Dropped: its page {site.url('/copy')} repeats {site.url('/first')}"
-    for name, level in (("drop_items", "DEBUG"), ("debug items", "WARNING")):
-        first, second = dropped(name, level)
-        assert said in first
-        assert "{'path': '/copy'}" in first
-        assert "{'path': '/copy-2'}" in second
+    first, second = dropped("drop_items", "DEBUG")
+    assert said in first
+    assert "{'path': '/copy'}" in first
+    assert "{'path': '/copy-2'}" in second
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from tests.store.server import RedisServer
 PIPELINE = "tests.crawls.items_spiders."
 FIELDS = ["title", "body"]
 #: Items are compared, and those that repeat others dropped.
-DROP = {**IN_ORDER, "SIMHASH_ITEM_FIELDS": FIELDS, "SIMHASH_ITEM_ACTION": "drop"}
+DROP = {**IN_ORDER, "SIMHASH_ITEM_FIELDS": FIELDS, "SIMHASH_ITEM_ACTION": "drop_items"}
 MARK = {**IN_ORDER, "SIMHASH_ITEM_FIELDS": FIELDS, "SIMHASH_ITEM_MARK": "repeats"}
 PATHS = ("/first", "/near", "/same", "/other")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawls.harness import Crawl, Plan, crawl, scrapy
+from tests.crawls.harness import IN_THREADS, Crawl, Plan, crawl, scrapy
 from tests.crawls.site import Routes, Site, article, large, serve
 from tests.crawls.test_reactors import REACTORS
 
@@ -17,7 +17,7 @@ PAGES: Routes = {
     "/large-copy": large(0).replace("<main>", "<nav>Print this page</nav><main>"),
 }
 #: Every page that is not small is large.
-ANY = {"SIMHASH_THREAD_SIZE": 100}
+ANY = {"EXTENSIONS": IN_THREADS}
 
 
 @pytest.fixture(scope="module")

@@ -52,7 +52,7 @@ class Promise(NamedTuple):
 
 MARK, GONE = Promise("mark"), Promise("drop_page")
 ITEMLESS, LINKLESS, NEITHER = Promise("drop_items"), Promise("drop_links"), Promise("drop_items,drop_links")
-SHALLOW, ELSEWHERE, BUDGET = Promise("mark", "min_depth"), Promise("mark", "url"), Promise("mark", "budget")
+ELSEWHERE, BUDGET = Promise("mark", "url"), Promise("mark", "budget")
 #: What start pages are left with that would be dropped.
 START = Promise("drop_items", "start")
 
@@ -105,31 +105,25 @@ def copies(copy: Promise, next_copy: Promise, near: Promise, start: Promise) -> 
 CASES = {
     "mark": Case({}, copies(MARK, MARK, MARK, MARK)),
     "drop_page": Case(DROP_PAGE, copies(GONE, GONE, GONE, START)),
-    "least depth": Case({**DROP_PAGE, "SIMHASH_MIN_DEPTH": 2}, copies(SHALLOW, GONE, GONE, SHALLOW)),
-    "depth that nobody counts": Case(
-        {**DROP_PAGE, "SIMHASH_MIN_DEPTH": 1, **UNCOUNTED}, copies(SHALLOW, SHALLOW, SHALLOW, SHALLOW)
-    ),
     # Scrapy says of a request that it is of the start, whoever counts.
     "start where nobody counts": Case({**DROP_PAGE, **UNCOUNTED}, copies(GONE, GONE, GONE, START)),
-    "allow": Case(
-        {**DROP_PAGE, "SIMHASH_ACTION_ALLOW": ["/copy$"]}, copies(GONE, GONE, ELSEWHERE, ELSEWHERE)
-    ),
+    "allow": Case({**DROP_PAGE, "SIMHASH_ACTION_URLS": ["/copy$"]}, copies(GONE, GONE, ELSEWHERE, ELSEWHERE)),
     "deny": Case(
-        {**DROP_PAGE, "SIMHASH_ACTION_DENY": ["/next/", "/start"]},
+        {**DROP_PAGE, "SIMHASH_KEEP_URLS": ["/next/", "/start"]},
         copies(GONE, ELSEWHERE, ELSEWHERE, ELSEWHERE),
     ),
     "asked for where all are spared": Case(
-        {**DROP_PAGE, "SIMHASH_MIN_DEPTH": 9, "SIMHASH_ACTION_DENY": ["."]},
-        copies(ITEMLESS, SHALLOW, SHALLOW, GONE),
+        {**DROP_PAGE, "SIMHASH_KEEP_URLS": ["."]},
+        copies(ITEMLESS, ELSEWHERE, ELSEWHERE, GONE),
         {"/copy": {"simhash": {"action": "drop_items"}}, "/start": {"simhash": {"action": "drop_page"}}},
     ),
     "exact": Case(
         {"SIMHASH_EXACT_ACTION": "drop_links", "SIMHASH_ACTION": "drop_items"},
         copies(LINKLESS, LINKLESS, ITEMLESS, Promise("mark", "start")),
     ),
-    "budget": Case({**DROP_PAGE, "SIMHASH_CLUSTER_BUDGET": 3}, copies(BUDGET, GONE, GONE, BUDGET)),
+    "budget": Case({**DROP_PAGE, "SIMHASH_KEEP_PER_CLUSTER": 3}, copies(BUDGET, GONE, GONE, BUDGET)),
     "asked for within the budget": Case(
-        {"SIMHASH_CLUSTER_BUDGET": 3},
+        {"SIMHASH_KEEP_PER_CLUSTER": 3},
         copies(BUDGET, GONE, MARK, MARK),
         {path: {"simhash": {"action": "drop_page"}} for path in ("/copy", "/next/copy")},
     ),
@@ -187,7 +181,7 @@ AGAIN = {
         {"SIMHASH_REVISIT_ACTION": "drop_page", "SIMHASH_PROTECT": []}, dict.fromkeys(LINKS, GONE)
     ),
     "asked": Case(
-        {"SIMHASH_REVISIT_ACTION": "drop_items", "SIMHASH_ACTION_DENY": ["."]},
+        {"SIMHASH_REVISIT_ACTION": "drop_items", "SIMHASH_KEEP_URLS": ["."]},
         {**dict.fromkeys(LINKS, ELSEWHERE), "/start": GONE, "/copy": LINKLESS},
         {
             "/start": {"simhash": {"revisit_action": "drop_page"}},
@@ -248,7 +242,7 @@ def passed(*crawls: Crawl) -> list[set[str]]:
 
 @pytest.mark.parametrize("budget", [0, 3])
 def test_as_many_pass_where_pages_come_side_by_side(board: Site, budget: int) -> None:
-    settings = {**AT_ONCE, "SIMHASH_ACTION": "drop_items", "SIMHASH_CLUSTER_BUDGET": budget}
+    settings = {**AT_ONCE, "SIMHASH_ACTION": "drop_items", "SIMHASH_KEEP_PER_CLUSTER": budget}
     (done,) = crawl(Plan("Visitor", settings, {"urls": board.urls(*POSTERS)}))
     assert [len(paths) for paths in passed(done)] == [max(budget, 1)] * 2
 
@@ -257,7 +251,7 @@ def test_the_budget_holds_for_two_crawls_with_one_store(board: Site, tmp_path: P
     settings = {
         **IN_ORDER,
         "SIMHASH_ACTION": "drop_items",
-        "SIMHASH_CLUSTER_BUDGET": 3,
+        "SIMHASH_KEEP_PER_CLUSTER": 3,
         "SIMHASH_STORE": str(tmp_path),
     }
     urls = board.urls(*POSTERS)
@@ -276,7 +270,7 @@ def test_the_budget_holds_for_two_crawlers_that_share_a_store(board: Site, tmp_p
     with RedisServer(tmp_path) as redis:
         settings = {
             "SIMHASH_ACTION": "drop_items",
-            "SIMHASH_CLUSTER_BUDGET": 3,
+            "SIMHASH_KEEP_PER_CLUSTER": 3,
             "SIMHASH_STORE": f"{redis.url}?prefix=shared",
         }
         urls = board.urls(*POSTERS)
@@ -315,7 +309,7 @@ def months(site: Site, *doors: int, **settings: Any) -> tuple[int, str]:
 def test_a_trap_ends_by_the_budget_of_its_cluster(calendar: Site) -> None:
     assert months(calendar, 5)[1] == "closespider_pagecount"
     for action in ("drop_links", "drop_page"):
-        budget = {"SIMHASH_ACTION": action, "SIMHASH_CLUSTER_BUDGET": 5}
+        budget = {"SIMHASH_ACTION": action, "SIMHASH_KEEP_PER_CLUSTER": 5}
         # Each of five pages is followed by those on both its sides, of which one is known.
         assert months(calendar, 5, **budget) == (7, "finished")
         number, reason = months(calendar, 5, **AT_ONCE, **budget)

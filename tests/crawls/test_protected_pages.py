@@ -93,7 +93,7 @@ def crawls(site: Site) -> dict[str, Crawl]:
     plans = {
         "default": settings,
         "lifted": {**settings, "SIMHASH_PROTECT": []},
-        "spent": {**settings, "SIMHASH_CLUSTER_BUDGET": 1},
+        "spent": {**settings, "SIMHASH_KEEP_PER_CLUSTER": 1},
     }
     arguments = {"urls": site.urls("/")}
     outcomes = crawl(*(Plan("Follower", plan, arguments) for plan in plans.values()))

@@ -16,7 +16,7 @@ PAGES: Routes = {
 }
 
 
-ITEMS = {**IN_ORDER, "SIMHASH_ITEM_FIELDS": ["title", "body"], "SIMHASH_ITEM_ACTION": "drop"}
+ITEMS = {**IN_ORDER, "SIMHASH_ITEM_FIELDS": ["title", "body"], "SIMHASH_ITEM_ACTION": "drop_items"}
 
 
 @pytest.fixture(scope="module", params=REACTORS)

@@ -75,7 +75,7 @@ def test_no_page_is_older_than_the_floor_and_a_host_has_a_budget(
     age(tmp_path, 31 * DAY, "%/c")
     again(site, tmp_path, SIMHASH_RECRAWL="365d")
     assert sorted({path for path, _, _ in site.sent}) == ["/", "/c"]
-    done = again(site, tmp_path, SIMHASH_RECRAWL_BUDGET=2)
+    done = again(site, tmp_path, SIMHASH_RECRAWL={"budget": 2})
     # The start page is requested again by a link of its own, which is one of the two.
     assert [path for path, _, _ in site.sent] == ["/", "/", "/a"]
     assert done.stat("not_due/budget") == 3

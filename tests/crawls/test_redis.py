@@ -337,7 +337,7 @@ def sharded(cluster: RedisCluster, prefix: str, **more: Any) -> dict[str, Any]:
 
 
 def test_a_crawl_compares_within_scopes_and_names_exact_copies_elsewhere(lone: RedisCluster) -> None:
-    settings = sharded(lone, "elsewhere", SIMHASH_ACROSS_SCOPES=True)
+    settings = sharded(lone, "elsewhere", SIMHASH_SCOPE="host?across=true")
     with serve(PAGES) as site:
         done = crawl_one("Visitor", settings, urls=site.urls(*PAGES))
         again = crawl_one("Visitor", settings, urls=site.urls(*PAGES))

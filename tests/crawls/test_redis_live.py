@@ -84,9 +84,8 @@ def pages() -> Iterator[Pages]:
 def live(server: RedisServer, **settings: Any) -> dict[str, Any]:
     return {
         **IN_ORDER,
-        "SIMHASH_STORE": f"{server.url}?prefix=live",
+        "SIMHASH_STORE": f"{server.url}?prefix=live&live={LIVE}s",
         "SIMHASH_REVISIT_ACTION": "drop_items",
-        "SIMHASH_REVISIT_LIVE": LIVE,
         **settings,
     }
 
@@ -191,7 +190,7 @@ def test_what_a_live_crawler_has_delivered_is_dropped_by_others(
             (None, None),
         ]
         assert any(
-            f"revisit action: drop_items, revisit live: {LIVE} s" in line
+            "revisit action: drop_items, also for pages of live crawlers" in line
             for line in done.log("INFO", "scrapy_simhash")
         )
         why = "was delivered with the same text by another live crawler"
@@ -199,7 +198,7 @@ def test_what_a_live_crawler_has_delivered_is_dropped_by_others(
         assert any(said in line for line in done.log("DEBUG", "scrapy_simhash"))
         assert done.stat("dropped/items/unchanged") == 2
         # Without the setting they are delivered. (/new is settled by now.)
-        without = follow(server, pages, lambda: True, SIMHASH_REVISIT_LIVE=0)
+        without = follow(server, pages, lambda: True, SIMHASH_STORE=f"{server.url}?prefix=live")
         assert without.verdicts["/same"] == "revisit/unchanged"
         assert items(without) == ["/other", "/same"]
         pages.hold.may = lambda: True
@@ -235,7 +234,7 @@ def test_who_is_started_in_place_of_a_killed_crawler_delivers_its_pages_at_once(
         process.send_signal(signal.SIGKILL)
         process.wait()
         # An hour: the killed one would be live for long.
-        done = follow(server, pages, lambda: True, SIMHASH_REVISIT_LIVE=3_600)
+        done = follow(server, pages, lambda: True, SIMHASH_STORE=f"{server.url}?prefix=live&live=1h")
     assert items(done) == ["/new", "/other", "/same"]
 
 

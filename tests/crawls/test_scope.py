@@ -55,7 +55,7 @@ def test_a_copy_in_another_scope_is_told_if_asked_for_and_nothing_is_done_about_
         urls = [*site.urls("/a", "/copy/a"), site.url("/b", other), site.url("/copy/b", other)]
         settings = {**IN_ORDER, "SIMHASH_SCOPE": scope, "SIMHASH_ACTION": "drop_items"}
         told, silent = crawl(
-            Plan("Visitor", {**settings, "SIMHASH_ACROSS_SCOPES": True}, {"urls": urls}),
+            Plan("Visitor", {**settings, "SIMHASH_SCOPE": f"{scope}?across=true"}, {"urls": urls}),
             Plan("Visitor", settings, {"urls": urls}),
         )
     for done in (told, silent):

@@ -99,7 +99,7 @@ def test_what_a_crawl_has_seen_is_told_exported_and_joined(tmp_path: Path) -> No
         done = scrapy("crawl", "tides", "-O", "items.jsonl", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
     # The only spider there is, and its name, and its file.
-    file = tmp_path / ".scrapy" / "seen" / "tides.sqlite"
+    file = tmp_path / "seen" / "tides.sqlite"
     told = [json.loads(simhash(tmp_path, "info", *place, "--json")) for place in ([], [str(file)])]
     assert told[0] == told[1]
     assert (told[0]["place"], told[0]["pages"], told[0]["clusters"]) == (str(file), 3, 1)
@@ -122,7 +122,7 @@ def test_options_of_scrapy_follow_the_command(tmp_path: Path) -> None:
     source = feed(tmp_path, ("https://example.com/a", article(1)))
     arguments = ["-s", "SIMHASH_STORE=./elsewhere", "--set", "SIMHASH_MIN_SHINGLES=20", "-L", "ERROR"]
     simhash(tmp_path, "import", "tides", source, "--html-field", "html", *arguments)
-    with closing(SqliteStore(tmp_path / ".scrapy/elsewhere/tides.sqlite", read_only=True)) as store:
+    with closing(SqliteStore(tmp_path / "elsewhere/tides.sqlite", read_only=True)) as store:
         assert (len(store), store.header.min_shingles, store.header.scope) == (1, 20, "host")
 
 
@@ -188,7 +188,7 @@ def test_of_several_spiders_one_must_be_named(tmp_path: Path) -> None:
         2,
         "no store given: give one, or a spider of this project: tides, winds",
     )
-    place = tmp_path / ".scrapy" / "seen" / "winds.sqlite"
+    place = tmp_path / "seen" / "winds.sqlite"
     assert refused(tmp_path, "info", "winds") == (1, f"no such store: {place}")
     neither = (
         "'gales' is neither a spider of this project (tides, winds) nor a file. To create a file of"
@@ -206,10 +206,13 @@ def test_other_settings_than_those_of_the_store_are_refused_for_writing_only(tmp
     source = feed(tmp_path, ("https://example.com/a", article(1)))
     arguments = ["import", "tides", source, "--html-field", "html"]
     simhash(tmp_path, *arguments)
-    status, complaint = refused(tmp_path, *arguments, "-s", "SIMHASH_MASK_DIGITS=1")
+    status, complaint = refused(tmp_path, *arguments, "-s", "SIMHASH_SCHEME=web?mask_digits=1")
     assert status == 2
-    assert "SIMHASH_MASK_DIGITS is False there, True here. Nothing was changed" in complaint
-    assert json.loads(simhash(tmp_path, "info", "--json", "-s", "SIMHASH_MASK_DIGITS=1"))["pages"] == 1
+    assert "mask_digits is False there, True here. Nothing was changed" in complaint
+    assert (
+        json.loads(simhash(tmp_path, "info", "--json", "-s", "SIMHASH_SCHEME=web?mask_digits=1"))["pages"]
+        == 1
+    )
 
 
 def test_pages_are_compared_by_the_settings_of_the_project(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def crawls(site: Site) -> dict[str, Crawl]:
         "default": plan(),
         "classic": plan(SIMHASH_RULE="classic"),
         "strict": plan(SIMHASH_MIN_SIMILARITY="0.99"),
-        "narrow": plan(SIMHASH_CANDIDATE_DISTANCE="3"),
+        "narrow": plan(SIMHASH_MAX_DISTANCE="3"),
         "drop_page": plan(SIMHASH_ACTION="drop_page", **UNPROTECTED),
     }
     return dict(zip(plans, crawl(*plans.values()), strict=True))

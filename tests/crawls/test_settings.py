@@ -20,9 +20,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({**CLASSIC, "SIMHASH_BLOCKS": 3}, "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 3"),
     ({"SIMHASH_ENABLED": "maybe"}, "SIMHASH_ENABLED must be True or False, got 'maybe'"),
     (
-        {"SIMHASH_ITEM_FIELD": "seen", "SIMHASH_ITEM_MARK": "seen"},
-        "SIMHASH_ITEM_MARK must not be the field of SIMHASH_ITEM_FIELD, which holds the verdict on the page,"
-        " got 'seen'",
+        {"SIMHASH_ITEM_FIELDS": ["a"], "SIMHASH_ITEM_FIELD": "seen", "SIMHASH_ITEM_MARK": "seen"},
+        "SIMHASH_ITEM_MARK must not be the field of SIMHASH_ITEM_FIELD, which has the verdict, got 'seen'",
     ),
     *(
         ({setting: "no.such.Class"}, f"{setting}: cannot import 'no.such.Class': No module named 'no'")
@@ -35,12 +34,11 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"SIMHASH_STORE": "redis://:secret@localhost:6379/0?prefix=", "SIMHASH_RESET": True},
-        "SIMHASH_STORE has prefix=, which must not be empty, nor contain % except in %(spider)s and %%",
+        "SIMHASH_STORE has prefix=, which must not be empty",
     ),
     (
         {"SIMHASH_DIR": "seen"},
-        "SIMHASH_DIR is gone: set SIMHASH_STORE to a folder such as './seen', or to a URL such as"
-        " redis://host:6379/0?prefix=news&expire=30d",
+        "SIMHASH_DIR (seen) is gone: set SIMHASH_STORE to a folder such as './simhash'",
     ),
     (
         {"SIMHASH_STORE": "redis", "REDIS_URL": "http://:secret@localhost"},

@@ -81,7 +81,7 @@ def test_it_is_the_verdict_in_meta_and_the_reading_of_the_library() -> None:
     assert found.fingerprint == page.hex
     assert found.document is not None
     assert found.document.text == fingerprinter.extract(fromstring(html)).text
-    longer = simhash(response(html), {"SIMHASH_SHINGLE_SIZE": 3})
+    longer = simhash(response(html), {"SIMHASH_SCHEME": "web?shingle_size=3"})
     assert longer.fingerprint != found.fingerprint
     assert longer.verdict is None
 

@@ -18,6 +18,7 @@ from scrapy_simhash.action import ACTIONS
 from scrapy_simhash.config import setting_names
 from scrapy_simhash.crawl.downloader_middleware import BUDGET
 from scrapy_simhash.crawl.items.fields import LARGEST
+from scrapy_simhash.crawl.page_checker import THREAD_SIZE
 from scrapy_simhash.fingerprinter import SCHEME
 from scrapy_simhash.index import ProbingPlan
 from scrapy_simhash.index.growth import FOREVER, native_steps, pure_steps
@@ -60,19 +61,20 @@ def test_the_rule_is_told_with_its_defaults() -> None:
     config = Config()
     told = words(sections(HOW_IT_WORKS)["The rule"])
     for setting in (
-        f"``SIMHASH_CANDIDATE_DISTANCE`` bits, {config.candidate_distance} by default",
+        f"``SIMHASH_MAX_DISTANCE`` bits, {config.distance} by default",
         f"in common: {config.min_similarity} by default",
     ):
         assert setting in told
     told = words(sections(HOW_IT_WORKS)["The classic rule"])
-    assert f"``SIMHASH_MAX_DISTANCE`` bits, {config.max_distance} by default" in told
-    tables = comb(config.blocks, config.max_distance)
+    config = Config(rule="classic")
+    assert f"``SIMHASH_MAX_DISTANCE`` bits, {config.distance} by default" in told
+    tables = comb(config.blocks, config.distance)
     assert f"``SIMHASH_BLOCKS`` blocks, {config.blocks} by default, so {tables} tables" in told
 
 
 def test_the_size_of_a_sketch_and_of_a_scanned_scope_are_told() -> None:
     assert f"a *MinHash sketch* of {SKETCH_BYTES} bytes" in words(HOW_IT_WORKS.read_text("utf-8"))
-    plans = [(FOREVER, ProbingPlan.even(Config().candidate_distance))]
+    plans = [(FOREVER, ProbingPlan.even(Config().distance))]
     pure, native = pure_steps(plans)[0].upto, native_steps(plans)[0][0]
     told = words((DOCS / "how-to" / "broad-crawls.rst").read_text("utf-8"))
     assert f"up to {pure} pages in pure Python, {round(native, -3):,} with the kernel" in told
@@ -84,7 +86,7 @@ def test_the_limits_of_hostile_pages_are_those_of_the_code() -> None:
     told = [int(number.replace(",", "")) for number in re.findall(r"\* - ([\d,]+)\n", table)]
     assert told == [
         Config().maxsize,
-        Config().thread_size,
+        THREAD_SIZE,
         MAX_IN_HEAD,
         MAX_LINKS,
         MAX_LINK_CHARACTERS,

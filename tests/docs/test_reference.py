@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import Field, fields
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import scrapy_simhash
-from scrapy_simhash import Config, Reason, Status, Verdict, exceptions, names
-from scrapy_simhash.config import PREFIX, setting_names
+from scrapy_simhash import Reason, Status, Verdict, exceptions, names
+from scrapy_simhash.config import DEFAULTS, KINDS, setting_name, setting_names
 from scrapy_simhash.crawl.requested_action import ASKED
 from scrapy_simhash.files.batch.page import MARKS
 from scrapy_simhash.judge.policy import Protection
@@ -65,30 +63,24 @@ def named(pattern: str, text: str) -> set[str]:
     return {match[0] for match in re.finditer(pattern, text)}
 
 
-def test_every_setting_has_an_entry_and_there_is_no_other() -> None:
-    assert sorted(sections(REFERENCE / "settings.rst")) == list(setting_names())
-
-
-def test_the_overview_has_every_setting_with_its_default_in_the_order_of_the_entries() -> None:
+def test_every_setting_has_an_entry_below_the_heading_of_its_ring_in_the_order_of_the_table() -> None:
     text = (REFERENCE / "settings.rst").read_text("utf-8")
-    overview = text[: text.index("SIMHASH_ENABLED\n---")]
-    rows = re.findall(r"^    \* - ``(\w+)``\n      - ``(.+)``\n      - (.+)$", overview, flags=re.MULTILINE)
-    defaults = {PREFIX + field.name.upper(): field.default for field in fields(Config)}
-    assert {name: ast.literal_eval(default) for name, default, _ in rows} == defaults
-    assert [name for name, _, _ in rows] == list(sections(REFERENCE / "settings.rst"))
+    rings = dict.fromkeys(kind.ring for kind in KINDS.values())
+    shown = re.findall(r"^(.+)\n(?:~{3,}|-{3,})$", text, flags=re.MULTILINE)
+    assert shown == [
+        heading
+        for ring in rings
+        for heading in (ring, *(setting_name(name) for name, kind in KINDS.items() if kind.ring == ring))
+    ]
 
 
-@pytest.mark.parametrize("field", fields(Config), ids=lambda field: field.name)
-def test_the_entry_of_a_setting_names_type_default_unit_and_effect_and_shows_an_example(
-    field: Field[Any],
-) -> None:
-    setting = PREFIX + field.name.upper()
-    entry = sections(REFERENCE / "settings.rst")[setting]
-    told = dict(re.findall(r"^:(\w+): (.+)$", entry, flags=re.MULTILINE))
-    assert list(told) == ["Type", "Default", "Unit", "Effect"]
-    assert ast.literal_eval(told["Default"].strip("`")) == field.default
-    assert told["Type"] == str(field.type).replace(" | ", " or ")
-    assert f"\n    {setting} = " in entry
+@pytest.mark.parametrize("name", KINDS)
+def test_the_entry_of_a_setting_has_default_type_what_it_is_for_and_an_example(name: str) -> None:
+    entry = sections(REFERENCE / "settings.rst")[setting_name(name)]
+    found = re.match(r"\n:Default: ``(.+)``\n:Type: \S.+(?:\n    .+)*\n\n\S", entry)
+    assert found is not None
+    assert ast.literal_eval(found[1]) == DEFAULTS[name]
+    assert f"\n    {setting_name(name)} = " in entry
 
 
 def test_every_meta_key_has_an_entry_and_there_is_no_other() -> None:

@@ -90,7 +90,7 @@ def test_a_folder_keeps_what_the_pages_say_it_keeps(project: Project) -> None:
     (settings, *_) = blocks(KEEP, "python")
     project.set(settings.text)
     project.crawl()
-    assert (project.folder / ".scrapy" / "simhash" / "pages.sqlite").is_file()
+    assert (project.folder / "simhash" / "pages.sqlite").is_file()
     log = project.crawl().log
     (kept,) = re.findall(r"store: .+ \(\d+ pages known\)", log)
     for page in (KEEP, LOG_PAGE):

@@ -32,7 +32,7 @@ SETTINGS = {
 OBSERVED = {
     "SIMHASH_ITEM_FIELD": "near_duplicate",
     "SIMHASH_EXACT_ACTION": "drop_page",
-    "SIMHASH_CLUSTER_BUDGET": 2,
+    "SIMHASH_KEEP_PER_CLUSTER": 2,
     "SIMHASH_URL_RULES": "skip",
     "SIMHASH_CONDITIONAL": True,
     "SIMHASH_REVISIT_ACTION": "drop_items",

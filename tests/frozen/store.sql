@@ -21,7 +21,7 @@ INSERT INTO "header" VALUES('scheme','web-3');
 INSERT INTO "header" VALUES('width',64);
 INSERT INTO "header" VALUES('own_parts',1);
 INSERT INTO "header" VALUES('rule','similarity');
-INSERT INTO "header" VALUES('candidate_distance',8);
+INSERT INTO "header" VALUES('max_distance',8);
 INSERT INTO "header" VALUES('min_similarity',0.8);
 INSERT INTO "header" VALUES('shingle_size',2);
 INSERT INTO "header" VALUES('min_shingles',12);

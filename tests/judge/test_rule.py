@@ -67,7 +67,7 @@ def test_without_a_sketch_three_bits_decide() -> None:
     assert rule.similarity(Fingerprint(0), Fingerprint(0b111)) == 1 - 3 / 64
     assert rule.similarity(Fingerprint(0), Fingerprint(0b1111)) is None
     assert rule.similarity(fingerprint(0), Fingerprint(0b1111)) is None
-    assert SimilarityRule(candidate_distance=2).similarity(Fingerprint(0), Fingerprint(0b111)) is None
+    assert SimilarityRule(max_distance=2).similarity(Fingerprint(0), Fingerprint(0b111)) is None
 
 
 def test_candidates_are_looked_for_as_far_as_the_rule_may_accept_them() -> None:
@@ -301,14 +301,14 @@ def test_the_nearest_page_tells_by_which_setting_it_would_be_a_near_duplicate(
     page: Fingerprint, others: list[Fingerprint], rule: SimilarityRule
 ) -> None:
     found = rule.nearest(page, [other.compared_bytes() for other in others])
-    alike = [Measured(page, other, rule.min_similarity, rule.candidate_distance).alike for other in others]
+    alike = [Measured(page, other, rule.min_similarity, rule.max_distance).alike for other in others]
     if found is None:
         assert max(alike, default=NOT_NEAR) == NOT_NEAR
         return
     assert (found.similarity, found.place) == (max(alike), alike.index(max(alike)))
     at = round(found.threshold * 1000)
     for thousandths in {1, 500, 800, 950, 1000, at, at + 1}.intersection(range(1, 1001)):
-        strict = SimilarityRule(rule.candidate_distance, thousandths / 1000)
+        strict = SimilarityRule(rule.max_distance, thousandths / 1000)
         assert (strict.similarity(page, others[found.place]) is not None) == (thousandths <= at)
 
 

@@ -63,7 +63,7 @@ class ReadPages:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Return the batches of the fingerprints."""
         reader = PageReader(self._config, with_canonical="canonical" in self._config.prefer)
-        scope_of = scope_function(self._config.scope)
+        scope_of = scope_function(self._config.scope_name)
         for batch in batches:
             rows = []
             for id, url, page, scope, kind, language, answer in rows_of(batch):

@@ -47,6 +47,8 @@ logger = logging.getLogger(__name__)
 #: The file in JOBDIR with the numbers of the crawl that is resumed, and of the first run there.
 CRAWL_FILE = "simhash-crawl"
 _GONE = (404, 410)
+#: Characters of new paragraphs in a line; their hashes are there in any case.
+TEXT_SIZE = 2_000
 
 
 class PageTexts(Observer):
@@ -87,7 +89,7 @@ class ChangeReporter(Observer):
             Register(self._register, reset=self._config.reset, former=_former_pages(store)),
             self._feed,
             self._tell,
-            size=self._config.changes_size,
+            size=TEXT_SIZE,
             on_error=self._cannot_write,
         )
         return True

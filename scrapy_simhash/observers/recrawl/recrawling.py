@@ -111,8 +111,10 @@ class Recrawling(Observer):
         self._crawler = crawler
         self._config = config
         self._stats = stats_of(crawler)
-        self._schedule = Schedule(config.recrawl, duration(config.recrawl_max_age), config.recrawl_budget)
-        self._schedules = bool(config.recrawl or config.recrawl_budget)
+        self._schedule = Schedule(
+            config.recrawl_ages, duration(config.recrawl_max_age), config.recrawl_budget
+        )
+        self._schedules = bool(config.recrawl)
         self._links = KeptLinks(crawler)
         self._ways: WeakKeyDictionary[Request, _Way] = WeakKeyDictionary()
         self._once = Once(crawler, logger, names.ERRORS_ACTION)
@@ -255,7 +257,7 @@ class Recrawling(Observer):
 
     def dates_of(self, response: Response) -> dict[str, str]:
         """Return the dates of a sitemap by URL, if a rule asks for them; empty for another response."""
-        if all(word != LASTMOD for _, word in self._config.recrawl):
+        if all(word != LASTMOD for _, word in self._config.recrawl_ages):
             return {}
         return sitemap_dates(response, self._crawler.settings.getint("DOWNLOAD_MAXSIZE"))
 

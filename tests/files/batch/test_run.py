@@ -61,7 +61,7 @@ def checked(records: Sequence[Item], config: Config) -> list[Verdict]:
             Config(site_learning=False),
             Config(rule="classic"),
             Config(maxsize=1_000),
-            Config(scope="host", across_scopes=True),
+            Config(scope="host?across=true"),
         ]
     ),
 )

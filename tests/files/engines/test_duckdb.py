@@ -195,7 +195,7 @@ def test_components_are_what_pairs_connect(tmp_path: Path, seed: int) -> None:
 def test_other_settings_than_those_of_the_folder_are_refused(tmp_path: Path) -> None:
     judged(PAGES[:20], tmp_path)
     with pytest.raises(StoreMismatch, match="made or compared with other settings"):
-        judged(PAGES[20:40], tmp_path, 20, config=Config(mask_digits=True))
+        judged(PAGES[20:40], tmp_path, 20, config=Config(scheme="web?mask_digits=true"))
 
 
 def test_only_the_rule_that_compares_sketches_has_bands(tmp_path: Path) -> None:
