@@ -115,6 +115,8 @@ class Header:
         ['SIMHASH_MIN_SIMILARITY is 0.8 there, 0.9 here']
         """
         mine, its = self.to_dict(), other.to_dict()
+        if mine["rule"] != its["rule"]:
+            mine = {name: value for name, value in mine.items() if name not in rule_fields(type(self.rule))}
         return [
             f"{name if name in _NO_SETTINGS else setting_name(name)} is {mine[name]!r} there, {its[name]!r} here"
             for name in mine
