@@ -122,9 +122,12 @@ def template_of(doc: Doc, language: str, root: etree._Element, gold: Sequence[st
     body = root.find("body")
     if found < COVERED * len(gold) or found < MARKED * size or body is None:
         return None
-    # Where the marked text begins, not a summary far above it.
-    first = max(leaves, key=lambda one: len("".join(one.itertext())))
-    siblings = [one for one in leaves if one.getparent() is first.getparent()]
+    # Where most of the marked text is, not a summary far above it.
+    held: Counter[Any] = Counter()
+    for element in leaves:
+        held[element.getparent()] += len("".join(element.itertext()))
+    ((most, _),) = held.most_common(1)
+    siblings = [one for one in leaves if one.getparent() is most]
     siblings[0].addprevious(etree.fromstring('<ins id="reprint"/>'))
     for element in leaves:
         _drop(element)
