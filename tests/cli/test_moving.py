@@ -174,13 +174,21 @@ def test_own_parts_are_exported_imported_and_merged_with_their_pages(
     assert cli("export", merged) == cli("export", place)
 
 
+#: Fingerprint and text hash: one text has one fingerprint, and a fingerprint may be that of several texts.
+TEXTS = [
+    (content(0), None),
+    (content(0), 1),
+    (content(1, 20), None),
+    (content(1, 20), 2),
+    (content(0xFF, text="x"), 3),
+    (content(0xFFFF, text="y"), 4),
+]
 MANY = st.lists(
     st.builds(
-        posting,
+        lambda name, text, **more: posting(name, text[0], text_hash=text[1], **more),
         st.sampled_from("abcdef"),
-        st.sampled_from([content(0), content(1, 20), content(0xFF, text="x"), content(0xFFFF, text="y")]),
-        st.sampled_from(["", "x"]),
-        text_hash=st.sampled_from([None, 1, 2]),
+        st.sampled_from(TEXTS),
+        scope=st.sampled_from(["", "x"]),
         seen=st.integers(0, 2**33),
         is_delivered=st.booleans(),
     ),
