@@ -68,9 +68,10 @@ def posting_of(key: str, seen: int) -> Posting:
     draw = Random(f"cluster {cluster_of(key)}")
     value, sketch = draw.getrandbits(64), draw.randbytes(SKETCH_BYTES)
     bit = Random(key).randrange(64)
-    return Posting(
-        key.encode(), url_of(key), "", Fingerprint(value ^ 1 << bit, sketch=sketch), False, bit, seen
-    )
+    # Pages with the same text have the same fingerprint.
+    text_hash = value ^ 1 << bit
+    fingerprint = Fingerprint(text_hash, sketch=sketch)
+    return Posting(key.encode(), url_of(key), "", fingerprint, False, text_hash, seen)
 
 
 def url_of(key: str) -> str:
