@@ -110,18 +110,18 @@ def test_a_cluster_has_the_id_of_its_first_page(tmp_path: Path) -> None:
 @many_queries
 def test_pages_that_come_later_are_judged_as_if_all_had_come_at_once(tmp_path: Path) -> None:
     config = Config(site_learning=False)
-    judged(PAGES[:200], tmp_path, config=config)
-    judged(PAGES[200:320], tmp_path, 200, config=config)
-    result = judged(PAGES[320:], tmp_path, 320, config=config)
+    judged(PAGES[:100], tmp_path, config=config)
+    judged(PAGES[100:170], tmp_path, 100, config=config)
+    result = judged(PAGES[170:], tmp_path, 170, config=config)
     assert answers_in(result) == answers_of_dedup(PAGES, config)
     assert len(result.paths["fingerprints"]) == 3
 
 
 @many_queries
 def test_what_earlier_pages_have_taught_of_their_sites_is_known(tmp_path: Path) -> None:
-    judged(PAGES[:400], tmp_path)
-    later = judged(PAGES[400:410], tmp_path, 400)
-    kinds = {row["own"][0] for row in rows_of(later, "fingerprints") if row["id"] >= 400 and row["own"]}
+    judged(PAGES[:230], tmp_path)
+    later = judged(PAGES[230:], tmp_path, 230)
+    kinds = {row["own"][0] for row in rows_of(later, "fingerprints") if row["id"] >= 230 and row["own"]}
     # None of an unknown site.
     assert kinds
     assert 0 not in kinds

@@ -23,7 +23,7 @@ URLS = [f"https://example.com/{number}" for number in range(50)]
 def reading(number: int, version: int) -> Reading:
     """Return what page *number* says: another text in each version."""
     value = (number * 0x9E37_79B9_7F4A_7C15 ^ version * 0xFFFF_0000) % 2**64
-    return Reading(Fingerprint(value), version)
+    return Reading(Fingerprint(value), value)
 
 
 def detector_of(store: RedisStore) -> NearDuplicateDetector:
