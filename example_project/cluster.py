@@ -88,15 +88,15 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     new = new_pages([item for called in CRAWLERS for item in items_of(called)], Truth.load())
+    missed = 0
     for called, counts in stats.items():
-        words = ("new", "near_duplicates", "revisits", "unknown", "errors")
-        told = ", ".join(f"{counts.get(f'simhash/{word}', 0)} {word.replace('_', '-')}" for word in words)
-        print(f"{called:6} {counts['response_received_count']} pages: {told}")
+        errors = sum(counts.get(f"simhash/errors/{where}", 0) for where in ("compare", "store"))
+        words = ("new", "near_duplicates", "revisits")
+        told = "".join(f"{counts.get(f'simhash/{word}', 0)} {word.replace('_', '-')}, " for word in words)
+        print(f"{called:6} {counts['response_received_count']} pages: {told}{errors} errors")
+        missed += errors
     right = new.count(1)
     print(f"one new page per cluster and scope: {right} of {len(new)}")
-    missed = sum(
-        each.get(f"simhash/{kind}", 0) for each in stats.values() for kind in ("errors", "store_errors")
-    )
     return 0 if new and right == len(new) and not missed else 1
 
 

@@ -114,7 +114,7 @@ def _counts(stats: Stats) -> dict[str, int]:
         "near_duplicates": stats.get("simhash/near_duplicates", 0),
         "revisits": stats.get("simhash/revisits", 0),
         "skipped": sum(n for name, n in stats.items() if name.startswith("simhash/skipped/")),
-        "errors": sum(stats.get(f"simhash/{kind}", 0) for kind in ("errors", "store_errors")),
+        "errors": sum(stats.get(f"simhash/errors/{where}", 0) for where in ("compare", "store")),
     }
 
 

@@ -64,7 +64,7 @@ class StoreErrorsMonitor(SimhashMonitor):
 
     def number(self) -> float:
         """Return the number of these pages."""
-        return self.count("store_errors")
+        return self.count("errors/store")
 
 
 class UnjudgedMonitor(SimhashMonitor):
@@ -75,7 +75,7 @@ class UnjudgedMonitor(SimhashMonitor):
 
     def number(self) -> float:
         """Return their share of all pages that might have been judged."""
-        unjudged = self.count("errors") + sum(self.count(f"skipped/{reason}") for reason in UNREAD)
+        unjudged = self.count("errors/compare") + sum(self.count(f"skipped/{reason}") for reason in UNREAD)
         return unjudged / max(1, unjudged + self.count("processed"))
 
 

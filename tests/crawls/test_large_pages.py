@@ -126,5 +126,5 @@ def test_a_look_at_a_single_large_page_gets_it(site: Site, tmp_path: Path, comma
     assert done.returncode == 0, done.stderr
     assert str(PAGES["/large"]) in done.stdout
     assert ("'new'" in done.stdout) is (command == "shell")
-    assert "'simhash/threaded': 1" in done.stderr or command == "shell"  # a shell has no stats to show
+    assert "'simhash/new': 1" in done.stderr or command == "shell"  # a shell has no stats to show
     assert "Traceback" not in done.stderr

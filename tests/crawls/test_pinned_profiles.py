@@ -51,7 +51,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     file = str(project / "profile.json")
 
     def command(*arguments: str) -> None:
-        done = scrapy("simhash", "profile", *arguments, cwd=project)
+        done = scrapy("simhash", *arguments, cwd=project)
         assert (done.returncode, done.stderr) == (0, "")
 
     with serve({f"/{number}": page.html for number, page in enumerate(BOARD)}) as site:
@@ -62,12 +62,12 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
             return done, profile_in(folder)
 
         learning, learned = visit(first)
-        command(str(first / "visitor.sqlite"), HOST, "--export", file)
-        command("visitor", HOST, "--import", file)
+        command("export", str(first / "visitor.sqlite"), "--host", HOST, "-o", file)
+        command("import", "visitor", file)
         imported = profile_in(second)
-        command("visitor", HOST, "--pin")
+        command("learned", "visitor", HOST, "--pin")
         pinned, after_pin = visit(second)
-        command("visitor", HOST, "--unpin")
+        command("learned", "visitor", HOST, "--unpin")
         unpinned, after_unpin = visit(second)
     return Told(learning, pinned, unpinned, [learned, imported, after_pin, after_unpin])
 

@@ -283,7 +283,7 @@ def test_who_looks_at_a_page_sees_it_though_the_server_is_required(
         (
             "redis?prefix=100%",
             "asyncio",
-            "SIMHASH_STORE has prefix=100%, which must not be empty, nor contain %",
+            "SIMHASH_STORE has prefix=100%, which must not contain % except in %(name)s and %%",
         ),
     ],
 )
@@ -337,7 +337,7 @@ def sharded(cluster: RedisCluster, prefix: str, **more: Any) -> dict[str, Any]:
 
 
 def test_a_crawl_compares_within_scopes_and_names_exact_copies_elsewhere(lone: RedisCluster) -> None:
-    settings = sharded(lone, "elsewhere", SIMHASH_SCOPE="host?across=true")
+    settings = sharded(lone, "elsewhere", SIMHASH_SCOPE="tests.crawls.test_redis.section_of?across=true")
     with serve(PAGES) as site:
         done = crawl_one("Visitor", settings, urls=site.urls(*PAGES))
         again = crawl_one("Visitor", settings, urls=site.urls(*PAGES))

@@ -257,7 +257,11 @@ def test_scrapy_simhash_alone_knows_the_project_too(tmp_path: Path) -> None:
     ("file", "line", "complaint"),
     [
         ("settings.py", "oops(", "the settings of this Scrapy project cannot be loaded: SyntaxError: "),
-        ("settings.py", "SIMHASH_MIN_SIMILARITY = 3", "SIMHASH_MIN_SIMILARITY must be above 0 and at most 1"),
+        (
+            "settings.py",
+            "SIMHASH_MIN_SIMILARITY = 3",
+            "SIMHASH_MIN_SIMILARITY must be a number above 0 and at most 1, got 3",
+        ),
         (
             "spiders/tides.py",
             "1 / 0",
