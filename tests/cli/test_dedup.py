@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -169,29 +168,41 @@ def test_kept_pages_say_how_many_they_stand_for(options: list[str], tmp_path: Pa
     assert plain["kept"] == counts["kept"]
 
 
-def run_alone(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "scrapy_simhash", *arguments],
+#: The command, which sends itself a signal when its journal has got that many entries.
+STOPPED = """
+import itertools, os, sys
+from scrapy_simhash.cli.main import main
+from scrapy_simhash.files.batch.journal import Journal
+
+entries, signal_number = map(int, sys.argv[1:3])
+added, add = itertools.count(1), Journal.add
+
+def add_or_stop(journal, entry):
+    add(journal, entry)
+    if next(added) == entries:
+        os.kill(os.getpid(), signal_number)
+
+Journal.add = add_or_stop
+sys.exit(main(sys.argv[3:]))
+"""
+
+
+def run_alone(folder: Path, *arguments: str, stop: tuple[int, int] | None = None) -> tuple[int, str, str]:
+    """Run the command; return its exit status and what it says, on standard error too.
+
+    *stop* is after how many entries of its journal it is sent which signal.
+    """
+    program = ["-m", "scrapy_simhash"] if stop is None else ["-c", STOPPED, *map(str, map(int, stop))]
+    ended = subprocess.run(
+        [sys.executable, *program, *arguments],
         cwd=folder,
         env={"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         text=True,
         # So that an interrupt is none of the tests'.
         start_new_session=True,
     )
-
-
-def stopped_in_the_middle(
-    process: subprocess.Popen[str], journal: Path, size: int, number: int
-) -> tuple[int, str]:
-    """Send a signal when the journal has more bytes than that; return the exit status and what was told."""
-    while not (journal.exists() and journal.stat().st_size > size):
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.002)
-    process.send_signal(number)
-    _, told = process.communicate(timeout=60)
-    return process.returncode, told
+    return ended.returncode, ended.stdout, ended.stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no SIGKILL")
@@ -212,18 +223,19 @@ def test_a_run_that_is_killed_or_interrupted_goes_on_and_writes_the_same(
     write_pages(tmp_path / "pages.jsonl", 1_500)
     journal = tmp_path / "out.jsonl.journal"
     command = ["dedup", "pages.jsonl", "-o", "out.jsonl", "--clusters", "clusters.jsonl", *arguments]
-    status, _ = stopped_in_the_middle(run_alone(tmp_path, *command), journal, 60_000, signal.SIGKILL)
+    status, _, _ = run_alone(tmp_path, *command, stop=(500, signal.SIGKILL))
     assert status == -signal.SIGKILL
-    status, told = stopped_in_the_middle(run_alone(tmp_path, *command), journal, 250_000, signal.SIGINT)
+    assert journal.stat().st_size > 60_000
+    status, _, told = run_alone(tmp_path, *command, stop=(500, signal.SIGINT))
     assert status == 130
     assert "the same command goes on from there" in told
     assert "Traceback" not in told
     assert not (tmp_path / "out.jsonl").exists()
-    out, told = run_alone(tmp_path, *command).communicate()
+    _, out, told = run_alone(tmp_path, *command)
     assert "going on where an interrupted run stopped" in told
     written = (tmp_path / "out.jsonl").read_bytes(), (tmp_path / "clusters.jsonl").read_bytes()
     assert not journal.exists()
-    again, _ = run_alone(tmp_path, *command, "--processes", "1").communicate()
+    _, again, _ = run_alone(tmp_path, *command, "--processes", "1")
     assert again == out
     assert ((tmp_path / "out.jsonl").read_bytes(), (tmp_path / "clusters.jsonl").read_bytes()) == written
 

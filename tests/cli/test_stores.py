@@ -122,18 +122,23 @@ def test_a_signal_that_was_ignored_stays_ignored() -> None:
 
 KEYS = st.sampled_from("abcdefgh")
 #: Few values, near each other, so that pages repeat each other, and change.
-VALUES = st.builds(
-    lambda bits, edited: Fingerprint(bits) if edited is None else content(bits, edited),
-    st.sampled_from([0, 0b1, 0b111, 0b11_1111, 0b1_1111_1111, 0xFFF0, 0xFFFF_0000]),
-    st.sampled_from([None, None, 0, 30, 60, 90]),
-)
+VALUES = [
+    Fingerprint(bits) if edited is None else content(bits, edited)
+    for bits in (0, 0b1, 0b111, 0b11_1111, 0b1_1111_1111, 0xFFF0, 0xFFFF_0000)
+    for edited in (None, None, 0, 30, 60, 90)
+]
+#: With text hashes: one text has one fingerprint, and a fingerprint may be that of several texts.
+TEXTS = [
+    (value, text_hash)
+    for number, value in enumerate(VALUES)
+    for text_hash in (None, 2 * number + 1, 2 * number + 2)
+]
 VISITS = st.builds(
-    posting,
+    lambda key, text, scope, seen: posting(key, text[0], scope, text_hash=text[1], seen=seen),
     KEYS,
-    VALUES,
+    st.sampled_from(TEXTS),
     st.sampled_from(["", "", "x"]),
-    text_hash=st.sampled_from([None, 1, 2]),
-    seen=st.integers(0, 9),
+    st.integers(0, 9),
 )
 SHORT_VISITS = st.builds(posting, KEYS, st.integers(0, 3), is_short=st.just(True))
 LIVES = st.lists(VISITS | SHORT_VISITS | KEYS, max_size=40)
