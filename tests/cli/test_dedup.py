@@ -146,6 +146,14 @@ def test_what_lacks_a_field_is_named_with_its_line_once_however_often_it_is_read
     ]
 
 
+@pytest.mark.parametrize("keep", ["first", "longest", "preferred"])
+def test_pages_that_are_not_compared_are_in_no_cluster(keep: str, tmp_path: Path, cli: Cli) -> None:
+    pages = tmp_path / "short.jsonl"
+    lines = ({"url": f"https://example.com/{word}", "html": f"<p>{word}"} for word in ("one", "two"))
+    pages.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    assert cli.ended("dedup", pages, "--keep", keep, "--clusters", "-")[1] == ""
+
+
 def test_groups_go_to_standard_output_in_the_place_of_the_pages(small: Path, cli: Cli) -> None:
     (cluster,) = map(json.loads, cli.ended("dedup", small, "--clusters", "-")[1].splitlines())
     assert cluster["members"] == ["https://example.com/a", "https://example.com/b"]

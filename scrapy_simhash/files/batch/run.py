@@ -217,10 +217,10 @@ class Ledger:
             yield number, verdict, Fate(fate), protected, fault, copies if role != _ASIDE else 0
 
     def clusters(self) -> Iterator[PageCluster]:
-        """Return the clusters of two URLs or more, by their number."""
+        """Return the clusters of two URLs or more, by their number. Pages that were not compared are in none."""
         self._write()
         rows = self._connection.execute(
-            "SELECT cluster, url, canonical FROM records ORDER BY cluster, number"
+            "SELECT cluster, url, canonical FROM records WHERE cluster IS NOT NULL ORDER BY cluster, number"
         )
         pages = (
             (cluster, _text(url), None if named is None else _text(named)) for cluster, url, named in rows
