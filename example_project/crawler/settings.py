@@ -10,3 +10,5 @@ ROBOTSTXT_OBEY = True
 # The site is on this machine: no need to be gentle with it.
 DOWNLOAD_DELAY = 0
 CONCURRENT_REQUESTS_PER_DOMAIN = 8
+# Crawls that begin at the same moment would ask for the same port.
+TELNETCONSOLE_ENABLED = False
