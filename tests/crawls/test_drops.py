@@ -62,24 +62,6 @@ def closing(done: Crawl) -> str:
 FOUND = "7 pages compared, 5 new, 2 near-duplicates, 0 revisits; 0 skipped, 0 errors"
 
 
-def test_one_is_no_plural_and_nothing_is_said_too(site: Site) -> None:
-    one, nothing = crawl(
-        Plan(
-            "Visitor",
-            {**IN_ORDER, "SIMHASH_ACTION": "drop_items"},
-            {"urls": site.urls("/first", "/copy", "/first", "/nowhere")},
-        ),
-        Plan("Visitor", {**IN_ORDER, "SIMHASH_ACTION": "drop_items"}, {"urls": site.urls("/first")}),
-    )
-    assert closing(one) == (
-        "3 pages compared, 1 new, 1 near-duplicate, 1 revisit; 1 skipped, 0 errors;"
-        " dropped as near-duplicates: 1 item"
-    )
-    assert closing(nothing) == (
-        "1 page compared, 1 new, 0 near-duplicates, 0 revisits; 0 skipped, 0 errors; nothing dropped"
-    )
-
-
 def test_what_is_dropped_because_it_is_unchanged_is_told_apart(site: Site, tmp_path: Path) -> None:
     settings = {"SIMHASH_STORE": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
     first, second = crawl(plan(site, "drop_items", **settings), plan(site, "drop_items", **settings))
@@ -193,11 +175,10 @@ def told(done: Crawl) -> list[str]:
     return [line for line in done.log(None, "scrapy_simhash") if "Start pages are protected" in line]
 
 
-@pytest.mark.parametrize("action", ["drop_page", "drop_links", "drop_items,drop_links"])
 def test_a_spider_that_has_all_urls_from_start_is_told_once_that_start_pages_are_protected(
-    site: Site, action: str
+    site: Site,
 ) -> None:
-    done = start_only(site, SIMHASH_ACTION=action)
+    done = start_only(site, SIMHASH_ACTION="drop_links")
     (line,) = told(done)
     assert line.startswith("INFO")
     assert (
@@ -209,17 +190,8 @@ def test_a_spider_that_has_all_urls_from_start_is_told_once_that_start_pages_are
     assert closing(done).endswith("; protected: 2 start")
 
 
-def test_what_the_sentence_says_to_set_has_start_pages_dropped(site: Site) -> None:
-    protect = PROTECTED.strip("[]").replace("'", "").replace(" ", "")
-    done = start_only(site, SIMHASH_ACTION="drop_page", SIMHASH_PROTECT=protect)
-    assert done.paths_scraped == ["/first"]
-    assert told(done) == []
-    assert closing(done).endswith("; dropped as near-duplicates: 2 pages")
-
-
-@pytest.mark.parametrize("settings", [{}, {"SIMHASH_ACTION": "drop_items"}], ids=["mark", "drop_items"])
-def test_who_loses_nothing_by_the_protection_is_not_told(site: Site, settings: dict[str, Any]) -> None:
-    assert told(start_only(site, **settings)) == []
+def test_who_loses_nothing_by_the_protection_is_not_told(site: Site) -> None:
+    assert told(start_only(site, SIMHASH_ACTION="drop_items")) == []
 
 
 def test_a_spider_that_follows_links_is_not_told(crawls: dict[str, Crawl]) -> None:

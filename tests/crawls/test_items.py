@@ -83,9 +83,8 @@ def test_what_was_found_is_told_by_signal_exception_and_log(site: Site) -> None:
     assert "Items: 2 new, 2 near-duplicates, 0 revisits; 2 dropped, 0 skipped, 0 errors" in said
 
 
-@pytest.mark.parametrize("kind", ["dict", "Item", "dataclass", "attrs"])
-def test_items_that_repeat_others_are_marked_by_default(site: Site, kind: str) -> None:
-    done = visit(site, {**MARK, "SIMHASH_ITEM_KEY": "path"}, kind=kind)
+def test_items_that_repeat_others_are_marked_by_default(site: Site) -> None:
+    done = visit(site, {**MARK, "SIMHASH_ITEM_KEY": "path"})
     assert done.paths_scraped == sorted(PATHS)
     assert not done.item("/first").get("repeats")
     assert not done.item("/other").get("repeats")
@@ -160,22 +159,6 @@ def test_a_job_that_is_resumed_knows_its_items(site: Site, tmp_path: Path) -> No
     assert any(f"store: {folder / 'shop.items.sqlite'} (1 item known)" in line for line in said)
 
 
-def test_with_a_key_the_same_items_come_again(site: Site, tmp_path: Path) -> None:
-    settings = {
-        **DROP,
-        "SIMHASH_STORE": str(tmp_path),
-        "SIMHASH_ITEM_KEY": "path",
-        "SIMHASH_ITEM_MARK": "repeats",
-    }
-    plan = Plan("items_spiders.Shop", settings, {"urls": site.urls(*PATHS)})
-    first, second = crawl(plan, plan)
-    assert first.paths_scraped == second.paths_scraped == ["/first", "/other"]
-    mark = second.item("/first")["repeats"]
-    assert (mark["status"], mark["reason"], mark["duplicate_of"]) == ("revisit", "unchanged", None)
-    assert mark["last_seen"].endswith("Z")
-    assert item_stats(second) == {"revisits": 4, "dropped": 2}
-
-
 def test_items_of_a_crawl_that_was_killed_come_again_and_only_once(site: Site, tmp_path: Path) -> None:
     settings = {**DROP, "SIMHASH_STORE": str(tmp_path)}
     killed("items_spiders.Killed", settings, name="shop", urls=site.urls("/first", "/other"))
@@ -197,28 +180,6 @@ def test_a_reset_forgets_pages_and_items(site: Site, tmp_path: Path) -> None:
     assert done.paths_scraped == ["/first"]
     assert done.verdicts == {"/first": "new"}
     assert item_stats(done) == {"new": 1}
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("SIMHASH_ITEM_FIELDS", ["title"]),
-        ("SIMHASH_ITEM_KEY", "path"),
-    ],
-)
-def test_a_store_of_other_fields_stops_the_crawl_and_is_left_as_it_is(
-    site: Site, tmp_path: Path, name: str, value: Any
-) -> None:
-    settings = {**DROP, "SIMHASH_STORE": str(tmp_path)}
-    plan = Plan("items_spiders.Shop", settings, {"urls": site.urls("/first", "/same")})
-    first, refused, last = crawl(plan, plan._replace(settings={**settings, name: value}), plan)
-    assert first.paths_scraped == ["/first"]
-    assert refused.error is not None
-    assert "SIMHASH_ITEM_FIELDS body 1, title 1' there" in refused.error
-    assert "Nothing was changed" in refused.error
-    assert refused.pages == []
-    assert last.error is None, "neither file is held by the crawl that was refused"
-    assert last.paths_scraped == []
 
 
 def test_what_pages_are_compared_by_says_nothing_about_items(site: Site, tmp_path: Path) -> None:
@@ -302,26 +263,3 @@ def test_crawlers_that_share_redis_share_what_they_know_of_items(
     assert first.paths_scraped == ["/first"]
     assert second.paths_scraped == ["/other"]
     assert any("store: 'shared:items' at redis://" in line for line in second.log("INFO"))
-
-
-def test_with_redis_of_many_items_at_once_one_is_kept_of_each_kind(server: RedisServer, site: Site) -> None:
-    paths = {f"/{story}/{copy}": article(story) for story in range(4) for copy in range(8)}
-    site.routes |= paths
-    settings = {
-        **DROP,
-        "SIMHASH_STORE": server.url,
-        "CONCURRENT_REQUESTS": 32,
-        "CONCURRENT_REQUESTS_PER_DOMAIN": 32,
-    }
-    done = crawl_one("items_spiders.Shop", settings, urls=site.urls(*paths))
-    assert done.complaints == []
-    assert sorted(path.split("/")[1] for path in done.paths_scraped) == ["0", "1", "2", "3"]
-
-
-def test_a_server_that_is_away_costs_no_item(server: RedisServer, site: Site) -> None:
-    server.kill()
-    done = crawl_one("items_spiders.Shop", {**DROP, "SIMHASH_STORE": server.url}, urls=site.urls(*PATHS))
-    assert done.complaints == []
-    assert done.paths_scraped == sorted(PATHS)
-    assert item_stats(done) == {"errors": 4}
-    assert len([line for line in done.log("WARNING", "scrapy_simhash") if "Items" in line]) == 1

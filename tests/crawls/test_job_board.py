@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -210,31 +208,3 @@ def test_crawlers_that_share_a_board_lose_no_advert_and_teach_the_next_one(
     own_parts = third.stat("unique_text")
     assert own_parts >= 0.9 * len(board.entities)
     assert own_parts > sum(done.stat("unique_text") for done in both)
-
-
-def test_a_board_is_kept_when_the_server_goes_away_and_comes_back(board: Board, server: RedisServer) -> None:
-    seen = 0
-
-    def away(page: str, visit: int) -> str:
-        nonlocal seen
-        seen += 1
-        if seen == 30:
-            server.kill()
-        if seen == 50:
-            server.start()
-            # Longer than the crawl waits before it tries again.
-            time.sleep(2)
-        return page
-
-    routes = dict(board.site.routes)
-    for path in board.entities:
-        routes[path] = partial(away, str(routes[path]))
-    with serve(routes) as site:
-        (done,) = crawl(plan(Board(site, board.entities, board.lists), **shared(server)))
-    assert done.complaints == []
-    # Nothing is dropped while nobody is asked; nothing else is lost.
-    assert board.kept(done) == set(board.entities.values())
-    assert done.stat("errors/store") >= 10
-    profile = profile_in(server)
-    assert profile.is_known
-    assert profile.pages == done.stat("processed") < len(board.entities)

@@ -32,7 +32,7 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def crawls(site: Site) -> dict[str, Crawl]:
-    urls = site.urls("/first", "/copy", "/other", "/copy-2", "/file", "/first", "/copy")
+    urls = site.urls("/first", "/copy", "/other", "/copy-2", "/file", "/copy")
     plans = {
         "plain": Plan("Visitor", IN_ORDER, {"urls": urls}),
         "field": Plan("Collector", FIELD, {"urls": urls[:3]}),
@@ -50,15 +50,6 @@ def test_the_crawled_line_shows_the_flag(crawls: dict[str, Crawl]) -> None:
     lines = [line for line in crawls["plain"].log("DEBUG", "scrapy.core.engine") if "/copy>" in line]
     assert lines
     assert all("['near-duplicate']" in line for line in lines)
-
-
-def test_a_page_visited_again_is_a_revisit_and_never_its_own_duplicate(crawls: dict[str, Crawl]) -> None:
-    plain = crawls["plain"]
-    assert plain.page("/first", 1).verdict == "revisit/unchanged"
-    assert "duplicate_of" not in plain.page("/first", 1).marks
-    # A revisit of a copy is still a copy.
-    assert plain.page("/copy", 1).verdict == "revisit/unchanged"
-    assert plain.page("/copy", 1).marks["duplicate_of"] == plain.page("/copy").marks["duplicate_of"]
 
 
 def test_the_signal_is_sent_for_each_page_that_repeats_another(crawls: dict[str, Crawl], site: Site) -> None:

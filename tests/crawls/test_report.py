@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_one, scrapy
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, scrapy
 from tests.crawls.site import Answer, Routes, Site, article, links, serve
 from tests.docs.reader import DOCS, blocks
 
@@ -94,46 +94,7 @@ def test_a_line_says_what_the_marks_say(told: dict[str, Told]) -> None:
             assert line["protected"] == ours.get("protected")
 
 
-def test_the_same_command_is_one_of_scrapy(told: dict[str, Told], site: Site, tmp_path: Path) -> None:
-    (tmp_path / "report.jsonl").write_text("".join(json.dumps(line) + "\n" for line in told["mark"].lines))
-    done = scrapy("simhash", "report", "report.jsonl", "--url", site.url("/missing"), cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"{site.url('/missing')} was not compared: its HTTP status is 404.\n"
-    done = scrapy("simhash", "report", "missing.jsonl", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("scrapy simhash: cannot read missing.jsonl: ")
-
-
 # --- Which file.
-
-
-def test_a_report_begins_anew_with_each_crawl_and_goes_on_with_a_job(site: Site, tmp_path: Path) -> None:
-    path = tmp_path / "%(name)s" / "report.jsonl"
-    (tmp_path / "visitor").mkdir()
-    (tmp_path / "visitor" / "report.jsonl").write_text('{"url": "half of a li')
-    settings = {**IN_ORDER, "SIMHASH_REPORT": str(path)}
-    job = {**settings, "JOBDIR": str(tmp_path / "job")}
-    one, two = (Plan("Visitor", settings, {"urls": site.urls("/story")}) for _ in range(2))
-    first, second = (Plan("Visitor", job, {"urls": site.urls(path)}) for path in ("/other", "/s"))
-    for done in crawl(first):
-        assert done.complaints == []
-    kept = (tmp_path / "visitor" / "report.jsonl").read_text("ascii").splitlines()
-    assert kept[0] == '{"url": "half of a li'
-    assert json.loads(kept[1])["url"] == site.url("/other")
-    crawl(second)
-    assert len((tmp_path / "visitor" / "report.jsonl").read_text("ascii").splitlines()) == 3
-    crawl(one, two)
-    assert [line["url"] for line in lines_of(tmp_path / "visitor" / "report.jsonl")] == site.urls("/story")
-
-
-def test_a_file_that_the_crawl_writes_for_something_else_is_left_as_it_is(site: Site, tmp_path: Path) -> None:
-    path = tmp_path / "visitor.jsonl"
-    path.write_text("of yesterday\n")
-    feeds = {str(tmp_path / "%(name)s.jsonl"): {"format": "jsonlines"}}
-    settings = {"FEEDS": feeds, "SIMHASH_REPORT": str(path)}
-    done = crawl_one("Visitor", settings, urls=site.urls("/story"))
-    assert "must be a file of its own, got " in (done.error or "")
-    assert (done.pages, path.read_text()) == ([], "of yesterday\n")
 
 
 def test_who_looks_at_a_single_page_writes_no_report(site: Site, tmp_path: Path) -> None:

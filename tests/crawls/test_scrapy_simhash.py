@@ -299,16 +299,3 @@ def test_the_help_names_every_command(tmp_path: Path) -> None:
     assert simhash(tmp_path, "info", "-h").startswith("usage: scrapy simhash info [-h]")
     listed = scrapy("-h", cwd=tmp_path).stdout
     assert re.search(r"^  simhash +Deduplicate", listed, re.MULTILINE)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        ([], "the following arguments are required: verb"),
-        (["inform"], "inform is not a verb, did you mean scrapy simhash info?"),
-        (["info", "--chek"], "--chek is not an option, did you mean --check?"),
-    ],
-)
-def test_wrong_usage_is_status_2(arguments: list[str], complaint: str, tmp_path: Path) -> None:
-    status, said = refused(tmp_path, *arguments)
-    assert (status, complaint in said) == (2, True)

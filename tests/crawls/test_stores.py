@@ -189,40 +189,6 @@ def test_spiders_whose_names_differ_in_case_only_never_share_a_file(
     assert file_of(place, Settings(), "boats") == tmp_path / "boats.sqlite"
 
 
-def test_a_reset_begins_anew(site: Site, tmp_path: Path) -> None:
-    settings = {"SIMHASH_STORE": str(tmp_path)}
-    plan = Plan("Visitor", settings, {"urls": site.urls("/same")})
-    crawl(plan)
-    (done,) = crawl(plan._replace(settings={**settings, "SIMHASH_RESET": True}))
-    assert done.verdicts["/same"] == "new"
-    said = done.log("INFO", "scrapy_simhash")
-    assert any("(0 pages known, SIMHASH_RESET is True)" in line for line in said)
-
-
-def test_a_store_of_other_fingerprints_stops_the_crawl_and_is_left_as_it_is(
-    site: Site, tmp_path: Path
-) -> None:
-    settings = {"SIMHASH_STORE": str(tmp_path)}
-    plan = Plan("Visitor", settings, {"urls": site.urls("/same")})
-    other = plan._replace(settings={**settings, "SIMHASH_SCHEME": "web?shingle_size=3"})
-    _, refused, last = crawl(plan, other, plan)
-    assert refused.error is not None
-    assert "shingle_size is 2 there, 3 here" in refused.error
-    assert "Nothing was changed" in refused.error
-    assert refused.pages == []
-    assert last.verdicts == {"/same": "revisit/unchanged"}
-
-
-def test_of_two_crawls_that_write_to_one_file_the_second_is_refused(site: Site, tmp_path: Path) -> None:
-    plan = Plan("Visitor", {"SIMHASH_STORE": str(tmp_path)}, {"urls": site.urls("/same")})
-    first, second = crawl(plan, plan, order="together")
-    assert first.complaints == []
-    assert first.verdicts == {"/same": "new"}
-    assert second.error is not None
-    assert "another crawl" in second.error
-    assert second.pages == []
-
-
 def test_who_looks_where_nothing_is_kept_yet_creates_nothing(site: Site, tmp_path: Path) -> None:
     settings = ["-s", f"SIMHASH_STORE={tmp_path / 'seen'}", "-s", f"ADDONS={json.dumps(ENABLED['ADDONS'])}"]
     done = scrapy("fetch", *settings, site.url("/same"), cwd=tmp_path)
@@ -265,21 +231,3 @@ def test_a_page_that_asks_nothing_is_no_answer(site: Site) -> None:
     assert [page.verdict for page in done.pages] == ["unknown/store", "skipped/short_text", "unknown/store"]
     assert len(done.log("WARNING", "scrapy_simhash")) == 1
     assert not any("answers again" in line for line in done.log("INFO", "scrapy_simhash"))
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (
-            {"SIMHASH_STORE": OWN + "NoStore"},
-            "SIMHASH_STORE must be the import path of a subclass of scrapy_simhash.store.Store",
-        ),
-        ({"SIMHASH_STORE": OWN + "Nobody"}, "SIMHASH_STORE: cannot import '"),
-        ({"SIMHASH_STORE": "sqlite"}, "SIMHASH_STORE must be a folder such as './seen' for a file of SQLite"),
-    ],
-)
-def test_a_store_that_cannot_be_stops_the_crawl(site: Site, settings: dict[str, Any], message: str) -> None:
-    done = crawl_one("Visitor", settings, urls=site.urls("/same"))
-    assert done.error is not None
-    assert message in done.error
-    assert done.pages == []

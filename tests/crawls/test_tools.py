@@ -16,10 +16,6 @@ from tests.docs.reader import DOCS, blocks
 PAGE = DOCS / "how-to" / "scrapy-tools.rst"
 DROP_PAGE = {**IN_ORDER, "SIMHASH_ACTION": "drop_page"}
 DROP_ITEMS = {**IN_ORDER, "SIMHASH_ACTION": "drop_items"}
-PERIODIC_LOG = {
-    "EXTENSIONS": {"scrapy.extensions.periodic_log.PeriodicLog": 0},
-    "PERIODIC_LOG_STATS": {"include": ["simhash/"]},
-}
 XML = "application/xml"
 
 
@@ -69,28 +65,6 @@ def test_sitemaps_are_nobodys_copies_and_the_pages_they_name_may_be() -> None:
     assert done.complaints == []
 
 
-def test_feeds_and_tables_are_untouched_however_alike_they_are() -> None:
-    items = "".join(f"<item><title>The tide table of week {number}</title></item>" for number in range(40))
-    rows = "".join(f"Tide table,{number}\n" for number in range(40))
-    routes: Routes = {}
-    for path in ("/1", "/2"):
-        feed = f'<?xml version="1.0"?><rss><channel>{items}</channel></rss>'
-        routes = {
-            **routes,
-            f"{path}.rss": Answer(feed, content_type="application/rss+xml"),
-            f"{path}.csv": Answer(f"title,week\n{rows}", content_type="text/csv"),
-        }
-    with serve(routes) as site:
-        done = crawl(
-            Plan("tools_spiders.Subscriber", DROP_PAGE, {"urls": site.urls("/1.rss", "/2.rss")}),
-            Plan("tools_spiders.Clerk", DROP_PAGE, {"urls": site.urls("/1.csv", "/2.csv")}),
-        )
-    for each in done:
-        assert len(each.items) == 80
-        assert each.simhash_stats == {"skipped/not_html": 2}
-        assert each.complaints == []
-
-
 # --- Its cache, its queues.
 
 
@@ -119,26 +93,6 @@ def test_a_replay_from_the_cache_is_a_crawl_of_revisits_where_a_store_is_kept(tm
     assert len(second.items) == 3
     # Links are followed from the cache as well.
     assert (third.items, set(third.verdicts)) == ([], set(routes))
-
-
-def test_a_page_that_the_server_says_is_not_modified_is_unchanged(tmp_path: Path) -> None:
-    validators = {"ETag": '"1"', "Cache-Control": "max-age=0"}
-
-    def page(visit: int) -> Answer:
-        return Answer("", 304, headers=validators) if visit else Answer(article(0), headers=validators)
-
-    with serve({"/": page}) as site:
-        settings = {
-            "HTTPCACHE_ENABLED": True,
-            "HTTPCACHE_POLICY": "scrapy.extensions.httpcache.RFC2616Policy",
-            "HTTPCACHE_DIR": str(tmp_path / "cache"),
-            "SIMHASH_STORE": str(tmp_path / "store"),
-        }
-        plan = Plan("Visitor", settings, {"urls": [site.url()]})
-        first, second = crawl(plan, plan)
-        assert site.visits["/"] == 2
-    assert [done.verdicts["/"] for done in (first, second)] == ["new", "revisit/unchanged"]
-    assert second.stats["httpcache/revalidate"] == 1
 
 
 def test_a_crawl_in_two_parts_drops_what_one_crawl_drops(tmp_path: Path) -> None:
@@ -179,7 +133,7 @@ def limited() -> dict[str, Crawl]:
     routes = {**routes, **dict.fromkeys(copies, article(0))}
     routes = {**routes, **{path: article(number + 1) for number, path in enumerate(others)}}
     limits = {
-        "errors": {**DROP_PAGE, "CLOSESPIDER_ERRORCOUNT": 1, **PERIODIC_LOG},
+        "errors": {**DROP_PAGE, "CLOSESPIDER_ERRORCOUNT": 1},
         "pages": {**DROP_PAGE, "CLOSESPIDER_PAGECOUNT": 4},
         "items": {**DROP_ITEMS, "CLOSESPIDER_ITEMCOUNT": 2},
         "pages without items": {**DROP_ITEMS, "CLOSESPIDER_PAGECOUNT_NO_ITEM": 4},
@@ -209,28 +163,7 @@ def test_a_row_of_copies_is_a_row_of_pages_without_items(limited: dict[str, Craw
     assert done.paths_scraped == ["/"]
 
 
-def test_our_stats_are_logged_from_time_to_time_if_that_is_asked_for(limited: dict[str, Crawl]) -> None:
-    *_, last = limited["errors"].log("INFO", "scrapy.extensions.periodic_log")
-    stats = json.loads(last.partition("] ")[2])["stats"]
-    assert stats["simhash/near_duplicates"] == 6
-    assert all(name.startswith("simhash/") for name in stats)
-
-
 # --- Its pipelines.
-
-
-def test_the_files_of_a_dropped_item_are_not_downloaded(tmp_path: Path) -> None:
-    routes: Routes = {"/first": article(0), "/copy": article(0), "/other": article(1)}
-    files = {f"{path}.bin": Answer(b"\0", content_type="application/octet-stream") for path in routes}
-    with serve({**routes, **files}) as site:
-        settings = {
-            **DROP_ITEMS,
-            "ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1},
-            "FILES_STORE": str(tmp_path),
-        }
-        done = crawl_one("tools_spiders.Filed", settings, urls=site.urls(*routes))
-        assert {path for path in site.visits if path.endswith(".bin")} == {"/first.bin", "/other.bin"}
-    assert done.paths_scraped == ["/first", "/other"]
 
 
 @pytest.mark.parametrize("action", ["mark", "drop_items"])

@@ -17,17 +17,11 @@ FIRST = {"path": "/first", "title": "Thirty Brass Players and One Very Low Ceili
 
 
 @pytest.fixture(scope="module")
-def crawls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Crawl]]:
+def crawls() -> Iterator[dict[str, Crawl]]:
     mark = {**SETTINGS, "SIMHASH_ITEM_FIELD": "near_duplicate"}
     drop_page = {"simhash": {"action": "drop_page"}}
     drop_items = {"simhash": {"action": "drop_items"}}
-    cached = {
-        **mark,
-        "HTTPCACHE_ENABLED": True,
-        "HTTPCACHE_DIR": str(tmp_path_factory.mktemp("cache")),
-    }
-    rewriter = "tests.crawls.tools_spiders.Rewriter"
-    with serve({**PAGES, "/original": article(2), "/rewritten": article(3)}) as site:
+    with serve(PAGES) as site:
         urls = {"urls": site.urls(*PAGES)}
         plans = {
             "mark": Plan("tools_poet_spiders.Objective", mark, urls),
@@ -36,15 +30,6 @@ def crawls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Crawl
             "callback_for": Plan("tools_poet_spiders.InShort", SETTINGS, {**urls, "meta": drop_page}),
             "retry": Plan("tools_poet_spiders.Asking", SETTINGS, {**urls, "meta": drop_items}),
             "twofold": Plan("tools_poet_spiders.Twofold", SETTINGS, {**urls, "meta": drop_items}),
-            "dummy": Plan("tools_poet_spiders.Elsewhere", SETTINGS, {**urls, "meta": drop_page}),
-            "recorded": Plan("tools_poet_spiders.Objective", cached, urls),
-            "replayed": Plan("tools_poet_spiders.Objective", cached, urls),
-            # Later than scrapy-poet, which stands at 543, sooner than us.
-            "rewritten": Plan(
-                "tools_poet_spiders.Objective",
-                {**mark, "DOWNLOADER_MIDDLEWARES": {rewriter: 544}},
-                {"urls": site.urls("/original", "/rewritten")},
-            ),
         }
         yield dict(zip(plans, crawl(*plans.values()), strict=True))
 
@@ -81,19 +66,3 @@ def test_a_page_asked_for_twice_can_be_left_uncompared_the_second_time(crawls: d
 def test_the_errback_is_told_of_a_dropped_page(crawls: dict[str, Crawl]) -> None:
     assert ["NearDuplicate", "/copy"] in crawls["drop_page"].notes
     assert crawls["callback_for"].notes == [["NearDuplicate", "/copy"]]
-
-
-def test_a_response_that_was_never_fetched_is_not_compared(crawls: dict[str, Crawl]) -> None:
-    assert crawls["dummy"].simhash_stats == {"skipped/not_html": 3}
-    assert len(crawls["dummy"].items) == 3
-
-
-def test_a_replay_from_the_cache_gives_the_same_items(crawls: dict[str, Crawl]) -> None:
-    assert crawls["recorded"].items == crawls["replayed"].items == crawls["mark"].items
-    assert all("cached" in page.flags for page in crawls["replayed"].pages)
-
-
-def test_page_object_and_verdict_are_of_the_same_response(crawls: dict[str, Crawl]) -> None:
-    done = crawls["rewritten"]
-    assert done.verdicts["/rewritten"] == "near_duplicate"
-    assert done.item("/rewritten")["title"].startswith("Rewritten: ")

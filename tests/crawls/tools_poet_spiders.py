@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import scrapy
 from scrapy.http import Response
-from scrapy_poet.api import DummyResponse, callback_for
+from scrapy_poet.api import callback_for
 from web_poet import WebPage, field
 from web_poet.exceptions import Retry
 
@@ -98,12 +98,3 @@ class Twofold(Objective):
 
     async def parse_summary(self, response: Response, page: Summary) -> AsyncIterator[Any]:
         yield await page.to_item()
-
-
-class Elsewhere(Asker):
-    """Does not need what its requests would fetch."""
-
-    name = "elsewhere"
-
-    async def parse_page(self, response: DummyResponse) -> AsyncIterator[Any]:
-        yield {"path": path_of(response.url)}

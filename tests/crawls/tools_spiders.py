@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.http import TextResponse
 from scrapy.linkextractors import LinkExtractor
-from scrapy.spiders import CrawlSpider, CSVFeedSpider, Rule, SitemapSpider, XMLFeedSpider
+from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
 
 from scrapy_simhash.signals import near_duplicate_found
 from tests.crawls.spiders import Visitor, path_of
@@ -51,33 +51,6 @@ class Mapped(SitemapSpider):
         yield {"path": path_of(response.url)}
 
 
-class Subscriber(XMLFeedSpider):
-    """Reads feeds in XML."""
-
-    name = "subscriber"
-    itertag = "item"
-
-    def __init__(self, urls: Iterable[str] = (), **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self.start_urls = list(urls)
-
-    def parse_node(self, response: Response, selector: Any) -> Iterator[Any]:
-        yield {"path": path_of(response.url), "title": selector.xpath("title/text()").get()}
-
-
-class Clerk(CSVFeedSpider):
-    """Reads tables."""
-
-    name = "clerk"
-
-    def __init__(self, urls: Iterable[str] = (), **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self.start_urls = list(urls)
-
-    def parse_row(self, response: Response, row: dict[str, str]) -> Iterator[Any]:
-        yield {"path": path_of(response.url), **row}
-
-
 class Teller(Visitor):
     """Follows links with an errback; both ways in are known to a queue on disk by their names."""
 
@@ -90,15 +63,6 @@ class Teller(Visitor):
 
     def failed(self, failure: Any) -> Iterator[Any]:
         yield {"dropped": path_of(failure.value.response.url)}
-
-
-class Filed(Visitor):
-    """Has the files pipeline download a file for each page."""
-
-    name = "filed"
-
-    def parse(self, response: Response) -> Iterator[Any]:
-        yield {"path": path_of(response.url), "file_urls": [f"{response.url}.bin"]}
 
 
 class Comparer(Visitor):
