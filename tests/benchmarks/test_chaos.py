@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Mapping
-from itertools import pairwise
 
 import pytest
 
 from benchmarks import chaos
-from benchmarks.lib.chaos_crawler import cluster_of, page_of, posting_of, url_of
+from benchmarks.lib.chaos_crawler import posting_of, url_of
 from benchmarks.lib.chaos_ledger import HELD_FOR_LIVE, Ledger
-from benchmarks.lib.chaos_stage import REDIS, SQLITE, plan
-from scrapy_simhash import hamming_distance
+from benchmarks.lib.chaos_stage import REDIS, SQLITE
 from scrapy_simhash.store import Claim, Page, Visit
 
 
@@ -46,30 +43,6 @@ def test_no_page_and_no_change_is_lost_or_told_twice_by_kills(
     result = json.loads(capsys.readouterr().out)
     assert (status, result["faults"], result["crawls"]["kills"]) == (0, [], 4)
     assert result["changes"]["changes"] > 50
-
-
-@pytest.mark.parametrize("store", chaos.STORES)
-def test_a_plan_has_every_kind_of_fault(store: str) -> None:
-    kinds = {fault.kind for fault in plan(store, 1, 30, 3)}
-    assert len(kinds) == (9 if store == REDIS else 2 + (sys.platform == "linux"))
-
-
-def test_faults_that_hit_the_same_thing_come_one_after_another() -> None:
-    faults = plan(REDIS, 4, 60, 3)
-    for of in ("crawler", "server"):
-        lane = [fault for fault in faults if fault.kind.endswith(of)]
-        assert len(lane) > 10
-        for one, next_one in pairwise(lane):
-            assert one.at + one.lasts < next_one.at
-
-
-def test_pages_of_a_cluster_are_near_and_pages_of_two_are_not() -> None:
-    keys = [page_of(crawler, number) for crawler in range(3) for number in range(60)]
-    assert {key.partition("-")[0] for key in keys} == {"0", "1", "2", "all"}
-    values = {key: posting_of(key, 1).fingerprint.value for key in keys}
-    for one, value in values.items():
-        for other, its in values.items():
-            assert (hamming_distance(value, its) <= 2) is (cluster_of(one) == cluster_of(other))
 
 
 A, B, C = "0-3", "1-3", "1-4"  # of cluster 1

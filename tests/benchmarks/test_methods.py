@@ -23,10 +23,8 @@ from benchmarks.methods import (
     Way,
     by_guessing,
     by_halving,
-    effective_bits,
     probes,
 )
-from benchmarks.methods.__main__ import main
 from scrapy_simhash.index import LinearScan, Plan
 from scrapy_simhash.index.plans import Block
 from tests.examples import examples
@@ -135,25 +133,3 @@ def test_a_gap_takes_as_few_bits_as_the_pages_say() -> None:
     one_table = Plan.classic(max_distance=0, blocks=1)
     difference, xor = (FrozenTables(one_table, numbers, gap).bits for gap in ("difference", "xor"))
     assert 51 < difference < 53 < xor < 56
-
-
-def test_a_fingerprint_moves_only_when_two_runs_have_one_size() -> None:
-    runs = SortedRuns(Plan.classic(3, 6), fresh=4)
-    sizes = []
-    for number in range(28):
-        runs.add_many([number])
-        sizes.append(runs.run_sizes)
-    assert sizes[3::4] == [[4], [8], [8, 4], [16], [16, 4], [16, 8], [16, 8, 4]]
-
-
-def test_random_fingerprints_have_the_candidates_that_a_counter_would_have() -> None:
-    draw = random.Random(64)
-    plan = Plan.classic(3, 4)
-    worth = effective_bits(plan, [draw.getrandbits(64) for _ in range(20_000)])
-    assert worth == pytest.approx(plan.key_bits, abs=0.2)
-
-
-def test_the_program_compares_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--size", "200", "--distance", "1", "--searches", "20"]) == 0
-    shown = capsys.readouterr().out
-    assert [name for name in ("ExpandedSet", "ShardedTables", "SimhashIndex") if name not in shown] == []

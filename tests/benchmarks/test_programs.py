@@ -7,16 +7,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from itertools import islice
 from typing import Any
 
 import pytest
 from scrapy import version_info
 
 from benchmarks import ROOT, index
-from benchmarks.lib.sample import Page
-from benchmarks.lib.texts import CHARACTERS, WORDS, cut
-from benchmarks.plugin import addressed
 
 Run = Callable[..., dict[str, Any]]
 PROGRAMS = sorted(path.stem for path in (ROOT / "benchmarks").glob("[a-z]*.py"))
@@ -98,17 +94,3 @@ def test_a_program_starts_as_a_file_and_as_a_module(way: Sequence[str]) -> None:
 def test_a_new_page_enters_no_more_python_functions_than_when_they_were_counted(run: Run) -> None:
     """Whoever adds a call to the path of a page says so here."""
     assert run("plugin", "--only functions --generated")["functions a new page enters"] <= 46
-
-
-def test_pages_without_a_web_address_or_with_one_that_is_taken_get_one() -> None:
-    given = ["/d1", "https://example.com/a", "https://example.com/a", "", "https://example.com/a#b"]
-    pages = addressed([Page(url, str(number).encode()) for number, url in enumerate(given)])
-    assert [page.html for page in pages] == [b"0", b"1", b"2", b"3", b"4"]
-    assert len({page.url for page in pages}) == len(given)
-    assert pages[1].url == "https://example.com/a"
-
-
-def test_texts_are_cut_to_size_and_go_on_without_end() -> None:
-    texts = ["One of them. And two!", "三月的风。四月的雨。"]
-    assert [len(text.split()) for text in islice(cut(texts, WORDS, 5), 20)] == [5] * 20
-    assert {len(text) for text in islice(cut(texts, CHARACTERS, 7), 20)} == {7}

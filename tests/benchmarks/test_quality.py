@@ -7,7 +7,7 @@ import json
 import pytest
 
 from benchmarks import clusters, quality
-from benchmarks.clusters import Unlisted, address, joined, unlisted
+from benchmarks.clusters import Unlisted, joined, unlisted
 from benchmarks.lib import scores
 from benchmarks.lib.pack import Doc, Pack, Pair
 from benchmarks.lib.scores import Found, Score, compare, mean, score, scores_by
@@ -132,19 +132,3 @@ def test_an_unlisted_pair_is_chained_by_near_and_grey_pairs_only() -> None:
     # Chains that meet late are one.
     late = [pair("a", "b", "near"), pair("c", "d", "near"), pair("d", "b", "near")]
     assert unlisted(late, {"c": "a"}, docs)[0].is_chained
-
-
-def test_two_versions_of_a_url_are_two_pages_of_its_host() -> None:
-    first = Doc("a", "https://a.example/x#top", "here", "page", "a.example")
-    assert address(first) == "https://a.example/x#a"
-    assert address(doc("c")) == "https://a.example/#c"
-
-
-@pytest.mark.usefixtures("no_pack")
-def test_without_a_pack_it_says_so_and_a_setting_that_there_is_not_is_an_error(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert clusters.main([]) == 0
-    assert "no evaluation pack" in capsys.readouterr().out
-    with pytest.raises(ValueError, match="-s SIMHASH_ROLE: no such setting"):
-        clusters.main(["-s", "SIMHASH_ROLE=classic"])

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
-import pytest
-
 from benchmarks import reprints
 from benchmarks.lib.pack import Doc
 from scrapy_simhash.page.text import parse
@@ -34,9 +30,3 @@ def test_a_page_whose_marked_text_cannot_be_taken_out_is_no_template() -> None:
         " ".join(STORY) + " And a long part of it that people read and that is not on the page."
     )
     assert reprints.template_of(doc, "en", parse(PAGE), gold * 2) is None
-
-
-@pytest.mark.usefixtures("no_pack")
-def test_without_a_pack_it_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    assert reprints.main(["--json"]) == 0
-    assert "no evaluation pack" in json.loads(capsys.readouterr().out)["skipped"]["reason"]

@@ -65,19 +65,6 @@ def test_a_monitor_fails_for_what_it_is_there_for_and_for_nothing_else(
     assert [name for name, end in ends.items() if end != "OK"] == [wrong] * (wrong != "nothing")
 
 
-def test_a_failure_says_the_number_the_limit_and_the_setting(crawls: dict[str, Crawl]) -> None:
-    def said(wrong: str) -> list[str]:
-        return re.findall(r"AssertionError: (.+)", "\n".join(crawls[wrong].log("ERROR")))
-
-    assert said("NearDuplicatesMonitor") == ["0.5 is more than MONITOR_MAX_NEAR_DUPLICATES = 0.4"]
-    assert said("UnjudgedMonitor") == ["0.333 is more than MONITOR_MAX_UNJUDGED = 0.2"]
-
-
-def test_no_setting_of_a_monitor_is_taken_for_one_of_ours(crawls: dict[str, Crawl]) -> None:
-    ours = [text for done in crawls.values() for text in done.log("WARNING", "scrapy_simhash")]
-    assert [text for text in ours if "MONITOR" in text] == []
-
-
 def test_the_page_names_every_monitor_with_its_setting_and_its_default() -> None:
     from crawler.monitors import SimhashMonitors
 

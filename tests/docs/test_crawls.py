@@ -262,30 +262,6 @@ def project(tmp_path_factory: pytest.TempPathFactory, server: SiteServer) -> Pat
     return folder
 
 
-def test_the_shell_shows_what_its_page_shows(project: Path, server: SiteServer) -> None:
-    console = blocks(DOCS / "how-to" / "scrapy-tools.rst", "console")[0].text.splitlines()
-    asked, *session = console
-    typed = [line.removeprefix(">>> ") for line in session if line.startswith(">>> ")]
-    answers = [line for line in session if not line.startswith(">>> ")]
-    command = asked.removeprefix("$ scrapy ").split()
-    # Whatever the project does to copies, who looks at a page sees it.
-    settings = ("--nolog", "-s", "SIMHASH_ACTION=drop_page", *NO_WAIT)
-    run = scrapy(project, server, *command, *settings, typed="\n".join([*typed, ""]))
-    shown = run.out.replace(">>> ", "").splitlines()
-    assert answers == [line for line in shown if line in answers]
-
-
-def test_fetch_parse_and_check_work_as_their_page_says(project: Path, server: SiteServer) -> None:
-    page = DOCS / "how-to" / "scrapy-tools.rst"
-    commands = [line.split()[2:] for block in blocks(page, "console")[1:] for line in block.text.splitlines()]
-    assert [command[0] for command in commands] == ["fetch", "parse", "check"]
-    fetched, parsed, checked = (forked(project, server, *command, *NO_WAIT) for command in commands)
-    assert "A Night With the Harbour Pilot" in fetched.out
-    assert "'title': 'A Night With the Harbour Pilot'" in parsed.out
-    assert "action: mark (this command does not crawl)" in parsed.log
-    assert "OK" in checked.log
-
-
 SPIDER = f"""
 import scrapy
 

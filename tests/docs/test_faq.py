@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash import Config, NearDuplicateDetector, StoreDamaged, StoreError, StoreLocked, StoreMismatch
+from scrapy_simhash import Config, StoreDamaged, StoreError, StoreLocked, StoreMismatch
 from scrapy_simhash.config import PROTECTIONS
 from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.docs.reader import DOCS, blocks, words
-from tests.golden.texts import TEXTS
 
 PAGE = DOCS / "faq.rst"
 SHOWN = {block.name: words(block.text) for block in blocks(PAGE, "text")}
@@ -60,17 +59,3 @@ def test_each_exemption_is_named() -> None:
     for reason in Protection:
         assert f"``{reason.value}``" in text or reason is Protection.ITSELF
     assert set(PROTECTIONS) <= set(re.findall(r"``(\w+)``", text))
-
-
-def test_a_stricter_threshold_parts_what_the_default_merges() -> None:
-    """The advice for pages that are merged: the same two pages with the value that the page names."""
-    story = TEXTS["en"]
-    changed = story.replace(" the ", " this ", 1)
-    pages = [f"<title>Fog</title><p>{text}" for text in (story, changed)]
-
-    def statuses(config: Config) -> list[str]:
-        detector = NearDuplicateDetector(config)
-        return [detector.check(page, f"https://example.com/{n}").status.value for n, page in enumerate(pages)]
-
-    assert statuses(Config()) == ["new", "near_duplicate"]
-    assert statuses(Config(min_similarity=0.99)) == ["new", "new"]

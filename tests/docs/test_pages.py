@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from datetime import date
@@ -11,15 +10,11 @@ from math import comb
 from pathlib import Path
 
 import pytest
-from scrapy.settings import default_settings
 
-from scrapy_simhash import Config, Reason, Status, __version__
-from scrapy_simhash.action import ACTIONS
-from scrapy_simhash.config import setting_names
+from scrapy_simhash import Config, __version__
 from scrapy_simhash.crawl.downloader_middleware import BUDGET
 from scrapy_simhash.crawl.items.fields import LARGEST
 from scrapy_simhash.crawl.page_checker import THREAD_SIZE
-from scrapy_simhash.fingerprinter import SCHEME
 from scrapy_simhash.index import ProbingPlan
 from scrapy_simhash.index.growth import FOREVER, native_steps, pure_steps
 from scrapy_simhash.judge.clusters import MAX_CLUSTERS
@@ -34,11 +29,8 @@ from scrapy_simhash.judge.hints.page_kind import MAX_NODES
 from scrapy_simhash.judge.hints.urls import MAX_ADDRESS
 from scrapy_simhash.observers.floods.kinds import MOST_ELEMENTS
 from scrapy_simhash.observers.floods.notices import LARGEST_TOLD
-from scrapy_simhash.observers.report import KEYS
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.page.structured import MAX_ELEMENTS, MAX_ITEMS, MAX_SCRIPT, MAX_SCRIPTS, MAX_THINGS
-from scrapy_simhash.page.text.main_text import REASONS
-from scrapy_simhash.place import StorePlace
 from tests.docs.reader import DOCS, PACKAGE, PAGES, README, ROOT, TEXTS, sections, words
 
 HOW_IT_WORKS = DOCS / "concepts" / "how-it-works.rst"
@@ -107,35 +99,6 @@ def test_the_limits_of_hostile_pages_are_those_of_the_code() -> None:
     assert f"one container, at most {MAX_CLUSTERS:,}" in words(page)
 
 
-#: Each term of the glossary with its explanation.
-TERMS = {
-    term: words(text)
-    for term, text in re.findall(
-        r"^ {4}(\w.*)\n((?: {8}\S.*\n)+)",
-        (DOCS / "reference" / "formats.rst").read_text("utf-8").partition(":sorted:")[2],
-        flags=re.MULTILINE,
-    )
-}
-#: Values that users read and write.
-VALUES = {*ACTIONS, *REASONS, *(value.value for values in (Status, Reason) for value in values), SCHEME}
-
-
-def defined_names() -> set[str]:
-    """Return the names of all classes and functions of the package."""
-    return {
-        node.name
-        for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.ClassDef | ast.FunctionDef)
-    }
-
-
-def test_what_the_glossary_names_exists() -> None:
-    literals = set(re.findall(r"``(.+?)``", " ".join(TERMS.values()))) - {'<link rel="canonical">'}
-    known = {*setting_names(), *KEYS, *VALUES, *defined_names()}
-    assert {literal for literal in literals if literal.removesuffix("()") not in known} == set()
-
-
 ROW = re.compile(r"^    \* - (.+)\n      - (.+)\n      - (.+)$", re.MULTILINE)
 MECHANISMS = DOCS / "concepts" / "mechanisms.rst"
 ROWS = [row for row in ROW.findall(MECHANISMS.read_text("utf-8")) if row[0] != "mechanism"]
@@ -189,18 +152,6 @@ def test_the_readme_states_the_figures_of_the_file() -> None:
     )
     assert re.sub(r"\b0(?=\.)", "", told) in readme
     assert f"{FIGURES['bytes-new']['value']} bytes of memory" in readme
-
-
-def test_the_settings_of_scrapy_redis_exist_and_keys_have_their_default_names() -> None:
-    scrapy_redis = pytest.importorskip("scrapy_redis")
-    page = sections(DOCS / "comparison.rst")["scrapy-redis"]
-    sources = "\n".join(path.read_text("utf-8") for path in Path(scrapy_redis.__file__).parent.glob("*.py"))
-    named = {name for name in re.findall(r"``([A-Z][A-Z_]+[A-Z])", page) if not name.startswith("SIMHASH_")}
-    assert len(named) > 5
-    assert not [name for name in named if name not in sources and not hasattr(default_settings, name)]
-    theirs = scrapy_redis.defaults.SCHEDULER_DUPEFILTER_KEY
-    assert f'SCHEDULER_DUPEFILTER_KEY = "{theirs}"' in page
-    assert f"``?prefix={StorePlace.of('redis').prefix}``" in page
 
 
 def test_a_fragment_is_named_after_its_change_and_its_kind() -> None:

@@ -7,8 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import pytest
 from lxml import html
@@ -69,45 +68,3 @@ def test_llms_txt_has_a_line_for_every_page_and_its_links_lead_to_text(built: Bu
     for link, sentence in listed.items():
         assert (built.folder / link).is_file()
         assert len(sentence.split()) > 3, link
-
-
-#: What people type, and the page that the search must show first.
-SEARCHES = {
-    "CrawlerProcess": "how-to/deployment",
-    "Docker": "how-to/deployment",
-    "Scrapy Cloud": "how-to/deployment",
-    "Windows": "how-to/deployment",
-    "304": "how-to/conditional",
-    "memory usage": "performance",
-    "news articles": "index",
-    "duplicate content": "faq",
-    "nothing is marked": "faq",
-    "false positives": "how-to/threshold",
-    "spider trap": "how-to/url-rules",
-    "session id": "how-to/url-rules",
-    "login page": "how-to/url-rules",
-    "incremental crawl": "how-to/crawl-again",
-    "drop duplicates": "how-to/actions",
-    "canonical": "how-to/actions",
-    "duplicate items": "how-to/items",
-    "Redis Cluster": "how-to/redis",
-    "JOBDIR": "how-to/keep",
-    "WARC": "how-to/stored-pages",
-    "Spark": "how-to/sql",
-    "deltafetch": "comparison",
-    "playwright": "how-to/scrapy-tools",
-    "boilerplate": "concepts/text",
-    "minhash": "concepts/how-it-works",
-    "precision": "concepts/accuracy",
-    "SIMHASH_STORE": "reference/settings",
-}
-
-
-def test_what_people_type_leads_to_its_page_first(built: Built, browser: Any) -> None:
-    page = browser.new_page()
-    first = {}
-    for typed in SEARCHES:
-        page.goto(f"{built.folder.as_uri()}/search.html?q={quote(typed)}")
-        link = page.locator("#search-results ul.search li > a").first.get_attribute("href")
-        first[typed] = urlsplit(link).path.removesuffix(".html")
-    assert first == SEARCHES

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("redis", reason="redis is not installed")
-from cluster import CRAWLERS, new_pages
-from magazine.truth import Truth
+from cluster import CRAWLERS
 
 from tests.docs.reader import ROOT
 from tests.example_project.test_shared import python
@@ -28,14 +27,3 @@ def test_of_pages_that_are_alike_one_is_new_in_each_scope_whoever_meets_it(tmp_p
     assert words == "one new page per cluster and scope"
     right, _, clusters = counts.partition(" of ")
     assert int(right) == int(clusters) > 100
-
-
-def test_a_cluster_of_which_two_pages_are_new_is_counted_so(truth: Truth) -> None:
-    one, other = (key for key, page in list(truth.pages.items())[:2] if page.status == "content")
-    url = "http://127.0.0.1:1"
-    items = [
-        {"url": f"{url}{one}", "status": "new", "near_duplicate": None},
-        {"url": f"{url}{one}", "status": "new", "near_duplicate": None},
-        {"url": f"{url}{other}", "status": "new", "near_duplicate": None},
-    ]
-    assert sorted(new_pages(items, truth)) == [1, 2]

@@ -41,17 +41,6 @@ def test_a_second_fetch_differs_and_is_logged_as_a_second_visit(server: SiteServ
     assert [(request.status, request.visit) for request in log] == [(200, 0), (200, 1)]
 
 
-def test_the_redirect_names_the_story(server: SiteServer) -> None:
-    response, body = fetch(server, "/ferry")
-    assert (response.headers["Location"], body) == ("/boats/last-wooden-ferry", b"")
-
-
-def test_head_sends_no_body(server: SiteServer) -> None:
-    response, body = fetch(server, "/about", method="HEAD")
-    assert int(response.headers["Content-Length"]) > 0
-    assert body == b""
-
-
 def test_every_page_is_served_byte_for_byte_as_built(site: dict[Address, Page]) -> None:
     with serving() as fresh:
         for address, page in site.items():
@@ -59,10 +48,3 @@ def test_every_page_is_served_byte_for_byte_as_built(site: dict[Address, Page]) 
             assert response.status == page.status
             assert response.headers.get("Content-Type") == page.headers.get("Content-Type")
             assert body.replace(f":{fresh.port}".encode(), b":8000") == page.body(), address.key
-
-
-def test_two_servers_run_side_by_side_and_count_apart() -> None:
-    with serving() as one, serving() as two:
-        assert one.port != two.port
-        fetch(one, "/about")
-        assert (len(one.requests), len(two.requests)) == (1, 0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -19,8 +18,7 @@ pytest.importorskip("scrapy_redis", reason="scrapy-redis is not installed")
 from local_redis import redis_server
 from magazine.server import serving
 from magazine.truth import Truth
-from redis import ConnectionError, Redis
-from shared import report
+from redis import Redis
 
 from scrapy_simhash.kernel import VARIABLE
 from tests.docs.reader import ROOT
@@ -162,32 +160,3 @@ def test_by_hand_as_the_readme_says_a_spider_finds_in_the_index_what_others_saw(
     originals = {truth.key(item["near_duplicate"]["duplicate_of"]) for item in pages}
     assert len(originals) > 20
     assert originals <= set(done.out["new"])
-
-
-def test_the_report_says_the_same_to_people(done: Run) -> None:
-    text = report(done.out)
-    for key, mark in done.out["near_duplicates"].items():
-        assert f"  {mark['spider']}  {mark['distance']} bits  {key}\n" in text
-    assert re.search(r"^  errors +0 +0 +0$", text, re.MULTILINE)
-    assert "0 texts were new to both spiders; 0 near-duplicates are wrong" in text
-
-
-def test_a_server_of_its_own_is_stopped_at_the_end() -> None:
-    with redis_server() as url, Redis.from_url(url) as client:
-        assert client.ping()
-    with Redis.from_url(url) as client, pytest.raises(ConnectionError):
-        client.ping()
-
-
-def test_without_redis_server_it_says_how_to_get_one(project: Path, tmp_path: Path) -> None:
-    run = python(project, "shared.py", PATH=str(tmp_path))
-    assert (run.returncode, run.stdout) == (1, "")
-    (sentence,) = run.stderr.splitlines()
-    assert sentence.startswith("There is no redis-server on this machine. Install one with `apt install")
-
-
-def test_a_server_that_does_not_answer_is_named_in_a_sentence(project: Path) -> None:
-    run = python(project, "shared.py", REDIS_URL="redis://127.0.0.1:1/0")
-    assert (run.returncode, run.stdout) == (1, "")
-    (sentence,) = run.stderr.splitlines()
-    assert "127.0.0.1:1" in sentence
