@@ -16,11 +16,12 @@ from scrapy_simhash.page.text import extract, parse
 
 
 class Told:
-    """The pages of the example site, and what they say about each other."""
+    """The pages of the example site, and what they say about each other: each is read once."""
 
     def __init__(self, site: dict[Address, Page]) -> None:
         self._site = site
         self.read = cache(self._read)
+        self.document = cache(lambda key: extract(self.read(key)[0]))
 
     def _read(self, key: str) -> tuple[etree._Element, str, Hints]:
         address = Address.of(key)
@@ -35,9 +36,8 @@ class Told:
     def protections(self, key: str, original: str) -> list[str]:
         root, url, hints = self.read(key)
         found = self.evidence(key, original)
-        return list(
-            protections(root, url, self.read(original)[1], hints, found, PROTECTIONS, partial(extract, root))
-        )
+        document = partial(self.document, key)
+        return list(protections(root, url, self.read(original)[1], hints, found, PROTECTIONS, document))
 
 
 @pytest.fixture(scope="module")

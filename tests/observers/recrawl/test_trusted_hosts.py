@@ -15,7 +15,7 @@ from scrapy_simhash.store import Store
 from tests.store.redis.stores import eventually, opened, waits
 from tests.store.server import RedisServer
 
-SITES = [f"host{number}.example" for number in range(200)]
+SITES = [f"host{number}.example" for number in range(40)]
 
 
 @pytest.fixture(scope="module")

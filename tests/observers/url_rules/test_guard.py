@@ -21,11 +21,13 @@ from scrapy_simhash import RequestSkipped
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawling import Depths, JudgedPage
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
+from scrapy_simhash.observers.url_rules import kept_requests
 from scrapy_simhash.observers.url_rules.guard import MOST_WAITING, SkippingUrlRuleGuard, UrlRuleGuard
 from scrapy_simhash.observers.url_rules.host import FETCHED, Page
-from scrapy_simhash.observers.url_rules.kept_requests import MOST_KEPT, MOST_KEPT_IN_ALL, KeptRequests
+from scrapy_simhash.observers.url_rules.kept_requests import MOST_KEPT, KeptRequests
 from scrapy_simhash.signals import flood_found
 from scrapy_simhash.verdict import Reason, Status, Verdict
+from tests.examples import examples
 from tests.stand_in import simhash_stats
 
 if TYPE_CHECKING:
@@ -150,7 +152,7 @@ def fed(forms: list[int], seed: int, most: int) -> tuple[UrlRuleGuard, list[str]
     st.integers(),
     st.integers(2, MOST_WAITING),
 )
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 # A rule and a flood of each kind among pages that wait.
 @example([0, 5], 1, MOST_WAITING)
 @example([2], 2, MOST_WAITING)
@@ -276,15 +278,24 @@ def test_skipped_requests_outlive_a_kill_with_a_jobdir(tmp_path: Path) -> None:
         kept.close(is_done=True)
 
 
-def test_the_file_of_skipped_requests_does_not_grow_for_ever(tmp_path: Path) -> None:
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
+    """Keep few requests: so many of a host, and of all."""
+    most = 50, 1_000
+    for name, number in zip(("MOST_KEPT", "MOST_KEPT_IN_ALL"), most, strict=True):
+        monkeypatch.setattr(kept_requests, name, number)
+    return most
+
+
+def test_the_file_of_skipped_requests_does_not_grow_for_ever(tmp_path: Path, few: tuple[int, int]) -> None:
     file, kept = tmp_path / "skipped", KeptRequests()
     kept.open(file, Reader())
     sizes = []
-    for number in range(3 * MOST_KEPT_IN_ALL):
+    for number in range(3 * few[1]):
         kept.add(("parameter sid",), Request(f"{SITE}/{number}"))
         sizes.append(file.stat().st_size)
     assert sizes[-1] < max(sizes)
-    assert len(kept.take("example.com", lambda *_: True)) == MOST_KEPT
+    assert len(kept.take("example.com", lambda *_: True)) == few[0]
     kept.close(is_done=False)
 
 
@@ -297,20 +308,19 @@ def test_a_damaged_file_of_skipped_requests_is_told(tmp_path: Path) -> None:
     guard.spider_closed(crawler.spider, "finished")  # type: ignore[arg-type]
 
 
-def test_what_is_kept_is_bounded() -> None:
+def test_what_is_kept_is_bounded(few: tuple[int, int]) -> None:
     kept = KeptRequests()
     for host in range(25):
-        for number in range(1_100):
+        for number in range(few[0] + 5):
             kept.add(("parameter sid",), Request(f"https://h{host}.example/{number}"))
     taken = [len(kept.take(site, lambda *_: True)) for site in kept.sites]
-    assert max(taken) == MOST_KEPT
-    assert sum(taken) == MOST_KEPT_IN_ALL
+    assert (max(taken), sum(taken)) == few
     assert kept.sites == []
 
 
-def test_no_request_of_a_group_is_pushed_out() -> None:
+def test_no_request_of_a_group_is_pushed_out(few: tuple[int, int]) -> None:
     kept, group = KeptRequests(), ("group /day/{number}",)
-    for number in range(MOST_KEPT_IN_ALL - MOST_KEPT // 2):
+    for number in range(few[1] - 20):
         kept.add(group, Request(f"{SITE}/day/{number}"))
         if number % 10 == 0:
             kept.add(("parameter sid",), Request(f"{SITE}/{number}?sid={number}"))
@@ -318,8 +328,8 @@ def test_no_request_of_a_group_is_pushed_out() -> None:
     while not kept.is_full:
         kept.add(group, Request(f"{SITE}/day/0"))
     assert kept.rules_of("example.com") == list(group)
-    assert kept.lost["example.com", "parameter sid"] == 1_950
-    assert len(kept.take("example.com", lambda *_: True)) == MOST_KEPT_IN_ALL
+    assert kept.lost["example.com", "parameter sid"] == 98
+    assert len(kept.take("example.com", lambda *_: True)) == few[1]
     assert not kept.is_full
 
 
