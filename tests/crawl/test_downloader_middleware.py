@@ -5,7 +5,7 @@ import inspect
 import logging
 from collections.abc import Coroutine
 from pathlib import Path
-from threading import Barrier, get_ident
+from threading import get_ident
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import AsyncMock
@@ -31,7 +31,6 @@ from scrapy_simhash.observers.clusters import ClusterReporter
 from scrapy_simhash.observers.report import Report
 from scrapy_simhash.observers.url_rules.guard import UrlRuleGuard
 from tests.crawls.site import article
-from tests.crawls.spiders import BrokenSelector
 from tests.stand_in import read_in_threads, simhash_stats, stand_in
 
 URL = "https://example.com/"
@@ -301,32 +300,6 @@ def test_the_tree_is_made_here_and_read_elsewhere(monkeypatch: pytest.MonkeyPatc
     assert response.selector.get() == before
 
 
-def test_of_equal_pages_in_threads_at_once_one_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
-    all_of_them = Barrier(4, timeout=20)
-    really_read = PageFingerprinter.read
-
-    def read(fingerprinter: PageFingerprinter, *arguments: Any, **keywords: Any) -> Any:
-        reading = really_read(fingerprinter, *arguments, **keywords)
-        all_of_them.wait()
-        return reading
-
-    async def process_all() -> None:
-        requests = [Request(URL + path) for path in "abcd"]
-        await asyncio.gather(*(waiting(subject, request, page(request.url[-1])) for request in requests))
-
-    monkeypatch.setattr(PageFingerprinter, "read", read)
-    subject = middleware()
-    asyncio.run(process_all())
-    assert simhash_stats(subject.crawler) == {
-        "processed": 4,
-        "new": 1,
-        "near_duplicates": 3,
-        "near_duplicates/exact": 3,
-        "largest_cluster": 4,
-        "index_size": 1,
-    }
-
-
 @pytest.mark.parametrize("error", ERRORS)
 def test_any_error_in_the_thread_gives_an_unknown_page(
     error: type[Exception], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -351,14 +324,6 @@ class Rooted(HtmlResponse):
     @property
     def selector(self) -> Any:
         return SimpleNamespace(root=self.root)
-
-
-def test_an_error_before_or_after_the_thread_costs_no_page_either(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(NearDuplicateDetector, "conclude_async", None)
-    subject = middleware()
-    assert judged_in_thread(subject, BrokenSelector(URL, body=b"<p>text")) == {"status": "unknown"}
-    assert judged_in_thread(subject, page()) == {"status": "unknown"}
-    assert simhash_stats(subject.crawler) == {"errors/compare": 2}
 
 
 @pytest.mark.parametrize("root", [None, {"a": 1}, ["a"], "a"])
@@ -389,12 +354,6 @@ def test_a_flag_is_set_once_on_a_response_that_comes_twice() -> None:
     judged(subject, response)
     judged(subject, response)
     assert response.flags == ["near-duplicate"]
-
-
-def test_two_middlewares_share_nothing() -> None:
-    first, second = middleware(), middleware()
-    assert judged(first, page("a"))["status"] == "new"
-    assert judged(second, page("b"))["status"] == "new"
 
 
 def test_switched_off_there_is_no_middleware() -> None:

@@ -58,14 +58,6 @@ def test_what_is_dropped_says_what_it_repeats() -> None:
     }
 
 
-def test_who_looks_at_single_pages_is_dropped_nothing() -> None:
-    crawler = stand_in(is_crawling=False, item_fields=FIELDS, item_action="drop_items")
-    subject = SimhashItemPipeline.from_crawler(crawler)
-    for _ in range(2):
-        subject.process_item(item())
-    assert simhash_stats(crawler)["items/near_duplicates"] == 1
-
-
 def lives(subject: SimhashItemPipeline, item: dict[str, Any]) -> bool:
     """Tell whether *item* is not dropped."""
     try:
@@ -139,11 +131,6 @@ def test_an_item_that_was_stored_though_no_answer_came_can_be_lost_like_any_othe
     for answers in (False, True):
         run(lived, answers)
     assert lived == [True, True]
-
-
-def test_what_is_dropped_as_a_copy_is_not_lost() -> None:
-    subject = pipeline(item_action="drop_items")
-    assert [lives(subject, item()) for _ in range(3)] == [True, False, False]
 
 
 @pytest.mark.parametrize("odd", [None, 7, "text", object()])

@@ -353,14 +353,6 @@ class Imager(Visitor):
         yield {"path": path_of(response.url), "file_urls": [self.file]}
 
 
-class BrokenSelector(HtmlResponse):
-    """A response whose tree cannot be had."""
-
-    @property
-    def selector(self) -> Any:
-        raise RuntimeError("no selector today")
-
-
 class Failing:
     """An item pipeline that fails before the crawl starts, in the way that the setting names."""
 

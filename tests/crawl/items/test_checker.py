@@ -300,19 +300,6 @@ def test_whatever_order_answers_come_in_an_item_of_each_kind_is_kept(
         folder.end(run)
 
 
-def test_copies_that_wait_at_the_same_time_are_kept_once() -> None:
-    run = Run(UNKEYED, RemoteStore(item_header(UNKEYED)))
-
-    async def all_at_once() -> list[Ruling]:
-        return await asyncio.gather(
-            *[run.checker.check(one) for one in (A, NEAR_A, A, SAME_AS_A, SHORT, SHORT)]
-        )
-
-    rulings = asyncio.run(all_at_once())
-    assert run.store.most == 6
-    assert [ruling.is_dispensable for ruling in rulings] == [False, True, True, True, False, True]
-
-
 # --- A store that crawlers share.
 
 

@@ -18,21 +18,6 @@ def waiting_for(*keys: bytes) -> tuple[InFlight, list[dict[str, Any]]]:
     return on_the_way, items
 
 
-def test_what_has_arrived_cannot_be_lost() -> None:
-    on_the_way, (first, second) = waiting_for(b"1", b"2")
-    on_the_way.arrive(first)
-    assert on_the_way.lose(first, key_of) is None
-    assert on_the_way.lose(second, key_of) == b"2"
-    assert len(on_the_way) == 0
-
-
-def test_an_object_is_known_whatever_became_of_its_fields() -> None:
-    on_the_way, (first, second) = waiting_for(b"1", b"2")
-    first["key"] = b"2"
-    assert on_the_way.lose(first, key_of) == b"1"
-    assert on_the_way.lose(second, key_of) == b"2"
-
-
 def test_another_object_is_known_by_its_key_as_often_as_it_is_waited_for() -> None:
     on_the_way, _items = waiting_for(b"1", b"1", b"2")
     assert [on_the_way.lose({"key": b"1"}, key_of) for _ in range(3)] == [b"1", b"1", None]
