@@ -33,7 +33,7 @@ extensions = [
 exclude_patterns = ["_build"]
 # `code` stands for a Python name here; where a page means a document it says :doc:.
 default_role = "code"
-# A figure that several pages state is in figures.json, as a benchmark printed it: |bytes-new| is its value.
+# A figure that several pages state is in figures.json, as a benchmark wrote it with --docs: |bytes-new| is its value.
 rst_prolog = "\n".join(
     f".. |{name}| replace:: {figure['value']}"
     for name, figure in json.loads(Path(__file__).with_name("figures.json").read_text("utf-8")).items()

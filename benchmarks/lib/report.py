@@ -8,24 +8,34 @@ import platform
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from functools import reduce
 from importlib.metadata import version
+from operator import getitem
 from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
 
 import scrapy_simhash
+from benchmarks import ROOT
 from scrapy_simhash import kernel
 from scrapy_simhash.fingerprinter import SCHEME
 
 _T = TypeVar("_T")
 #: Entries of a list of words that are shown, such as faults.
 SHOWN = 20
+#: Figures that pages of the documentation state: value, command, and where in the command's JSON the value is.
+DOCUMENTED = ROOT / "docs" / "figures.json"
 
 
 def arguments_of(doc: str | None) -> ArgumentParser:
-    """Return a parser with the first line of a program's *doc*, and the option ``--json`` that show() reads."""
+    """Return a parser with the first line of a program's *doc*, and ``--json`` and ``--docs``, which show() reads."""
     parser = ArgumentParser(description=(doc or "").partition("\n")[0])
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    parser.add_argument(
+        "--docs", dest="json", action="store_const", const=DOCUMENTED,
+        help="print JSON, and write what the documentation states of it into docs/figures.json",
+    )  # fmt: skip
     return parser
 
 
@@ -33,12 +43,26 @@ def show(program: str, options: Namespace, given: Sequence[str] | None, figures:
     """Print *figures* as tables, or all as JSON; return 1 if there are any under ``faults``, otherwise 0."""
     progress("")
     result = {**environment(program, sys.argv[1:] if given is None else given), **figures}
+    if options.json == DOCUMENTED:
+        document(result["command"].replace(" --docs", ""), figures)
     if options.json:
         print(json.dumps(result, indent=2, ensure_ascii=False, default=str))
     else:
         print("\n\n".join(["\n".join(result.pop(name) for name in ("versions", "machine", "command")),
                            *tables(result)]))  # fmt: skip
     return int(bool(figures.get("faults")))
+
+
+def document(command: str, figures: Mapping[str, Any], file: Path = DOCUMENTED) -> None:
+    """Write the values of *file* that *command* measures, and today's date beside them."""
+    known = json.loads(file.read_text("utf-8"))
+    for figure in known.values():
+        if f"$ {figure['command']}" == command:
+            values = [reduce(getitem, path, figures) for path in figure["at"]]
+            figure["value"] = " / ".join(format(value, figure["format"]) for value in values)
+            figure["measured"] = f"{date.today()}"
+    lines = ",\n".join(f"    {json.dumps(name)}: {json.dumps(figure)}" for name, figure in known.items())
+    file.write_text(f"{{\n{lines}\n}}\n", "utf-8")
 
 
 def environment(program: str, given: Sequence[str]) -> dict[str, str]:

@@ -6,13 +6,16 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from datetime import date
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
 from scrapy import version_info
 
 from benchmarks import ROOT, index
+from benchmarks.lib.report import document
 
 Run = Callable[..., dict[str, Any]]
 PROGRAMS = sorted(path.stem for path in (ROOT / "benchmarks").glob("[a-z]*.py"))
@@ -77,6 +80,24 @@ def test_a_program_with_processes_runs(name: str, run: Run) -> None:
     pytest.importorskip({"engines": "duckdb", "stores_redis": "redis"}.get(name, "json"))
     options, is_done = SLOW[name]
     assert is_done(run(name, options))
+
+
+def test_what_the_documentation_states_is_written_by_the_command_that_measures_it(tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    stated = {"value": "1", "measured": "2020-01-01", "format": ".2f"}
+    figures: dict[str, dict[str, Any]] = {
+        "ours": {
+            **stated,
+            "command": "python benchmarks/a.py --all",
+            "at": [["pack", "rows", 1], ["pack", "all"]],
+        },
+        "another": {**stated, "command": "python benchmarks/a.py", "at": [["missing"]]},
+    }
+    file.write_text(json.dumps(figures), "utf-8")
+    document("$ python benchmarks/a.py --all", {"pack": {"rows": [1, 0.127], "all": 2}}, file)
+    written = json.loads(file.read_text("utf-8"))
+    assert written["ours"] == {**figures["ours"], "value": "0.13 / 2.00", "measured": f"{date.today()}"}
+    assert written["another"] == figures["another"]
 
 
 def test_no_program_is_without_a_test() -> None:

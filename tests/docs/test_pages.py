@@ -135,7 +135,7 @@ FIGURES = json.loads((DOCS / "figures.json").read_text("utf-8"))
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_has_its_command_and_its_date_and_is_used(name: str) -> None:
     figure = FIGURES[name]
-    assert set(figure) == {"value", "command", "measured"}
+    assert set(figure) == {"value", "command", "measured", "at", "format"}
     program, *_ = figure["command"].removeprefix("python ").split()
     assert (ROOT / program).is_file()
     assert date.fromisoformat(figure["measured"])
