@@ -51,6 +51,8 @@ text, which needs 0.8
 they would not be near-duplicates with SIMHASH_MIN_SIMILARITY = 0.961
 ...
 """
+#: How a file of SQLite begins.
+SQLITE = b"SQLite format 3\0"
 #: Seconds without an answer after which a URL is given up.
 PATIENCE = 30
 
@@ -63,7 +65,10 @@ def read_page(name: str) -> Source:
     if name.startswith(URLS):
         return _fetched(name)
     with open_input(name) as given, failing(f"read {given.source}"):
-        return Source(given.name, given.stream.read())
+        html = given.stream.read()
+    if html.startswith(SQLITE):
+        raise FileError(f"{name} is a store, not a page: look pages up in it with --store {name} URL")
+    return Source(given.name, html)
 
 
 def _fetched(url: str) -> Source:

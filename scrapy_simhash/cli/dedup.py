@@ -49,14 +49,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--against",
         metavar="STORE",
-        help="drop also what repeats a page of this store, which stays as it is: an SQLite file, a URL like"
+        help="drop also near-duplicates of pages of this store, which stays as it is: an SQLite file, a URL like"
         " redis://host:6379/0?prefix=news, or, in a Scrapy project, the name of a spider",
     )
     parser.add_argument(
         "--keep",
         choices=KEEP,
         default="first",
-        help="which of the pages that repeat each other is kept: the first, the longest, or the one that"
+        help="which page of a cluster is kept: the first, the longest, or the one that"
         " SIMHASH_PREFER prefers (default: first)",
     )
     parser.add_argument(
@@ -65,7 +65,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--copies",
         action="store_true",
-        help=f"write with each page that is kept how many it stands for, itself included, in a field {FIELD_COPIES}",
+        help=f"write with each page that is kept how many it represents, itself included, in a field {FIELD_COPIES}",
     )
     parser.add_argument(
         "--protect", action="store_true", help="keep pages that SIMHASH_PROTECT protects in a crawl"

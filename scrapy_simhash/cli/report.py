@@ -31,7 +31,7 @@ from scrapy_simhash.view.words import explained, shown
 
 EXAMPLE = """\
 $ scrapy-simhash report report.jsonl --url https://example.com/print/ferry
-https://example.com/print/ferry repeats https://example.com/ferry, ...
+https://example.com/print/ferry is a near-duplicate of https://example.com/ferry, ...
 """
 #: Clusters that a summary in words shows, the largest first.
 SHOWN_CLUSTERS = 10
@@ -155,7 +155,7 @@ def history(lines: Lines, url: str) -> dict[str, Any]:
         elif page.get("duplicate_of") == url:
             copies.add(hash(page["url"]))
     if not visits:
-        seen = f", only {len(copies):,} that repeat it" if copies else ""
+        seen = f", only {len(copies):,} near-duplicates of it" if copies else ""
         raise FileError(f"{lines.name} has no page {url!r}{seen}")
     return {
         "url": url,

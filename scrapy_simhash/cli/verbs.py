@@ -26,7 +26,7 @@ PROGRAM = "scrapy-simhash"
 #: takes longer to import than a help takes to read.
 GROUPS: Mapping[str, Mapping[str, str]] = {
     "pages": {
-        "dedup": "write pages without those that repeat others, or groups of pages that say the same",
+        "dedup": "write pages without near-duplicates, or their clusters",
         "text": "show the main text of pages as it is compared, and what was left out",
         "compare": "show what two pages have in common, and the verdict on them",
         "fingerprint": "write the fingerprints of pages",

@@ -120,7 +120,9 @@ class Consequences:
             " counted in the stat %(stat)s",
             {
                 "url": url,
-                "why": "is unchanged" if verdict.duplicate_of is None else f"repeats {verdict.duplicate_of}",
+                "why": "is unchanged"
+                if verdict.duplicate_of is None
+                else f"is a near-duplicate of {verdict.duplicate_of}",
                 "others": others,
                 "stat": f"{names.STAT_PROTECTED}/{Protection.START.value}",
             },
@@ -137,8 +139,8 @@ class Consequences:
             self._advice.note(response.url, original)
             command = self._advice.on_page(response.url, original) if is_first else None
             logger.debug(
-                "%(url)s repeats %(original)s (status %(status)s, distance %(distance)s, similarity"
-                " %(similarity).2f)%(hint)s%(why)s",
+                "%(url)s is a near-duplicate of %(original)s (status %(status)s, distance %(distance)s,"
+                " similarity %(similarity).2f)%(hint)s%(why)s",
                 {
                     "url": response.url,
                     "original": original,

@@ -34,15 +34,15 @@ logger = logging.getLogger(__name__)
 #: Why a page is dropped that repeats no other, by its reason.
 UNCHANGED = {
     Reason.UNCHANGED.value: "is unchanged since an earlier crawl",
-    Reason.DELIVERED.value: "was delivered with the same text by another live crawler",
+    Reason.DELIVERED.value: "was scraped with the same text by another running crawler",
 }
 
 
 class NearDuplicate(IgnoreRequest):
-    """A page was dropped because it repeats another one, or is unchanged. An errback, if there is one, gets it."""
+    """A page was dropped because it is a near-duplicate, or unchanged. An errback, if there is one, gets it."""
 
     def __init__(self, response: Response, duplicate_of: str | None, distance: int | None) -> None:
-        why = _why(response) if duplicate_of is None else f"repeats {duplicate_of}"
+        why = _why(response) if duplicate_of is None else f"is a near-duplicate of {duplicate_of}"
         super().__init__(f"{response.url} {why} (distance {distance})")
         self.response = response
         self.duplicate_of = duplicate_of
@@ -138,7 +138,10 @@ class Drops:
         original = result_of(response).get("duplicate_of")
         if command := advice_of(self._crawler).on_page(response.url, original):
             message = "To see why the page of that item %(why)s: %(command)s"
-            values = {"why": "repeats another one" if original else "is unchanged", "command": command}
+            values = {
+                "why": "is a near-duplicate of another one" if original else "is unchanged",
+                "command": command,
+            }
             logger.info(message, values, extra={"spider": self._crawler.spider})
 
     def _count(self, what: str, response: Response) -> None:
@@ -180,7 +183,7 @@ def _why(response: Response) -> str:
     """Return what is said of a page that is dropped; both if it repeats another one and is unchanged."""
     result = result_of(response)
     original = result.get("duplicate_of")
-    said = [None if original is None else f"repeats {original}", _sameness(response)]
+    said = [None if original is None else f"is a near-duplicate of {original}", _sameness(response)]
     return " and ".join(filter(None, said)) or f"has the action {result.get('action')} in {names.META_RESULT}"
 
 

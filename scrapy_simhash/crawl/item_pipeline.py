@@ -43,7 +43,7 @@ class NearDuplicateItem(DropItem):
         self.duplicate_of = verdict.duplicate_of
         self.distance = verdict.distance
         self.similarity = verdict.similarity
-        super().__init__(f"repeats {_evidence(verdict)}", log_level=log_level)
+        super().__init__(f"is a near-duplicate of {_evidence(verdict)}", log_level=log_level)
 
 
 class SimhashItemPipeline:
@@ -184,7 +184,7 @@ class SimhashItemPipeline:
         # Scrapy logs each item that is dropped.
         if not self._drops and (self._once.is_first("duplicate") or self.config.debug):
             logger.debug(
-                "An item repeats %(evidence)s%(hint)s",
+                "An item is a near-duplicate of %(evidence)s%(hint)s",
                 {"evidence": _evidence(verdict), "hint": "" if self.config.debug else NO_MORE},
                 extra={"spider": self.crawler.spider},
             )

@@ -412,7 +412,7 @@ def clusters(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield the section of clusters, the largest first, each with members to look at."""
     given = facts["largest_clusters"]
     if not given:
-        yield '<p class="none">No page repeats another one.</p>'
+        yield '<p class="none">No page is a near-duplicate of another one.</p>'
         return
     less = f"The largest {len(given):,} of {facts['clusters']:,}. " if len(given) < facts["clusters"] else ""
     yield (

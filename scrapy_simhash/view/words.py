@@ -15,8 +15,8 @@ DONE = {
 }
 #: Why not more was done.
 PROTECTED = {
-    "url": "SIMHASH_KEEP_URLS has its URL, or SIMHASH_ACTION_URLS has it not",
-    "itself": "it has the same URL as the page that it repeats",
+    "url": "its URL matches SIMHASH_KEEP_URLS, or does not match SIMHASH_ACTION_URLS",
+    "itself": "it has the same URL as its original",
     "budget": "it is among the first SIMHASH_KEEP_PER_CLUSTER pages of its cluster",
     "start": "the links of a start page are followed",
     "listing": "the links of a page that lists others are followed",
@@ -27,10 +27,10 @@ PROTECTED = {
 #: How a page has fared that was seen before.
 FATES = {
     "unchanged": "its text is unchanged",
-    "delivered": "its text is unchanged, and another live crawler has delivered it",
+    "delivered": "its text is unchanged, and another running crawler has scraped it",
     "small_change": "a little of its text has changed",
     "changed": "its text has changed",
-    "now_near_duplicate": "its text has changed and now repeats another page",
+    "now_near_duplicate": "its text has changed and is now a near-duplicate of another page",
 }
 #: Why a page was not compared.
 SKIPPED = {
@@ -44,7 +44,7 @@ SKIPPED = {
 
 
 def explained(page: Mapping[str, Any], copies: int = 0) -> str:
-    """Return what the line *page* of a report means; *copies* pages in the same report repeat that page.
+    """Return what the line *page* of a report means; *copies* pages in it are near-duplicates of that page.
 
     >>> explained({"url": "http://example.com/", "status": "skipped", "reason": "not_html"})
     'http://example.com/ was not compared: it is not HTML.'
@@ -73,15 +73,19 @@ def shown(value: object) -> str:
 def _sentences(page: Mapping[str, Any], copies: int) -> Iterator[str]:
     yield f"{shown(page['url'])} {_verdict(page)}"
     if page.get("duplicate_of") is not None and page["status"] == "revisit":
-        yield f"It repeats {_original(page)}"
+        yield f"It is a near-duplicate of {_original(page)}"
     if isinstance(miss := page.get("near_miss"), dict):
         yield _near_miss(miss)
     if page.get("hints"):
         yield f"Hints in markup and URLs connect the two pages: {', '.join(map(shown, page['hints']))}"
     if page.get("elsewhere") is not None:
-        yield f"It also repeats {shown(page['elsewhere'])}, a page of another scope"
+        yield f"It is also a near-duplicate of {shown(page['elsewhere'])}, a page of another scope"
     if copies:
-        yield f"{copies:,} other pages repeat it" if copies > 1 else "Another page repeats it"
+        yield (
+            f"{copies:,} other pages are near-duplicates of it"
+            if copies > 1
+            else "Another page is a near-duplicate of it"
+        )
     if page.get("action") is not None:
         yield DONE.get(page["action"], f"The action was {shown(page['action'])}")
     if page.get("protected") is not None:
@@ -103,7 +107,7 @@ def _near_miss(miss: Mapping[str, Any]) -> str:
 def _verdict(page: Mapping[str, Any]) -> str:
     status, reason = page["status"], page.get("reason")
     if status == "near_duplicate":
-        return f"repeats {_original(page)}"
+        return f"is a near-duplicate of {_original(page)}"
     if status == "revisit":
         when = f", last on {shown(page['last_seen'])}" if page.get("last_seen") else ""
         return f"was seen before{when}: {FATES.get(str(reason), shown(reason))}"

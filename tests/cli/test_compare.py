@@ -243,6 +243,8 @@ def test_a_page_of_a_store_is_compared_by_its_fingerprint(tmp_path: Path, cli: C
         assert "stored, without its text" in (tmp_path / "out.html").read_text("ascii")
     complaint = cli.fails("compare", a, "https://a.example/3", "--store", store)
     assert complaint == (1, f"{store} has no page 'https://a.example/3'")
+    complaint = cli.fails("compare", store, "https://a.example/1")
+    assert complaint == (1, f"{store} is a store, not a page: look pages up in it with --store {store} URL")
 
 
 # --- One account of a decision: what a crawl has said of two pages, the command says too.

@@ -212,7 +212,9 @@ def test_every_visit_of_a_page_is_told(report: str, cli: Cli) -> None:
     assert (found["url"], found["copies"]) == (PILOT, 2)
     assert [visit["status"] for visit in found["visits"]] == ["new", "revisit"]
     assert [*found["visits"][0]] == [*KEYS, "explanation"]
-    assert ["2 other pages repeat it" in visit["explanation"] for visit in found["visits"]] == [True, False]
+    assert [
+        "2 other pages are near-duplicates of it" in visit["explanation"] for visit in found["visits"]
+    ] == [True, False]
     told = cli("report", report, "--url", PILOT).splitlines()
     assert told == [f"{visit['time']}: {visit['explanation']}" for visit in found["visits"]]
 
@@ -221,13 +223,13 @@ def test_a_page_that_is_only_repeated_here_is_refused_with_a_word_on_that(tmp_pa
     path = written(tmp_path / "report.jsonl", [page for page in PAGES if page[0] != PILOT])
     assert cli.fails("report", path, "--url", PILOT) == (
         1,
-        f"{path} has no page '{PILOT}', only 2 that repeat it",
+        f"{path} has no page '{PILOT}', only 2 near-duplicates of it",
     )
 
 
 A, B = "http://a.example/", "http://b.example/"
 ORIGINAL = {"url": f"{A}copy", "status": "near_duplicate", "duplicate_of": A}
-REPEATS = f"{A}copy repeats {A}, which was seen first: "
+REPEATS = f"{A}copy is a near-duplicate of {A}, which was seen first: "
 NEAR = f"{REPEATS}the texts are nearly the same"
 NEW = f"{A} was new: no earlier page had nearly the same text."
 MISS = {"url": B, "distance": 2, "similarity": 0.74}
@@ -264,8 +266,8 @@ EXPLANATIONS = [
             "similarity": 0.9,
             "last_seen": "2026-09-21T14:13:20Z",
         },
-        f"{A}copy was seen before, last on 2026-09-21T14:13:20Z: a little of its text has changed. It repeats {A},"
-        " which was seen first: the texts are nearly the same (similarity 0.9).",
+        f"{A}copy was seen before, last on 2026-09-21T14:13:20Z: a little of its text has changed. It is a"
+        f" near-duplicate of {A}, which was seen first: the texts are nearly the same (similarity 0.9).",
     ),
     ({**ORIGINAL, "by_learning": True}, f"{NEAR} without the text that the site repeats."),
     (
@@ -281,7 +283,10 @@ EXPLANATIONS = [
         {"url": A, "status": "new", "near_miss": {**MISS, "threshold": 0.0}},
         f"{ALIKE} the two would be near-duplicates with no SIMHASH_MIN_SIMILARITY.",
     ),
-    ({"url": A, "status": "new", "elsewhere": B}, f"{NEW} It also repeats {B}, a page of another scope."),
+    (
+        {"url": A, "status": "new", "elsewhere": B},
+        f"{NEW} It is also a near-duplicate of {B}, a page of another scope.",
+    ),
     (
         {"url": A, "status": "skipped", "reason": "status", "http_status": 404},
         f"{A} was not compared: its HTTP status is 404.",
@@ -307,7 +312,8 @@ def test_a_page_is_explained_in_sentences(page: dict[str, Any], expected: str) -
 
 
 @pytest.mark.parametrize(
-    ("copies", "expected"), [(1, "Another page repeats it."), (1200, "1,200 other pages repeat it.")]
+    ("copies", "expected"),
+    [(1, "Another page is a near-duplicate of it."), (1200, "1,200 other pages are near-duplicates of it.")],
 )
 def test_a_page_that_is_repeated_knows_how_often(copies: int, expected: str) -> None:
     assert explained({"url": "http://a.example/", "status": "new"}, copies).endswith(expected)

@@ -462,7 +462,10 @@ def test_the_first_duplicate_is_shown_with_distance_and_similarity(caplog: pytes
     with caplog.at_level(logging.DEBUG, "scrapy_simhash"):
         judged(subject, page("a"))
         judged(subject, page("b"))
-    assert f"{URL}b repeats {URL}a (status near_duplicate, distance 0, similarity 1.00)" in caplog.text
+    assert (
+        f"{URL}b is a near-duplicate of {URL}a (status near_duplicate, distance 0, similarity 1.00)"
+        in caplog.text
+    )
 
 
 SITEMAP = "".join(

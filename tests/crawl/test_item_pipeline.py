@@ -48,7 +48,7 @@ def test_what_is_dropped_says_what_it_repeats() -> None:
         subject.process_item(item(url="/b"), None)
     error = caught.value
     assert isinstance(error, DropItem)
-    assert str(error) == "repeats /a (exactly)"
+    assert str(error) == "is a near-duplicate of /a (exactly)"
     assert (error.duplicate_of, error.distance, error.similarity, error.log_level) == ("/a", 0, 1.0, "DEBUG")
     assert simhash_stats(subject.crawler) == {
         "items/new": 1,

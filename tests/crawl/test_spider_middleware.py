@@ -113,14 +113,14 @@ def test_a_dropped_page_says_what_it_repeats() -> None:
     error = caught.value
     assert isinstance(error, IgnoreRequest)
     assert (error.response, error.duplicate_of, error.distance) == (page, FIRST, 2)
-    assert str(error) == f"{URL} repeats {FIRST} (distance 2)"
+    assert str(error) == f"{URL} is a near-duplicate of {FIRST} (distance 2)"
 
 
 UNCHANGED = Verdict(Status.REVISIT, distance=0, reason=Reason.UNCHANGED, is_confirmed=True)
 DELIVERED = Verdict(Status.REVISIT, distance=0, reason=Reason.DELIVERED)
 CONFIRMED = "is unchanged since an earlier crawl"
-ELSEWHERE = "was delivered with the same text by another live crawler"
-BOTH = f"repeats {FIRST} and {CONFIRMED}"
+ELSEWHERE = "was scraped with the same text by another running crawler"
+BOTH = f"is a near-duplicate of {FIRST} and {CONFIRMED}"
 ASKED = "has the action {action} in simhash_result"
 
 
@@ -151,7 +151,7 @@ def also_copy(verdict: Verdict, **more: Any) -> Verdict:
             also_copy(DELIVERED),
             {"action": "mark"},
             {"action": "drop_page"},
-            f"repeats {FIRST} and {ELSEWHERE}",
+            f"is a near-duplicate of {FIRST} and {ELSEWHERE}",
             True,
         ),
         # Neither: the callback has asked for it.

@@ -86,7 +86,7 @@ def test_an_errback_receives_the_dropped_page_and_its_items_are_scraped(by_meta:
     message = note.pop("message")
     assert note.pop("title")  # the error holds the response
     assert note == {"failed": "/copy", "is_ours": True, "duplicate_of": "/first", "distance": 0}
-    assert "/copy repeats " in message
+    assert "/copy is a near-duplicate of " in message
     assert done.paths_scraped == ["/first", "/of-first", "failed: /copy"]
     assert done.complaints == []
     assert done.stat("dropped/pages") == 1

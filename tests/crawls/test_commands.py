@@ -123,7 +123,7 @@ def test_check_tests_contracts_on_near_duplicates(outcomes: dict[tuple[str, str]
 def test_shell_has_the_response_of_a_near_duplicate(outcomes: dict[tuple[str, str], Outcome]) -> None:
     done = outcomes["shell", "drop_page"]
     assert "The copy" in done.stdout, done.stderr
-    assert "/copy repeats " in done.stderr
+    assert "/copy is a near-duplicate of " in done.stderr
 
 
 def test_fetch_prints_the_page(outcomes: dict[tuple[str, str], Outcome]) -> None:

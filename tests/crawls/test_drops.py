@@ -114,7 +114,7 @@ def test_each_dropped_item_is_logged_as_scrapy_logs_them_at_the_level_of_the_set
         lines = crawls[name].log(level, "scrapy_simhash")
         return [line for line in lines if "Dropped: its page" in line]
 
-    said = f"Dropped: its page {site.url('/copy')} repeats {site.url('/first')}"
+    said = f"Dropped: its page {site.url('/copy')} is a near-duplicate of {site.url('/first')}"
     first, second = dropped("drop_items", "DEBUG")
     assert said in first
     assert "{'path': '/copy'}" in first
@@ -124,8 +124,8 @@ def test_each_dropped_item_is_logged_as_scrapy_logs_them_at_the_level_of_the_set
 @pytest.mark.parametrize(
     ("action", "first", "number"),
     [
-        ("links", "Dropped the request for {of}: its page {copy} repeats {original}", 3),
-        ("page", "Dropped the page {copy}: it repeats {original}", 2),
+        ("links", "Dropped the request for {of}: its page {copy} is a near-duplicate of {original}", 3),
+        ("page", "Dropped the page {copy}: it is a near-duplicate of {original}", 2),
     ],
 )
 def test_the_first_dropped_request_or_page_is_logged_and_all_with_simhash_debug(
@@ -182,9 +182,10 @@ def test_a_spider_that_has_all_urls_from_start_is_told_once_that_start_pages_are
     (line,) = told(done)
     assert line.startswith("INFO")
     assert (
-        f"Start pages are protected (SIMHASH_PROTECT): {site.url('/copy')} repeats {site.url('/first')}, but its"
-        f" callback runs and its links are followed. To treat start pages like other pages, set SIMHASH_PROTECT ="
-        f" {PROTECTED}. Further ones are counted in the stat simhash/protected/start"
+        f"Start pages are protected (SIMHASH_PROTECT): {site.url('/copy')} is a near-duplicate of"
+        f" {site.url('/first')}, but its callback runs and its links are followed. To treat start"
+        f" pages like other pages, set SIMHASH_PROTECT = {PROTECTED}. Further ones are counted in the stat"
+        f" simhash/protected/start"
     ) in line
     assert done.stat("protected/start") == 2
     assert closing(done).endswith("; protected: 2 start")
@@ -221,4 +222,4 @@ def test_the_log_names_the_command_that_explains_it_once_each_and_it_does(
     page = ["report", str(path), "--url", site.url("/copy")]
     assert named(done) == [page, page, ["report", str(path)]]
     assert main(page) == 0
-    assert f"{site.url('/copy')} repeats {site.url('/first')}" in capsys.readouterr().out
+    assert f"{site.url('/copy')} is a near-duplicate of {site.url('/first')}" in capsys.readouterr().out

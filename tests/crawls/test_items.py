@@ -75,9 +75,12 @@ def test_what_was_found_is_told_by_signal_exception_and_log(site: Site) -> None:
     distance, similarity = near_dropped["evidence"]
     assert 0 <= distance <= 10
     assert 0.8 <= similarity < 1
-    dropped = [line for line in done.log("DEBUG") if "Dropped: repeats" in line]
-    assert f"Dropped: repeats /first (distance {distance}, similarity {similarity:.2f})" in dropped[0]
-    assert "Dropped: repeats /first (exactly)" in dropped[1]
+    dropped = [line for line in done.log("DEBUG") if "Dropped: is a near-duplicate of" in line]
+    assert (
+        f"Dropped: is a near-duplicate of /first (distance {distance}, similarity {similarity:.2f})"
+        in dropped[0]
+    )
+    assert "Dropped: is a near-duplicate of /first (exactly)" in dropped[1]
     said = "\n".join(done.log("INFO", "scrapy_simhash"))
     assert "Comparing items by title (weight 1), body (weight 1), action: drop" in said
     assert "Items: 2 new, 2 near-duplicates, 0 revisits; 2 dropped, 0 skipped, 0 errors" in said
@@ -92,7 +95,11 @@ def test_items_that_repeat_others_are_marked_by_default(site: Site) -> None:
     assert mark.keys() == Verdict(Status.NEW).to_dict().keys()
     assert (mark["status"], mark["duplicate_of"], mark["exact"]) == ("near_duplicate", "/first", True)
     assert done.item("/near")["repeats"]["exact"] is False
-    shown = [line for line in done.log("DEBUG", "scrapy_simhash") if "An item repeats /first" in line]
+    shown = [
+        line
+        for line in done.log("DEBUG", "scrapy_simhash")
+        if "An item is a near-duplicate of /first" in line
+    ]
     assert len(shown) == 1
     assert "see SIMHASH_DEBUG" in shown[0]
 

@@ -67,7 +67,7 @@ def test_a_signal_handler_that_fails_costs_no_page(crawls: dict[str, Crawl]) -> 
 
 def test_the_log_shows_the_first_duplicate_only_and_says_how_to_see_all(crawls: dict[str, Crawl]) -> None:
     (line,) = crawls["plain"].log("DEBUG", "scrapy_simhash")
-    assert "/copy repeats " in line
+    assert "/copy is a near-duplicate of " in line
     assert "SIMHASH_DEBUG" in line
 
 

@@ -193,7 +193,7 @@ def test_what_a_live_crawler_has_delivered_is_dropped_by_others(
             "revisit action: drop_items, also for pages of live crawlers" in line
             for line in done.log("INFO", "scrapy_simhash")
         )
-        why = "was delivered with the same text by another live crawler"
+        why = "was scraped with the same text by another running crawler"
         said = f"Dropped: its page {pages.site.url('/same')} {why}"
         assert any(said in line for line in done.log("DEBUG", "scrapy_simhash"))
         assert done.stat("dropped/items/unchanged") == 2

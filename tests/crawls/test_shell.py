@@ -47,7 +47,10 @@ def test_the_shell_has_it_and_it_tells_what_the_store_knows_and_stores_nothing(
     store = file.rename(tmp_path / "default.sqlite")
     settings = {**ENABLED, "SIMHASH_STORE": str(tmp_path)}
     said = in_shell(tmp_path, settings, "simhash(response)", site.url("/copy"))
-    assert f"{site.url('/copy')} repeats {site.url('/first')}, which was seen first" in " ".join(said.split())
+    assert (
+        f"{site.url('/copy')} is a near-duplicate of {site.url('/first')}, which was seen first"
+        in " ".join(said.split())
+    )
     page = PageFingerprinter().from_html(edited(article(0)))
     assert page is not None
     assert f"\nfingerprint: {page.hex}\n" in said

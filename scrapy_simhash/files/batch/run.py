@@ -441,7 +441,7 @@ class Run:
     def _exchanged(self) -> Iterator[Step]:
         """Yield the steps again, with other records kept in the place of some."""
         if self._ledger is None:
-            raise RuntimeError("nothing was noted")
+            raise RuntimeError("nothing was recorded")
         # A byte for each record.
         fates = bytearray(self.counts.records)
         if self._options.keep != "first":
