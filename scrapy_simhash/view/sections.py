@@ -46,7 +46,7 @@ def findings(facts: Mapping[str, Any]) -> Iterator[str]:
         *_near_miss_sentences(facts),
     ]
     if found:
-        yield '<section id="findings"><h2>What stands out</h2>\n<ul>'
+        yield '<section id="findings"><h2>Main findings</h2>\n<ul>'
         yield from (f"<li>{sentence}</li>" for sentence in found)
         yield "</ul></section>"
 
