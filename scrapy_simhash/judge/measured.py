@@ -31,17 +31,22 @@ class Measured:
     """
 
     __slots__ = (
-        *("min_similarity", "reach", "has_sketches", "has_own_parts"),
+        *("min_similarity", "reach", "is_generic", "has_sketches", "has_own_parts"),
         *("keys", "is_other_thing", "has_same_words", "has_same_text"),
         *("distance", "own_distance", "estimate", "own_estimate", "kind", "its_kind", "tokens", "its_tokens"),
         *("whole", "its_whole"),
         *("similarity", "by_text", "least", "basis"),
     )
 
-    def __init__(self, a: Fingerprint, b: Fingerprint, min_similarity: float, reach: int) -> None:
+    def __init__(
+        self, a: Fingerprint, b: Fingerprint, min_similarity: float, reach: int, is_generic: bool = False
+    ) -> None:
         """Measure two fingerprints for a rule of *min_similarity* that looks *reach* bits far."""
         self.min_similarity = min_similarity
         self.reach = reach
+        #: Whether pages that are no near-duplicates of each other have the title of *a*, so that an equal one says
+        #: little: see ``store/candidates.py``.
+        self.is_generic = is_generic
         #: Set by `decide`.
         self.similarity = self.by_text = NOT_NEAR
         self.least, self.basis = min_similarity, BY_TEXT

@@ -78,9 +78,10 @@ class Rule(ABC):
         Symmetric. A few microseconds.
         """
 
-    def compare_all(self, one: Fingerprint, others: Sequence[bytes]) -> list[Near]:
+    def compare_all(self, one: Fingerprint, others: Sequence[bytes], is_generic: bool = False) -> list[Near]:
         """Compare a fingerprint with others, each as ``Fingerprint.compared_bytes()`` gives it.
 
+        *is_generic* says that its title is that of pages that are not near-duplicates of each other.
         Return those that are near-duplicates by own parts, by all text, or by both. Raises ValueError for bytes that
         are no fingerprint.
         """
@@ -91,7 +92,7 @@ class Rule(ABC):
                 near.append(Near(place, found, found))
         return near
 
-    def nearest(self, one: Fingerprint, others: Sequence[bytes]) -> Nearest | None:
+    def nearest(self, one: Fingerprint, others: Sequence[bytes], is_generic: bool = False) -> Nearest | None:
         """Return the most alike of *others*, near-duplicate or not, of equals the first; arguments as above.
 
         None if there is none, or where only bits are compared.
@@ -118,7 +119,8 @@ class SimilarityRule(Rule):
     one template differ in a name and little else.
 
     Where the fingerprints have own parts (``SIMHASH_SITE_LEARNING``), these decide: see ``docs/concepts/text.rst``.
-    On sites that are known, 0.7 is enough for pages with equal titles: versions of one page. Pages whose structured
+    On sites that are known, 0.7 is enough for pages with equal titles, versions of one page, unless three clusters
+    have that title. Pages whose structured
     data names different things are different, unless fingerprints tell no difference.
 
     All these thresholds are relative to ``min_similarity``: a greater one never makes a pair near-duplicates, and
@@ -150,13 +152,13 @@ class SimilarityRule(Rule):
         measured = self._decided(a, b)
         return None if measured.similarity == NOT_NEAR else measured.similarity
 
-    def compare_all(self, one: Fingerprint, others: Sequence[bytes]) -> list[Near]:
+    def compare_all(self, one: Fingerprint, others: Sequence[bytes], is_generic: bool = False) -> list[Near]:
         """See `Rule.compare_all`. With the kernel some 50 nanoseconds each, in pure Python 10 to 20 microseconds."""
         if (look := self.native) is not None:
-            return [Near(*found) for found in look.compare(one.compared_bytes(), list(others))]
+            return [Near(*found) for found in look.compare(one.compared_bytes(), list(others), is_generic)]
         near = []
         for place, data in enumerate(others):
-            measured = self._decided(one, Fingerprint.from_compared_bytes(data))
+            measured = self._decided(one, Fingerprint.from_compared_bytes(data), is_generic)
             found = [
                 None if value == NOT_NEAR else value for value in (measured.similarity, measured.by_text)
             ]
@@ -164,15 +166,15 @@ class SimilarityRule(Rule):
                 near.append(Near(place, *found))
         return near
 
-    def nearest(self, one: Fingerprint, others: Sequence[bytes]) -> Nearest | None:
+    def nearest(self, one: Fingerprint, others: Sequence[bytes], is_generic: bool = False) -> Nearest | None:
         """See `Rule.nearest`. As long as compare_all(), and half a microsecond."""
         if (look := self.native) is not None:
-            found = look.nearest(one.compared_bytes(), list(others))
+            found = look.nearest(one.compared_bytes(), list(others), is_generic)
             return None if found is None else Nearest(*found[:3], BASES[found[3]], found[4])
         best = None
         for place, data in enumerate(others):
             its = Fingerprint.from_compared_bytes(data)
-            pair = Measured(one, its, self.min_similarity, self.max_distance)
+            pair = Measured(one, its, self.min_similarity, self.max_distance, is_generic)
             if pair.alike > (NOT_NEAR if best is None else best[0]):
                 best = pair.alike, place, pair
         if best is None:
@@ -187,8 +189,8 @@ class SimilarityRule(Rule):
         """The kernel's twin, None when pure Python compares."""
         return _native_look(self.min_similarity, self.max_distance)
 
-    def _decided(self, a: Fingerprint, b: Fingerprint) -> Measured:
-        measured = Measured(a, b, self.min_similarity, self.max_distance)
+    def _decided(self, a: Fingerprint, b: Fingerprint, is_generic: bool = False) -> Measured:
+        measured = Measured(a, b, self.min_similarity, self.max_distance, is_generic)
         decide(measured)
         return measured
 

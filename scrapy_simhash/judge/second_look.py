@@ -39,7 +39,7 @@ OTHER_TITLE = 0.25
 LONG_TEXT = 1_000
 UNKNOWN_SITE = 0.1
 #: Of versions of one page, with equal titles on sites that are known, half as much again, 0.7, if they have so many
-#: own tokens or the same words.
+#: own tokens or the same words. Not where the title is generic.
 VERSION = 1.5
 LEAST_VERSION = 50
 #: Own parts with fewer tokens are too short to find a copy by: they only confirm one.
@@ -92,7 +92,8 @@ def decide(pair: Measured) -> None:
         return
     is_equal = pair.keys == EQUAL_KEY or pair.keys == NO_KEY
     is_doubtful = one in (UNKNOWN, DOUBTFUL) or other in (UNKNOWN, DOUBTFUL)
-    if is_equal and not is_doubtful and (fewer >= LEAST_VERSION or pair.has_same_words):
+    has_version = is_equal and not is_doubtful and not pair.is_generic
+    if has_version and (fewer >= LEAST_VERSION or pair.has_same_words):
         pair.least = 1 - VERSION * leeway
     pair.similarity = pair.estimate if pair.estimate >= pair.least else NOT_NEAR
     # A known site repeats nothing of a WHOLE page: so text that it shares with an UNKNOWN one is no site's text.

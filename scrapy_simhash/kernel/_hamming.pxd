@@ -64,7 +64,7 @@ cdef extern from "second_look.h" nogil:
     ctypedef struct measured:
         double min_similarity
         int reach
-        bint has_sketches, has_own_parts, is_other_thing, has_same_words, has_same_text
+        bint is_generic, has_sketches, has_own_parts, is_other_thing, has_same_words, has_same_text
         int keys
         int distance, own_distance
         double estimate, own_estimate

@@ -29,6 +29,7 @@ class Postings:
         nearby: int,
         recent: Mapping[int, ContentRow],
         read: Callable[[int], ContentRow | None],
+        generic_from: int,
         explains: bool,
     ) -> tuple[
         int, tuple[int, ...], bool, tuple[int, bool, int, float, tuple[float, int, float] | None] | None
@@ -56,8 +57,12 @@ class SecondLook:
     def __init__(
         self, decide: object, threshold: object, min_similarity: float, reach: int, part: int
     ) -> None: ...
-    def compare(self, one: bytes, others: list[bytes]) -> list[tuple[int, float | None, float | None]]: ...
-    def nearest(self, one: bytes, others: list[bytes]) -> tuple[int, float, float, int, float] | None: ...
+    def compare(
+        self, one: bytes, others: list[bytes], is_generic: bool
+    ) -> list[tuple[int, float | None, float | None]]: ...
+    def nearest(
+        self, one: bytes, others: list[bytes], is_generic: bool
+    ) -> tuple[int, float, float, int, float] | None: ...
 
 class Rows(PureRows):
     def __init__(self, door: Any) -> None: ...
@@ -68,6 +73,7 @@ class Rows(PureRows):
         look: SecondLook,
         most: int,
         nearby: int,
+        generic_from: int,
         explains: bool,
     ) -> tuple[Claim, int | None] | None: ...
 

@@ -118,9 +118,20 @@ ctypedef void (*decision)(measured *pair) noexcept nogil
 ctypedef double (*measure)(measured *pair) noexcept nogil
 
 
+cdef enum:
+    # No page is compared with more contents.
+    MOST = 64
+    # Where the title key is in a fingerprint.
+    TITLE_AT = 8 + 112
+    TITLE_BYTES = 16
+
+
 cdef struct choice:
     # A new page, and of the contents that it was compared with the one that it repeats, or the most alike.
     Print page
+    # The clusters that have its title, and how many of them make it generic.
+    uint64_t titled[MOST]
+    int n_titled, generic_from
     measured pair, chosen
     bint is_near, agrees_by_text
     double alike
@@ -145,11 +156,12 @@ cdef class SecondLook:
         self.threshold = <measure>PyCapsule_GetPointer(threshold, PyCapsule_GetName(threshold))
         self.pair.min_similarity, self.pair.reach, self.part = min_similarity, reach, part
 
-    def compare(self, bytes one not None, list others not None):
+    def compare(self, bytes one not None, list others not None, bint is_generic):
         """Return (place, similarity, similarity by all text) of those of *others* that are near by either of the two."""
         cdef Print of_one, of_other
         cdef measured pair = self.pair
         cdef Py_ssize_t place
+        pair.is_generic = is_generic
         self._read(&of_one, one)
         near = []
         for place in range(len(others)):
@@ -161,12 +173,13 @@ cdef class SecondLook:
                              pair.by_text if pair.by_text >= 0 else None))
         return near
 
-    def nearest(self, bytes one not None, list others not None):
+    def nearest(self, bytes one not None, list others not None, bint is_generic):
         """Return (place, similarity, threshold, basis, least) of the most alike one, of equals the first; None if there is none."""
         cdef Print of_one, of_other
         cdef measured pair = self.pair, found
         cdef Py_ssize_t place, best = -1
         cdef double similarity, greatest = -1
+        pair.is_generic = is_generic
         self._read(&of_one, one)
         for place in range(len(others)):
             self._read(&of_other, others[place])
@@ -188,10 +201,13 @@ cdef class SecondLook:
             raise ValueError(f"no fingerprint has {length} bytes")
         return 0
 
-    cdef int _begin(self, choice *of, const uint8_t *page, size_t length) except -1:
+    cdef int _begin(self, choice *of, const uint8_t *page, size_t length, int generic_from) except -1:
         """Begin to choose the content that a new page repeats."""
         of.pair, of.is_near, of.agrees_by_text, of.alike = self.pair, False, False, -1
-        return self._read_at(&of.page, page, length)
+        of.n_titled, of.generic_from = 0, generic_from
+        self._read_at(&of.page, page, length)
+        of.pair.is_generic = generic_from <= 0 and print_subject(&of.page) != NULL
+        return 0
 
     cdef int _meet(self, choice *of, uint64_t content, const uint8_t *data, size_t length) except -1:
         """Compare the page with one more content. Of near ones the most alike is chosen, then the nearest, the oldest."""
@@ -223,6 +239,17 @@ cdef class SecondLook:
         return self.threshold(&of.chosen), basis, least
 
 
+cdef void count_title(choice *of, uint64_t cluster, const uint8_t *data, size_t length) noexcept nogil:
+    """Count the cluster of a content if that has the title of the page: ``is_generic`` in ``store/candidates.py``."""
+    cdef const uint8_t *title = print_subject(&of.page)
+    if title == NULL or of.pair.is_generic or length < TITLE_AT + TITLE_BYTES:
+        return
+    if memcmp(title, data + TITLE_AT, TITLE_BYTES) == 0 and not is_among(cluster, of.titled, of.n_titled):
+        of.titled[of.n_titled] = cluster
+        of.n_titled += 1
+        of.pair.is_generic = of.n_titled >= of.generic_from
+
+
 cdef double alike_of(const measured *pair) noexcept nogil:
     """Return ``Measured.alike``."""
     if not pair.has_sketches:
@@ -245,11 +272,6 @@ cdef int add_hit(hit **hits, size_t *n, size_t *room, uint64_t key, const hit *l
     hits[0][n[0]].key = key
     n[0] += 1
     return 0
-
-
-# No page is compared with more contents.
-cdef enum:
-    MOST = 64
 
 
 cdef struct findings:
@@ -479,7 +501,7 @@ cdef class Postings:
         return 0
 
     def near(self, SecondLook look not None, bytes page not None, subject, size_t most, size_t nearby, recent, read,
-             bint explains):
+             int generic_from, bint explains):
         """Search for a page that is new, and choose: the native twin of ``LocalStore._find`` for such a one.
 
         *page* is a fingerprint as ``compared_bytes()`` gives it; *recent*, else *read*, has the ContentRow of a
@@ -491,15 +513,19 @@ cdef class Postings:
         cdef choice of
         cdef size_t i
         cdef bytes data
-        look._begin(&of, <const uint8_t *>PyBytes_AsString(page), len(page))
+        look._begin(&of, <const uint8_t *>PyBytes_AsString(page), len(page), generic_from)
         self._search(&of.page, self._value(subject), most, nearby, &found)
+        rows = []
         for i in range(found.n):
             row = recent.get(found.contents[i])
             if row is None:
                 row = read(found.contents[i])
             if row is not None:
                 data = row[3]
-                look._meet(&of, found.contents[i], <const uint8_t *>PyBytes_AsString(data), len(data))
+                rows.append((found.contents[i], data))
+                count_title(&of, row[0], <const uint8_t *>PyBytes_AsString(data), len(data))
+        for content, data in rows:
+            look._meet(&of, content, <const uint8_t *>PyBytes_AsString(data), len(data))
         values = tuple([found.values[i] for i in range(found.n_values)])
         chosen = None
         if of.is_near or of.alike >= 0:
@@ -962,7 +988,7 @@ cdef class Rows:
         return 0
 
     def claim(self, posting, Postings index not None, SecondLook look not None, size_t most,
-              size_t nearby, bint explains):
+              size_t nearby, int generic_from, bint explains):
         """Return the answer to a page that is new and has a sketch, now written, and by what its content is found.
 
         That is None if it repeats another's. None alone of any other page, with nothing done.
@@ -988,7 +1014,7 @@ cdef class Rows:
             rest >>= 8
         memcpy(print + 8, PyBytes_AsString(sketch), sketch_bytes)
         memcpy(print + 8 + sketch_bytes, PyBytes_AsString(own), own_bytes)
-        look._begin(&of, print, length)
+        look._begin(&of, print, length, generic_from)
         threshold = basis = least = miss = None
         same = None if text_hash is None else self.with_text(posting[2], text_hash)
         if same is not None and self._page(self._content(same).page).content != REMOVED:
@@ -1004,6 +1030,9 @@ cdef class Rows:
             of.agrees_by_text = True
         else:
             index._search(&of.page, self.subject_number(sketch), most, nearby, &found)
+            for i in range(found.n):
+                its = self._content(found.contents[i])
+                count_title(&of, its.page, <const uint8_t *>self.prints.at + its.print, its.length)
             for i in range(found.n):
                 its = self._content(found.contents[i])
                 look._meet(&of, found.contents[i], <const uint8_t *>self.prints.at + its.print, its.length)

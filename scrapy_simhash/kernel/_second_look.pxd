@@ -11,7 +11,8 @@ cdef int BY_BITS, BY_TEXT, BY_OWN_TEXT, BY_TITLE, BY_WORDS, BY_THING, BY_EQUAL_T
 cdef int BARE_DISTANCE, LONG_TEXT, LEAST_VERSION, SHORT_OWN_PART, FEW_TOKENS
 
 @cython.locals(
-    leeway=double, alike=double, one=int, other=int, fewer=int, is_near=cython.bint, is_doubtful=cython.bint, is_equal=cython.bint
+    leeway=double, alike=double, one=int, other=int, fewer=int, is_near=cython.bint, is_doubtful=cython.bint, is_equal=cython.bint,
+    has_version=cython.bint
 )
 cdef void decide(measured *pair) noexcept nogil
 @cython.locals(near=int, most=int, middle=int)

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from scrapy_simhash.index import HammingIndex, Match, ProbingIndex, SimhashIndex
 from scrapy_simhash.judge.rule import ClassicRule, Rule
-from scrapy_simhash.page.fingerprint import Fingerprint, compared_values, own_value, subject_number
+from scrapy_simhash.page.fingerprint import (
+    MINHASH_BYTES,
+    SKETCH_BYTES,
+    Fingerprint,
+    compared_values,
+    own_value,
+    subject_number,
+)
 
 #: Blocks where nobody says how many: ``SIMHASH_BLOCKS``.
 BLOCKS = 6
@@ -42,9 +50,17 @@ MOST_NEARBY = 256
 #: Fingerprints that are kept in memory, ready to compare, after they were compared once: some 3 to 6 MB.
 FINGERPRINTS = 10_000
 
+#: Where the title key is in what is compared.
+_TITLE = slice(8 + MINHASH_BYTES, 8 + SKETCH_BYTES)
+
 #: By which of its values a content is found, added up; 0 for none.
 BY_TEXT, BY_OWN_PART, BY_SUBJECT = 1, 2, 4
 BY_ALL = BY_TEXT | BY_OWN_PART | BY_SUBJECT
+
+
+#: A title that so many clusters of a scope have, of those that a page with it is compared with, is generic: as the
+#: name of a site or a section it says little about what a page says.
+GENERIC = 3
 
 
 class Search(NamedTuple):
@@ -115,6 +131,19 @@ def _both(same: list[int], subject: int, by_text: list[Match]) -> list[Match]:
     some = by_text[: max(half, MOST_COMPARED - len(same))]
     others = [Match(key, subject, 0) for key in same[: max(half, MOST_COMPARED - len(by_text))]]
     return list({match.key: match for match in (*others, *some)}.values())
+
+
+def is_generic(page: Fingerprint, contents: Iterable[tuple[int, bytes]], titled_elsewhere: int = 0) -> bool:
+    """Return whether the title of a page is generic.
+
+    *contents* are those that it is compared with: their clusters, and what `Fingerprint.compared_bytes` returned.
+    *titled_elsewhere* clusters with that title are in other stores.
+    """
+    title = page.sketch[MINHASH_BYTES:]
+    if not any(title):
+        return False
+    titled = {cluster for cluster, compared in contents if compared[_TITLE] == title}
+    return len(titled) + titled_elsewhere >= GENERIC
 
 
 def distance_of(page: Fingerprint, compared: bytes) -> int:

@@ -21,6 +21,7 @@ from scrapy_simhash.store.candidates import (
     FINGERPRINTS,
     distance_of,
     index_for,
+    is_generic,
     search,
     tell_crowd,
     values_by,
@@ -162,6 +163,9 @@ class LocalStore(Store):
     damage: Damage
     #: How many fingerprints can be found. Counted, since there may be as many indexes as sites.
     index_size = 0
+    #: How many clusters in other stores have the title of the page that is claimed next. Is set by who has several
+    #: stores for the pages of one scope.
+    titled_elsewhere = 0
 
     def __init__(self, header: Header, ledger: Ledger, damage: Damage, blocks: int = BLOCKS) -> None:
         super().__init__(header)
@@ -348,7 +352,9 @@ class LocalStore(Store):
             its = Fingerprint.from_compared_bytes(latest.compared)
             matches = with_latest(matches, former.content, its, fingerprint, index)
         rows = [(match.key, row) for match in matches if (row := self._content(match.key))]
-        near = self._rule.compare_all(fingerprint, [row.compared for _, row in rows])
+        clusters = [(row.page, row.compared) for _, row in rows]
+        has_generic_title = is_generic(fingerprint, clusters, self.titled_elsewhere)
+        near = self._rule.compare_all(fingerprint, [row.compared for _, row in rows], has_generic_title)
         kin = [
             Kin(*rows[place], distance_of(fingerprint, rows[place][1].compared), similarity)
             for place, similarity, _ in near
@@ -367,7 +373,7 @@ class LocalStore(Store):
         explained = None
         if self.explains:
             rows = rows if best is None else [(best.content, best.row)]
-            nearest = self._rule.nearest(fingerprint, [row.compared for _, row in rows])
+            nearest = self._rule.nearest(fingerprint, [row.compared for _, row in rows], has_generic_title)
             if nearest is not None:
                 place, alike, *_ = nearest
                 explained = nearest[2:]
@@ -382,7 +388,7 @@ class LocalStore(Store):
             fingerprint.compared_bytes(),
             subject_number(fingerprint.sketch),
             *(candidates.MOST_COMPARED, candidates.MOST_NEARBY),
-            *(self._recent, self._content, self.explains),
+            *(self._recent, self._content, candidates.GENERIC - self.titled_elsewhere, self.explains),
         )
         if chosen is not None and (chosen[1] or chosen[4]):
             content, is_near, distance, alike, explained = chosen

@@ -137,11 +137,14 @@ class MemoryStore(LocalStore):
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. With the kernel, one call of it."""
         if self._native is not None and self._look is not None:
             most, nearby = candidates.MOST_COMPARED, candidates.MOST_NEARBY
+            generic_from = candidates.GENERIC - self.titled_elsewhere
             scope = posting.scope
             index = self._indexes.get(scope)
             if index is None:
                 index = self._index(scope)
-            done = self._native.claim(posting, index.core, self._look, most, nearby, self.explains)
+            done = self._native.claim(
+                posting, index.core, self._look, most, nearby, generic_from, self.explains
+            )
             if done is not None:
                 claim, found_by = done
                 self._size += 1

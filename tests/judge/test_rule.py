@@ -295,6 +295,22 @@ def test_all_at_once_are_compared_as_each_alone(
     assert found == {place: rule.similarity(page, other) for place, other in enumerate(others)}
 
 
+@given(PAGES, st.lists(PAGES, max_size=20), st.sampled_from([SimilarityRule(), SimilarityRule(2, 0.9)]))
+def test_a_generic_title_makes_no_pair_near_and_python_and_the_kernel_agree(
+    page: Fingerprint, others: list[Fingerprint], rule: Rule
+) -> None:
+    compared = [other.compared_bytes() for other in others]
+    of_generic, of_others = (
+        rule.compare_all(page, compared, is_generic=True),
+        rule.compare_all(page, compared),
+    )
+    # Not even by all text.
+    assert set(of_generic) <= set(of_others)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("scrapy_simhash.judge.rule._native_look", lambda *of: None)
+        assert rule.compare_all(page, compared, is_generic=True) == of_generic
+
+
 @settings(max_examples=examples(200))
 @given(PAGES, st.lists(PAGES, max_size=8), st.sampled_from([SimilarityRule(), SimilarityRule(2, 0.9)]))
 def test_the_nearest_page_tells_by_which_setting_it_would_be_a_near_duplicate(

@@ -17,7 +17,7 @@ from scrapy_simhash.exceptions import StoreMismatch
 from scrapy_simhash.judge.measured import NOT_NEAR, Measured
 from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.notes import PAGE, RULES, SITE, TRUST, Note
-from scrapy_simhash.page.fingerprint import UNKNOWN, OwnPart
+from scrapy_simhash.page.fingerprint import UNKNOWN, WHOLE, OwnPart
 from scrapy_simhash.store import Claim, Header, Page, Posting, Visit, candidates
 from scrapy_simhash.store.local import LocalStore
 from scrapy_simhash.store.redis import RedisStore
@@ -36,6 +36,7 @@ from tests.store.cases import (
     url,
     whole,
 )
+from tests.store.naive import NaiveStore
 
 #: Visits in turn: a page, perhaps after its scope and a colon, and what it says: bits, F for FAR, or in quotes the
 #: text of a page too short for a fingerprint; then the page that it repeats and how far from that it is, if any.
@@ -278,6 +279,47 @@ class StoreContract(ABC):
         for key, first in (("f", None), ("g", "f"), ("b", "f")):
             claim = careful.claim(posting(key, content(0xABCDEF << 20, text=key), text_hash=2))
             assert claim.original == (first and url(first))
+
+    # --- Titles that several clusters have.
+
+    def test_a_title_that_three_clusters_have_says_little(self, careful: Any) -> None:
+        def known(text: str, edited: int = 0) -> Fingerprint:
+            value = int.from_bytes(text.encode() * 8, "big")
+            return replace(content(value, edited, text=text), own=OwnPart(WHOLE, 100).to_bytes())
+
+        version, copied = known("a", edited=60), known("a", edited=40)
+        for key in "ab":
+            careful.claim(posting(key, known(key)))
+            assert careful.look(posting("v", version)).original == url("a"), "equal titles, .74 in common"
+        # Another title, another scope, and one more page of a cluster.
+        careful.claim(posting("c", replace(content(FAR, subject="day pilots"), own=version.own)))
+        careful.claim(posting("d", known("d"), "x"))
+        careful.claim(posting("e", copied))
+        assert careful.look(posting("v", version)).original == url("a")
+        careful.claim(posting("f", known("f")))
+        assert careful.look(posting("v", version)).original is None
+        assert careful.look(posting("v", copied)).original == url("a")
+        careful.claim(posting("e", version))
+        assert careful.get(b"e").cluster != 0
+        careful.remove(b"e")
+        careful.remove(b"f")
+        assert careful.look(posting("v", version)).original == url("a")
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_where_few_titles_are_had_by_many_pages_answers_are_those_of_the_definition(
+        self, careful: Any, seed: int
+    ) -> None:
+        random, naive = Random(seed), NaiveStore(SECOND_LOOK)
+        generic = 0
+        for number in range(60):
+            text, subject = random.choice("abcdef"), random.choice(("night pilots", "day pilots"))
+            value = int.from_bytes(text.encode() * 8, "big") ^ random.randrange(8)
+            own = OwnPart(WHOLE, 100).to_bytes() if number % 4 else own_part(value, 20, text)
+            page = replace(content(value, random.choice((0, 20, 40, 60)), subject, text), own=own)
+            visit = posting(str(random.randrange(number + 1)), page, random.choice(("", "x")))
+            generic += naive.has_generic_title(visit)
+            assert careful.claim(visit) == naive.claim(visit)
+        assert generic > 10
 
     # --- Many that are like each other.
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from scrapy_simhash.judge.rule import Rule
+from scrapy_simhash.page.fingerprint import MINHASH_BYTES
 from scrapy_simhash.store import Claim, Page, Posting, Visit
 from scrapy_simhash.store.candidates import BY_OWN_PART, BY_TEXT, values_by
 
@@ -124,7 +125,9 @@ class NaiveStore:
         agrees = not posting.is_short and any(
             near.by_text is not None
             for other, page in self.originals
-            for near in self.rule.compare_all(posting.fingerprint, [other.fingerprint.compared_bytes()])
+            for near in self.rule.compare_all(
+                posting.fingerprint, [other.fingerprint.compared_bytes()], self.has_generic_title(posting)
+            )
             if self.pages[page] is not None and (other.scope, other.is_short) == (posting.scope, False)
         )
         is_decided = posting.is_short or self.with_text(posting) is not None
@@ -155,12 +158,26 @@ class NaiveStore:
                 for one in values_by(posting.fingerprint, found_by)
                 for its in values_by(other.fingerprint, found_by)
             )
-            alike = self.rule.similarity(posting.fingerprint, other.fingerprint)
+            near = self.rule.compare_all(
+                posting.fingerprint, [other.fingerprint.compared_bytes()], self.has_generic_title(posting)
+            )
+            alike = near[0].similarity if near else None
             if posting.is_short:
                 alike = None if distance else 1.0
             if alike is not None:
                 found.append((-alike, distance, number, page))
         return found
+
+    def has_generic_title(self, posting: Posting) -> bool:
+        """Return whether three clusters or more of its scope have the title of *posting*."""
+        title = posting.fingerprint.sketch[MINHASH_BYTES:]
+        titled = {
+            page
+            for other, page in self.originals
+            if (other.scope, other.is_short) == (posting.scope, False) and self.pages[page] is not None
+            if any(title) and other.fingerprint.sketch[MINHASH_BYTES:] == title
+        }
+        return len(titled) >= 3
 
     def get(self, key: bytes) -> Page | None:
         number = self.number(key)

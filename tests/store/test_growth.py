@@ -86,9 +86,11 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         counts[REACHED] += len(keys)
         return keys
 
-    def counted_comparison(self: SimilarityRule, one: Any, others: Sequence[bytes]) -> Any:
+    def counted_comparison(
+        self: SimilarityRule, one: Any, others: Sequence[bytes], is_generic: bool = False
+    ) -> Any:
         counts[COMPARED] += len(others)
-        return compare_all(self, one, others)
+        return compare_all(self, one, others, is_generic)
 
     async def counted_ask(self: Nodes, *command: Any) -> Any:
         # One page is asked about at a time: each command is a trip.

@@ -184,8 +184,8 @@ def _column(kind: Any, values: array[int]) -> Any:
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
 
 
-#: Pages after which a store makes place for another one: components are whole in one.
-_PAGES = 10_000
+#: Clusters in a batch.
+_CLUSTERS = 10_000
 
 
 class ComparePairs:
@@ -210,9 +210,10 @@ class ComparePairs:
 
 
 class JudgePages:
-    """Pages to `VERDICTS`: component, id, url, scope, value, text_hash, is_short, sketch, own.
+    """Pages to `VERDICTS`: component, id, url, scope, value, text_hash, is_short, sketch, own, titled_elsewhere.
 
-    By component and id. A store gets the pages of each component in their order, and says what it says in a crawl.
+    By component and id. A store for each component gets its pages in their order, and says what it says in a crawl;
+    *titled_elsewhere* clusters of other components have the title of a page.
     """
 
     def __init__(self, config: Config) -> None:
@@ -225,10 +226,11 @@ class JudgePages:
         numbers: list[int] = []
         for batch in batches:
             found = []
-            for component, id, url, scope, value, text_hash, is_short, sketch, own in rows_of(batch):
-                if component != last and len(ids) >= _PAGES:
+            for row in rows_of(batch):
+                component, id, url, scope, value, text_hash, is_short, sketch, own, titled_elsewhere = row
+                if component != last:
                     store, ids, numbers = MemoryStore(header, blocks), {}, []
-                last = component
+                last, store.titled_elsewhere = component, titled_elsewhere
                 key = url.encode("utf-8", "surrogatepass")
                 if key not in ids:
                     # The store counts pages as they come, too.
@@ -258,7 +260,7 @@ class GatherClusters:
         found = []
         for cluster in gathered(rows, preference):
             found.append(cluster)
-            if len(found) >= _PAGES:
+            if len(found) >= _CLUSTERS:
                 yield CLUSTERS.batch(found)
                 found = []
         yield CLUSTERS.batch(found)

@@ -266,6 +266,7 @@ class _Run:
 
     def _judge(self) -> None:
         engine, config = self._engine, self._config
+        self._step("titles", sql.TITLES)
         judged = self._between("judged")
         engine.write_mapped(judged, sql.JUDGED, JudgePages(config), VERDICTS, ("component", "id"))
         engine.view("simhash_judged", [judged])

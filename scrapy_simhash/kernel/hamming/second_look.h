@@ -18,7 +18,7 @@
 typedef struct {
     double min_similarity;
     int reach;
-    bool has_sketches, has_own_parts, is_other_thing, has_same_words, has_same_text;
+    bool is_generic, has_sketches, has_own_parts, is_other_thing, has_same_words, has_same_text;
     int keys;
     int distance, own_distance;
     double estimate, own_estimate;
@@ -42,7 +42,7 @@ uint64_t print_own(const Print *self);
 const uint8_t *print_subject(const Print *self);
 /* The bits by which the nearest values of two fingerprints differ, of text or own part: see store/candidates.py. */
 int print_distance(const Print *one, const Print *other);
-/* Sets what is measured of a pair, all but `min_similarity`, `reach` and the answer. 20 nanoseconds or so. */
+/* Sets what is measured of a pair, all but `min_similarity`, `reach`, `is_generic` and the answer. 20 nanoseconds or so. */
 void pair_measure(measured *self, const Print *one, const Print *other);
 
 #endif

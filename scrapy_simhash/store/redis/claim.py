@@ -49,20 +49,27 @@ class Comparison:
     def __init__(self, records: Records, replica: Replica, posting: Posting) -> None:
         self._records, self.replica, self._posting = records, replica, posting
         self._compared: dict[int, _Compared] = {}
+        self._has_generic_title = False
 
     async def kin(self, matches: list[Match], rule: Rule) -> list[tuple[Match, float]]:
         """Return the contents among *matches* that the page repeats, with their similarity, best first."""
-        page, compared = self._posting.fingerprint, self._compared
-        new = [match for match in matches if match.key not in compared]
+        page = self._posting.fingerprint
         if (rule.compares_sketches and page.sketch) or self.replica.has_own_values:
-            known = await self._fetch([match.key for match in new])
+            known = await self._fetch([match.key for match in matches])
         else:
             # Bits decide, and these are in the index.
-            known = {match.key: Fingerprint(match.value).compared_bytes() for match in new}
+            known = {match.key: (0, Fingerprint(match.value).compared_bytes()) for match in matches}
+        has_generic_title = candidates.is_generic(page, known.values())
+        if has_generic_title != self._has_generic_title:
+            # By what came meanwhile.
+            self._has_generic_title, self._compared = has_generic_title, {}
+        compared = self._compared
+        new = [match.key for match in matches if match.key not in compared]
         # A content that the server does not have any more is nobody's kin.
-        compared.update((match.key, _FAR) for match in new)
-        there = list(known.items())
-        for place, similarity, by_text in rule.compare_all(page, [data for _, data in there]):
+        compared.update((content, _FAR) for content in new)
+        there = [(content, known[content][1]) for content in new if content in known]
+        near = rule.compare_all(page, [data for _, data in there], has_generic_title)
+        for place, similarity, by_text in near:
             content, data = there[place]
             compared[content] = _Compared(similarity, by_text, distance_of(page, data))
         kin = []
@@ -81,7 +88,7 @@ class Comparison:
         page = self._posting.fingerprint
         match = Match(claim.content, 0, 0)
         with suppress(StoreUnavailable):
-            for data in (await self._fetch([claim.content])).values():
+            for _, data in (await self._fetch([claim.content])).values():
                 for _, similarity, _ in rule.compare_all(page, [data]):
                     if similarity is not None:
                         claim = claim._replace(distance=distance_of(page, data), similarity=similarity)
@@ -103,7 +110,8 @@ class Comparison:
             known = await self._fetch([match.key for match in matches])
             there = [match.key for match in matches if match.key in known]
             fingerprint = self._posting.fingerprint
-            nearest = rule.nearest(fingerprint, [known[key] for key in there])
+            compared = [known[key][1] for key in there]
+            nearest = rule.nearest(fingerprint, compared, self._has_generic_title)
             if nearest is None:
                 return claim
             place, _, threshold, decided_by, required = nearest
@@ -111,7 +119,7 @@ class Comparison:
                 return claim._replace(threshold=threshold, decided_by=decided_by, required=required)
             page, url = await self._records.origin(there[place])
             if url is not None and page != claim.cluster:
-                miss = NearMiss(url, distance_of(fingerprint, known[there[place]]), *nearest[1:])
+                miss = NearMiss(url, distance_of(fingerprint, compared[place]), *nearest[1:])
                 return claim._replace(near_miss=miss)
         return claim
 
@@ -120,19 +128,19 @@ class Comparison:
         known = await self._fetch([latest])
         if latest not in known:
             return matches
-        its = Fingerprint.from_compared_bytes(known[latest])
+        its = Fingerprint.from_compared_bytes(known[latest][1])
         return self.replica.with_latest(matches, latest, its, self._posting)
 
-    async def _fetch(self, contents: list[int]) -> dict[int, bytes]:
-        """Return what is compared of *contents*, by number. It never changes: little is asked for twice."""
+    async def _fetch(self, contents: list[int]) -> dict[int, tuple[int, bytes]]:
+        """Return cluster and what is compared of *contents*, by number. It never changes: little is asked twice."""
         compared = self.replica.compared(contents)
         missing = [content for content in contents if content not in compared]
         for number, content in (await self._records.contents(missing)).items():
             if content.scope != self._posting.scope:
                 self._records.damage.note(f"content {number}: it is in another scope than its event says")
                 continue
-            compared[number] = content.fingerprint.compared_bytes()
-            self.replica.keep_compared(number, compared[number])
+            compared[number] = content.page, content.fingerprint.compared_bytes()
+            self.replica.keep_compared(number, *compared[number])
         return compared
 
 
@@ -193,7 +201,7 @@ async def decide(records: Records, posting: Posting, is_look: bool, explains: bo
             if explains and matches:
                 claim = await comparison.explained(claim, matches, rule)
             if is_new and not is_look and found_by & candidates.BY_TEXT:
-                replica.keep_compared(claim.content, fingerprint.compared_bytes())
+                replica.keep_compared(claim.content, claim.cluster, fingerprint.compared_bytes())
             elif is_new and not is_look:
                 replica.note_crowd(posting.scope)
             return claim

@@ -16,8 +16,8 @@ from scrapy_simhash.store.redis.layout import CAME, DAMAGED, MARK_BYTES, encoded
 
 # From so many on, one call for all is faster than a call for each.
 _MANY = 8
-#: What is compared of contents, by the serial number of the replica that they are in, and their own.
-Compared = Recent[tuple[int, int], bytes]
+#: The cluster of contents, and what is compared, by the serial number of the replica that they are in, and their own.
+Compared = Recent[tuple[int, int], tuple[int, bytes]]
 _serials = count()
 
 
@@ -76,14 +76,14 @@ class Replica:
         """Tell the log, once for each *scope*, that a page of a crowd came."""
         tell_crowd(scope, self._rule.reach, self._crowded)
 
-    def compared(self, contents: Iterable[int]) -> dict[int, bytes]:
-        """Return what is compared of those contents that are here, by number."""
+    def compared(self, contents: Iterable[int]) -> dict[int, tuple[int, bytes]]:
+        """Return the cluster, and what is compared, of those contents that are here, by number."""
         kept, serial = self._compared, self._serial
         return {content: kept[serial, content] for content in contents if (serial, content) in kept}
 
-    def keep_compared(self, content: int, data: bytes) -> None:
-        """Keep what is compared of a content, until many others have come."""
-        self._compared[self._serial, content] = data
+    def keep_compared(self, content: int, cluster: int, data: bytes) -> None:
+        """Keep the cluster of a content, and what is compared, until many others have come."""
+        self._compared[self._serial, content] = cluster, data
 
     def of_scopes(self, scopes: Collection[bytes]) -> Replica:
         """Return a replica of the same store for *scopes* only, which knows nothing yet."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,7 +18,11 @@ from scrapy_simhash.files.engines import sql
 from scrapy_simhash.files.engines.sql import FOLLOWERS
 from scrapy_simhash.files.records import Record
 from scrapy_simhash.index.pairs import connected
+from scrapy_simhash.page.fingerprint import WHOLE, OwnPart, digest
+from scrapy_simhash.store import Header, MemoryStore
+from scrapy_simhash.store.sqlite.schema import signed
 from tests.files.engines.pages import answers_in, answers_of_dedup, pa, pages, rows_of, table_of
+from tests.store.cases import content, posting
 
 duckdb: Any = pytest.importorskip("duckdb")
 
@@ -74,6 +79,32 @@ def test_pages_of_a_scope_with_the_same_text_hang_together() -> None:
         connection.execute(f"CREATE TABLE simhash_firsts AS {sql.FIRSTS}")
         connection.execute("CREATE TABLE simhash_pairs (a BIGINT, b BIGINT)")
         assert sorted(connection.execute(sql.EDGES).fetchall()) == [(2, 0), (8, 0)]
+
+
+@many_queries
+@pytest.mark.parametrize("seed", range(2))
+def test_titles_that_several_clusters_have_say_as_little_as_in_a_crawl(tmp_path: Path, seed: int) -> None:
+    random, store = Random(seed), MemoryStore(Header())
+    titles = {text: random.choice(("night pilots", "day pilots", "boats")) for text in "abcdefghijkl"}
+    rows, answers = [], []
+    for id in range(120):
+        text = random.choice(list(titles))
+        value = int.from_bytes(text.encode() * 8, "big")
+        page = content(value, random.choice((0, 20, 40, 60)), titles[text], text)
+        page = replace(page, own=OwnPart(WHOLE, 100).to_bytes())
+        its_content = int.from_bytes(digest(repr(page.compared_bytes()))[:4], "big")
+        url = f"https://example.com/{id}"
+        its_page = (signed(value), None, False, page.sketch, page.own, its_content, id, None, None)
+        rows.append((id, url, "", "example.com", *its_page))
+        answers.append(store.claim(posting(str(id), page)).original)
+    with duckdb.connect() as connection:
+        connection.register("fingerprints", pa.Table.from_batches([sql.FINGERPRINTS.batch(rows)]))
+        result = deduplicate("SELECT * FROM fingerprints", tmp_path, connection=connection)
+    verdicts = sorted(rows_of(result, "verdicts"), key=lambda row: row["id"])
+    assert [row["simhash_duplicate_of"] for row in verdicts] == answers
+    # Without the column it is another answer.
+    found = [row for row in rows_of(result, "pairs") if row["similarity"] < 0.8]
+    assert any(answers[row["b"]] is None for row in found)
 
 
 @many_queries

@@ -74,9 +74,11 @@ class Site:
         self.most_compared = self._compared = 0
         compare_all = SimilarityRule.compare_all
 
-        def counted(rule: SimilarityRule, one: Fingerprint, others: Sequence[bytes]) -> list[Near]:
+        def counted(
+            rule: SimilarityRule, one: Fingerprint, others: Sequence[bytes], is_generic: bool
+        ) -> list[Near]:
             self._compared = len(others)
-            return compare_all(rule, one, others)
+            return compare_all(rule, one, others, is_generic)
 
         monkeypatch.setattr(SimilarityRule, "compare_all", counted)
 

@@ -45,14 +45,16 @@ async def test_of_many_identical_pages_at_once_exactly_one_is_new(shared: RedisS
 async def test_who_asks_again_compares_with_what_is_new_only(
     shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Each is near the others, and like none of them.
-    pages = [posting(str(bit), content(1 << bit, text=str(bit))) for bit in range(20)]
+    # Each is near the others, and like none of them. With one title all were compared again when it is generic.
+    pages = [posting(str(bit), content(1 << bit, text=str(bit), subject=f"pilot {bit}")) for bit in range(20)]
     compared = Counter[tuple[Fingerprint, bytes]]()
     compare_all = SimilarityRule.compare_all
 
-    def counted(rule: SimilarityRule, one: Fingerprint, others: Sequence[bytes]) -> list[Near]:
+    def counted(
+        rule: SimilarityRule, one: Fingerprint, others: Sequence[bytes], is_generic: bool
+    ) -> list[Near]:
         compared.update((one, other) for other in others)
-        return compare_all(rule, one, others)
+        return compare_all(rule, one, others, is_generic)
 
     monkeypatch.setattr(SimilarityRule, "compare_all", counted)
     async with opened(shared.url, prefix) as store:
