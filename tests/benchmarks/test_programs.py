@@ -40,6 +40,7 @@ SLOW: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "engines": ("--only duckdb --pages 1000", lambda found: found["duckdb"]["recall"] > 0.9),
     "stores_redis": ("--sizes 60 --claims 40 --concurrency 4 --scopes 8 --active 4 --pages 2 --shards 4 --rounds 1",
                      lambda found: len(found["60 pages"]["claims"]) == 3),
+    "soak": ("--pages 240 --step 80 --checked 160", lambda found: found["steps"][-1]["pages"] == 240),
     "plugin": ("--only time --pages 20 --generated --rounds 1",
                lambda found: found["shares"]["off / on"]["median"]),
 }  # fmt: skip
@@ -74,7 +75,7 @@ def test_a_program_runs(name: str, run: Run, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.usefixtures("no_pack")
 @pytest.mark.slow("starts processes and servers")
-@pytest.mark.skipif(version_info < (2, 14), reason="the download handler of plugin is a coroutine")
+@pytest.mark.skipif(version_info < (2, 14), reason="the download handlers are coroutines")
 @pytest.mark.parametrize("name", SLOW)
 def test_a_program_with_processes_runs(name: str, run: Run) -> None:
     pytest.importorskip({"engines": "duckdb", "stores_redis": "redis"}.get(name, "json"))

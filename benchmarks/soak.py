@@ -1,0 +1,323 @@
+"""Crawl a made-up web for as long as you like, with every feature on: what grows, and what is lost.
+
+    python benchmarks/soak.py --pages 30000
+    python benchmarks/soak.py --pages 2000000 --folder soak     # the same command goes on after an end or a kill
+    python benchmarks/soak.py --pages 300000 --store redis://127.0.0.1:6379/0
+
+One process crawls page after page through the real middlewares; a download handler makes each page from its number
+and the seed. Every host has 200 pages in one language of four: stories between the same boilerplate, print views,
+corrected versions, reprints of stories of an earlier host, and the days of a calendar without an event. From each
+tenth page a link with a session id leads to a page that was there before, so that URL rules have something to learn.
+
+Each ``--step`` pages a line goes to ``soak.jsonl`` in the folder, which is also how a later run knows where to go on:
+
+* ``microseconds``: processor time of a page, without the making of it; *growth* is the last step by the second one;
+* ``resident_bytes``, with the slope in bytes a page from the second step on, beside what a store is said to take;
+* ``files`` that are open, ``objects`` that Python's collector knows, bytes of the ``log``, of the ``store`` and
+  of the ``report``.
+
+The first ``--checked`` pages are judged once more by a detector, one after another: *differences* are pages with
+another status or original. *wrong* are near-duplicates of a page with another text; *missed* are copies that were
+called new. The program ends with status 1 if a page was lost, or if one was wrong or different.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+from time import process_time_ns
+from typing import Any
+
+# For a run as a file.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from scrapy import Request, Spider
+from scrapy.crawler import CrawlerProcess
+from scrapy.http import HtmlResponse, Response
+
+from benchmarks.lib.processes import alone, settled_bytes
+from benchmarks.lib.prose_site import etag_of
+from benchmarks.lib.report import arguments_of, progress, show
+from scrapy_simhash import Config, NearDuplicateDetector
+
+#: The files that this process has open, on Linux.
+FILES = Path("/proc/self/fd")
+PAGES_OF_A_HOST = 200
+#: Hosts that are crawled at a time, by turns.
+HOSTS = 8
+#: Sections of a host whose pages have the text of a page before.
+COPIES = ("print", "corrected", "agency")
+#: By language: its words without meaning of their own, and what other words are made of.
+LANGUAGES = {
+    "en": ("the of and in to was that with for at".split(), "ba dor el fin gu hal ki lo mar nes pu sta".split()),
+    "de": ("der die und in den von mit das war auf".split(), "ber gen stra hau lich wer tun mög feld ung".split()),
+    "fr": ("le de la et les des en un dans pour".split(), "mai son beau tre ville jour eau port nu ge".split()),
+    "zh": (list("的是在了和有这也不就"), list("山水船桥风雨城市港口夜灯钟木石春秋河海岛")),
+}  # fmt: skip
+SETTINGS = {
+    "SIMHASH_ACTION": "drop_items",
+    "SIMHASH_REVISIT_ACTION": "drop_items",
+    "SIMHASH_URL_RULES": "skip",
+    "SIMHASH_CONDITIONAL": True,
+    "SIMHASH_RECRAWL": "auto",
+    "SIMHASH_TEXT": True,
+    "SIMHASH_LIVE": "127.0.0.1:0",
+    "SIMHASH_ITEM_FIELDS": ["title", "url"],
+}
+
+
+class Web:
+    """Makes the pages of the web; *seed* says what is on them. One page takes as long as the next."""
+
+    #: Hosts between one and the next that has its stories too, in the same language.
+    AGENCY = HOSTS * len(LANGUAGES)
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._story = lru_cache(20 * HOSTS)(self._write)
+
+    def url(self, number: int) -> str:
+        """Return the URL of page *number*, from 0."""
+        turn, place = divmod(number, HOSTS * PAGES_OF_A_HOST)
+        index, lane = divmod(place, HOSTS)
+        host, kind, first = turn * HOSTS + lane, index % 10, index // 10 * 10
+        path = f"stories/{index}"
+        if kind == 6:
+            path = f"print/{first}"
+        elif kind == 7:
+            path = f"corrected/{first + 1}"
+        elif kind == 8 and host >= self.AGENCY:
+            path = f"agency/{first + 2}"
+        elif kind == 9:
+            path = f"calendar?day={index}"
+        return f"https://www.host-{host}.example/{path}"
+
+    def page(self, url: str) -> bytes:
+        """Return the page at *url*."""
+        host, section, _ = _parts(url)
+        language = list(LANGUAGES)[host % len(LANGUAGES)]
+        of, story = self.text_of(url)
+        title, body = self._story(of, story, language) if story is not None else ("Calendar", "")
+        return self._dressed(
+            title, body.replace("<p>", "<p>17 ", section == "corrected"), f"{host} menu", language
+        )
+
+    def text_of(self, url: str) -> tuple[int, int | None]:
+        """Return of which host and story the text of the page at *url* is; None for a day without a story."""
+        host, section, story = _parts(url)
+        return host - self.AGENCY * (section == "agency"), int(story) if story else None
+
+    def _dressed(self, title: str, body: str, menu: str, language: str) -> bytes:
+        links = "".join(
+            f'<a href="/sections/{n}">{w}</a> ' for n, w in enumerate(self._words(menu, language, 12))
+        )
+        legal = self._sentences(f"{menu} legal", language, 4)
+        return (
+            f"<!doctype html><html lang={language}><meta charset=utf-8><title>{title}</title><body><nav>{links}</nav>"
+            f"<main><h1>{title}</h1>{body}</main><div>{legal}</div></body></html>"
+        ).encode()
+
+    def _write(self, host: int, story: int, language: str) -> tuple[str, str]:
+        name = f"{host} {story}"
+        title = " ".join(self._words(f"{name} title", language, 4)).capitalize()
+        paragraphs = (self._sentences(f"{name} {n}", language, 3) for n in range(6))
+        return title, "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
+
+    def _sentences(self, name: str, language: str, count: int) -> str:
+        gap = "" if language == "zh" else " "
+        return gap.join(
+            gap.join(self._words(f"{name} {n}", language, 12)).capitalize() + ("。" if not gap else ".")
+            for n in range(count)
+        )
+
+    def _words(self, name: str, language: str, count: int) -> list[str]:
+        draw = Random(f"{self._seed} {name}")
+        common, parts = LANGUAGES[language]
+        return [
+            draw.choice(common) if draw.random() < 0.35 else "".join(draw.choices(parts, k=3))
+            for _ in range(count)
+        ]
+
+
+def _parts(url: str) -> tuple[int, str, str]:
+    """Return the number of a host, and the two parts of the path, the second may be empty."""
+    host, path = url.removeprefix("https://www.host-").split(".example/")
+    section, _, story = path.partition("?")[0].partition("/")
+    return int(host), section, story
+
+
+class WebHandler:
+    """A download handler that answers with the pages of the spider's web."""
+
+    lazy = False
+
+    def __init__(self, crawler: Any) -> None:
+        self._spider: SoakSpider = crawler.spider
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> WebHandler:
+        """Return the handler of *crawler*."""
+        return cls(crawler)
+
+    async def download_request(self, request: Request) -> Response:
+        """Return the page that the request is for, with an ETag."""
+        start = process_time_ns()
+        body = self._spider.web.page(request.url)
+        headers = {"Content-Type": "text/html", "ETag": etag_of(body)}
+        self._spider.making_ns += process_time_ns() - start
+        return HtmlResponse(request.url, headers=headers, body=body, request=request)
+
+    async def close(self) -> None:
+        """Do nothing: there is nothing to close."""
+
+
+class SoakSpider(Spider):
+    """Requests pages by their numbers, and writes a line of figures after each step."""
+
+    name = "soak"
+
+    def __init__(self, web: Web, folder: Path, numbers: range, step: int, checked: int) -> None:
+        super().__init__()
+        self.web, self.making_ns = web, 0
+        self.met: dict[str, tuple[str, str | None]] = {}
+        self._folder, self._numbers, self._step, self._checked = folder, numbers, step, checked
+        self.seen = self._wrong = self._missed = 0
+        self._spent = process_time_ns()
+
+    async def start(self) -> AsyncIterator[Request]:
+        """Yield a request for each page."""
+        for number in self._numbers:
+            yield Request(self.web.url(number), cb_kwargs={"number": number, "is_link": False})
+
+    def parse(self, response: Response, number: int, is_link: bool) -> Iterator[Any]:
+        """Compare the verdict with what is known of the page; yield an item and, now and then, links."""
+        result = response.meta["simhash_result"]
+        if number < self._checked and not is_link:
+            self.met[response.url] = result["status"], result["duplicate_of"]
+        yield {"url": response.url, "title": response.css("h1::text").get()}
+        if is_link:
+            return
+        if result["duplicate_of"] is not None:
+            self._wrong += self.web.text_of(result["duplicate_of"]) != self.web.text_of(response.url)
+        self._missed += result["status"] == "new" and _parts(response.url)[1] in COPIES
+        if number % 10 == 0 and number >= HOSTS * 20:
+            url = f"{self.web.url(number - HOSTS * 10)}?sid={number:x}"
+            yield Request(url, cb_kwargs={"number": number, "is_link": True})
+        self.seen += 1
+        if self.seen % self._step == 0:
+            self._write(number + 1)
+
+    def _write(self, pages: int) -> None:
+        now = process_time_ns()
+        line = {
+            "pages": pages,
+            "microseconds": (now - self._spent - self.making_ns) / self._step / 1000,
+            "resident_bytes": settled_bytes(),
+            "files": len(list(FILES.iterdir())) if FILES.exists() else None,
+            "objects": len(gc.get_objects()),
+            **{name: _size(self._folder / name) for name in ("log", "store", "report")},
+            "wrong": self._wrong,
+            "missed": self._missed,
+        }
+        with (self._folder / "soak.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        progress(f"{pages:,} pages, {line['microseconds']:.0f} microseconds a page ...")
+        self._spent, self.making_ns = process_time_ns(), 0
+
+
+def _size(path: Path) -> int:
+    """Return the bytes of a file, or of all files in a folder; 0 if it is not there."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def crawl(folder: Path, pages: int, options: dict[str, Any]) -> dict[str, tuple[str, str | None]]:
+    """Crawl from the last step that is written up to *pages*; return status and original of the checked pages."""
+    lines = steps(folder)
+    numbers = range(lines[-1]["pages"] if lines else 0, pages)
+    process = CrawlerProcess(
+        {
+            "ADDONS": {"scrapy_simhash.Addon": 500},
+            "DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https"), WebHandler),
+            # What Scrapy itself keeps of each page would hide what the plugin keeps.
+            "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
+            "LOG_FILE": str(folder / "log"),
+            "LOG_LEVEL": "INFO",
+            "TELNETCONSOLE_ENABLED": False,
+            **SETTINGS,
+            "SIMHASH_STORE": options["store"] or f"{folder / 'store'}{os.sep}",
+            "SIMHASH_REPORT": str(folder / "report"),
+            **({} if options["store"] else {"SIMHASH_CHANGES": str(folder / "changes")}),
+        }
+    )
+    crawler = process.create_crawler(SoakSpider)
+    given = Web(options["seed"]), folder, numbers, options["step"], options["checked"]
+    process.crawl(crawler, *given)
+    process.start(install_signal_handlers=False)
+    assert isinstance(crawler.spider, SoakSpider)
+    stats = crawler.stats.get_stats() if crawler.stats else {}
+    faults = {name: count for name, count in stats.items() if "error" in name.lower()}
+    if faults or crawler.spider.seen != len(numbers):
+        raise RuntimeError(f"of {len(numbers):,} pages {crawler.spider.seen:,} came: {faults}")
+    return crawler.spider.met
+
+
+def steps(folder: Path) -> list[dict[str, Any]]:
+    """Return the lines that were written so far."""
+    file = folder / "soak.jsonl"
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()] if file.exists() else []
+
+
+def differences(web: Web, met: dict[str, tuple[str, str | None]]) -> list[str]:
+    """Return the pages of which a detector says something else, one page after another."""
+    detector = NearDuplicateDetector(Config())
+    found = []
+    for number in range(len(met)):
+        url = web.url(number)
+        verdict = detector.check(web.page(url), url)
+        expected = verdict.status.value, verdict.duplicate_of
+        if met[url] != expected:
+            found.append(f"{url}: {met[url]}, expected {expected}")
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the arguments, crawl, print tables or JSON."""
+    parser = arguments_of(__doc__)
+    parser.add_argument("--pages", type=int, default=30_000, help="how many in all (default: %(default)s)")
+    parser.add_argument(
+        "--step", type=int, default=5_000, help="pages of a line of figures (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--checked", type=int, default=2_000, help="pages judged again (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--store", help="a value of SIMHASH_STORE (default: a folder)")
+    parser.add_argument("--folder", type=Path, help="where to write and to go on (default: a temporary one)")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        met = alone(crawl, folder, options.pages, vars(options))
+        lines = steps(folder)
+    result: dict[str, Any] = {"steps": lines}
+    if len(lines) > 2:
+        second, last = lines[1], lines[-1]
+        grown = last["resident_bytes"] - second["resident_bytes"]
+        result["growth of the cost"] = last["microseconds"] / second["microseconds"]
+        result["memory, bytes a page"] = grown / (last["pages"] - second["pages"])
+    wrong = differences(Web(options.seed), met)
+    result["differences"] = len(wrong)
+    result["faults"] = wrong + [f"{line['wrong']} wrong" for line in lines[-1:] if line["wrong"]]
+    return show(__file__, options, arguments, result)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
