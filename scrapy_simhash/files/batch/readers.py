@@ -2,37 +2,47 @@
 
 A page is read by what its site says of its pieces, and that depends on all pages of the site before it. Another
 process reads it by what the site said some pages before. When all earlier pages are known, the site is asked again:
-only if it says something else by now, the page is read a second time, by that::
+only if it says something else by now, the page is read a second time, here, by that::
 
-    records  -->  read by workers  -->  in order: does the site say the same?  --> yes -->  learn, hand on
-                       ^                                   |
-                       `--------- by that answer -------- no
+    records  -->  chunks, read by workers  -->  in order: does the site say the same?  --> yes -->  learn, hand on
+                                                                  |                          |
+                                                                 no  -->  read again  -------'
 """
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from multiprocessing import get_context, parent_process
+from typing import TypeAlias, TypeVar
 
-from scrapy_simhash.files.batch.page import Fate, GivenSite, Page, PageReader, Step
-from scrapy_simhash.files.batch.pool import (
-    BATCH_TASKS,
-    Answer,
-    Pool,
-    ReadTask,
-    RuleTask,
-    Task,
-    answer,
-)
+from scrapy_simhash.exceptions import SimhashError
+from scrapy_simhash.files.batch.page import Fate, GivenSite, Page, PageReader, Read, Ruling, Step
 from scrapy_simhash.fingerprinter import KnownSite, Reading
 from scrapy_simhash.notes import Name, Note
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles
+from scrapy_simhash.recent import Recent
+from scrapy_simhash.scope import host_of
+from scrapy_simhash.verdict import Verdict
 from scrapy_simhash.waiting import finished
 
-#: Pages on their way, for each process, and how many bytes they have: what waits for a slow page takes memory.
-PAGES_AHEAD = 3 * BATCH_TASKS
-BYTES_AHEAD = 1 << 20
+#: Records that a worker gets at once, and bytes of pages after which it gets fewer.
+CHUNK_RECORDS, CHUNK_BYTES = 16, 1 << 20
+#: Chunks on their way for each process: enough to be busy while this one judges. What is read later is read by newer
+#: knowledge of its site, and needs less often to be read again.
+CHUNKS_AHEAD = 2
+
+_T = TypeVar("_T")
+
+
+class WorkerDied(SimhashError, RuntimeError):
+    """A process that read pages has ended before its work was done."""
 
 
 class Readers:
@@ -57,129 +67,172 @@ class Readers:
     def rule(self, steps: Iterable[Step]) -> Iterator[Step]:
         """Yield *steps* in their order; whether copies among them are protected is known then."""
         for step in steps:
-            if step.fate is Fate.COPY and step.page is not None and step.verdict is not None:
-                step.take(self._reader.rule_on(step.page, step.verdict))
+            if (copy := _copy(step)) is not None:
+                step.take(self._reader.rule_on(*copy))
             yield step
-
-
-class _Flight:
-    """A step on its way, and the ticket for what is waited for; None if it waits for nothing."""
-
-    __slots__ = ("size", "step", "ticket")
-
-    def __init__(self, step: Step, ticket: int | None) -> None:
-        self.step = step
-        self.ticket = ticket
-        self.size = 0 if step.page is None else len(step.page.page)
 
 
 class PooledReaders(Readers):
     """Reads in the processes of a pool."""
 
-    def __init__(self, pool: Pool, processes: int) -> None:
+    def __init__(self, reader: PageReader, pool: ProcessPoolExecutor, processes: int) -> None:
+        super().__init__(reader)
         self._pool = pool
-        self._pages_ahead = processes * PAGES_AHEAD
-        self._bytes_ahead = processes * BYTES_AHEAD
+        self._ahead = processes * CHUNKS_AHEAD
 
     def read(self, steps: Iterable[Step], sites: BatchSites | None) -> Iterator[Step]:
         """See `Readers.read`."""
-        pool = self._pool
-        flights: deque[_Flight] = deque()
-        unchecked: deque[_Flight] = deque()
-        given = None if sites is None else sites.given
-        size = 0
-        for step in steps:
-            ticket = None
-            if step.page is not None:
-                ticket = pool.submit(ReadTask(step.page, sites is not None, given))
-            flight = _Flight(step, ticket)
-            size += flight.size
-            flights.append(flight)
-            unchecked.append(flight)
-            # As early as it can be: what must be read again is read meanwhile.
-            while unchecked and (unchecked[0].ticket is None or pool.is_done(unchecked[0].ticket)):
-                self._check(unchecked.popleft(), sites)
-            while len(flights) > self._pages_ahead or size > self._bytes_ahead:
-                size -= flights[0].size
-                yield self._landed(flights, unchecked, sites)
-        while flights:
-            yield self._landed(flights, unchecked, sites)
+
+        def begun(chunk: Sequence[Step]) -> Future[list[Read | None]]:
+            pages = [step.page for step in chunk]
+            return self._pool.submit(_read_all, pages, None if sites is None else sites.known_of(pages))
+
+        for step, read in self._answered(steps, begun):
+            if step.page is not None and read is not None:
+                step.read = self._checked(step.page, read, sites)
+            yield step
 
     def rule(self, steps: Iterable[Step]) -> Iterator[Step]:
         """See `Readers.rule`."""
-        flights: deque[_Flight] = deque()
-        for step in steps:
-            ticket = None
-            if step.fate is Fate.COPY and step.page is not None and step.verdict is not None:
-                ticket = self._pool.submit(RuleTask(step.page, step.verdict))
-            flights.append(_Flight(step, ticket))
-            while flights and (
-                len(flights) > self._pages_ahead
-                or flights[0].ticket is None
-                or self._pool.is_done(flights[0].ticket)
-            ):
-                yield self._ruled(flights.popleft())
-        while flights:
-            yield self._ruled(flights.popleft())
 
-    def _landed(self, flights: deque[_Flight], unchecked: deque[_Flight], sites: BatchSites | None) -> Step:
-        """Return the first step, as soon as its page is read."""
-        flight = flights.popleft()
-        if unchecked and unchecked[0] is flight:
-            self._check(unchecked.popleft(), sites)
-        if flight.ticket is not None:
-            flight.step.read = self._pool.result(flight.ticket)
-        return flight.step
+        def begun(chunk: Sequence[Step]) -> Future[list[Ruling | None]]:
+            return self._pool.submit(_rule_on_all, [_copy(step) for step in chunk])
 
-    def _check(self, flight: _Flight, sites: BatchSites | None) -> None:
-        """Take the answer for the first page that is not checked, and have it read again if it must be."""
-        page = flight.step.page
-        if flight.ticket is None or page is None:
-            return
-        read = flight.step.read = self._pool.result(flight.ticket)
-        flight.ticket = None
+        for step, ruling in self._answered(steps, begun):
+            if ruling is not None:
+                step.take(ruling)
+            yield step
+
+    def _answered(
+        self, steps: Iterable[Step], begun: Callable[[Sequence[Step]], Future[list[_T]]]
+    ) -> Iterator[tuple[Step, _T]]:
+        """Yield *steps* in their order, each with what the workers say of it. Raises WorkerDied."""
+        flights: deque[tuple[Sequence[Step], Future[list[_T]]]] = deque()
+        chunks = _chunks(steps)
+        try:
+            while True:
+                for chunk in chunks:
+                    flights.append((chunk, begun(chunk)))
+                    if len(flights) > self._ahead:
+                        break
+                if not flights:
+                    return
+                chunk, future = flights.popleft()
+                yield from zip(chunk, future.result(), strict=True)
+        except BrokenProcessPool:
+            raise WorkerDied(
+                "a process that reads pages has ended before its work was done, for lack of memory perhaps: use fewer"
+                " processes"
+            ) from None
+
+    def _checked(self, page: Page, read: Read, sites: BatchSites | None) -> Read:
+        """Return what is read of *page* by what its site says now, and let the site learn."""
         reading = read.reading
         if sites is None or reading is None or not reading.pieces:
-            return
+            return read
         site = sites.of(page)
-        if site is not None:
-            answer = site.flags(reading.pieces)
-            if answer != read.answer:
-                self.read_again += 1
-                flight.ticket = self._pool.submit(ReadTask(page, True, GivenSite(answer)))
+        if site is not None and (answer := site.flags(reading.pieces)) != read.answer:
+            self.read_again += 1
+            read = self._reader.read(page, GivenSite(answer))
         # What it learns of is the same in both.
-        if sites.learn(page.url, reading):
-            self._pool.learned(page.url, reading.pieces, reading.fingerprint.sketch)
+        sites.learn(page.url, reading)
+        return read
 
-    def _ruled(self, flight: _Flight) -> Step:
-        if flight.ticket is not None:
-            flight.step.take(self._pool.result(flight.ticket))
-        return flight.step
+
+def _copy(step: Step) -> tuple[Page, Verdict] | None:
+    """Return what a ruling on a copy needs, None for what is none."""
+    is_copy = step.fate is Fate.COPY and step.page is not None and step.verdict is not None
+    return (step.page, step.verdict) if is_copy else None  # type: ignore[return-value]  # just seen
+
+
+def _chunks(steps: Iterable[Step]) -> Iterator[Sequence[Step]]:
+    chunk: list[Step] = []
+    size = 0
+    for step in steps:
+        chunk.append(step)
+        size += 0 if step.page is None else len(step.page.page)
+        if len(chunk) >= CHUNK_RECORDS or size >= CHUNK_BYTES:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
 
 
 @contextmanager
-def readers_of(
-    reader: PageReader, processes: int, sites: Callable[[], BatchSites | None]
-) -> Iterator[Readers]:
-    """Open readers in so many processes; one is this. *sites* are those by which pages are read at the moment."""
+def readers_of(reader: PageReader, processes: int) -> Iterator[Readers]:
+    """Open readers in so many processes; one is this, more are others."""
     if processes == 1:
         yield Readers(reader)
         return
+    # Started anew, not forked: the same on every system.
+    pool = ProcessPoolExecutor(processes, get_context("spawn"), _begin, (reader,))
+    try:
+        with _without_interrupts():
+            for _ in range(processes):
+                pool.submit(int)
+        yield PooledReaders(reader, pool, processes)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
-    def profile_of(url: str) -> bytes:
-        known = sites()
-        return SiteProfile().to_bytes() if known is None else known.profile_of(url)
 
-    def answer_here(task: Task) -> Answer:
-        known = sites()
-        return answer(reader, task, lambda page: None if known is None else known.of(page))
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Let a process be started that ignores Ctrl-C from its first moment on; only the main thread can see to that."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        with suppress(TypeError):  # a handler that Python did not set
+            signal.signal(signal.SIGINT, handler)
 
-    with closing(Pool(processes, reader, profile_of, answer_here)) as pool:
-        yield PooledReaders(pool, processes)
 
+# --- In a worker.
+
+_Profiles: TypeAlias = "Mapping[str, bytes] | None"
+_reader: PageReader
+
+
+def _begin(reader: PageReader) -> None:
+    global _reader
+    _reader = reader
+    # Ctrl-C is for the process that asks.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End when the process that asks has ended, however that was."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _read_all(pages: Sequence[Page | None], profiles: _Profiles) -> list[Read | None]:
+    """Read *pages* by the *profiles* of their hosts, None for a batch in which sites say nothing."""
+    nothing = None if profiles is None else GivenSite(None)
+    sites = {host: SiteProfile.from_bytes(data) for host, data in (profiles or {}).items()}
+    return [
+        None
+        if page is None
+        else _reader.read(page, None if page.is_text else sites.get(host_of(page.url), nothing))
+        for page in pages
+    ]
+
+
+def _rule_on_all(copies: Sequence[tuple[Page, Verdict] | None]) -> list[Ruling | None]:
+    return [None if copy is None else _reader.rule_on(*copy) for copy in copies]
+
+
+# --- Sites.
 
 #: Pages after which profiles go to the disk, if there is a place for them: fewer than there is room for.
 _KEPT_EVERY = 500
+#: Profiles that are kept as bytes for other processes, 64 MB at most; so many times their pages make them anew.
+_MOST_PACKED, _NEWS = 1_000, 1.1
 
 
 class BatchSites:
@@ -192,6 +245,7 @@ class BatchSites:
         self._profiles = profiles
         self._learns = learns
         self._learned = 0
+        self._packed: Recent[str, tuple[int, bytes]] = Recent(_MOST_PACKED)
         self.given = given
 
     @classmethod
@@ -208,19 +262,31 @@ class BatchSites:
         """Return by what *page* is read; plain text has no site."""
         return None if page.is_text else self.given or self._profiles.of(page.url)
 
-    def profile_of(self, url: str) -> bytes:
-        """Return the profile of the site of *url* as bytes."""
-        return self._profiles.of(url).to_bytes()
+    def known_of(self, pages: Iterable[Page | None]) -> dict[str, bytes]:
+        """Return the profiles of the hosts of *pages* that are known, as bytes by host."""
+        if self.given is not None:
+            return {}
+        urls = {host_of(page.url): page.url for page in pages if page is not None and not page.is_text}
+        profiles = {host: self._profiles.of(url) for host, url in urls.items()}
+        return {
+            host: self._packed_as(host, profile) for host, profile in profiles.items() if profile.is_known
+        }
 
-    def learn(self, url: str, reading: Reading | None) -> bool:
-        """Learn from a page, as a detector does, and return whether there was anything to learn."""
+    def _packed_as(self, host: str, profile: SiteProfile) -> bytes:
+        """Return *profile* as bytes, or as it was some pages ago: to make them takes as long as to read a page."""
+        pages, data = self._packed.get(host, (0, b""))
+        if not data or profile.pages >= pages * _NEWS:
+            pages, data = self._packed[host] = profile.pages, profile.to_bytes()
+        return data
+
+    def learn(self, url: str, reading: Reading | None) -> None:
+        """Learn from a page, as a detector does."""
         if not self._learns or reading is None or reading.fingerprint is None or not reading.pieces:
-            return False
+            return
         self._profiles.learn(url, reading.pieces, reading.fingerprint.sketch)
         self._learned += 1
         if self._learned % _KEPT_EVERY == 0:
             finished(self._profiles.share())
-        return True
 
 
 class _DiskNotes:

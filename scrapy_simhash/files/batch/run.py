@@ -382,11 +382,7 @@ class Run:
         def readers() -> Readers:
             # When the first page is to be read: all may be in the journal.
             if not opened:
-                opened.append(
-                    stack.enter_context(
-                        readers_of(self._reader, self._options.processes, lambda: self._sites)
-                    )
-                )
+                opened.append(stack.enter_context(readers_of(self._reader, self._options.processes)))
             return opened[0]
 
         if self._options.two_pass and self._sites is not None:
