@@ -6,7 +6,7 @@
 
 Whatever it is, its methods answer at once (`Waited`), so that no verb knows two kinds. What a signal raises hits
 whatever runs at that moment. In an event loop that may be anything, such as the task that reads answers for all
-others, which would take it for a fault of the connection: `HeldBack` lets signals wait there.
+others, which would take it for a fault of the connection: so signals wait there.
 
 A walk has an order in which another store can take all in. Originals differ from each other, whatever their order.
 What repeats one of them must come after it, and pages that were visited once came in just that order. The others are
@@ -24,12 +24,11 @@ from abc import ABC, abstractmethod
 from argparse import ArgumentParser, Namespace
 from asyncio import AbstractEventLoop, gather, new_event_loop
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from inspect import isawaitable
 from itertools import groupby, islice
 from pathlib import Path
-from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from scrapy_simhash.cli.streams import BYTE_ORDER_MARK, FAILED, Refused, warn
@@ -312,12 +311,8 @@ def _waiting(open_store: Callable[[], Store]) -> Iterator[Waited]:
     if not store.is_remote:
         yield Waited(store)
         return
-    loop, interrupts = new_event_loop(), HeldBack()
-    try:
-        yield Waited(store, loop, interrupts)
-    finally:
-        interrupts.release()
-        loop.close()
+    with closing(new_event_loop()) as loop:
+        yield Waited(store, loop)
 
 
 # One warning, and not what a crawl writes into its log: a line for each.
@@ -336,50 +331,21 @@ def left_out(place: Place, store: Waited) -> int:
     return FAILED
 
 
-_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
+#: What ends a run.
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
-class HeldBack:
-    """A context, to be entered again and again, in which signals wait; at its end the first of them is handled.
-
-    Outside of it, and after ``release``, they are handled as before.
-    """
-
-    def __init__(self) -> None:
-        """Take the place of the handlers that there are; only the main thread can do that."""
-        numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
-        # Others than functions ignore a signal, or end the process: they hit nothing.
-        self._handlers = {
-            number: handler for number in numbers if callable(handler := signal.getsignal(number))
-        }
-        self._is_inside = False
-        self._waiting: tuple[int, FrameType | None] | None = None
-        for number in self._handlers:
-            signal.signal(number, self._handle)
-
-    def release(self) -> None:
-        """Put the handlers back."""
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler)
-
-    def __enter__(self) -> None:
-        """Let signals wait."""
-        self._is_inside = True
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Handle what has waited."""
-        self._is_inside = False
-        if self._waiting is not None:
-            (number, frame), self._waiting = self._waiting, None
-            self._handle(number, frame)
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self._is_inside:
-            self._waiting = self._waiting or (number, frame)
-        else:
-            self._handlers[number](number, frame)
+@contextmanager
+def signals_waiting() -> Iterator[None]:
+    """Let signals wait, and be handled at the end; on Windows, which has no such thing, they are handled at once."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 #: Postings that are asked for at once.
@@ -392,22 +358,15 @@ class Waited:
     """A store whose methods answer at once, whatever it is: what is to be awaited runs to its end.
 
     It has what a `Store` has, and yields where that is iterated over asynchronously. A remote one runs in *loop*, one
-    coroutine after another, within *guard*, a context that is entered again and again: some 20 µs a call, beside a
-    round trip.
+    coroutine after another, while signals wait: some 20 µs a call, beside a round trip.
     """
 
     #: Not for whoever asks: there is nothing to wait for.
     is_remote = False
 
-    def __init__(
-        self,
-        store: Store,
-        loop: AbstractEventLoop | None = None,
-        guard: AbstractContextManager[None] | None = None,
-    ) -> None:
+    def __init__(self, store: Store, loop: AbstractEventLoop | None = None) -> None:
         self._store = store
         self._loop = loop
-        self._guard = nullcontext() if guard is None else guard
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._store, name)
@@ -461,7 +420,7 @@ class Waited:
     def _wait(self, answer: Coroutine[Any, Any, _T]) -> _T:
         if self._loop is None:
             return finished(answer)
-        with self._guard:
+        with signals_waiting():
             return self._loop.run_until_complete(answer)
 
 

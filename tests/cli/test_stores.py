@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_simhash import Fingerprint
-from scrapy_simhash.cli.stores import BATCH, HeldBack, Waited, walk
+from scrapy_simhash.cli.stores import BATCH, Waited, signals_waiting, walk
 from scrapy_simhash.judge.rule import Rule, SimilarityRule
 from scrapy_simhash.store import Header, MemoryStore, Posting, Store
 from tests.examples import examples
@@ -55,69 +55,23 @@ def test_pages_are_asked_for_at_once(loop: asyncio.AbstractEventLoop) -> None:
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send itself a signal there")
 
 
-@pytest.fixture
-def handled() -> Iterator[list[int]]:
-    """The numbers of SIGTERM and SIGINT as often as their handler is called."""
-    numbers: list[int] = []
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    for number in before:
-        signal.signal(number, lambda number, _: numbers.append(number))
-    yield numbers
-    for number, handler in before.items():
-        signal.signal(number, handler)
-
-
 @posix_only
-def test_signals_wait_inside_and_the_first_is_handled_at_the_end(handled: list[int]) -> None:
-    held = HeldBack()
-    for _ in range(2):
-        with held:
-            signal.raise_signal(signal.SIGTERM)
-            signal.raise_signal(signal.SIGINT)
-            assert not handled
-        assert handled == [signal.SIGTERM]
-        handled.clear()
-    held.release()
-
-
-@posix_only
-def test_outside_they_are_handled_at_once_and_afterwards_by_who_did_before(handled: list[int]) -> None:
-    handler = signal.getsignal(signal.SIGTERM)
-    held = HeldBack()
-    signal.raise_signal(signal.SIGTERM)
-    assert handled == [signal.SIGTERM]
-    held.release()
-    assert signal.getsignal(signal.SIGTERM) is handler
-
-
-@posix_only
-def test_what_a_handler_raises_comes_out_at_the_end() -> None:
+def test_signals_wait_inside_and_what_their_handler_raises_comes_out_at_the_end() -> None:
     # What started the tests may ignore interrupts, as a shell does for what it runs in the background.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    held, reached = HeldBack(), []
+    reached = []
 
     def interrupted() -> None:
-        with held:
+        with signals_waiting():
             signal.raise_signal(signal.SIGINT)
             reached.append("the end of the inside")
         reached.append("what follows")
 
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    held.release()
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
     signal.signal(signal.SIGINT, before)
-    assert reached == ["the end of the inside"]
-
-
-@posix_only
-def test_a_signal_that_was_ignored_stays_ignored() -> None:
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    held = HeldBack()
-    with held:
-        signal.raise_signal(signal.SIGHUP)
-    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-    held.release()
-    signal.signal(signal.SIGHUP, before)
+    assert reached == ["the end of the inside"] * 2
 
 
 KEYS = st.sampled_from("abcdefgh")
