@@ -3,8 +3,8 @@
 To read a page takes nearly all the time, to compare it hardly any. So only what was read is kept, and all verdicts
 are given anew from that: what comes out is the same as if nothing had happened, and no page is read twice.
 
-A line of JSON says what the batch is; after that comes an entry for each record, with its length and a checksum.
-What a kill has left of the last one is cut off.
+A line of JSON says what the batch is; after that comes a line for each record, a checksum and JSON. What a kill has
+left of the last one is cut off.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import os
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from struct import Struct, error
 from typing import IO, NamedTuple
 
 import xxhash
@@ -26,9 +25,6 @@ from scrapy_simhash.page.fingerprint import Fingerprint
 
 #: Bytes of entries that wait to be written: some hundred pages, which a kill loses.
 _BUFFER = 1 << 16
-_FRAME = Struct("<II")
-_HEAD = Struct("<BQBQIQHHIIHI")
-_HAS_READING, _HAS_FINGERPRINT, _HAS_HASH, _HAS_CANONICAL, _IS_KEPT = 1, 2, 4, 8, 16
 
 
 class JournalMismatch(SimhashError, ValueError):
@@ -115,8 +111,8 @@ class Journal:
     def add(self, entry: Entry) -> None:
         """Keep an entry, after all that were there."""
         self.is_empty = False
-        payload = _packed(entry)
-        self._file.write(_FRAME.pack(len(payload), zlib.crc32(payload)) + payload)
+        text = _packed(entry)
+        self._file.write(_checksum(text) + b" " + text)
 
     def close(self) -> None:
         """Leave the file for a later run."""
@@ -129,20 +125,12 @@ class Journal:
 
     def _read(self) -> Iterator[Entry]:
         end = self._file.tell()
-        while True:
-            head = self._file.read(_FRAME.size)
-            if len(head) < _FRAME.size:
-                break
-            size, checksum = _FRAME.unpack(head)
-            payload = self._file.read(size)
-            if len(payload) < size or zlib.crc32(payload) != checksum:
+        for line in iter(self._file.readline, b""):
+            checksum, _, text = line.partition(b" ")
+            if checksum != _checksum(text):
                 break
             end = self._file.tell()
-            try:
-                entry = _unpacked(payload)
-            except (ValueError, error):
-                break
-            yield entry
+            yield _unpacked(text)
         self._file.seek(end, os.SEEK_SET)
         self._file.truncate()
 
@@ -154,60 +142,31 @@ def _differences(theirs: object, ours: Mapping[str, object]) -> str:
     return f" ({', '.join(names)})" if names else ""
 
 
+def _checksum(text: bytes) -> bytes:
+    return f"{zlib.crc32(text):08x}".encode()
+
+
 def _packed(entry: Entry) -> bytes:
-    read = entry.read
-    reading = read.reading or Reading(None, None)
-    fingerprint = reading.fingerprint or Fingerprint(0)
-    flags = (
-        _HAS_READING * (read.reading is not None)
-        + _HAS_FINGERPRINT * (reading.fingerprint is not None)
-        + _HAS_HASH * (reading.text_hash is not None)
-        + _HAS_CANONICAL * (read.canonical is not None)
-        + _IS_KEPT * entry.is_kept
-    )
-    parts = (
-        fingerprint.sketch,
-        fingerprint.own,
-        reading.pieces,
-        _bytes(read.canonical or ""),
-        _bytes(entry.protected),
-        _bytes(entry.fault or read.fault),
-    )
-    return _HEAD.pack(
-        entry.part,
-        entry.digest,
-        flags,
-        fingerprint.value,
-        fingerprint.features,
-        reading.text_hash or 0,
-        *map(len, parts),
-    ) + b"".join(parts)
+    read, made = entry.read, None
+    if (reading := read.reading) is not None:
+        found = reading.fingerprint
+        made = [
+            reading.text_hash,
+            reading.pieces.hex(),
+            found and [found.value, found.features, found.sketch.hex(), found.own.hex()],
+        ]
+    facts = [
+        *(entry.part, entry.digest, entry.is_kept, entry.protected, entry.fault),
+        *(read.canonical, read.fault, made),
+    ]
+    return json.dumps(facts).encode() + b"\n"
 
 
-def _unpacked(data: bytes) -> Entry:
-    part, digest, flags, value, features, text_hash, *sizes = _HEAD.unpack_from(data)
-    pieces, start = [], _HEAD.size
-    for size in sizes:
-        pieces.append(data[start : start + size])
-        start += size
-    sketch, own, keys, canonical, protected, fault = pieces
-    fingerprint = Fingerprint(value, features, sketch, own) if flags & _HAS_FINGERPRINT else None
-    reading = Reading(fingerprint, text_hash if flags & _HAS_HASH else None, keys)
-    has_reading = flags & _HAS_READING
-    read = Read(
-        reading if has_reading else None,
-        canonical=canonical.decode("utf-8", "surrogatepass") if flags & _HAS_CANONICAL else None,
-        fault="" if has_reading else fault.decode("utf-8", "surrogatepass"),
-    )
-    return Entry(
-        part,
-        digest,
-        read,
-        bool(flags & _IS_KEPT),
-        protected.decode(),
-        fault.decode("utf-8", "surrogatepass"),
-    )
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
+def _unpacked(text: bytes) -> Entry:
+    part, digest, is_kept, protected, fault, canonical, unread, made = json.loads(text)
+    reading = None
+    if made is not None:
+        text_hash, pieces, found = made
+        fingerprint = found and Fingerprint(*found[:2], *map(bytes.fromhex, found[2:]))
+        reading = Reading(fingerprint, text_hash, bytes.fromhex(pieces))
+    return Entry(part, digest, Read(reading, canonical=canonical, fault=unread), is_kept, protected, fault)
