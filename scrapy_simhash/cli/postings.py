@@ -42,22 +42,6 @@ MOST_PIECES = BUCKET * MOST_BUCKETS
 #: Bytes of a key, or of a scope, that every store keeps.
 LONGEST_NAME = 0xFFFF
 
-#: Names in the line of a posting. What is in ``duplicate_of`` an import finds out by itself.
-_KNOWN_NAMES = frozenset(
-    (
-        "key",
-        "url",
-        "scope",
-        "value",
-        "sketch",
-        "own",
-        "short",
-        "text_hash",
-        "seen",
-        "delivered",
-        "duplicate_of",
-    )
-)
 _VALUE = re.compile(r"[0-9a-fA-F]{16}")
 _KEY = re.compile(r"(?:[0-9a-fA-F]{2})*")
 _BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"format"\s*:\s*"scrapy-simhash')
@@ -79,27 +63,9 @@ def header_line(header: Header) -> str:
 
 def posting_line(posting: Posting, duplicate_of: str | None = None) -> str:
     """Return the line of *posting*; *duplicate_of* is for people, and what is as usual is left out."""
-    fingerprint = posting.fingerprint
-    line: dict[str, Any] = {
-        "key": posting.key.hex(),
-        "url": posting.url,
-        "scope": posting.scope,
-        "value": fingerprint.hex,
-    }
-    if fingerprint.sketch:
-        line["sketch"] = b64encode(fingerprint.sketch).decode("ascii")
-    if fingerprint.own:
-        line["own"] = b64encode(fingerprint.own).decode("ascii")
-    if posting.is_short:
-        line["short"] = True
-    if posting.text_hash is not None:
-        line["text_hash"] = f"{posting.text_hash:016x}"
-    line["seen"] = written(posting.seen)
-    if not posting.is_delivered:
-        line["delivered"] = False
-    if duplicate_of is not None:
-        line["duplicate_of"] = duplicate_of
-    return f"{json.dumps(line)}\n"
+    line = {name: field.written(posting) for name, field in _FIELDS.items()}
+    line[_ORIGINAL] = duplicate_of
+    return f"{json.dumps({name: value for name, value in line.items() if value is not None})}\n"
 
 
 def begins_export(head: bytes) -> bool:
@@ -156,22 +122,13 @@ def parsed_posting(text: str, unknown: Counter[str] | None = None) -> Posting:
     """
     line = _object(text)
     if unknown is not None:
-        unknown.update(line.keys() - _KNOWN_NAMES)
-    key, url, scope = _field(line, "key", _key), _field(line, "url", _text), _field(line, "scope", _scope)
-    value = _field(line, "value", _value)
-    sketch, own = _field(line, "sketch", _sketch, b""), _field(line, "own", _own, b"")
+        unknown.update(line.keys() - {*_FIELDS, _ORIGINAL})
+    found = {name: _field(line, name, field.parsed, field.default) for name, field in _FIELDS.items()}
+    value, sketch, own = (found.pop(name) for name in ("value", "sketch", "own"))
     if own and not sketch:
         raise ValueError("has 'own' without 'sketch'")
-    return Posting(
-        key,
-        url,
-        scope,
-        Fingerprint(value, sketch=sketch, own=own),
-        _field(line, "short", _truth, False),
-        _field(line, "text_hash", _value, None),
-        _field(line, "seen", _seen),
-        _field(line, "delivered", _truth, True),
-    )
+    key, url, scope, *others = found.values()
+    return Posting(key, url, scope, Fingerprint(value, sketch=sketch, own=own), *others)
 
 
 class Export:
@@ -314,6 +271,38 @@ def _seen(value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63:
         return value
     return parsed(value)
+
+
+class _Field(NamedTuple):
+    """A field in the line of a posting."""
+
+    written: Callable[[Posting], Any]
+    """What stands in the line; None for what is as usual."""
+    parsed: Callable[[Any], Any]
+    default: Any = _REQUIRED
+
+
+def _in_base64(data: bytes) -> str | None:
+    return b64encode(data).decode("ascii") if data else None
+
+
+#: By their names, in the order of lines; but for the fingerprint, in that of `Posting`.
+_FIELDS = {
+    "key": _Field(lambda posting: posting.key.hex(), _key),
+    "url": _Field(lambda posting: posting.url, _text),
+    "scope": _Field(lambda posting: posting.scope, _scope),
+    "value": _Field(lambda posting: posting.fingerprint.hex, _value),
+    "sketch": _Field(lambda posting: _in_base64(posting.fingerprint.sketch), _sketch, b""),
+    "own": _Field(lambda posting: _in_base64(posting.fingerprint.own), _own, b""),
+    "short": _Field(lambda posting: posting.is_short or None, _truth, False),
+    "text_hash": _Field(
+        lambda posting: None if posting.text_hash is None else f"{posting.text_hash:016x}", _value, None
+    ),
+    "seen": _Field(lambda posting: written(posting.seen), _seen),
+    "delivered": _Field(lambda posting: None if posting.is_delivered else False, _truth, True),
+}
+#: Beside these: what an import finds out by itself.
+_ORIGINAL = "duplicate_of"
 
 
 #: The name in a line by which it is told from a posting; its value is the host.
