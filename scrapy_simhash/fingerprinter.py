@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
@@ -45,16 +45,6 @@ SCHEME = "web-3"
 
 
 _ANY_LANGUAGE = "en"
-
-
-class Vote(NamedTuple):
-    """What a feature of a page adds to its fingerprint."""
-
-    feature: str
-    """As it stands in the text; 16 hexadecimal digits for one that is nothing but bits."""
-    digest: bytes
-    """Its hash: 8 bytes, or 16 for 128 bits, big endian."""
-    weight: int
 
 
 class PageFingerprinter:
@@ -272,24 +262,20 @@ class PageFingerprinter:
         weights = scheme.weights(Page(document, root, url))
         return weights if len(weights) >= self.config.min_shingles else {}
 
-    def votes(self, document: Document, root: etree._Element | None = None, url: str = "") -> list[Vote]:
-        """Return all that decides the bits of a page; empty for one that is too short.
+    def weights(
+        self, document: Document, root: etree._Element | None = None, url: str = ""
+    ) -> dict[str, int]:
+        """Return the features of a page that decide its bits, with their weights; empty for one that is too short.
 
-        *root* and *url* are for schemes that have features of markup.
+        A feature is its text, or 16 hexadecimal digits. *root* and *url* are for schemes with features of markup.
         """
-        if self._scheme is None:
-            config = self.config
-            weights = features(document, config.shingle_size, config.min_shingles, config.mask_digits)
-            return [Vote(feature, digest(feature), weight) for feature, weight in weights.items()]
-        scheme = self._scheme
-        return [
-            Vote(
-                feature if isinstance(feature, str) else f"{feature:016x}",
-                scheme.bits_of(feature).to_bytes(max(8, scheme.width // 8), "big"),
-                weight,
-            )
-            for feature, weight in self._weights_by(scheme, document, root, url).items()
-        ]
+        if self._scheme is not None:
+            found = self._weights_by(self._scheme, document, root, url)
+            return {
+                name if isinstance(name, str) else f"{name:016x}": weight for name, weight in found.items()
+            }
+        config = self.config
+        return features(document, config.shingle_size, config.min_shingles, config.mask_digits)
 
     def is_near_duplicate(self, a: Fingerprint | None, b: Fingerprint | None) -> bool:
         """Tell whether two pages are near-duplicates, by the very rule of the detector. A few microseconds.

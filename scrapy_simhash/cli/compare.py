@@ -156,7 +156,7 @@ class PageReader:
         if posting is None:
             return read(read_page(name), self.fingerprinter, self._host, self._site)
         reading = Reading(None if posting.is_short else posting.fingerprint, posting.text_hash)
-        return Page(name, Document("", None, (), ()), reading, [], Counter(), is_stored=True)
+        return Page(name, Document("", None, (), ()), reading, {}, Counter(), is_stored=True)
 
 
 @contextmanager

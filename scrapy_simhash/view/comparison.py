@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from scrapy_simhash.config import setting_name
 from scrapy_simhash.display import printable
-from scrapy_simhash.fingerprinter import PageFingerprinter, Reading, Vote
+from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.judge.rule import Rule, rule_fields
 from scrapy_simhash.page.features import shingle_counts
@@ -27,7 +27,6 @@ from scrapy_simhash.page.fingerprint import (
     OwnPart,
     are_different,
     compare_keys,
-    leads,
     similarity,
 )
 from scrapy_simhash.page.language import normalize, tokenize
@@ -175,7 +174,7 @@ class Page(NamedTuple):
     name: str
     document: Document
     reading: Reading
-    votes: list[Vote]
+    weights: Mapping[str, int]
     """Of its features: shingles and words, by the default scheme. Empty for a page that is too short."""
     shingles: Counter[str]
     is_stored: bool = False
@@ -198,7 +197,7 @@ def read(
         fingerprinter.read_document(document, site or SiteProfile(), facts(root, url))
         if learns
         else fingerprinter.read(root, content_language=source.content_language),
-        fingerprinter.votes(document, root),
+        fingerprinter.weights(document, root),
         shingle_counts(document, config.shingle_size, config.mask_digits),
         site_text=site_text(document, site) if learns and site is not None else (),
     )
@@ -220,8 +219,7 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
         **dict.fromkeys(("titles", "decided_by", "required", "own_similarity")),
         "are_different_things": names_different_things(one, other),
         "changed_by": [],
-        "shingles": _shingles(*({vote.feature: vote.weight for vote in page.votes} for page in (a, b))),
-        "differing_bits": [],
+        "shingles": _shingles(a.weights, b.weights),
         "text": [
             {"a": left, "b": right}
             for left, right in aligned(
@@ -236,7 +234,6 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
     found["distance"] = hamming_distance(one.value, other.value)
     found["own_similarity"] = own_similarity(one, other)
     found["changed_by"] = list(_changes(rule, one, other))
-    found["differing_bits"] = list(_differing_bits(a, b, one.value ^ other.value))
     if one.sketch and other.sketch:
         found["titles"] = TITLES[compare_keys(one.sketch, other.sketch)]
         if nearest := rule.nearest(one, [other.compared_bytes()]):
@@ -326,25 +323,3 @@ def _shingles(ours: Mapping[str, int], theirs: Mapping[str, int]) -> dict[str, A
         "only_in_a": {"count": len(only[0]), "heaviest": heaviest(only[0])},
         "only_in_b": {"count": len(only[1]), "heaviest": heaviest(only[1])},
     }
-
-
-def _differing_bits(a: Page, b: Page, differing: int) -> Iterator[dict[str, Any]]:
-    """Yield the bits that differ, those first that fewest votes would have made equal.
-
-    A lead is the share of all votes by which a bit is 1, or 0 if it is negative.
-    """
-    if a.is_stored or b.is_stored:
-        return
-    shares = []
-    for page in (a, b):
-        total = sum(vote.weight for vote in page.votes)
-        shares.append([lead / total for lead in _leads(page.votes)])
-    bits = [bit for bit in range(len(shares[0])) if differing >> bit & 1]
-    for bit in sorted(bits, key=lambda bit: min(abs(share[bit]) for share in shares)):
-        yield {"bit": bit, "leads": [round(share[bit], 4) for share in shares]}
-
-
-def _leads(votes: Sequence[Vote]) -> Iterator[int]:
-    """Yield for every bit, the lowest first, by how much it is outweighed: see `leads`, which takes 64 at a time."""
-    for end in range(len(votes[0].digest), 0, -8):
-        yield from leads((vote.digest[end - 8 : end], vote.weight) for vote in votes)

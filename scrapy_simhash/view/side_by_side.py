@@ -24,7 +24,7 @@ LEFT_OUT = {
 }
 #: The features of two pages, by their key in a comparison.
 _KINDS = {"common": "in common", "only_in_a": "only in the first", "only_in_b": "only in the second"}
-#: Of each kind so many are shown, the heaviest, or those with the closest votes.
+#: Of each kind so many are shown, the heaviest.
 SHOWN = 6
 #: Paragraphs that differ are shown up to this number, and of those that only one page has so many lines.
 MOST_DIFFERING, ONE_SIDED = 20, 3
@@ -96,9 +96,6 @@ def lines(facts: Mapping[str, Any], width: int, has_colours: bool) -> Iterator[s
         yield from wrap(f"features {name}: {found['count']:,}: {heaviest}".rstrip(": "), width)
     for subjects, text in site_rows(facts):
         yield from wrap(f"text of the site ({subjects}): {text}", width, subsequent_indent="    ")
-    if facts["differing_bits"]:
-        told = (_bit(bit) for bit in facts["differing_bits"][:SHOWN])
-        yield from wrap(f"bits that differ, closest votes first: {', '.join(told)}", width)
 
 
 def _about(page: Mapping[str, Any]) -> Iterator[str]:
@@ -171,11 +168,6 @@ def _pieces(word: str, width: int) -> Iterator[str]:
     yield word
 
 
-def _bit(bit: Mapping[str, Any]) -> str:
-    ours, theirs = bit["leads"]
-    return f"{bit['bit']} ({ours:+.1%}, {theirs:+.1%})"
-
-
 def _columns(text: str) -> int:
     return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in text)
 
@@ -223,12 +215,6 @@ def _html(facts: Mapping[str, Any]) -> Iterator[str]:
     if site := list(site_rows(facts)):
         heads = ("on pages of so many subjects", "text")
         yield from _table("Text of the site", heads, ((subjects, escape(text)) for subjects, text in site))
-    if facts["differing_bits"]:
-        rows = (
-            (str(bit["bit"]), ", ".join(f"{lead:+.1%}" for lead in bit["leads"]))
-            for bit in facts["differing_bits"]
-        )
-        yield from _table("Bits that differ, closest votes first", ("bit", "leads of the votes for 1"), rows)
     yield "</body>\n</html>"
 
 
