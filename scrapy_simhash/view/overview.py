@@ -14,7 +14,6 @@ from scrapy_simhash.scope import host_of
 from scrapy_simhash.view.tallies import (
     Clusters,
     Example,
-    Floods,
     Likeness,
     Member,
     Parameters,
@@ -95,7 +94,6 @@ class Overview:
         self._similarity = _Histogram()
         self._clusters = Clusters(limits.clusters, limits.pages)
         self._savings = _Savings(limits.pages)
-        self._floods = Floods(limits.rows)
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Take *line*, with the keys of a report, of which only ``url`` and ``status`` must be there. Some 20 us."""
@@ -110,9 +108,8 @@ class Overview:
         self._timeline.add(line.get("time"), kind, url, first)
         found = likeness(line)
         self._savings.add(url, status, first, found.is_same_text, line.get("reason"), line.get("referer"))
-        is_first_visit = False
         if first is not None:
-            is_first_visit = self._clusters.add(first, Member(url, found), line.get("cluster"), preferred)
+            self._clusters.add(first, Member(url, found), line.get("cluster"), preferred)
             self._similarity.add(found, url, first, "near_duplicates")
         elif preferred is not None:
             self._clusters.prefer(url, preferred)
@@ -126,8 +123,6 @@ class Overview:
         self._patterns[host, pattern].add(url, first)
         self._patterns.trim()
         self._parameters.add(host, url, first or url)
-        if is_first_visit and first is not None:
-            self._floods.add(host, pattern, url, first)
 
     def _count(self, key: str, counter: Counter[str], value: str, url: str, first: str | None) -> None:
         if value not in counter and len(counter) >= MOST_VALUES:
@@ -156,7 +151,6 @@ class Overview:
             ),
             "parameters": self._parameters.as_list(ROWS),
             "similarity": self._similarity.as_dict(),
-            "floods": self._floods.as_list(ROWS),
             "savings": self._savings.as_dict(),
             "clusters": self._clusters.count,
             "largest_clusters": self._clusters.as_list(clusters),

@@ -60,7 +60,6 @@ _SECTIONS = {
     "patterns": ("URL patterns", "URL patterns", sections.patterns),
     "parameters": ("Parameters", "Query parameters", sections.parameters),
     "similarity": ("Similarity", "Similarity", sections.similarity),
-    "floods": ("Floods", "Floods", sections.floods),
     "rules": ("URL rules", "URL rules", sections.url_rules),
     "actions": ("Actions", "What was dropped, and what each action would drop", sections.actions),
     "protected": ("Protected", "Protected", sections.protected),
@@ -106,7 +105,6 @@ def _tiles(facts: Mapping[str, Any]) -> Iterator[str]:
         ("Near-duplicates", repeats, True, "clusters", True),
         ("Identical text", saved["identical"], True, "similarity", saved["identical"]),
         ("Clusters", facts["clusters"], False, "clusters", True),
-        ("Floods", len(facts["floods"]), False, "floods", facts["floods"]),
         ("Dropped, or in part", dropped, True, "actions", facts["action"]),
     ]
     yield '<ul class="tiles">'

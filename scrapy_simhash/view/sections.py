@@ -29,8 +29,8 @@ from scrapy_simhash.view.words import FATES, PROTECTED, SKIPPED
 _PAIRS = 5
 #: Share of all repeating pages in one cluster that is worth one.
 _LARGE = 0.2
-#: Pages of a cluster that are worth one.
-_MANY = 10
+#: Pages of such a cluster at least, and of any that is worth one.
+_MANY, _FLOOD = 10, 100
 #: The least similarity that is worth advising: below it pages are hardly alike.
 _LEAST = 0.5
 #: Sentences of each kind, at most.
@@ -41,8 +41,7 @@ def findings(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield the list of findings, nothing if there are none."""
     found = [
         *_idle_parameters(facts),
-        *_flood_sentences(facts),
-        *_large_cluster(facts),
+        *_large_clusters(facts),
         *_near_miss_sentences(facts),
     ]
     if found:
@@ -61,25 +60,16 @@ def _idle_parameters(facts: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _flood_sentences(facts: Mapping[str, Any]) -> Iterator[str]:
-    for flood in facts["floods"][:_MOST]:
-        yield (
-            f"{flood['pages']:,} URLs on <bdi>{shown(flood['host'])}</bdi> returned the same page, most of them like"
-            f" <code>{shown(flood['pattern'])}</code>. It may be a login page, an error page or a spider trap."
-            ' <a href="#floods">Examples</a>'
-        )
-
-
-def _large_cluster(facts: Mapping[str, Any]) -> Iterator[str]:
+def _large_clusters(facts: Mapping[str, Any]) -> Iterator[str]:
     repeats = facts["savings"]["near_duplicates"]
-    if not facts["largest_clusters"] or facts["floods"]:
-        return
-    largest = facts["largest_clusters"][0]
-    if largest["pages"] >= _MANY and largest["pages"] - 1 > _LARGE * repeats:
-        yield (
-            f"One cluster has {(largest['pages'] - 1) / repeats:.0%} of all near-duplicates: pages like"
-            f' <bdi>{shown(largest["first"])}</bdi>. <a href="#clusters">Look at it</a>'
-        )
+    for cluster in facts["largest_clusters"][:_MOST]:
+        pages, copies = cluster["pages"], cluster["pages"] - 1
+        if pages >= _FLOOD or (pages >= _MANY and copies > _LARGE * repeats):
+            yield (
+                f"{pages:,} URLs returned the same page, {copies / repeats:.0%} of all near-duplicates: pages like"
+                f" <bdi>{shown(cluster['first'])}</bdi>. It may be a login page, an error page or a spider trap."
+                ' <a href="#clusters">Look at it</a>'
+            )
 
 
 def _near_miss_sentences(facts: Mapping[str, Any]) -> Iterator[str]:
@@ -229,26 +219,6 @@ def similarity(facts: Mapping[str, Any]) -> Iterator[str]:
     heads = ("threshold", "near-duplicates", "near misses", "examples")
     ids = [bar.href for bar in reversed(made)]
     yield from folded("The same as a table, with examples to judge by eye", table(heads, rows, ids))
-
-
-def floods(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield which pages came under very many URLs."""
-    if not facts["floods"]:
-        yield '<p class="none">No page came under 100 URLs of a host or more.</p>'
-        return
-    rows = (
-        (
-            f"<bdi>{shown(flood['host'])}</bdi><br><code>{shown(flood['pattern'])}</code>",
-            flood["pages"],
-            link(flood["first"]) + "".join(f"<p>{link(url)}</p>" for url in flood["urls"][:3]),
-        )
-        for flood in facts["floods"]
-    )
-    yield (
-        '<p class="lede">One page under many URLs of a host. With <code>SIMHASH_URL_RULES = "skip"</code> a crawl'
-        " requests no more of URLs that bring nothing new.</p>"
-    )
-    yield from table(("host and most frequent pattern", "URLs", "the page, and some of its URLs"), rows, "f")
 
 
 def actions(facts: Mapping[str, Any]) -> Iterator[str]:

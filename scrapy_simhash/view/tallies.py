@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from heapq import nlargest
@@ -14,10 +13,6 @@ from scrapy_simhash.recent import Recent
 
 #: Characters of a URL that are kept; the same as Scrapy's URLLENGTH_LIMIT, beyond which it follows no link.
 LONGEST_URL = 2083
-#: URLs of a host that return the same page before that is called a flood.
-FLOOD_SIZE = 100
-#: URLs of a flood that are kept, and URL patterns that are counted.
-_FLOOD_URLS, _FLOOD_PATTERNS = 5, 20
 #: Members of a cluster that are kept beside the least alike one.
 _MEMBERS = 3
 #: Parameters of a URL beyond which it is left out: nobody can say then which of them matters.
@@ -243,15 +238,14 @@ class Clusters:
         """How many went."""
         return self._clusters.forgotten
 
-    def add(self, first: str, page: Member, number: object, preferred: str | None) -> bool:
-        """Take *page*, which repeats the page at *first*, in the cluster with *number*; tell if it had not before."""
+    def add(self, first: str, page: Member, number: object, preferred: str | None) -> None:
+        """Take *page*, which repeats the page at *first*, in the cluster with *number*."""
         if self._is_new(hash((first,))):
             self.count += 1
         cluster = self._clusters[first]
         cluster.number = number if type(number) is int else None
         cluster.preferred = preferred
-        is_first_visit = self._is_new(hash((first, page.url)))
-        if is_first_visit:
+        if self._is_new(hash((first, page.url))):
             cluster.pages += 1
             cluster.identical += page.found.is_same_text
             if len(cluster.members) < _MEMBERS:
@@ -259,7 +253,6 @@ class Clusters:
             elif page.found.least < (1.0 if cluster.least is None else cluster.least.found.least):
                 cluster.least = page
         self._clusters.trim()
-        return is_first_visit
 
     def prefer(self, first: str, preferred: str) -> None:
         """Note that *preferred* is the preferred URL of the cluster of *first*, if there is one."""
@@ -296,46 +289,6 @@ class Clusters:
                 ],
             }
             for first, cluster in self._clusters.largest(most)
-        ]
-
-
-# --- Floods: one page that came under many URLs of a host, found after the fact.
-
-
-@dataclass(slots=True)
-class _Flood(Row):
-    pages: int = 1
-    urls: list[str] = field(default_factory=list)
-    patterns: Counter[str] = field(default_factory=Counter)
-
-
-class Floods:
-    """Counts the pages of a cluster by host; when there are too many to count, the smaller half goes."""
-
-    def __init__(self, most: int) -> None:
-        self._counts: Rows[tuple[str, str], _Flood] = Rows(_Flood, most)
-
-    def add(self, host: str, pattern: str, url: str, first: str) -> None:
-        """Count the page at *url*, of *host*, which repeats the page at *first*, and was not counted before."""
-        count = self._counts[first, host]
-        count.pages += 1
-        if len(count.urls) < _FLOOD_URLS:
-            count.urls.append(url)
-        if pattern in count.patterns or len(count.patterns) < _FLOOD_PATTERNS:
-            count.patterns[pattern] += 1
-        self._counts.trim()
-
-    def as_list(self, most: int) -> list[dict[str, Any]]:
-        """Return the largest, as JSON has them, each with the pattern that most of its URLs have."""
-        return [
-            {
-                "host": host,
-                "pages": count.pages,
-                "first": first,
-                "pattern": count.patterns.most_common(1)[0][0],
-                "urls": count.urls,
-            }
-            for (first, host), count in self._counts.largest(most, least=FLOOD_SIZE)
         ]
 
 

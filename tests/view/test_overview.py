@@ -10,7 +10,7 @@ import pytest
 
 from scrapy_simhash.view.comparison import difference
 from scrapy_simhash.view.overview import LIVE, MOST_BARS, Limits, Overview
-from scrapy_simhash.view.tallies import FLOOD_SIZE, LONGEST_URL
+from scrapy_simhash.view.tallies import LONGEST_URL
 
 SITE = "https://example.com"
 TINY = Limits(pages=10, clusters=4, rows=4, urls=4)
@@ -129,15 +129,6 @@ def test_a_parameter_that_changes_nothing_is_told_from_one_that_does(
 ) -> None:
     found = facts(*lines)["parameters"]
     assert [(row["parameter"], row["same"], row["different"]) for row in found] == expected
-
-
-def test_a_flood_is_told_with_its_most_frequent_pattern() -> None:
-    lines = [copy(f"/day/{number}", "/login") for number in range(FLOOD_SIZE - 1)]
-    (flood,) = facts(new("/login"), *lines)["floods"]
-    assert (flood["host"], flood["pages"], flood["pattern"]) == ("example.com", FLOOD_SIZE, "/day/{number}")
-    assert facts(new("/login"), *lines[1:])["floods"] == []
-    # One URL that comes again and again is none.
-    assert facts(new("/login"), *([lines[0]] * FLOOD_SIZE))["floods"] == []
 
 
 # --- How alike.
