@@ -75,9 +75,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="learn what sites repeat from all pages before the first one is judged; takes twice as long",
     )
-    parser.add_argument(
-        "--restart", action="store_true", help="begin anew, whatever an interrupted run has left"
-    )
     add_json(parser, "write the counts as a JSON object")
 
 
@@ -169,8 +166,6 @@ def _journal(options: Namespace, what: Options) -> Iterator[Journal | None]:
         return
     path = Path(f"{options.output.rstrip('/')}.journal")
     with failing(f"write {path}"):
-        if options.restart:
-            path.unlink(missing_ok=True)
         journal = Journal(path, _facts(options, what))
     if journal.is_resumed and not journal.is_empty:
         warn(f"going on where an interrupted run stopped, by {path}")

@@ -235,7 +235,7 @@ def reading(options: Namespace, *places: str) -> Iterator[tuple[Inputs, BrokenRe
             # What is broken is written all the same, to the file of --broken.
             nothing = error
         except JournalMismatch as error:
-            raise Refused(f"{error}; to begin anew, use --restart") from error
+            raise Refused(f"{error}; to begin anew, delete it") from error
         except (RecordsChanged, WorkerDied) as error:
             raise FileError(str(error)) from error
     if nothing is not None:

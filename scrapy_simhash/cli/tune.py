@@ -70,10 +70,10 @@ class Pairs(NamedTuple):
     name: str
     pairs: list[Pair]
     """Each once: of a page that came again, what was found last."""
-    min_similarity: float | None
-    """By which the pages were compared; None where that is not known."""
     sampled: tuple[int, int] | None = None
     """How many were taken, and of how many; None for all."""
+    min_similarity: float | None = None
+    """By which a store has compared them; elsewhere the settings say it."""
 
 
 def source_words(options: Namespace) -> list[str]:
@@ -92,7 +92,7 @@ def pairs_from(options: Namespace, progress: Progress) -> Pairs:
     else:
         with open_input(options.source) as given:
             lines = Lines(given, progress.counting("reading", given.share))
-            found = _sampled(lines.name, pairs_of(lines), None)
+            found = _sampled(lines.name, pairs_of(lines))
     if not found.pairs:
         raise FileError(
             f"{found.name} has no pair with a threshold: no two pages were compared, or it was made with"
@@ -122,19 +122,19 @@ def _has_pages(options: Namespace) -> bool:
     return isinstance(line, dict) and "status" not in line
 
 
-def _sampled(name: str, pairs: Iterator[Pair], min_similarity: float | None) -> Pairs:
+def _sampled(name: str, pairs: Iterator[Pair]) -> Pairs:
     sample: Sample[Pair] = Sample(MOST_PAIRS)
     for pair in pairs:
         sample.add(" ".join(pair.key), pair)
     sampled = (len(sample), sample.seen) if sample.is_part else None
-    return Pairs(name, list(sample.values()), min_similarity, sampled)
+    return Pairs(name, list(sample.values()), sampled)
 
 
 def _of_store(place: Place, progress: Progress) -> Pairs:
     with place.reading() as store:
         rule = store.header.rule
         if not isinstance(rule, SimilarityRule):
-            return Pairs(place.shown, [], None)
+            return Pairs(place.shown, [])
         total = len(store)
 
         def pages(doing: str) -> Iterator[Page]:
@@ -153,7 +153,7 @@ def _of_store(place: Place, progress: Progress) -> Pairs:
     # Two pages may have one URL, as with POST requests.
     pairs = {pair.key: pair for pair in neighbours.pairs()}
     sampled = (len(sample), sample.seen) if sample.is_part else None
-    return Pairs(place.shown, list(pairs.values()), rule.min_similarity, sampled)
+    return Pairs(place.shown, list(pairs.values()), sampled, rule.min_similarity)
 
 
 def _of_pages(options: Namespace, progress: Progress) -> Pairs:
@@ -162,7 +162,7 @@ def _of_pages(options: Namespace, progress: Progress) -> Pairs:
     config = config_for(options)
     with closing(read([options.source], fields_of(options))) as records:
         lines = _lines_of_pages(records, config, progress.counting("reading pages", records.share))
-        return _sampled(options.source, pairs_of(lines), config.min_similarity)
+        return _sampled(options.source, pairs_of(lines))
 
 
 def _lines_of_pages(
@@ -227,9 +227,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="SOURCE",
         help=f"a report written with SIMHASH_REPORT (-: standard input); a store: {STORES}; or pages: {KINDS}",
     )
-    pages = parser.add_argument_group("reading pages")
-    add_fields(pages)
-    add_settings(pages)
+    add_fields(parser)
+    add_settings(parser, "the default settings, or those of the project or of the store")
     parser.add_argument(
         "--labels",
         metavar="CSV",
@@ -247,13 +246,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--precision", type=_share, default=0.95, metavar="P", help="the precision wanted (default: 0.95)"
     )
-    parser.add_argument(
-        "--min-similarity",
-        type=_share,
-        metavar="S",
-        help="SIMHASH_MIN_SIMILARITY of the crawl (default: that of the store or of the settings;"
-        f" for a report {Config.min_similarity})",
-    )
     add_json(parser)
 
 
@@ -266,8 +258,7 @@ def run(options: Namespace) -> int:
     with Progress() as progress:
         found = pairs_from(options, progress)
     pairs = found.pairs
-    if options.min_similarity is None:
-        options.min_similarity = found.min_similarity or Config.min_similarity
+    options.min_similarity = found.min_similarity or config_for(options).min_similarity
     labels = _labels(options.labels, is_new=bool(options.judge))
     if options.judge:
         # What was skipped is not asked again.

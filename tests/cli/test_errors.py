@@ -194,7 +194,6 @@ USAGE = {
     "find --distance": "-d/--distance: expected one argument",
     "dedup": "the following arguments are required: INPUT",
     "tune report.jsonl --precision 2": "must be above 0 and at most 1, got '2'",
-    "tune report.jsonl --min-similarity much": "must be above 0 and at most 1, got 'much'",
     "tune report.jsonl --judge 0": "must be a whole number above 0, got '0'",
 }
 

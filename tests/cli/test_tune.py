@@ -90,7 +90,7 @@ def judged(report: Path, labels: Path) -> None:
 def test_with_answers_it_names_the_setting(cli: Cli, report: Path, tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     judged(report, labels)
-    said = cli("tune", report, "--labels", labels, "--min-similarity", "0.6")
+    said = cli("tune", report, "--labels", labels, "-s", "SIMHASH_MIN_SIMILARITY=0.6")
     assert "in settings.py:\n  SIMHASH_MIN_SIMILARITY = 0.8\n" in said
     assert "<- as crawled" in next(line for line in said.splitlines() if line.startswith("0.60  "))
     said = cli("tune", report, "--labels", labels)
