@@ -60,7 +60,7 @@ from scrapy_simhash.exceptions import (
     failing,
 )
 from scrapy_simhash.files.records import Broken, Record, Records, read
-from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
+from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.notes import SITE
 from scrapy_simhash.scope import scope_function
 from scrapy_simhash.store import Header, Posting
@@ -269,17 +269,11 @@ def _take_pages(
 
     *key_of* returns what the page of a URL is known by; it raises Refused for what is none.
     """
-    fingerprinter, broken = PageFingerprinter(config), BrokenRecords()
-    read, seen = 0, [0]
+    broken, read, seen = BrokenRecords(), 0, 0
     detector: NearDuplicateDetector | None = None
 
-    def reading_of(record: Record) -> Reading:
-        if record.is_text and isinstance(record.page, str):
-            return fingerprinter.read_text(record.page)
-        kind, language = record.content_type, record.content_language
-        if detector is None:
-            return fingerprinter.read(record.page, content_type=kind, content_language=language)
-        return detector.read(record.page, record.url, content_type=kind, content_language=language)
+    def clock() -> float:
+        return seen
 
     try:
         for record in records:
@@ -296,20 +290,11 @@ def _take_pages(
             except Refused as error:
                 broken.say(record.place, str(error))
                 continue
-            seen[0] = int(time.time()) if record.seen is None else record.seen
-            reading = reading_of(record)
-            if reading.text_hash is None:
-                intake.counts["short"] += 1  # no store keeps a page that says nothing
-                intake.counts["pages"] += 1
-                continue
-            if detector is None:
-                # The first page that is stored: a store is made now, or asked what it knows of the site.
-                detector = NearDuplicateDetector(
-                    config, intake.store.as_store(), clock=lambda: seen[0], fingerprinter=fingerprinter
-                )
-                reading = reading_of(record)
+            seen = int(time.time()) if record.seen is None else record.seen
+            # For the first page: a store is made now, or asked what it knows of the site.
+            detector = detector or NearDuplicateDetector(config, intake.store.as_store(), clock)
             with intake.counting(record.url) as count:
-                verdict = detector.conclude(reading, record.url, key=key)
+                verdict = detector.conclude(_reading(record, detector), record.url, key=key)
                 count(verdict.last_seen is not None, verdict.duplicate_of, verdict.fingerprint is None)
     finally:
         # What was learned about sites since the store was told last.
@@ -322,11 +307,18 @@ def _take_pages(
     return broken.status
 
 
+def _reading(record: Record, detector: NearDuplicateDetector) -> Reading:
+    if record.is_text and isinstance(record.page, str):
+        return detector.fingerprinter.read_text(record.page)
+    kind, language = record.content_type, record.content_language
+    return detector.read(record.page, record.url, content_type=kind, content_language=language)
+
+
 @contextmanager
 def taking_in(place: Place, header: Header) -> Iterator[Intake]:
     """Open the store at *place* for fingerprints of *header*, in a run of its own.
 
-    A store that is not there is made when the first page comes, so that an import of nothing leaves no file. Whatever
+    A store that is not there is made when the first page comes, so that an import of none leaves no file. Whatever
     stops it, the message says what became of the pages before.
     """
     with ExitStack() as stack:
