@@ -13,7 +13,6 @@ from tests.crawls.spiders import Follower, path_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
     from scrapy_simhash.observers.changes import PageChange
@@ -23,18 +22,12 @@ class Reader(Follower):
     """Notes what meta and signal say of each page; its callback fails at *failing*, before it follows a link."""
 
     name = "reader"
+    hears = (("page_changed", page_changed),)
 
     def __init__(self, failing: str = "", asks_again: str = "", **arguments: Any) -> None:
         super().__init__(**arguments)
         self.failing = failing
         self.asks_again = asks_again
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Reader:
-        spider = super().from_crawler(crawler, *args, **kwargs)
-        assert isinstance(spider, Reader)
-        crawler.signals.connect(spider.page_changed, signal=page_changed)
-        return spider
 
     def page_changed(self, change: PageChange) -> None:
         self.notes.append({"signal": path_of(change.url), "change": change.change.value})

@@ -5,9 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.crawls.site import Site, serve
 from tests.store.server import RedisServer
 
 collect_ignore_glob = ["*spiders.py"]
+
+
+@pytest.fixture(scope="module")
+def site(request: pytest.FixtureRequest) -> Iterator[Site]:
+    """What serves the ``PAGES`` of a file of tests; one that needs more has a fixture of its own."""
+    with serve(request.module.PAGES) as site:
+        yield site
 
 
 @pytest.fixture

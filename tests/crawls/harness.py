@@ -17,12 +17,14 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pytest
 from scrapy import version_info
 
 from scrapy_simhash.kernel import VARIABLE
+
+Key = TypeVar("Key", str, int)
 
 ROOT = Path(__file__).parents[2]
 ENABLED = {"ADDONS": {"scrapy_simhash.Addon": 500}}
@@ -177,6 +179,11 @@ def crawl(*plans: Plan, reactor: str = "asyncio", order: str = "in turn") -> lis
         )
         for result in results
     ]
+
+
+def crawl_each(plans: Mapping[Key, Plan], *, reactor: str = "asyncio") -> dict[Key, Crawl]:
+    """Run *plans* one after another, and return what came of each by its name."""
+    return dict(zip(plans, crawl(*plans.values(), reactor=reactor), strict=True))
 
 
 def crawl_one(

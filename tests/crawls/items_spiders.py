@@ -62,17 +62,11 @@ class Shop(Visitor):
     """Yields of each page its title and its text as an item of the *kind* given, and notes what the signals say."""
 
     name = "shop"
+    hears = (("found", near_duplicate_item_found), ("dropped", signals.item_dropped))
 
     def __init__(self, kind: str = "dict", **arguments: Any) -> None:
         super().__init__(**arguments)
         self.kind = kind
-
-    @classmethod
-    def from_crawler(cls, crawler: Any, *arguments: Any, **keywords: Any) -> Shop:
-        spider = super().from_crawler(crawler, *arguments, **keywords)
-        crawler.signals.connect(spider.found, signal=near_duplicate_item_found)
-        crawler.signals.connect(spider.dropped, signal=signals.item_dropped)
-        return spider
 
     def parse(self, response: Response) -> Iterator[Any]:
         title = response.css("h1::text").get()

@@ -32,7 +32,7 @@ from scrapy_simhash.observers.floods import Flood
 from scrapy_simhash.signals import cluster_closed, flood_found, near_duplicate_found
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator
+    from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -65,6 +65,15 @@ class Visitor(scrapy.Spider):
     """Asks for *urls* in this order, with *meta* for all or ``metas[path]`` for one; yields an item a page."""
 
     name = "visitor"
+    #: Names of its methods, each with the signal that it hears.
+    hears: Sequence[tuple[str, object]] = ()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *arguments: Any, **keywords: Any) -> Self:
+        spider = super().from_crawler(crawler, *arguments, **keywords)
+        for name, heard in spider.hears:
+            crawler.signals.connect(getattr(spider, name), signal=heard)
+        return spider
 
     def __init__(
         self,
@@ -377,12 +386,7 @@ class Listener(Visitor):
     """Hears the signal with a handler that fails."""
 
     name = "listener"
-
-    @classmethod
-    def from_crawler(cls, crawler: Any, *arguments: Any, **keywords: Any) -> Listener:
-        spider = super().from_crawler(crawler, *arguments, **keywords)
-        crawler.signals.connect(spider.heard, signal=near_duplicate_found)
-        return spider
+    hears = (("heard", near_duplicate_found),)
 
     def heard(self) -> None:
         raise RuntimeError("cannot hear")
@@ -396,12 +400,7 @@ class Reader(Visitor):
     """Takes part in the reading of pages: notes where each is read. A tree's base is the URL of its page."""
 
     name = "reader"
-
-    @classmethod
-    def from_crawler(cls, crawler: Any, *arguments: Any, **keywords: Any) -> Reader:
-        spider = super().from_crawler(crawler, *arguments, **keywords)
-        crawler.signals.connect(spider.step_in, signal=signals.spider_opened)
-        return spider
+    hears = (("step_in", signals.spider_opened),)
 
     def step_in(self) -> None:
         middleware: Any = self.crawler.get_downloader_middleware(SimhashDownloaderMiddleware)
@@ -526,13 +525,7 @@ class Clusters(Visitor):
     """Notes what the signals say of clusters: which URL is preferred so far, and each cluster at the end."""
 
     name = "clusters"
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler, *args: Any, **arguments: Any) -> Self:
-        spider = super().from_crawler(crawler, *args, **arguments)
-        crawler.signals.connect(spider.found, signal=near_duplicate_found)
-        crawler.signals.connect(spider.cluster_closed, signal=cluster_closed)
-        return spider
+    hears = (("found", near_duplicate_found), ("cluster_closed", cluster_closed))
 
     def found(self, preferred: str | None) -> None:
         self.notes.append(preferred and path_of(preferred))
@@ -596,14 +589,7 @@ class Hearer(Follower):
 
     def __init__(self, style: str = "function", **arguments: Any) -> None:
         super().__init__(**arguments)
-        self.style = style
-
-    @classmethod
-    def from_crawler(cls, crawler: Any, *arguments: Any, **keywords: Any) -> Hearer:
-        spider = super().from_crawler(crawler, *arguments, **keywords)
-        heard = spider.heard if spider.style == "function" else spider.heard_later
-        crawler.signals.connect(heard, signal=signals.item_dropped)
-        return spider
+        self.hears = (("heard" if style == "function" else "heard_later", signals.item_dropped),)
 
     def heard(
         self, item: Any, response: Response, exception: scrapy.exceptions.DropItem, spider: scrapy.Spider
@@ -630,12 +616,7 @@ class Wanderer(Follower):
     """Follows all links, and notes the floods that the signal tells of."""
 
     name = "wanderer"
-
-    @classmethod
-    def from_crawler(cls, crawler: Any, *arguments: Any, **keywords: Any) -> Wanderer:
-        spider = super().from_crawler(crawler, *arguments, **keywords)
-        crawler.signals.connect(spider.note_flood, signal=flood_found)
-        return spider
+    hears = (("note_flood", flood_found),)
 
     def note_flood(self, flood: Flood, spider: Any) -> None:
         self.notes.append(

@@ -1,11 +1,9 @@
 """What each action does to a page that repeats another one, for every way to write a callback."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.crawls.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl
-from tests.crawls.site import Routes, Site, article, links, serve
+from tests.crawls.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl, crawl_each
+from tests.crawls.site import Routes, Site, article, links
 
 STYLES = ("generator", "async_generator", "list", "coroutine", "none")
 # What is scraped of: /first, with a link to /of-first; /copy, with a link to /of-copy.
@@ -18,16 +16,12 @@ SCRAPED = {
 CASES = [(style, action) for style in STYLES for action in SCRAPED]
 
 
-@pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
-    routes: Routes = {
-        "/first": article(0, before=links("/of-first")),
-        "/copy": article(0, before=links("/of-copy"), after="<p>Buy boats!</p>"),
-        "/of-first": article(1),
-        "/of-copy": article(2),
-    }
-    with serve(routes) as site:
-        yield site
+PAGES: Routes = {
+    "/first": article(0, before=links("/of-first")),
+    "/copy": article(0, before=links("/of-copy"), after="<p>Buy boats!</p>"),
+    "/of-first": article(1),
+    "/of-copy": article(2),
+}
 
 
 def plan(site: Site, action: str | None = None, *, spider: str = "Stylist", **arguments: object) -> Plan:
@@ -70,7 +64,7 @@ def by_meta(site: Site) -> dict[str, Crawl]:
     plans = {"off": plan(site, "drop_page", metas={"/copy": {"simhash": False}})}
     plans["unlisted"] = plan(site, "drop_page", metas={"/first": {"simhash": False}})
     plans["errback"] = plan(site, "drop_page", has_errback=True)
-    return dict(zip(plans, crawl(*plans.values()), strict=True))
+    return crawl_each(plans)
 
 
 def test_a_request_that_opts_out_is_neither_judged_nor_remembered(by_meta: dict[str, Crawl]) -> None:

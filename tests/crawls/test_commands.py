@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
 
@@ -10,7 +9,7 @@ import pytest
 from scrapy import version_info
 
 from tests.crawls.harness import scrapy
-from tests.crawls.site import Routes, Site, article, links, serve
+from tests.crawls.site import Routes, Site, article, links
 
 Outcome: TypeAlias = "subprocess.CompletedProcess[str]"
 
@@ -58,16 +57,12 @@ class TidesSpider(scrapy.Spider):
 '''
 
 
-@pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
-    # All three have the same text.
-    routes: Routes = {
-        "/front": article(0, before=links("/copy", "/other-copy")),
-        "/copy": article(0, title="The copy"),
-        "/other-copy": article(0),
-    }
-    with serve(routes) as site:
-        yield site
+#: All three have the same text.
+PAGES: Routes = {
+    "/front": article(0, before=links("/copy", "/other-copy")),
+    "/copy": article(0, title="The copy"),
+    "/other-copy": article(0),
+}
 
 
 @pytest.fixture(scope="module")

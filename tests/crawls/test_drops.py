@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from scrapy_simhash.cli.main import main
-from tests.crawls.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl, crawl_one
-from tests.crawls.site import Routes, Site, article, links, serve
+from tests.crawls.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl, crawl_each, crawl_one
+from tests.crawls.site import Routes, Site, article, links
 
 PROTECTED = "['listing', 'pagination', 'language', 'product']"
 
 
-@pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
-    routes: Routes = {
-        "/": article(3, before=links("/first", "/copy", "/copy-2")),
-        "/first": article(0),
-        "/copy": article(0, before=links("/of-copy", "/of-copies")),
-        "/copy-2": article(0, before=links("/of-copy-2")),
-        "/of-copy": article(1),
-        "/of-copies": article(2),
-        "/of-copy-2": article(4),
-    }
-    with serve(routes) as site:
-        yield site
+PAGES: Routes = {
+    "/": article(3, before=links("/first", "/copy", "/copy-2")),
+    "/first": article(0),
+    "/copy": article(0, before=links("/of-copy", "/of-copies")),
+    "/copy-2": article(0, before=links("/of-copy-2")),
+    "/of-copy": article(1),
+    "/of-copies": article(2),
+    "/of-copy-2": article(4),
+}
 
 
 def plan(site: Site, action: str, spider: str = "Follower", **settings: Any) -> Plan:
@@ -48,7 +43,7 @@ def crawls(site: Site) -> dict[str, Crawl]:
     plans["heard later"] = plans["heard"]._replace(
         arguments={**plans["heard"].arguments, "style": "coroutine"}
     )
-    done = dict(zip(plans, crawl(*plans.values()), strict=True))
+    done = crawl_each(plans)
     for outcome in done.values():
         assert outcome.complaints == []
     return done

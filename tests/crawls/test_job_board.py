@@ -15,7 +15,7 @@ from benchmarks.lib.shared_text.templates import JSON_LD, MICRODATA
 from scrapy_simhash.notes import SITE
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store.sqlite import SqliteStore
-from tests.crawls.harness import IN_ORDER, IN_THREADS, Crawl, crawl
+from tests.crawls.harness import IN_ORDER, IN_THREADS, Crawl, crawl, crawl_each
 from tests.crawls.harness import Plan as CrawlPlan
 from tests.crawls.site import Site, serve
 from tests.store.server import RedisServer
@@ -90,7 +90,7 @@ def crawls(board: Board) -> dict[str, Crawl]:
         "in threads": plan(board, EXTENSIONS=IN_THREADS),
         "not learning": plan(board, SIMHASH_SITE_LEARNING=False),
     }
-    return dict(zip(plans, crawl(*plans.values()), strict=True))
+    return crawl_each(plans)
 
 
 @pytest.mark.parametrize("way", ["learning", "at once", "in threads"])

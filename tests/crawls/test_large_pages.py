@@ -1,13 +1,12 @@
 """Large pages are read in a thread, and nothing else about them is different: on every kind of event loop."""
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.crawls.harness import IN_THREADS, Crawl, Plan, crawl, scrapy
-from tests.crawls.site import Routes, Site, article, large, serve
+from tests.crawls.harness import IN_THREADS, Crawl, Plan, crawl_each, scrapy
+from tests.crawls.site import Routes, Site, article, large
 from tests.crawls.test_reactors import REACTORS
 
 PAGES: Routes = {
@@ -18,12 +17,6 @@ PAGES: Routes = {
 }
 #: Every page that is not small is large.
 ANY = {"EXTENSIONS": IN_THREADS}
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
-    with serve(PAGES) as site:
-        yield site
 
 
 @pytest.fixture(scope="module", params=REACTORS)
@@ -42,7 +35,7 @@ def crawls(site: Site, reactor: str) -> dict[str, Crawl]:
         "patient, two large": Plan("PatientReader", ANY, one_and_a_late_one),
         "closing": Plan("ClosingReader", {}, one_and_a_late_one),
     }
-    return dict(zip(plans, crawl(*plans.values(), reactor=reactor), strict=True))
+    return crawl_each(plans, reactor=reactor)
 
 
 @pytest.mark.parametrize("name", ["pair", "pair, to be dropped"])

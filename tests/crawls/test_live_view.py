@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -14,7 +13,7 @@ import pytest
 from scrapy_simhash.cli.report import Lines, survey
 from scrapy_simhash.cli.streams import open_input
 from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Crawl, crawl_one, scrapy
-from tests.crawls.site import Routes, Site, article, serve
+from tests.crawls.site import Routes, Site, article
 
 PAGES: Routes = {"/": article(0), "/print": article(0), "/other": article(1), "/last?s=1": article(1)}
 ASKED: dict[str, dict[str, Any]] = {
@@ -27,12 +26,6 @@ ASKED: dict[str, dict[str, Any]] = {
     "deleted": {"path": "/", "method": "DELETE"},
     "tunnel": {"path": "/data.json", "headers": {"Host": "localhost:9999"}},
 }
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
-    with serve(PAGES) as site:
-        yield site
 
 
 class Looked(NamedTuple):

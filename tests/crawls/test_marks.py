@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import ast
 import csv
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_one
-from tests.crawls.site import Answer, Routes, Site, article, serve
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_each, crawl_one
+from tests.crawls.site import Answer, Routes, Site, article
 
 FIELD = {**IN_ORDER, "SIMHASH_ITEM_FIELD": "near_duplicate"}
 PATHS = ("/first", "/copy", "/other", "/copy-2")
 
 
-@pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
-    routes: Routes = {
-        "/first": article(0),
-        "/copy": article(0, title="Another title", after="<p>Buy boats!</p>"),
-        "/copy-2": article(0),
-        "/other": article(1),
-        "/file": Answer(b"%PDF-1.4", content_type="application/pdf"),
-    }
-    with serve(routes) as site:
-        yield site
+PAGES: Routes = {
+    "/first": article(0),
+    "/copy": article(0, title="Another title", after="<p>Buy boats!</p>"),
+    "/copy-2": article(0),
+    "/other": article(1),
+    "/file": Answer(b"%PDF-1.4", content_type="application/pdf"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +33,7 @@ def crawls(site: Site) -> dict[str, Crawl]:
         "field": Plan("Collector", FIELD, {"urls": urls[:3]}),
         "deaf": Plan("Listener", IN_ORDER, {"urls": urls[:2]}),
     }
-    return dict(zip(plans, crawl(*plans.values()), strict=True))
+    return crawl_each(plans)
 
 
 def test_no_crawl_logs_an_error(crawls: dict[str, Crawl]) -> None:

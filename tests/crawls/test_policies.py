@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from scrapy_simhash.action import Action
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_each
 from tests.crawls.site import Answer, Route, Site, article, edited, links, serve
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def plan(site: Site, case: Case) -> Plan:
 
 @pytest.fixture(scope="module")
 def crawls(site: Site) -> dict[str, Crawl]:
-    return dict(zip(CASES, crawl(*(plan(site, case) for case in CASES.values())), strict=True))
+    return crawl_each({name: plan(site, case) for name, case in CASES.items()})
 
 
 def check(done: Crawl, promised: Mapping[str, Promise]) -> None:

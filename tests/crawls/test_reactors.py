@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.crawls.harness import IN_ORDER, UNPROTECTED, WITHOUT_REACTOR, Crawl, Plan, crawl
+from tests.crawls.harness import IN_ORDER, UNPROTECTED, WITHOUT_REACTOR, Crawl, Plan, crawl_each
 from tests.crawls.site import Answer, Routes, article, links, serve
 
 REACTORS = ("asyncio", "select", WITHOUT_REACTOR)
@@ -43,7 +43,7 @@ def crawls(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
                 for style in ("generator", "async_generator", "coroutine")
             },
         }
-        return dict(zip(plans, crawl(*plans.values(), reactor=request.param), strict=True))
+        return crawl_each(plans, reactor=request.param)
 
 
 def test_verdicts_and_actions_are_the_same_on_every_reactor(crawls: dict[str, Crawl]) -> None:

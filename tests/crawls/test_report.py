@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, scrapy
-from tests.crawls.site import Answer, Routes, Site, article, links, serve
+from tests.crawls.site import Answer, Routes, Site, article, links
 from tests.docs.reader import DOCS, blocks
 
 #: Keys of a line that are marks of the same name; a line has null where there is no mark.
@@ -22,23 +21,19 @@ def naming(site: str, number: int = 0, after: str = "") -> str:
     return article(number, after=after).replace("<head>", f'<head><link rel="canonical" href="{site}">')
 
 
-@pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
-    routes: Routes = {
-        "/story?utm=mail": naming("/story"),
-        "/story?session=7": article(0, after="<p>Buy boats!</p>"),
-        "/story": naming("/story"),
-        "/liar": naming("/other"),
-        "/s": article(0),
-        "/other": article(1),
-        "/front": article(2, before=links("/story", "/copy", "/moved", "/boats.pdf", "/missing", "/other")),
-        "/copy": article(0),
-        "/moved": Answer(status=302, headers={"Location": "/print"}),
-        "/print": article(0, title="To be printed"),
-        "/boats.pdf": Answer(b"%PDF-1.4", content_type="application/pdf"),
-    }
-    with serve(routes) as site:
-        yield site
+PAGES: Routes = {
+    "/story?utm=mail": naming("/story"),
+    "/story?session=7": article(0, after="<p>Buy boats!</p>"),
+    "/story": naming("/story"),
+    "/liar": naming("/other"),
+    "/s": article(0),
+    "/other": article(1),
+    "/front": article(2, before=links("/story", "/copy", "/moved", "/boats.pdf", "/missing", "/other")),
+    "/copy": article(0),
+    "/moved": Answer(status=302, headers={"Location": "/print"}),
+    "/print": article(0, title="To be printed"),
+    "/boats.pdf": Answer(b"%PDF-1.4", content_type="application/pdf"),
+}
 
 
 class Told(NamedTuple):

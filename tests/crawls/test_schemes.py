@@ -1,13 +1,12 @@
 """Crawls with other schemes than the default one."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
-from tests.crawls.site import Routes, Site, article, serve
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl_each
+from tests.crawls.site import Routes, Site, article
 
 PAGES: Routes = {
     "/story": article(0),
@@ -22,12 +21,6 @@ SCHEMES = {
 
 
 @pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
-    with serve(PAGES) as site:
-        yield site
-
-
-@pytest.fixture(scope="module")
 def crawls(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Crawl]:
     folder = tmp_path_factory.mktemp("stores")
 
@@ -38,7 +31,7 @@ def crawls(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Cr
     plans = {name: plan(name, folder / name) for name in SCHEMES}
     plans["again"] = plan("moz", folder / "moz", SIMHASH_MIN_SIMILARITY=0.9)
     plans["mixed"] = plan("slides", folder / "moz")
-    return dict(zip(plans, crawl(*plans.values()), strict=True))
+    return crawl_each(plans)
 
 
 @pytest.mark.parametrize("name", SCHEMES)

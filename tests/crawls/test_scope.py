@@ -6,7 +6,7 @@ import pytest
 from magazine.server import SiteServer, serving
 from magazine.truth import Truth
 
-from tests.crawls.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl
+from tests.crawls.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl, crawl_each
 from tests.crawls.site import article, serve
 
 REPRINTED, PRINT_VIEW = "/boats/last-wooden-ferry", "/print/last-wooden-ferry"
@@ -28,7 +28,7 @@ def crawls(magazine: SiteServer) -> dict[str, Crawl]:
         scope: Plan("Visitor", {**IN_ORDER, "SIMHASH_SCOPE": scope}, {"urls": urls})
         for scope in ("crawl", "domain", "host")
     }
-    return dict(zip(plans, crawl(*plans.values()), strict=True))
+    return crawl_each(plans)
 
 
 def verdicts(done: Crawl) -> list[str]:

@@ -1,13 +1,12 @@
 """The rule in real crawls: a second look or none, edited copies, siblings of one template, captions."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from magazine.stories import load_stories
 
-from tests.crawls.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl
-from tests.crawls.site import Routes, Site, article, serve
+from tests.crawls.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl_each
+from tests.crawls.site import Routes, Site, article
 from tests.edits import edited
 
 STORY = "\n\n".join(block.text for block in load_stories()["en/chowder-argument"].blocks)
@@ -48,12 +47,6 @@ CAPTIONS = {
 
 
 @pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
-    with serve(PAGES) as site:
-        yield site
-
-
-@pytest.fixture(scope="module")
 def crawls(site: Site) -> dict[str, Crawl]:
     def plan(spider: str = "Visitor", **settings: Any) -> Plan:
         return Plan(spider, {**IN_ORDER, **settings}, {"urls": site.urls(*PAGES)})
@@ -65,7 +58,7 @@ def crawls(site: Site) -> dict[str, Crawl]:
         "narrow": plan(SIMHASH_MAX_DISTANCE="3"),
         "drop_page": plan(SIMHASH_ACTION="drop_page", **UNPROTECTED),
     }
-    return dict(zip(plans, crawl(*plans.values()), strict=True))
+    return crawl_each(plans)
 
 
 def test_no_crawl_logs_an_error(crawls: dict[str, Crawl]) -> None:

@@ -1,14 +1,14 @@
 """Ways to switch it on and off, and what a wrong setting does to a crawl."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import scrapy as scrapy_package
 
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, scrapy
-from tests.crawls.site import Site, article, serve
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_each, scrapy
+from tests.crawls.site import Site, article
 
 MARKS, ACTS = "scrapy_simhash.SimhashDownloaderMiddleware", "scrapy_simhash.SimhashSpiderMiddleware"
 DROPS = {"SIMHASH_ACTION": "drop_page"}
@@ -34,10 +34,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
-    with serve({"/first": article(0), "/copy": article(0), "/other": article(1)}) as site:
-        yield site
+PAGES = {"/first": article(0), "/copy": article(0), "/other": article(1)}
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +57,7 @@ def crawls(site: Site) -> dict[str, Crawl]:
         "no acts": plan({"SPIDER_MIDDLEWARES": {ACTS: None}}),
         "misspelt": plan({"SIMHASH_ACTON": "mark", "SIMHASH_XYZ": 1}),
     }
-    return dict(zip(plans, crawl(*plans.values()), strict=True))
+    return crawl_each(plans)
 
 
 @pytest.mark.parametrize("name", ["add-on", "custom_settings", "middlewares", "both", "misspelt"])

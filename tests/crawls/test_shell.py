@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
-import pytest
 from lxml.html import fromstring
 from scrapy import Request
 from scrapy.http import HtmlResponse, TextResponse
@@ -15,18 +14,12 @@ from scrapy.http import HtmlResponse, TextResponse
 from scrapy_simhash import PageFingerprinter, Reason, Status, Verdict
 from scrapy_simhash.shell import MOST, WIDTH, simhash
 from tests.crawls.harness import ENABLED, Plan, crawl, scrapy
-from tests.crawls.site import Site, article, edited, links, serve
+from tests.crawls.site import Site, article, edited, links
 
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
-    with serve(
-        {
-            "/first": article(0, before=links("/copy")),
-            "/copy": edited(article(0)),
-        }
-    ) as site:
-        yield site
+PAGES = {
+    "/first": article(0, before=links("/copy")),
+    "/copy": edited(article(0)),
+}
 
 
 def in_shell(folder: Path, settings: Mapping[str, object], code: str, url: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawls.harness import ENABLED, IN_ORDER, Crawl, Plan, crawl, crawl_one, scrapy
+from tests.crawls.harness import ENABLED, IN_ORDER, Crawl, Plan, crawl, crawl_each, crawl_one, scrapy
 from tests.crawls.site import Answer, Routes, Site, article, links, serve
 from tests.docs.reader import DOCS, blocks
 
@@ -206,7 +206,7 @@ def orders(site: Site) -> dict[int, Crawl]:
         )
         for order in (543, 41, 39)
     }
-    return dict(zip(plans, crawl(*plans.values()), strict=True))
+    return crawl_each(plans)
 
 
 def test_what_is_judged_is_the_very_response_that_the_spider_gets_but_for_orders_below_ours() -> None:

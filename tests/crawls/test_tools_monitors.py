@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.observers.url_rules.novelty import STOPPED_AFTER
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl_each
 from tests.crawls.site import Routes, article, links, serve
 from tests.docs.reader import DOCS, blocks
 
@@ -49,7 +49,7 @@ def crawls() -> dict[str, Crawl]:
             "StoreErrorsMonitor": Plan("Follower", moody, {"urls": site.urls("/")}),
             "UnjudgedMonitor": Plan("Follower", settings, {"urls": site.urls("/", *shells)}),
         }
-        return dict(zip(plans, crawl(*plans.values()), strict=True))
+        return crawl_each(plans)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl_each
 from tests.crawls.site import Routes, article, serve
 
 pytest.importorskip("scrapy_poet", reason="scrapy-poet is not installed")
@@ -31,7 +31,7 @@ def crawls() -> Iterator[dict[str, Crawl]]:
             "retry": Plan("tools_poet_spiders.Asking", SETTINGS, {**urls, "meta": drop_items}),
             "twofold": Plan("tools_poet_spiders.Twofold", SETTINGS, {**urls, "meta": drop_items}),
         }
-        yield dict(zip(plans, crawl(*plans.values()), strict=True))
+        yield crawl_each(plans)
 
 
 def test_no_crawl_logs_an_error(crawls: dict[str, Crawl]) -> None:

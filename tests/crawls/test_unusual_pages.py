@@ -8,7 +8,7 @@ from lxml import etree
 from magazine.stories import load_stories
 from scrapy.http import HtmlResponse
 
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl_each
 from tests.crawls.site import Answer, Route, Site, article, serve
 
 STORY = article(0)
@@ -135,7 +135,7 @@ def crawls(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Cr
         "files": Plan("Imager", files, {"urls": site.urls("/story"), "file": site.url("/untyped")}),
         "inline": Plan("Inliner", IN_ORDER, {"urls": site.urls("/story"), "inline": site.url("/xhtml")}),
     }
-    return dict(zip(plans, crawl(*plans.values()), strict=True))
+    return crawl_each(plans)
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -22,18 +22,12 @@ class Keeper(Visitor):
     """
 
     name = "keeper"
+    hears = (("count", signals.spider_idle), ("receive", signals.response_received))
 
     def __init__(self, careful: list[str], **arguments: Any) -> None:
         super().__init__(**arguments)
         self.careful = careful
         self.pages: dict[str, Any] = {}
-
-    @classmethod
-    def from_crawler(cls, crawler: Any, *arguments: Any, **keywords: Any) -> Keeper:
-        spider = super().from_crawler(crawler, *arguments, **keywords)
-        crawler.signals.connect(spider.count, signal=signals.spider_idle)
-        crawler.signals.connect(spider.receive, signal=signals.response_received)
-        return spider
 
     def request(self, url: str, **arguments: Any) -> scrapy.Request:
         errback = self.failed if path_of(url) in self.careful else None

@@ -69,16 +69,11 @@ class Comparer(Visitor):
     """Notes whether the response it gets is the very one that was judged, and what its title is."""
 
     name = "comparer"
+    hears = (("hear", near_duplicate_found),)
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
         self.judged: list[Response] = []
-
-    @classmethod
-    def from_crawler(cls, crawler: Any, *arguments: Any, **keywords: Any) -> Comparer:
-        spider = super().from_crawler(crawler, *arguments, **keywords)
-        crawler.signals.connect(spider.hear, signal=near_duplicate_found)
-        return spider
 
     def hear(self, response: Response) -> None:
         self.judged.append(response)

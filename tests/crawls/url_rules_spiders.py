@@ -21,12 +21,7 @@ class Visitor(Follower):
     """Follows all links, notes the requests that were skipped, and has an errback."""
 
     name = "visitor"
-
-    @classmethod
-    def from_crawler(cls, crawler: Any, *arguments: Any, **keywords: Any) -> Visitor:
-        spider = super().from_crawler(crawler, *arguments, **keywords)
-        crawler.signals.connect(spider.note_skipped, signal=request_skipped)
-        return spider
+    hears = (("note_skipped", request_skipped),)
 
     def note_skipped(self, request: Request, rules: tuple[str, ...]) -> None:
         received = self.crawler.stats.get_value("response_received_count")
