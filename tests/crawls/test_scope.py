@@ -1,51 +1,9 @@
-"""SIMHASH_SCOPE over the two hosts of the example site, and two crawls in one process."""
-
-from collections.abc import Iterator
+"""SIMHASH_SCOPE over two hosts, and two crawls in one process."""
 
 import pytest
-from magazine.server import SiteServer, serving
-from magazine.truth import Truth
 
-from tests.crawls.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl, crawl_each
+from tests.crawls.harness import IN_ORDER, UNPROTECTED, Plan, crawl
 from tests.crawls.site import article, serve
-
-REPRINTED, PRINT_VIEW = "/boats/last-wooden-ferry", "/print/last-wooden-ferry"
-
-
-@pytest.fixture(scope="module")
-def magazine() -> Iterator[SiteServer]:
-    with serving() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def crawls(magazine: SiteServer) -> dict[str, Crawl]:
-    truth = Truth.load()
-    (group,) = [group for group in truth.groups if group.kind == "syndicated" and group.urls[0] == REPRINTED]
-    reprint = group.urls[1].removeprefix("partner:")
-    urls = [magazine.url + REPRINTED, magazine.partner_url + reprint, magazine.url + PRINT_VIEW]
-    plans = {
-        scope: Plan("Visitor", {**IN_ORDER, "SIMHASH_SCOPE": scope}, {"urls": urls})
-        for scope in ("crawl", "domain", "host")
-    }
-    return crawl_each(plans)
-
-
-def verdicts(done: Crawl) -> list[str]:
-    return [page.verdict for page in done.pages]
-
-
-def test_a_crawl_wide_scope_compares_the_two_hosts(crawls: dict[str, Crawl]) -> None:
-    assert verdicts(crawls["crawl"]) == ["new", "near_duplicate", "near_duplicate"]
-    assert "scope: crawl," in crawls["crawl"].log("INFO", "scrapy_simhash")[0]
-
-
-@pytest.mark.parametrize("scope", ["domain", "host"])
-def test_a_narrower_scope_keeps_the_two_hosts_apart(crawls: dict[str, Crawl], scope: str) -> None:
-    # Neither 127.0.0.1 nor localhost has a public suffix: each is its own domain.
-    assert verdicts(crawls[scope]) == ["new", "new", "near_duplicate"]
-    assert f"scope: {scope}," in crawls[scope].log("INFO", "scrapy_simhash")[0]
-    assert crawls[scope].complaints == []
 
 
 @pytest.mark.parametrize("scope", ["host", "tests.crawls.scopes.by_last_letter"])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawls.harness import ENABLED, IN_ORDER, Crawl, Plan, crawl, crawl_each, crawl_one, scrapy
+from tests.crawls.harness import ENABLED, IN_ORDER, Crawl, Plan, crawl, crawl_one, scrapy
 from tests.crawls.site import Answer, Routes, Site, article, links, serve
 from tests.docs.reader import DOCS, blocks
 
@@ -191,31 +191,3 @@ def feed(path: Path, site: Site) -> list[str]:
     """Return the paths of the pages whose items are in a feed."""
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
     return [json.loads(line)["url"].removeprefix(site.url("")) for line in lines]
-
-
-# --- Other middlewares.
-
-
-def orders(site: Site) -> dict[int, Crawl]:
-    """Return crawls in which a middleware of that order puts the text of a page in place of another's."""
-    plans = {
-        order: Plan(
-            "tools_spiders.Comparer",
-            {**IN_ORDER, "DOWNLOADER_MIDDLEWARES": {"tests.crawls.tools_spiders.Rewriter": order}},
-            {"urls": site.urls("/original", "/rewritten")},
-        )
-        for order in (543, 41, 39)
-    }
-    return crawl_each(plans)
-
-
-def test_what_is_judged_is_the_very_response_that_the_spider_gets_but_for_orders_below_ours() -> None:
-    with serve({"/original": article(0), "/rewritten": article(1)}) as site:
-        done = orders(site)
-    for order in (543, 41):
-        assert done[order].verdicts["/rewritten"] == "near_duplicate"
-        path, is_judged, title = done[order].notes[1]
-        assert (path, is_judged, title.partition(":")[0]) == ("/rewritten", True, "Rewritten")
-    # Who comes after us shows the spider what nobody has judged.
-    assert done[39].verdicts["/rewritten"] == "new"
-    assert done[39].notes[1][2].startswith("Rewritten")

@@ -8,7 +8,6 @@ from scrapy.http import TextResponse
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
 
-from scrapy_simhash.signals import near_duplicate_found
 from tests.crawls.spiders import Visitor, path_of
 
 if TYPE_CHECKING:
@@ -63,36 +62,3 @@ class Teller(Visitor):
 
     def failed(self, failure: Any) -> Iterator[Any]:
         yield {"dropped": path_of(failure.value.response.url)}
-
-
-class Comparer(Visitor):
-    """Notes whether the response it gets is the very one that was judged, and what its title is."""
-
-    name = "comparer"
-    hears = (("hear", near_duplicate_found),)
-
-    def __init__(self, **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self.judged: list[Response] = []
-
-    def hear(self, response: Response) -> None:
-        self.judged.append(response)
-
-    def parse(self, response: Response) -> None:
-        is_judged = any(response is judged for judged in self.judged)
-        self.notes.append([path_of(response.url), is_judged, response.css("title::text").get()])
-
-
-class Rewriter:
-    """A downloader middleware that puts another title and the text of /original into /rewritten."""
-
-    def __init__(self) -> None:
-        self.original = b""
-
-    # Scrapy 2.13 passes the spider.
-    def process_response(self, request: Any, response: Any, spider: Any = None) -> Any:
-        if response.url.endswith("/original"):
-            self.original = response.body
-        if not response.url.endswith("/rewritten"):
-            return response
-        return response.replace(body=self.original.replace(b"<title>", b"<title>Rewritten: "))

@@ -171,19 +171,6 @@ def test_beyond_the_bound_what_was_named_before_can_still_win_and_nothing_else()
     assert contest.kept == size + 2
 
 
-def test_a_contest_has_a_greatest_size() -> None:
-    contest = Contest(Preference(["canonical"]), FIRST)
-    for number in range(3 * MAX_KNOWN):
-        contest.enter(f"{FIRST}?a={number}", f"{FIRST}?b={number}")
-    assert contest.kept == 3 * MAX_KNOWN
-
-
-def test_what_nobody_asks_about_is_not_kept() -> None:
-    contest = Contest(Preference(["shorter"]), FIRST)
-    contest.enter(FIRST, FIRST + "?a")
-    assert contest.kept == 1
-
-
 def test_what_a_page_named_when_it_came_first_stands_also_before_its_first_copy() -> None:
     book = ClusterBook(["canonical"])
     later = "http://example.com/later"

@@ -33,16 +33,6 @@ REASONS = [
     ValueError("lxml.etree._Element size changed"),
     ModuleNotFoundError("No module named 'lxml'", name="lxml"),
 ]
-CRAWL = """
-import scrapy
-from scrapy.crawler import CrawlerProcess
-class Idle(scrapy.Spider):
-    name = "idle"
-    start_urls = []
-process = CrawlerProcess({"ADDONS": {"scrapy_simhash.Addon": 500}, "TELNETCONSOLE_ENABLED": False})
-process.crawl(Idle)
-process.start()
-"""
 
 NOT_BUILT = (
     f"it is not built for this Python ({platform.python_implementation()} {platform.python_version()})"
@@ -138,15 +128,6 @@ def test_why_pure_python_runs_is_told_and_is_an_error_where_the_kernel_is_asked_
     with pytest.raises(ImportError, match=re.escape(said)) as caught:
         choice.of("native", reason)
     assert caught.value.__cause__ is reason
-
-
-@pytest.mark.parametrize(
-    ("wanted", "name"), [pytest.param("native", "native", marks=needs_the_kernel), ("pure", "pure")]
-)
-def test_the_log_of_a_crawl_names_the_kernel(wanted: str, name: str) -> None:
-    done = run(CRAWL, wanted)
-    (line,) = [line for line in done.stderr.splitlines() if "Marking near-duplicates: " in line]
-    assert f"kernel {name}" in line
 
 
 @needs_the_kernel

@@ -9,7 +9,6 @@ import pytest
 
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.observers.floods import Kind, kind_of, kinds
-from scrapy_simhash.observers.floods.kinds import says
 from scrapy_simhash.page.text import parse
 
 PROSE = " ".join(
@@ -104,25 +103,6 @@ def test_the_tree_is_only_read() -> None:
     before = etree.tostring(root)
     kind_of(PageFingerprinter().extract(root), root)
     assert etree.tostring(root) == before
-
-
-@pytest.mark.parametrize(
-    ("table", "text", "expected"),
-    [
-        ("login", "LOG IN", True),
-        ("login", "Blog in brief", False),
-        ("login", "请 登录", True),
-        ("not_found", "Error 404", True),
-        ("not_found", "Model 4040", False),
-        ("not_found", "La página que busca no existe.", True),
-        ("not_found", "", False),
-        ("robot", "I’m not a robot", True),
-        ("consent", "Accept all cookies?", True),
-        ("scripted", "Please enable JavaScript", True),
-    ],
-)
-def test_phrases_are_whole_words_in_any_case(table: str, text: str, expected: bool) -> None:
-    assert says(table, text) is expected
 
 
 @pytest.mark.parametrize(
