@@ -25,7 +25,7 @@ from scrapy.logformatter import LogFormatter
 from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
 from scrapy.utils.defer import maybe_deferred_to_future
 
-from scrapy_simhash import NearDuplicate, SimhashDownloaderMiddleware
+from scrapy_simhash import SimhashDownloaderMiddleware
 from scrapy_simhash.crawl import page_checker
 from scrapy_simhash.crawl.page_checker import run_in_thread
 from scrapy_simhash.observers.floods import Flood
@@ -147,19 +147,6 @@ class Stylist(Visitor):
         self.notes.append(path_of(response.url))
 
     def failed(self, failure: Any) -> Iterator[Any]:
-        error = failure.value
-        is_ours = isinstance(error, NearDuplicate)
-        response = error.response
-        self.notes.append(
-            {
-                "failed": path_of(failure.request.url),
-                "is_ours": is_ours,
-                "title": response.css("title::text").get(),
-                "duplicate_of": path_of(error.duplicate_of) if is_ours else None,
-                "distance": error.distance if is_ours else None,
-                "message": str(error),
-            }
-        )
         yield {"path": f"failed: {path_of(failure.request.url)}"}
 
 

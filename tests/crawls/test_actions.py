@@ -63,7 +63,6 @@ def test_a_callback_that_returns_nothing_is_called_unless_the_page_is_dropped(
 def by_meta(site: Site) -> dict[str, Crawl]:
     plans = {"off": plan(site, "drop_page", metas={"/copy": {"simhash": False}})}
     plans["unlisted"] = plan(site, "drop_page", metas={"/first": {"simhash": False}})
-    plans["errback"] = plan(site, "drop_page", has_errback=True)
     return crawl_each(plans)
 
 
@@ -72,15 +71,3 @@ def test_a_request_that_opts_out_is_neither_judged_nor_remembered(by_meta: dict[
     assert by_meta["off"].paths_scraped == SCRAPED["mark"]
     assert by_meta["off"].stat("skipped/opted_out") == 1
     assert by_meta["unlisted"].verdicts["/copy"] == "new"
-
-
-def test_an_errback_receives_the_dropped_page_and_its_items_are_scraped(by_meta: dict[str, Crawl]) -> None:
-    done = by_meta["errback"]
-    (note,) = [note for note in done.notes if isinstance(note, dict)]
-    message = note.pop("message")
-    assert note.pop("title")  # the error holds the response
-    assert note == {"failed": "/copy", "is_ours": True, "duplicate_of": "/first", "distance": 0}
-    assert "/copy is a near-duplicate of " in message
-    assert done.paths_scraped == ["/first", "/of-first", "failed: /copy"]
-    assert done.complaints == []
-    assert done.stat("dropped/pages") == 1

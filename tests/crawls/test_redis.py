@@ -13,7 +13,6 @@ import pytest
 pytest.importorskip("redis", reason="redis is not installed")
 from redis import Redis
 
-from scrapy_simhash.store.redis.store import shard_of
 from tests.crawls.harness import ENABLED, IN_ORDER, WITHOUT_REACTOR, Plan, crawl, crawl_one, scrapy
 from tests.crawls.site import Routes, Site, article, serve
 from tests.store.cluster import RedisCluster, cluster_without_replicas
@@ -44,21 +43,6 @@ def test_what_one_crawl_saw_another_knows(server: RedisServer, site: Site, react
     assert second.page("/first").marks["confirmed"] is True
     (said,) = (line for line in second.log("INFO") if "store: 'shared' at redis://" in line)
     assert " (1 page known) " in said
-
-
-def test_the_settings_of_scrapy_redis_will_do(tmp_path: Path, site: Site) -> None:
-    with RedisServer(tmp_path, requirepass="secret") as server:
-        settings = {"SIMHASH_STORE": "redis", "REDIS_PARAMS": {"password": "secret", "encoding": "utf-8"}}
-        url = {"REDIS_URL": server.url}
-        place = {"REDIS_HOST": "127.0.0.1", "REDIS_PORT": server.port}
-        arguments = {"urls": site.urls("/first")}
-        first, second = crawl(
-            Plan("Visitor", {**settings, **url}, arguments),
-            Plan("Visitor", {**settings, **place}, arguments),
-        )
-    assert first.complaints == second.complaints == []
-    assert second.verdicts == {"/first": "revisit/unchanged"}
-    assert "secret" not in "\n".join(line for line in second.log() if "REDIS_PARAMS" not in line)
 
 
 def test_a_server_that_goes_away_and_comes_back_costs_no_page(server: RedisServer) -> None:
@@ -258,23 +242,3 @@ def test_a_crawl_compares_within_scopes_and_names_exact_copies_elsewhere(lone: R
     assert elsewhere == {path: None if path.startswith("/0/") else first for path in PAGES}
     assert set(again.verdicts.values()) == {"revisit/unchanged"}
     assert any(f"({len(PAGES)} pages known)" in line for line in again.log("INFO"))
-
-
-def test_one_node_that_is_away_costs_only_its_scopes_and_one_warning(tmp_path: Path) -> None:
-    with cluster_without_replicas(tmp_path, nodes=2) as cluster, serve(PAGES) as site:
-        gone = cluster.nodes[1].port
-        lost = {
-            section
-            for section in map(str, range(6))
-            if cluster.port_of(f"{{away:{shard_of(section, SHARDS)}}}") == gone
-        }
-        cluster.nodes[1].kill()
-        done = crawl_one("Visitor", sharded(cluster, "away"), urls=site.urls(*PAGES))
-    assert 0 < len(lost) < 6
-    assert done.complaints == []
-    assert len(done.items) == len(PAGES)
-    away = {path for path, verdict in done.verdicts.items() if verdict == "unknown/store"}
-    assert away == {path for path in PAGES if path.split("/")[1] in lost}
-    assert done.stat("errors/store") == len(away)
-    # One at the start of the outage, and one at the end of the crawl: its runs there did not end.
-    assert len(done.log("WARNING", "scrapy_simhash")) <= 2

@@ -269,16 +269,6 @@ def test_a_full_disk_is_warned_of_once_and_counted_and_half_a_line_harms_no_othe
     )
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-def test_the_device_that_is_always_full_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    report = report_at("/dev/full")
-    report.spider_opened()
-    report.write(line(NEW))
-    report.write(line(NEW))
-    report.spider_closed()
-    assert len(caplog.records) == 1
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="a thing of POSIX")
 def test_a_pipe_gets_the_lines(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
