@@ -199,6 +199,14 @@ def scrapy(*arguments: str, cwd: str | Path) -> subprocess.CompletedProcess[str]
     return forked("-m", "scrapy", *arguments, cwd=cwd)
 
 
+def make_project(folder: Path, **settings: Any) -> None:
+    """Make a Scrapy project of one file, its *settings*; the spiders may be those of a module of tests."""
+    (folder / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
+    given = {"TELNETCONSOLE_ENABLED": False, **settings}
+    lines = [f"{name} = {value!r}\n" for name, value in given.items()]
+    (folder / "settings.py").write_text("".join(lines))
+
+
 def forked(*arguments: str, cwd: str | Path) -> subprocess.CompletedProcess[str]:
     """Run a module (``-m`` and its name) or a file as Python does, but with all that crawls need imported already."""
     return _Forks.ready().run(cwd, arguments=arguments) if FORKS else python(*arguments, cwd=cwd)

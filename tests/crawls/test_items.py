@@ -16,6 +16,7 @@ from tests.crawls.harness import (
     crawl,
     crawl_one,
     killed,
+    make_project,
     scrapy,
 )
 from tests.crawls.site import Site, article, serve
@@ -233,15 +234,9 @@ def test_items_go_on_while_a_store_does_not_answer(site: Site, store: str) -> No
 
 
 def test_who_looks_at_single_pages_is_dropped_no_item_and_leaves_no_trace(site: Site, tmp_path: Path) -> None:
-    settings = {**DROP, "SIMHASH_STORE": str(tmp_path / "seen"), "ADDONS": ENABLED["ADDONS"]}
-    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
-    (tmp_path / "settings.py").write_text(
-        "".join(f"{name} = {value!r}\n" for name, value in settings.items())
-        + "SPIDER_MODULES = ['tests.crawls.items_spiders']\n"
-    )
-    crawl_one(
-        "items_spiders.Shop", {**DROP, "SIMHASH_STORE": str(tmp_path / "seen")}, urls=site.urls("/first")
-    )
+    settings = {**DROP, "SIMHASH_STORE": str(tmp_path / "seen")}
+    make_project(tmp_path, **ENABLED, **settings, SPIDER_MODULES=["tests.crawls.items_spiders"])
+    crawl_one("items_spiders.Shop", settings, urls=site.urls("/first"))
     files = sorted((tmp_path / "seen").glob("*.sqlite"))
     before = [file.read_bytes() for file in files]
     for _ in range(2):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, scrapy
+from tests.crawls.harness import ENABLED, IN_ORDER, Crawl, Plan, crawl, make_project, scrapy
 from tests.crawls.site import Answer, Routes, Site, article, links
 from tests.docs.reader import DOCS, blocks
 
@@ -93,10 +93,7 @@ def test_a_line_says_what_the_marks_say(told: dict[str, Told]) -> None:
 
 
 def test_who_looks_at_a_single_page_writes_no_report(site: Site, tmp_path: Path) -> None:
-    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
-    (tmp_path / "settings.py").write_text(
-        "ADDONS = {'scrapy_simhash.Addon': 500}\nSIMHASH_REPORT = 'report.jsonl'\nTELNETCONSOLE_ENABLED = False\n"
-    )
+    make_project(tmp_path, **ENABLED, SIMHASH_REPORT="report.jsonl")
     done = scrapy("fetch", "--nolog", site.url("/story"), cwd=tmp_path)
     assert (done.returncode, done.stdout.strip()) == (0, naming("/story"))
     assert not (tmp_path / "report.jsonl").exists()

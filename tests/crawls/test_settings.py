@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import scrapy as scrapy_package
 
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_each, scrapy
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_each, make_project, scrapy
 from tests.crawls.site import Site, article
 
 MARKS, ACTS = "scrapy_simhash.SimhashDownloaderMiddleware", "scrapy_simhash.SimhashSpiderMiddleware"
@@ -123,8 +123,7 @@ def test_a_wrong_setting_ends_the_command_with_its_message(tmp_path: Path, comma
         "    custom_settings = {'ADDONS': {'scrapy_simhash.Addon': 500}}\n"
     )
     (tmp_path / "spider.py").write_text(spider)
-    (tmp_path / "settings.py").write_text("SPIDER_MODULES = ['spider']\n")
-    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
+    make_project(tmp_path, SPIDER_MODULES=["spider"])
     target = "a" if command == "crawl" else "spider.py"
     done = scrapy(command, target, "-s", "SIMHASH_RULE=classic", "-s", "SIMHASH_BLOCKS=2", cwd=tmp_path)
     message = "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 2"

@@ -13,7 +13,7 @@ from scrapy.http import HtmlResponse, TextResponse
 
 from scrapy_simhash import PageFingerprinter, Reason, Status, Verdict
 from scrapy_simhash.shell import MOST, WIDTH, simhash
-from tests.crawls.harness import ENABLED, Plan, crawl, scrapy
+from tests.crawls.harness import ENABLED, Plan, crawl, make_project, scrapy
 from tests.crawls.site import Site, article, edited, links
 
 PAGES = {
@@ -24,9 +24,7 @@ PAGES = {
 
 def in_shell(folder: Path, settings: Mapping[str, object], code: str, url: str) -> str:
     """Return what *code* prints in a project with *settings*."""
-    (folder / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
-    given = {**settings, "COMMANDS_MODULE": "scrapy_simhash.shell"}
-    (folder / "settings.py").write_text("".join(f"{name} = {value!r}\n" for name, value in given.items()))
+    make_project(folder, **settings, COMMANDS_MODULE="scrapy_simhash.shell")
     return scrapy("shell", url, "-c", code, cwd=folder).stdout
 
 

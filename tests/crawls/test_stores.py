@@ -21,6 +21,7 @@ from tests.crawls.harness import (
     crawl,
     crawl_one,
     killed,
+    make_project,
     scrapy,
 )
 from tests.crawls.site import Routes, Site, article, serve
@@ -157,10 +158,7 @@ def test_what_a_killed_crawl_saw_is_known_and_not_yet_settled(site: Site, tmp_pa
 
 
 def test_a_relative_folder_lies_in_the_working_directory(site: Site, tmp_path: Path) -> None:
-    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
-    (tmp_path / "settings.py").write_text(
-        f"ADDONS = {ENABLED['ADDONS']!r}\nSIMHASH_STORE = 'seen/'\nSPIDER_MODULES = ['tests.crawls.spiders']\n"
-    )
+    make_project(tmp_path, **ENABLED, SIMHASH_STORE="seen/", SPIDER_MODULES=["tests.crawls.spiders"])
     done = scrapy("crawl", "visitor", "-a", f"urls={site.url('/same')}", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "seen" / "visitor.sqlite").exists()
