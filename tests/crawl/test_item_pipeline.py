@@ -58,6 +58,14 @@ def test_what_is_dropped_says_what_it_repeats() -> None:
     }
 
 
+def test_who_looks_at_single_pages_is_dropped_nothing() -> None:
+    crawler = stand_in(is_crawling=False, item_fields=FIELDS, item_action="drop_items")
+    subject = SimhashItemPipeline.from_crawler(crawler)
+    for _ in range(2):
+        subject.process_item(item())
+    assert simhash_stats(crawler)["items/near_duplicates"] == 1
+
+
 def lives(subject: SimhashItemPipeline, item: dict[str, Any]) -> bool:
     """Tell whether *item* is not dropped."""
     try:
