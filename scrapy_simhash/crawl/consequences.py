@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from functools import partial
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from scrapy_simhash import names
@@ -22,8 +23,11 @@ from scrapy_simhash.values import loopback
 from scrapy_simhash.verdict import Status, Verdict
 
 if TYPE_CHECKING:
+    from scrapy import Spider
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
+    from scrapy_simhash.crawl.store_session import StoreSession
     from scrapy_simhash.crawling import JudgedPage, Observers
     from scrapy_simhash.fingerprinter import PageFingerprinter
 
@@ -34,12 +38,15 @@ logger = logging.getLogger(__name__)
 class Consequences:
     """Decides what is done about a page, and makes it known: in meta, flags and stats, to observers, by a signal."""
 
-    def __init__(self, crawler: Crawler, fingerprinter: PageFingerprinter, observers: Observers) -> None:
+    def __init__(self, crawler: Crawler, session: StoreSession, observers: Observers) -> None:
         self._crawler = crawler
+        self._session = session
+        self._store = session.detector.store
         # Scrapy calls a function for each look at an attribute of a stats collector.
-        self._increase = stats_of(crawler).inc_value
-        self._config = fingerprinter.config
-        self._fingerprinter = fingerprinter
+        self._increase, self._set = stats_of(crawler).inc_value, stats_of(crawler).set_value
+        self._config = session.detector.config
+        self._fingerprinter = session.detector.fingerprinter
+        self.slow_pages = SlowPages(crawler)
         self._is_crawl = is_crawl(crawler)
         self._policy = Policy(self._config)
         self._requested = RequestedActions(crawler, self._config)
@@ -49,9 +56,10 @@ class Consequences:
         self._found = observers.hooks("found")
         self._judged = observers.hooks("judged")
 
-    def follow(self, page: JudgedPage, *, decides: bool = True) -> None:
-        """Do all that follows from the verdict on *page*, and note in it what is done about it. Never raises.
+    def follow(self, page: JudgedPage, *, decides: bool = True) -> Response:
+        """Do all that follows from the verdict on *page*, note in it what is done about it, and return its response.
 
+        Never raises.
         Without *decides* the page is only marked: its server's word is all there is of it.
         """
         request, response, meta = page.request, page.response, page.request.meta
@@ -69,27 +77,38 @@ class Consequences:
             self._observers.give_up(
                 "Error while choosing an action for %(about)s: the page is kept", response
             )
+        judging = self._judged
         try:
-            write_result(page.verdict, page.decision, request)
-            count_verdict(self._increase, page.verdict)
-            if page.decision.protected is not None:
-                self._count_protected(page, page.decision.protected)
+            verdict, decision = page.verdict, page.decision
+            write_result(verdict, decision, request)
+            count_verdict(self._increase, verdict)
+            if decision.protected is not None:
+                self._count_protected(page, decision.protected)
         except Exception:
-            self._observers.give_up(LATE_ERROR, page.response)
+            self._observers.give_up(LATE_ERROR, response)
             # The spider middleware does what the meta says, and so it is told to nobody else.
             if names.META_RESULT not in meta:
-                page.decision = NOTHING
-                return
-        for judged in self._judged:
+                page.decision, judging = NOTHING, ()
+        for judged in judging:
             try:
                 judged(page)
             except Exception:
-                self._observers.give_up(LATE_ERROR, page.response)
-        if page.verdict.duplicate_of is not None:
-            try:
+                self._observers.give_up(LATE_ERROR, response)
+        try:
+            if page.verdict.duplicate_of is not None and names.META_RESULT in meta:
                 self._announce(page)
-            except Exception:
-                self._observers.give_up(LATE_ERROR, page.response)
+        except Exception:
+            self._observers.give_up(LATE_ERROR, response)
+        try:
+            if page.key is not None and page.verdict.status is not Status.SKIPPED:
+                self._set(names.STAT_INDEX_SIZE, self._store.index_size)
+                if page.decision is not NOTHING and page.decision.loses_items:
+                    self._session.unsettle(page.key)
+            if page.since is not None and (seconds := perf_counter() - page.since) > BUDGET:
+                self.slow_pages.note(response.url, seconds)
+        except Exception:
+            self._observers.give_up(LATE_ERROR, response)
+        return response
 
     def _decide(self, page: JudgedPage) -> Decision:
         verdict, request, response = page.verdict, page.request, page.response
@@ -164,6 +183,45 @@ class Consequences:
 
 #: Said of what goes wrong once it is decided what is done about a page.
 LATE_ERROR = "Error while counting, reporting or announcing the result of %(about)s"
+
+
+#: Seconds that the work on one page may take.
+BUDGET = 0.05
+
+
+class SlowPages:
+    """Counts the pages above `BUDGET`, and remembers the slowest."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._stats = stats_of(crawler)
+        self._longest = BUDGET
+        self._slowest: str | None = None
+
+    def note(self, url: str, seconds: float) -> None:
+        """Take note of a page that took *seconds* of the loop's time, more than `BUDGET`.
+
+        Waits and Scrapy's parse are none of it.
+        """
+        self._stats.inc_value(names.STAT_SLOW_PAGES)
+        if seconds > self._longest:
+            self._longest, self._slowest = seconds, url
+
+    def spider_closed(self, spider: Spider) -> None:
+        """Log the slowest page, if any was slow."""
+        if self._slowest is None:
+            return
+        logger.info(
+            "Pages that took more than %(budget)d ms of the event loop: %(pages)d (stat %(stat)s); the slowest took"
+            " %(longest)d ms: %(url)s",
+            {
+                "budget": BUDGET * 1000,
+                "pages": self._stats.get_value(names.STAT_SLOW_PAGES),
+                "stat": names.STAT_SLOW_PAGES,
+                "longest": self._longest * 1000,
+                "url": self._slowest,
+            },
+            extra={"spider": spider},
+        )
 
 
 def _with_evidence(page: JudgedPage) -> Verdict:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -11,7 +10,8 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 
 from scrapy_simhash import kernel, names
 from scrapy_simhash.config import ACTION_SETTINGS, Config, unknown_settings, unused_settings
-from scrapy_simhash.crawl.consequences import LATE_ERROR, Consequences, observers_of
+from scrapy_simhash.crawl import page_checker
+from scrapy_simhash.crawl.consequences import Consequences, observers_of
 from scrapy_simhash.crawl.counts import summary_of_pages
 from scrapy_simhash.crawl.drops import advice_of
 from scrapy_simhash.crawl.marks import erase_result
@@ -19,7 +19,6 @@ from scrapy_simhash.crawl.page_checker import PageChecker
 from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
 from scrapy_simhash.crawling import Depths, JudgedPage, Observers, is_crawl, key_of, stats_of
 from scrapy_simhash.fingerprinter import PageFingerprinter
-from scrapy_simhash.judge.policy import NOTHING
 from scrapy_simhash.verdict import Reason, Status, Verdict
 from scrapy_simhash.waiting import awaited, finished
 
@@ -56,9 +55,8 @@ class SimhashDownloaderMiddleware:
         kept = [one for one in asked_for if one.keep_in(self.detector.store)]
         self._observers = Observers(crawler, kept)
         self._session.last_steps = self._observers.hooks("finish")
-        self._consequences = Consequences(crawler, fingerprinter, self._observers)
+        self._consequences = Consequences(crawler, self._session, self._observers)
         self._checker = PageChecker(crawler, self.detector, remembers=self._session.remembers)
-        self._slow_pages = SlowPages(crawler)
         self._screens = self._observers.hooks("screen")
         self._without_page = self._observers.hooks("without_page")
         # Scrapy calls them for every request and every failure if they are there.
@@ -120,7 +118,7 @@ class SimhashDownloaderMiddleware:
             instead: Request | Response | Verdict | None = without_page(request, response)
             if isinstance(instead, Verdict):
                 page.verdict = instead
-                return self._settle(page, decides=False)
+                return self._consequences.follow(page, decides=False)
             if instead is not None:
                 return instead
         reason = self._checker.reason_to_skip(request, response)
@@ -129,13 +127,13 @@ class SimhashDownloaderMiddleware:
             return response
         if reason is not None:
             page.verdict = Verdict(Status.SKIPPED, reason=reason)
-            return self._settle(page)
-        is_large = self._checker.is_large(response)
+            return self._consequences.follow(page)
+        is_large = len(response.body) > page_checker.THREAD_SIZE
         checking = self._checker.check(page, is_large=is_large)
         if is_large or self.detector.store.is_remote:
             return self._process_waiting(checking, page)
         finished(checking)
-        return self._settle(page)
+        return self._consequences.follow(page)
 
     def spider_opened(self, spider: Spider) -> None:
         """Log one line with the rule, the scope, the actions and the store."""
@@ -181,7 +179,7 @@ class SimhashDownloaderMiddleware:
                 {"command": command},
                 extra={"spider": spider},
             )
-        self._slow_pages.spider_closed(spider)
+        self._consequences.slow_pages.spider_closed(spider)
 
     def outcome_lost(self, response: Response | None) -> None:
         """Tell the store that a callback or a pipeline failed: the next crawl delivers the page."""
@@ -195,58 +193,4 @@ class SimhashDownloaderMiddleware:
     async def _process_waiting(self, checking: Coroutine[Any, Any, None], page: JudgedPage) -> Response:
         await checking
         erase_result(page.request)  # a request that was sent twice may have been marked meanwhile
-        return self._settle(page)
-
-    def _settle(self, page: JudgedPage, *, decides: bool = True) -> Response:
-        """Act on the verdict, and return the response."""
-        self._consequences.follow(page, decides=decides)
-        response = page.response
-        try:
-            if page.key is not None and page.verdict.status is not Status.SKIPPED:
-                self._stats.set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
-                if page.decision is not NOTHING and page.decision.loses_items:
-                    self._session.unsettle(page.key)
-            if page.since is not None and (seconds := perf_counter() - page.since) > BUDGET:
-                self._slow_pages.note(response.url, seconds)
-        except Exception:
-            self._observers.give_up(LATE_ERROR, response)
-        return response
-
-
-#: Seconds that the work on one page may take.
-BUDGET = 0.05
-
-
-class SlowPages:
-    """Counts the pages above `BUDGET`, and remembers the slowest."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._stats = stats_of(crawler)
-        self._longest = BUDGET
-        self._slowest: str | None = None
-
-    def note(self, url: str, seconds: float) -> None:
-        """Take note of a page that took *seconds* of the loop's time, more than `BUDGET`.
-
-        Waits and Scrapy's parse are none of it.
-        """
-        self._stats.inc_value(names.STAT_SLOW_PAGES)
-        if seconds > self._longest:
-            self._longest, self._slowest = seconds, url
-
-    def spider_closed(self, spider: Spider) -> None:
-        """Log the slowest page, if any was slow."""
-        if self._slowest is None:
-            return
-        logger.info(
-            "Pages that took more than %(budget)d ms of the event loop: %(pages)d (stat %(stat)s); the slowest took"
-            " %(longest)d ms: %(url)s",
-            {
-                "budget": BUDGET * 1000,
-                "pages": self._stats.get_value(names.STAT_SLOW_PAGES),
-                "stat": names.STAT_SLOW_PAGES,
-                "longest": self._longest * 1000,
-                "url": self._slowest,
-            },
-            extra={"spider": spider},
-        )
+        return self._consequences.follow(page)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.judge.policy import Decision
     from scrapy_simhash.verdict import Verdict
 
+
 logger = logging.getLogger(__name__)
 
 

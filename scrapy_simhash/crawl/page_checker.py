@@ -17,7 +17,7 @@ from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import names
-from scrapy_simhash.crawling import Once, counted, key_of, language_of, tree_of
+from scrapy_simhash.crawling import Once, counted, language_of, tree_of
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.page.text import is_xml_feed
@@ -123,10 +123,6 @@ class PageChecker:
             return Reason.TOO_LARGE
         return None
 
-    def is_large(self, response: Response) -> bool:
-        """Tell whether *response* is to be read in a thread."""
-        return len(response.body) > THREAD_SIZE
-
     async def check(self, page: JudgedPage, *, is_large: bool) -> None:
         """Find the verdict on *page*: one that *is_large* is read in a thread, a remote store is waited for.
 
@@ -155,7 +151,10 @@ class PageChecker:
                 since = perf_counter()
             else:
                 reading = read()
-            key, asked = key_of(self._crawler, page.request), perf_counter()
+            # As `key_of` has it, without a call of it for every page.
+            fingerprinter = self._crawler.request_fingerprinter
+            assert fingerprinter is not None  # there is one before the first page
+            key, asked = fingerprinter.fingerprint(page.request), perf_counter()
             verdict = await detector.conclude_async(reading, url, key=key, remember=self._remembers)
             if self._is_remote:
                 since += perf_counter() - asked

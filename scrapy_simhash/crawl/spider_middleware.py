@@ -60,11 +60,13 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
     ) -> AsyncIterator[Any]:
         """Yield what is left of *result*, as the base class does; that one has a generator more around each item."""
-        found = result_of(response)
+        # As `result_of` finds it; of most pages nothing was decided, and no function is called.
+        asked = None if response is None else response.request
+        found = None if asked is None else asked.meta.get(names.META_RESULT)
         async for one in result:
             if isinstance(one, Request):
                 one = self.get_processed_request(one, response)
-            elif self._item_marks is not None or found.get("action") is not None:
+            elif self._item_marks is not None or (isinstance(found, dict) and found.get("action")):
                 one = self.get_processed_item(one, response)
             if one is not None:
                 yield one

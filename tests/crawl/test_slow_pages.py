@@ -14,8 +14,8 @@ from scrapy import Request, Spider
 from scrapy.http import HtmlResponse
 
 from scrapy_simhash import SimhashDownloaderMiddleware, names
-from scrapy_simhash.crawl import downloader_middleware, page_checker
-from scrapy_simhash.crawl.downloader_middleware import BUDGET, SlowPages
+from scrapy_simhash.crawl import consequences, page_checker
+from scrapy_simhash.crawl.consequences import BUDGET, SlowPages
 from tests.crawls.site import article, edited
 from tests.stand_in import read_in_threads, stand_in
 
@@ -35,7 +35,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    for module in (page_checker, downloader_middleware):
+    for module in (page_checker, consequences):
         monkeypatch.setattr(module, "perf_counter", clock)
     return clock
 

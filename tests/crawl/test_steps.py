@@ -17,10 +17,11 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse, Response
 from scrapy.signalmanager import SignalManager
+from scrapy.utils.request import RequestFingerprinter
 
 from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, SimhashDownloaderMiddleware
-from scrapy_simhash.crawl import consequences, downloader_middleware, page_checker
-from scrapy_simhash.crawl.downloader_middleware import SlowPages
+from scrapy_simhash.crawl import consequences, page_checker
+from scrapy_simhash.crawl.consequences import SlowPages
 from scrapy_simhash.crawl.requested_action import RequestedActions
 from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.crawling import Depths, JudgedPage
@@ -41,7 +42,7 @@ STEPS: list[tuple[Any, str]] = [
     (SkippingUrlRuleGuard, "screen"),
     (Recrawling, "screen"),
     (page_checker, "tree_of"),
-    (page_checker, "key_of"),
+    (RequestFingerprinter, "fingerprint"),
     (PageFingerprinter, "read"),
     (NearDuplicateDetector, "conclude_async"),
     (SqliteStore, "claim"),
@@ -103,7 +104,7 @@ def crawl(folder: Path, broken: list[tuple[Any, str]], since: int) -> dict[str, 
 
     patches = [patch.object(owner, name, breaking(getattr(owner, name))) for owner, name in broken]
     # Of a page that takes no time at all, too.
-    patches.append(patch.object(downloader_middleware, "BUDGET", -1))
+    patches.append(patch.object(consequences, "BUDGET", -1))
     for one in patches:
         one.start()
     try:

@@ -142,17 +142,26 @@ class UrlRuleGuard(Observer):
         screened: what is learned is the same.
         """
         verdict, reading, request, response = page.verdict, page.reading, page.request, page.response
-        if names.FLAG_NOT_MODIFIED in response.flags:
-            self.note_unread(request)
+        url, meta, content = request.url, request.meta, None
+        is_unread = names.FLAG_NOT_MODIFIED in response.flags
+        if request.method == "GET" and not request.body and not is_unread:
+            content = evidence_of(verdict, response.status, response.body)
+        if content is None and response.status >= 300 and not is_unread:
             return
-        is_plain = request.method == "GET" and not request.body
-        content = evidence_of(verdict, response.status, response.body) if is_plain else None
+        # How it came, see `Page.asked` and what follows there; to be asked once.
+        asked = self._asked_for(request) if "redirect_urls" in meta else url
+        parent = meta.get(names.META_OWN, {}).get(names.PARENT)
+        if parent is None and not is_start(request):
+            parent = ""
+        is_after_all = bool(self._after_all) and self._after_all.pop(url, False)
         if content is None:
-            if response.status < 300:
-                self.note_unread(request)
+            # It is not compared with others: it may be new, and so the way to it goes on.
+            self.learn_waiting()
+            for rule, site in self.rules.led_on(parent, site_of(url)):
+                self._give_up_rule(rule, site)
             return
         text = None if reading is None else reading.text_hash
-        url, former = request.url, 0
+        former = 0
         look: Looks = unseen
         if text is not None and content > FETCHED:
             former = self.rules.texts.former(hash((site_of(url), text)), content)
@@ -167,7 +176,6 @@ class UrlRuleGuard(Observer):
         if not is_new:
             look = partial(self._looks.look, verdict, partial(tree_of, response))
         use = self._use(request) if self._skips else 1
-        asked, parent, is_after_all = self._origin_of(request)
         protected = None if is_new else partial(self._is_protected, page)
         self._waiting.append(
             Page(url, content, look, use, former, asked, parent, is_silent, is_after_all, protected)
@@ -179,13 +187,6 @@ class UrlRuleGuard(Observer):
             row = host.novelty.rows[group]
             if not self._floods.tell(site_of(url), group, row, verdict, response, is_silent=is_silent):
                 host.novelty.never_stop(group)
-
-    def note_unread(self, request: Request) -> None:
-        """Note that a page came that is not compared with others: it may be new, and so the way to it goes on."""
-        self.learn_waiting()
-        _, parent, _ = self._origin_of(request)
-        for rule, site in self.rules.led_on(parent, site_of(request.url)):
-            self._give_up_rule(rule, site)
 
     def learn_waiting(self) -> None:
         """Learn from the pages that wait: before anybody asks what is known."""
@@ -311,13 +312,6 @@ class UrlRuleGuard(Observer):
             else self._uses.get(key)
         )
         return 0 if number is None else 1 << number
-
-    def _origin_of(self, request: Request) -> tuple[str, str | None, bool]:
-        """Return how the page of *request* came, see `Page.asked` and what follows there; to be asked once."""
-        meta, url = request.meta, request.url
-        asked = self._asked_for(request) if "redirect_urls" in meta else url
-        parent = meta.get(names.META_OWN, {}).get(names.PARENT, None if is_start(request) else "")
-        return asked, parent, bool(self._after_all) and self._after_all.pop(url, False)
 
     def _asked_for(self, request: Request) -> str:
         """Return the URL that the spider asked for: what is stopped must be stopped before the redirect.

@@ -119,10 +119,21 @@ class UrlRules:
         """
         given_up: list[Choice] = []
         learned: dict[str, HostRules] = {}
+        site, host = "", None
         for page in pages:
-            site = site_of(page.url)
-            host = self._find(site)
-            is_new = None if page.asked is None or page.content == MISSING else self._is_new(page, site, host)
+            its_site = site_of(page.url)
+            if host is None or its_site != site:
+                site, host = its_site, self._find(its_site)
+            if page.asked is None or page.content == MISSING:
+                is_new = None
+            elif page.content == FETCHED:
+                # A short page may say anything, but for one that has no text at all.
+                is_new = not page.is_silent
+            else:
+                is_new = not self._contents.former(hash((site, page.content))) and not page.former
+            # Where nobody asks whether to skip anything, only what is counted depends on it.
+            if is_new is False and page.is_protected and (host.checks.requests or host.novelty.has_slowed):
+                is_new = page.is_protected()
             for rule in host.learn(page, now, is_new=is_new):
                 given_up.append(Choice(rule, site))
             learned[site] = host
@@ -158,17 +169,6 @@ class UrlRules:
     def would_skip(self, url: str, use: int = 1, *, may_stop: bool = True) -> tuple[str, ...]:
         """Return the rules by which *url* need not be requested, none if it is sent; see `HostRules.would_skip`."""
         return self.of(url).would_skip(url, use, may_stop=may_stop)
-
-    def _is_new(self, page: Page, site: str, host: HostRules) -> bool:
-        # A short page may say anything, but for one that has no text at all.
-        if page.content == FETCHED:
-            is_new = not page.is_silent
-        else:
-            is_new = not self._contents.former(hash((site, page.content))) and not page.former
-        # Where nobody asks whether to skip anything, only what is counted depends on it.
-        if not is_new and page.is_protected and (host.checks.requests or host.novelty.has_slowed):
-            return page.is_protected()
-        return is_new
 
     def _find(self, site: str) -> HostRules:
         host = self.hosts.get(site)
