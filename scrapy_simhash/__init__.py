@@ -31,11 +31,8 @@ if TYPE_CHECKING:
     from scrapy_simhash.files.batch import cluster, dedup
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.index import Match, SimhashIndex, hamming_distance
-    from scrapy_simhash.observers.recrawl.middlewares import (
-        SimhashLinksMiddleware,
-        SimhashValidatorsMiddleware,
-    )
-    from scrapy_simhash.observers.recrawl.recrawling import RequestNotDue
+    from scrapy_simhash.observers.links import SimhashLinksMiddleware
+    from scrapy_simhash.observers.recrawl.recrawling import RequestNotDue, SimhashValidatorsMiddleware
     from scrapy_simhash.observers.url_rules.guard import RequestSkipped
     from scrapy_simhash.page.fingerprint import Fingerprint
     from scrapy_simhash.page.text import Document
@@ -65,9 +62,9 @@ _HOMES = {
     "SimhashError": "exceptions",
     "SimhashIndex": "index",
     "SimhashItemPipeline": "crawl.item_pipeline",
-    "SimhashLinksMiddleware": "observers.recrawl.middlewares",
+    "SimhashLinksMiddleware": "observers.links",
     "SimhashSpiderMiddleware": "crawl.spider_middleware",
-    "SimhashValidatorsMiddleware": "observers.recrawl.middlewares",
+    "SimhashValidatorsMiddleware": "observers.recrawl.recrawling",
     "Status": "verdict",
     "StoreDamaged": "exceptions",
     "StoreError": "exceptions",

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from scrapy.http.request import NO_CALLBACK
 from scrapy.spidermiddlewares.depth import DepthMiddleware
@@ -184,6 +184,10 @@ class JudgedPage:
         )
 
 
+#: What is called with each request that a callback yields, and with whether that was all when it has ended.
+Reader: TypeAlias = tuple[Callable[["Request"], object], Callable[[bool], None]]
+
+
 class Observer:
     """A feature that follows a crawl: made only if its settings ask for it.
 
@@ -211,6 +215,12 @@ class Observer:
 
     def judged(self, page: JudgedPage) -> None:
         """See a page that is decided, marked and counted, before the spider does."""
+
+    def started(self, request: Request) -> None:
+        """See a request that came from no page, as the spider yields it."""
+
+    def reader_of(self, response: Response) -> Reader | None:
+        """Return what is called with the requests that the callback of *response* yields; None if nothing is."""
 
     def outcome_lost(self, request: Request) -> None:
         """Note that what was made of the answer to *request* is lost."""

@@ -18,7 +18,7 @@ SPIDER_MIDDLEWARE_ORDER = 75
 #: Behind the HTTP cache (900): what arrives there is sent.
 VALIDATORS_MIDDLEWARE_ORDER = 950
 #: Next to the spider, before any other middleware changes or drops what it yields.
-LINKS_MIDDLEWARE_ORDER = YIELDS_MIDDLEWARE_ORDER = 100_000
+LINKS_MIDDLEWARE_ORDER = 100_000
 #: Before what stores items, which stands at 100 and above by custom; what cleans them belongs before it.
 ITEM_PIPELINE_ORDER = 50
 
@@ -26,9 +26,9 @@ ITEM_PIPELINE_ORDER = 50
 class Addon:
     """``ADDONS = {"scrapy_simhash.Addon": 500}``.
 
-    Adds the two middlewares, two more for conditional requests and ``SIMHASH_RECRAWL``, one for ``SIMHASH_CHANGES``,
-    and the item pipeline if ``SIMHASH_ITEM_FIELDS`` is set, unless the project has given them an order, or None, of
-    its own.
+    Adds the two middlewares, two more for conditional requests and ``SIMHASH_RECRAWL``, the one next to the spider
+    also for ``SIMHASH_CHANGES``, and the item pipeline if ``SIMHASH_ITEM_FIELDS`` is set, unless the project gave
+    them an order, or None, of its own.
     """
 
     def update_settings(self, settings: BaseSettings) -> None:
@@ -46,22 +46,16 @@ class Addon:
         )
         # What is off is not imported.
         if config.conditional or config.recrawl:
-            from scrapy_simhash.observers.recrawl.middlewares import (
-                SimhashLinksMiddleware,
-                SimhashValidatorsMiddleware,
-            )
+            from scrapy_simhash.observers.recrawl.recrawling import SimhashValidatorsMiddleware
 
             settings.setdefault_in_component_priority_dict(
                 "DOWNLOADER_MIDDLEWARES", SimhashValidatorsMiddleware, VALIDATORS_MIDDLEWARE_ORDER
             )
-            settings.setdefault_in_component_priority_dict(
-                "SPIDER_MIDDLEWARES", SimhashLinksMiddleware, LINKS_MIDDLEWARE_ORDER
-            )
-        if config.changes is not None:
-            from scrapy_simhash.observers.changes.reporter import SimhashYieldsMiddleware
+        if config.conditional or config.recrawl or config.changes is not None:
+            from scrapy_simhash.observers.links import SimhashLinksMiddleware
 
             settings.setdefault_in_component_priority_dict(
-                "SPIDER_MIDDLEWARES", SimhashYieldsMiddleware, YIELDS_MIDDLEWARE_ORDER
+                "SPIDER_MIDDLEWARES", SimhashLinksMiddleware, LINKS_MIDDLEWARE_ORDER
             )
         if config.item_fields:
             from scrapy_simhash.crawl.item_pipeline import SimhashItemPipeline

@@ -17,7 +17,7 @@ from scrapy_simhash.crawl.drops import advice_of
 from scrapy_simhash.crawl.marks import erase_result
 from scrapy_simhash.crawl.page_checker import PageChecker
 from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
-from scrapy_simhash.crawling import Depths, JudgedPage, Observers, is_crawl, key_of, stats_of
+from scrapy_simhash.crawling import Depths, JudgedPage, Observers, is_crawl, key_of, share, stats_of
 from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.verdict import Reason, Status, Verdict
 from scrapy_simhash.waiting import awaited, finished
@@ -53,7 +53,7 @@ class SimhashDownloaderMiddleware:
         self._session = StoreSession(crawler, self.config, fingerprinter=fingerprinter)
         self.detector = self._session.detector
         kept = [one for one in asked_for if one.keep_in(self.detector.store)]
-        self._observers = Observers(crawler, kept)
+        self._observers = share(crawler, Observers(crawler, kept))
         self._session.last_steps = self._observers.hooks("finish")
         self._consequences = Consequences(crawler, self._session, self._observers)
         self._checker = PageChecker(crawler, self.detector, remembers=self._session.remembers)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from scrapy import Request, signals
-from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
-from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
-from scrapy_simhash.config import Config
-from scrapy_simhash.crawling import Observer, Once, counted, key_of, share, shared, stats_of
+from scrapy_simhash.crawling import Observer, Once, counted, key_of, stats_of
 from scrapy_simhash.observers.changes import Change, PageChange, PageText
 from scrapy_simhash.observers.changes.book import ChangeBook, Sighting, Source
 from scrapy_simhash.observers.changes.feed import Feed
@@ -28,13 +25,11 @@ from scrapy_simhash.signals import page_changed
 from scrapy_simhash.verdict import Reason, Status
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_simhash.crawling import JudgedPage
+    from scrapy_simhash.crawling import JudgedPage, Reader
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.observers.changes.register import FormerPage
     from scrapy_simhash.store import Page, Store
@@ -80,7 +75,6 @@ class ChangeReporter(Observer):
         self._book: ChangeBook | None = None
         self._starts: set[bytes] = set()
         self._folder = job_dir(crawler.settings)
-        share(crawler, self)
         crawler.signals.connect(self.dropped, signal=signals.request_dropped)
 
     def keep_in(self, store: Store) -> bool:
@@ -139,21 +133,27 @@ class ChangeReporter(Observer):
         if sources:
             self._attempt(request, lambda book: book.redirect(self._key_of(request), sources))
 
-    def linked(self, request: Request) -> None:
+    def started(self, request: Request) -> None:
         """Take note of a request that came from no page."""
-        if self._book is not None:
-            self._attempt(request, lambda book: self._starts.add(self._key_of(request)))
+        self._attempt(request, lambda book: self._starts.add(self._key_of(request)))
 
-    def read(self, response: Response, requests: Iterable[Request], *, is_complete: bool) -> None:
-        """Take note of what the callback of *response* has asked for."""
+    def reader_of(self, response: Response) -> Reader | None:
+        """Return what takes note of what the callback of *response* has asked for."""
         request = response.request
-        if request is not None:
+        asked: list[Request] = []
+        if request is None:
+            return None
+
+        def read(is_complete: bool) -> None:
+            # What did not change leads to what it led to before, whether or not that is yielded again.
+            is_all = is_complete and response.status != 304
+            keys = map(self._key_of, asked)
             self._attempt(
                 response,
-                lambda book: book.read(
-                    self._key_of(request), response.url, map(self._key_of, requests), is_complete=is_complete
-                ),
+                lambda book: book.read(self._key_of(request), response.url, keys, is_complete=is_all),
             )
+
+        return asked.append, read
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """Tell what is known now, and let go of the register."""
@@ -262,57 +262,3 @@ def _former_pages(store: Store) -> Iterator[FormerPage]:
         for page in cast("Iterator[Page]", store.pages()):
             posting = page.posting
             yield posting.key, posting.url, posting.text_hash, posting.seen
-
-
-class SimhashYieldsMiddleware(BaseSpiderMiddleware):
-    """Sees all requests as the spider yields them, before any middleware drops one. Changes nothing."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        super().__init__(crawler)
-        if Config.from_settings(crawler.settings).changes is None:
-            raise NotConfigured("SIMHASH_CHANGES is not set")
-
-    def get_processed_request(self, request: Request, response: Response | None) -> Request:
-        """Return *request*, noted as one that came from no page: it is called for start requests."""
-        reporter = shared(self.crawler, ChangeReporter)
-        if reporter is not None:
-            reporter.linked(request)
-        return request
-
-    # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
-    def process_spider_output(
-        self, response: Response | None, result: Iterable[Any], spider: Spider | None = None
-    ) -> Iterable[Any]:
-        """Yield *result*, and note the requests in it when it has ended."""
-        with self._reading(response) as note:
-            for one in result:
-                note(one)
-                yield one
-
-    async def process_spider_output_async(
-        self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
-    ) -> AsyncIterator[Any]:
-        """Do what ``process_spider_output`` does."""
-        with self._reading(response) as note:
-            async for one in result:
-                note(one)
-                yield one
-
-    @contextmanager
-    def _reading(self, response: Response | None) -> Iterator[Callable[[Any], None]]:
-        """Yield what is called with all that a callback yields, and tell the reporter of the requests at the end."""
-        requests: list[Request] = []
-        is_complete = False
-
-        def note(one: Any) -> None:
-            if isinstance(one, Request):
-                requests.append(one)
-
-        try:
-            yield note
-            is_complete = True
-        finally:
-            reporter = shared(self.crawler, ChangeReporter)
-            if reporter is not None and response is not None:
-                # What did not change leads to what it led to before, whether or not that is yielded again.
-                reporter.read(response, requests, is_complete=is_complete and response.status != 304)

@@ -7,8 +7,7 @@ The one place where requests are answered without their page. One passes through
     hear()          downloader middleware 950    takes them off again, and marks the 304 that they have brought
     without_page()  downloader middleware 40     the verdict of a 304; a share of them is fetched in full
     judged()        downloader middleware 40     a page that came in full: what is to be kept of its answer
-    take_down()     spider middleware            a request that its callback yields
-    keep()          spider middleware            its callback has yielded all: the answer is kept
+    reader_of()     next to the spider           takes down what its callback yields, then keeps the answer
 
 An error in here is counted and logged, and costs nothing but a page that is fetched in full.
 """
@@ -24,7 +23,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.misc import arg_to_iter
@@ -35,12 +34,14 @@ from scrapy_simhash.crawling import (
     Observer,
     Once,
     asked_of,
+    asks_again,
     counted,
     key_of,
     last_value,
     may_be_skipped,
     meta_with,
     share,
+    shared,
     stats_of,
     take_own,
 )
@@ -60,9 +61,10 @@ if TYPE_CHECKING:
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
+    from typing_extensions import Self
 
     from scrapy_simhash.config import Config
-    from scrapy_simhash.crawling import JudgedPage
+    from scrapy_simhash.crawling import JudgedPage, Reader
     from scrapy_simhash.store import Store
 
 
@@ -250,35 +252,35 @@ class Recrawling(Observer):
             answer = Answer(use, now) if known is None else known.answer.after_visit(has_changed)
             way.pending = answer._replace(use=use).with_validators(etag, modified)
 
-    def waits_for_requests(self, request: Request | None) -> bool:
-        """Tell whether the requests that the callback of *request* yields are to be taken down."""
-        way = None if request is None else self._ways.get(request)
-        return way is not None and way.pending is not None
+    def reader_of(self, response: Response) -> Reader | None:
+        """Return what takes down the requests of a page that came in full, or dates those of a sitemap."""
+        way = None if response.request is None else self._ways.get(response.request)
+        if way is not None and way.pending is not None:
+            return partial(self._take_down, way, response), partial(self._keep, way, response)
+        if any(word == LASTMOD for _, word in self._config.recrawl_ages):
+            dates = sitemap_dates(response, self._crawler.settings.getint("DOWNLOAD_MAXSIZE"))
+            return partial(_note_date, dates), lambda is_complete: None
+        return None
 
-    def dates_of(self, response: Response) -> dict[str, str]:
-        """Return the dates of a sitemap by URL, if a rule asks for them; empty for another response."""
-        if all(word != LASTMOD for _, word in self._config.recrawl_ages):
-            return {}
-        return sitemap_dates(response, self._crawler.settings.getint("DOWNLOAD_MAXSIZE"))
-
-    def take_down(self, one: Request, request: Request, is_link: bool) -> None:
-        """Take down *one* request of the callback; one that is no link asks for the same page again."""
-        way = self._ways[request]
+    def _take_down(self, way: _Way, response: Response, one: Request) -> None:
+        """Take down *one* request of the callback, which has no place among links if it asks for the page again."""
         if way.taken is None or not self._config.conditional_links:
             return
         try:
+            is_link = not (one.dont_filter and asks_again(one, response))
             taken = self._links.taken_down(one) if is_link else None
         except Exception:
-            self._failed(request)
+            self._failed(response)
             taken = None
         if taken is None:
             way.taken = None
         else:
             way.taken.append(taken)
 
-    def keep(self, request: Request) -> None:
-        """Keep the answer to *request*, whose callback has yielded all."""
-        way = self._ways[request]
+    def _keep(self, way: _Way, response: Response, is_complete: bool) -> None:
+        """Keep the answer whose callback has yielded all."""
+        if not is_complete:
+            return
         try:
             requests = None if way.taken is None else packed(way.taken)
             if requests is not None and way.pending is not None:
@@ -289,7 +291,7 @@ class Recrawling(Observer):
                 # Of the visit before: its requests must not be yielded in the place of those that could not be kept.
                 self._book.put(way.key, way.known.answer.of_no_use(), b"")
         except Exception:
-            self._failed(request)
+            self._failed(response)
         finally:
             way.pending, way.taken = None, []
 
@@ -371,6 +373,40 @@ class Recrawling(Observer):
         self._once.tell("Error in a conditional request for %(about)s: it is fetched in full", about)
 
 
+class SimhashValidatorsMiddleware:
+    """Puts ETag and date of a page on what is really sent, and takes them off before anybody sends it elsewhere.
+
+    It stands behind Scrapy's HTTP cache, which may have the page, and before redirects and retries on the way back.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        recrawling = shared(crawler, Recrawling)
+        if recrawling is None:
+            raise NotConfigured
+        self._recrawling = recrawling
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the middleware of *crawler*; raise NotConfigured if it keeps and asks nothing."""
+        return cls(crawler)
+
+    # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
+    def process_request(self, request: Request, spider: Spider | None = None) -> None:
+        """Put the validators on."""
+        self._recrawling.add_headers(request)
+
+    def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Response:
+        """Take them off, and mark a 304."""
+        self._recrawling.hear(request, response)
+        return response
+
+    def process_exception(self, request: Request, exception: Exception, spider: Spider | None = None) -> None:
+        """Take them off."""
+        self._recrawling.hear(request, None)
+
+
 class RequestNotDue(IgnoreRequest):
     """A request was not sent: the page is known, and by ``SIMHASH_RECRAWL`` it is not to be visited yet."""
 
@@ -378,6 +414,13 @@ class RequestNotDue(IgnoreRequest):
         super().__init__(f"{url} was not requested: by SIMHASH_RECRAWL it is not due ({reason})")
         self.reason = reason
         """``age``, ``auto``, ``lastmod`` or ``budget``."""
+
+
+def _note_date(dates: dict[str, str], one: Request) -> None:
+    """Note in the meta of a request when its page was changed, by the *dates* of a sitemap."""
+    asked = one.meta.get(names.META)
+    if one.url in dates and (asked is None or isinstance(asked, dict)):
+        one.meta[names.META] = {"lastmod": dates[one.url], **(asked or {})}
 
 
 def handed_on(requests: list[Request], response: Response, **arguments: Any) -> list[Request]:
