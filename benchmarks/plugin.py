@@ -14,7 +14,9 @@ Scrapy's defaults, those of the plugin its own with the action ``mark``; ``-s`` 
     all different, so that the figure is the same everywhere.
 ``instructions``
     Thousands of instructions a page that the plugin adds, beside those that decode and parse it: crawls with the
-    plugin, without it, and without a parse, each of two sizes, whose difference leaves out what a process does once.
+    plugin, without it, and without a parse, counted from the end of their first quarter on, so that what a process
+    does once is left out. What Python's collector knows by then is frozen: one full collection of all that Scrapy has
+    loaded, which comes once in thousands of pages, would look like a tenth of the parse where it falls into sixty.
     Counted by ``valgrind --tool=callgrind``, which takes minutes.
     They hold within 1 % on a busy machine, where times are off by a third.
 ``time``
@@ -28,6 +30,7 @@ Needs Scrapy 2.14 or later, whose download handlers are coroutines.
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import re
@@ -97,7 +100,7 @@ class PagesSpider(Spider):
 
     name = "pages"
 
-    def __init__(self, pages: Sequence[Page], mode: str, calls: Calls | None = None) -> None:
+    def __init__(self, pages: Sequence[Page], mode: str, calls: Calls | Instructions | None = None) -> None:
         super().__init__()
         self.pages = {page.url: page.html for page in pages}
         self.parse_ns = self._met = 0
@@ -157,8 +160,37 @@ class Calls:
         return {name: count / self.pages for name, count in names.most_common() if count * 20 >= self.pages}
 
 
+class Instructions:
+    """Has callgrind, under which the process runs, count from the first quarter of a crawl to before its end."""
+
+    #: Which pages are counted.
+    @staticmethod
+    def counted(of: int) -> tuple[int, int]:
+        """Return after which page of so many counting begins, and after which it ends."""
+        return of // 4, of - 3
+
+    def met(self, number: int, of: int) -> None:
+        """Take note that so many pages have come."""
+        first, last = self.counted(of)
+        if number == first:
+            gc.collect()
+            gc.freeze()
+            self._switch("on")
+        elif number == last:
+            self._switch("off")
+
+    def _switch(self, state: str) -> None:
+        command = ["callgrind_control", "-i", state, str(os.getpid())]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        if "OK" not in done.stdout:
+            raise RuntimeError(f"callgrind does not answer: {done.stdout}")
+
+
 def crawl(
-    pages: Sequence[Page], mode: str, settings: Mapping[str, Any], calls: Calls | None = None
+    pages: Sequence[Page],
+    mode: str,
+    settings: Mapping[str, Any],
+    calls: Calls | Instructions | None = None,
 ) -> dict[str, int]:
     """Return the nanoseconds of a crawl and of its parses; to be called in a process that has crawled nothing.
 
@@ -234,27 +266,23 @@ def functions(count: int, settings: Mapping[str, Any]) -> dict[str, float]:
 
 def instructions(pages: Sequence[Page], settings: Mapping[str, Any]) -> dict[str, float]:
     """Return thousands of instructions a page: of its parse, and those that the plugin adds."""
-    few = len(pages) // 4
+    first, last = Instructions.counted(len(pages))
     with tempfile.TemporaryDirectory() as folder:
-        counts = {
-            (mode, size): _instructions_of(pages[:size], mode, settings, Path(folder, "pages"))
+        a_page = {
+            mode: _instructions_of(pages, mode, settings, Path(folder, "pages")) / (last - first) / 1000
             for mode in (ON, OFF, BARE)
-            for size in (few, len(pages))
         }
-    a_page = {
-        mode: (counts[mode, len(pages)] - counts[mode, few]) / (len(pages) - few) / 1000
-        for mode in (ON, OFF, BARE)
-    }
     parse, added = a_page[OFF] - a_page[BARE], a_page[ON] - a_page[OFF]
     return {"parse": parse, "added": added, "added / parse": added / parse}
 
 
 def _instructions_of(pages: Sequence[Page], mode: str, settings: Mapping[str, Any], file: Path) -> int:
-    """Return the instructions of a process that crawls *pages*."""
+    """Return the instructions of a process that crawls *pages*, of those that are counted."""
     progress(f"instructions: {mode}, {len(pages):,} pages ...")
-    file.write_bytes(pickle.dumps((pages, mode, settings)))
-    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}", sys.executable]
-    command += ["-m", "benchmarks.plugin", "--child", str(file)]
+    # One page at a time, so that none is counted half.
+    file.write_bytes(pickle.dumps((pages, mode, {"CONCURRENT_REQUESTS": 1, **settings})))
+    command = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={os.devnull}"]
+    command += [sys.executable, "-m", "benchmarks.plugin", "--child", str(file)]
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     found = re.search(r"Collected : (\d+)", done.stderr)
@@ -288,7 +316,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, measure, print tables or JSON."""
     given = sys.argv[1:] if arguments is None else arguments
     if given[:1] == ["--child"]:
-        crawl(*pickle.loads(Path(given[1]).read_bytes()))
+        pages, mode, settings = pickle.loads(Path(given[1]).read_bytes())
+        crawl(pages, mode, settings, Instructions())
         return 0
     parser = arguments_of(__doc__)
     add_settings(parser)
