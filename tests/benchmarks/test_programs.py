@@ -115,4 +115,4 @@ def test_a_program_starts_as_a_file_and_as_a_module(way: Sequence[str]) -> None:
 @pytest.mark.skipif(version_info < (2, 14), reason="the download handler is a coroutine")
 def test_a_new_page_enters_no_more_python_functions_than_when_they_were_counted(run: Run) -> None:
     """Whoever adds a call to the path of a page says so here."""
-    assert run("plugin", "--only functions --generated")["functions a new page enters"] <= 46
+    assert run("plugin", "--only functions --generated")["functions a new page enters"] <= 38
