@@ -11,7 +11,6 @@ from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.cli.verbs import VERBS, module_of
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.observers.url_rules.host import Page
-from scrapy_simhash.observers.url_rules.kept import RuleKeeper
 from scrapy_simhash.observers.url_rules.rules import UrlRules
 from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.waiting import finished
@@ -70,9 +69,8 @@ def write_example_files(folder: Path) -> None:
             for url, text in TEXTS.items():
                 detector.check(html(text), url)
             detector.flush()
-            keeper = RuleKeeper(store)
-            rules = UrlRules(keeper=keeper)
+            rules = UrlRules(notes=store)
             for visit in range(300):
                 url = f"https://example.com/{visit % 30}?sid={visit}"
                 rules.learn([Page(url, visit % 30, lambda any_variant: 0)], 1_790_000_000)
-            finished(keeper.share())
+            finished(rules.share())

@@ -22,7 +22,7 @@ from scrapy_simhash.notes import RULES, SITE, TRUST, Note
 from scrapy_simhash.observers.recrawl.trust import Host, Trust
 from scrapy_simhash.observers.url_rules.evidence import Evidence
 from scrapy_simhash.observers.url_rules.host import Page
-from scrapy_simhash.observers.url_rules.kept import KeptRules, RuleKeeper
+from scrapy_simhash.observers.url_rules.kept import KeptRules
 from scrapy_simhash.observers.url_rules.novelty import STOPPED_AFTER
 from scrapy_simhash.observers.url_rules.rules import UrlRules
 from scrapy_simhash.page.site import SiteProfile
@@ -163,9 +163,9 @@ def learn(rules: UrlRules, host: str, visits: int) -> None:
 def learning(path: Path) -> Iterator[UrlRules]:
     """Yield rules that are kept in a store at *path*."""
     with closing(SqliteStore(path, header_for(Config()))) as kept:
-        keeper = RuleKeeper(kept)
-        yield UrlRules(keeper=keeper)
-        finished(keeper.share())
+        rules = UrlRules(notes=kept)
+        yield rules
+        finished(rules.share())
 
 
 @pytest.fixture
@@ -237,12 +237,11 @@ def test_crawlers_that_share_a_store_share_what_they_learn(redis: Any, cli: Cli)
     async def crawl() -> list[int]:
         pairs = []
         stores = [RedisStore(redis.url, "rules", header_for(Config())) for _ in range(2)]
-        keepers = [RuleKeeper(store) for store in stores]
-        crawls = [UrlRules(keeper=keeper) for keeper in keepers]
+        crawls = [UrlRules(notes=store) for store in stores]
         for _ in range(2):
-            for rules, keeper in zip(crawls, keepers, strict=True):
+            for rules in crawls:
                 learn(rules, "example.com", 90)
-                await keeper.share()
+                await rules.share()
                 pairs.append(rules.of("https://example.com/").evidence["parameter sid"].same)
         for store in stores:
             await store.close()
@@ -344,7 +343,7 @@ def test_a_pinned_profile_takes_the_place_of_what_was_learned() -> None:
 @pytest.mark.parametrize("way", ["export and import", "import"])
 def test_rules_come_along_from_store_to_store(way: str, ruled: str, tmp_path: Path, cli: Cli) -> None:
     with closing(SqliteStore(ruled, header_for(Config()))) as kept:
-        host = UrlRules(keeper=RuleKeeper(kept)).of("https://example.com/")
+        host = UrlRules(notes=kept).of("https://example.com/")
         host.trials.put("parameter sid", "/other/*?sid", Evidence.from_list([0, 1, 0, 0, 0, 0]))
         kept.replace_notes(RULES, [Note("example.com", None, KeptRules(host).to_bytes())])
     export, other = tmp_path / "export.jsonl", tmp_path / "other.sqlite"
@@ -358,7 +357,7 @@ def test_rules_come_along_from_store_to_store(way: str, ruled: str, tmp_path: Pa
         for place in ("example.com", "other.example"):
             assert cli.json("learned", other, place) == cli.json("learned", ruled, place)
     with closing(SqliteStore(other, header_for(Config()))) as kept:
-        again = UrlRules(keeper=RuleKeeper(kept)).of("https://example.com/")
+        again = UrlRules(notes=kept).of("https://example.com/")
     assert again.in_force == ["parameter sid"]
     assert list(again.trials.wrong_groups()["parameter sid"]) == ["/other/*?sid"]
 

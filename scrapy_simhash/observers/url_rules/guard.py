@@ -36,7 +36,6 @@ from scrapy_simhash.notes import RULES
 from scrapy_simhash.observers.floods.notices import FloodNotices
 from scrapy_simhash.observers.url_rules.evidence import EXPLORED
 from scrapy_simhash.observers.url_rules.host import FETCHED, MISSING, Page
-from scrapy_simhash.observers.url_rules.kept import RuleKeeper
 from scrapy_simhash.observers.url_rules.kept_requests import MOST_KEPT, KeptRequests
 from scrapy_simhash.observers.url_rules.novelty import group_in, rule_of
 from scrapy_simhash.observers.url_rules.rules import UrlRules, choice, site_of
@@ -99,7 +98,6 @@ class UrlRuleGuard(Observer):
         self.rules = UrlRules(
             pinned=_choices("url_rules_pin", config), forbidden=_choices("url_rules_forbid", config)
         )
-        self._keeper: RuleKeeper | None = None
         self._exchanging: asyncio.Task[None] | None = None
         #: Pages that are to be learned from, in the order in which they came; and those learned from of which the
         #: store was not told.
@@ -126,14 +124,13 @@ class UrlRuleGuard(Observer):
     def keep_in(self, store: Store) -> bool:
         """Load rules from *store* and keep them there, if it can."""
         if RULES in store.note_kinds:
-            self._keeper = self.rules.keeper = RuleKeeper(store)
+            self.rules.notes = store
         return True
 
     async def finish(self) -> None:
         """Give the store what is not there yet."""
         self.learn_waiting()
-        if self._keeper is not None:
-            await self._keeper.share()
+        await self.rules.share()
 
     def judged(self, page: JudgedPage) -> None:
         """Take note of a page that the spider gets.
@@ -196,9 +193,14 @@ class UrlRuleGuard(Observer):
         for rule, site in self.rules.learn(pages, int(time.time())):
             self._give_up_rule(rule, site)
         self._learned += len(pages)
-        if self._keeper is not None and (self._keeper.has_new or self._learned >= KEPT_EVERY):
-            self._learned = 0
-            self._share(self._keeper)
+        notes = self.rules.notes
+        if notes is None or not (self.rules.has_new or self._learned >= KEPT_EVERY):
+            return
+        self._learned = 0
+        if not notes.is_remote:
+            finished(self.rules.share())
+        elif self._exchanging is None or self._exchanging.done():
+            self._exchanging = asyncio.create_task(self._exchange())
 
     def note_priority(self, request: Request) -> None:
         """Note the priority of a request that is put into the queue: what has to wait comes after all of these."""
@@ -270,15 +272,9 @@ class UrlRuleGuard(Observer):
                 extra={"spider": self._crawler.spider},
             )
 
-    def _share(self, keeper: RuleKeeper) -> None:
-        if not keeper.is_remote:
-            finished(keeper.share())
-        elif self._exchanging is None or self._exchanging.done():
-            self._exchanging = asyncio.create_task(self._exchange(keeper))
-
-    async def _exchange(self, keeper: RuleKeeper) -> None:
+    async def _exchange(self) -> None:
         """Join what other crawlers have learned: a rule that they have given up is given up here."""
-        await keeper.share()
+        await self.rules.share()
         for site in self._kept.sites:
             self._give_up_lost(site)
 

@@ -1,4 +1,4 @@
-"""Kept rules: what was learned about a host as bytes, joined with what others learned, and kept in the store."""
+"""Kept rules: what was learned about a host as the bytes of a note, joined with what others learned."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from typing import Any
 from zlib import compress, decompress
 from zlib import error as ZlibError
 
-from scrapy_simhash.exceptions import StoreError
-from scrapy_simhash.notes import RULES, Noted, Notes, fetch, share
+from scrapy_simhash.notes import Noted
 from scrapy_simhash.observers.url_rules.evidence import Evidence
 from scrapy_simhash.observers.url_rules.host import MOST_PAIRS, HostRules
 from scrapy_simhash.observers.url_rules.hypotheses import hypothesis_of, prior
 from scrapy_simhash.observers.url_rules.novelty import MOST_GROUPS, Row
-from scrapy_simhash.waiting import finished
 
 #: Of the bytes. Who does not know it learns anew.
 VERSION = 1
@@ -146,50 +144,3 @@ def parsed(data: bytes) -> dict[str, Any]:
     except (ZlibError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"damaged URL rules: {error}") from error
     return dict(kept)
-
-
-class RuleKeeper:
-    """Loads and keeps the rules of hosts in a store. Trouble with the store raises nothing: it is tried again later.
-
-    What a store elsewhere has of a host comes with the next share(): until then the host begins from nothing.
-    """
-
-    def __init__(self, notes: Notes) -> None:
-        self._notes = notes
-        self._hosts: dict[str, KeptRules] = {}
-        #: Hosts of which the store was not asked yet.
-        self._new: dict[str, KeptRules] = {}
-
-    @property
-    def is_remote(self) -> bool:
-        """Whether share() is to be awaited."""
-        return self._notes.is_remote
-
-    @property
-    def has_new(self) -> bool:
-        """Whether there are hosts of which the store is to be asked by share()."""
-        return bool(self._new)
-
-    def add(self, site: str, host: HostRules) -> None:
-        """Take note of a host whose rules are used from now on, and join what the store has of it."""
-        kept = self._hosts[site] = KeptRules(host)
-        if self.is_remote:
-            self._new[site] = kept
-        else:
-            with suppress(StoreError):
-                finished(fetch(self._notes, RULES, site, kept))
-
-    def drop(self, site: str) -> None:
-        """Forget a host; what the store was not told of it is lost."""
-        self._hosts.pop(site, None)
-        self._new.pop(site, None)
-
-    async def share(self) -> None:
-        """Write what was learned since the last call, joined with what other crawlers have written."""
-        with suppress(StoreError):
-            for site, kept in list(self._new.items()):
-                await fetch(self._notes, RULES, site, kept)
-                self._new.pop(site, None)
-            await share(
-                self._notes, RULES, {site: kept for site, kept in self._hosts.items() if kept.has_news}
-            )

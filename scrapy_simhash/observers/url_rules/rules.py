@@ -5,14 +5,18 @@ from __future__ import annotations
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple
 
+from scrapy_simhash.exceptions import StoreError
+from scrapy_simhash.notes import RULES, Notes, fetch, share
 from scrapy_simhash.observers.url_rules.host import FETCHED, MISSING, HostRules, Page
 from scrapy_simhash.observers.url_rules.hypotheses import hypothesis_of
-from scrapy_simhash.observers.url_rules.kept import RuleKeeper
+from scrapy_simhash.observers.url_rules.kept import KeptRules
 from scrapy_simhash.observers.url_rules.novelty import group_in
 from scrapy_simhash.scope import host_of
+from scrapy_simhash.waiting import finished
 
 #: Hosts of which rules are in memory, and the bytes that they may take together.
 MOST_HOSTS, MOST_BYTES = 10_000, 32_000_000
@@ -92,10 +96,17 @@ class UrlRules:
         *,
         pinned: Iterable[Choice] = (),
         forbidden: Iterable[Choice] = (),
-        keeper: RuleKeeper | None = None,
+        notes: Notes | None = None,
     ) -> None:
-        """*pinned* rules are in force whatever is learned, *forbidden* ones never. *keeper* loads and keeps them."""
-        self.keeper = keeper
+        """*pinned* rules are in force whatever is learned, *forbidden* ones never.
+
+        *notes* keep what was learned. Trouble with them raises nothing: it is tried again later. What notes elsewhere
+        have of a host comes with the next `share`: until then the host begins from nothing.
+        """
+        self.notes = notes
+        #: The hosts in memory as their notes have them, and those of them that were not asked for yet.
+        self._kept: dict[str, KeptRules] = {}
+        self._new: dict[str, KeptRules] = {}
         self._pinned = tuple(pinned)
         self._forbidden = tuple(forbidden)
         #: The hosts in memory, by name, the latest used at the end.
@@ -170,6 +181,21 @@ class UrlRules:
         """Return the rules by which *url* need not be requested, none if it is sent; see `HostRules.would_skip`."""
         return self.of(url).would_skip(url, use, may_stop=may_stop)
 
+    @property
+    def has_new(self) -> bool:
+        """Whether there are hosts whose notes `share` is to ask for."""
+        return bool(self._new)
+
+    async def share(self) -> None:
+        """Write what was learned since the last call, joined with what other crawlers have written."""
+        if self.notes is None:
+            return
+        with suppress(StoreError):
+            for site, kept in list(self._new.items()):
+                await fetch(self.notes, RULES, site, kept)
+                self._new.pop(site, None)
+            await share(self.notes, RULES, {site: kept for site, kept in self._kept.items() if kept.has_news})
+
     def _find(self, site: str) -> HostRules:
         host = self.hosts.get(site)
         if host is None:
@@ -177,8 +203,13 @@ class UrlRules:
                 pinned=self._chosen(self._pinned, site), forbidden=self._chosen(self._forbidden, site)
             )
             self._weigh(host)
-            if self.keeper is not None:
-                self.keeper.add(site, host)
+            if self.notes is not None:
+                kept = self._kept[site] = KeptRules(host)
+                if self.notes.is_remote:
+                    self._new[site] = kept
+                else:
+                    with suppress(StoreError):
+                        finished(fetch(self.notes, RULES, site, kept))
             if len(self.hosts) > MOST_HOSTS:
                 self._forget_one()
         else:
@@ -192,8 +223,9 @@ class UrlRules:
 
     def _forget_one(self) -> None:
         site, host = self.hosts.popitem(last=False)
-        if self.keeper is not None:
-            self.keeper.drop(site)
+        # What its note does not have yet is lost.
+        self._kept.pop(site, None)
+        self._new.pop(site, None)
         self.weight -= host.weighed
 
     @staticmethod
