@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_simhash import Config, __version__
-from scrapy_simhash.crawl.downloader_middleware import BUDGET
+from scrapy_simhash.crawl.consequences import BUDGET
 from scrapy_simhash.crawl.items.fields import LARGEST
 from scrapy_simhash.crawl.page_checker import THREAD_SIZE
 from scrapy_simhash.index import ProbingPlan
