@@ -177,6 +177,8 @@ class Instructions:
             gc.freeze()
             self._switch("on")
         elif number == last:
+            # Trees of pages go when the collector finds them: those of all pages here, whenever it ran.
+            gc.collect()
             self._switch("off")
 
     def _switch(self, state: str) -> None:
