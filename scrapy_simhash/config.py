@@ -270,21 +270,6 @@ class Config:
         """Known pages of a host that are requested at most, 0 for no limit."""
         return int(values.option(dict(self.recrawl), OPTIONS["recrawl"], "budget"))
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the settings from a pickle; missing ones have their defaults. They are not checked again.
-
-        Raises TypeError for unknown settings.
-        """
-        if unknown := sorted(set(state) - {field.name for field in fields(self)}):
-            raise TypeError(
-                f"{type(self).__name__} was pickled by another release of scrapy-simhash, with settings that this one"
-                f" does not have: {', '.join(unknown)}"
-            )
-        vars(self).update(state)
-
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Config:
         """Return the config from *settings* (Scrapy's, or any mapping); missing settings have their defaults.

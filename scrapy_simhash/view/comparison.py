@@ -44,8 +44,6 @@ Side: TypeAlias = "list[tuple[str, bool]]"
 MOST_WORDS = 20_000
 #: A URL in the parts that people change: folders, parameters, and what is between.
 _PART = re.compile(r"[^/?&=#.:;_-]+|[/?&=#.:;_-]")
-#: Parts of a URL beyond which only its beginning and its end are compared.
-_MOST_PARTS = 120
 
 
 def difference(url: str, other: str) -> Side:
@@ -55,18 +53,7 @@ def difference(url: str, other: str) -> Side:
     [('http://example.com/', True), ('print', False), ('/ferry', True)]
     """
     mine, its = _PART.findall(url), _PART.findall(other)
-    if max(len(mine), len(its)) <= _MOST_PARTS:
-        return _sides(mine, its, mine, its, "")[0]
-    begin = _common_length(mine, its)
-    end = len(mine) - _common_length(mine[begin:][::-1], its[begin:][::-1])
-    pieces = (mine[:begin], True), (mine[begin:end], False), (mine[end:], True)
-    return [("".join(parts), is_common) for parts, is_common in pieces if parts]
-
-
-def _common_length(mine: list[str], its: list[str]) -> int:
-    """Return with how many equal parts two lists begin."""
-    pairs = enumerate(zip(mine, its, strict=False))
-    return next((place for place, (one, other) in pairs if one != other), min(len(mine), len(its)))
+    return _sides(mine, its, mine, its, "")[0]
 
 
 def aligned(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[Side, Side]]:
