@@ -19,7 +19,8 @@ from typing import IO, NamedTuple
 import xxhash
 
 from scrapy_simhash.exceptions import SimhashError
-from scrapy_simhash.files.batch.page import Page, Read
+from scrapy_simhash.files.batch.page import Read
+from scrapy_simhash.files.records import Record
 from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.page.fingerprint import Fingerprint
 
@@ -45,7 +46,7 @@ class Entry(NamedTuple):
     """The last three: the ruling on a copy."""
 
 
-def digest_of(page: Page | None) -> int:
+def digest_of(page: Record | None) -> int:
     """Return 64 bits by which a page is known again; 0 for a broken record."""
     if page is None:
         return 0
@@ -95,7 +96,7 @@ class Journal:
             )
         self.is_resumed = True
 
-    def next(self, part: int, page: Page | None, place: str) -> Entry | None:
+    def next(self, part: int, page: Record | None, place: str) -> Entry | None:
         """Return what was kept of the next record, None if it is to be read.
 
         Raises JournalMismatch for another record than was read before.

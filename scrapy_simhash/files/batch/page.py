@@ -22,23 +22,6 @@ from scrapy_simhash.verdict import Reason, Status, Verdict
 _DROP = RequestedAction(Action.DROP_ITEMS)
 
 
-class Page(NamedTuple):
-    """What is needed of a record to read it."""
-
-    url: str
-    page: str | bytes
-    is_text: bool
-    content_type: str | None
-    content_language: str | None
-
-    @classmethod
-    def of(cls, record: Record) -> Page:
-        """Return the page of *record*."""
-        return cls(
-            record.url, record.page, record.is_text, record.content_type, record.content_language or None
-        )
-
-
 class GivenSite(NamedTuple):
     """A `KnownSite` of which only the answer for one page is known: by equal answers pages are read alike."""
 
@@ -82,14 +65,14 @@ class PageReader:
         self._with_canonical = with_canonical
         self._policy = Policy(config)
 
-    def read(self, page: Page, site: KnownSite | None) -> Read:
+    def read(self, page: Record, site: KnownSite | None) -> Read:
         """Return what is needed to compare *page*; never raises."""
         try:
             return self._read(page, site)
         except Exception as error:  # a page that cannot be read is kept, as in a crawl
             return Read(None, fault=_told(error))
 
-    def _read(self, page: Page, site: KnownSite | None) -> Read:
+    def _read(self, page: Record, site: KnownSite | None) -> Read:
         maxsize = self.config.maxsize
         if maxsize and len(page.page) > maxsize:
             return Read(None)
@@ -97,20 +80,20 @@ class PageReader:
             return Read(self._fingerprinter.read_text(_text(page.page)))
         root = parse(page.page, page.content_type)
         reading = self._fingerprinter.read(
-            root, content_language=page.content_language, site=site, url=page.url
+            root, content_language=page.content_language or None, site=site, url=page.url
         )
         answer = None if site is None or not reading.pieces else site.flags(reading.pieces)
         canonical = read_canonical(root, page.url) if self._with_canonical else None
         return Read(reading, answer, canonical)
 
-    def rule_on(self, page: Page, verdict: Verdict) -> Ruling:
+    def rule_on(self, page: Record, verdict: Verdict) -> Ruling:
         """Return what a crawl with ``SIMHASH_ACTION = "drop_items"`` does about *page*; never raises."""
         try:
             return self._rule_on(page, verdict)
         except Exception as error:
             return Ruling(True, fault=_told(error))
 
-    def _rule_on(self, page: Page, verdict: Verdict) -> Ruling:
+    def _rule_on(self, page: Record, verdict: Verdict) -> Ruling:
         original = verdict.duplicate_of or page.url
         if page.is_text:
             decision = self._policy.decide(Case(verdict, page.url, None, lambda wanted: (), _DROP))
@@ -200,8 +183,6 @@ class Step:
     """A record, and what is known of it so far; of a broken one there is never more."""
 
     item: Record | Broken
-    page: Page | None
-    """None for a broken record."""
     read: Read | None = None
     verdict: Verdict | None = None
     content: int | None = None
@@ -212,10 +193,10 @@ class Step:
     copies: int = 1
     """How many records a kept one stands for, itself included, if that was asked for."""
 
-    @classmethod
-    def of(cls, item: Record | Broken) -> Step:
-        """Return the beginning of a record's way."""
-        return cls(item, None if isinstance(item, Broken) else Page.of(item))
+    @property
+    def page(self) -> Record | None:
+        """The record, None for a broken one."""
+        return None if isinstance(self.item, Broken) else self.item
 
     def take(self, ruling: Ruling) -> None:
         """Take note of the ruling on a copy."""
@@ -226,9 +207,9 @@ class Step:
     @property
     def outcome(self) -> Outcome:
         """What came of a record that is not broken."""
-        if isinstance(self.item, Broken) or self.verdict is None:
+        if self.page is None or self.verdict is None:
             raise TypeError("there is no outcome yet")
-        return Outcome(self.item, self.verdict, self.fate is Fate.KEPT, self.protected or None)
+        return Outcome(self.page, self.verdict, self.fate is Fate.KEPT, self.protected or None)
 
 
 @dataclass(slots=True)

@@ -19,11 +19,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from multiprocessing import get_context, parent_process
 from typing import TypeAlias, TypeVar
 
 from scrapy_simhash.exceptions import SimhashError
-from scrapy_simhash.files.batch.page import Fate, GivenSite, Page, PageReader, Read, Ruling, Step
+from scrapy_simhash.files.batch.page import Fate, GivenSite, PageReader, Read, Ruling, Step
+from scrapy_simhash.files.records import Record
 from scrapy_simhash.fingerprinter import KnownSite, Reading
 from scrapy_simhash.notes import Name, Note
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles
@@ -84,7 +86,7 @@ class PooledReaders(Readers):
         """See `Readers.read`."""
 
         def begun(chunk: Sequence[Step]) -> Future[list[Read | None]]:
-            pages = [step.page for step in chunk]
+            pages = [_sent(step.page) for step in chunk]
             return self._pool.submit(_read_all, pages, None if sites is None else sites.known_of(pages))
 
         for step, read in self._answered(steps, begun):
@@ -125,7 +127,7 @@ class PooledReaders(Readers):
                 " processes"
             ) from None
 
-    def _checked(self, page: Page, read: Read, sites: BatchSites | None) -> Read:
+    def _checked(self, page: Record, read: Read, sites: BatchSites | None) -> Read:
         """Return what is read of *page* by what its site says now, and let the site learn."""
         reading = read.reading
         if sites is None or reading is None or not reading.pieces:
@@ -139,10 +141,15 @@ class PooledReaders(Readers):
         return read
 
 
-def _copy(step: Step) -> tuple[Page, Verdict] | None:
+def _sent(page: Record | None) -> Record | None:
+    """Return what a worker gets of *page*: what it came from stays here."""
+    return page and replace(page, source=None)
+
+
+def _copy(step: Step) -> tuple[Record, Verdict] | None:
     """Return what a ruling on a copy needs, None for what is none."""
-    is_copy = step.fate is Fate.COPY and step.page is not None and step.verdict is not None
-    return (step.page, step.verdict) if is_copy else None  # type: ignore[return-value]  # just seen
+    page = _sent(step.page) if step.fate is Fate.COPY else None
+    return (page, step.verdict) if page is not None and step.verdict is not None else None
 
 
 def _chunks(steps: Iterable[Step]) -> Iterator[Sequence[Step]]:
@@ -211,7 +218,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _read_all(pages: Sequence[Page | None], profiles: _Profiles) -> list[Read | None]:
+def _read_all(pages: Sequence[Record | None], profiles: _Profiles) -> list[Read | None]:
     """Read *pages* by the *profiles* of their hosts, None for a batch in which sites say nothing."""
     nothing = None if profiles is None else GivenSite(None)
     sites = {host: SiteProfile.from_bytes(data) for host, data in (profiles or {}).items()}
@@ -223,7 +230,7 @@ def _read_all(pages: Sequence[Page | None], profiles: _Profiles) -> list[Read | 
     ]
 
 
-def _rule_on_all(copies: Sequence[tuple[Page, Verdict] | None]) -> list[Ruling | None]:
+def _rule_on_all(copies: Sequence[tuple[Record, Verdict] | None]) -> list[Ruling | None]:
     return [None if copy is None else _reader.rule_on(*copy) for copy in copies]
 
 
@@ -258,11 +265,11 @@ class BatchSites:
         finished(self._profiles.share())
         return BatchSites(self._profiles, learns=False)
 
-    def of(self, page: Page) -> KnownSite | None:
+    def of(self, page: Record) -> KnownSite | None:
         """Return by what *page* is read; plain text has no site."""
         return None if page.is_text else self.given or self._profiles.of(page.url)
 
-    def known_of(self, pages: Iterable[Page | None]) -> dict[str, bytes]:
+    def known_of(self, pages: Iterable[Record | None]) -> dict[str, bytes]:
         """Return the profiles of the hosts of *pages* that are known, as bytes by host."""
         if self.given is not None:
             return {}

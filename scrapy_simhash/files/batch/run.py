@@ -401,7 +401,7 @@ class Run:
 
     def _read(self, part: int, readers: Callable[[], Readers]) -> Iterator[Step]:
         """Yield the steps of one pass over the records; those of the last one are judged."""
-        waiting: Iterator[Step] = map(Step.of, self._records())
+        waiting: Iterator[Step] = map(Step, self._records())
         journal = self._journal
         for step in waiting:
             entry = None if journal is None else journal.next(part, step.page, step.item.place)
@@ -444,7 +444,7 @@ class Run:
             for first, best in self._ledger.exchanges(self._options.keep):
                 fates[first], fates[best] = 1, 2
         judged = self._ledger.judged()
-        for number, step in enumerate(map(Step.of, self._records())):
+        for number, step in enumerate(map(Step, self._records())):
             if step.page is not None:
                 found = next(judged, None)
                 if found is None or found[0] != number:

@@ -18,7 +18,6 @@ from scrapy_simhash.detector import header_for, verdict_of
 from scrapy_simhash.files.batch.page import (
     Fate,
     GivenSite,
-    Page,
     PageReader,
     Read,
     fate_of,
@@ -37,6 +36,7 @@ from scrapy_simhash.files.engines.sql import (
     arrow,
     rows_of,
 )
+from scrapy_simhash.files.records import Record
 from scrapy_simhash.files.records.feeds import wrong_url
 from scrapy_simhash.judge.clusters import Preference, gathered
 from scrapy_simhash.judge.rule import rule_of
@@ -69,11 +69,11 @@ class ReadPages:
             for id, url, page, scope, kind, language, answer in rows_of(batch):
                 url = url or ""
                 scope = scope_of(url) if scope is None else scope
-                asked = Page(url, page or "", self._is_text, kind, language)
+                asked = Record(url, page or "", "", self._is_text, kind, language)
                 rows.append(self._row(reader, id, asked, scope, GivenSite(answer)))
             yield READINGS.batch(rows)
 
-    def _row(self, reader: PageReader, id: int, page: Page, scope: str, site: GivenSite) -> tuple[Any, ...]:
+    def _row(self, reader: PageReader, id: int, page: Record, scope: str, site: GivenSite) -> tuple[Any, ...]:
         learns = self._config.site_learning and not page.is_text
         fault = wrong_url(page.url)
         read = Read(None, fault=fault) if fault else reader.read(page, site if learns else None)

@@ -104,7 +104,7 @@ class Counting:
 @pytest.mark.parametrize("processes", [1, 3])
 def test_pages_on_their_way_are_bounded_by_number_and_size(size: int, most: int, processes: int) -> None:
     counting: Any = Counting()
-    steps = [Step.of(Record(f"https://a.example/{number}", "x" * size, str(number))) for number in range(600)]
+    steps = [Step(Record(f"https://a.example/{number}", "x" * size, str(number))) for number in range(600)]
     landed = []
     for step in PooledReaders(PageReader(Config()), counting, processes).read(iter(steps), None):
         landed.append(step)
