@@ -9,13 +9,19 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from io import RawIOBase
+from io import BufferedWriter, RawIOBase
 from pathlib import Path
-from typing import cast
+from typing import IO, cast
 
 from scrapy_simhash.exceptions import FileError, failing
+
+#: The path that stands for standard output.
+STDOUT = "-"
+#: Bytes that are written at once.
+BUFFER = 1 << 18
 
 
 @contextmanager
@@ -39,6 +45,30 @@ def replacing(path: str, kind: type[FileError] = FileError) -> Iterator[RawIOBas
             yield cast(RawIOBase, raw)
             with failing(f"write {path}", kind):
                 os.fsync(raw.fileno())
+
+
+@contextmanager
+def writing(path: str) -> Iterator[IO[bytes]]:
+    """Yield a stream into the file at *path*, see `replacing`, or into standard output for ``-``."""
+    with _standard_output() if path == STDOUT else replacing(path) as raw:
+        stream = BufferedWriter(raw, BUFFER)
+        try:
+            yield cast("IO[bytes]", stream)
+            with failing(f"write {'standard output' if path == STDOUT else path}"):
+                stream.flush()
+        finally:
+            # What could not be written a moment ago cannot be written now.
+            with suppress(OSError):
+                stream.detach()
+
+
+@contextmanager
+def _standard_output() -> Iterator[RawIOBase]:
+    if sys.stdout is None:
+        raise FileError("cannot write standard output: it is closed")
+    # Past the buffer of sys.stdout, which would try once more at exit to write what could not be written.
+    with open(sys.stdout.fileno(), "wb", buffering=0, closefd=False) as raw:
+        yield cast(RawIOBase, raw)
 
 
 @contextmanager

@@ -14,13 +14,14 @@ from typing import Any
 
 from scrapy_simhash.cli.options import add_inputs, add_json, batch_options, config_for, reading, through
 from scrapy_simhash.cli.stores import Place, key_function, place_of
-from scrapy_simhash.cli.streams import STDOUT, Refused, counted, open_output, say, warn, wipe
+from scrapy_simhash.cli.streams import Refused, counted, open_output, say, warn, wipe
 from scrapy_simhash.exceptions import failing
 from scrapy_simhash.files.batch import KEEP, Journal, Judge, Options, Run
 from scrapy_simhash.files.batch.page import MARKS, Fate, Step
 from scrapy_simhash.files.records import Record, open_writer
 from scrapy_simhash.fingerprinter import SCHEME
 from scrapy_simhash.names import FIELD_COPIES
+from scrapy_simhash.replacement import STDOUT
 
 EXAMPLE = """\
 $ scrapy-simhash dedup pages.jsonl > unique.jsonl

@@ -11,7 +11,6 @@ are written are all written, or none: see :mod:`scrapy_simhash.replacement`.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import sys
@@ -19,23 +18,22 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
-from io import RawIOBase
 from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
 from threading import RLock
 from types import TracebackType
-from typing import Any, BinaryIO, NamedTuple, TextIO, TypeAlias, cast
+from typing import IO, Any, BinaryIO, NamedTuple, TextIO, TypeAlias
 
 from scrapy_simhash.display import printable
 from scrapy_simhash.exceptions import FileError, SimhashError, failing
-from scrapy_simhash.replacement import replacing
+from scrapy_simhash.replacement import STDOUT, writing
 
 #: The exit statuses.
 FAILED = 1
 REFUSED = 2
-#: The path that stands for standard input, or for standard output.
-STDIN = STDOUT = "-"
+#: The path that stands for standard input.
+STDIN = "-"
 #: What editors on Windows write before the first line.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Lines that are written in one go, some 200 KB.
@@ -143,19 +141,20 @@ def check_outputs(options: Namespace, inputs: Iterable[str | None]) -> None:
 class Output:
     """Where a verb writes its lines."""
 
-    def __init__(self, raw: RawIOBase, name: str) -> None:
-        """Write to *raw*, which messages call *name*."""
-        self._raw = raw
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        """Write to *stream*, which messages call *name*."""
+        self._stream = stream
         self._name = name
 
     def write(self, lines: Iterable[str]) -> None:
         """Write *lines*, which end as lines do. Raises FileError, or BrokenPipeError if nobody reads any more."""
         waiting = iter(lines)
         while text := "".join(islice(waiting, BATCH)):
-            if self._raw.isatty():
+            if self._stream.isatty():
                 wipe()
             with failing(f"write {self._name}"):
-                _write_all(self._raw, text.encode("ascii"))
+                self._stream.write(text.encode("ascii"))
+                self._stream.flush()
 
 
 @contextmanager
@@ -164,15 +163,8 @@ def open_output(path: str) -> Iterator[Output]:
 
     Raises FileError, before anything is written, if it cannot be opened.
     """
-    if path == STDOUT:
-        if sys.stdout is None:
-            raise FileError("cannot write standard output: it is closed")
-        # Past the buffer of sys.stdout, which would try once more at exit to write what could not be written.
-        with open(sys.stdout.fileno(), "wb", buffering=0, closefd=False) as raw:
-            yield Output(raw, "standard output")
-        return
-    with replacing(path) as raw:
-        yield Output(raw, path)
+    with writing(path) as stream:
+        yield Output(stream, "standard output" if path == STDOUT else path)
 
 
 def write_html(options: Namespace, lines: Callable[[], Iterable[str]]) -> bool:
@@ -182,15 +174,6 @@ def write_html(options: Namespace, lines: Callable[[], Iterable[str]]) -> bool:
     with open_output(options.html) as output:
         output.write(lines())
     return True
-
-
-def _write_all(raw: RawIOBase, content: bytes) -> None:
-    left = memoryview(content)
-    while left:
-        written = cast("int | None", raw.write(left))
-        if written is None:
-            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-        left = left[written:]
 
 
 #: Takes how many things are done, and returns the share of all that they are, 0.0 to 1.0, None if nobody knows.

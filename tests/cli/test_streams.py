@@ -7,9 +7,8 @@ import re
 import stat
 import sys
 from array import array
-from io import BytesIO, RawIOBase
+from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 
 from scrapy_simhash.cli import find
 from scrapy_simhash.cli.find import parse
-from scrapy_simhash.cli.streams import Output, Refused, open_output
+from scrapy_simhash.cli.streams import Refused, open_output
 from scrapy_simhash.exceptions import FileError
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="a thing of POSIX")
@@ -92,30 +91,6 @@ def test_a_pipe_with_a_name_is_written_and_stays_a_pipe(tmp_path: Path) -> None:
         os.close(held)
     assert names(tmp_path) == ["pipe"]
     assert pipe.is_fifo()
-
-
-class Sink(RawIOBase):
-    """Takes no more than *most* bytes at a time, and for none says that it would have to wait."""
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.taken = b""
-
-    def write(self, content: Any) -> int | None:
-        taken = bytes(content)[: self.most]
-        self.taken += taken
-        return len(taken) or None
-
-
-def test_what_is_taken_piece_by_piece_arrives_as_a_whole() -> None:
-    sink = Sink(most=7)
-    Output(sink, "sink").write(LINES[:100])
-    assert sink.taken.decode() == "".join(LINES[:100])
-
-
-def test_a_sink_that_will_not_wait_is_a_failure() -> None:
-    with pytest.raises(FileError, match="cannot write sink: "):
-        Output(Sink(most=0), "sink").write(LINES)
 
 
 MOST = 2**64 - 1

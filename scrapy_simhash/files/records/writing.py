@@ -8,23 +8,22 @@ from __future__ import annotations
 import csv
 import json
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import date, datetime, time
 from functools import partial
-from io import BufferedWriter, TextIOWrapper
+from io import TextIOWrapper
 from pathlib import Path, PurePath
-from typing import IO, Any, cast
+from typing import IO, Any
 
-from scrapy_simhash.exceptions import FileError, KindError, failing
+from scrapy_simhash.exceptions import KindError, failing
 from scrapy_simhash.files.records.feeds import Row, TableRow
 from scrapy_simhash.files.records.folder import PageFile
 from scrapy_simhash.files.records.http import CacheEntry, WarcRecord
 from scrapy_simhash.files.records.page_writers import FolderWriter, Marks, Values, WarcWriter, ZipWriter
-from scrapy_simhash.files.records.record import BUFFER, Record, codec_of, pyarrow
+from scrapy_simhash.files.records.record import Record, codec_of, pyarrow
 from scrapy_simhash.page.text import decode_html
-from scrapy_simhash.replacement import new_folder, replacing
+from scrapy_simhash.replacement import STDOUT, new_folder, writing
 from scrapy_simhash.times import written
 
 
@@ -220,8 +219,6 @@ class ParquetWriter:
         return column.cast("string") if column.type == self._arrow.null() else column
 
 
-#: The path that stands for standard output.
-STDOUT = "-"
 #: By the ending of a name, before that of its compression.
 ENDINGS: Mapping[str, Callable[[IO[bytes], Marks | None], Any]] = {
     ".jsonl": JsonLinesWriter,
@@ -316,7 +313,7 @@ class RecordWriter:
         kind = ENDINGS.get(ending)
         if codec and kind in _NOT_COMPRESSED:
             raise KindError(f"{self._path}: {ending} files are compressed already, drop the {codec.ending}")
-        stream = self._stack.enter_context(self._stream())
+        stream: IO[bytes] = self._stack.enter_context(writing(self._path))
         if kind is None:
             self._writer = WarcWriter(stream, self._marks, codec and codec.writer)
             return
@@ -325,23 +322,3 @@ class RecordWriter:
         self._writer = kind(stream, self._marks)
         if isinstance(self._writer, ParquetWriter | ZipWriter):
             self._stack.callback(self._writer.end)
-
-    @contextmanager
-    def _stream(self) -> Iterator[IO[bytes]]:
-        with ExitStack() as stack:
-            if self._path == STDOUT:
-                if sys.stdout is None:
-                    raise FileError("cannot write standard output: it is closed")
-                # Past the buffer of sys.stdout, which would try once more at exit to write what could not be written.
-                raw: Any = stack.enter_context(open(sys.stdout.fileno(), "wb", buffering=0, closefd=False))
-            else:
-                raw = stack.enter_context(replacing(self._path))
-            stream = BufferedWriter(raw, BUFFER)
-            try:
-                yield cast("IO[bytes]", stream)
-                with failing(f"write {self._name}"):
-                    stream.flush()
-            finally:
-                # What could not be written a moment ago cannot be written now.
-                with suppress(OSError):
-                    stream.detach()
