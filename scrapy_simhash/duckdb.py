@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from importlib import import_module
 from itertools import chain
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +14,7 @@ from scrapy_simhash.exceptions import KindError
 from scrapy_simhash.files.engines.run import Mapper, Result
 from scrapy_simhash.files.engines.run import deduplicate as run
 from scrapy_simhash.files.engines.sql import Table, arrow
+from scrapy_simhash.files.workers import Workers, workers
 from scrapy_simhash.replacement import taking_place
 
 if TYPE_CHECKING:
@@ -48,13 +46,10 @@ def deduplicate(
         if connection is None:
             connection = stack.enter_context(closing(_duckdb().connect()))
             connection.execute(f"SET temp_directory = {_text(folder / 'work')}")
-        pool = None
-        if processes > 1:
-            pool = stack.enter_context(ProcessPoolExecutor(processes, get_context("spawn")))
+        started = stack.enter_context(workers(processes)) if processes > 1 else None
         connection.execute(f"CREATE OR REPLACE TEMP VIEW simhash_pages AS {pages}")
         columns = {row[0]: row[1] for row in connection.execute("DESCRIBE simhash_pages").fetchall()}
-        engine = _DuckDB(connection, pool, processes)
-        return run(engine, str(folder), columns, config or Config())
+        return run(_DuckDB(connection, started), str(folder), columns, config or Config())
 
 
 class _DuckDB:
@@ -62,10 +57,9 @@ class _DuckDB:
 
     keys_at_once = 1
 
-    def __init__(self, connection: Any, pool: ProcessPoolExecutor | None = None, processes: int = 1) -> None:
+    def __init__(self, connection: Any, started: Workers | None = None) -> None:
         self._connection = connection
-        self._pool = pool
-        self._processes = processes
+        self._workers = started
 
     def has(self, path: str) -> bool:
         return Path(path).exists()
@@ -88,7 +82,11 @@ class _DuckDB:
         reader = self._connection.sql(sql).to_arrow_reader(_READ_ROWS)
         shown = range(len(reader.schema) - hidden)
         rows = (batch.select(shown) for batch in reader)
-        batches = function(rows) if by or self._pool is None else self._spread(self._pool, function, rows)
+        if by or self._workers is None:
+            batches = function(rows)
+        else:
+            answers = self._workers.in_order(rows, lambda batch: (_mapped, function, batch))
+            batches = chain.from_iterable(found for _, found in answers)
         schema = table.arrow()
         with (
             _replacing(path) as making,
@@ -105,16 +103,6 @@ class _DuckDB:
     def numbers(self, sql: str) -> tuple[int, ...]:
         (row,) = self._connection.execute(sql).fetchall()
         return tuple(int(value or 0) for value in row)
-
-    def _spread(self, pool: ProcessPoolExecutor, function: Mapper, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield what *function* makes of each of the *batches*, in their order."""
-        waiting: deque[Future[list[Any]]] = deque()
-        for batch in batches:
-            waiting.append(pool.submit(_mapped, function, batch))
-            if len(waiting) > 2 * self._processes:
-                yield from waiting.popleft().result()
-        for one in waiting:
-            yield from one.result()
 
 
 def _mapped(function: Mapper, batch: Any) -> list[Any]:

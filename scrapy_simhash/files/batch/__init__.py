@@ -3,8 +3,8 @@
 from scrapy_simhash.files.batch.journal import Journal, JournalMismatch
 from scrapy_simhash.files.batch.page import Counts, Outcome, Step
 from scrapy_simhash.files.batch.python import cluster, dedup
-from scrapy_simhash.files.batch.readers import WorkerDied
 from scrapy_simhash.files.batch.run import KEEP, Judge, Options, PageCluster, RecordsChanged, Run
+from scrapy_simhash.files.workers import WorkerDied
 
 __all__ = [
     "KEEP",

@@ -11,21 +11,14 @@ only if it says something else by now, the page is read a second time, here, by 
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from multiprocessing import get_context, parent_process
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
-from scrapy_simhash.exceptions import SimhashError
 from scrapy_simhash.files.batch.page import Fate, GivenSite, PageReader, Read, Ruling, Step
 from scrapy_simhash.files.records import Record
+from scrapy_simhash.files.workers import Workers, workers
 from scrapy_simhash.fingerprinter import KnownSite, Reading
 from scrapy_simhash.notes import Name, Note
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles
@@ -36,15 +29,6 @@ from scrapy_simhash.waiting import finished
 
 #: Records that a worker gets at once, and bytes of pages after which it gets fewer.
 CHUNK_RECORDS, CHUNK_BYTES = 16, 1 << 20
-#: Chunks on their way for each process: enough to be busy while this one judges. What is read later is read by newer
-#: knowledge of its site, and needs less often to be read again.
-CHUNKS_AHEAD = 2
-
-_T = TypeVar("_T")
-
-
-class WorkerDied(SimhashError, RuntimeError):
-    """A process that read pages has ended before its work was done."""
 
 
 class Readers:
@@ -75,57 +59,36 @@ class Readers:
 
 
 class PooledReaders(Readers):
-    """Reads in the processes of a pool."""
+    """Reads in other processes."""
 
-    def __init__(self, reader: PageReader, pool: ProcessPoolExecutor, processes: int) -> None:
+    def __init__(self, reader: PageReader, workers: Workers) -> None:
         super().__init__(reader)
-        self._pool = pool
-        self._ahead = processes * CHUNKS_AHEAD
+        self._workers = workers
 
     def read(self, steps: Iterable[Step], sites: BatchSites | None) -> Iterator[Step]:
         """See `Readers.read`."""
 
-        def begun(chunk: Sequence[Step]) -> Future[list[Read | None]]:
+        def task(chunk: Sequence[Step]) -> tuple[Any, ...]:
             pages = [_sent(step.page) for step in chunk]
-            return self._pool.submit(_read_all, pages, None if sites is None else sites.known_of(pages))
+            return _read_all, pages, None if sites is None else sites.known_of(pages)
 
-        for step, read in self._answered(steps, begun):
-            if step.page is not None and read is not None:
-                step.read = self._checked(step.page, read, sites)
-            yield step
+        for chunk, reads in self._workers.in_order(_chunks(steps), task):
+            for step, read in zip(chunk, reads, strict=True):
+                if step.page is not None:
+                    step.read = self._checked(step.page, read, sites)
+                yield step
 
     def rule(self, steps: Iterable[Step]) -> Iterator[Step]:
         """See `Readers.rule`."""
 
-        def begun(chunk: Sequence[Step]) -> Future[list[Ruling | None]]:
-            return self._pool.submit(_rule_on_all, [_copy(step) for step in chunk])
+        def task(chunk: Sequence[Step]) -> tuple[Any, ...]:
+            return _rule_on_all, [_copy(step) for step in chunk]
 
-        for step, ruling in self._answered(steps, begun):
-            if ruling is not None:
-                step.take(ruling)
-            yield step
-
-    def _answered(
-        self, steps: Iterable[Step], begun: Callable[[Sequence[Step]], Future[list[_T]]]
-    ) -> Iterator[tuple[Step, _T]]:
-        """Yield *steps* in their order, each with what the workers say of it. Raises WorkerDied."""
-        flights: deque[tuple[Sequence[Step], Future[list[_T]]]] = deque()
-        chunks = _chunks(steps)
-        try:
-            while True:
-                for chunk in chunks:
-                    flights.append((chunk, begun(chunk)))
-                    if len(flights) > self._ahead:
-                        break
-                if not flights:
-                    return
-                chunk, future = flights.popleft()
-                yield from zip(chunk, future.result(), strict=True)
-        except BrokenProcessPool:
-            raise WorkerDied(
-                "a process that reads pages has ended before its work was done, for lack of memory perhaps: use fewer"
-                " processes"
-            ) from None
+        for chunk, rulings in self._workers.in_order(_chunks(steps), task):
+            for step, ruling in zip(chunk, rulings, strict=True):
+                if ruling is not None:
+                    step.take(ruling)
+                yield step
 
     def _checked(self, page: Record, read: Read, sites: BatchSites | None) -> Read:
         """Return what is read of *page* by what its site says now, and let the site learn."""
@@ -171,29 +134,8 @@ def readers_of(reader: PageReader, processes: int) -> Iterator[Readers]:
     if processes == 1:
         yield Readers(reader)
         return
-    # Started anew, not forked: the same on every system.
-    pool = ProcessPoolExecutor(processes, get_context("spawn"), _begin, (reader,))
-    try:
-        with _without_interrupts():
-            for _ in range(processes):
-                pool.submit(int)
-        yield PooledReaders(reader, pool, processes)
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Let a process be started that ignores Ctrl-C from its first moment on; only the main thread can see to that."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        with suppress(TypeError):  # a handler that Python did not set
-            signal.signal(signal.SIGINT, handler)
+    with workers(processes, _begin, reader) as started:
+        yield PooledReaders(reader, started)
 
 
 # --- In a worker.
@@ -205,17 +147,6 @@ _reader: PageReader
 def _begin(reader: PageReader) -> None:
     global _reader
     _reader = reader
-    # Ctrl-C is for the process that asks.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """End when the process that asks has ended, however that was."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _read_all(pages: Sequence[Record | None], profiles: _Profiles) -> list[Read | None]:

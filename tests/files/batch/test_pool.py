@@ -16,8 +16,9 @@ import pytest
 from scrapy_simhash import Config
 from scrapy_simhash.files.batch import Options, Run, WorkerDied
 from scrapy_simhash.files.batch.page import PageReader, Read, Step
-from scrapy_simhash.files.batch.readers import CHUNK_BYTES, CHUNK_RECORDS, CHUNKS_AHEAD, PooledReaders
+from scrapy_simhash.files.batch.readers import CHUNK_BYTES, CHUNK_RECORDS, PooledReaders
 from scrapy_simhash.files.records import Broken, Record
+from scrapy_simhash.files.workers import AHEAD, Workers
 from tests.cli.test_main import posix_only
 from tests.files.batch.pages import records_of
 
@@ -105,11 +106,12 @@ class Counting:
 def test_pages_on_their_way_are_bounded_by_number_and_size(size: int, most: int, processes: int) -> None:
     counting: Any = Counting()
     steps = [Step(Record(f"https://a.example/{number}", "x" * size, str(number))) for number in range(600)]
+    readers = PooledReaders(PageReader(Config()), Workers(counting, processes))
     landed = []
-    for step in PooledReaders(PageReader(Config()), counting, processes).read(iter(steps), None):
+    for step in readers.read(iter(steps), None):
         landed.append(step)
         counting.open -= 1
     assert landed == steps
     assert all(step.read == Read(None) for step in landed)
-    assert counting.most == (processes * CHUNKS_AHEAD + 1) * most
+    assert counting.most == (processes * AHEAD + 1) * most
     assert not counting.open
