@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timedelta, timezone
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
+from scrapy_simhash.times import written
+
 #: What a cell with a number has.
 NUMBER = ' class="n"'
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 #: What a page may load and run: nothing but its own style.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 #: Characters of a URL that are shown.
@@ -156,10 +156,7 @@ def moment(seconds: int) -> str:
     >>> moment(1_790_000_000)
     '2026-09-21 14:13:20'
     """
-    try:
-        return str(_EPOCH + timedelta(seconds=seconds))[:19]
-    except OverflowError:
-        return str(seconds)
+    return str(written(seconds)).replace("T", " ").removesuffix("Z")
 
 
 def counted(count: int, name: str) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, NamedTuple
 
 from scrapy_simhash.scope import host_of
+from scrapy_simhash.times import parsed
 from scrapy_simhash.view.tallies import (
     Clusters,
     Example,
@@ -47,9 +46,6 @@ _WIDTHS = (
     *(_HOUR * count for count in (1, 2, 3, 6, 12)),
     *(_DAY * 2**power for power in range(20)),
 )
-#: The first and the last second that have a date of four digits.
-_FIRST, _LAST = -62_135_596_800, 253_402_300_799
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 
 
 class Limits(NamedTuple):
@@ -257,14 +253,9 @@ class Timeline:
 
 
 def _seconds(time: object) -> int | None:
-    """Return *time* in seconds of Unix time, which it may be; None for what is no time as reports have it."""
-    if type(time) is int:
-        return time if _FIRST <= time <= _LAST else None
-    if not isinstance(time, str) or not _TIME.fullmatch(time):
-        return None
+    """Return *time* in seconds of Unix time, None for what is no time."""
     try:
-        # Python 3.10 does not know the letter.
-        return int(datetime.fromisoformat(f"{time[:-1]}+00:00").timestamp())
+        return parsed(time)
     except ValueError:
         return None
 
