@@ -78,18 +78,6 @@ def test_a_merge_takes_the_rest_of_a_damaged_store(place: str, places: Places, c
     assert "damaged records were left out: 1" in warned
 
 
-def test_an_export_names_the_profiles_and_rules_that_it_left_out(tmp_path: Path, cli: Cli) -> None:
-    path, rest = tmp_path / "shop.sqlite", tmp_path / "rest.jsonl"
-    with closing(SqliteStore(path, RULE)) as store:
-        store.claim(POSTINGS[0])
-        for kind in (SITE, RULES):
-            store.replace_notes(kind, [Note("example.com", None, b"?")])
-    for command in (["export", path, "--output", rest], ["import", tmp_path / "new.sqlite", path]):
-        status, _, warned = cli.ended(*command)
-        assert (status, "damaged records were left out: 2 (profile of example.com (" in warned) == (1, True)
-    assert len(rest.read_text("ascii").splitlines()) == 1 + 1, "the header and the page"
-
-
 @posix_only
 def test_a_report_shows_the_rest_of_a_damaged_store(
     place: str, places: Places, tmp_path: Path, cli: Cli

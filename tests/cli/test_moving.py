@@ -226,23 +226,6 @@ def without_origin(line: str) -> str:
 # --- import of stores.
 
 
-def test_two_crawls_are_joined_and_stay_as_they_are(places: Places, tmp_path: Path, cli: Cli) -> None:
-    monday, tuesday, both = places.new(), places.new(), places.new()
-    later = [posting("ferry", content(0), seen=900), posting("ferry?m", content(2, 30), seen=900)]
-    cli("import", monday, exported(tmp_path / "monday.jsonl"))
-    cli("import", tuesday, exported(tmp_path / "tuesday.jsonl", later))
-    before = [cli("export", place) for place in (monday, tuesday)]
-    assert cli("import", both, monday, tuesday) == (
-        "pages: 9, new: 3, near-duplicates: 3, revisits: 2, short: 1\n"
-    )
-    assert [cli("export", place) for place in (monday, tuesday)] == before
-    lines = map(json.loads, cli("export", both).splitlines()[1:])
-    origins = {line["url"]: (line.get("duplicate_of"), line["seen"]) for line in lines}
-    assert origins[url("ferry")] == (None, "1970-01-01T00:15:00Z")
-    assert origins[url("ferry?m")] == (url("ferry"), "1970-01-01T00:15:00Z")
-    assert cli.json("info", both)["runs"][0]["reason"] == "import"
-
-
 @settings(
     max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -378,17 +361,6 @@ def test_a_name_that_a_terminal_cannot_show_is_written_otherwise(tmp_path: Path,
     assert done.stdout.startswith(f"{tmp_path}/p\\xe4ges.sqlite (sqlite".encode())
 
 
-def test_an_empty_store_has_been_seen_at_no_time(places: Places, tmp_path: Path, cli: Cli) -> None:
-    place = places.new()
-    if places.kind == "sqlite":
-        SqliteStore(place, RULE).close()  # an import of nothing makes no file
-    else:
-        cli("import", place, exported(tmp_path / "none.jsonl", []))
-    found = cli.json("info", place)
-    assert (found["pages"], found["first_seen"], found["last_seen"]) == (0, None, None)
-    assert not [line for line in cli("info", place).splitlines() if line.startswith("seen")]
-
-
 def test_a_look_works_beside_a_crawl_and_tells_that_it_has_not_ended(tmp_path: Path, cli: Cli) -> None:
     place = tmp_path / "pages.sqlite"
     with closing(SqliteStore(place, RULE)) as crawl:
@@ -454,34 +426,6 @@ def test_a_look_whether_a_file_is_an_export_costs_a_store_no_lock(tmp_path: Path
         words = [sys.executable, "-c", command, str(place.path), "PRAGMA journal_mode = DELETE"]
         done = subprocess.run(words, capture_output=True, text=True)
         assert "database is locked" in done.stderr
-
-
-def test_a_look_whether_a_file_is_an_export_makes_no_file(tmp_path: Path) -> None:
-    cases = {
-        "export": b'\xef\xbb\xbf{"format": 1}',
-        "empty": b"",
-        "notes": b"Dear diary",
-        "long": b"{" * 9999,
-    }
-    for name, text in cases.items():
-        (tmp_path / name).write_bytes(text)
-    SqliteStore(tmp_path / "store", RULE).close()
-    before = sorted(tmp_path.iterdir())
-    found = {path.name for path in before if FilePlace(path).is_export()}
-    assert found == {"export", "long"}
-    assert sorted(tmp_path.iterdir()) == before
-
-
-def test_to_know_what_a_store_is_for_its_pages_are_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = FilePlace(tmp_path / "pages.sqlite")
-    assert place.header() is None
-    SqliteStore(place.path, RULE).close()
-    monkeypatch.setattr(SqliteStore, "_read", lambda store: pytest.fail("the pages are read"))
-    assert place.header() == RULE
-    (tmp_path / "notes.txt").write_text("Dear diary", "utf-8")
-    assert FilePlace(tmp_path / "notes.txt").header() is None
 
 
 def test_a_store_in_redis_has_a_prefix(redis: Any, tmp_path: Path, cli: Cli) -> None:
