@@ -195,7 +195,7 @@ def crawl_one(
 
 
 def scrapy(*arguments: str, cwd: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the ``scrapy`` command. tests/docs/test_crawls.py starts it as users do."""
+    """Run the ``scrapy`` command. tests/example_project/test_shared.py starts it as users do."""
     return forked("-m", "scrapy", *arguments, cwd=cwd)
 
 

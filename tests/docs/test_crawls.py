@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -41,29 +39,8 @@ class Run(NamedTuple):
     log: str
 
 
-def scrapy(folder: Path, server: SiteServer, *arguments: str, typed: str = "") -> Run:
-    """Run ``scrapy`` in *folder* against *server*; what it prints names the port that the pages show."""
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("SCRAPY_") or name.startswith("SCRAPY_SIMHASH_")
-    }
-    environment |= {"PYTHONDONTWRITEBYTECODE": "1", "SCRAPY_PYTHON_SHELL": "python"}
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", *(argument.replace(SHOWN, server.url) for argument in arguments)],
-        cwd=folder,
-        input=typed.replace(SHOWN, server.url),
-        capture_output=True,
-        encoding="utf-8",
-        env=environment,
-        check=False,
-        timeout=120,
-    )
-    return as_shown(done, server, fails=False)
-
-
 def forked(folder: Path, server: SiteServer, *arguments: str, fails: bool = False) -> Run:
-    """Do the same in a fork of a process in which Scrapy is imported already."""
+    """Run ``scrapy`` in *folder* against *server*; what it prints names the port that the pages show."""
     given = [argument.replace(SHOWN, server.url) for argument in arguments]
     return as_shown(harness.scrapy(*given, cwd=folder), server, fails=fails)
 
@@ -254,7 +231,7 @@ class PagesSpider(CrawlSpider):
 def project(tmp_path_factory: pytest.TempPathFactory, server: SiteServer) -> Path:
     """A fresh project with the settings of the README and a spider for the example site."""
     folder = tmp_path_factory.mktemp("project")
-    scrapy(folder, server, "startproject", "archive", ".")
+    forked(folder, server, "startproject", "archive", ".")
     with (folder / "archive" / "settings.py").open("a", encoding="utf-8") as settings:
         settings.write("\n" + blocks(README, "python")[0].text)
     spider = PAGES_SPIDER.replace(SHOWN, server.url)

@@ -18,6 +18,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from tests.crawls.harness import forked
 from tests.docs.reader import DOCS, ROOT, Block, blocks, words
 
 TUTORIAL = DOCS / "tutorial.rst"
@@ -78,15 +79,8 @@ class Reader:
         module = {"python": [], "scrapy": ["-m", "scrapy"], "scrapy-simhash": ["-m", "scrapy_simhash"]}[
             program
         ]
-        done = subprocess.run(
-            [sys.executable, *module, *map(self.ours, arguments)],
-            cwd=self.folder,
-            env=self.environment,
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-            timeout=120,
-        )
+        # In a fork of a process that has imported Scrapy: a dozen starts take most of the time otherwise.
+        done = forked(*module, *map(self.ours, arguments), cwd=self.folder)
         assert done.returncode == 0, done.stderr
         if arguments[0] == "crawl":
             assert " ERROR: " not in done.stderr, done.stderr
