@@ -289,30 +289,14 @@ def test_a_price_makes_a_page_an_offer(price: str) -> None:
 @pytest.mark.parametrize(
     "remark",
     [
-        "2024-06-30",
-        "30.06.2024",
-        "6/30/2024",
-        "+44 20 7946 0958",
-        "(555) 123-4567",
-        "1962",
-        "84.00",
-        "No. 12",
-        "Page 3 of 12",
-        "12 cm x 30 cm",
-        "4,455 minutes ago",
-        "100 %",
-        "Euro",
-        "$HOME",
-        "£",
-        "a list of 5 leisure boats",
-        "Windows 10 Kronecker",
+        *"2024-06-30|30.06.2024|6/30/2024|+44 20 7946 0958|(555) 123-4567|1962|84.00|No. 12|Page 3 of 12".split(
+            "|"
+        ),
+        *"12 cm x 30 cm|4,455 minutes ago|100 %|Euro|$HOME|£|a list of 5 leisure boats|Windows 10 Kronecker".split(
+            "|"
+        ),
         # words that are a currency in other letters only
-        "20 ft",
-        "20 FT",
-        "usd 40",
-        "12 Eur",
-        "5 LEI",
-        "1元旦",
+        *"20 ft|20 FT|usd 40|12 Eur|5 LEI|1元旦".split("|"),
         # a sentence that mentions a price
         "It was sold to him for 5 €, and that was all of it.",
         # a long row of facts
