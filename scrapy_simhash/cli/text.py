@@ -6,10 +6,10 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from scrapy_simhash.cli.compare import add_host, reader, show_pages
-from scrapy_simhash.cli.options import add_json, add_settings
-from scrapy_simhash.cli.streams import STDIN, Refused
+from scrapy_simhash.cli.options import add_html, add_json, add_settings
+from scrapy_simhash.cli.streams import STDIN, Refused, check_outputs, write_html
 from scrapy_simhash.exceptions import FileError
-from scrapy_simhash.view.main_text import facts_of_text, lines
+from scrapy_simhash.view.main_text import facts_of_text, html_lines, lines
 
 EXAMPLE = """\
 $ scrapy-simhash text page.html
@@ -31,6 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--store", metavar="STORE", help="the store that knows the site of --host")
     add_host(parser)
     add_settings(parser)
+    add_html(parser)
     add_json(parser)
 
 
@@ -38,6 +39,7 @@ def run(options: Namespace) -> int:
     """Write the texts of pages, and return 0."""
     if options.pages.count(STDIN) > 1:
         raise Refused("standard input can be read once only")
+    check_outputs(options, [*options.pages, options.store])
     facts: list[dict[str, Any]] = []
     with reader(options) as read_page:
         for name in options.pages:
@@ -45,5 +47,6 @@ def run(options: Namespace) -> int:
             if page.is_stored:
                 raise FileError(f"the store has no text of {name}: leave out --store to fetch it")
             facts.append(facts_of_text(page))
-    show_pages(facts, lines, options.json)
+    if not write_html(options, lambda: html_lines(facts)):
+        show_pages(facts, lines, options.json)
     return 0

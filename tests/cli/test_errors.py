@@ -312,6 +312,7 @@ OVER = {
     "dedup --broken": ["pages.jsonl", "--broken", "{}"],
     "fingerprint": ["pages.jsonl", "-o", "{}"],
     "dedup --against": ["pages.jsonl", "--against", "news.sqlite", "-o", "{}"],
+    "text": ["page.html", "--html", "{}"],
     "compare": ["page.html", "other.html", "--html", "{}"],
     "compare --store": ["http://a.example/", "http://b.example/", "--store", "news.sqlite", "--html", "{}"],
     "report": ["report.jsonl", "--html", "{}"],

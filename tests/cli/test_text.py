@@ -1,10 +1,11 @@
-"""scrapy-simhash text: the main text as it is compared, and what was left out, for people and programs."""
+"""scrapy-simhash text: the main text as it is compared, and what was left out, for people, programs and browsers."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from lxml.html import document_fromstring
 
 from scrapy_simhash import PageFingerprinter
 from tests.cli.conftest import Cli
@@ -49,3 +50,13 @@ def test_several_pages_are_shown_one_after_another(page: str, tmp_path: Path, cl
     said = cli("text", page, short)
     assert said.index(page) < said.index(str(short))
     assert said.endswith("too little text for a fingerprint\n")
+
+
+def test_a_page_of_html_shows_the_same_and_runs_nothing(page: str, tmp_path: Path, cli: Cli) -> None:
+    out = tmp_path / "out.html"
+    assert cli("text", page, "--html", out) == ""
+    tree = document_fromstring(out.read_text("ascii"))
+    assert not tree.xpath("//script | //b | //@onclick")
+    (left_out,) = tree.xpath("//p[@class='out'][contains(., 'reserved')]")
+    assert "navigation, footer" in left_out.text_content()
+    assert "<script>" in "".join(tree.xpath("//p[not(@class)]//text()"))
