@@ -36,6 +36,7 @@ from benchmarks.lib.report import arguments_of, counted, show
 from benchmarks.lib.scores import Score, mean, score, scores_by
 from benchmarks.lib.settings import add_settings, config_of
 from scrapy_simhash import Config, NearDuplicateDetector
+from scrapy_simhash.judge.clusters import first_of_joined
 
 ORDERS = 3
 
@@ -74,6 +75,7 @@ def crawl(
     detector = NearDuplicateDetector(config)
     by_url: dict[str, str] = {}
     clusters: dict[str, int] = {}
+    joined_clusters: list[tuple[int, int]] = []
     originals: dict[str, str] = {}
     without = 0
     for id in ids:
@@ -83,9 +85,11 @@ def crawl(
         without += verdict.fingerprint is None
         if verdict.cluster is not None:
             clusters[id] = verdict.cluster
+            joined_clusters += [(verdict.cluster, other) for other in verdict.also_near]
         if verdict.duplicate_of is not None:
             originals[id] = by_url[verdict.duplicate_of]
-    return Crawl(clusters, originals, without)
+    first_of = first_of_joined(joined_clusters)
+    return Crawl({id: first_of.get(cluster, cluster) for id, cluster in clusters.items()}, originals, without)
 
 
 def _crawl_in_order(pack: Pack, html: Mapping[str, bytes], config: Config, number: int) -> Crawl:

@@ -377,6 +377,7 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
         near_miss=claim.near_miss,
         decided_by=claim.decided_by,
         required=claim.required,
+        also_near=claim.also_near,
     )
 
 

@@ -135,6 +135,9 @@ class Verdict:
     required: float | None = None
     """The similarity that this had to reach, 0-1: ``SIMHASH_MIN_SIMILARITY``, less for versions of one page on a site
     that is known, more for pages whose titles differ; always relative to the setting."""
+    also_near: tuple[int, ...] = ()
+    """Numbers of other clusters whose first page it repeats, too: they are one group with its own. Which page is its
+    original they do not change."""
 
     @property
     def is_duplicate(self) -> bool:
@@ -157,6 +160,7 @@ class Verdict:
             "exact": self.is_exact if repeats else None,
             "cluster": self.cluster,
             "rank": self.rank,
+            "also_near": [*self.also_near],
             "hints": [*self.hints],
             "elsewhere": self.elsewhere,
             "by_learning": self.is_by_learning or None,
@@ -195,6 +199,7 @@ class Verdict:
             miss and NearMiss(**miss),
             row["decided_by"],
             row["required"],
+            tuple(row["also_near"]),
         )
 
     def _repr_html_(self) -> str:

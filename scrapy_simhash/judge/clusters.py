@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from scrapy_simhash.display import html_of
+from scrapy_simhash.index.pairs import connected
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.verdict import Verdict
 
@@ -135,6 +136,15 @@ MAX_WAITING = 100_000
 SHOWN_URLS = 5
 #: Hosts of a cluster that are told apart.
 MAX_HOSTS = 100
+
+
+def first_of_joined(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """Return of the clusters that *pairs* connect, directly or through others, the smallest number each.
+
+    >>> first_of_joined([(8, 9), (7, 9), (1, 2)])
+    {1: 1, 2: 1, 7: 7, 8: 7, 9: 7}
+    """
+    return {number: group[0] for group in connected(pairs) for number in group}
 
 
 def gathered(

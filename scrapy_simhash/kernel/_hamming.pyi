@@ -32,7 +32,10 @@ class Postings:
         generic_from: int,
         explains: bool,
     ) -> tuple[
-        int, tuple[int, ...], bool, tuple[int, bool, int, float, tuple[float, int, float] | None] | None
+        int,
+        tuple[int, ...],
+        bool,
+        tuple[int, bool, int, float, tuple[float, int, float] | None, list[int]] | None,
     ]: ...
     def keys_of(self, value: SupportsIndex) -> list[int]: ...
     def find_or_add(self, value: SupportsIndex, key: SupportsIndex) -> list[Match]: ...

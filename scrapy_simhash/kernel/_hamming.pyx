@@ -132,6 +132,9 @@ cdef struct choice:
     # The clusters that have its title, and how many of them make it generic.
     uint64_t titled[MOST]
     int n_titled, generic_from
+    # The clusters that it is near.
+    uint64_t near[MOST]
+    size_t n_near
     measured pair, chosen
     bint is_near, agrees_by_text
     double alike
@@ -204,12 +207,12 @@ cdef class SecondLook:
     cdef int _begin(self, choice *of, const uint8_t *page, size_t length, int generic_from) except -1:
         """Begin to choose the content that a new page repeats."""
         of.pair, of.is_near, of.agrees_by_text, of.alike = self.pair, False, False, -1
-        of.n_titled, of.generic_from = 0, generic_from
+        of.n_near, of.n_titled, of.generic_from = 0, 0, generic_from
         self._read_at(&of.page, page, length)
         of.pair.is_generic = generic_from <= 0 and print_subject(&of.page) != NULL
         return 0
 
-    cdef int _meet(self, choice *of, uint64_t content, const uint8_t *data, size_t length) except -1:
+    cdef int _meet(self, choice *of, uint64_t content, uint64_t cluster, const uint8_t *data, size_t length) except -1:
         """Compare the page with one more content. Of near ones the most alike is chosen, then the nearest, the oldest."""
         cdef Print its
         cdef measured *pair = &of.pair
@@ -221,6 +224,9 @@ cdef class SecondLook:
         self.decide(pair)
         of.agrees_by_text |= pair.by_text >= 0
         is_near = pair.similarity >= 0
+        if is_near and not is_among(cluster, of.near, of.n_near):
+            of.near[of.n_near] = cluster
+            of.n_near += 1
         alike = pair.similarity if is_near else alike_of(pair)
         if is_near < of.is_near or (is_near == of.is_near and alike < of.alike):
             return 0
@@ -507,7 +513,7 @@ cdef class Postings:
         *page* is a fingerprint as ``compared_bytes()`` gives it; *recent*, else *read*, has the ContentRow of a
         content, or None for one that is passed over.
         Return by what it can be found, these values, whether own parts made the difference, and the content chosen:
-        (content, is_near, distance, alike, None or (threshold, basis, least)), or None if there is none.
+        (content, is_near, distance, alike, None or (threshold, basis, least), near clusters), or None if there is none.
         """
         cdef findings found
         cdef choice of
@@ -522,14 +528,15 @@ cdef class Postings:
                 row = read(found.contents[i])
             if row is not None:
                 data = row[3]
-                rows.append((found.contents[i], data))
+                rows.append((found.contents[i], row[0], data))
                 count_title(&of, row[0], <const uint8_t *>PyBytes_AsString(data), len(data))
-        for content, data in rows:
-            look._meet(&of, content, <const uint8_t *>PyBytes_AsString(data), len(data))
+        for content, cluster, data in rows:
+            look._meet(&of, content, cluster, <const uint8_t *>PyBytes_AsString(data), len(data))
         values = tuple([found.values[i] for i in range(found.n_values)])
         chosen = None
         if of.is_near or of.alike >= 0:
-            chosen = of.content, of.is_near, of.distance, of.alike, look._explained(&of) if explains else None
+            near = [of.near[i] for i in range(of.n_near)]
+            chosen = of.content, of.is_near, of.distance, of.alike, look._explained(&of) if explains else None, near
         return found.found_by, values, of.agrees_by_text != of.is_near, chosen
 
     def keys_of(self, value):
@@ -1019,7 +1026,7 @@ cdef class Rows:
         same = None if text_hash is None else self.with_text(posting[2], text_hash)
         if same is not None and self._page(self._content(same).page).content != REMOVED:
             its = self._content(same)
-            look._meet(&of, same, <const uint8_t *>self.prints.at + its.print, its.length)
+            look._meet(&of, same, its.page, <const uint8_t *>self.prints.at + its.print, its.length)
             if not of.is_near:
                 of.is_near, of.content, of.distance, of.alike = True, same, 0, 1
                 if explains:
@@ -1035,7 +1042,7 @@ cdef class Rows:
                 count_title(&of, its.page, <const uint8_t *>self.prints.at + its.print, its.length)
             for i in range(found.n):
                 its = self._content(found.contents[i])
-                look._meet(&of, found.contents[i], <const uint8_t *>self.prints.at + its.print, its.length)
+                look._meet(&of, found.contents[i], its.page, <const uint8_t *>self.prints.at + its.print, its.length)
             if explains and (told := look._explained(&of)) is not None:
                 threshold, basis, least = told
                 basis = self.bases[basis]
@@ -1046,9 +1053,12 @@ cdef class Rows:
             rank = self._page(cluster).joined + 1
             its_hash = self._text_hash(its)
             is_same = its_hash is not None and its_hash == text_hash
+            also_near = ()
+            if of.n_near > 1:
+                also_near = tuple(sorted([of.near[i] for i in range(of.n_near) if of.near[i] != cluster]))
             made = new_tuple(self.claim_type, (
                 None, of.content, cluster, self._url(cluster), of.distance, of.alike, is_same, rank, self._key(cluster),
-                learned, threshold, None, basis, least, None))
+                learned, threshold, None, basis, least, None, also_near))
             self._write(-1, posting, of.content, False, its.length != length or
                         memcmp(self.prints.at + its.print, print, length) != 0, rank, print, length,
                         text_hash is not None)
@@ -1058,7 +1068,7 @@ cdef class Rows:
             miss = new_tuple(self.near_miss, (
                 self._url(self._content(of.content).page), of.distance, of.alike, threshold, basis, least))
         made = new_tuple(self.claim_type, (
-            None, content, number, None, None, None, False, 0, None, learned, None, miss, None, None, None))
+            None, content, number, None, None, None, False, 0, None, learned, None, miss, None, None, None, ()))
         try:
             for i in range(found.n_values):
                 index._add(found.values[i], content)

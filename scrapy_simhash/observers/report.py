@@ -34,6 +34,7 @@ KEYS = (
     "exact",
     "cluster",
     "rank",
+    "also_near",
     "hints",
     "elsewhere",
     "by_learning",

@@ -117,6 +117,8 @@ class Found(NamedTuple):
     """See `Claim`."""
     explained: tuple[float, str, float] | None = None
     """Threshold, what decided, and what that required, of *kin*; None where nobody asks."""
+    near: Iterable[int] = ()
+    """The clusters with a content that the page repeats, that of *kin* among them."""
 
 
 class Entry(NamedTuple):
@@ -297,7 +299,7 @@ class LocalStore(Store):
             former = Visit(value, row.text_hash, row.seen, row.content, row.is_settled, is_short)
         while True:
             found = self._find_equal(posting) or self._find(posting, number, former, latest)
-            found_by, values, kin, is_near, is_by_learning, explained = found
+            found_by, values, kin, is_near, is_by_learning, explained, near = found
             original = None if kin is None or kin.row.page == number else self._origin(kin)
             near_miss = None
             if not is_near:
@@ -328,6 +330,8 @@ class LocalStore(Store):
                 *(former, content, kin.row.page, original.url, kin.distance, kin.similarity, is_same_text),
                 *(rank, original.key, is_by_learning, threshold, None, decided_by, required),
             )
+        if kin is not None and (also_near := set(near).difference([claim.cluster])):
+            claim = claim._replace(also_near=tuple(sorted(also_near)))
         entry = Entry(
             *(number, posting, former, content, kin is None),
             kin is not None and not _says_all(kin.row, number, posting.fingerprint),
@@ -378,7 +382,8 @@ class LocalStore(Store):
                 place, alike, *_ = nearest
                 explained = nearest[2:]
                 best = best or Kin(*rows[place], distance_of(fingerprint, rows[place][1].compared), alike)
-        return Found(found_by, values, best, bool(kin), is_by_learning, explained)
+        near_clusters = {one.row.page for one in kin}
+        return Found(found_by, values, best, bool(kin), is_by_learning, explained, near_clusters)
 
     def _find_new(self, fingerprint: Fingerprint, index: HammingIndex, look: SecondLook) -> Found:
         """Do what _find() does for a page that is new and has a sketch, by one call of the kernel."""
@@ -391,13 +396,13 @@ class LocalStore(Store):
             *(self._recent, self._content, candidates.GENERIC - self.titled_elsewhere, self.explains),
         )
         if chosen is not None and (chosen[1] or chosen[4]):
-            content, is_near, distance, alike, explained = chosen
+            content, is_near, distance, alike, explained, near = chosen
             if row := self._content(content):
                 if explained is not None:
                     threshold, basis, required = explained
                     explained = threshold, BASES[basis], required
                 kin = Kin(content, row, distance, alike)
-                return Found(found_by, values, kin, is_near, is_by_learning, explained)
+                return Found(found_by, values, kin, is_near, is_by_learning, explained, near)
         return Found(found_by, values, None, False, is_by_learning)
 
     def _find_equal(self, posting: Posting) -> Found | None:

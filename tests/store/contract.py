@@ -321,6 +321,30 @@ class StoreContract(ABC):
             assert careful.claim(visit) == naive.claim(visit)
         assert generic > 10
 
+    # --- Pages that are near several clusters.
+
+    def test_a_page_names_the_other_clusters_that_it_is_near(self, careful: Any) -> None:
+        first, between, last = content(0), content(1, edited=40), content(3, edited=80)
+        for key, page in (("a", first), ("b", last), ("c", content(FAR, text="x"))):
+            assert careful.claim(posting(key, page)).also_near == ()
+        for asked in (careful.look, careful.claim):
+            claim = asked(posting("d", between, text_hash=1))
+            assert (claim.original, claim.also_near) == (url("a"), (1,)), "as like b, which came later"
+        # A page that was there, as any other; and one with a text that is known is not compared.
+        assert careful.claim(posting("d", between, text_hash=2)).also_near == (1,)
+        assert careful.claim(posting("a", between)).also_near == (1,)
+        assert careful.claim(posting("b", between)).also_near == (0,)
+        assert careful.claim(posting("e", last, text_hash=2)).also_near == ()
+        assert careful.remove(b"a")
+        assert careful.look(posting("f", between)).also_near == (), "a was removed"
+
+    def test_where_bits_decide_too(self) -> None:
+        store = self.make(header(CLASSIC))
+        for key, value in (("a", 0), ("b", 0b1111), ("c", FAR)):
+            store.claim(posting(key, value))
+        claim = store.claim(posting("d", 0b0011))
+        assert (claim.original, claim.also_near) == (url("a"), (1,))
+
     # --- Many that are like each other.
 
     def test_of_many_candidates_the_nearest_ones_are_compared(

@@ -81,14 +81,16 @@ class NaiveStore:
         if chosen is None:
             return Claim(former, len(self.originals), page, None, None, None, False, 0)
         difference, distance, content, owner = chosen
+        also_near = tuple(sorted({match[-1] for match in kin} - {owner}))
         if owner == page:
-            return Claim(former, content, page, None, None, None, False, 0)
+            return Claim(former, content, page, None, None, None, False, 0, also_near=also_near)
         original = self.pages[owner]
         assert original is not None
         rank = self.ranks[page] if owner == cluster else self.joins.count(owner) + 1
         first = self.originals[content].posting
         same = posting.is_short or (posting.text_hash is not None and posting.text_hash == first.text_hash)
-        return Claim(former, content, owner, original.url, distance, -difference, same, rank, original.key)
+        known = (former, content, owner, original.url, distance, -difference, same, rank, original.key)
+        return Claim(*known, also_near=also_near)
 
     def claim(self, posting: Posting) -> Claim:
         claim = self.look(posting)

@@ -26,7 +26,7 @@ from scrapy_simhash.files.batch.page import Counts, Fate, PageReader, Read, Ruli
 from scrapy_simhash.files.batch.readers import BatchSites, Readers, readers_of
 from scrapy_simhash.files.records import Broken, Record
 from scrapy_simhash.fingerprinter import Reading
-from scrapy_simhash.judge.clusters import Contest, Preference, gathered
+from scrapy_simhash.judge.clusters import Contest, Preference, first_of_joined, gathered
 from scrapy_simhash.page.site import SiteProfiles
 from scrapy_simhash.store import Store
 from scrapy_simhash.verdict import Reason, Status, Verdict
@@ -79,12 +79,12 @@ class Judge:
                 known, _ = _claimed(self._known, read.reading, item.url, self._key_of(item.url), False)
             # Clusters have numbers of this run, not those of the store.
             if known is not None and fate_of(known) is not Fate.KEPT:
-                step.verdict = replace(known, cluster=None)
+                step.verdict = replace(known, cluster=None, also_near=())
             else:
                 step.verdict, step.content = _claimed(self._detector, read.reading, item.url, None, True)
                 if known is not None and step.verdict.status is Status.NEW:
                     # Its URL may be known to the store, with another text.
-                    step.verdict = replace(known, cluster=step.verdict.cluster)
+                    step.verdict = replace(known, cluster=step.verdict.cluster, also_near=())
         except RecordDamaged as error:
             step.fault = str(error)
             step.verdict = Verdict(Status.UNKNOWN, reason=Reason.STORE)
@@ -126,12 +126,15 @@ _FIRST, _COPY, _ASIDE = range(3)
 
 
 class PageCluster(NamedTuple):
-    """Pages that say the same, two or more."""
+    """Pages that say the same, two or more.
+
+    Those that repeat one page, and with them the clusters that one of them is near, too: `Verdict.also_near`.
+    """
 
     cluster: int
-    """Number of the cluster, as in `Verdict.cluster`."""
+    """Number of the cluster, as in `Verdict.cluster`; of several the first."""
     members: tuple[str, ...]
-    """Their URLs, in the order in which they came; the first one is that which the others repeat."""
+    """Their URLs, in the order in which they came."""
     preferred: str
     """The URL that is to be preferred by ``SIMHASH_PREFER``."""
 
@@ -177,6 +180,8 @@ class Ledger:
         self._connection = sqlite3.connect("", isolation_level=None)
         self._connection.execute(_TABLE)
         self._waiting: list[tuple[object, ...]] = []
+        #: Clusters that one page is near, and its own.
+        self._joined: list[tuple[int, int]] = []
         self._number = 0
 
     def note(self, step: Step) -> None:
@@ -190,6 +195,8 @@ class Ledger:
             role = _COPY
         else:
             role = _FIRST if step.fate is Fate.KEPT and not verdict.is_duplicate else _ASIDE
+        if verdict.cluster is not None:
+            self._joined += [(verdict.cluster, other) for other in verdict.also_near]
         judged = (verdict, step.fate.value, step.protected, step.fault) if self._keeps_all else None
         row = (
             number,
@@ -219,8 +226,10 @@ class Ledger:
     def clusters(self) -> Iterator[PageCluster]:
         """Return the clusters of two URLs or more, by their number. Pages that were not compared are in none."""
         self._write()
+        first_of = first_of_joined(self._joined)
+        self._connection.create_function("first_of", 1, lambda cluster: first_of.get(cluster, cluster))
         rows = self._connection.execute(
-            "SELECT cluster, url, canonical FROM records WHERE cluster IS NOT NULL ORDER BY cluster, number"
+            "SELECT first_of(cluster), url, canonical FROM records WHERE cluster IS NOT NULL ORDER BY 1, number"
         )
         pages = (
             (cluster, _text(url), None if named is None else _text(named)) for cluster, url, named in rows

@@ -28,17 +28,17 @@ from scrapy_simhash.files.engines.sql import (
     BANDS,
     CLUSTERS,
     FAULT,
+    JUDGED_PAGES,
     KEYS,
     PAIRS,
     READINGS,
     SITES,
-    VERDICTS,
     arrow,
     rows_of,
 )
 from scrapy_simhash.files.records import Record
 from scrapy_simhash.files.records.feeds import wrong_url
-from scrapy_simhash.judge.clusters import Preference, gathered
+from scrapy_simhash.judge.clusters import Preference, first_of_joined, gathered
 from scrapy_simhash.judge.rule import rule_of
 from scrapy_simhash.page.fingerprint import MINHASH_BYTES, Fingerprint, OwnPart, is_part, number
 from scrapy_simhash.page.site import SiteProfile
@@ -210,7 +210,7 @@ class ComparePairs:
 
 
 class JudgePages:
-    """Pages to `VERDICTS`: component, id, url, scope, value, text_hash, is_short, sketch, own, titled_elsewhere.
+    """Pages to `JUDGED_PAGES`: component, id, url, scope, value, text_hash, is_short, sketch, own, titled_elsewhere.
 
     By component and id. A store for each component gets its pages in their order, and says what it says in a crawl;
     *titled_elsewhere* clusters of other components have the title of a page.
@@ -243,12 +243,13 @@ class JudgePages:
                 if verdict.cluster is not None:
                     verdict = replace(verdict, cluster=numbers[verdict.cluster])
                 is_kept = fate_of(verdict) is Fate.KEPT
-                found.append((id, url, *marks_of(verdict, is_kept, None).values()))
-            yield VERDICTS.batch(found)
+                also_near = [numbers[cluster] for cluster in verdict.also_near]
+                found.append((id, url, *marks_of(verdict, is_kept, None).values(), also_near))
+            yield JUDGED_PAGES.batch(found)
 
 
 class GatherClusters:
-    """Pages to `CLUSTERS`: cluster, url, canonical; by cluster and id."""
+    """Pages to `CLUSTERS`: component, cluster, url, canonical, also_near; by component and id."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -257,9 +258,13 @@ class GatherClusters:
         """Return batches of the clusters of two URLs or more."""
         preference = Preference(self._config.prefer)
         rows = chain.from_iterable(map(rows_of, batches))
-        found = []
-        for cluster in gathered(rows, preference):
-            found.append(cluster)
+        found: list[tuple[object, ...]] = []
+        for _, component in groupby(rows, key=itemgetter(0)):
+            pages = list(component)
+            first_of = first_of_joined((cluster, other) for _, cluster, _, _, near in pages for other in near)
+            pages.sort(key=lambda page: first_of.get(page[1], page[1]))
+            of_clusters = ((first_of.get(page[1], page[1]), *page[2:4]) for page in pages)
+            found += gathered(of_clusters, preference)
             if len(found) >= _CLUSTERS:
                 yield CLUSTERS.batch(found)
                 found = []

@@ -27,12 +27,12 @@ from scrapy_simhash.files.engines.sql import (
     ANSWERS,
     CLUSTERS,
     FINGERPRINTS,
+    JUDGED_PAGES,
     KEY_COLUMNS,
     KEYS,
     PAIRS,
     READINGS,
     SITES,
-    VERDICTS,
     Table,
 )
 from scrapy_simhash.judge.rule import rule_of
@@ -268,10 +268,10 @@ class _Run:
         engine, config = self._engine, self._config
         self._step("titles", sql.TITLES)
         judged = self._between("judged")
-        engine.write_mapped(judged, sql.JUDGED, JudgePages(config), VERDICTS, ("component", "id"))
+        engine.write_mapped(judged, sql.JUDGED, JudgePages(config), JUDGED_PAGES, ("component", "id"))
         engine.view("simhash_judged", [judged])
         clusters = self._kept("clusters")
-        by = ("simhash_cluster", "id")
+        by = ("component", "id")
         engine.write_mapped(clusters, sql.IN_CLUSTERS, GatherClusters(config), CLUSTERS, by, 1)
         engine.view("simhash_clusters", [clusters])
         engine.write(self._kept("verdicts"), sql.VERDICT_OF_ALL)

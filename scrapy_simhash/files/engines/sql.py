@@ -48,8 +48,8 @@ class Table(NamedTuple):
     def arrow(self) -> Any:
         """Return the columns as a schema of Arrow."""
         pa = arrow()
-        texts = pa.list_(pa.string())
-        kinds = {name: getattr(pa, kind)() for name, kind in _ARROW.items()} | {"ARRAY<STRING>": texts}
+        arrays = {"ARRAY<STRING>": pa.list_(pa.string()), "ARRAY<BIGINT>": pa.list_(pa.int64())}
+        kinds = {name: getattr(pa, kind)() for name, kind in _ARROW.items()} | arrays
         return pa.schema([(name, kinds[kind]) for name, kind in self.columns.items()])
 
     def batch(self, rows: Sequence[tuple[Any, ...]]) -> Any:
@@ -96,6 +96,8 @@ KEYS = Table(
 PAIRS = Table({"a": "BIGINT", "b": "BIGINT", "similarity": "DOUBLE", "distance": "BIGINT"})
 #: What ``dedup --mark`` says of a page; a cluster has the id of its first page.
 VERDICTS = Table({"id": "BIGINT", "url": "STRING"} | {name: _TYPES[kind] for name, kind in MARKS.items()})
+#: The same of who is connected with others, and which clusters it is near, too.
+JUDGED_PAGES = Table(VERDICTS.columns | {"also_near": "ARRAY<BIGINT>"})
 #: Pages that say the same, two or more.
 CLUSTERS = Table({"cluster": "BIGINT", "members": "ARRAY<STRING>", "preferred": "STRING"})
 
@@ -301,8 +303,9 @@ FROM simhash_fingerprints AS page ANTI JOIN simhash_members AS member ON page.id
 """
 REPRESENTATIVES = "SELECT id, url FROM simhash_verdicts WHERE simhash_kept"
 IN_CLUSTERS = """
-SELECT simhash_cluster, page.url, canonical, page.id
+SELECT component, simhash_cluster, page.url, canonical, also_near, page.id
 FROM simhash_judged AS page JOIN simhash_fingerprints AS read ON page.id = read.id
+JOIN simhash_members AS member ON page.id = member.id
 WHERE simhash_cluster IS NOT NULL
 """
 COUNTS = """

@@ -50,6 +50,8 @@ class Comparison:
         self._records, self.replica, self._posting = records, replica, posting
         self._compared: dict[int, _Compared] = {}
         self._has_generic_title = False
+        #: The clusters of the contents that it repeats, if these are several.
+        self._near: set[int] = set()
 
     async def kin(self, matches: list[Match], rule: Rule) -> list[tuple[Match, float]]:
         """Return the contents among *matches* that the page repeats, with their similarity, best first."""
@@ -67,17 +69,27 @@ class Comparison:
         new = [match.key for match in matches if match.key not in compared]
         # A content that the server does not have any more is nobody's kin.
         compared.update((content, _FAR) for content in new)
-        there = [(content, known[content][1]) for content in new if content in known]
-        near = rule.compare_all(page, [data for _, data in there], has_generic_title)
+        found = [(content, known[content][1]) for content in new if content in known]
+        near = rule.compare_all(page, [data for _, data in found], has_generic_title)
         for place, similarity, by_text in near:
-            content, data = there[place]
+            content, data = found[place]
             compared[content] = _Compared(similarity, by_text, distance_of(page, data))
         kin = []
         for match in matches:
             similarity, _, distance = compared[match.key]
             if similarity is not None:
                 kin.append((match._replace(distance=distance), similarity))
-        return sorted(kin, key=lambda pair: (-pair[1], pair[0].distance, pair[0].key))
+        kin.sort(key=lambda pair: (-pair[1], pair[0].distance, pair[0].key))
+        self._near = set()
+        if len(kin) > 1:
+            # A trip only where bits decide.
+            there = await self._fetch([match.key for match, _ in kin])
+            self._near = {cluster for cluster, _ in there.values()}
+        return kin
+
+    def also_near(self, claim: Claim) -> tuple[int, ...]:
+        """Return the clusters that the page repeats beside the one of *claim*."""
+        return tuple(sorted(self._near - {claim.cluster}))
 
     def agrees_by_text(self, matches: list[Match]) -> bool:
         """Tell whether the page repeats any of *matches*, which were compared, if own parts are left aside."""
@@ -197,7 +209,9 @@ async def decide(records: Records, posting: Posting, is_look: bool, explains: bo
                 return (
                     claim if claim.original is None else await comparison.of_equal_text(claim, rule, explains)
                 )
-            claim = claim._replace(is_by_learning=comparison.agrees_by_text(matches) != bool(kin))
+            is_by_learning = comparison.agrees_by_text(matches) != bool(kin)
+            also_near = () if is_new else comparison.also_near(claim)
+            claim = claim._replace(is_by_learning=is_by_learning, also_near=also_near)
             if explains and matches:
                 claim = await comparison.explained(claim, matches, rule)
             if is_new and not is_look and found_by & candidates.BY_TEXT:

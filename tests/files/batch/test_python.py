@@ -32,6 +32,21 @@ def test_what_is_kept_comes_out_as_it_came_in(pages: list[Any]) -> None:
     assert cluster.members == (RECORDS[0].url, RECORDS[1].url)
 
 
+def test_clusters_that_one_page_is_near_are_one_and_nothing_more_is_dropped() -> None:
+    def text_of(first: int, last: int) -> list[str]:
+        return [f"the {''.join(chr(97 + int(digit)) for digit in str(n))}" for n in range(first, last)]
+
+    words = text_of(100, 200)
+    first, second = [*text_of(200, 209), *words[9:]], [*words[:-9], *text_of(300, 309)]
+    texts = {"a": first, "b": second, "x": text_of(400, 500), "between": words, "c": second}
+    pages = [(f"https://example.com/{name}", f"<p>{' '.join(text)}</p>") for name, text in texts.items()]
+    outcomes = list(scrapy_simhash.dedup(pages, mark=True))
+    assert [outcome.is_kept for outcome in outcomes] == [True, True, True, False, False]
+    assert [outcome.verdict.also_near for outcome in outcomes][3] in ((0,), (1,))
+    (cluster,) = scrapy_simhash.cluster(pages)
+    assert (cluster.cluster, cluster.members) == (0, tuple(pages[at][0] for at in (0, 1, 3, 4)))
+
+
 def test_an_iterator_is_enough_for_one_pass_only() -> None:
     assert len(list(scrapy_simhash.dedup(iter(PAIRS)))) == 2
     for options in ({"two_pass": True}, {"keep": "longest"}):

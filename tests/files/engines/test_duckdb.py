@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash import Config
+from scrapy_simhash import Config, Fingerprint
 from scrapy_simhash.duckdb import _DuckDB, deduplicate
 from scrapy_simhash.exceptions import KindError, SettingError, StoreMismatch
 from scrapy_simhash.files.engines import sql
@@ -22,7 +22,7 @@ from scrapy_simhash.page.fingerprint import WHOLE, OwnPart, digest
 from scrapy_simhash.store import Header, MemoryStore
 from scrapy_simhash.store.sqlite.schema import signed
 from tests.files.engines.pages import answers_in, answers_of_dedup, pa, pages, rows_of, table_of
-from tests.store.cases import content, posting
+from tests.store.cases import FAR, content, posting
 
 duckdb: Any = pytest.importorskip("duckdb")
 
@@ -81,25 +81,42 @@ def test_pages_of_a_scope_with_the_same_text_hang_together() -> None:
         assert sorted(connection.execute(sql.EDGES).fetchall()) == [(2, 0), (8, 0)]
 
 
+def judged_by_fingerprints(pages: list[Fingerprint], folder: Path) -> Any:
+    rows = []
+    for id, page in enumerate(pages):
+        its_content = int.from_bytes(digest(repr(page.compared_bytes()))[:4], "big")
+        its_page = (signed(page.value), None, False, page.sketch, page.own, its_content, id, None, None)
+        rows.append((id, f"https://example.com/{id}", "", "example.com", *its_page))
+    with duckdb.connect() as connection:
+        connection.register("fingerprints", pa.Table.from_batches([sql.FINGERPRINTS.batch(rows)]))
+        return deduplicate("SELECT * FROM fingerprints", folder, connection=connection)
+
+
+@many_queries
+def test_clusters_that_one_page_is_near_are_one(tmp_path: Path) -> None:
+    # The third is near the first two, the fourth is a copy of the second; the last is alone.
+    pages = [content(edited, edited) for edited in (0, 80, 40, 80)] + [
+        content(FAR, text="x", subject="boats")
+    ]
+    result = judged_by_fingerprints(pages, tmp_path)
+    (cluster,) = rows_of(result, "clusters")
+    assert (cluster["cluster"], cluster["members"]) == (0, [f"https://example.com/{id}" for id in range(4)])
+    assert [row["simhash_kept"] for row in rows_of(result, "verdicts")] == [True, True, False, False, True]
+
+
 @many_queries
 @pytest.mark.parametrize("seed", range(2))
 def test_titles_that_several_clusters_have_say_as_little_as_in_a_crawl(tmp_path: Path, seed: int) -> None:
     random, store = Random(seed), MemoryStore(Header())
     titles = {text: random.choice(("night pilots", "day pilots", "boats")) for text in "abcdefghijkl"}
-    rows, answers = [], []
+    pages, answers = [], []
     for id in range(120):
         text = random.choice(list(titles))
         value = int.from_bytes(text.encode() * 8, "big")
         page = content(value, random.choice((0, 20, 40, 60)), titles[text], text)
-        page = replace(page, own=OwnPart(WHOLE, 100).to_bytes())
-        its_content = int.from_bytes(digest(repr(page.compared_bytes()))[:4], "big")
-        url = f"https://example.com/{id}"
-        its_page = (signed(value), None, False, page.sketch, page.own, its_content, id, None, None)
-        rows.append((id, url, "", "example.com", *its_page))
-        answers.append(store.claim(posting(str(id), page)).original)
-    with duckdb.connect() as connection:
-        connection.register("fingerprints", pa.Table.from_batches([sql.FINGERPRINTS.batch(rows)]))
-        result = deduplicate("SELECT * FROM fingerprints", tmp_path, connection=connection)
+        pages.append(replace(page, own=OwnPart(WHOLE, 100).to_bytes()))
+        answers.append(store.claim(posting(str(id), pages[-1])).original)
+    result = judged_by_fingerprints(pages, tmp_path)
     verdicts = sorted(rows_of(result, "verdicts"), key=lambda row: row["id"])
     assert [row["simhash_duplicate_of"] for row in verdicts] == answers
     # Without the column it is another answer.
