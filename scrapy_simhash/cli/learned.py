@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from scrapy_simhash.cli.options import add_json
-from scrapy_simhash.cli.stores import Place, Waited, add_store, header_to_change, place_of
+from scrapy_simhash.cli.stores import Place, Waited, add_store, place_of
 from scrapy_simhash.cli.streams import Progress, Refused, show
 from scrapy_simhash.exceptions import FileError
 from scrapy_simhash.notes import RULES, SITE, TRUST, Note
@@ -332,10 +332,9 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]
 
 def _change(place: Place, host: str, options: Namespace) -> None:
     """Pin, unpin or forget what is known of *host*, in a run of the store."""
-    header = header_to_change(place, options)
     # Before a run begins.
     with place.reading() as store:
-        keeper(store, place)
+        header = keeper(store, place).header
         if not options.forget:
             load(store, host, place)
     with place.claiming(header, "learned") as store:

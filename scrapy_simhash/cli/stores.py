@@ -276,16 +276,6 @@ def header_at_place(place: Place, options: Namespace) -> Header | None:
     return header
 
 
-def header_to_change(place: Place, options: Namespace) -> Header:
-    """Return the same of a store that is to be changed. Raises FileError, or StoreError, if there is none."""
-    header = header_at_place(place, options)
-    if header is None:
-        # Says why, if it cannot be opened.
-        with place.reading() as store:
-            header = store.header
-    return header
-
-
 def key_function(place: Place, options: Namespace) -> Callable[[str], bytes]:
     """Return the function of a URL by whose key a crawl knows its page; it raises Refused for what is no URL."""
     # Scrapy takes longer to import than all else here.
