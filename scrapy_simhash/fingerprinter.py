@@ -236,14 +236,13 @@ class PageFingerprinter:
         """
         if self._scheme is not None:
             return self._by_scheme(self._scheme, document)
-        config = self.config
-        weights = features(document, config.shingle_size, config.min_shingles, config.mask_digits)
+        weights = self.weights(document)
         if not weights:
             return None
         value = fold(zip(map(digest, weights), weights.values(), strict=True))
         if not self.rule.compares_sketches:
             return Fingerprint(value, len(weights))
-        counts = shingle_counts(document, config.shingle_size, config.mask_digits)
+        counts = shingle_counts(document, self.config.shingle_size, self.config.mask_digits)
         return Fingerprint(value, len(weights), sketch(occurrences(counts), document.subject))
 
     def _by_scheme(
