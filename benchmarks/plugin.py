@@ -108,9 +108,9 @@ class PagesSpider(Spider):
         self._calls = calls
 
     async def start(self) -> AsyncIterator[Request]:
-        """Yield a request for each page."""
-        for url in self.pages:
-            yield Request(url)
+        """Yield a request for each page, to be sent in their order: each crawl counts the same ones."""
+        for number, url in enumerate(self.pages):
+            yield Request(url, priority=-number)
 
     def parse(self, response: Response, **_: Any) -> Iterator[dict[str, Any]]:
         """Yield an item; the first use of the selector parses the page unless the plugin has done so."""
