@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from scrapy_simhash.observers.changes.feed import Change, Feed, PageChange
-from scrapy_simhash.observers.changes.page_text import Difference, PageText, difference, hashes, packed
+from scrapy_simhash.observers.changes.page_text import Difference, PageText, difference, hashes
 from scrapy_simhash.observers.changes.register import (
     ANSWERED,
     FAILED,
@@ -240,7 +240,7 @@ class ChangeBook:
     def _seen(self, row: Row, seen: Sighting, now: int) -> Row:
         row = row._replace(url=seen.url, seen=now, crawl=self._crawl, answer=ANSWERED)
         if seen.text_hash is not None and seen.text is not None:
-            row = row._replace(text_hash=seen.text_hash, paragraphs=packed(seen.text.paragraphs))
+            row = row._replace(text_hash=seen.text_hash, paragraphs=seen.text.packed)
         return row
 
     def _note(self, key: bytes, answer: int) -> bool:

@@ -71,6 +71,13 @@ class PageText:
             start = end + 1
         return tuple(found)
 
+    @cached_property
+    def packed(self) -> bytes:
+        """What is kept of the paragraphs, 10 bytes each; of most pages it is all that is asked."""
+        return b"".join(
+            [_KEPT.pack(digest(part.text), min(len(part.tokens), _MOST_WORDS)) for part in self.document.main]
+        )
+
     @property
     def changed(self) -> tuple[TextParagraph, ...]:
         """The paragraphs that the page did not have when its text was delivered last; all of them if it was not."""
@@ -129,18 +136,13 @@ class Difference(NamedTuple):
         }
 
 
-def packed(paragraphs: Sequence[TextParagraph]) -> bytes:
-    """Return what is kept of *paragraphs*: 10 bytes each."""
-    return b"".join(_KEPT.pack(bytes.fromhex(part.hash), min(part.words, _MOST_WORDS)) for part in paragraphs)
-
-
 def hashes(kept: bytes) -> frozenset[bytes]:
-    """Return the hashes in what packed() has returned."""
+    """Return the hashes in what `PageText.packed` was."""
     return frozenset(paragraph for paragraph, _ in _unpacked(kept))
 
 
 def difference(kept: bytes, paragraphs: Sequence[TextParagraph]) -> Difference:
-    """Return what differs between the former paragraphs, of which packed() has *kept* this, and the present ones.
+    """Return what differs between the former paragraphs, whose `PageText.packed` was *kept*, and the present ones.
 
     A paragraph that stands on a page twice counts twice.
     """
