@@ -227,7 +227,7 @@ def reading(options: Namespace, *places: str) -> Iterator[tuple[Inputs, BrokenRe
             inputs = Inputs(options, progress)
             stack.callback(lambda: inputs.records.close())
             output = stack.enter_context(open_output(options.broken)) if options.broken else None
-            broken = BrokenRecords(output)
+            broken = BrokenRecords(output, "; --broken FILE writes all of them")
             inputs.tell_passed_over(broken)
             stack.callback(broken.close)
             yield inputs, broken
@@ -264,8 +264,10 @@ def through(run: Run, inputs: Inputs, broken: BrokenRecords) -> Iterator[Step]:
 class BrokenRecords:
     """Tells of records that are broken: the first ones as warnings, all of them in *output* if there is one."""
 
-    def __init__(self, output: Output | None = None) -> None:
+    def __init__(self, output: Output | None = None, advice: str = "") -> None:
+        """*advice* is said of further records if there is no output."""
         self._output = output
+        self._advice = advice
         self.count = 0
         #: The exit status: FAILED if a file was not read to its end. Other broken records are counted.
         self.status = 0
@@ -298,11 +300,7 @@ class BrokenRecords:
     def close(self) -> None:
         """Tell how many more there were."""
         if self.count > SHOWN:
-            where = (
-                "; --broken FILE writes all of them"
-                if self._output is None
-                else ", all of them are in the file of --broken"
-            )
+            where = self._advice if self._output is None else ", all of them are in the file of --broken"
             warn(f"{self.count - SHOWN:,} more records could not be read{where}")
         if self.status:
             warn("a file could not be read to its end: what was read up to there is in the results")
