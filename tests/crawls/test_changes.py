@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -286,3 +288,16 @@ def test_a_crawl_that_cannot_tell_changes_does_not_start(
         (done,) = crawl(reader(tmp_path, site, **more))
     assert message in str(done.error)
     assert site.visits == {}
+
+
+def test_an_error_of_the_register_costs_no_page(tmp_path: Path) -> None:
+    with serve(routes()) as site:
+        plan = reader(tmp_path, site)
+        crawl(plan)
+        with closing(sqlite3.connect(tmp_path / "reader.changes.sqlite")) as register, register:
+            register.execute("DROP TABLE pages")
+        (done,) = crawl(plan)
+    assert done.verdicts == dict.fromkeys(["/", "/list", "/a", "/b"], "revisit/unchanged")
+    assert done.stat("errors/changes") > 0
+    assert len([text for text in done.log("WARNING") if "Error while noting changes" in text]) == 1
+    assert [note["change"] for note in done.notes if "path" in note] == [None] * 4
