@@ -14,9 +14,12 @@ with default settings. Then by each rule, ``classic`` at each distance ``--k`` a
 * unlisted pairs: pages within the rule that nobody has labelled. The pack says these are errors too; they are
   printed with their URLs, to be read by eye;
 * extraction: the tokens of ``Document.text`` against a main text that people have marked, as bags, mean over pages;
+  *near* is the share of pages that are near-duplicates of that text alone (``from_text``), which bounds how many
+  reprints can be found on sites that nobody knows;
 * the example site: the same for its invented pages and what its ``truth.json`` says of every two of them.
 
-``--peers`` measures other libraries in the same run (``lib/quality_peers.py``).
+``--peers`` measures other libraries in the same run; ``--text`` only the main text, beside that of other libraries,
+by type of page and by source (``lib/quality_peers.py``).
 
 Not measured: speed (``benchmarks/kernel.py``), the order of a crawl (a page is compared with every other, not only
 with what was seen before it), clusters, pages under 25 words. Without a pack only the example site is measured.
@@ -46,7 +49,7 @@ from benchmarks.lib.report import arguments_of, cell, show
 from benchmarks.lib.scores import (
     band,
     compare,
-    extraction_by_type,
+    extraction_by,
     mean,
     score,
     scores_by,
@@ -71,7 +74,7 @@ def measure_pack(pack: Pack, ks: Sequence[int] = DISTANCES, jobs: int = 1) -> di
         "documents": len(pack.docs),
         "pairs": dict(Counter(pair.label for pair in pack.pairs)),
         **score_pack(pack, {outcome.id: outcome.page for outcome in outcomes}, ks),
-        "extraction": extraction_by_type(((one.id, one.extraction) for one in outcomes), gold),
+        "extraction": extraction_by(pack.gold_groups, ((one.id, one.extraction) for one in outcomes)),
     }
 
 
@@ -207,6 +210,14 @@ def _both(one: Mapping[str, Any]) -> str:
     return f"{cell(one['precision'])} / {cell(one['recall'])}"
 
 
+def _texts(jobs: int) -> dict[str, Any]:
+    packs = Pack.locate_all()
+    reason = quality_peers.absent(quality_peers.NEEDED_FOR_TEXT) or ("" if packs else absence())
+    if reason:
+        return {"skipped": {"reason": reason}}
+    return {pack.name: quality_peers.measure_texts(pack, jobs) for pack in packs}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, measure, print tables or JSON; 0 also without a pack."""
     parser = arguments_of(__doc__)
@@ -217,8 +228,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one a core)"
     )
     parser.add_argument("--peers", action="store_true", help="measure other libraries too, if installed")
+    parser.add_argument("--text", action="store_true", help="only the main text, beside other libraries")
     options = parser.parse_args(arguments)
     ks = sorted(set(options.k))
+    if options.text:
+        return show(__file__, options, arguments, _texts(options.jobs))
     result = {"the example site": measure_example(ks)}
     for pack in Pack.locate_all():
         figures = result[pack.name] = measure_pack(pack, ks, options.jobs)

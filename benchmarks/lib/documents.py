@@ -44,10 +44,15 @@ def fingerprint(task: Task) -> Outcome:
     # The two steps of PageFingerprinter.from_html(), because the document in between is measured too.
     document = FINGERPRINTER.extract(task.html, content_type=task.content_type)
     page = FINGERPRINTER.from_document(document)
-    extraction = None
-    if task.gold is not None:
-        extraction = overlap(tokenize(normalize(document.text)), tokenize(normalize(task.gold)))
+    extraction = None if task.gold is None else beside_gold(document.text, page, task.gold)
     return Outcome(task.id, page, extraction)
+
+
+def beside_gold(text: str, page: Fingerprint | None, gold: str) -> Overlap:
+    """Return what *text*, with the fingerprint *page*, and the *gold* text have in common."""
+    found = overlap(tokenize(normalize(text)), tokenize(normalize(gold)))
+    known = FINGERPRINTER.from_text(gold)
+    return found if known is None else found._replace(near=FINGERPRINTER.is_near_duplicate(page, known))
 
 
 def fingerprint_all(tasks: Iterable[Task], jobs: int, total: int) -> Iterator[Outcome]:

@@ -98,6 +98,10 @@ class Pack:
             records = map(json.loads, lines)
             return {record["id"]: Gold(record["page_type"], record["gold"]) for record in records}
 
+    def gold_groups(self, id: str) -> tuple[str, str, str]:
+        """Return by what the gold texts are measured: all together, by type of page, by source."""
+        return "all", self.gold[id].page_type, self.docs[id].source
+
     @cached_property
     def digest(self) -> str:
         """Of the labels, SHA-256 in hexadecimal: figures are comparable where this is equal."""

@@ -1,6 +1,9 @@
-"""Other libraries on the same pages in the same run: the part of ``quality`` behind ``--peers``.
+"""Other libraries on the same pages in the same run: the parts of ``quality`` behind ``--text`` and ``--peers``.
 
-Text by trafilatura (``extract(fast=True, include_comments=False)``), and on it:
+``--text``: the main text by trafilatura, by the same with ``favor_precision``, by readability-lxml and by resiliparse
+(all without comments), and ours, beside the text that people have marked.
+
+``--peers``: text by trafilatura (``extract(fast=True, include_comments=False)``), and on it:
 
 * the ``simhash`` of PyPI as it comes (4-character grams), at 3 bits;
 * trafilatura's own ``Simhash``, at 3 bits;
@@ -24,15 +27,24 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import Any, NamedTuple
 
+from benchmarks.lib.documents import FINGERPRINTER, beside_gold
 from benchmarks.lib.pack import Pack
 from benchmarks.lib.processes import spread, timed
 from benchmarks.lib.report import counted
-from benchmarks.lib.scores import Overlap, compare, extraction_by_type, mean, overlap, score, scores_by
-from scrapy_simhash import PageFingerprinter, hamming_distance
+from benchmarks.lib.scores import Overlap, compare, extraction_by, mean, score, scores_by
+from scrapy_simhash import hamming_distance
 from scrapy_simhash.page.language import normalize, tokenize
+from scrapy_simhash.page.text import parse
+from scrapy_simhash.page.text.extract import decode_html
+from scrapy_simhash.page.text.outline import outline
 
-#: The distributions that must be there.
-NEEDED = ("trafilatura", "datasketch", "simhash")
+#: The distributions that must be there, and the modules in them.
+NEEDED = {"trafilatura": "trafilatura", "datasketch": "datasketch", "simhash": "simhash"}
+NEEDED_FOR_TEXT = {
+    "trafilatura": "trafilatura",
+    "readability-lxml": "readability",
+    "resiliparse": "resiliparse",
+}
 #: Pages whose extraction is timed, and how often each.
 TIMED = 200
 REPEATS = 2
@@ -45,7 +57,6 @@ class Peer(NamedTuple):
     """What other libraries make of a page; None where there is no text, or the library raised."""
 
     id: str
-    extraction: Overlap | None
     simhash: int | None = None
     trafilatura: int | None = None
     minhash: tuple[int, ...] | None = None
@@ -53,18 +64,17 @@ class Peer(NamedTuple):
     """What the ``simhash`` of PyPI raised."""
 
 
-def absent() -> str:
+def absent(needed: Mapping[str, str] = NEEDED) -> str:
     """Return the sentence that says which distributions are missing, "" if none is."""
-    missing = [name for name in NEEDED if find_spec(name) is None]
+    missing = [name for name, module in needed.items() if find_spec(module) is None]
     if not missing:
         return ""
     return f"peers not measured: no {', '.join(missing)} here; pip install -e '.[bench]' brings them"
 
 
 def measure_peers(pack: Pack, jobs: int) -> dict[str, Any]:
-    """Return the figures of each peer, and of the extraction of text beside ours."""
-    gold = pack.gold
-    tasks = ((doc.id, html, gold[doc.id].text if doc.id in gold else None) for doc, html in pack.html())
+    """Return the figures of each peer."""
+    tasks = ((doc.id, html) for doc, html in pack.html())
     peers = list(counted(spread(peer, tasks, jobs, CHUNK), len(pack.docs), "pages by other libraries"))
     rules: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
         "simhash (PyPI), 3 bits": ("simhash", lambda a, b: hamming_distance(a, b) <= 3),
@@ -80,19 +90,43 @@ def measure_peers(pack: Pack, jobs: int) -> dict[str, Any]:
         },
         # With numpy 2 the simhash of PyPI raises, and its figures are worth nothing.
         "failures": sorted({peer.failure for peer in peers if peer.failure}),
-        "extraction by trafilatura": extraction_by_type(((peer.id, peer.extraction) for peer in peers), gold),
         "milliseconds of an extraction": time_extraction(sample(pack)),
     }
 
 
-def peer(task: tuple[str, bytes, str | None]) -> Peer:
-    """Return what the other libraries make of a page."""
+def measure_texts(pack: Pack, jobs: int) -> dict[str, Any]:
+    """Return precision, recall, F1 and *near* of the main text by each library and ours, by group of pages."""
+    gold = pack.gold
+    tasks = ((doc.id, html, gold[doc.id].text) for doc, html in pack.html() if doc.id in gold)
+    found = list(counted(spread(texts_of, tasks, jobs, CHUNK), len(gold), "pages with a marked text"))
+    by_way = {
+        way: extraction_by(pack.gold_groups, ((id, overlaps[way]) for id, overlaps in found)) for way in TEXTS
+    }
+    figures: dict[str, Any] = {"versions": {name: version(name) for name in NEEDED_FOR_TEXT}}
+    for measure in Overlap._fields:
+        figures[measure] = {
+            group: {"pages": one["pages"], **{way: by_way[way][group].get(measure) for way in TEXTS}}
+            for group, one in by_way["scrapy-simhash"].items()
+        }
+    return figures
+
+
+def texts_of(task: tuple[str, bytes, str]) -> tuple[str, dict[str, Overlap]]:
+    """Return what the text of a page by each library has in common with the gold one."""
     id, html, gold = task
-    text = _their_text(html)
+    texts = {way: text_by(html) for way, text_by in TEXTS.items()}
+    prints = {way: FINGERPRINTER.from_text(text) for way, text in texts.items()}
+    prints["scrapy-simhash"] = FINGERPRINTER.from_html(html)
+    return id, {way: beside_gold(text, prints[way], gold) for way, text in texts.items()}
+
+
+def peer(task: tuple[str, bytes]) -> Peer:
+    """Return what the other libraries make of a page."""
+    id, html = task
+    text = _by_trafilatura(html)
     tokens = tokenize(normalize(text))
-    extraction = None if gold is None else overlap(tokens, tokenize(normalize(gold)))
     if not tokens:
-        return Peer(id, extraction)
+        return Peer(id)
     value, failure = None, ""
     try:
         value = int(_library("simhash").Simhash(text).value)
@@ -101,7 +135,7 @@ def peer(task: tuple[str, bytes, str | None]) -> Peer:
     theirs = int(_library("trafilatura.deduplication").Simhash(text).hash)
     minhash = _library("datasketch").MinHash(num_perm=VALUES)
     minhash.update_batch([shingle.encode("utf-8", "replace") for shingle in _shingles(tokens)])
-    return Peer(id, extraction, value, theirs, tuple(map(int, minhash.hashvalues)), failure)
+    return Peer(id, value, theirs, tuple(map(int, minhash.hashvalues)), failure)
 
 
 def sample(pack: Pack) -> list[bytes]:
@@ -114,8 +148,8 @@ def sample(pack: Pack) -> list[bytes]:
 def time_extraction(pages: Sequence[bytes]) -> dict[str, dict[str, float]]:
     """Return milliseconds a page of both extractions, parse included."""
     ways: dict[str, Callable[[bytes], object]] = {
-        "ours": PageFingerprinter().extract,
-        "trafilatura": _their_text,
+        "ours": FINGERPRINTER.extract,
+        "trafilatura": _by_trafilatura,
     }
     times: dict[str, list[float]] = {name: [] for name in ways}
     for html in pages:
@@ -143,9 +177,34 @@ def _shingles(tokens: Sequence[str]) -> set[str]:
     return {f"{a} {b} {c}" for (a, b), (_, c) in pairwise(pairwise(tokens))}
 
 
-def _their_text(html: bytes) -> str:
-    text: str | None = _library("trafilatura").extract(html, fast=True, include_comments=False)
+def _by_trafilatura(html: bytes, **options: bool) -> str:
+    options = options or {"fast": True}
+    text: str | None = _library("trafilatura").extract(html, include_comments=False, **options)
     return text or ""
+
+
+def _by_readability(html: bytes) -> str:
+    try:
+        summary: str = _library("readability").Document(decode_html(html)).summary()
+    except Exception:  # Unparseable, of a page without text
+        return ""
+    return "\n".join(block.text for block in outline(parse(summary)).blocks)
+
+
+def _by_resiliparse(html: bytes) -> str:
+    extract = _library("resiliparse.extract.html2text").extract_plain_text
+    text: str = extract(decode_html(html), main_content=True, alt_texts=False, links=False)
+    return text
+
+
+#: From a page to its main text.
+TEXTS: dict[str, Callable[[bytes], str]] = {
+    "scrapy-simhash": lambda html: FINGERPRINTER.extract(html).text,
+    "trafilatura": _by_trafilatura,
+    "trafilatura, favor_precision": partial(_by_trafilatura, favor_precision=True),
+    "readability-lxml": _by_readability,
+    "resiliparse": _by_resiliparse,
+}
 
 
 @cache

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple, TypeVar
 
-from benchmarks.lib.pack import Gold, Pair
+from benchmarks.lib.pack import Pair
 from scrapy_simhash.index import ProbingIndex
 
 Page = TypeVar("Page")
@@ -52,6 +52,8 @@ class Overlap(NamedTuple):
     precision: float
     recall: float
     f1: float
+    near: bool | None = None
+    """Whether texts of these tokens are near-duplicates, None where one cannot say."""
 
 
 def compare(
@@ -131,9 +133,9 @@ def overlap(tokens: Sequence[str], gold: Sequence[str]) -> Overlap:
     """Return how much of *tokens* is in *gold* and of *gold* in *tokens*, as bags: order does not matter.
 
     >>> overlap(["the", "sea", "the"], ["the", "sea", "is", "calm"])
-    Overlap(precision=0.6666666666666666, recall=0.5, f1=0.5714285714285714)
+    Overlap(precision=0.6666666666666666, recall=0.5, f1=0.5714285714285714, near=None)
     >>> overlap([], ["sea"])
-    Overlap(precision=0.0, recall=0.0, f1=0.0)
+    Overlap(precision=0.0, recall=0.0, f1=0.0, near=None)
     """
     common = (Counter(tokens) & Counter(gold)).total()
     if not common:
@@ -141,19 +143,23 @@ def overlap(tokens: Sequence[str], gold: Sequence[str]) -> Overlap:
     return Overlap(common / len(tokens), common / len(gold), 2 * common / (len(tokens) + len(gold)))
 
 
-def extraction_by_type(
-    overlaps: Iterable[tuple[str, Overlap | None]], gold: Mapping[str, Gold]
+def extraction_by(
+    groups: Callable[[str], Iterable[str]], overlaps: Iterable[tuple[str, Overlap | None]]
 ) -> dict[str, dict[str, float]]:
-    """Return mean precision, recall and F1 of the pages with a gold text: of all, and by type of page."""
-    by_type: defaultdict[str, list[Overlap]] = defaultdict(list)
+    """Return the means over the pages with a gold text, of each of the *groups* that a page's id is in."""
+    by_group: defaultdict[str, list[Overlap]] = defaultdict(list)
     for id, overlap_of_page in overlaps:
         if overlap_of_page is not None:
-            for page_type in ("all", gold[id].page_type):
-                by_type[page_type].append(overlap_of_page)
+            for group in groups(id):
+                by_group[group].append(overlap_of_page)
     return {
-        page_type: {
-            "pages": len(group),
-            **{name: fmean(getattr(one, name) for one in group) for name in Overlap._fields},
+        group: {
+            "pages": len(pages),
+            **{name: fmean(known) for name in Overlap._fields if (known := _known(pages, name))},
         }
-        for page_type, group in sorted(by_type.items())
+        for group, pages in sorted(by_group.items())
     }
+
+
+def _known(pages: Iterable[Overlap], name: str) -> list[float]:
+    return [value for one in pages if (value := getattr(one, name)) is not None]

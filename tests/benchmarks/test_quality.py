@@ -94,8 +94,8 @@ def test_the_figures_of_the_tiny_pack(pack: Pack, capsys: pytest.CaptureFixture[
     unlisted = {"distance": 0, "similarity": 1, "ids": ["d3", "d5"], "urls": ["/d3", "/d5"]}
     assert at_3["unlisted"] == {"count": 1, "of_two_sites": 0, "first": [unlisted]}
     assert measured["no_fingerprint"]["bakers"] == {"pages": 3, "without": 1}
-    perfect = {"pages": 1, "precision": 1, "recall": 1, "f1": 1}
-    assert measured["extraction"] == {"all": perfect, "article": perfect}
+    perfect = {"pages": 1, "precision": 1, "recall": 1, "f1": 1, "near": 1}
+    assert measured["extraction"] == {"all": perfect, "article": perfect, "ferries": perfect}
 
 
 def test_many_processes_find_what_one_finds(pack: Pack) -> None:
