@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import clusters, quality
 from benchmarks.clusters import Unlisted, joined, unlisted
-from benchmarks.lib import scores
+from benchmarks.lib import quality_peers, scores
 from benchmarks.lib.pack import Doc, Pack, Pair
 from benchmarks.lib.scores import Found, Score, compare, mean, score, scores_by
 from scrapy_simhash import Config, hamming_distance
@@ -96,6 +96,18 @@ def test_the_figures_of_the_tiny_pack(pack: Pack, capsys: pytest.CaptureFixture[
     assert measured["no_fingerprint"]["bakers"] == {"pages": 3, "without": 1}
     perfect = {"pages": 1, "precision": 1, "recall": 1, "f1": 1, "near": 1}
     assert measured["extraction"] == {"all": perfect, "article": perfect, "ferries": perfect}
+
+
+def test_the_main_text_beside_other_libraries_is_by_type_of_page_and_source(
+    pack: Pack, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quality_peers, "NEEDED_FOR_TEXT", {})
+    ours = quality_peers.TEXTS["scrapy-simhash"]
+    monkeypatch.setattr(quality_peers, "TEXTS", {"scrapy-simhash": ours, "nothing": lambda html: ""})
+    assert quality.main(["--text", "--json", "--jobs", "1"]) == 0
+    near = json.loads(capsys.readouterr().out)[pack.name]["near"]
+    row = {"pages": 1, "scrapy-simhash": 1, "nothing": 0}
+    assert near == {"all": row, "article": row, "ferries": row}
 
 
 def test_many_processes_find_what_one_finds(pack: Pack) -> None:
