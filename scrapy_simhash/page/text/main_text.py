@@ -41,7 +41,7 @@ CHROME_REGION = int(Region.CHROME)
 WORDS = len(CHROME_NAMES) + 1
 
 #: A block with this share of link characters is a link.
-LINKED = 0.6
+LINKED = 0.7
 #: Tokens and share of stopwords from which a block is prose; tokens without a stopword list or a sentence mark.
 PROSE_TOKENS = 12
 PROSE_DENSITY = 0.15
