@@ -248,6 +248,9 @@ def crawl(folder: Path, pages: int, options: dict[str, Any]) -> dict[str, tuple[
             "DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https"), WebHandler),
             # What Scrapy itself keeps of each page would hide what the plugin keeps.
             "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
+            # First come, first served: a copy never comes before its original, however slow a store is.
+            "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+            "SCHEDULER_PRIORITY_QUEUE": "scrapy.pqueues.ScrapyPriorityQueue",
             "LOG_FILE": str(folder / "log"),
             "LOG_LEVEL": "INFO",
             "TELNETCONSOLE_ENABLED": False,
