@@ -16,7 +16,7 @@ Each ``--step`` pages a line goes to ``soak.jsonl`` in the folder, which is also
 * ``files`` that are open, ``objects`` that Python's collector knows, bytes of the ``log``, of the ``store`` and
   of the ``report``.
 
-The first ``--checked`` pages are judged once more by a detector, one after another: *differences* are pages with
+The first ``--checked`` pages of a new run are judged again by a detector, one by one: *differences* are pages with
 another status or original. *wrong* are near-duplicates of a page with another text; *missed* are copies that were
 called new. The program ends with status 1 if a page was lost, or if one was wrong or different.
 """
@@ -261,7 +261,9 @@ def crawl(folder: Path, pages: int, options: dict[str, Any]) -> dict[str, tuple[
         }
     )
     crawler = process.create_crawler(SoakSpider)
-    given = Web(options["seed"]), folder, numbers, options["step"], options["checked"]
+    # Of a run that goes on the detector does not know what came before.
+    checked = 0 if lines else options["checked"]
+    given = Web(options["seed"]), folder, numbers, options["step"], checked
     process.crawl(crawler, *given)
     process.start(install_signal_handlers=False)
     assert isinstance(crawler.spider, SoakSpider)
