@@ -254,6 +254,8 @@ def crawl(folder: Path, pages: int, options: dict[str, Any]) -> dict[str, tuple[
             "LOG_FILE": str(folder / "log"),
             "LOG_LEVEL": "INFO",
             "TELNETCONSOLE_ENABLED": False,
+            # A page has one item. By default Scrapy starts as many tasks as this for each page.
+            "CONCURRENT_ITEMS": 1,
             **SETTINGS,
             "SIMHASH_STORE": options["store"] or f"{folder / 'store'}{os.sep}",
             "SIMHASH_REPORT": str(folder / "report"),
