@@ -11,7 +11,8 @@ tenth page a link with a session id leads to a page that was there before, so th
 
 Each ``--step`` pages a line goes to ``soak.jsonl`` in the folder, which is also how a later run knows where to go on:
 
-* ``microseconds``: processor time of a page, without the making of it; *growth* is the last step by the second one;
+* ``microseconds``: processor time of a page without ``making`` it, which is always the same work; *growth* is
+  what the last step takes by its making, beside the same of the second step: other load on the machine slows both;
 * ``resident_bytes``, with the slope in bytes a page from the second step on, beside what a store is said to take;
 * ``files`` that are open, ``objects`` that Python's collector knows, bytes of the ``log``, of the ``store`` and
   of the ``report``.
@@ -219,6 +220,7 @@ class SoakSpider(Spider):
         line = {
             "pages": pages,
             "microseconds": (now - self._spent - self.making_ns) / self._step / 1000,
+            "making": self.making_ns / self._step / 1000,
             "resident_bytes": settled_bytes(),
             "files": len(list(FILES.iterdir())) if FILES.exists() else None,
             "objects": len(gc.get_objects()),
@@ -318,7 +320,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if len(lines) > 2:
         second, last = lines[1], lines[-1]
         grown = last["resident_bytes"] - second["resident_bytes"]
-        result["growth of the cost"] = last["microseconds"] / second["microseconds"]
+        first_cost, last_cost = (line["microseconds"] / line["making"] for line in (second, last))
+        result["growth of the cost"] = last_cost / first_cost
         result["memory, bytes a page"] = grown / (last["pages"] - second["pages"])
     wrong = differences(Web(options.seed), met)
     result["differences"] = len(wrong)
