@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -161,24 +161,10 @@ class PageFingerprinter:
         *language* is an ISO 639-1 code; None lets the words tell.
         """
         if self._compiled and self._scheme is None:
-            (read,) = self._compiled.read_texts([text], language, self._settings)
+            read = self._compiled.read_text(text, language, self._settings)
             if read is not None:
                 return read.fingerprint
         return self.from_document(plain_text(text, language))
-
-    def from_texts(self, texts: Iterable[str], language: str | None = None) -> list[Fingerprint | None]:
-        """Return the fingerprints of many plain texts, in their order; see from_text().
-
-        With the compiled kernel other threads run meanwhile.
-        """
-        texts = list(texts)
-        reads: Sequence[Reading | None] = [None] * len(texts)
-        if self._compiled and self._scheme is None:
-            reads = self._compiled.read_texts(texts, language, self._settings)
-        return [
-            self.from_document(plain_text(text, language)) if read is None else read.fingerprint
-            for text, read in zip(texts, reads, strict=True)
-        ]
 
     def read_text(self, text: str) -> Reading:
         """Return the fingerprint of plain *text* and its hash, as read_document() does for a document of it."""

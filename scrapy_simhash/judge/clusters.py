@@ -184,11 +184,6 @@ class Cluster:
     hosts: int
     """Hosts on which its pages lie, counted to 100."""
 
-    @property
-    def is_preferred_later(self) -> bool:
-        """Whether another page than the first is to be preferred."""
-        return self.preferred != self.first
-
     def to_dict(self) -> dict[str, Any]:
         """Return the cluster as a row of a table; its URLs are one string, with blanks between them."""
         return {

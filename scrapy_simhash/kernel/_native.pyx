@@ -532,38 +532,31 @@ cdef class Reader:
         finally:
             self._give_back(p)
 
-    def read_texts(self, list texts not None, language, settings not None):
-        """Return, for each of *texts*, its Reading, but no text hash; without a *language* the words tell.
+    def read_text(self, text not None, language, settings not None):
+        """Return the Reading of a plain text, but no text hash; without a *language* the words tell.
 
-        Other threads run meanwhile, unless there is little to do. The list must not change before the call returns.
+        Other threads run meanwhile, unless there is little to do.
         """
         cdef fold_settings by = settings_of(settings, False)
         cdef declaration declared = self._declaration(language)
         cdef bint detects = language is None
-        cdef size_t i, n = len(texts), characters = 0
+        cdef const char *given
+        cdef Py_ssize_t n
+        cdef reading result
+        cdef int why
         cdef page *p = self._take()
-        cdef job *jobs = <job *>calloc(n + 1, sizeof(job))
         try:
-            if jobs == NULL:
-                raise MemoryError
-            for i in range(n):
-                try:
-                    jobs[i].text = PyUnicode_AsUTF8AndSize(texts[i], &jobs[i].n)
-                except UnicodeEncodeError:  # lone surrogates
-                    jobs[i].outcome = NOT_COVERED
-                characters += jobs[i].n
-            if characters < LARGE:
-                run_jobs(p, jobs, n, declared, detects, &by)
+            try:
+                given = PyUnicode_AsUTF8AndSize(text, &n)
+            except UnicodeEncodeError:  # lone surrogates
+                return None
+            if n < LARGE:
+                why = read_plain(p, given, n, declared, detects, &by, &result)
             else:
                 with nogil:
-                    run_jobs(p, jobs, n, declared, detects, &by)
-            return [
-                reading_of(&jobs[i].result, self.rules, &by, (b"", b""), True)
-                if raise_for(jobs[i].outcome, self.rules) else None
-                for i in range(n)
-            ]
+                    why = read_plain(p, given, n, declared, detects, &by, &result)
+            return reading_of(&result, self.rules, &by, (b"", b""), True) if raise_for(why, self.rules) else None
         finally:
-            free(jobs)
             self._give_back(p)
 
     def extract(self, _Element root not None, str language):
@@ -637,22 +630,13 @@ cdef class Reader:
         return None if own is None else reading_of(&result, self.rules, &by, own, p.may_name_canonical)
 
 
-cdef struct job:
-    const char *text
-    Py_ssize_t n
-    int outcome
-    reading result
-
-
-cdef void run_jobs(page *p, job *jobs, size_t n, declaration declared, bint detects, const fold_settings *by) noexcept nogil:
-    cdef size_t i
-    for i in range(n):
-        if jobs[i].outcome == DONE:
-            jobs[i].outcome = page_take_text(p, jobs[i].text, jobs[i].n)
-        if jobs[i].outcome == DONE:
-            jobs[i].outcome = page_prepare_text(p, declared, detects)
-        if jobs[i].outcome == DONE:
-            jobs[i].outcome = page_read(p, by, &jobs[i].result)
+cdef int read_plain(
+    page *p, const char *text, Py_ssize_t n, declaration declared, bint detects, const fold_settings *by, reading *result
+) noexcept nogil:
+    cdef int why = page_take_text(p, text, n)
+    if why == DONE:
+        why = page_prepare_text(p, declared, detects)
+    return page_read(p, by, result) if why == DONE else why
 
 
 cdef fold_settings settings_of(settings, bint with_text_hash) except *:

@@ -63,12 +63,10 @@ class CompiledReader:
         reading: Reading | None = self._reader.read_tree(root, language, settings, site, url)
         return reading
 
-    def read_texts(
-        self, texts: list[str], language: str | None, settings: FoldSettings
-    ) -> list[Reading | None]:
-        """Return what the pure path makes of each plain text, but no text hash; with no *language* its words tell."""
-        readings: list[Reading | None] = self._reader.read_texts(texts, language, settings)
-        return readings
+    def read_text(self, text: str, language: str | None, settings: FoldSettings) -> Reading | None:
+        """Return what the pure path makes of a plain text, but no text hash; with no *language* its words tell."""
+        reading: Reading | None = self._reader.read_text(text, language, settings)
+        return reading
 
     def links_in_head(
         self, root: etree._Element, word: bytes | None, limit: int
@@ -130,8 +128,7 @@ def _agrees(reader: CompiledReader) -> bool:
         reader.document(root, None) == page
         and reader.document(body, "fr") == extract(body, "fr")
         and _parts(reader.read(root, None, _SETTINGS)) == _pure(page, number(whole_text(page)))
-        and [_parts(one) for one in reader.read_texts([page.text], None, _SETTINGS)]
-        == [_pure(plain_text(page.text), None)]
+        and _parts(reader.read_text(page.text, None, _SETTINGS)) == _pure(plain_text(page.text), None)
     )
 
 

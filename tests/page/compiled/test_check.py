@@ -53,9 +53,9 @@ def fail(*arguments: object) -> None:
         ("document", other_document),
         ("read", other_read),
         ("read", other_hash),
-        ("read_texts", lambda *given: [other_read()]),
+        ("read_text", other_read),
     ],
-    ids=["document", "read", "text hash", "read_texts"],
+    ids=["document", "read", "text hash", "read_text"],
 )
 def broken(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CompiledReader, *request.param)

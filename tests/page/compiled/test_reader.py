@@ -132,8 +132,7 @@ def native_reader(monkeypatch: pytest.MonkeyPatch) -> Callable[..., CompiledRead
 
 
 def read_text(reader: CompiledReader, text: str) -> Any:
-    (read,) = reader.read_texts([text], None, SETTINGS)
-    return read
+    return reader.read_text(text, None, SETTINGS)
 
 
 #: A page for which each callback is asked.
