@@ -136,8 +136,8 @@ FROM contents LEFT JOIN sketches ON content = number AND found_by & {BY_SUBJECT 
 WHERE found_by AND NOT is_short"""
 SHORT = "SELECT number FROM contents WHERE scope = ? AND value = ? AND is_short AND found_by"
 WITH_TEXT = "SELECT content FROM texts WHERE scope = ? AND text_hash = ?"
-TAKE_TEXT = """INSERT OR REPLACE INTO texts VALUES (?1, ?2, ?3, 1 + coalesce(
-    (SELECT pages FROM texts WHERE scope = ?1 AND text_hash = ?2 AND content = ?3), 0))"""
+TAKE_TEXT = """INSERT INTO texts VALUES (?, ?, ?, 1) ON CONFLICT (scope, text_hash) DO UPDATE
+SET pages = CASE content WHEN excluded.content THEN pages + 1 ELSE 1 END, content = excluded.content"""
 LEAVE_TEXT = "UPDATE texts SET pages = pages - 1 WHERE scope = ? AND text_hash = ? AND content = ?"
 FORGET_TEXT = "DELETE FROM texts WHERE scope = ? AND text_hash = ? AND pages < 1"
 NEW_CONTENT = "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
