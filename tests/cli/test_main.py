@@ -79,6 +79,7 @@ def test_a_file_may_be_replaced_by_what_is_found_in_it(tmp_path: Path) -> None:
 
 @linux_only
 def test_a_full_disk_is_told_once(tmp_path: Path) -> None:
+    pytest.importorskip("shtab")
     (tmp_path / "hashes.txt").write_bytes(INPUT)
     arguments = ["find", str(tmp_path / "hashes.txt")]
     done = run(*arguments, "--output", "/dev/full")

@@ -153,8 +153,8 @@ def _preload() -> None:
     for name in ("DOWNLOADER_MIDDLEWARES_BASE", "SPIDER_MIDDLEWARES_BASE", "EXTENSIONS_BASE"):
         for component in settings[name]:
             load_object(component)
-    for handler in settings["DOWNLOAD_HANDLERS_BASE"].values():
-        load_object(handler)
+    for scheme in ("http", "https"):  # that of FTP installs a reactor
+        load_object(settings["DOWNLOAD_HANDLERS_BASE"][scheme])
     for name in ("STATS_CLASS", "LOG_FORMATTER", "DUPEFILTER_CLASS", "SCHEDULER", "SCHEDULER_PRIORITY_QUEUE"):
         load_object(settings[name])
     for package in (scrapy.commands, scrapy_simhash):
