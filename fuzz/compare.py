@@ -22,9 +22,9 @@ from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.structured import Facts, facts
 from scrapy_simhash.page.text import Document, extract, plain_text
 
-#: Every setting that changes what is folded, at both ends and in between.
+#: Every setting that changes what is read, at both ends and in between.
 SETTINGS = (
-    Config(),
+    Config(changes="changes.jsonl"),
     Config(scheme="web?shingle_size=1", min_shingles=1),
     Config(scheme="web?shingle_size=2&mask_digits=true", min_shingles=1),
     Config(scheme="web?shingle_size=3", min_shingles=4, rule="classic"),
@@ -99,7 +99,9 @@ def _pure(way: PageFingerprinter, document: Document, about: Facts) -> str:
 
 
 def _written(reading: Reading) -> str:
-    return f"{bits(reading.fingerprint)}, text hash {reading.text_hash}"
+    return (
+        f"{bits(reading.fingerprint)}, text hash {reading.text_hash}, paragraphs {reading.paragraphs.hex()}"
+    )
 
 
 def _read_text(way: PageFingerprinter, text: str, language: str | None) -> str:

@@ -32,6 +32,7 @@ from scrapy_simhash.page.language import primary_subtag
 from scrapy_simhash.page.pieces import OF_SITE, Piece, is_doubtful, made_of, pieces, words_number
 from scrapy_simhash.page.reading import KnownSite as KnownSite
 from scrapy_simhash.page.reading import Reading as Reading
+from scrapy_simhash.page.reading import packed
 from scrapy_simhash.page.structured import NO_FACTS, Facts, facts
 from scrapy_simhash.page.text import Document, Html, extract, parse, plain_text
 
@@ -74,6 +75,7 @@ class PageFingerprinter:
             self.config.min_shingles,
             self.config.mask_digits,
             self.rule.compares_sketches,
+            self.config.changes is not None,
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -146,7 +148,7 @@ class PageFingerprinter:
             site = None
         if self._scheme is not None:
             document = self.extract(root, content_language=content_language)
-            reading = _reading(document, self._by_scheme(self._scheme, document, root, url))
+            reading = self._reading(document, self._by_scheme(self._scheme, document, root, url))
             return reading.with_facts(facts(root, url))
         if self._compiled:
             language = primary_subtag(content_language) if content_language else None
@@ -170,7 +172,7 @@ class PageFingerprinter:
         """Return the fingerprint of plain *text* and its hash, as read_document() does for a document of it."""
         fingerprint = self.from_text(text)
         # Its language changes which shingles are kept, and no token.
-        return _reading(plain_text(text, _ANY_LANGUAGE), fingerprint)
+        return self._reading(plain_text(text, _ANY_LANGUAGE), fingerprint)
 
     def read_document(
         self, document: Document, site: KnownSite | None = None, about: Facts = NO_FACTS
@@ -179,7 +181,7 @@ class PageFingerprinter:
 
         *about* is what :func:`~scrapy_simhash.page.structured.facts` makes of the page.
         """
-        reading = _reading(document, self.from_document(document))
+        reading = self._reading(document, self.from_document(document))
         fingerprint = reading.fingerprint
         if site is None or fingerprint is None:
             return reading.with_facts(about)
@@ -192,6 +194,13 @@ class PageFingerprinter:
         )
         fingerprint = replace(fingerprint, own=own.to_bytes())
         return reading._replace(fingerprint=fingerprint, pieces=keys).with_facts(about)
+
+    def _reading(self, document: Document, fingerprint: Fingerprint | None) -> Reading:
+        """Return what is needed of a page that has *fingerprint*, without what its structured data say."""
+        # What has a fingerprint has a hash: with a min_shingles of 1, one word is enough for both.
+        has_hash = fingerprint is not None or says_something(document)
+        paragraphs = packed(document) if self._settings.with_paragraphs else b""
+        return Reading(fingerprint, text_hash(document) if has_hash else None, paragraphs=paragraphs)
 
     def _own_part(self, document: Document, parts: Sequence[Piece], site: KnownSite, keys: bytes) -> OwnPart:
         """Return what of *document*, whose pieces are *parts*, is not its site's."""
@@ -293,13 +302,6 @@ def scheme_of(config: Config) -> Scheme | None:
     from scrapy_simhash.page.schemes import scheme_named
 
     return scheme_named(config.scheme_name)
-
-
-def _reading(document: Document, fingerprint: Fingerprint | None) -> Reading:
-    """Return what is needed of a page that has *fingerprint*, without what its structured data say."""
-    # What has a fingerprint has a hash: with a min_shingles of 1, one word is enough for both.
-    has_hash = fingerprint is not None or says_something(document)
-    return Reading(fingerprint, text_hash(document) if has_hash else None)
 
 
 def text_hash(document: Document) -> int:

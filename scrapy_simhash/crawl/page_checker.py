@@ -176,7 +176,7 @@ class PageChecker:
     def _is_read_again(self, verdict: Verdict) -> bool:
         """Tell whether somebody may ask for the text of a page: whether it protects the page, or what has changed."""
         config = self._config
-        if config.changes is not None and verdict.reason is not Reason.UNCHANGED:
+        if config.changes is not None and verdict.reason in _HAS_CHANGED:
             return True
         return (
             verdict.is_duplicate
@@ -217,5 +217,6 @@ class PageChecker:
         return Verdict(Status.UNKNOWN)
 
 
+_HAS_CHANGED = frozenset((Reason.CHANGED, Reason.SMALL_CHANGE, Reason.NOW_NEAR_DUPLICATE))
 _NOT_HTML = Verdict(Status.SKIPPED, reason=Reason.NOT_HTML)
 _NOT_ASKED = Verdict(Status.UNKNOWN, reason=Reason.STORE)

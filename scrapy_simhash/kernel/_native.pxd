@@ -102,7 +102,7 @@ cdef extern from "page.h" nogil:
         const char *type
     ctypedef struct fold_settings:
         int64_t shingle_size, min_shingles
-        bint mask_digits, with_sketch, with_text_hash
+        bint mask_digits, with_sketch, with_paragraphs, with_text_hash
     ctypedef struct reading:
         bint has_fingerprint, has_text_hash
         uint64_t value, text_hash
@@ -135,6 +135,9 @@ cdef extern from "page.h" nogil:
     bint are_beside(const page *p, const block *a, const block *b)
     int page_prepare_text(page *p, declaration declared, bint detects)
     int page_read(page *p, const fold_settings *settings, reading *result)
+    int page_pack_paragraphs(page *p)
+    const char *page_packed(const page *p)
+    size_t page_packed_length(const page *p)
     int page_cut(page *p)
     int page_weigh_own(page *p, const uint8_t *flags, own_part *result)
     int page_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result)

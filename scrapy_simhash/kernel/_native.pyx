@@ -493,9 +493,9 @@ cdef class Reader:
     """Reads pages and texts by one set of rules. Safe in several threads: each takes a workspace of its own.
 
     A *language* is an ISO 639-1 code; what the markup declares goes before it. Settings are (shingle size, least
-    number of shingles, whether digits are masked, whether there shall be a sketch). Every method returns None for
-    what the kernel does not cover. *numbers* are those of the stopword lists, *han* the languages written in Han,
-    *paragraph* is the class, *zones* and *reasons* are what it has in place of their numbers.
+    number of shingles, whether digits are masked, whether there shall be a sketch, and packed paragraphs). Every
+    method returns None for what the kernel does not cover. *numbers* are those of the stopword lists, *han* the
+    languages written in Han, *paragraph* is the class, *zones* and *reasons* are what it has in place of their numbers.
     """
 
     cdef Rules rules
@@ -555,7 +555,9 @@ cdef class Reader:
             else:
                 with nogil:
                     why = read_plain(p, given, n, declared, detects, &by, &result)
-            return reading_of(&result, self.rules, &by, (b"", b""), True) if raise_for(why, self.rules) else None
+            if not raise_for(why, self.rules):
+                return None
+            return reading_of(&result, self.rules, &by, (b"", b""), True, b"")
         finally:
             self._give_back(p)
 
@@ -618,6 +620,7 @@ cdef class Reader:
         cdef reading result
         cdef int why
         cdef tuple own = (b"", b"")
+        cdef bytes paragraphs = b""
         if page_length(p) < LARGE:
             why = page_read(p, &by, &result)
         else:
@@ -627,7 +630,13 @@ cdef class Reader:
             return None
         if result.has_fingerprint and site is not None:
             own = own_part_of(p, self.rules, settings, site, result.text_hash)
-        return None if own is None else reading_of(&result, self.rules, &by, own, p.may_name_canonical)
+        if own is None:
+            return None
+        if by.with_paragraphs:
+            if not raise_for(page_pack_paragraphs(p), self.rules):
+                return None
+            paragraphs = PyBytes_FromStringAndSize(page_packed(p), page_packed_length(p))
+        return reading_of(&result, self.rules, &by, own, p.may_name_canonical, paragraphs)
 
 
 cdef int read_plain(
@@ -642,14 +651,19 @@ cdef int read_plain(
 cdef fold_settings settings_of(settings, bint with_text_hash) except *:
     cdef fold_settings by
     by.with_text_hash = with_text_hash
-    shingle_size, min_shingles, by.mask_digits, by.with_sketch = settings
+    shingle_size, min_shingles, by.mask_digits, by.with_sketch, by.with_paragraphs = settings
     # No text has more tokens than that.
     by.shingle_size, by.min_shingles = min(shingle_size, MOST_ELEMENTS), min(min_shingles, MOST_ELEMENTS)
     return by
 
 
 cdef object reading_of(
-    const reading *result, Rules rules, const fold_settings *by, tuple own_and_pieces, bint may_name_canonical
+    const reading *result,
+    Rules rules,
+    const fold_settings *by,
+    tuple own_and_pieces,
+    bint may_name_canonical,
+    bytes paragraphs,
 ):
     fingerprint = None
     own, pieces = own_and_pieces
@@ -665,7 +679,7 @@ cdef object reading_of(
         )
         PyObject_GenericSetAttr(fingerprint, "own", own)
     text_hash = result.text_hash if result.has_text_hash else None
-    return tuple.__new__(rules._reading, (fingerprint, text_hash, pieces, may_name_canonical))
+    return tuple.__new__(rules._reading, (fingerprint, text_hash, pieces, may_name_canonical, paragraphs))
 
 
 cdef str string_of(const char *text, size_t n):

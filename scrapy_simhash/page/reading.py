@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from struct import Struct
 from typing import NamedTuple, Protocol
 
 from scrapy_simhash.page.features import with_offer
-from scrapy_simhash.page.fingerprint import TEXT_MASK, Fingerprint, OwnPart
+from scrapy_simhash.page.fingerprint import TEXT_MASK, Fingerprint, OwnPart, digest
 from scrapy_simhash.page.structured import NO_FACTS, Facts
+from scrapy_simhash.page.text import Document
+
+#: What is kept of a paragraph: its hash, and its words, of which 65,535 are counted.
+KEPT_PARAGRAPH = Struct(">8sH")
+_MOST_WORDS = 0xFFFF
 
 
 class KnownSite(Protocol):
@@ -38,6 +44,8 @@ class Reading(NamedTuple):
     one."""
     may_name_canonical: bool = True
     """Whether the head may name a canonical URL; true where nobody has looked, as in pure Python."""
+    paragraphs: bytes = b""
+    """What `packed` makes of the page, if ``SIMHASH_CHANGES`` wants to compare it later."""
 
     def with_facts(self, about: Facts) -> Reading:
         """Return this with what structured data say about the page: in the hash of its text, and in its own part."""
@@ -49,3 +57,10 @@ class Reading(NamedTuple):
             own = own._replace(identity=about.identity, text=(text_hash or 0) & TEXT_MASK)
             fingerprint = replace(fingerprint, own=own.to_bytes())
         return self._replace(fingerprint=fingerprint, text_hash=text_hash)
+
+
+def packed(document: Document) -> bytes:
+    """Return what is kept of the paragraphs of the main text, in their order, 10 bytes each: see `KEPT_PARAGRAPH`."""
+    return b"".join(
+        [KEPT_PARAGRAPH.pack(digest(part.text), min(len(part.tokens), _MOST_WORDS)) for part in document.main]
+    )

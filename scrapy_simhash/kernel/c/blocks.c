@@ -451,3 +451,26 @@ uint64_t hash_text(page *p)
     }
     return xxh3(p->joined.at, p->joined.n - 1);
 }
+
+/* --- Its paragraphs, for who compares the page with what it was. */
+
+enum { PACKED = 10, MOST_PACKED_WORDS = 0xffff };
+
+void pack_paragraphs(page *p)
+{
+    p->joined.n = 0;
+    for (size_t i = 0; i < p->blocks.n; i++) {
+        const block *b = &p->blocks.at[i];
+        if (!is_main(b))
+            continue;
+        uint64_t hash = xxh3(p->text.at + b->text, b->n);
+        uint32_t words = b->tokens < MOST_PACKED_WORDS ? b->tokens : MOST_PACKED_WORDS;
+        RESERVE(&p->way_out, p->joined, PACKED);
+        char *to = p->joined.at + p->joined.n;
+        for (int byte = 0; byte < 8; byte++)
+            to[byte] = (char)(hash >> (56 - 8 * byte));
+        to[8] = (char)(words >> 8);
+        to[9] = (char)words;
+        p->joined.n += PACKED;
+    }
+}

@@ -177,6 +177,8 @@ static void read_page(page *p, const fold_settings *settings, reading *result)
 
 outcome page_read(page *p, const fold_settings *settings, reading *result) { TRY(read_page(p, settings, result)); }
 
+outcome page_pack_paragraphs(page *p) { TRY(pack_paragraphs(p)); }
+
 outcome page_cut(page *p) { TRY(cut_pieces(p)); }
 
 outcome page_weigh_own(page *p, const uint8_t *flags, own_part *result) { TRY(weigh_own(p, flags, result)); }

@@ -234,7 +234,7 @@ typedef struct {
 /* Settings that change what is folded, and whether the text is hashed besides. */
 typedef struct {
     int64_t shingle_size, min_shingles;
-    bool mask_digits, with_sketch, with_text_hash;
+    bool mask_digits, with_sketch, with_paragraphs, with_text_hash;
 } fold_settings;
 
 enum { SKETCH_BINS = 448, SKETCH_MINHASH = 112, SKETCH_SUBJECT = 8, SKETCH_BYTES = 128 };
@@ -283,6 +283,8 @@ outcome page_cut(page *p); /* main text -> p->pieces */
 /* A byte of `flags` for each piece: 1 if it is the site's, 2 if it may be; NULL for none. The first only counts. */
 outcome page_weigh_own(page *p, const uint8_t *flags, own_part *result);
 outcome page_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result);
+/* What packed() of page/reading.py makes of the main text; in arrays of the page. */
+outcome page_pack_paragraphs(page *p);
 /* Questions of the filters about the text of a block; the answer is 0 or 1. */
 outcome page_ends_in_letter(page *p, size_t i, int *answer);
 outcome page_may_have_price(page *p, size_t i, int *answer);
@@ -309,6 +311,7 @@ void find_subject(page *p);
 void take_main_text(page *p);
 bool fold_features(page *p, const fold_settings *settings, reading *result);
 void sketch(page *p, uint8_t to[SKETCH_BYTES]);
+void pack_paragraphs(page *p); /* into p->joined */
 void cut_pieces(page *p);
 void weigh_own(page *p, const uint8_t *flags, own_part *result);
 void find_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result);
@@ -362,6 +365,8 @@ static inline bool is_main(const block *b) { return b->reason == KEPT; }
 /* For callers that know no arrays. */
 static inline size_t page_pieces(const page *p) { return p->pieces.n; }
 static inline const uint8_t *page_piece_keys(const page *p) { return p->piece_keys.at; }
+static inline const char *page_packed(const page *p) { return p->joined.at; }
+static inline size_t page_packed_length(const page *p) { return p->joined.n; }
 static inline size_t page_length(const page *p) { return p->text.n; }
 static inline size_t page_blocks(const page *p) { return p->blocks.n; }
 static inline const block *page_block(const page *p, size_t i) { return &p->blocks.at[i]; }

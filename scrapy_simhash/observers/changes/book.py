@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from scrapy_simhash.observers.changes.feed import Change, Feed, PageChange
 from scrapy_simhash.observers.changes.page_text import Difference, PageText, difference, hashes
@@ -23,6 +23,7 @@ from scrapy_simhash.observers.changes.register import (
     PRESENT,
     REDIRECTED,
     WAITING,
+    Line,
     Register,
     Row,
 )
@@ -44,6 +45,8 @@ class Sighting(NamedTuple):
     """Whether the items of its last visit are known to be safe."""
     text: PageText | None
     """None if it was not sent, because nothing has changed."""
+    paragraphs: bytes = b""
+    """What is kept of its paragraphs."""
 
 
 class ChangeBook:
@@ -73,7 +76,12 @@ class ChangeBook:
         self._on_error = on_error
         self._clock = clock
         self._crawl = self._run = self._since = 0
-        self._changes: list[PageChange] = []
+        # What is told by the step at hand, each with its line.
+        self._told: list[tuple[PageChange, Line]] = []
+        # The lines that are not in the feed yet.
+        self._lines: list[Line] = []
+        # The number of the last line that the register need not keep.
+        self._forgotten = 0
 
     def begin(self, resumed: int | None, since: int | None = None) -> tuple[int, int]:
         """Begin a run, of the crawl *resumed* or of a new one. Raises OSError.
@@ -96,6 +104,7 @@ class ChangeBook:
             run = self._register.begin_run(str(self._feed.path), resumed if can_resume else None)
             self._run, self._crawl = run.number, run.crawl
         self._since = run.number if since is None else since
+        self._lines = self._register.lines(self._feed.last)
         self._write()
         return run.crawl, self._since
 
@@ -141,16 +150,14 @@ class ChangeBook:
 
         Unless its callback came to its end, *is_complete*, the page also leads to what it led to before.
         """
-        links = list(asked)
+        keys = list(asked)
+        new = Row(key, url, OTHER, self._crawl, ANSWERED, was_read=self._crawl if is_complete else 0)
+        if is_complete and self._register.put_links(key, self._crawl, new.links_with(keys)):
+            return
         with self._step():
-            row = self._register.get(key)
-            if row is None:
-                if not links:
-                    return
-                row = Row(key, url, OTHER, self._crawl, ANSWERED)
-            was_read = self._crawl if is_complete else row.was_read
-            row = row._replace(crawl=self._crawl, was_read=was_read)
-            self._register.put(row.linked(links, also_as_before=not is_complete))
+            row = self._register.get(key) or (new if keys else None)
+            if row is not None:
+                self._register.put(row, crawl=self._crawl, links=row.links_with(keys))
 
     def end(self, reason: str, starts: Collection[bytes], *, can_resume: bool) -> int:
         """End the run, and tell what is known now: what has moved, and what is gone.
@@ -179,50 +186,52 @@ class ChangeBook:
     @contextmanager
     def _step(self) -> Iterator[None]:
         """Keep all that is done inside, or nothing; then tell it."""
-        self._changes = []
+        self._told = []
         with self._register.transaction():
-            self._register.written_to(self._feed.last)
+            if self._forgotten < self._feed.last:
+                self._forgotten = self._feed.last
+                self._register.written_to(self._forgotten)
             yield
-        if self._changes:
+        if self._told:
+            self._lines += [line for _, line in self._told]
             self._write()
-            for change in self._changes:
+            for change, _ in self._told:
                 self._tell(change)
 
     def _write(self) -> None:
         try:
-            self._feed.write(self._register.lines(self._feed.last))
+            self._feed.write(self._lines)
         except OSError as error:
             self._on_error(error)
+        else:
+            self._lines.clear()
 
     def _first(self, seen: Sighting, row: Row | None, now: int) -> Change | None:
         """Take note of a page that comes for the first time."""
         if seen.text_hash is None or seen.text is None:
             return None
         row = row or Row(seen.key, seen.url, PRESENT, self._crawl, ANSWERED)
-        may_have_moved = self._register.may_have_moved(seen.text_hash, self._crawl)
-        row = self._seen(row, seen, now)._replace(state=WAITING if may_have_moved else PRESENT)
-        if may_have_moved:
-            self._register.put(row)
+        if self._register.may_have_moved(seen.text_hash, self._crawl):
+            self._register.put(row, **self._seen(seen, now, state=WAITING))
         else:
-            self._say(row, Change.NEW, now)
+            self._say(row, Change.NEW, now, self._seen(seen, now))
         return Change.NEW
 
     def _again(self, seen: Sighting, row: Row, now: int) -> Change:
         """Take note of a page that has come before."""
         former, text = row.text_hash, seen.text
         if row.state == WAITING:
-            self._register.put(self._seen(row, seen, now))
+            self._register.put(row, **self._seen(seen, now, state=WAITING))
             return Change.NEW
         # Of what was told by an earlier run, nobody may know what was made of it.
         is_open = row.told is not None and row.told_in != self._run and not seen.is_settled
         if row.state == PRESENT and (None in (seen.text_hash, former) or seen.text_hash == former):
             if text is not None:
                 text.is_unchanged = not is_open
-            if text is None or row.paragraphs is not None:
-                row = row._replace(url=seen.url, seen=now, crawl=self._crawl, answer=ANSWERED)
-            else:
-                row = self._seen(row, seen, now)
-            self._register.put(row._replace(told_in=self._run if is_open else row.told_in))
+            changes = self._seen(seen, now, has_text=row.paragraphs is None)
+            if is_open:
+                changes["told_in"] = self._run
+            self._register.put(row, **changes)
             return Change(row.told) if is_open else Change.UNCHANGED
         change = Change.SMALL_CHANGE if seen.is_small else Change.CHANGED
         if row.state == GONE:
@@ -232,16 +241,17 @@ class ChangeBook:
             differs = difference(row.paragraphs, text.paragraphs)
             if row.state == PRESENT and not is_open:
                 text.known = hashes(row.paragraphs)
-        self._say(
-            self._seen(row, seen, now)._replace(state=PRESENT), change, now, former=row, difference=differs
-        )
+        self._say(row, change, now, self._seen(seen, now), former=row, difference=differs)
         return change
 
-    def _seen(self, row: Row, seen: Sighting, now: int) -> Row:
-        row = row._replace(url=seen.url, seen=now, crawl=self._crawl, answer=ANSWERED)
-        if seen.text_hash is not None and seen.text is not None:
-            row = row._replace(text_hash=seen.text_hash, paragraphs=seen.text.packed)
-        return row
+    def _seen(
+        self, seen: Sighting, now: int, *, state: int = PRESENT, has_text: bool = True
+    ) -> dict[str, Any]:
+        """Return what changes in the row of a page that was answered; *has_text* tells whether its text may."""
+        changes = {"url": seen.url, "state": state, "crawl": self._crawl, "answer": ANSWERED, "seen": now}
+        if has_text and seen.text is not None:
+            changes |= {"text_hash": seen.text_hash, "paragraphs": seen.paragraphs}
+        return changes
 
     def _note(self, key: bytes, answer: int) -> bool:
         """Note what a request came to, and return whether its page is known."""
@@ -252,15 +262,14 @@ class ChangeBook:
             # It came and went, and was never told.
             self._register.remove(row)
         else:
-            self._register.put(row._replace(crawl=self._crawl, answer=answer))
+            self._register.put(row, crawl=self._crawl, answer=answer)
         return True
 
     def _redirect(self, sources: Sequence[Source], answer: int, target: bytes) -> None:
         """Note that requests came to another one: to which they lead, beside what they led to before."""
         for key, url in sources:
             row = self._register.get(key) or Row(key, url, OTHER, self._crawl, answer)
-            row = row._replace(crawl=self._crawl, answer=answer)
-            self._register.put(row.linked([target], also_as_before=True))
+            self._register.put(row, crawl=self._crawl, answer=answer, links=row.links_with([target]))
 
     def _settle(self, no_longer_linked: Iterable[Row]) -> None:
         """Tell which pages have moved, which are new after all, and which are gone."""
@@ -275,32 +284,34 @@ class ChangeBook:
             former = self._register.redirected_to(row) or (same.popleft() if same else None)
             if former is not None:
                 moved.add(former.key)
-                self._register.put(former._replace(state=GONE))
+                self._register.put(former, state=GONE)
             self._say(
-                row._replace(state=PRESENT),
+                row,
                 Change.NEW if former is None else Change.MOVED,
                 row.seen,
+                {"state": PRESENT},
                 former=former,
                 previous_url=None if former is None else former.url,
             )
         now = int(self._clock())
         for row, reason in gone:
             if row.key not in moved:
-                self._say(row._replace(state=GONE), Change.GONE, now, former=row, reason=reason)
+                self._say(row, Change.GONE, now, {"state": GONE}, former=row, reason=reason)
 
     def _say(
         self,
         row: Row,
         change: Change,
         when: int,
+        changes: dict[str, Any],
         *,
         former: Row | None = None,
         previous_url: str | None = None,
         reason: str | None = None,
         difference: Difference | None = None,
     ) -> None:
-        """Write *row*, and tell what has become of its page, which was *former* before."""
-        self._register.put(row._replace(told=change.value, told_in=self._run))
+        """Write *row* with its *changes*, and tell what has become of its page, which was *former* before."""
+        row = self._register.put(row, told=change.value, told_in=self._run, **changes)
         told = PageChange(
             row.url,
             change,
@@ -312,5 +323,4 @@ class ChangeBook:
             reason,
             difference,
         )
-        self._register.add_line({"crawl": self._crawl, **told.to_dict(self._size)})
-        self._changes.append(told)
+        self._told.append((told, self._register.add_line({"crawl": self._crawl, **told.to_dict(self._size)})))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -99,20 +99,20 @@ class Feed:
         last = _number(line)
         self.last = last if last <= newest else 0
 
-    def write(self, lines: Iterable[tuple[int, bytes]]) -> None:
+    def write(self, lines: Sequence[tuple[int, bytes]]) -> None:
         """Append lines, each behind its number. Raises OSError; then none of them is there."""
-        new = list(lines)
-        if not new:
+        if not lines:
             return
-        end = self.path.stat().st_size if self.path.exists() else 0
+        file = self.path.open("ab")
+        end = file.tell()
         try:
-            with self.path.open("ab") as file:
-                file.write(b"".join(line for _, line in new))
+            with file:
+                file.write(b"".join([line for _, line in lines]))
         except OSError:
             # A full disk: half a line must not stand before the next one.
             os.truncate(self.path, end)
             raise
-        self.last = new[-1][0]
+        self.last = lines[-1][0]
 
 
 def _number(line: bytes) -> int:

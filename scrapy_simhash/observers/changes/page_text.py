@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
-from struct import Struct
 from typing import Any, NamedTuple
 
 from scrapy_simhash.page.fingerprint.fold import digest
+from scrapy_simhash.page.reading import KEPT_PARAGRAPH
 from scrapy_simhash.page.text import Document
 
 
@@ -71,13 +71,6 @@ class PageText:
             start = end + 1
         return tuple(found)
 
-    @cached_property
-    def packed(self) -> bytes:
-        """What is kept of the paragraphs, 10 bytes each; of most pages it is all that is asked."""
-        return b"".join(
-            [_KEPT.pack(digest(part.text), min(len(part.tokens), _MOST_WORDS)) for part in self.document.main]
-        )
-
     @property
     def changed(self) -> tuple[TextParagraph, ...]:
         """The paragraphs that the page did not have when its text was delivered last; all of them if it was not."""
@@ -95,11 +88,6 @@ def _restored(document: Document, state: dict[str, Any]) -> PageText:
     text = PageText(lambda: document)
     vars(text).update(state)
     return text
-
-
-#: What is kept of a paragraph: its hash, and its words, of which 65,535 are counted.
-_KEPT = Struct(">8sH")
-_MOST_WORDS = 0xFFFF
 
 
 class Difference(NamedTuple):
@@ -137,16 +125,16 @@ class Difference(NamedTuple):
 
 
 def hashes(kept: bytes) -> frozenset[bytes]:
-    """Return the hashes in what `PageText.packed` was."""
-    return frozenset(paragraph for paragraph, _ in _unpacked(kept))
+    """Return the hashes of the paragraphs *kept*, see `packed` of page/reading.py."""
+    return frozenset(paragraph for paragraph, _ in KEPT_PARAGRAPH.iter_unpack(kept))
 
 
 def difference(kept: bytes, paragraphs: Sequence[TextParagraph]) -> Difference:
-    """Return what differs between the former paragraphs, whose `PageText.packed` was *kept*, and the present ones.
+    """Return what differs between the former paragraphs, of which *kept* is left, and the present ones.
 
     A paragraph that stands on a page twice counts twice.
     """
-    former = list(_unpacked(kept))
+    former = list(KEPT_PARAGRAPH.iter_unpack(kept))
     left = Counter(paragraph for paragraph, _ in former)
     added = []
     for part in paragraphs:
@@ -162,7 +150,3 @@ def difference(kept: bytes, paragraphs: Sequence[TextParagraph]) -> Difference:
             removed.append(key.hex())
             words += count
     return Difference(len(former) - len(removed), tuple(added), tuple(removed), words)
-
-
-def _unpacked(kept: bytes) -> Iterator[tuple[bytes, int]]:
-    return _KEPT.iter_unpack(kept)

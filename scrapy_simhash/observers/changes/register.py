@@ -10,12 +10,9 @@ import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from scrapy_simhash.exceptions import StoreDamaged
-
-if TYPE_CHECKING:
-    pass
 
 #: States of a row: no page, only something with links; a page; one that was told as gone or moved; a new one whose
 #: text is known under another URL, so that it is told at the end of the crawl.
@@ -54,12 +51,9 @@ class Row(NamedTuple):
     number: int | None = None
     """None for a row that is not there yet."""
 
-    def linked(self, keys: Iterable[bytes], *, also_as_before: bool) -> Row:
-        """Return it as one that leads to what has *keys*, or *also_as_before* to what it led to."""
-        links = {key[:_LINK] for key in keys}
-        if also_as_before:
-            links.update(_each_link(self.links))
-        return self._replace(links=b"".join(sorted(links)))
+    def links_with(self, keys: Iterable[bytes]) -> bytes:
+        """Return its links, and those to what has *keys*."""
+        return b"".join(sorted({*_each_link(self.links), *(key[:_LINK] for key in keys)}))
 
 
 class Run(NamedTuple):
@@ -73,6 +67,8 @@ class Run(NamedTuple):
     """Why it ended; None if it was killed."""
 
 
+#: A line of the feed, with its number.
+Line: TypeAlias = tuple[int, bytes]
 #: "SIMC"; and the version of the tables.
 APPLICATION_ID, VERSION = 0x53494D43, 1
 _TABLES = (
@@ -172,12 +168,27 @@ class Register:
 
     def get(self, key: bytes) -> Row | None:
         """Return the row of a key."""
-        return next(self._rows("key = ?", key), None)
+        found = self._rows("key = ?", key)
+        return found[0] if found else None
 
-    def put(self, row: Row) -> None:
-        """Write a row, in place of the former one if it has a number."""
-        values = (*row[:5], _signed(row.text_hash), *row[6:])
-        self._execute(f"INSERT OR REPLACE INTO pages ({_COLUMNS}) VALUES ({', '.join('?' * 13)})", values)
+    def put(self, row: Row, **changes: Any) -> Row:
+        """Write *row* with its *changes*, or of one that is there only these; return it as it is now."""
+        row = row._replace(**changes)
+        if row.number is None:
+            values = (*row[:5], _signed(row.text_hash), *row[6:])
+            self._execute(f"INSERT INTO pages ({_COLUMNS}) VALUES ({', '.join('?' * 13)})", values)
+        else:
+            if "text_hash" in changes:
+                changes["text_hash"] = _signed(row.text_hash)
+            names = ", ".join([f"{name} = ?" for name in changes])
+            self._execute(f"UPDATE pages SET {names} WHERE number = ?", (*changes.values(), row.number))
+        return row
+
+    def put_links(self, key: bytes, crawl: int, links: bytes) -> bool:
+        """Note where a page leads to, whose callback came to its end in *crawl*; return whether it is there."""
+        values = crawl, crawl, links, key
+        query = "UPDATE pages SET crawl = ?, was_read = ?, links = ? WHERE key = ?"
+        return self._execute(query, values).rowcount > 0
 
     def remove(self, row: Row) -> None:
         """Forget a row."""
@@ -201,11 +212,11 @@ class Register:
 
     def waiting(self) -> list[Row]:
         """Return the new pages that are to be told at the end, in the order in which they were seen first."""
-        return list(self._rows("state = ? ORDER BY number", WAITING))
+        return self._rows("state = ? ORDER BY number", WAITING)
 
     def missing(self) -> list[Row]:
         """Return the pages that answered 404 or 410 and were not told as gone yet."""
-        return list(self._rows("state = ? AND answer = ? ORDER BY number", PRESENT, MISSING))
+        return self._rows("state = ? AND answer = ? ORDER BY number", PRESENT, MISSING)
 
     def unlinked(self, crawl: int, starts: Collection[bytes]) -> tuple[list[Row], int]:
         """Return the pages that *crawl* has not asked for and that nothing leads to, in their order.
@@ -232,7 +243,7 @@ class Register:
                 unknown += links is None
                 reached += [link for link in _each_link(links) if link in left]
         gone = [] if unknown else [number for number, state in left.values() if state == PRESENT]
-        return [next(self._rows("number = ?", number)) for number in gone], unknown
+        return [row for number in gone for row in self._rows("number = ?", number)], unknown
 
     def note_no_links(self, crawl: int) -> None:
         """Note that what *crawl* has asked for and never was read leads to no known page: it never did."""
@@ -266,35 +277,38 @@ class Register:
 
     # --- Lines.
 
-    def add_line(self, line: dict[str, Any]) -> None:
-        """Keep a line of the feed until written_to() says that it is in there."""
-        self._execute("INSERT INTO lines (line) VALUES (?)", (json.dumps(line),))
+    def add_line(self, line: dict[str, Any]) -> Line:
+        """Keep a line of the feed until written_to() says that it is in there, and return it."""
+        text = json.dumps(line)
+        return _numbered(self._execute("INSERT INTO lines (line) VALUES (?)", (text,)).lastrowid or 0, text)
 
     @property
     def newest_line(self) -> int:
         """Number of the latest line; 0 if there was none."""
         return int(self._value("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'lines'"))
 
-    def lines(self, after: int) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines behind number *after*, each with its number, in their order."""
-        for number, line in self._execute(
-            "SELECT number, line FROM lines WHERE number > ? ORDER BY number", (after,)
-        ):
-            yield number, f'{{"number": {number}, {line[1:]}\n'.encode("ascii")
+    def lines(self, after: int) -> list[Line]:
+        """Return the lines behind number *after*, in their order."""
+        query = "SELECT number, line FROM lines WHERE number > ? ORDER BY number"
+        return [_numbered(*found) for found in self._execute(query, (after,))]
 
     def written_to(self, number: int) -> None:
         """Forget the lines up to *number*: they are in the feed."""
         self._execute("DELETE FROM lines WHERE number <= ?", (number,))
 
-    def _rows(self, condition: str, *values: object, table: str = "pages") -> Iterator[Row]:
-        for row in self._execute(f"SELECT {_COLUMNS} FROM {table} WHERE {condition}", values):
-            yield Row(*row)._replace(text_hash=_unsigned(row[5]))
+    def _rows(self, condition: str, *values: object, table: str = "pages") -> list[Row]:
+        found = self._execute(f"SELECT {_COLUMNS} FROM {table} WHERE {condition}", values)
+        return [Row._make((*row[:5], _unsigned(row[5]), *row[6:])) for row in found]
 
     def _value(self, query: str, *values: object) -> Any:
         return self._execute(query, values).fetchone()[0]
 
 
 _COLUMNS = ", ".join(Row._fields)
+
+
+def _numbered(number: int, line: str) -> Line:
+    return number, f'{{"number": {number}, {line[1:]}\n'.encode("ascii")
 
 
 def _signed(number: int | None) -> int | None:

@@ -187,7 +187,8 @@ class ChangeReporter(Observer):
 
     def _noted(self, book: ChangeBook, page: JudgedPage) -> Change | None:
         verdict, reading, request, response = page.verdict, page.reading, page.request, page.response
-        self._starts.discard(self._key_of(request))
+        key = page.key or self._key_of(request)
+        self._starts.discard(key)
         answer = None
         if response.status in _GONE:
             answer = MISSING
@@ -199,14 +200,14 @@ class ChangeReporter(Observer):
         if answer is not None:
             self._answer(book, request, answer)
             return None
-        text_hash, text = None, None
+        text_hash, text, paragraphs = None, None, b""
         if reading is not None:
             # The spider is to see which paragraphs are new.
             text = request.meta.get(names.META_TEXT) or PageText(partial(page.text, self._fingerprinter))
-            text_hash = reading.text_hash
+            text_hash, paragraphs = reading.text_hash, reading.paragraphs
         is_small = verdict.reason is Reason.SMALL_CHANGE
         is_settled = verdict.is_confirmed or verdict.status is Status.SKIPPED
-        seen = Sighting(self._key_of(request), response.url, text_hash, is_small, is_settled, text)
+        seen = Sighting(key, response.url, text_hash, is_small, is_settled, text, paragraphs)
         change = book.sight(seen, self._sources(request))
         if change is Change.UNCHANGED:
             self._stats.inc_value(f"{names.STAT_CHANGES}/{change.value}")

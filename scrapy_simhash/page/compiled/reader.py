@@ -22,12 +22,13 @@ from scrapy_simhash.page.text.main_text import REASONS
 
 
 class FoldSettings(NamedTuple):
-    """What changes the fingerprint of a text: settings of :class:`~scrapy_simhash.config.Config`."""
+    """What is made of a text: settings of :class:`~scrapy_simhash.config.Config`."""
 
     shingle_size: int
     min_shingles: int
     mask_digits: bool
     with_sketch: bool
+    with_paragraphs: bool = False
 
 
 class CompiledReader:

@@ -18,6 +18,7 @@ from scrapy_simhash.observers.changes import PageText
 from scrapy_simhash.observers.changes.book import ChangeBook, Sighting
 from scrapy_simhash.observers.changes.feed import Feed
 from scrapy_simhash.observers.changes.register import ANSWERED, FAILED, MISSING, Register
+from scrapy_simhash.page.reading import packed
 from scrapy_simhash.page.text import extract, parse
 
 #: When the first crawl begins, in seconds of Unix time; each one begins a day after the one before.
@@ -55,7 +56,8 @@ class Site:
         """Answer with a page, whose callback asks for *links*, one letter each; None for one that fails."""
         html = "<main>" + "".join(f"<p>{line}</p>" for line in text.split("/"))
         page = PageText(lambda: extract(parse(html)))
-        found = Sighting(_key(key), key, hash(text) % 2**64, False, settled, page)
+        kept = packed(page.document)
+        found = Sighting(_key(key), key, hash(text) % 2**64, False, settled, page, kept)
         change = self.book.sight(found, [(_key(source), source) for source in sources])
         if links is None:
             self.book.read(_key(key), key, [], is_complete=False)
@@ -243,6 +245,18 @@ def test_what_only_a_page_led_to_that_could_not_be_read_is_not_gone(tmp_path: Pa
     site.page("l", "list", links="m")
     site.end()
     assert site.told == []
+
+
+def test_a_callback_that_fails_leads_to_what_it_has_asked_for_and_to_what_it_led_to_before(
+    site: Site,
+) -> None:
+    site.crawl()
+    site.page("s", "start", links=None)
+    site.book.read(_key("s"), "s", [_key("d")], is_complete=False)
+    row = site.register.get(_key("s"))
+    assert row is not None
+    assert row.links == b"".join(_key(key)[:5] for key in "abcd")
+    assert row.was_read == 1
 
 
 def test_while_a_page_was_never_read_nothing_is_gone_for_a_missing_link(site: Site) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from scrapy_simhash.observers.changes import PageText
 from scrapy_simhash.observers.changes.page_text import difference, hashes
+from scrapy_simhash.page.reading import packed
 from scrapy_simhash.page.text import extract, parse
 
 
@@ -60,7 +61,7 @@ def test_hashes_stay_the_same_for_ever() -> None:
 
 def test_a_text_that_waits_in_a_queue_is_kept() -> None:
     text = text_of("One.", "Two.")
-    text.known = hashes(text_of("One.").packed)
+    text.known = hashes(packed(text_of("One.").document))
     kept = pickle.loads(pickle.dumps(text))
     assert kept.paragraphs == text.paragraphs
     assert kept.changed == text.changed == text.paragraphs[1:]
@@ -70,10 +71,11 @@ def test_a_paragraph_that_stands_elsewhere_is_kept_and_one_that_stands_twice_cou
     before = text_of("One.", "Two.", "Two.", "Three and four.")
     former = before.paragraphs
     present = text_of("Two.", "One.", "One.", "Five.").paragraphs
-    found = difference(before.packed, present)
+    kept = packed(before.document)
+    found = difference(kept, present)
     assert found.kept == 2
     assert [part.text for part in found.added] == ["One.", "Five."]
     assert found.removed == (former[2].hash, former[3].hash)
     assert found.words_removed == 4
-    assert difference(before.packed, former) == (4, (), (), 0)
+    assert difference(kept, former) == (4, (), (), 0)
     assert difference(b"", present).kept == 0
