@@ -120,8 +120,8 @@ packages: $(VENV)/.installed
 	$(BIN)/python -m twine check --strict dist/*
 
 # The stamps are newer than what they were made from, so that later calls need no network. The package is installed
-# without its kernel, which has a stamp of its own: it is built once, and again when its sources change. What more a
-# target wants is added to what is there.
+# without its kernel, which has a stamp of its own: it is built once, and again when its sources change, also while it
+# is built. What more a target wants is added to what is there.
 $(VENV)/.installed: export SCRAPY_SIMHASH_BUILD := pure
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -142,8 +142,9 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	@touch $@
 
 $(VENV)/.kernel: $(KERNEL) | $(VENV)/.installed
+	@touch $@.begun
 	$(BIN)/python setup.py -q build_ext --inplace --parallel 2
-	@touch $@
+	@mv $@.begun $@
 
 clean:
 	rm -f $(foreach made,kernel/_native kernel/_hamming page/compiled/_*,$(addprefix scrapy_simhash/$(made),.*.so .pyd))

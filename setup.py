@@ -21,6 +21,7 @@ from setuptools import Distribution, Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 from setuptools.command.sdist import sdist
+from setuptools.modified import newer_group
 
 VARIABLE = "SCRAPY_SIMHASH_BUILD"
 MODES = ("auto", "require", "pure")
@@ -56,6 +57,7 @@ class BuildKernel(build_ext):
 
     def run(self) -> None:
         """Build the kernel; Cython is needed from here on only."""
+        is_inplace = self.inplace
         try:
             if sys.implementation.name != "cpython":
                 raise RuntimeError("it is for CPython")
@@ -73,7 +75,21 @@ class BuildKernel(build_ext):
                 f"{VARIABLE}=require makes that an error.",
                 file=sys.stderr,
             )
+            if is_inplace:
+                # What an earlier build has left would be loaded, with layouts that may be other ones by now.
+                for ext in self.extensions:
+                    Path(str(self.get_ext_filename(ext.name))).unlink(missing_ok=True)  # type: ignore[no-untyped-call]
             self.extensions = self.distribution.ext_modules = []
+
+    def build_extension(self, ext: Extension) -> None:
+        """Build one module; if anything that it is made of has changed, its C file is made anew.
+
+        Cython would look for the types of a Python module beside it, where they are not.
+        """
+        source, *more = ext.sources
+        if newer_group([source, *more, *ext.depends], self.get_ext_fullpath(ext.name)):
+            Path(self.build_temp, source).with_suffix(".c").unlink(missing_ok=True)
+        super().build_extension(ext)
 
 
 class Wheel(bdist_wheel):

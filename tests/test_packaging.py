@@ -13,6 +13,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -278,11 +279,15 @@ def test_whoever_insists_on_the_kernel_gets_no_wheel_without(
 def test_an_editable_installation_goes_on_without_the_kernel_too(sdist: Path, tmp_path: Path) -> None:
     with tarfile.open(sdist) as opened:
         opened.extractall(tmp_path, filter="data")
+    suffix = EXTENSION_SUFFIXES[0] if sysconfig.get_config_var("Py_GIL_DISABLED") else ".abi3.so"
+    stale = tmp_path / NAME / f"scrapy_simhash/kernel/_native{suffix}"
+    stale.touch()
     backend = "import sys; from setuptools.build_meta import build_editable; build_editable(sys.argv[1])"
     code, said = run(tmp_path / NAME, "-c", backend, tmp_path, CC="false", SCRAPY_SIMHASH_BUILD="auto")
     assert code == 0, said
     assert "is built without its compiled kernel" in said
     assert len(list(tmp_path.glob("*.whl"))) == 1
+    assert not stale.exists()
 
 
 def test_a_mode_that_does_not_exist_is_refused() -> None:
