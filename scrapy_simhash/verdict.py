@@ -136,8 +136,8 @@ class Verdict:
     """The similarity that this had to reach, 0-1: ``SIMHASH_MIN_SIMILARITY``, less for versions of one page on a site
     that is known, more for pages whose titles differ; always relative to the setting."""
     also_near: tuple[int, ...] = ()
-    """Numbers of other clusters whose first page it repeats, too: they are one group with its own. Which page is its
-    original they do not change."""
+    """Numbers of other clusters that it is near, by their first page or one of the first two copies: they are one
+    group with its own. Which page is its original they do not change."""
 
     @property
     def is_duplicate(self) -> bool:

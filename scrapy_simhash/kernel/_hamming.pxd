@@ -106,8 +106,13 @@ cdef extern from "rows.h" nogil:
         uint64_t text_hash
         int64_t seen
         uint64_t url, site, print, length, is_known
-        uint32_t content, rank, joined
+        uint32_t content, rank, copies
         uint8_t key[KEY_BYTES]
+    enum:
+        FIRST_COPIES
+    ctypedef struct copies_row:
+        uint32_t joined
+        uint32_t first[FIRST_COPIES]
     ctypedef struct content_row:
         uint64_t print
         uint32_t page, scope, head

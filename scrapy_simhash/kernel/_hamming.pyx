@@ -121,6 +121,8 @@ ctypedef double (*measure)(measured *pair) noexcept nogil
 cdef enum:
     # No page is compared with more contents.
     MOST = 64
+    # Of so many of their clusters, which it is not near, copies are compared: ``store/candidates.py``.
+    MOST_CLUSTERS = 8
     # Where the title key is in a fingerprint.
     TITLE_AT = 8 + 112
     TITLE_BYTES = 16
@@ -237,12 +239,28 @@ cdef class SecondLook:
         of.is_near, of.alike, of.distance, of.content, of.chosen = is_near, alike, distance, content, pair[0]
         return 0
 
+    cdef bint _is_near(self, choice *of, const uint8_t *data, size_t length) except -1:
+        """Return whether the page is near another, and choose nothing."""
+        cdef Print its
+        cdef measured pair = of.pair
+        self._read_at(&its, data, length)
+        pair_measure(&pair, &of.page, &its)
+        self.decide(&pair)
+        return pair.similarity >= 0
+
     cdef tuple _explained(self, choice *of):
         """Return threshold, basis and least of what was chosen; None if nothing but bits was compared."""
         if of.alike < 0 or not of.chosen.has_sketches:
             return None
         basis, least = of.chosen.basis, of.chosen.least
         return self.threshold(&of.chosen), basis, least
+
+
+cdef void add_other(uint64_t cluster, const choice *of, uint64_t *others, size_t *n) noexcept nogil:
+    """Add the cluster of a candidate to *others*, those that the page is not near, if there is room."""
+    if n[0] < MOST_CLUSTERS and not is_among(cluster, of.near, of.n_near) and not is_among(cluster, others, n[0]):
+        others[n[0]] = cluster
+        n[0] += 1
 
 
 cdef void count_title(choice *of, uint64_t cluster, const uint8_t *data, size_t length) noexcept nogil:
@@ -514,10 +532,12 @@ cdef class Postings:
         content, or None for one that is passed over.
         Return by what it can be found, these values, whether own parts made the difference, and the content chosen:
         (content, is_near, distance, alike, None or (threshold, basis, least), near clusters), or None if there is none.
+        Then the first clusters that it is not near, and whether its title is generic.
         """
         cdef findings found
         cdef choice of
-        cdef size_t i
+        cdef uint64_t others[MOST_CLUSTERS]
+        cdef size_t i, n_others = 0
         cdef bytes data
         look._begin(&of, <const uint8_t *>PyBytes_AsString(page), len(page), generic_from)
         self._search(&of.page, self._value(subject), most, nearby, &found)
@@ -537,7 +557,10 @@ cdef class Postings:
         if of.is_near or of.alike >= 0:
             near = [of.near[i] for i in range(of.n_near)]
             chosen = of.content, of.is_near, of.distance, of.alike, look._explained(&of) if explains else None, near
-        return found.found_by, values, of.agrees_by_text != of.is_near, chosen
+        for _, cluster, _ in rows:
+            add_other(cluster, &of, others, &n_others)
+        return (found.found_by, values, of.agrees_by_text != of.is_near, chosen,
+                [others[i] for i in range(n_others)], of.pair.is_generic != 0)
 
     def keys_of(self, value):
         """See HammingIndex.keys_of."""
@@ -741,7 +764,7 @@ cdef class Rows:
     cdef key_set keys
     # By scope and hash of a text: the content of the pages that have it now, and above that how many these are.
     cdef table held
-    cdef column pages, contents, heads
+    cdef column pages, contents, heads, copies
     # What follows the hosts of URLs, each with an end; and fingerprints.
     cdef column texts, prints
     cdef dict site_numbers, scope_numbers
@@ -760,6 +783,7 @@ cdef class Rows:
         free(self.pages.at)
         free(self.contents.at)
         free(self.heads.at)
+        free(self.copies.at)
         free(self.texts.at)
         free(self.prints.at)
 
@@ -769,10 +793,11 @@ cdef class Rows:
         self.page_type, self.content_type, self.subject_number = door.page, door.content, door.subject_number
         self.site_numbers, self.sites, self.others, self.odd_keys = {}, [], {}, {}
         self.scope_numbers, self.scopes = {}, []
-        # There is no head 0.
-        if not column_reserve(&self.heads, 1, sizeof(head_row)):
+        # There is no head 0, and there are no copies 0: nobody joined a page that says so.
+        if not (column_reserve(&self.heads, 1, sizeof(head_row)) and column_reserve(&self.copies, 1, sizeof(copies_row))):
             raise MemoryError()
-        self.heads.n = 1
+        memset(self.copies.at, 0, sizeof(copies_row))
+        self.heads.n = self.copies.n = 1
 
     cdef page_row *_page(self, size_t number) except NULL:
         if number >= self.pages.n:
@@ -783,6 +808,9 @@ cdef class Rows:
         if number >= self.contents.n:
             raise IndexError(number)
         return <content_row *>self.contents.at + number
+
+    cdef copies_row *_copies(self, size_t cluster) except NULL:
+        return <copies_row *>self.copies.at + self._page(cluster).copies
 
     cdef _key(self, size_t number):
         key = self.odd_keys.get(number) if self.odd_keys else None
@@ -825,7 +853,7 @@ cdef class Rows:
             its = PyBytes_FromStringAndSize(self.prints.at + row.print, row.length)
         text_hash = row.text_hash if row.is_known else None
         return new_tuple(self.page_type, (self._key(number), self._url(number), its, text_hash, row.seen, row.content,
-                                          row.rank, row.joined, False))
+                                          row.rank, self._copies(number).joined, False))
 
     def content(self, size_t number):
         """See the twin."""
@@ -838,6 +866,45 @@ cdef class Rows:
         """See the twin."""
         cdef size_t i
         return [i for i in range(self.contents.n) if (<content_row *>self.contents.at)[i].page == page]
+
+    def first_copies(self, size_t cluster):
+        """See the twin."""
+        cdef copies_row *its = self._copies(cluster)
+        return [its.first[i] - 1 for i in range(FIRST_COPIES) if its.first[i]]
+
+    cdef bint _is_near_copies(self, SecondLook look, choice *of, size_t cluster) except -1:
+        """Return whether a new page is near a first copy that has not left its cluster."""
+        cdef copies_row *its = self._copies(cluster)
+        cdef page_row *row
+        cdef content_row *content
+        cdef int i
+        for i in range(FIRST_COPIES):
+            if its.first[i] == 0:
+                continue
+            row = self._page(its.first[i] - 1)
+            if row.content == REMOVED or row.rank == 0 or row.rank > FIRST_COPIES:
+                continue
+            content = self._content(row.content)
+            if content.page != cluster:
+                continue
+            if look._is_near(of, <const uint8_t *>self.prints.at + (row.print if row.length else content.print),
+                             row.length if row.length else content.length):
+                return True
+        return False
+
+    cdef int _join(self, size_t cluster, uint32_t rank, size_t page) except -1:
+        """Count a page that joins a cluster, for which `_write` has made room."""
+        cdef page_row *row = self._page(cluster)
+        cdef copies_row *its
+        if row.copies == 0:
+            row.copies = self.copies.n
+            memset(<copies_row *>self.copies.at + self.copies.n, 0, sizeof(copies_row))
+            self.copies.n += 1
+        its = self._copies(cluster)
+        its.joined = rank
+        if 0 < rank <= FIRST_COPIES:
+            its.first[rank - 1] = page + 1
+        return 0
 
     cpdef with_text(self, scope, uint64_t text_hash):
         """See the twin."""
@@ -888,7 +955,7 @@ cdef class Rows:
                     <const uint8_t *>PyBytes_AsString(compared), len(compared), takes is not None)
         self._leave(leaves)
         if joins is not None:
-            self._page(joins).joined = rank
+            self._join(joins, rank, number)
 
     cdef int _write(self, Py_ssize_t number, posting, uint32_t content, bint is_new, bint has_print, uint32_t rank,
                     const uint8_t *print, size_t length, bint takes) except -1:
@@ -911,7 +978,8 @@ cdef class Rows:
         if self.pages.n >= MOST_ROWS or self.contents.n >= MOST_ROWS or self.texts.n + size >= MOST_TEXT \
                 or length > PRINT_BYTES or not (column_reserve(&self.pages, 1, sizeof(page_row))
                 and column_reserve(&self.contents, 1, sizeof(content_row))
-                and column_reserve(&self.heads, 1, sizeof(head_row)) and column_reserve(&self.texts, size + 1, 1)
+                and column_reserve(&self.heads, 1, sizeof(head_row))
+                and column_reserve(&self.copies, 1, sizeof(copies_row)) and column_reserve(&self.texts, size + 1, 1)
                 and column_reserve(&self.prints, length, 1)):
             raise MemoryError()
         if takes:
@@ -1004,7 +1072,8 @@ cdef class Rows:
         cdef choice of
         cdef content_row *its
         cdef uint8_t print[PRINT_BYTES]
-        cdef size_t i, length, number = self.pages.n, content = self.contents.n
+        cdef uint64_t others[MOST_CLUSTERS]
+        cdef size_t i, length, n_others = 0, number = self.pages.n, content = self.contents.n
         cdef uint32_t cluster
         cdef uint64_t rest
         fingerprint, text_hash = posting[3], posting[5]
@@ -1043,6 +1112,12 @@ cdef class Rows:
             for i in range(found.n):
                 its = self._content(found.contents[i])
                 look._meet(&of, found.contents[i], its.page, <const uint8_t *>self.prints.at + its.print, its.length)
+            for i in range(found.n):
+                add_other(self._content(found.contents[i]).page, &of, others, &n_others)
+            for i in range(n_others):
+                if self._is_near_copies(look, &of, others[i]):
+                    of.near[of.n_near] = others[i]
+                    of.n_near += 1
             if explains and (told := look._explained(&of)) is not None:
                 threshold, basis, least = told
                 basis = self.bases[basis]
@@ -1050,25 +1125,24 @@ cdef class Rows:
         if of.is_near:
             its = self._content(of.content)
             cluster = its.page
-            rank = self._page(cluster).joined + 1
+            rank = self._copies(cluster).joined + 1
             its_hash = self._text_hash(its)
             is_same = its_hash is not None and its_hash == text_hash
-            also_near = ()
-            if of.n_near > 1:
-                also_near = tuple(sorted([of.near[i] for i in range(of.n_near) if of.near[i] != cluster]))
+            also_near = self._also_near(&of, cluster) if of.n_near > 1 else ()
             made = new_tuple(self.claim_type, (
                 None, of.content, cluster, self._url(cluster), of.distance, of.alike, is_same, rank, self._key(cluster),
                 learned, threshold, None, basis, least, None, also_near))
             self._write(-1, posting, of.content, False, its.length != length or
                         memcmp(self.prints.at + its.print, print, length) != 0, rank, print, length,
                         text_hash is not None)
-            self._page(cluster).joined = rank
+            self._join(cluster, rank, number)
             return made, None
         if threshold is not None:
             miss = new_tuple(self.near_miss, (
                 self._url(self._content(of.content).page), of.distance, of.alike, threshold, basis, least))
         made = new_tuple(self.claim_type, (
-            None, content, number, None, None, None, False, 0, None, learned, None, miss, None, None, None, ()))
+            None, content, number, None, None, None, False, 0, None, learned, None, miss, None, None, None,
+            self._also_near(&of, number) if of.n_near else ()))
         try:
             for i in range(found.n_values):
                 index._add(found.values[i], content)
@@ -1078,6 +1152,10 @@ cdef class Rows:
                 index.discard(found.values[i], content)
             raise
         return made, found.found_by
+
+    cdef tuple _also_near(self, const choice *of, size_t cluster):
+        """Return the clusters that a page is near, beside its own."""
+        return tuple(sorted([of.near[i] for i in range(of.n_near) if of.near[i] != cluster]))
 
 
 new_tuple = tuple.__new__

@@ -106,9 +106,9 @@ class Claim(NamedTuple):
     """URL of the page that came first with this very text in any scope, perhaps this one's; None if it is the page
     itself, or from a store that does not tell."""
     also_near: tuple[int, ...] = ()
-    """Numbers of the other clusters with a content that the page repeats, among those that it was compared with: none
-    where it has a text that was known. With its own they are one group of pages; which page it repeats, and so what
-    may be dropped, they do not change."""
+    """Numbers of the other clusters with a content that the page repeats, among those that it was compared with, or
+    with one of the first copies that it is near (see ``candidates``): none where it has a text that was known. With
+    its own they are one group of pages; which page it repeats, and so what may be dropped, they do not change."""
 
 
 class Page(NamedTuple):

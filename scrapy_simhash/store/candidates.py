@@ -47,6 +47,14 @@ MOST_COMPARED = 64
 #: find them all.
 MOST_NEARBY = 256
 
+# A page may be near a copy, and not near the original of that. Copies are in no index: candidates lead to them, and
+# they do no more than name their cluster.
+
+#: Pages that joined a cluster, the first ones, with which a page is compared that is not near a candidate from there.
+FIRST_COPIES = 2
+#: Clusters of candidates, the first ones that a page is not near, of which copies are compared.
+MOST_CLUSTERS = 8
+
 #: Fingerprints that are kept in memory, ready to compare, after they were compared once: some 3 to 6 MB.
 FINGERPRINTS = 10_000
 

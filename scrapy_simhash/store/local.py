@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from scrapy_simhash.exceptions import RecordDamaged
@@ -19,6 +20,8 @@ from scrapy_simhash.store.candidates import (
     BY_ALL,
     BY_TEXT,
     FINGERPRINTS,
+    FIRST_COPIES,
+    MOST_CLUSTERS,
     distance_of,
     index_for,
     is_generic,
@@ -81,6 +84,10 @@ class Ledger(Protocol):
         """Return the contents that came from a page, oldest first."""
         ...
 
+    def first_copies(self, cluster: int) -> list[int]:
+        """Return the first pages, at most `FIRST_COPIES`, that joined a cluster; some may have left it since."""
+        ...
+
 
 class Text(NamedTuple):
     """A text that pages have now, all of them with one content."""
@@ -118,7 +125,8 @@ class Found(NamedTuple):
     explained: tuple[float, str, float] | None = None
     """Threshold, what decided, and what that required, of *kin*; None where nobody asks."""
     near: Iterable[int] = ()
-    """The clusters with a content that the page repeats, that of *kin* among them."""
+    """The clusters with a content that the page repeats, that of *kin* among them, or with a first copy that it is
+    near."""
 
 
 class Entry(NamedTuple):
@@ -330,7 +338,7 @@ class LocalStore(Store):
                 *(former, content, kin.row.page, original.url, kin.distance, kin.similarity, is_same_text),
                 *(rank, original.key, is_by_learning, threshold, None, decided_by, required),
             )
-        if kin is not None and (also_near := set(near).difference([claim.cluster])):
+        if near and (also_near := set(near).difference([claim.cluster])):
             claim = claim._replace(also_near=tuple(sorted(also_near)))
         entry = Entry(
             *(number, posting, former, content, kin is None),
@@ -350,7 +358,7 @@ class LocalStore(Store):
         """
         fingerprint, index = posting.fingerprint, self._index(posting.scope)
         if former is None and self._look is not None and fingerprint.sketch:
-            return self._find_new(fingerprint, index, self._look)
+            return self._find_new(fingerprint, number, index, self._look)
         matches, found_by, values, is_cut = search(index, fingerprint)
         if former is not None and latest is not None and is_cut:
             its = Fingerprint.from_compared_bytes(latest.compared)
@@ -383,18 +391,47 @@ class LocalStore(Store):
                 explained = nearest[2:]
                 best = best or Kin(*rows[place], distance_of(fingerprint, rows[place][1].compared), alike)
         near_clusters = {one.row.page for one in kin}
+        others = (page for page, _ in clusters if page not in near_clusters)
+        first_others = list(islice(dict.fromkeys(others), MOST_CLUSTERS))
+        near_clusters |= self._near_copies(fingerprint, number, first_others, has_generic_title)
         return Found(found_by, values, best, bool(kin), is_by_learning, explained, near_clusters)
 
-    def _find_new(self, fingerprint: Fingerprint, index: HammingIndex, look: SecondLook) -> Found:
+    def _near_copies(
+        self, fingerprint: Fingerprint, number: int, clusters: Iterable[int], has_generic_title: bool
+    ) -> set[int]:
+        """Return those of *clusters* with a first copy that page *number* is near."""
+        if not (fingerprint.sketch and self._rule.compares_sketches):
+            return set()
+        copies: list[tuple[int, bytes]] = []
+        for cluster in clusters:
+            with suppress(RecordDamaged):
+                others = [copy for copy in self._rows.first_copies(cluster) if copy != number]
+                copies += [(cluster, page.compared) for copy in others if (page := self._copy(cluster, copy))]
+        near = self._rule.compare_all(fingerprint, [compared for _, compared in copies], has_generic_title)
+        return {copies[place][0] for place, similarity, _ in near if similarity is not None}
+
+    def _copy(self, cluster: int, number: int) -> PageRow | None:
+        """Return a page that joined a cluster as one of the first, None if it has left it since, or is damaged."""
+        with suppress(RecordDamaged):
+            page = self._rows.page(number)
+            if page and 0 < page.rank <= FIRST_COPIES:
+                content = self._content(page.content)
+                return page if content and content.page == cluster else None
+        return None
+
+    def _find_new(
+        self, fingerprint: Fingerprint, number: int, index: HammingIndex, look: SecondLook
+    ) -> Found:
         """Do what _find() does for a page that is new and has a sketch, by one call of the kernel."""
         native: Any = index.core
-        found_by, values, is_by_learning, chosen = native.near(
+        found_by, values, is_by_learning, chosen, others, has_generic_title = native.near(
             look,
             fingerprint.compared_bytes(),
             subject_number(fingerprint.sketch),
             *(candidates.MOST_COMPARED, candidates.MOST_NEARBY),
             *(self._recent, self._content, candidates.GENERIC - self.titled_elsewhere, self.explains),
         )
+        copied = self._near_copies(fingerprint, number, others, has_generic_title) if others else set()
         if chosen is not None and (chosen[1] or chosen[4]):
             content, is_near, distance, alike, explained, near = chosen
             if row := self._content(content):
@@ -402,8 +439,8 @@ class LocalStore(Store):
                     threshold, basis, required = explained
                     explained = threshold, BASES[basis], required
                 kin = Kin(content, row, distance, alike)
-                return Found(found_by, values, kin, is_near, is_by_learning, explained, near)
-        return Found(found_by, values, None, False, is_by_learning)
+                return Found(found_by, values, kin, is_near, is_by_learning, explained, copied.union(near))
+        return Found(found_by, values, None, False, is_by_learning, near=copied)
 
     def _find_equal(self, posting: Posting) -> Found | None:
         """Find the content of the pages that have the same text now; None if there is none, and others may do."""

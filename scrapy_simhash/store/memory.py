@@ -13,7 +13,7 @@ from scrapy_simhash.judge.measured import BASES
 from scrapy_simhash.page.fingerprint import subject_number
 from scrapy_simhash.store import candidates
 from scrapy_simhash.store.base import Claim, Posting, Run
-from scrapy_simhash.store.candidates import BLOCKS
+from scrapy_simhash.store.candidates import BLOCKS, FIRST_COPIES
 from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.local import (
@@ -44,6 +44,8 @@ class Rows:
         self._contents: list[ContentRow] = []
         #: By scope and hash of a text: the content of the pages that have it now, and how many these are.
         self._texts: dict[tuple[str, int], tuple[int, int]] = {}
+        #: By cluster and rank: the pages that joined it first.
+        self._first_copies: dict[tuple[int, int], int] = {}
 
     def find(self, key: bytes) -> int | None:
         """See `Ledger.find`. O(1)."""
@@ -61,6 +63,11 @@ class Rows:
         """See `Ledger.contents_of`. O(contents)."""
         return [number for number, row in enumerate(self._contents) if row.page == page]
 
+    def first_copies(self, cluster: int) -> list[int]:
+        """See `Ledger.first_copies`. O(1)."""
+        ranks = range(1, FIRST_COPIES + 1)
+        return [self._first_copies[cluster, rank] for rank in ranks if (cluster, rank) in self._first_copies]
+
     def write(self, entry: Entry, compared: bytes) -> None:
         """Keep *entry*, of a page with a fingerprint."""
         number, (key, url, scope, _, is_short, text_hash, seen, _), _, content, is_new, has_own, *_ = entry
@@ -77,8 +84,11 @@ class Rows:
             self._pages.append(row)
         elif former := self._pages[number]:
             self._pages[number] = row._replace(joined=former.joined)
-        if entry.joins is not None and (joined := self._pages[entry.joins]):
-            self._pages[entry.joins] = joined._replace(joined=entry.rank)
+        if entry.joins is not None:
+            if joined := self._pages[entry.joins]:
+                self._pages[entry.joins] = joined._replace(joined=entry.rank)
+            if 0 < entry.rank <= FIRST_COPIES:
+                self._first_copies[entry.joins, entry.rank] = number
 
     def remove(self, key: bytes, text: Text | None) -> None:
         """Forget a page, which must be there, and leaves *text*; its contents stay."""

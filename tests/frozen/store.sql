@@ -1,5 +1,5 @@
 PRAGMA application_id = 1397312840;
-PRAGMA user_version = 8;
+PRAGMA user_version = 9;
 BEGIN TRANSACTION;
 CREATE TABLE contents (
     number INTEGER PRIMARY KEY,
@@ -86,6 +86,7 @@ INSERT INTO "texts" VALUES(0,-6865642064878811648,1,1);
 INSERT INTO "texts" VALUES(0,-2408589023950982268,0,1);
 INSERT INTO "texts" VALUES(0,7291717042241815162,0,1);
 CREATE INDEX contents_of_page ON contents (page);
+CREATE INDEX first_copies ON pages (content) WHERE rank BETWEEN 1 AND 2;
 CREATE UNIQUE INDEX short_contents ON contents (scope, value) WHERE is_short AND found_by;
 CREATE VIEW duplicates AS
 WITH RECURSIVE

@@ -338,6 +338,58 @@ class StoreContract(ABC):
         assert careful.remove(b"a")
         assert careful.look(posting("f", between)).also_near == (), "a was removed"
 
+    def test_a_page_that_is_near_a_copy_only_is_new_and_names_its_cluster(self, careful: Any) -> None:
+        first, between, last = (content(2**at - 1, edited=35 * at) for at in range(3))
+        for key, page in (("a", first), ("b", between)):
+            assert careful.claim(posting(key, page)).cluster == 0
+        for asked in (careful.look, careful.claim):
+            claim = asked(posting("c", last))
+            assert (claim.original, claim.cluster, claim.also_near) == (None, 2, (0,))
+        assert careful.look(posting("e", last)).also_near == (0,), "that of c is its own"
+        # To others of its own cluster, and to itself, a page is no copy.
+        assert careful.look(posting("b", last)).also_near == ()
+        assert careful.look(posting("x", last, "x")).also_near == ()
+        assert careful.look(posting("x", last, is_short=True)).also_near == ()
+
+    def test_of_a_cluster_the_first_copies_that_are_still_there_are_compared(self, careful: Any) -> None:
+        first, between, last = (content(2**at - 1, edited=35 * at) for at in range(3))
+        for key in "abcd":
+            careful.claim(posting(key, first))
+        careful.claim(posting("d", between))
+        assert careful.look(posting("x", last)).also_near == (), "d came third"
+        careful.claim(posting("b", between))
+        assert careful.look(posting("x", last)).also_near == (0,)
+        # As it is now, not as it was; and not for the cluster that it was in.
+        careful.claim(posting("b", first))
+        assert careful.look(posting("x", last)).also_near == ()
+        careful.claim(posting("c", between))
+        assert careful.look(posting("x", last)).also_near == (0,)
+        careful.claim(posting("c", FAR))
+        assert careful.look(posting("x", last)).also_near == ()
+        careful.claim(posting("c", between))
+        assert careful.look(posting("x", last)).also_near == (), "c came back after others"
+        careful.claim(posting("b", between))
+        assert careful.look(posting("x", last)).also_near == (0,)
+        assert careful.remove(b"b")
+        assert careful.look(posting("x", last)).also_near == ()
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_copies_change_nothing_but_the_clusters_that_are_named(self, careful: Any, seed: int) -> None:
+        random, naive, named = Random(seed), NaiveStore(SECOND_LOOK), 0
+        for number in range(100):
+            text = random.choice("abc")
+            value = int.from_bytes(text.encode() * 8, "big") ^ random.randrange(8)
+            own = own_part(value, random.randrange(0, 200, 20), text) if number % 3 else b""
+            page = content(value, random.randrange(0, 200, 20), random.choice(("", "pilots")), text)
+            visit = posting(str(random.randrange(number + 1)), replace(page, own=own))
+            claim, expected = careful.claim(visit), naive.claim(visit)
+            assert claim == expected
+            named += expected.original is None and expected.also_near != ()
+            if number % 10 == 9:
+                key = str(random.randrange(number)).encode()
+                assert careful.remove(key) == naive.remove(key)
+        assert named > 2
+
     def test_where_bits_decide_too(self) -> None:
         store = self.make(header(CLASSIC))
         for key, value in (("a", 0), ("b", 0b1111), ("c", FAR)):

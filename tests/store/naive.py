@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 from scrapy_simhash.judge.rule import Rule
 from scrapy_simhash.page.fingerprint import MINHASH_BYTES
 from scrapy_simhash.store import Claim, Page, Posting, Visit
-from scrapy_simhash.store.candidates import BY_OWN_PART, BY_TEXT, values_by
+from scrapy_simhash.store.candidates import BY_OWN_PART, BY_TEXT, FIRST_COPIES, MOST_CLUSTERS, values_by
 
 
 class Original(NamedTuple):
@@ -74,14 +74,18 @@ class NaiveStore:
             # Whatever else it is like, and whatever it was before.
             kin = [match for match in kin if match[2] == same_text]
             kin = kin or [(-1.0, 0, same_text, self.originals[same_text].page)]
+        near = {match[-1] for match in kin}
+        if same_text is None:
+            near |= self.near_copies(posting, near)
         # Its own content before that of its cluster, before the most alike, before the nearest, before the oldest.
         of_itself = [match for match in kin if match[-1] == page]
         of_cluster = [match for match in kin if match[-1] == cluster]
         chosen = next(iter(of_itself or of_cluster or kin), None)
         if chosen is None:
-            return Claim(former, len(self.originals), page, None, None, None, False, 0)
+            also_near = tuple(sorted(near - {page}))
+            return Claim(former, len(self.originals), page, None, None, None, False, 0, also_near=also_near)
         difference, distance, content, owner = chosen
-        also_near = tuple(sorted({match[-1] for match in kin} - {owner}))
+        also_near = tuple(sorted(near - {owner}))
         if owner == page:
             return Claim(former, content, page, None, None, None, False, 0, also_near=also_near)
         original = self.pages[owner]
@@ -150,6 +154,19 @@ class NaiveStore:
     def kin(self, posting: Posting) -> list[tuple[float, int, int, int]]:
         """Return minus the similarity, the distance, the number and the page of every content that will do."""
         found = []
+        for number, distance, other, page in self.originals_of(posting):
+            near = self.rule.compare_all(
+                posting.fingerprint, [other.fingerprint.compared_bytes()], self.has_generic_title(posting)
+            )
+            alike = near[0].similarity if near else None
+            if posting.is_short:
+                alike = None if distance else 1.0
+            if alike is not None:
+                found.append((-alike, distance, number, page))
+        return found
+
+    def originals_of(self, posting: Posting) -> Iterator[tuple[int, int, Posting, int]]:
+        """Yield number, distance, posting and page of every content that *posting* may be compared with."""
         for number, (other, page) in enumerate(self.originals):
             if self.pages[page] is None or (other.scope, other.is_short) != (posting.scope, posting.is_short):
                 continue
@@ -160,14 +177,32 @@ class NaiveStore:
                 for one in values_by(posting.fingerprint, found_by)
                 for its in values_by(other.fingerprint, found_by)
             )
-            near = self.rule.compare_all(
-                posting.fingerprint, [other.fingerprint.compared_bytes()], self.has_generic_title(posting)
-            )
-            alike = near[0].similarity if near else None
-            if posting.is_short:
-                alike = None if distance else 1.0
-            if alike is not None:
-                found.append((-alike, distance, number, page))
+            yield number, distance, other, page
+
+    def near_copies(self, posting: Posting, near: Collection[int]) -> set[int]:
+        """Return the clusters of candidates that are not *near*, of which a first copy is near."""
+        title = posting.fingerprint.sketch[MINHASH_BYTES:]
+        if posting.is_short or not posting.fingerprint.sketch or not self.rule.compares_sketches:
+            return set()
+        candidates = []
+        for number, distance, other, page in self.originals_of(posting):
+            has_title = any(title) and other.fingerprint.sketch[MINHASH_BYTES:] == title
+            if page not in near and (has_title or distance <= self.rule.reach):
+                candidates.append((0 if has_title else 1, 0 if has_title else distance, number, page))
+        clusters = list(dict.fromkeys(page for *_, page in sorted(candidates)))[:MOST_CLUSTERS]
+        found = set()
+        for number, copy in enumerate(self.pages):
+            if copy is None or copy.key == posting.key or not 0 < self.ranks[number] <= FIRST_COPIES:
+                continue
+            cluster = self.originals[self.content[number]].page
+            compared = self.latest(number).fingerprint.compared_bytes()
+            if cluster in clusters and any(
+                one.similarity is not None
+                for one in self.rule.compare_all(
+                    posting.fingerprint, [compared], self.has_generic_title(posting)
+                )
+            ):
+                found.add(cluster)
         return found
 
     def has_generic_title(self, posting: Posting) -> bool:

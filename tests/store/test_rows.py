@@ -69,7 +69,7 @@ COMPARED = st.sampled_from(
 )
 TEXT_HASHES = st.sampled_from([0, 1, 2**64 - 1])
 SCOPES = st.sampled_from(["", "example.com", "\udc80"])
-NUMBERS = st.sampled_from([0, 1, 2**32 - 1])
+NUMBERS = st.sampled_from([0, 1, 2, 3, 2**32 - 1])
 
 
 class RowsMachine(RuleBasedStateMachine):
@@ -136,6 +136,7 @@ class RowsMachine(RuleBasedStateMachine):
         self.contents += is_new
         for one in range(self.pages):
             self.ask("page", one)
+            self.ask("first_copies", one)
         for one in range(self.contents):
             self.ask("content", one)
         assert self.ask("find", key) == number
@@ -168,7 +169,7 @@ TestRowsMachine.settings = settings(max_examples=examples(60), stateful_step_cou
 def test_a_page_or_content_that_is_not_there_is_refused() -> None:
     assert kernel.hamming is not None
     rows: Rows = kernel.hamming.Rows(Door)
-    for ask in (rows.page, rows.content):
+    for ask in (rows.page, rows.content, rows.first_copies):
         with pytest.raises(IndexError):
             ask(0)
     entry = Entry(

@@ -21,9 +21,17 @@ typedef struct {
     int64_t seen;
     uint64_t url : 40, site : 24;                    /* where the URL begins, after its host */
     uint64_t print : 48, length : 15, is_known : 1;  /* the fingerprint; as its content's if `length` is 0 */
-    uint32_t content, rank, joined;
+    uint32_t content, rank, copies;                  /* of those that joined its cluster, 0 if nobody did */
     uint8_t key[KEY_BYTES];
 } page_row;
+
+/* Pages of a cluster with which one is compared that is not near its content: FIRST_COPIES in store/candidates.py. */
+#define FIRST_COPIES 2
+
+typedef struct {
+    uint32_t joined;              /* how many have joined the cluster */
+    uint32_t first[FIRST_COPIES]; /* those that did so first, plus one; they may have left */
+} copies_row;
 
 typedef struct {
     uint64_t print;

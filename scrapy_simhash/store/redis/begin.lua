@@ -1,6 +1,6 @@
 -- What every script of the store begins with: put before its own text, see line.py.
 -- notes/redis-layout.rst has the keys and the bytes of the records.
-local HEADER, PAGES, CONTENTS, EVENTS, SHORT, TEXTS, RUNS, NOTES, LATEST, ANSWERS = unpack(KEYS)
+local HEADER, PAGES, CONTENTS, EVENTS, SHORT, TEXTS, RUNS, NOTES, LATEST, ANSWERS, COPIES = unpack(KEYS)
 
 -- A page: number, content, latest content of its own + 1, run, flags, stamp; then its ranks, its sketch and its own
 -- part, if it has any, and its URL.

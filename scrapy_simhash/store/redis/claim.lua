@@ -5,8 +5,8 @@
 -- page repeats. If another near one came meanwhile, nothing is stored, and the caller begins again with the news.
 local id, known, mark, run, token, expiry, reach, is_look, is_short, delivered, live, found_by =
   struct.unpack('>c8I8c4I4c8I4BBBBI4c25', ARGV[1])
-local key, flags, stamp, scope, sketch, own_part, url, kin =
-  ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+local key, flags, stamp, scope, sketch, own_part, url, kin, others =
+  ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 -- Contents whose page is damaged: nobody repeats them.
 local spoiled = {}
 -- A page is searched for by all of its values. If it is new it is found by those that `found_by` begins with.
@@ -17,6 +17,8 @@ local value = stamp:sub(1, VALUE_END)
 local VISITED, SETTLED, LIVE = 1, 2, 3
 -- Who is further behind is told so, and catches up in steps.
 local MOST = 1000
+-- Pages that joined a cluster first are told to those that are not near its content.
+local FIRST_COPIES = 2
 
 local band, shift = bit.band, bit.rshift
 
@@ -97,6 +99,34 @@ local function is_as(content, is_own)
     and (content.own_part == own_part or is_own and content.stamp:sub(1, VALUE_END) == value)
 end
 
+-- Return what is compared of the first copies of `clusters`, 8 bytes each, after the cluster and its length.
+local function copies_of(clusters)
+  local numbers, asked, parts = {}, {}, {}
+  for at = 1, #clusters, 8 do
+    local number = struct.unpack('>I8', clusters, at)
+    for rank = 1, FIRST_COPIES do
+      numbers[#numbers + 1], asked[#asked + 1] = number, field(number) .. ':' .. rank
+    end
+  end
+  if #asked == 0 then return '' end
+  for place, its_key in ipairs(redis.call('HMGET', COPIES, unpack(asked))) do
+    local copy = its_key and its_key ~= key and read_page(redis.call('HGET', PAGES, its_key) or '')
+    -- It may have left the cluster, or have come back later.
+    local is_first = copy and copy.rank > 0 and copy.rank <= FIRST_COPIES
+    local its_content = is_first and content_of(copy.content)
+    if its_content and its_content.page == numbers[place] and not has(its_content.flags, IS_REMOVED) then
+      local is_own = has(copy.flags, DIFFERS)
+      -- An own part without a sketch is not compared.
+      local has_sketch = has(is_own and copy.flags or its_content.flags, HAS_SKETCH)
+      local its_sketch = is_own and copy.sketch or its_content.sketch .. its_content.own_part
+      if not has_sketch then its_sketch = '' end
+      parts[#parts + 1] = struct.pack('>I8I2', numbers[place], VALUE_END + #its_sketch)
+        .. copy.stamp:sub(1, VALUE_END) .. its_sketch
+    end
+  end
+  return table.concat(parts)
+end
+
 -- --- Read.
 
 local events, last = news(id, known, mark, MOST + 1)
@@ -165,6 +195,7 @@ if content and content.page ~= page.number then
   if content.page == cluster then rank = page.rank else joins = original end
   is_same_text = is_short == 1 or has_its_text(content)
 end
+local copies = by_text and '' or copies_of(others)
 local is_new = not content
 if is_new then
   place, number = 0, next_content
@@ -208,6 +239,7 @@ if is_look == 0 then
   if joins then
     joins.joined = rank
     write_page(key_of_original, joins)
+    if rank <= FIRST_COPIES then redis.call('HSET', COPIES, field(content.page) .. ':' .. rank, key) end
   end
   if text ~= text_before or former_content ~= number then
     if text then take_text(text, number) end
@@ -220,6 +252,7 @@ if is_look == 0 then
   end
   if expiry > 0 then
     is_first_of_kind = is_first_of_kind or text and redis.call('HLEN', TEXTS) == 1
+      or joins and redis.call('HLEN', COPIES) == 1
     -- Now and then, and when a key has come that has no end yet.
     local left = redis.call('TTL', HEADER)
     if is_first_of_kind or redis.call('HLEN', PAGES) == 1 or left < expiry - math.min(60, expiry / 10) then
@@ -232,7 +265,7 @@ local keys = {}
 for _, its_key in pairs(spoiled) do keys[#keys + 1] = its_key end
 local keys_of_spoiled = packed(keys)
 
-return struct.pack('>c1I8I8I8I8I4I4BBBI8c24I2I4I4', 'S', redis.call('HLEN', PAGES), page.number, number, content.page,
+return struct.pack('>c1I8I8I8I8I4I4BBBI8c24I2I4I4I4', 'S', redis.call('HLEN', PAGES), page.number, number, content.page,
   place, rank, (is_same_text and 1 or 0) + (by_text and 2 or 0), former, former_flags, former_content, former_stamp,
-  #key_of_original, #url_of_original, #keys_of_spoiled)
-  .. key_of_original .. url_of_original .. keys_of_spoiled .. packed(events)
+  #key_of_original, #url_of_original, #keys_of_spoiled, #copies)
+  .. key_of_original .. url_of_original .. keys_of_spoiled .. copies .. packed(events)

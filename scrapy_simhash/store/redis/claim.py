@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import islice
 from struct import Struct
 from typing import NamedTuple
 
@@ -25,9 +26,11 @@ from scrapy_simhash.verdict import NearMiss
 #: found if it is new, and its values.
 _CLAIM = Struct(">8sQ4sI8sIB???I25s")
 #: Pages, number of the page, content, page that had it first, place among the kin (0: none), rank, 1 for the same
-#: text and 2 if it was found by the text, the former visit, lengths of the key and URL of the original and of the
-#: keys of damaged pages, which follow.
-_CLAIMED = Struct(">cQQQQIIBBBQ24sHII")
+#: text and 2 if it was found by the text, the former visit, lengths of the key and URL of the original, of the keys
+#: of damaged pages and of first copies, which follow.
+_CLAIMED = Struct(">cQQQQIIBBBQ24sHIII")
+#: Of a first copy: its cluster, and the length of what is compared, which follows.
+_COPY = Struct(">QH")
 _STORED = b"S"
 
 
@@ -52,11 +55,14 @@ class Comparison:
         self._has_generic_title = False
         #: The clusters of the contents that it repeats, if these are several.
         self._near: set[int] = set()
+        #: Of the others the first clusters, of which the server has copies.
+        self.others: list[int] = []
 
     async def kin(self, matches: list[Match], rule: Rule) -> list[tuple[Match, float]]:
         """Return the contents among *matches* that the page repeats, with their similarity, best first."""
         page = self._posting.fingerprint
-        if (rule.compares_sketches and page.sketch) or self.replica.has_own_values:
+        has_sketch = rule.compares_sketches and page.sketch
+        if has_sketch or self.replica.has_own_values:
             known = await self._fetch([match.key for match in matches])
         else:
             # Bits decide, and these are in the index.
@@ -85,11 +91,32 @@ class Comparison:
             # A trip only where bits decide.
             there = await self._fetch([match.key for match, _ in kin])
             self._near = {cluster for cluster, _ in there.values()}
+        self.others = []
+        if has_sketch:
+            repeated = {known[match.key][0] for match, _ in kin if match.key in known}
+            clusters = (known[match.key][0] for match in matches if match.key in known)
+            others = dict.fromkeys(cluster for cluster in clusters if cluster not in repeated)
+            self.others = list(islice(others, candidates.MOST_CLUSTERS))
         return kin
 
-    def also_near(self, claim: Claim) -> tuple[int, ...]:
-        """Return the clusters that the page repeats beside the one of *claim*."""
-        return tuple(sorted(self._near - {claim.cluster}))
+    def also_near(self, claim: Claim, is_new: bool, copies: bytes, rule: Rule) -> tuple[int, ...]:
+        """Return the clusters that the page repeats, or of which one of *copies* is near, beside that of *claim*."""
+        near = set() if is_new else self._near
+        clusters, compared = [], []
+        while copies:
+            cluster, length = _COPY.unpack_from(copies)
+            data, copies = copies[_COPY.size : _COPY.size + length], copies[_COPY.size + length :]
+            # A damaged one names nothing.
+            with suppress(ValueError):
+                Fingerprint.from_compared_bytes(data)
+                clusters.append(cluster)
+                compared.append(data)
+        for place, similarity, _ in rule.compare_all(
+            self._posting.fingerprint, compared, self._has_generic_title
+        ):
+            if similarity is not None:
+                near = near | {clusters[place]}
+        return tuple(sorted(near - {claim.cluster}))
 
     def agrees_by_text(self, matches: list[Match]) -> bool:
         """Tell whether the page repeats any of *matches*, which were compared, if own parts are left aside."""
@@ -199,18 +226,19 @@ async def decide(records: Records, posting: Posting, is_look: bool, explains: bo
                 layout.packed_values(fingerprint, found_by),
             )
             known = b"".join([match.key.to_bytes(8, "big") for match, _ in kin])
-            reply = await link.ask("claim", head, *about, known)
+            others = b"".join([cluster.to_bytes(8, "big") for cluster in comparison.others])
+            reply = await link.ask("claim", head, *about, known, others)
             if reply[:1] != _STORED:
                 records.check(reply, key)
                 losses += await link.learn(reply, replica, first)
                 continue
-            claim, is_new, is_by_text = _claimed(reply, posting, records, replica, first, kin)
+            claim, is_new, is_by_text, copies = _claimed(reply, posting, records, replica, first, kin)
             if is_by_text:
                 return (
                     claim if claim.original is None else await comparison.of_equal_text(claim, rule, explains)
                 )
             is_by_learning = comparison.agrees_by_text(matches) != bool(kin)
-            also_near = () if is_new else comparison.also_near(claim)
+            also_near = comparison.also_near(claim, is_new, copies, rule)
             claim = claim._replace(is_by_learning=is_by_learning, also_near=also_near)
             if explains and matches:
                 claim = await comparison.explained(claim, matches, rule)
@@ -229,20 +257,21 @@ def _claimed(
     replica: Replica,
     first: int,
     kin: list[tuple[Match, float]],
-) -> tuple[Claim, bool, bool]:
-    """Return the claim that *reply* tells, whether its content is new, and whether pages have its text."""
+) -> tuple[Claim, bool, bool, bytes]:
+    """Return the claim that *reply* tells, whether its content is new, whether pages have its text, and copies."""
     fields = _CLAIMED.unpack_from(reply)
     _, records.link.pages, number, content, owner, place, rank, about_text = fields[:8]
     is_by_text = about_text & 2 > 0
-    *visit, key_length, length, told = fields[8:]
+    *visit, key_length, length, told, copied = fields[8:]
     key_end = _CLAIMED.size + key_length
     end = key_end + length
     records.tell_of_pages(reply[end : end + told])
-    replica.apply(reply, end + told, first)
+    copies = reply[end + told : end + told + copied]
+    replica.apply(reply, end + told + copied, first)
     former = layout.read_visit(*visit)
     if owner == number:
         is_new = not place and not posting.is_short
-        return Claim(former, content, number, None, None, None, rank=rank), is_new, is_by_text
+        return Claim(former, content, number, None, None, None, rank=rank), is_new, is_by_text, copies
     key, original = reply[_CLAIMED.size : key_end], layout.told(reply[key_end:end])
     distance, similarity = 0, 1.0
     if not (posting.is_short or is_by_text):
@@ -250,4 +279,4 @@ def _claimed(
         distance = match.distance
     is_same_text = about_text & 1 > 0
     claim = Claim(former, content, owner, original, distance, similarity, is_same_text, rank, key)
-    return claim, False, is_by_text
+    return claim, False, is_by_text, copies

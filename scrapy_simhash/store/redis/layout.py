@@ -16,11 +16,14 @@ from scrapy_simhash.store.base import Posting, Run, Visit
 from scrapy_simhash.store.candidates import BY_OWN_PART, BY_SUBJECT, BY_TEXT, values_by
 
 #: Of the layout. A store with another one is not touched.
-VERSION = 8
+VERSION = 9
 #: What to do about a store that this release cannot read.
 ANEW = "Nothing was changed. Set SIMHASH_RESET = True to begin anew, or give SIMHASH_STORE another prefix"
 #: In the order in which the scripts take them.
-KEYS = ("header", "pages", "contents", "events", "short", "texts", "runs", "notes", "latest", "answers")
+KEYS = (
+    *("header", "pages", "contents", "events", "short", "texts", "runs", "notes", "latest", "answers"),
+    "copies",
+)
 #: Of the random names of stores and runs.
 ID_BYTES = 8
 MARK_BYTES = 4

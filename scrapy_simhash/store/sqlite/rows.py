@@ -74,6 +74,13 @@ class FileRows:
         except sqlite3.Error as error:
             raise self._named(f"earlier contents of page {page}", error) from error
 
+    def first_copies(self, cluster: int) -> list[int]:
+        """See `Ledger.first_copies`. One query."""
+        try:
+            return [number for (number,) in self._execute(schema.FIRST_COPIES_OF, (cluster,)).fetchall()]
+        except sqlite3.Error as error:
+            raise self._named(f"first copies of page {cluster}", error) from error
+
     def _named(self, record: str, error: Exception, url: object = "") -> Exception:
         """Return what is to be raised for an *error* that came with *record*, of a page at *url*."""
         if not is_damage(error):

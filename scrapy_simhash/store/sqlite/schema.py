@@ -11,13 +11,13 @@ from __future__ import annotations
 import sqlite3
 
 from scrapy_simhash.exceptions import StoreDamaged
-from scrapy_simhash.store.candidates import BY_OWN_PART, BY_SUBJECT
+from scrapy_simhash.store.candidates import BY_OWN_PART, BY_SUBJECT, FIRST_COPIES
 from scrapy_simhash.store.header import Header
 
 #: "SIMH": by it ``file`` and other programs tell whose database this is.
 APPLICATION_ID = 0x53494D48
 #: Of the tables: raise it with every change of them. A file of another version is refused.
-VERSION = 8
+VERSION = 9
 
 TABLES = (
     """CREATE TABLE header (
@@ -84,6 +84,7 @@ TABLES = (
 
 INDEXES = (
     "CREATE INDEX contents_of_page ON contents (page)",
+    f"CREATE INDEX first_copies ON pages (content) WHERE rank BETWEEN 1 AND {FIRST_COPIES}",
     "CREATE UNIQUE INDEX short_contents ON contents (scope, value) WHERE is_short AND found_by",
 )
 
@@ -130,6 +131,9 @@ LEFT JOIN scopes ON scopes.number = contents.scope
 LEFT JOIN sketches ON content = contents.number
 WHERE contents.number = ?"""
 CONTENTS_OF = "SELECT number FROM contents WHERE page = ? ORDER BY number"
+FIRST_COPIES_OF = f"""SELECT pages.number
+FROM contents JOIN pages ON pages.content = contents.number
+WHERE contents.page = ? AND rank BETWEEN 1 AND {FIRST_COPIES}"""
 NEXT = "SELECT min(number) FROM pages WHERE number >= ?"
 FINDABLE = f"""SELECT scope, number, value, sketch, own, found_by
 FROM contents LEFT JOIN sketches ON content = number AND found_by & {BY_SUBJECT | BY_OWN_PART}

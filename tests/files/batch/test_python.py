@@ -47,6 +47,17 @@ def test_clusters_that_one_page_is_near_are_one_and_nothing_more_is_dropped() ->
     assert (cluster.cluster, cluster.members) == (0, tuple(pages[at][0] for at in (0, 1, 3, 4)))
 
 
+def test_a_page_that_is_near_a_copy_only_is_kept_and_in_its_cluster() -> None:
+    words = [f"the {chr(97 + first)}{chr(97 + second)}" for first in range(20) for second in range(10)]
+    texts = {"first": words[:100], "copy": words[9:109], "later": words[18:118], "other": words[120:]}
+    pages = [(f"https://example.com/{name}", f"<p>{' '.join(text)}</p>") for name, text in texts.items()]
+    outcomes = list(scrapy_simhash.dedup(pages, mark=True))
+    assert [outcome.is_kept for outcome in outcomes] == [True, False, True, True]
+    assert [outcome.verdict.also_near for outcome in outcomes] == [(), (), (0,), ()]
+    (cluster,) = scrapy_simhash.cluster(pages)
+    assert cluster.members == tuple(url for url, _ in pages[:3])
+
+
 def test_an_iterator_is_enough_for_one_pass_only() -> None:
     assert len(list(scrapy_simhash.dedup(iter(PAIRS)))) == 2
     for options in ({"two_pass": True}, {"keep": "longest"}):

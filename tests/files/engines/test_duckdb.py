@@ -105,6 +105,14 @@ def test_clusters_that_one_page_is_near_are_one(tmp_path: Path) -> None:
 
 
 @many_queries
+def test_a_page_that_is_near_a_copy_only_is_kept_and_in_its_cluster(tmp_path: Path) -> None:
+    result = judged_by_fingerprints([content(edited, edited) for edited in (0, 35, 70)], tmp_path)
+    (cluster,) = rows_of(result, "clusters")
+    assert cluster["members"] == [f"https://example.com/{id}" for id in range(3)]
+    assert [row["simhash_kept"] for row in rows_of(result, "verdicts")] == [True, False, True]
+
+
+@many_queries
 @pytest.mark.parametrize("seed", range(2))
 def test_titles_that_several_clusters_have_say_as_little_as_in_a_crawl(tmp_path: Path, seed: int) -> None:
     random, store = Random(seed), MemoryStore(Header())
