@@ -63,6 +63,9 @@ def shared(crawler: Crawler, kind: type[T]) -> T | None:
     return found
 
 
+#: The headers that ask whether a page has changed.
+VALIDATORS = (b"If-None-Match", b"If-Modified-Since")
+
 #: What the record of a thing says that is shown once.
 NO_MORE = " - no more will be shown (see SIMHASH_DEBUG to show all)"
 
@@ -259,6 +262,14 @@ class Observers:
             except Exception:
                 self.give_up(f"Error in {name} of %(about)s", arguments[0])
 
+    async def finish(self) -> None:
+        """Have all of them give the store what it has not got yet."""
+        for hook in self.hooks("finish"):
+            try:
+                await hook()
+            except Exception:
+                self.give_up("Error in finish of %(about)s", "the crawl")
+
     def give_up(self, message: str, about: object) -> None:
         """Count and log what went wrong, see `Once.tell`; call it where the exception is handled."""
         self._stats.inc_value(names.ERRORS_ACTION)
@@ -316,6 +327,14 @@ def take_own(request: Request, name: str) -> Any:
         else:
             del request.meta[names.META_OWN]
     return own.get(name)
+
+
+def asked_without_us(request: Request) -> Request:
+    """Return *request* once more, as one that is neither skipped nor answered here: its page comes in full."""
+    again = request.replace(dont_filter=True, meta={**request.meta, names.META: False})
+    for name in VALIDATORS:
+        again.headers.pop(name, None)
+    return again
 
 
 def asks_again(request: Request, response: Response) -> bool:

@@ -17,7 +17,16 @@ from scrapy_simhash.crawl.drops import advice_of
 from scrapy_simhash.crawl.marks import erase_result
 from scrapy_simhash.crawl.page_checker import PageChecker
 from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
-from scrapy_simhash.crawling import Depths, JudgedPage, Observers, is_crawl, key_of, share, stats_of
+from scrapy_simhash.crawling import (
+    Depths,
+    JudgedPage,
+    Observers,
+    asked_without_us,
+    is_crawl,
+    key_of,
+    share,
+    stats_of,
+)
 from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.verdict import Reason, Status, Verdict
 from scrapy_simhash.waiting import awaited, finished
@@ -54,7 +63,7 @@ class SimhashDownloaderMiddleware:
         self.detector = self._session.detector
         kept = [one for one in asked_for if one.keep_in(self.detector.store)]
         self._observers = share(crawler, Observers(crawler, kept))
-        self._session.last_steps = self._observers.hooks("finish")
+        self._session.last_step = self._observers.finish
         self._consequences = Consequences(crawler, self._session, self._observers)
         self._checker = PageChecker(crawler, self.detector, remembers=self._session.remembers)
         self._screens = self._observers.hooks("screen")
@@ -115,7 +124,13 @@ class SimhashDownloaderMiddleware:
             erase_result(request)
         page = JudgedPage(request, response, self._depths)
         for without_page in self._without_page:
-            instead: Request | Response | Verdict | None = without_page(request, response)
+            instead: Request | Response | Verdict | None = None
+            try:
+                instead = without_page(request, response)
+            except Exception:
+                self._observers.give_up("Error in without_page of %(about)s", response)
+                if names.FLAG_NOT_MODIFIED in response.flags:
+                    return asked_without_us(request)
             if isinstance(instead, Verdict):
                 page.verdict = instead
                 return self._consequences.follow(page, decides=False)

@@ -21,7 +21,7 @@ from scrapy_simhash.store import MemoryStore
 from scrapy_simhash.waiting import awaited, finished
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -62,8 +62,8 @@ class StoreSession:
         self.remembers = self.is_crawl or self.forgets
         #: Whether pages may be dropped because another live crawler has delivered them.
         self.sees_live_crawlers = not part and place_of(config, crawler.settings).live > 0
-        #: What is to be done before the store is closed.
-        self.last_steps: Sequence[Callable[[], Awaitable[None]]] = ()
+        #: What is to be done before the store is closed; it raises nothing.
+        self.last_step: Callable[[], Awaitable[None]] | None = None
         self._telling: asyncio.Task[None] | None = None
         self._awaits_start = self.is_crawl and not self.forgets
         self._close_reason = "finished"
@@ -123,7 +123,7 @@ class StoreSession:
 
     async def _tell(self) -> None:
         # If it fails, the detector tells the store with the next page, or at the end.
-        with suppress(StoreError):
+        with suppress(Exception):
             await self.detector.tell()
 
     def _engine_started(self) -> None:
@@ -144,11 +144,12 @@ class StoreSession:
         """Close the store, after the last item was exported to the feeds."""
         store = self.detector.store
         end: Callable[[], Answer[None]] = partial(store.close, self._close_reason)
+        if self.last_step is not None:
+            await self.last_step()
         try:
-            for step in self.last_steps:
-                await step()
             await self.detector.flush_async()
-        except StoreError as error:
+        except Exception as error:
+            stats_of(self.crawler).inc_value(names.ERRORS_ACTION)
             logger.warning(
                 "Pages of this crawl are not settled, so the next crawl does not drop them as unchanged: %s",
                 error,
@@ -157,7 +158,8 @@ class StoreSession:
             end = store.abandon
         try:
             await awaited(end())
-        except StoreError as error:
+        except Exception as error:
+            stats_of(self.crawler).inc_value(names.ERRORS_ACTION)
             logger.warning("%s", error)
 
 

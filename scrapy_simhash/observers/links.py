@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_simhash.crawling import Reader
+
 
 class SimhashLinksMiddleware(BaseSpiderMiddleware):
     """Shows observers all requests as the spider yields them, before any middleware changes or drops one.
@@ -28,15 +30,20 @@ class SimhashLinksMiddleware(BaseSpiderMiddleware):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         observers = shared(crawler, Observers)
-        self._started = () if observers is None else observers.hooks("started")
-        self._readers = () if observers is None else observers.hooks("reader_of")
+        if observers is None:
+            raise NotConfigured
+        self._started, self._readers = observers.hooks("started"), observers.hooks("reader_of")
         if not self._started and not self._readers:
             raise NotConfigured
+        self._give_up = observers.give_up
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request:
         """Return *request*, shown as one that came from no page: it is called for start requests."""
         for started in self._started:
-            started(request)
+            try:
+                started(request)
+            except Exception:
+                self._give_up("Error in started of %(about)s", request)
         return request
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
@@ -61,18 +68,30 @@ class SimhashLinksMiddleware(BaseSpiderMiddleware):
     @contextmanager
     def _reading(self, response: Response | None) -> Iterator[Callable[[Any], None]]:
         """Yield what is called with all that a callback yields, and tell at the end whether that was all."""
-        found = [] if response is None else [reader_of(response) for reader_of in self._readers]
-        readers = [reader for reader in found if reader is not None]
+        readers: list[Reader] = []
+        for reader_of in self._readers if response is not None else ():
+            try:
+                reader = reader_of(response)
+            except Exception:
+                self._give_up("Error in reader_of of %(about)s", response)
+            else:
+                readers += [] if reader is None else [reader]
         is_complete = False
 
         def note(one: Any) -> None:
             if isinstance(one, Request):
                 for take, _ in readers:
-                    take(one)
+                    try:
+                        take(one)
+                    except Exception:
+                        self._give_up("Error while noting %(about)s", one)
 
         try:
             yield note
             is_complete = True
         finally:
             for _, end in readers:
-                end(is_complete)
+                try:
+                    end(is_complete)
+                except Exception:
+                    self._give_up("Error while noting what %(about)s leads to", response)

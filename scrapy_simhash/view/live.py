@@ -126,8 +126,12 @@ class _View:
             try:
                 self._overview.add(line)
             except Exception:
-                stats_of(self._crawler).inc_value(names.ERRORS_ACTION)
-                self._once.tell("Error while counting %(about)s for SIMHASH_LIVE", line.get("url"))
+                self.give_up("Error while counting %(about)s for SIMHASH_LIVE", line.get("url"))
+
+    def give_up(self, message: str, about: object) -> None:
+        """Count and log what went wrong; call it where the exception is handled."""
+        stats_of(self._crawler).inc_value(names.ERRORS_ACTION)
+        self._once.tell(message, about)
 
     @property
     def _taken(self) -> int:
@@ -196,13 +200,21 @@ class _Handler(BaseHTTPRequestHandler):
             return
         path = self.path.partition("?")[0]
         if path == "/":
-            self._send_page("text/html; charset=ascii", self.server.view.html())
+            self._send_page("text/html; charset=ascii", self.server.view.html)
         elif path == "/data.json":
-            self._send_page("application/json", self.server.view.json())
+            self._send_page("application/json", self.server.view.json)
         else:
             self._send(HTTPStatus.NOT_FOUND, "text/plain", b"There is no such page. Try / or /data.json.\n")
 
-    def _send_page(self, kind: str, page: _Written) -> None:
+    def _send_page(self, kind: str, written: Callable[[], _Written]) -> None:
+        try:
+            page = written()
+        except Exception:
+            self.server.view.give_up("Error while writing %(about)s for SIMHASH_LIVE", self.path)
+            self._send(
+                HTTPStatus.INTERNAL_SERVER_ERROR, "text/plain", b"An error is in the log of the crawl.\n"
+            )
+            return
         tag = f'"{page.count}"'
         if self.headers.get("If-None-Match") == tag:
             self._send(HTTPStatus.NOT_MODIFIED, kind, b"", tag)

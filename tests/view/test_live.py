@@ -138,6 +138,17 @@ def test_an_error_while_counting_is_told_once_and_costs_nothing(
     assert len([record for record in caplog.records if record.levelname == "WARNING"]) == 1
 
 
+def test_an_error_while_writing_is_told_to_the_browser_and_counted(
+    view: LiveView, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    counted: list[str] = []
+    monkeypatch.setattr(live, "stats_of", lambda _: SimpleNamespace(inc_value=counted.append))
+    monkeypatch.setattr(view._view, "html", lambda: 1 / 0)
+    assert asked(view)[0] == 500
+    assert counted == ["simhash/errors/action"]
+    assert "Error while writing / for SIMHASH_LIVE" in caplog.text
+
+
 def test_a_port_that_is_taken_is_a_wrong_setting(view: LiveView) -> None:
     port = urlsplit(view.url).port or 0
     crawler: Any = SimpleNamespace(spidercls=SimpleNamespace(name="news"))

@@ -167,11 +167,13 @@ class ItemChecker:
         """Tell whether an item was delivered in a run that has ended, or by a crawler that runs beside this one.
 
         That is so if it came since this run began, and not in this run. Only a remote store is shared by
-        crawlers that run at the same time.
+        crawlers that run at the same time. What came later than now is from a run whose clock was wrong.
         """
         is_settled = visit.is_settled if isinstance(visit, Visit) else visit.is_delivered
         return is_settled or (
-            self._detector.store.is_remote and visit.seen > self._began and key not in self._gone
+            self._detector.store.is_remote
+            and self._began < visit.seen <= self._clock()
+            and key not in self._gone
         )
 
     def _is_near(self, one: Posting, other: Posting) -> bool:

@@ -178,7 +178,7 @@ class AnswerBook:
     def put(self, key: bytes, answer: Answer, requests: bytes) -> None:
         """Put the answer of a visit of this moment into the store, with others.
 
-        What gets lost is fetched in full next time.
+        What gets lost is fetched in full next time. Raises what went wrong with those before.
         """
         self._waiting[key] = int(time.time()), answer.to_note(requests)
         if len(self._waiting) < TOGETHER:
@@ -186,13 +186,17 @@ class AnswerBook:
         if not self._store.is_remote:
             finished(self._tell())
         elif self._telling is None or self._telling.done():
-            self._telling = asyncio.create_task(self._tell())
+            former, self._telling = self._telling, asyncio.create_task(self._tell())
+            if former is not None:
+                former.result()
 
     async def finish(self) -> None:
         """Put there what still waits."""
-        if self._telling is not None:
-            await asyncio.wait([self._telling])
-        await self._tell()
+        try:
+            if self._telling is not None:
+                await self._telling
+        finally:
+            await self._tell()
 
     async def _tell(self) -> None:
         with suppress(StoreError):

@@ -31,9 +31,11 @@ from twisted.python.failure import Failure
 
 from scrapy_simhash import names
 from scrapy_simhash.crawling import (
+    VALIDATORS,
     Observer,
     Once,
     asked_of,
+    asked_without_us,
     asks_again,
     counted,
     key_of,
@@ -70,8 +72,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: The headers that ask whether a page has changed.
-_HEADERS = (b"If-None-Match", b"If-Modified-Since")
 #: What is sent with them for a check: no page has these, so that only a server that does not look answers 304.
 _NO_ETAG, _LONG_AGO = b'"no-page-has-this"', b"Thu, 01 Jan 1970 00:00:01 GMT"
 
@@ -163,7 +163,7 @@ class Recrawling(Observer):
             return
         # With these, the HTTP cache asks whether what it has is still valid; or the spider asks by itself.
         headers, meta = request.headers, request.meta
-        if "cached_response" in meta or any(name in headers for name in _HEADERS):
+        if "cached_response" in meta or any(name in headers for name in VALIDATORS):
             return
         if asked_of(request).get("conditional") is False or not self._is_as_before(way, way.known):
             return
@@ -183,7 +183,7 @@ class Recrawling(Observer):
         way = self._ways.get(request)
         if way is None or way.asked_with is None:
             return
-        for name in _HEADERS:
+        for name in VALIDATORS:
             request.headers.pop(name, None)
         if response is not None and response.status == 304:
             response.flags.append(names.FLAG_NOT_MODIFIED)
@@ -393,18 +393,29 @@ class SimhashValidatorsMiddleware:
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     def process_request(self, request: Request, spider: Spider | None = None) -> None:
         """Put the validators on."""
-        self._recrawling.add_headers(request)
+        try:
+            self._recrawling.add_headers(request)
+        except Exception:
+            self._recrawling._failed(request)
 
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
-    ) -> Response:
+    ) -> Request | Response:
         """Take them off, and mark a 304."""
-        self._recrawling.hear(request, response)
+        try:
+            self._recrawling.hear(request, response)
+        except Exception:
+            self._recrawling._failed(request)
+            if response.status == 304:
+                return asked_without_us(request)
         return response
 
     def process_exception(self, request: Request, exception: Exception, spider: Spider | None = None) -> None:
         """Take them off."""
-        self._recrawling.hear(request, None)
+        try:
+            self._recrawling.hear(request, None)
+        except Exception:
+            self._recrawling._failed(request)
 
 
 class RequestNotDue(IgnoreRequest):

@@ -274,9 +274,12 @@ class UrlRuleGuard(Observer):
 
     async def _exchange(self) -> None:
         """Join what other crawlers have learned: a rule that they have given up is given up here."""
-        await self.rules.share()
-        for site in self._kept.sites:
-            self._give_up_lost(site)
+        try:
+            await self.rules.share()
+            for site in self._kept.sites:
+                self._give_up_lost(site)
+        except Exception:
+            self._failed(self._crawler.spider)
 
     def _give_up_lost(self, site: str) -> None:
         """Give up the rules that have skipped requests of *site* and are not believed any more."""

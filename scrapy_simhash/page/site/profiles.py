@@ -92,11 +92,15 @@ class SiteProfiles:
         if self._find(host) is not None:
             return
         task = self._loading.get(host)
+        is_first = task is None
         if task is None:
             task = self._loading[host] = asyncio.create_task(self._load(host))
             task.add_done_callback(lambda _: self._loading.pop(host, None))
         # Who stops waiting does not stop it for the others.
         await asyncio.wait([task])
+        if is_first:
+            # An error of ours is told once; the others go on with an unknown site.
+            task.result()
 
     def learn(self, url: str, keys: bytes, sketch: bytes, seen: int = 0) -> None:
         """Learn from the page at *url*; see `SiteProfile.learn`."""

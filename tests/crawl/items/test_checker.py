@@ -326,6 +326,13 @@ def test_of_what_came_before_a_crawler_began_it_cannot_tell(crawler: Callable[[C
     assert crawler(UNKEYED)(NEAR_A, A, SHORT) == ["kept, near_duplicate of /a", "revisit", "revisit"]
 
 
+def test_what_a_crawler_with_a_wrong_clock_found_is_not_taken_for_what_another_has() -> None:
+    store = RemoteStore(item_header(UNKEYED))
+    Run(UNKEYED, store, clock=lambda: 9_000)(A, SHORT)
+    now = Run(UNKEYED, store, clock=count(1_000).__next__)
+    assert now(NEAR_A, A, SHORT) == ["kept, near_duplicate of /a", "revisit", "revisit"]
+
+
 def test_what_a_crawler_lost_itself_no_other_crawler_has(crawler: Callable[[Config], Run]) -> None:
     run = crawler(UNKEYED)
     assert run(A, NEAR_A) == ["new", "dropped, near_duplicate of /a"]
