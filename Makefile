@@ -77,6 +77,7 @@ test-all: checked
 
 nightly: export SIMHASH_ALL_CHARACTERS := 1
 nightly: export SIMHASH_ALL_PAGES := 1
+nightly: export SIMHASH_CHAOS_SEEDS := 200
 nightly: kernel $(VENV)/.installed-dev
 	@$(WHICH)
 	$(PYTEST) --hypothesis-profile nightly

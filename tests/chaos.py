@@ -1,0 +1,484 @@
+"""Crawl a made-up web again and again while everything goes wrong that can: is any page lost?
+
+    python -m tests.chaos --seeds 1000
+    python -m tests.chaos --first 17 --seeds 1      # once more what seed 17 did, and its log
+
+Each seed is a series of crawls of the web of ``benchmarks/soak.py`` by Scrapy, with the plugin's features drawn at
+random. A crawl runs in a process of its own, and there its seed lets steps fail:
+
+* every public method of every class of the observers, the views, the site's boilerplate, the reading of pages and the
+  check of items, and every method of a store: found by looking at the package, so that a new feature has its share;
+* every statement of SQLite, as on a full disk;
+* a Redis server that loses its connections, or crashes and comes back.
+
+A step raises, before or after it has done its work, takes long, sees the clock jump, or ends the process by SIGKILL;
+the crawl then goes on from JOBDIR. When all has happened, of every crawl that was not killed:
+
+* it has ended by itself with reason ``finished``, and Scrapy has logged no error;
+* each page of the web was delivered, or its text was, by a page that repeats it;
+* errors in the stats are as many as steps that raised, and the log names each of them once at most.
+
+The program ends with status 1 if anything is otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from enum import Enum
+from functools import partial, wraps
+from inspect import iscoroutine
+from pathlib import Path
+from random import Random
+from shutil import rmtree
+from socketserver import BaseRequestHandler, BaseServer
+from threading import Thread
+from typing import Any, NamedTuple
+from urllib.request import urlopen
+
+from scrapy import Request, Spider, signals
+from scrapy.crawler import CrawlerProcess
+from scrapy.http import Response
+from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
+
+from benchmarks.lib.processes import spread
+from benchmarks.lib.report import progress, tables
+from benchmarks.soak import HOSTS, Web, WebHandler
+from scrapy_simhash.crawl.items.checker import InFlight
+from scrapy_simhash.crawling import Observers, shared
+from scrapy_simhash.exceptions import StoreUnavailable
+from scrapy_simhash.observers.recrawl.recrawling import SimhashValidatorsMiddleware
+from scrapy_simhash.signals import request_not_due
+from scrapy_simhash.store import Store
+from tests.clock import Clock, classes, public_functions
+from tests.crawls.harness import ENABLED, IN_THREADS, forked
+from tests.store.server import RedisServer
+
+#: Where every public method is a step.
+SEAMS = (
+    "scrapy_simhash.observers",
+    "scrapy_simhash.view.live",
+    "scrapy_simhash.view.overview",
+    "scrapy_simhash.page.site",
+    "scrapy_simhash.fingerprinter",
+    "scrapy_simhash.crawl.items",
+)
+#: What is there not a part of the page path: values, what Scrapy calls, and threads that answer browsers.
+OTHERS = (Enum, InFlight, BaseSpiderMiddleware, SimhashValidatorsMiddleware, BaseRequestHandler, BaseServer)
+DAY = 86_400
+#: What may happen in any step; *late* is an error after the step has done its work.
+KINDS = ("error", "error", "late", "delay", "clock", "kill")
+ERRORS: tuple[Callable[[str], Exception], ...] = (
+    RuntimeError,
+    KeyError,
+    TimeoutError,
+    partial(OSError, 28),
+    sqlite3.OperationalError,
+)
+OF_STORES = StoreUnavailable, RuntimeError
+#: Settings by which a page may be left out.
+DROPPING = ("ACTION", "REVISIT_ACTION", "ITEM_ACTION", "URL_RULES", "CONDITIONAL", "RECRAWL")
+#: Their values by which it is not.
+KEEPING = {"mark", "off", "observe", "None", "False"}
+#: How often a crawl is killed at most.
+KILLS = 2
+PAGES = 40
+
+
+def full_disk(name: str) -> Exception:
+    """Return what SQLite raises on a full disk."""
+    return sqlite3.OperationalError(f"database or disk is full ({name})")
+
+
+class ChaosWeb(Web):
+    """Two hosts of the web; in each *generation* some of their stories have changed."""
+
+    def __init__(self, seed: int, generation: int) -> None:
+        super().__init__(seed)
+        self._changes, self._generation = f"{seed} changes", generation
+        lanes = Random(f"{seed} lanes").sample(range(4), 2)
+        self.urls = [self.url(index * HOSTS + lane) for index in range(PAGES // 2) for lane in lanes]
+
+    def text_of(self, url: str) -> tuple[int, int | None]:
+        """Return of which host and story the text of the page at *url* is now."""
+        host, story = super().text_of(url.partition("?sid")[0])
+        if story is not None:
+            draw = Random(f"{self._changes} {host} {story}")
+            story += 1_000 * sum(draw.random() < 0.2 for _ in range(self._generation))
+        return host, story
+
+
+class Handler(WebHandler):
+    """Answers 304 where nothing has changed."""
+
+    async def download_request(self, request: Request) -> Response:
+        """Return the page, or that it is as it was."""
+        response = await super().download_request(request)
+        if request.headers.get("If-None-Match") == response.headers["ETag"]:
+            return Response(request.url, status=304, request=request)
+        return response
+
+
+class Life(NamedTuple):
+    """One process of a seed: what it crawls, and how."""
+
+    seed: int
+    number: int
+    generation: int
+    settings: dict[str, Any]
+    may_die: bool
+    share: float
+    """Of steps that something happens to."""
+    is_early: bool
+    """Whether steps fail before the crawl is open: it may be refused then."""
+
+    @property
+    def file(self) -> Path:
+        """Where it writes what happens, line by line."""
+        return Path(f"life-{self.number}.jsonl")
+
+    def note(self, what: str, **more: Any) -> None:
+        """Write a line, which no kill takes back."""
+        with self.file.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"what": what, **more}, default=str) + "\n")
+
+
+class Faults:
+    """Lets steps fail in one life, by its seed: of each step the first call that fails, and how many."""
+
+    def __init__(self, life: Life, clock: Clock) -> None:
+        self._life, self._clock = life, clock
+        store = life.settings.get("SIMHASH_STORE") or ""
+        self._redis = store.partition("?")[0] if store.startswith("redis:") else ""
+        self._plans: dict[str, tuple[Random, int, int]] = {}
+        self._calls: Counter[str] = Counter()
+        self.are_on = life.is_early
+        self.raised = 0
+
+    def due(self, step: str, errors: Sequence[Callable[[str], Exception]] = ERRORS) -> bool:
+        """Let happen what is due at this call of *step*; tell whether it is to fail when it has done its work."""
+        if not self.are_on:
+            return False
+        if step not in self._plans:
+            draw = Random(f"{self._life.seed} {self._life.number} {step}")
+            share = self._life.share * (5 if self._redis and errors == OF_STORES else 1)
+            first = int(40 ** draw.random()) if draw.random() < share else 10**9
+            self._plans[step] = draw, first, draw.choice((1, 1, 2, 1_000))
+        draw, first, most = self._plans[step]
+        self._calls[step] += 1
+        if not first <= self._calls[step] < first + most:
+            return False
+        kind = draw.choice(KINDS + ("cut", "crash") * bool(self._redis and errors == OF_STORES))
+        if kind == "error":
+            self.fail(step, errors)
+        if kind in ("error", "late") or (kind == "kill" and not self._life.may_die):
+            return kind == "late"
+        self._life.note("fault", kind=kind, name=step)
+        if kind == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif kind == "delay":
+            time.sleep(0.02)
+        elif kind == "clock":
+            self._clock.ahead += draw.choice((-400, -1, -0.01, 0.04, 1, 400)) * DAY
+        else:
+            self._fell_redis(kind)
+        return False
+
+    def fail(self, step: str, errors: Sequence[Callable[[str], Exception]]) -> None:
+        """Raise one of *errors*."""
+        self.raised += 1
+        name = f"chaos {self.raised} in {step}!"
+        self._life.note("fault", kind="error", name=name)
+        raise self._plans[step][0].choice(errors)(name)
+
+    def _fell_redis(self, kind: str) -> None:
+        from redis import Redis, RedisError
+
+        # One that has gone gives no answer.
+        with Redis.from_url(self._redis) as client, suppress(RedisError):
+            if kind == "cut":
+                client.client_kill_filter(_type="normal")
+            else:
+                client.execute_command("DEBUG", "CRASH-AND-RECOVER", "100")
+
+    def step(self, name: str, function: Callable[..., Any], errors: Any = ERRORS) -> Callable[..., Any]:
+        """Return *function* as a step that may fail."""
+
+        @wraps(function)
+        def stepped(*arguments: Any, **named: Any) -> Any:
+            if "signal" in named:  # by Scrapy, which looks at what a handler takes
+                known = function.__code__.co_varnames
+                return function(*arguments, **{key: value for key, value in named.items() if key in known})
+            is_late = self.due(name, errors)
+            result = function(*arguments, **named)
+            if is_late:
+                if iscoroutine(result):
+                    result.close()
+                self.fail(name, errors)
+            return result
+
+        return stepped
+
+    def spread(self) -> None:
+        """Make steps of all that may fail in this process."""
+        for kind in classes():
+            functions = public_functions(kind)
+            if issubclass(kind, Store):
+                for name in functions.keys() & public_functions(Store):
+                    setattr(kind, name, self.step(f"store {name}", functions[name], OF_STORES))
+            elif (
+                kind.__module__.startswith(SEAMS) and not issubclass(kind, OTHERS) and kind.__name__[0] != "_"
+            ):
+                for name, function in functions.items():
+                    setattr(kind, name, self.step(f"{kind.__name__}.{name}", function))
+        faults = self
+
+        class Connection(sqlite3.Connection):
+            def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+                verb = sql.split()[0]
+                if verb != "ROLLBACK":
+                    faults.due(f"SQL {verb}", (full_disk,))
+                return super().execute(sql, *values)
+
+        vars(sqlite3)["connect"] = partial(sqlite3.connect, factory=Connection)
+
+
+class ChaosSpider(Spider):
+    """Asks for all pages of the web, and now and then for one under another URL."""
+
+    name = "chaos"
+
+    def __init__(self, life: Life) -> None:
+        super().__init__()
+        self.life, self.web, self.making_ns = life, ChaosWeb(life.seed, life.generation), 0
+        self._seen = 0
+
+    async def start(self) -> AsyncIterator[Request]:
+        """Ask for a page of each host."""
+        self.crawler.signals.connect(self.note_item, signal=signals.item_scraped)
+        self.crawler.signals.connect(self.note_not_due, signal=request_not_due)
+        for url in self.web.urls[:2]:
+            yield Request(url, dont_filter=True)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        """Yield an item and links."""
+        urls, host, self._seen = self.web.urls, response.url.split("/")[2], self._seen + 1
+        yield {"url": response.url, "title": response.css("h1::text").get(), "host": host}
+        if response.url in urls[:2]:
+            yield from (Request(url) for url in urls if host in url)
+        elif "?" not in response.url:
+            place = urls.index(response.url)
+            yield Request(f"{urls[place - 2]}?sid={place:x}")
+        if self._seen % 8 == 0 and (observers := shared(self.crawler, Observers)) is not None:
+            hooks: Any = observers.hooks("judged")
+            for url in (hook.__self__.url for hook in hooks if hook.__qualname__.startswith("LiveView")):
+                Thread(target=lambda url=url: urlopen(f"{url}data.json").read(), daemon=True).start()
+
+    def note_item(self, item: dict[str, Any]) -> None:
+        """Write down which page has passed all pipelines."""
+        self.life.note("item", url=item["url"])
+
+    def note_not_due(self, request: Request) -> None:
+        """Write down what is not to be requested yet."""
+        self.life.note("not due", url=request.url)
+
+
+def live(life: Life) -> None:
+    """Crawl in this process."""
+    clock = Clock(life.generation * 3 * DAY)
+    clock.install()
+    faults = Faults(life, clock)
+    faults.spread()
+    process = CrawlerProcess(
+        {
+            **ENABLED,
+            "DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https"), Handler),
+            "LOG_FILE": str(life.file.with_suffix(".log")),
+            "TELNETCONSOLE_ENABLED": False,
+            "CONCURRENT_ITEMS": 1,
+            **life.settings,
+        }
+    )
+    crawler = process.create_crawler(ChaosSpider)
+
+    def opened() -> None:
+        faults.are_on = True
+        life.note("open")
+
+    crawler.signals.connect(opened, signal=signals.spider_opened, weak=False)
+    process.crawl(crawler, life)
+    process.start(install_signal_handlers=False)
+    life.note("end", stats=crawler.stats.get_stats() if crawler.stats else {})
+
+
+def drawn(draw: Random, redis: Callable[[], str]) -> dict[str, Any]:
+    """Return settings with features that are drawn."""
+    choices: dict[str, Sequence[Any]] = {
+        "SIMHASH_ACTION": ("mark", "drop_items", "drop_items,drop_links", "drop_page"),
+        "SIMHASH_URL_RULES": ("off", "observe", "skip"),
+        "SIMHASH_REPORT": (None, "report.jsonl"),
+        "SIMHASH_LIVE": (None, "127.0.0.1:0"),
+        "SIMHASH_TEXT": (False, True),
+        "CONCURRENT_REQUESTS": (1, 8),
+        "EXTENSIONS": ({}, IN_THREADS),
+        "JOBDIR": (None, "job"),
+    }
+    if draw.random() < 0.5:
+        choices |= {
+            "SIMHASH_ITEM_FIELDS": (["title", "host"],),
+            "SIMHASH_ITEM_ACTION": ("mark", "drop_items"),
+        }
+    store = draw.choice(("", "file", "file", "redis"))
+    if store:
+        url = redis() if store == "redis" else ""
+        choices |= {
+            "SIMHASH_STORE": (url, f"{url}?live=60s") if url else ("store/",),
+            "SIMHASH_REVISIT_ACTION": ("mark", "drop_items", "drop_page"),
+            "SIMHASH_CONDITIONAL": (False, True),
+            "SIMHASH_RECRAWL": (None, "auto"),
+        }
+    if store == "file":
+        choices["SIMHASH_CHANGES"] = (None, "changes.jsonl")
+    return {name: draw.choice(values) for name, values in choices.items()}
+
+
+class Trial:
+    """The crawls of one seed, in a folder."""
+
+    def __init__(self, seed: int, folder: Path, settings: dict[str, Any], draw: Random) -> None:
+        self._seed, self._folder, self._settings, self._draw = seed, folder, settings, draw
+        self._job, self._store = folder / "job", settings.get("SIMHASH_STORE")
+        self.lives, self.counts, self.faults = 0, Counter[str](), list[str]()
+        #: Texts that were delivered by crawls that have ended, as far as the store may know.
+        self._delivered: set[tuple[int, int | None]] = set()
+
+    def run(self) -> None:
+        """Crawl each generation of the web to its end; once more if a kill has cost Scrapy its queue."""
+        for generation in range(self._draw.choice((1, 2, 2, 3))):
+            kills, was_killed = KILLS if self._settings["JOBDIR"] else 0, True
+            while was_killed:
+                was_killed = False
+                while not self._live(generation, kills, is_whole=not was_killed):
+                    kills, was_killed = kills - 1, True
+                    # What a kill leaves of it stops requests without a word.
+                    rmtree(self._job / "requests.queue", ignore_errors=True)
+                rmtree(self._job, ignore_errors=True)
+                kills = 0
+                if self._store is None:
+                    self._delivered.clear()
+
+    def _live(self, generation: int, kills: int, *, is_whole: bool) -> bool:
+        """Crawl, and look at what came of it if it comes to its end; return whether it does."""
+        share, is_early = self._draw.choice((0.01, 0.03, 0.1)), kills > 0 and self._draw.random() < 0.1
+        life = Life(self._seed, self.lives, generation, self._settings, kills > 0, share, is_early)
+        self.lives += 1
+        done = forked("-m", "tests.chaos", "--life", json.dumps(life), cwd=self._folder)
+        text = (self._folder / life.file).read_text("utf-8") if (self._folder / life.file).exists() else ""
+        lines = [json.loads(line) for line in text.splitlines()]
+        of = {
+            what: [line for line in lines if line["what"] == what]
+            for what in ("fault", "item", "not due", "open", "end")
+        }
+        self.counts.update(line["kind"] for line in of["fault"])
+        if done.returncode == -signal.SIGKILL or (is_early and not of["open"]):
+            return False
+        found = []
+        if done.returncode or not of["end"] or not of["open"]:
+            found.append(f"it did not come to its end: {done.stderr[-1000:]}")
+        else:
+            found += self._faults_of(of, (self._folder / life.file.with_suffix(".log")).read_text("utf-8"))
+            web = ChaosWeb(self._seed, generation)
+            delivered = {line["url"] for line in of["item"]}
+            self._delivered |= {web.text_of(url) for url in delivered}
+            if is_whole:
+                found += self._lost(web, delivered | {line["url"] for line in of["not due"]})
+        self.faults += [f"seed {self._seed}, life {life.number}: {fault}" for fault in found]
+        return True
+
+    def _lost(self, web: ChaosWeb, come: set[str]) -> list[str]:
+        """Return which pages are lost, of those that have not *come*."""
+        words = {str(self._settings.get(f"SIMHASH_{name}")) for name in DROPPING}
+        excused = set[object]() if words <= KEEPING else self._delivered
+        lost = [url for url in web.urls if url not in come and web.text_of(url) not in excused]
+        return [f"{len(lost)} pages are lost, such as {lost[0]}"] if lost else []
+
+    def _faults_of(self, of: dict[str, list[dict[str, Any]]], log: str) -> Iterator[str]:
+        """Yield what else is otherwise than it should be."""
+        stats = of["end"][0]["stats"]
+        if stats.get("finish_reason") != "finished":
+            yield f"it ended with {stats.get('finish_reason')}"
+        records = re.split(r"\n(?=\d{4}-\d\d-\d\d \d\d:)", log)
+        for record in records:
+            if re.match(r".{20}\[[^]]*\] (ERROR|CRITICAL)", record):
+                first, *_, last = record[21:].strip().splitlines() * 2
+                yield f"Scrapy has logged {first}: {last}"
+        raised = [line["name"] for line in of["fault"] if line["kind"] == "error"]
+        for name in raised:
+            if sum(name in record for record in records) > 1:
+                yield f"{name} is named several times"
+        # Of a store that does not answer, the pages that were not compared are counted, and nothing else.
+        loud = [name for name in raised if not re.search(r"in (SQL|store (?!claim))", name)]
+        counted = {
+            stat: number for stat, number in stats.items() if re.match(r"simhash/(items/)?errors", stat)
+        }
+        if (
+            not len(loud) <= sum(counted.values()) <= len(raised)
+            and not {"cut", "crash"} & self.counts.keys()
+        ):
+            steps = Counter(re.sub("chaos .* in ", "", name) for name in raised)
+            yield f"counted are {counted}, and raised have {dict(steps)}"
+
+
+def run(seed: int, where: Path | None = None) -> tuple[int, Counter[str], list[str]]:
+    """Return how many crawls there were, what happened in them, and what was wrong."""
+    draw = Random(seed)
+    with ExitStack() as ends:
+        folder = where or Path(ends.enter_context(tempfile.TemporaryDirectory()))
+        server = RedisServer(folder, appendfsync="always", enable_debug_command="local")
+        trial = Trial(seed, folder, drawn(draw, lambda: ends.enter_context(server).url), draw)
+        trial.run()
+    return trial.lives, trial.counts, trial.faults
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the arguments, run the seeds, print a table; 1 if anything is lost."""
+    parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--seeds", type=int, default=20, help="how many (default: %(default)s)")
+    parser.add_argument("--first", type=int, default=1, help="the first seed (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, default=2, help="seeds at a time (default: %(default)s)")
+    parser.add_argument("--folder", type=Path, help="an empty folder for what a single seed writes")
+    options = parser.parse_args(arguments)
+    begun, lives, counts, faults = time.monotonic(), 0, Counter[str](), list[str]()
+    seeds = range(options.first, options.first + options.seeds)
+    outcomes = spread(partial(run, where=options.folder), seeds, options.jobs, chunk=1)
+    for done, (its_lives, its_counts, its_faults) in enumerate(outcomes, 1):
+        lives, faults = lives + its_lives, faults + its_faults
+        counts += its_counts
+        progress(f"{done:,} of {len(seeds):,} seeds, {lives:,} crawls, {len(faults)} faults ...")
+    result = {
+        "seeds": len(seeds),
+        "crawls": lives,
+        "seconds a seed": (time.monotonic() - begun) / len(seeds),
+        "what happened": dict(sorted(counts.items())),
+        "faults": faults,
+    }
+    progress("")
+    print("\n\n".join(tables(result)))
+    return int(bool(faults))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--life"]:
+        live(Life(*json.loads(sys.argv[2])))
+    else:
+        sys.exit(main())

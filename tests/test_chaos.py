@@ -1,0 +1,18 @@
+"""Whatever goes wrong, no page is lost: some seeds of tests/chaos.py, and more of them by ``make nightly``."""
+
+import os
+
+import pytest
+
+pytest.importorskip("redis", reason="redis is not installed")
+
+from tests.chaos import run
+from tests.crawls.harness import FORKS
+
+pytestmark = pytest.mark.skipif(not FORKS, reason="a process for each crawl takes too long without forks")
+
+
+@pytest.mark.parametrize("seed", range(1, 1 + int(os.environ.get("SIMHASH_CHAOS_SEEDS", "5"))))
+def test_no_page_is_lost(seed: int) -> None:
+    _, _, faults = run(seed)
+    assert faults == []
