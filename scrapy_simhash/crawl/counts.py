@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy_simhash import names
@@ -54,10 +55,7 @@ def count_verdict(increase: Callable[[str], None], verdict: Verdict) -> None:
 
 def summary_of_pages(stats: StatsCollector, may_drop: bool) -> str:
     """Return the counts of pages, and of what was dropped; with *may_drop* also that nothing was dropped."""
-
-    def total(*counts: str) -> int:
-        return sum(stats.get_value(name, 0) for name in counts)
-
+    total = partial(_total, stats)
     parts = [
         f"Near-duplicates: {counted(total(names.STAT_PROCESSED), 'page')} compared, {total(names.STAT_NEW)} new,"
         f" {counted(total(names.STAT_NEAR_DUPLICATES), 'near-duplicate')},"
@@ -87,16 +85,17 @@ def summary_of_pages(stats: StatsCollector, may_drop: bool) -> str:
     return "; ".join(parts)
 
 
+def _total(stats: StatsCollector, *counts: str) -> int:
+    return sum(stats.get_value(name, 0) for name in counts)
+
+
 def _repeating(number: int) -> str:
     return f" ({counted(number, 'near-duplicate')} among them)" if number else ""
 
 
 def summary_of_items(stats: StatsCollector) -> str:
     """Return the counts of items, and of those that were dropped."""
-
-    def total(*counts: str) -> int:
-        return sum(stats.get_value(name, 0) for name in counts)
-
+    total = partial(_total, stats)
     return (
         f"Items: {total(names.ITEMS_NEW)} new,"
         f" {counted(total(names.ITEMS_NEAR_DUPLICATES), 'near-duplicate')},"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from scrapy_simhash import names
-from scrapy_simhash.crawling import Observer, stats_of
+from scrapy_simhash.crawling import Observer, Once, stats_of
 from scrapy_simhash.observers.own_file import make_ready, own_path
 from scrapy_simhash.times import written
 
@@ -23,41 +23,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: The keys of a line, in their order; docs/reference/results.rst describes them, and a test compares.
-KEYS = (
-    "url",
-    "status",
-    "reason",
-    "duplicate_of",
-    "distance",
-    "similarity",
-    "exact",
-    "cluster",
-    "rank",
-    "also_near",
-    "hints",
-    "elsewhere",
-    "by_learning",
-    "threshold",
-    "decided_by",
-    "required",
-    "near_miss",
-    "last_seen",
-    "confirmed",
-    "fingerprint",
-    "action",
-    "protected",
-    "preferred",
-    "change",
-    "http_status",
-    "depth",
-    "referer",
-    "time",
-)
-
 
 def line_of(page: JudgedPage) -> dict[str, Any]:
-    """Return the line about *page*, which is compared now: its result with what is known beside it, as in `KEYS`."""
+    """Return the line about *page*, which is compared now: its result with what is known beside it."""
     request, response = page.request, page.response
     referer = request.headers.get(b"Referer")
     return {
@@ -84,7 +52,7 @@ class Report(Observer):
         self._stats = stats_of(crawler)
         self._file: BinaryIO | None = None
         self._is_torn = False
-        self._has_failed = False
+        self._once = Once(crawler, logger)
         make_ready(self.path, "SIMHASH_REPORT", may_be_pipe=True)
 
     def spider_opened(self, spider: Spider | None = None) -> None:
@@ -133,13 +101,12 @@ class Report(Observer):
             step()
         except Exception as error:
             self._stats.inc_value(names.ERRORS_REPORT)
-            if not self._has_failed:
-                self._has_failed = True
-                logger.warning(
-                    "Cannot write the report %(path)s: %(error)s. The crawl continues; missing lines are"
-                    " counted in the stat %(stat)s",
-                    {"path": self.path, "error": error, "stat": names.ERRORS_REPORT},
-                )
+            self._once.warn(
+                "exception",
+                "Cannot write the report %(path)s: %(error)s. The crawl continues; missing lines are counted in the"
+                " stat %(stat)s",
+                {"path": self.path, "error": error, "stat": names.ERRORS_REPORT},
+            )
 
 
 def _ends_within_a_line(path: Path) -> bool:

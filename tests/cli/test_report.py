@@ -18,7 +18,7 @@ from scrapy_simhash import Reason, Status, Verdict
 from scrapy_simhash.action import Action
 from scrapy_simhash.cli.report import NAMED_LINES, SHOWN_CLUSTERS
 from scrapy_simhash.judge.policy import Protection
-from scrapy_simhash.observers.report import KEYS, Report
+from scrapy_simhash.observers.report import Report
 from scrapy_simhash.times import written as iso
 from scrapy_simhash.view.overview import COUNTED
 from scrapy_simhash.view.words import DONE, FATES, PROTECTED, SKIPPED, explained
@@ -82,11 +82,15 @@ PAGES: Sequence[Told] = (
 )
 
 
+#: What a line has beside the verdict.
+BESIDE = ("action", "protected", "preferred", "change", "http_status", "depth", "referer", "time")
+
+
 def written(path: Path, pages: Sequence[Told] = PAGES) -> str:
     report = Report(stand_in(), str(path))
     report.spider_opened()
     for seconds, (url, verdict, values) in enumerate(pages, 1_790_000_000):
-        beside = {**dict.fromkeys(KEYS[1 + len(verdict.to_dict()) :]), **values, "time": iso(seconds)}
+        beside = {**dict.fromkeys(BESIDE), **values, "time": iso(seconds)}
         report.write({"url": url, **verdict.to_dict(), **beside})
     report.spider_closed()
     return str(path)
@@ -211,7 +215,7 @@ def test_every_visit_of_a_page_is_told(report: str, cli: Cli) -> None:
     found = cli.json("report", report, "--url", PILOT)
     assert (found["url"], found["copies"]) == (PILOT, 2)
     assert [visit["status"] for visit in found["visits"]] == ["new", "revisit"]
-    assert [*found["visits"][0]] == [*KEYS, "explanation"]
+    assert [*found["visits"][0]] == ["url", *Verdict(Status.NEW).to_dict(), *BESIDE, "explanation"]
     assert [
         "2 other pages are near-duplicates of it" in visit["explanation"] for visit in found["visits"]
     ] == [True, False]
