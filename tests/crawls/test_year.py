@@ -1,0 +1,20 @@
+"""A year of weekly crawls, by a clock that is set: see tests/crawls/year.py."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.crawls.year import WAYS, year
+
+
+@pytest.mark.slow("it crawls a site 52 times")
+@pytest.mark.parametrize("way", WAYS)
+def test_each_change_of_a_year_is_told_once_and_in_time(way: str, tmp_path: Path) -> None:
+    found = year(way, tmp_path)
+    assert found["faults"] == []
+    assert found["pages in the store"] == found["in the register"] < 50
+    if way == "auto":
+        assert found["requests"] < found["of"] / 2
+        assert found["changes told"] > 0.9 * found["that happened"]
+    else:
+        assert found["changes told"] == found["that happened"]

@@ -1,0 +1,168 @@
+"""A site that is crawled every week for a year, by a clock that is set: are all changes told, and each once?
+
+    python -m tests.crawls.year                     # a table: what was sent and told, with each way to recrawl
+
+Pages change at rates of their own: every week, every four or thirteen weeks at random, never. New ones appear, some
+vanish for six weeks, either from the start page or as a 404, and some move to another URL. After each crawl what was
+told is held against what is so: nothing is told that did not happen, and what happened is told within a delay.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from scrapy import Request, Spider
+from scrapy.crawler import CrawlerProcess
+from scrapy.http import HtmlResponse, Response
+
+from benchmarks.soak import Web
+from tests.chaos import DAY, Handler
+from tests.clock import Clock
+from tests.crawls.changing_site import told
+from tests.crawls.harness import ENABLED, forked
+
+WEEKS, STORIES, AWAY = 52, 24, 6
+HOME = "https://www.host-0.example/"
+#: Ways to recrawl, and after how many weeks at most a change is told that only its page shows: ``SIMHASH_RECRAWL``
+#: requests each page after 30 days.
+WAYS = {"always": 0, "auto": 5}
+
+
+class YearWeb(Web):
+    """The site in one week. A page is named by its story, and its text by story and version."""
+
+    def __init__(self, week: int) -> None:
+        super().__init__(1)
+        #: By URL, the text of each page that is there, and those of them and of others that the start page links to.
+        self.texts: dict[str, tuple[int, int]] = {}
+        self.links: list[str] = []
+        for story in range(STORIES + week // 4):
+            draw = Random(f"year {story}")
+            rate, leaves = draw.choice((1.0, 0.25, 1 / 13, 0.0)), draw.randrange(4, WEEKS)
+            version = sum(draw.random() < rate for _ in range(week))
+            url = f"{HOME}stories/{story}"
+            if story % 6 == 0 and week >= leaves:
+                url += "-moved"
+            is_away = story % 6 in (1, 2) and leaves <= week < leaves + AWAY
+            if not is_away:
+                self.texts[url] = story, version
+            if not is_away or story % 6 == 1:
+                self.links.append(url)
+
+    def page(self, url: str) -> bytes:
+        """Return the page at *url*."""
+        links = "".join(f'<a href="{link}">{link}</a>' for link in self.links) if url == HOME else ""
+        story, version = self.texts.get(url, (1_000, 0))
+        title, body = self._story(0, story + 10_000 * version, "en")
+        return self._dressed(title, f"<nav>{links}</nav>{body}", "menu", "en")
+
+
+class YearHandler(Handler):
+    """Answers 404 where no page is."""
+
+    async def download_request(self, request: Request) -> Response:
+        """Return what is there."""
+        if request.url == HOME or request.url in self._spider.web.texts:  # type: ignore[attr-defined]
+            return await super().download_request(request)
+        return HtmlResponse(request.url, status=404, request=request)
+
+
+class YearSpider(Spider):
+    """Requests all that the start page links to."""
+
+    name = "year"
+
+    def __init__(self, week: int) -> None:
+        super().__init__()
+        self.web, self.making_ns = YearWeb(week), 0
+
+    async def start(self) -> AsyncIterator[Request]:
+        """Request the start page."""
+        yield Request(HOME)
+
+    def parse(self, response: Response) -> Iterator[Request]:
+        """Follow all links to stories."""
+        if response.url == HOME:
+            yield from (Request(url) for url in self.web.links)
+
+
+def crawl(week: int, way: str) -> None:
+    """Crawl in this process, in the present folder."""
+    Clock(week * 7 * DAY).install()
+    settings: dict[str, Any] = {
+        "DOWNLOAD_HANDLERS": {"https": YearHandler},
+        "SIMHASH_STORE": "store/",
+        "SIMHASH_CHANGES": "changes.jsonl",
+        "SIMHASH_CONDITIONAL": True,
+        "SIMHASH_RECRAWL": None if way == "always" else way,
+        "LOG_FILE": "log",
+        "TELNETCONSOLE_ENABLED": False,
+    }
+    process = CrawlerProcess({**ENABLED, **settings})
+    crawler = process.create_crawler(YearSpider)
+    process.crawl(crawler, week)
+    process.start(install_signal_handlers=False)
+    assert crawler.stats is not None
+    Path("stats.json").write_text(json.dumps(crawler.stats.get_stats(), default=str))
+
+
+def year(way: str, folder: Path) -> dict[str, Any]:
+    """Crawl for a year; return figures, and what was told wrong or too late under ``faults``."""
+    known: dict[str, tuple[int, int] | None] = {HOME: None}
+    since: dict[str, int] = {}
+    sent = asked = changed = lines = 0
+    latest: dict[str, tuple[int, int]] = {}
+    faults: list[str] = []
+    for week in range(WEEKS):
+        done = forked("-m", "tests.crawls.year", "--crawl", str(week), way, cwd=folder)
+        web, stats = YearWeb(week), json.loads((folder / "stats.json").read_text())
+        if done.returncode or any("errors" in name for name in stats):
+            faults.append(f"week {week}: {done.stderr[-500:]} {stats}")
+        sent, asked = sent + stats["downloader/request_count"], asked + 1 + len(web.links)
+        changed += sum(latest.get(url, text) != text for url, text in web.texts.items())
+        latest = web.texts
+        feed = told(folder)
+        for line in feed[lines:]:
+            url, change, now = line["url"], line["change"], web.texts.get(line["url"])
+            is_right = {
+                "new": url not in known,
+                "moved": url not in known and known.pop(line["previous_url"] or "", None) == now,
+                "gone": now is None and known.get(url) is not None,
+                "back": now is not None and url in known and known[url] is None,
+            }.get(change, None not in (now, known.get(url)) and now != known.get(url))
+            if not is_right and url != HOME:
+                faults.append(f"week {week}: {url} is told as {change}, and was {known.get(url)}, is {now}")
+            known[url] = now
+        lines = len(feed)
+        for url in known.keys() | web.texts.keys():
+            if known.get(url) == web.texts.get(url):
+                since.pop(url, None)
+            else:
+                late = week - since.setdefault(url, week)
+                # What the start page shows is known at once.
+                if late > (WAYS[way] if url in known and url in web.links else 0) or not WAYS[way]:
+                    faults.append(f"week {week}: {url} was {known.get(url)}, is {web.texts.get(url)}, untold")
+    with closing(sqlite3.connect(folder / "store" / "year.changes.sqlite")) as register:
+        ((rows,),) = register.execute("SELECT count(*) FROM pages").fetchall()
+    with closing(sqlite3.connect(folder / "store" / "year.sqlite")) as store:
+        ((pages,),) = store.execute("SELECT count(*) FROM pages").fetchall()
+    changes = sum(line["change"] in ("changed", "small_change") for line in told(folder))
+    return {"requests": sent, "of": asked, "changes told": changes, "that happened": changed,
+            "pages in the store": pages, "in the register": rows, "faults": faults}  # fmt: skip
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--crawl"]:
+        crawl(int(sys.argv[2]), sys.argv[3])
+    else:
+        for way in WAYS:
+            with tempfile.TemporaryDirectory() as folder:
+                print(way, year(way, Path(folder)))
