@@ -11,7 +11,7 @@ from lxml import etree
 from scrapy_simhash.config import SCHEMES, Config
 from scrapy_simhash.judge.rule import rule_of
 from scrapy_simhash.page.compiled import FoldSettings, compiled_reader
-from scrapy_simhash.page.features import features, says_something, shingle_counts, whole_text
+from scrapy_simhash.page.features import features, says_little, says_something, shingle_counts, whole_text
 from scrapy_simhash.page.fingerprint import (
     DOUBTFUL,
     MINHASH_BYTES,
@@ -148,14 +148,14 @@ class PageFingerprinter:
             site = None
         if self._scheme is not None:
             document = self.extract(root, content_language=content_language)
-            reading = self._reading(document, self._by_scheme(self._scheme, document, root, url))
+            reading = self._reading(document, self._by_scheme(self._scheme, document, root, url), url)
             return reading.with_facts(facts(root, url))
         if self._compiled:
             language = primary_subtag(content_language) if content_language else None
             read = self._compiled.read(root, language, self._settings, site, url)
             if read is not None:
                 return read
-        return self.read_document(extract(root, content_language), site, facts(root, url))
+        return self.read_document(extract(root, content_language), site, facts(root, url), url)
 
     def from_text(self, text: str, language: str | None = None) -> Fingerprint | None:
         """Return the fingerprint of plain *text*, None when it is too short; empty lines part paragraphs.
@@ -175,13 +175,13 @@ class PageFingerprinter:
         return self._reading(plain_text(text, _ANY_LANGUAGE), fingerprint)
 
     def read_document(
-        self, document: Document, site: KnownSite | None = None, about: Facts = NO_FACTS
+        self, document: Document, site: KnownSite | None = None, about: Facts = NO_FACTS, url: str = ""
     ) -> Reading:
         """Return the fingerprint of *document* and the hash of its text; see read().
 
         *about* is what :func:`~scrapy_simhash.page.structured.facts` makes of the page.
         """
-        reading = self._reading(document, self.from_document(document))
+        reading = self._reading(document, self.from_document(document), url)
         fingerprint = reading.fingerprint
         if site is None or fingerprint is None:
             return reading.with_facts(about)
@@ -195,12 +195,14 @@ class PageFingerprinter:
         fingerprint = replace(fingerprint, own=own.to_bytes())
         return reading._replace(fingerprint=fingerprint, pieces=keys).with_facts(about)
 
-    def _reading(self, document: Document, fingerprint: Fingerprint | None) -> Reading:
+    def _reading(self, document: Document, fingerprint: Fingerprint | None, url: str = "") -> Reading:
         """Return what is needed of a page that has *fingerprint*, without what its structured data say."""
-        # What has a fingerprint has a hash: with a min_shingles of 1, one word is enough for both.
-        has_hash = fingerprint is not None or says_something(document)
         paragraphs = packed(document) if self._settings.with_paragraphs else b""
-        return Reading(fingerprint, text_hash(document) if has_hash else None, paragraphs=paragraphs)
+        # What has a fingerprint has a hash: with a min_shingles of 1, one word is enough for both.
+        if fingerprint is None and not says_something(document):
+            return Reading(None, None, paragraphs=paragraphs)
+        reading = Reading(fingerprint, text_hash(document), paragraphs=paragraphs)
+        return reading.with_url(url) if fingerprint is None and says_little(document) else reading
 
     def _own_part(self, document: Document, parts: Sequence[Piece], site: KnownSite, keys: bytes) -> OwnPart:
         """Return what of *document*, whose pieces are *parts*, is not its site's."""

@@ -252,6 +252,16 @@ def test_a_short_page_is_skipped_unless_it_says_exactly_what_another_says(
     assert detector.store.index_size == 0
 
 
+def test_a_page_that_says_little_beside_its_menus_is_no_copy_of_another(
+    detector: NearDuplicateDetector,
+) -> None:
+    html = caption("Scroll to top").replace("Home", "Home, albums, contact, legal")
+    for url in (A, B, A):
+        assert detector.check(html, url) == Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
+    first, again, other = (detector.fingerprinter.read(html, url=url).text_hash for url in (A, A, B))
+    assert first == again != other
+
+
 def test_a_short_page_visited_again_is_no_duplicate_of_itself_and_its_copy_a_revisit(
     detector: NearDuplicateDetector,
 ) -> None:

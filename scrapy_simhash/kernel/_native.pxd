@@ -33,7 +33,7 @@ cdef extern from "page.h" nogil:
         double linked
         uint64_t worded_reasons, unnamed_reasons
         uint8_t edge
-        int64_t sample, least_tokens, max_path_depth, most_marks
+        int64_t sample, least_tokens, least_beside, max_path_depth, most_marks
         int64_t cut, least_piece, short_piece, doubtful_share
         uint32_t sentence_marks[32]
         size_t n_sentence_marks
@@ -91,7 +91,7 @@ cdef extern from "page.h" nogil:
         uint32_t title, title_n
         heading subject
         int structured
-        bint may_name_canonical
+        bint may_name_canonical, says_little
         int language, chosen_language
         columns columns
     ctypedef struct head_link:
@@ -171,7 +171,7 @@ cdef extern from "characters.h" nogil:
 
 cdef class Rules:
     cdef rules c
-    cdef object _load, _normalize, _has_price, _weight, _classify, _fingerprint, _reading, _with_facts
+    cdef object _load, _normalize, _has_price, _weight, _classify, _fingerprint, _reading, _with_facts, _with_url
     cdef object failure
     cdef _take_words(self, lexicon *words, dict known)
     cdef _take_numbers(self, definition)

@@ -79,7 +79,7 @@ cdef class Rules:
         self._weight = definition.weight
         self._classify = definition.classify
         self._fingerprint, self._reading = definition.fingerprint, definition.reading
-        self._with_facts = definition.with_facts
+        self._with_facts, self._with_url = definition.with_facts, definition.with_url
         self._take_words(&self.c.tags, definition.tags)
         self._take_words(&self.c.roles, definition.roles)
         self._take_words(&self.c.names, definition.names)
@@ -130,7 +130,7 @@ cdef class Rules:
                     c.weights[zone][is_word][count] = self._weight(zone, is_word, count)
         c.linked, c.edge, c.unnamed_reasons = definition.linked, definition.edge, definition.unnamed_reasons
         c.worded_reasons = definition.worded_reasons
-        c.sample, c.least_tokens = definition.sample, definition.least_tokens
+        c.sample, c.least_tokens, c.least_beside = definition.sample, definition.least_tokens, definition.least_beside
         c.cut, c.least_piece, c.short_piece = definition.cut, definition.least_piece, definition.short_piece
         c.max_path_depth, c.most_marks = definition.max_path_depth, definition.most_marks
         c.doubtful_share, c.tie_mask = definition.doubtful_share, definition.tie_mask
@@ -527,8 +527,12 @@ cdef class Reader:
             if self._classify(p, root, language) is None:
                 return None
             made = self._read(p, settings, site)
+            if made is None:
+                return None
+            if p.says_little:
+                made = self.rules._with_url(made, url)
             # Most pages have no structured data.
-            return self.rules._with_facts(made, root, url, p.structured) if made is not None and p.structured else made
+            return self.rules._with_facts(made, root, url, p.structured) if p.structured else made
         finally:
             self._give_back(p)
 

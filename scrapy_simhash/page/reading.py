@@ -7,7 +7,7 @@ from struct import Struct
 from typing import NamedTuple, Protocol
 
 from scrapy_simhash.page.features import with_offer
-from scrapy_simhash.page.fingerprint import TEXT_MASK, Fingerprint, OwnPart, digest
+from scrapy_simhash.page.fingerprint import TEXT_MASK, Fingerprint, OwnPart, digest, number
 from scrapy_simhash.page.structured import NO_FACTS, Facts
 from scrapy_simhash.page.text import Document
 
@@ -46,6 +46,11 @@ class Reading(NamedTuple):
     """Whether the head may name a canonical URL; true where nobody has looked, as in pure Python."""
     paragraphs: bytes = b""
     """What `packed` makes of the page, if ``SIMHASH_CHANGES`` wants to compare it later."""
+
+    def with_url(self, url: str) -> Reading:
+        """Return this for a page that says little: unchanged when it comes again, and no copy of another page."""
+        assert self.text_hash is not None
+        return self._replace(text_hash=self.text_hash ^ number(url)) if url else self
 
     def with_facts(self, about: Facts) -> Reading:
         """Return this with what structured data say about the page: in the hash of its text, and in its own part."""

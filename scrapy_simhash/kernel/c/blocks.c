@@ -381,12 +381,23 @@ void find_subject(page *p)
 /* --- All that a page says, to be compared as it is: the twin of whole_text() and compared(). */
 
 
+static int64_t tokens_of(const page *p, bool main)
+{
+    int64_t tokens = 0;
+    for (size_t i = 0; i < p->blocks.n; i++)
+        tokens += is_main(&p->blocks.at[i]) == main ? p->blocks.at[i].tokens : 0;
+    return tokens;
+}
+
 bool says_something(const page *p)
 {
-    uint64_t tokens = 0;
-    for (size_t i = 0; i < p->blocks.n; i++)
-        tokens += is_main(&p->blocks.at[i]) ? p->blocks.at[i].tokens : 0;
-    return (int64_t)tokens >= p->rules->least_tokens;
+    return tokens_of(p, true) >= p->rules->least_tokens;
+}
+
+bool says_little(const page *p)
+{
+    int64_t kept = tokens_of(p, true);
+    return kept < p->rules->least_beside && kept < tokens_of(p, false);
 }
 
 bool are_beside(const page *p, const block *a, const block *b)

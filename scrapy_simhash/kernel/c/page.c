@@ -173,6 +173,7 @@ static void read_page(page *p, const fold_settings *settings, reading *result)
     result->has_text_hash = settings->with_text_hash && (result->has_fingerprint || says_something(p));
     if (result->has_text_hash)
         result->text_hash = hash_text(p);
+    p->says_little = result->has_text_hash && !result->has_fingerprint && says_little(p);
 }
 
 outcome page_read(page *p, const fold_settings *settings, reading *result) { TRY(read_page(p, settings, result)); }

@@ -71,7 +71,7 @@ typedef struct {
     uint64_t worded_reasons;  /* a bit for each reason, and for none, whose blocks are in words_number */
     uint64_t unnamed_reasons; /* a bit for each reason whose headings name no subject */
     uint8_t edge;             /* one of the reasons */
-    int64_t sample, least_tokens, max_path_depth, most_marks;
+    int64_t sample, least_tokens, least_beside, max_path_depth, most_marks;
     int64_t cut, least_piece, short_piece, doubtful_share;
     uint32_t sentence_marks[MOST_SENTENCE_MARKS];
     size_t n_sentence_marks;
@@ -194,7 +194,7 @@ typedef struct {
     uint32_t title, title_n; /* bytes of text */
     bool title_is_ascii;
     int structured; /* where there may be structured data, as page/structured.py numbers it */
-    bool may_name_canonical;
+    bool may_name_canonical, says_little;
 
     VEC(char) bytes; /* what tokens are made of */
     VEC(token) tokens;
@@ -316,6 +316,7 @@ void cut_pieces(page *p);
 void weigh_own(page *p, const uint8_t *flags, own_part *result);
 void find_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result);
 bool says_something(const page *p);
+bool says_little(const page *p);
 uint64_t hash_text(page *p); /* of title and text, sign for sign; some main text there must be */
 
 /* What a tag claims without attributes. */

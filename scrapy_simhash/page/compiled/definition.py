@@ -11,7 +11,7 @@ from lxml import etree
 
 from scrapy_simhash.page.compiled.characters import character
 from scrapy_simhash.page.features import weight
-from scrapy_simhash.page.features.extract import LEAST_TOKENS
+from scrapy_simhash.page.features.extract import LEAST_BESIDE, LEAST_TOKENS
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.fingerprint.fold import SCATTER as OCCURRENCE_SCATTER
 from scrapy_simhash.page.fingerprint.fold import TIE_MASK
@@ -68,6 +68,7 @@ def definition() -> SimpleNamespace:
         fingerprint=Fingerprint,
         reading=Reading,
         with_facts=_with_facts,
+        with_url=Reading.with_url,
         character=character,
         normalize=normalize,
         # The kernel asks for no text without a digit and the first two characters of a currency.
@@ -127,6 +128,7 @@ def definition() -> SimpleNamespace:
         least_piece=LEAST_PIECE,
         short_piece=SHORT_TOKENS,
         least_tokens=LEAST_TOKENS,
+        least_beside=LEAST_BESIDE,
         tie_mask=TIE_MASK,
         seeds=(randbits(64), randbits(64) | 1),
         occurrence_scatter=OCCURRENCE_SCATTER,

@@ -3,6 +3,7 @@
 from scrapy_simhash.page.features.extract import (
     ZONES,
     features,
+    says_little,
     says_something,
     shingle_counts,
     weight,
@@ -14,6 +15,7 @@ from scrapy_simhash.page.features.shingles import shingle, with_stopword
 __all__ = [
     "ZONES",
     "features",
+    "says_little",
     "says_something",
     "shingle",
     "shingle_counts",

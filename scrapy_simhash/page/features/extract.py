@@ -157,6 +157,8 @@ def _may_be_last(edge: Paragraph, ends: set[str]) -> bool:
 
 #: Tokens of main text below which a page says nothing, unless it has a fingerprint all the same.
 LEAST_TOKENS = 3
+#: The same where more is left out than kept: by "Scroll to top" or a line of copyright no page is told from others.
+LEAST_BESIDE = 12
 
 
 def whole_text(document: Document) -> str:
@@ -181,3 +183,9 @@ def with_offer(text_hash: int | None, offer: str) -> int | None:
 def says_something(document: Document) -> bool:
     """Tell whether there are ``LEAST_TOKENS`` tokens of main text: pages that say nothing do not say the same."""
     return sum(len(paragraph.tokens) for paragraph in document.main) >= LEAST_TOKENS
+
+
+def says_little(document: Document) -> bool:
+    """Tell whether there are fewer than ``LEAST_BESIDE`` tokens of main text, and more are left out."""
+    kept = sum(len(paragraph.tokens) for paragraph in document.main)
+    return kept < LEAST_BESIDE and 2 * kept < sum(len(paragraph.tokens) for paragraph in document.paragraphs)

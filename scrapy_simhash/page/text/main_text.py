@@ -58,6 +58,9 @@ LEAST_ARTICLE = 600
 #: Nor is one inside a marked main text whose element holds this share of it (a theme may call its article ``share``),
 #: or the greater one of a text that is shorter.
 MARKED_SHARE = 0.6
+#: Nor is one whose element holds the title and this share of the prose, where the comments hold more: the title of a
+#: cookie dialog has less behind it.
+HEADED_SHARE = 0.3
 #: The share of the prose left that a marked main text must hold to be believed.
 MAIN_SHARE = 0.4
 #: The share of the prose that the element which stands in for a marked main text must hold.
@@ -186,7 +189,13 @@ def _leave_out_chrome(page: Columns) -> None:
     limit_by_tag: float = CHROME_LIMIT * whole
     prose = _sum_up_words(page)
     most_by_word: float = max(WORD_SHARE * prose, prose - LEAST_ARTICLE)
+    titled: float = HEADED_SHARE * prose
     limit: float = CHROME_LIMIT * _sum_up(page)
+    heading = -1
+    for i in range(page.blocks):
+        if page.is_h1[i]:
+            heading = i
+            break
     main_stop = -1
     chrome_stop = -1
     # The innermost marked main text that is open.
@@ -212,6 +221,12 @@ def _leave_out_chrome(page: Columns) -> None:
             continue
         share: float = MARKED_SHARE if marked >= LEAST_ARTICLE else WORD_SHARE
         if span.region == LIKELY_CHROME_REGION and span.stop <= marked_stop and held >= share * marked > 0:
+            continue
+        if (
+            span.region == LIKELY_CHROME_REGION
+            and span.start <= heading < span.stop
+            and held >= max(titled, LEAST_ARTICLE)
+        ):
             continue
         for i in range(span.start, span.stop):
             page.reasons[i] = CHROME

@@ -13,6 +13,7 @@ from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.page.features import (
     ZONES,
     features,
+    says_little,
     says_something,
     shingle,
     shingle_counts,
@@ -420,3 +421,18 @@ def test_a_page_is_unchanged(read: Read, former: str, latter: str) -> None:
 def test_three_words_of_main_text_say_something(parts: tuple[str, ...], answer: bool) -> None:
     found = (part(text, "chrome" if "Home" in text else None) for text in parts)
     assert says_something(page_of("A title of many words", *found)) is answer
+
+
+@pytest.mark.parametrize(
+    ("parts", "answer"),
+    [
+        (("Two words", "and one"), False),
+        (("Home of three", "Two words", "and one"), False),
+        (("Home of four more things", "Two words", "and one"), True),
+        (("Home " * 13, "Eleven words" + " more" * 9), True),
+        (("Home " * 13, "Twelve words " * 6), False),
+    ],
+)
+def test_eleven_words_say_little_where_more_is_left_out(parts: tuple[str, ...], answer: bool) -> None:
+    found = (part(text, "chrome" if "Home" in text else None) for text in parts)
+    assert says_little(page_of("A title of many words", *found)) is answer
