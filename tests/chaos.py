@@ -90,8 +90,9 @@ OF_STORES = StoreUnavailable, RuntimeError
 DROPPING = ("ACTION", "REVISIT_ACTION", "ITEM_ACTION", "URL_RULES", "CONDITIONAL", "RECRAWL")
 #: Their values by which it is not.
 KEEPING = {"mark", "off", "observe", "None", "False"}
-#: Steps that are not counted: of a store that does not answer, the pages and items that were not compared are.
-QUIET = r"in (SQL|ItemChecker.key_of|store (?!claim))"
+#: Steps that are not counted: of a store that does not answer, the pages and items that were not compared are; and
+#: what is read ahead in a thread fails again where it is asked for.
+QUIET = r"in (SQL|ItemChecker.key_of|PageFingerprinter.extract|store (?!claim))"
 #: How often a crawl is killed at most.
 KILLS = 2
 PAGES = 40
