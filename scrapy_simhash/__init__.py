@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.page.text import Document
     from scrapy_simhash.verdict import Reason, Status, Verdict, result
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 #: The module of each public name, imported on first use: searching a file of hashes does not need Scrapy, and --help
 #: does not wait for it.
