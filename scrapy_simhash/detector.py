@@ -378,6 +378,7 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
         decided_by=claim.decided_by,
         required=claim.required,
         also_near=claim.also_near,
+        original_key=claim.original_key,
     )
 
 

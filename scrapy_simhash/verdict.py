@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -138,6 +138,8 @@ class Verdict:
     also_near: tuple[int, ...] = ()
     """Numbers of other clusters that it is near, by their first page or one of the first two copies: they are one
     group with its own. Which page is its original they do not change."""
+    original_key: bytes | None = field(default=None, compare=False, repr=False)
+    """Key of the page in ``duplicate_of``; None from a store that does not tell."""
 
     @property
     def is_duplicate(self) -> bool:

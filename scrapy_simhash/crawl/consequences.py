@@ -120,6 +120,7 @@ class Consequences:
                 partial(page.protections, self._fingerprinter),
                 self._requested.on_copy(verdict, request, response) if verdict.is_duplicate else None,
                 self._requested.on_unchanged(verdict, request, response) if is_done(verdict) else None,
+                page.stands_in,
             )
         )
         # Who looks at a single page wants to see it.

@@ -65,7 +65,7 @@ class SimhashDownloaderMiddleware:
         self._observers = share(crawler, Observers(crawler, kept))
         self._session.last_step = self._observers.finish
         self._consequences = Consequences(crawler, self._session, self._observers)
-        self._checker = PageChecker(crawler, self.detector, remembers=self._session.remembers)
+        self._checker = PageChecker(crawler, self._session)
         self._screens = self._observers.hooks("screen")
         self._without_page = self._observers.hooks("without_page")
         # Scrapy calls them for every request and every failure if they are there.

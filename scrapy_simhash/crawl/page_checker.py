@@ -18,7 +18,6 @@ from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import names
 from scrapy_simhash.crawling import Once, counted, language_of, tree_of
-from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.page.text import is_xml_feed
 from scrapy_simhash.verdict import Reason, Status, Verdict
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_simhash.crawl.store_session import StoreSession
     from scrapy_simhash.crawling import JudgedPage
 
 
@@ -95,13 +95,14 @@ _INCOMPLETE = frozenset(("dataloss", "download_stopped"))
 class PageChecker:
     """Runs the detector on responses. Whatever goes wrong costs a stat and a warning, never the page."""
 
-    def __init__(self, crawler: Crawler, detector: NearDuplicateDetector, *, remembers: bool) -> None:
-        """*remembers* says whether pages are claimed; else they are only looked up."""
+    def __init__(self, crawler: Crawler, session: StoreSession) -> None:
+        """Pages are claimed if *session* remembers them; else they are only looked up."""
         self._crawler = crawler
-        self._detector = detector
-        self._is_remote = detector.store.is_remote
-        self._remembers = remembers
-        self._config = detector.config
+        self._session = session
+        self._detector = session.detector
+        self._is_remote = self._detector.store.is_remote
+        self._remembers = session.remembers
+        self._config = self._detector.config
         self._store_outage = StoreOutage()
         # Counted with the verdict.
         self._once = Once(crawler, logger, names.ERRORS_COMPARE)
@@ -169,6 +170,8 @@ class PageChecker:
                 with suppress(Exception):
                     page.document = await self._in_thread(partial(page.text, detector.fingerprinter))
                 since += perf_counter() - asked
+            if verdict.is_duplicate:
+                page.stands_in = await self._session.stands_in(verdict, key)
             page.verdict, page.reading, page.key, page.since = verdict, reading, key, since
         except Exception as error:
             page.verdict = self._give_up(error, response)

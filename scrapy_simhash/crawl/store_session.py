@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from scrapy_simhash.crawling import counted, is_crawl, stats_of
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.exceptions import SimhashError, StoreError
 from scrapy_simhash.notes import PAGE
+from scrapy_simhash.recent import Recent
 from scrapy_simhash.store import MemoryStore
 from scrapy_simhash.waiting import awaited, finished
 
@@ -29,9 +31,13 @@ if TYPE_CHECKING:
     from scrapy_simhash.config import Config
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.store import Header, Store
+    from scrapy_simhash.verdict import Verdict
     from scrapy_simhash.waiting import Answer
 
 logger = logging.getLogger(__name__)
+
+#: Copies beyond which the oldest no longer stands in for its original: then another one does.
+STAND_INS = 100_000
 
 
 class StoreSession:
@@ -65,6 +71,11 @@ class StoreSession:
         #: What is to be done before the store is closed; it raises nothing.
         self.last_step: Callable[[], Awaitable[None]] | None = None
         self._telling: asyncio.Task[None] | None = None
+        self._began = int(time.time())
+        self._has_former = not self.forgets and (store.absence is not None or len(store) > 0)
+        # By cluster the key of its first page, or of the copy that stands in for that; and the other way round.
+        self._stand_ins: Recent[int, bytes] = Recent(STAND_INS)
+        self._stands_for: Recent[bytes, int] = Recent(STAND_INS)
         self._awaits_start = self.is_crawl and not self.forgets
         self._close_reason = "finished"
         if self._awaits_start:
@@ -81,8 +92,29 @@ class StoreSession:
         if not self.remembers or self.forgets:
             return
         self.detector.unsettle(key)
+        cluster = self._stands_for.pop(key, None)
+        if cluster is not None:
+            self._stand_ins.pop(cluster, None)
         if self.sees_live_crawlers and (self._telling is None or self._telling.done()):
             self._telling = asyncio.create_task(self._tell())
+
+    async def stands_in(self, verdict: Verdict, key: bytes) -> bool:
+        """Tell whether the page *key* stands in for the one that it repeats.
+
+        That one was delivered neither in a run that has ended in order nor since this one began, and no other page
+        stands in for it. Raises StoreError.
+        """
+        original, cluster = verdict.original_key, verdict.cluster
+        if not self._has_former or original is None or cluster is None:
+            return False
+        if cluster not in self._stand_ins:
+            page = await awaited(self.detector.store.get(original))
+            is_safe = page is None or page.posting.is_delivered or page.posting.seen >= self._began
+            # While the store was asked, another copy may have been faster.
+            if cluster not in self._stand_ins:
+                self._stand_ins[cluster] = stand_in = original if is_safe else key
+                self._stands_for[stand_in] = cluster
+        return self._stand_ins[cluster] == key
 
     def described(self, what: str) -> str:
         """Return the store as the log shows it, with how many pages or items (*what*, in the singular) it has."""
