@@ -48,9 +48,13 @@ class Reading(NamedTuple):
     """What `packed` makes of the page, if ``SIMHASH_CHANGES`` wants to compare it later."""
 
     def with_url(self, url: str) -> Reading:
-        """Return this for a page that says little: unchanged when it comes again, and no copy of another page."""
+        """Return this for a page that says little: unchanged when it comes again, and no copy of another page.
+
+        Another host, as with and without ``www``, makes no other page.
+        """
         assert self.text_hash is not None
-        return self._replace(text_hash=self.text_hash ^ number(url)) if url else self
+        path = url.partition("://")[2].partition("/")[2]
+        return self._replace(text_hash=self.text_hash ^ number(path)) if path else self
 
     def with_facts(self, about: Facts) -> Reading:
         """Return this with what structured data say about the page: in the hash of its text, and in its own part."""
