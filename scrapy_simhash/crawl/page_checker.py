@@ -170,7 +170,7 @@ class PageChecker:
                 with suppress(Exception):
                     page.document = await self._in_thread(partial(page.text, detector.fingerprinter))
                 since += perf_counter() - asked
-            if verdict.is_duplicate:
+            if verdict.duplicate_of is not None:  # no call of a property for every page
                 page.stands_in = await self._session.stands_in(verdict, key)
             page.verdict, page.reading, page.key, page.since = verdict, reading, key, since
         except Exception as error:
