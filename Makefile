@@ -81,6 +81,7 @@ nightly: export SIMHASH_CHAOS_SEEDS := 200
 nightly: kernel $(VENV)/.installed-dev
 	@$(WHICH)
 	$(PYTEST) --hypothesis-profile nightly
+	$(BIN)/python benchmarks/soak.py
 
 fixtures: kernel $(VENV)/.installed-dev
 	$(BIN)/python -m tests.fixtures record
