@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -169,8 +170,8 @@ def test_a_signal_that_was_ignored_before_stays_ignored() -> None:
     assert (process.returncode, said) == (0, b"[12344, 12345]\n")
 
 
-#: Hashes two bits apart, so that they make two thousand pairs: more than a pipe holds.
-CROWD = b"".join(b"%d\n" % (2**63 - 1 ^ 1 << bit) for bit in range(63))
+#: Hashes that make twelve thousand pairs two bits apart: more than a pipe and the buffers at both ends hold.
+CROWD = b"".join(b"%d\n" % (1 << first | 1 << second) for first, second in combinations(range(30), 2))
 
 
 @posix_only

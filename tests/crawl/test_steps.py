@@ -97,6 +97,9 @@ def crawl(folder: Path, broken: list[tuple[Any, str]], since: int) -> dict[str, 
     def breaking(original: Any) -> Any:
         def step(*arguments: Any, **keywords: Any) -> Any:
             if is_broken:
+                if original.__name__ == "spider_closed":
+                    # The file that it has open is closed before.
+                    original(*arguments, **keywords)
                 raise RuntimeError("not today")
             return original(*arguments, **keywords)
 
