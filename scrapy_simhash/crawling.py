@@ -278,12 +278,12 @@ class Observers:
         self._once.tell(message, about)
 
 
-def key_of(crawler: Crawler, request: Request) -> bytes:
-    """Return which page *request* asks for: its fingerprint, as Scrapy makes it."""
+def key_of(crawler: Crawler) -> Callable[[Request], bytes]:
+    """Return what tells which page a request asks for: its fingerprint, as Scrapy makes it for *crawler*."""
     fingerprinter = crawler.request_fingerprinter
     if fingerprinter is None:
         raise RuntimeError("the crawler has no request fingerprinter yet")
-    return fingerprinter.fingerprint(request)
+    return fingerprinter.fingerprint
 
 
 def is_start(request: Request) -> bool:

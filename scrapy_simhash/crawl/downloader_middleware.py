@@ -1,44 +1,79 @@
-"""Downloader middleware: compares every response with earlier pages, writes the verdict into ``request.meta``."""
+"""Downloader middleware: a response in, a verdict out, at once or when it has been waited for; never an exception.
+
+What follows from the verdict is written into ``request.meta`` by `Consequences`. A large page is read in a thread.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.http import HtmlResponse
+from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import kernel, names
 from scrapy_simhash.config import ACTION_SETTINGS, Config, unknown_settings, unused_settings
-from scrapy_simhash.crawl import page_checker
 from scrapy_simhash.crawl.consequences import Consequences, observers_of
 from scrapy_simhash.crawl.counts import summary_of_pages
 from scrapy_simhash.crawl.drops import advice_of
 from scrapy_simhash.crawl.marks import erase_result
-from scrapy_simhash.crawl.page_checker import PageChecker
 from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
 from scrapy_simhash.crawling import (
     Depths,
     JudgedPage,
     Observers,
+    Once,
     asked_without_us,
     is_crawl,
     key_of,
+    language_of,
     share,
     stats_of,
+    tree_of,
 )
+from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.fingerprinter import PageFingerprinter
+from scrapy_simhash.page.text import is_xml_feed
 from scrapy_simhash.verdict import Reason, Status, Verdict
 from scrapy_simhash.waiting import awaited, finished
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+try:
+    from scrapy.utils.asyncio import run_in_thread as run_in_thread
+except ImportError:  # Scrapy 2.13 and 2.14
+    from twisted.internet.threads import deferToThread
+
+    async def run_in_thread(func: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return what *func* returns, called in a thread of the loop's own pool; raises what it raises."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:  # a reactor other than asyncio's: there, coroutines await Deferreds
+            return await deferToThread(func, *args, **kwargs)
+        return await asyncio.to_thread(func, *args, **kwargs)
+
+
+#: Bytes of a body beyond which a page is read in a thread. To pass it on takes some 50 microseconds, to read 256 KiB
+#: of prose 80 milliseconds in pure Python.
+THREAD_SIZE = 256 * 1024
+#: Flags by which Scrapy says that a body is not complete. ("partial" says only that the server closed the
+#: connection where others tell the length beforehand: the way of HTTP/1.0, and nothing is known to be missing.)
+_INCOMPLETE = frozenset(("dataloss", "download_stopped"))
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +100,10 @@ class SimhashDownloaderMiddleware:
         self._observers = share(crawler, Observers(crawler, kept))
         self._session.last_step = self._observers.finish
         self._consequences = Consequences(crawler, self._session, self._observers)
-        self._checker = PageChecker(crawler, self._session)
+        self._key_of = key_of(crawler)
+        self._is_remote = self.detector.store.is_remote
+        # Counted with the verdict.
+        self._once = Once(crawler, logger, names.ERRORS_COMPARE)
         self._screens = self._observers.hooks("screen")
         self._without_page = self._observers.hooks("without_page")
         # Scrapy calls them for every request and every failure if they are there.
@@ -136,16 +174,16 @@ class SimhashDownloaderMiddleware:
                 return self._consequences.follow(page, decides=False)
             if instead is not None:
                 return instead
-        reason = self._checker.reason_to_skip(request, response)
+        reason = self._reason_to_skip(request, response)
         # robots.txt and media files have no callback: neither marked nor counted.
         if reason is Reason.NO_CALLBACK:
             return response
         if reason is not None:
             page.verdict = Verdict(Status.SKIPPED, reason=reason)
             return self._consequences.follow(page)
-        is_large = len(response.body) > page_checker.THREAD_SIZE
-        checking = self._checker.check(page, is_large=is_large)
-        if is_large or self.detector.store.is_remote:
+        is_large = len(response.body) > THREAD_SIZE
+        checking = self._check(page, is_large=is_large)
+        if is_large or self._is_remote:
             return self._process_waiting(checking, page)
         finished(checking)
         return self._consequences.follow(page)
@@ -170,11 +208,11 @@ class SimhashDownloaderMiddleware:
                 "kernel": kernel.NAME,
                 "scope": config.scope,
                 "action": action,
-                "store": self._session.described("page"),
+                "store": self._session.described,
             },
             extra={"spider": spider},
         )
-        self._session.log_absence("Pages", spider)
+        self._session.log_absence(spider)
         if self._is_crawl:
             for sentence in unused_settings(self.crawler.settings, self._session.lacks).values():
                 logger.warning("%s", sentence, extra={"spider": spider})
@@ -200,7 +238,7 @@ class SimhashDownloaderMiddleware:
         """Tell the store that a callback or a pipeline failed: the next crawl delivers the page."""
         if response is not None and (request := response.request) is not None:
             try:
-                self._session.unsettle(key_of(self.crawler, request))
+                self._session.unsettle(self._key_of(request))
             except Exception:
                 self._observers.give_up("Error while noting that the items of %(about)s are lost", request)
             self._observers.tell("outcome_lost", request)
@@ -209,3 +247,114 @@ class SimhashDownloaderMiddleware:
         await checking
         erase_result(page.request)  # a request that was sent twice may have been marked meanwhile
         return self._consequences.follow(page)
+
+    def _reason_to_skip(self, request: Request, response: Response) -> Reason | None:
+        """Return why *response* is not to be checked, None when it is. Looks at no text, so nothing is parsed."""
+        if request.callback is NO_CALLBACK:
+            return Reason.NO_CALLBACK
+        if request.meta.get(names.META) is False:
+            return Reason.OPTED_OUT
+        if not 200 <= response.status < 300:
+            return Reason.STATUS
+        body = response.body
+        if not isinstance(response, HtmlResponse) or is_xml_feed(body):
+            return Reason.NOT_HTML
+        if not _INCOMPLETE.isdisjoint(response.flags):
+            return Reason.TRUNCATED
+        if 0 < self.config.maxsize < len(body):
+            return Reason.TOO_LARGE
+        return None
+
+    async def _check(self, page: JudgedPage, *, is_large: bool) -> None:
+        """Find the verdict on *page*: one that *is_large* is read in a thread, a remote store is waited for.
+
+        Of any other page and store there is nothing to wait for.
+
+        Waiting pages stay among the downloader's active requests, so ``CONCURRENT_REQUESTS`` bounds how many there
+        are, and the memory they take; the loop's pool of threads bounds how many of them are read at once.
+        """
+        response, detector = page.response, self.detector
+        try:
+            # Parsed here, where the spider would have it parsed: the tree is the spider's, and lxml keeps a
+            # dictionary of names for each thread that parses, so nodes from elsewhere do not mix with its others.
+            root = tree_of(response)
+            if root is None:
+                page.verdict = _NOT_HTML
+                return
+            url = response.url
+            if self._is_remote:
+                await detector.load_site(url)
+            since = perf_counter()
+            has_language = dict.__contains__(response.headers, b"Content-Language")
+            language = language_of(response) if has_language else None
+            read = partial(detector.read, root, url, content_language=language)
+            if is_large:
+                reading = await self._in_thread(read)
+                since = perf_counter()
+            else:
+                reading = read()
+            key, asked = self._key_of(page.request), perf_counter()
+            verdict = await detector.conclude_async(reading, url, key=key, remember=self._session.remembers)
+            if self._is_remote:
+                since += perf_counter() - asked
+            # A page that says nothing asks nothing, whatever the store would answer. Of several servers one may be
+            # away.
+            is_answer = self._session.missed and verdict.status is not Status.SKIPPED
+            if is_answer and detector.store.absence is None:
+                self._session.answered()
+            if is_large and self._is_read_again(verdict):
+                asked = perf_counter()
+                # The verdict stands. What goes wrong here goes wrong again, and is told, where the text is asked for.
+                with suppress(Exception):
+                    page.document = await self._in_thread(partial(page.text, detector.fingerprinter))
+                since += perf_counter() - asked
+            if verdict.duplicate_of is not None:  # no call of a property for every page
+                page.stands_in = await self._session.stands_in(verdict, key)
+            page.verdict, page.reading, page.key, page.since = verdict, reading, key, since
+        except Exception as error:
+            page.verdict = self._give_up(error, response)
+
+    def _is_read_again(self, verdict: Verdict) -> bool:
+        """Tell whether somebody may ask for the text of a page: whether it protects the page, or what has changed."""
+        config = self.config
+        if config.changes is not None and verdict.reason in _HAS_CHANGED:
+            return True
+        return (
+            verdict.is_duplicate
+            and not verdict.is_exact
+            and (config.action != "mark" or config.url_rules == "skip")
+            and "product" in config.protect
+        )
+
+    async def _in_thread(self, function: Callable[[], T]) -> T:
+        """Return what *function*, which reads the tree of a page, returns in a thread; raise what it raises."""
+
+        # asyncio cannot carry each exception out of a thread: of StopIteration it makes a page that never comes,
+        # before Python 3.12.
+        def called() -> tuple[T | None, Exception | None]:
+            try:
+                return function(), None
+            except Exception as error:
+                return None, error
+
+        # Nobody else has the tree while the thread reads it: the response is delivered when all is done. (Two
+        # requests that a middleware answers with one response share a tree anyway, and reading changes none.)
+        result, error = await run_in_thread(called)
+        if error is not None:
+            raise error
+        return cast("T", result)
+
+    def _give_up(self, error: Exception, response: Response) -> Verdict:
+        """Return the verdict on a page that could not be checked; call it where the exception is handled."""
+        if isinstance(error, StoreError):
+            self._session.failed(error)
+            return _NOT_ASKED
+        self._once.tell(
+            "Error while comparing %(about)s with earlier pages: the page is kept, unmarked", response
+        )
+        return Verdict(Status.UNKNOWN)
+
+
+_HAS_CHANGED = frozenset((Reason.CHANGED, Reason.SMALL_CHANGE, Reason.NOW_NEAR_DUPLICATE))
+_NOT_HTML = Verdict(Status.SKIPPED, reason=Reason.NOT_HTML)
+_NOT_ASKED = Verdict(Status.UNKNOWN, reason=Reason.STORE)

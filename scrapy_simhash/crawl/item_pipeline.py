@@ -17,11 +17,10 @@ from scrapy_simhash.crawl.drops import NearDuplicatePageItem, UnchangedPageItem
 from scrapy_simhash.crawl.items.checker import InFlight, ItemChecker, Ruling
 from scrapy_simhash.crawl.items.fingerprint import item_header
 from scrapy_simhash.crawl.marks import ItemMarks
-from scrapy_simhash.crawl.page_checker import StoreOutage
 from scrapy_simhash.crawl.store_factory import ITEMS
 from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
 from scrapy_simhash.crawling import NO_MORE, Once, counted, stats_of
-from scrapy_simhash.exceptions import RecordDamaged, StoreError
+from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.signals import near_duplicate_item_found
 from scrapy_simhash.verdict import Status, Verdict
 from scrapy_simhash.waiting import finished
@@ -64,7 +63,6 @@ class SimhashItemPipeline:
         self._checker = ItemChecker(
             self.config, self._session.detector, remembers=self._session.remembers, drops=self._drops
         )
-        self._store_outage = StoreOutage("item", names.ITEMS_ERRORS)
         self._in_flight = InFlight()
         self._once = Once(crawler, logger, names.ITEMS_ERRORS)
         self._marks = (
@@ -107,11 +105,11 @@ class SimhashItemPipeline:
                     f"{field} (weight {weight})" for field, weight in self.config.item_fields
                 ),
                 "action": action if self._session.is_crawl else "mark (this command does not crawl)",
-                "store": self._session.described("item"),
+                "store": self._session.described,
             },
             extra={"spider": spider},
         )
-        self._session.log_absence("Items", spider)
+        self._session.log_absence(spider)
 
     def spider_closed(self, spider: Spider) -> None:
         """Log one line that counts what was found, and warn if no item has the fields that the settings name."""
@@ -163,7 +161,7 @@ class SimhashItemPipeline:
         if verdict.status is Status.SKIPPED:
             self._mark(item, None)
             return item
-        self._store_outage.answered(self.crawler.spider)
+        self._session.answered()
         if verdict.is_exact and verdict.status is Status.NEAR_DUPLICATE:
             self._count(names.STAT_ITEMS_EXACT)
         if verdict.is_duplicate:
@@ -195,8 +193,7 @@ class SimhashItemPipeline:
     def _give_up(self, error: Exception, item: Any) -> None:
         """Count an item that could not be checked; call it where the exception is handled."""
         if isinstance(error, StoreError):
-            if not isinstance(error, RecordDamaged):
-                self._store_outage.failed(error, self.crawler.spider)
+            self._session.failed(error)
             self._count(names.ITEMS_ERRORS)
             self._mark(item, None)
             # It may have been stored all the same: then it matters if a later pipeline loses it.

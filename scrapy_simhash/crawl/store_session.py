@@ -16,7 +16,7 @@ from scrapy_simhash.config import FORGETS, KEEPS_NO_ANSWERS
 from scrapy_simhash.crawl.store_factory import open_store, place_of
 from scrapy_simhash.crawling import counted, is_crawl, stats_of
 from scrapy_simhash.detector import NearDuplicateDetector
-from scrapy_simhash.exceptions import SimhashError, StoreError
+from scrapy_simhash.exceptions import RecordDamaged, SimhashError, StoreError
 from scrapy_simhash.notes import PAGE
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.store import MemoryStore
@@ -68,6 +68,9 @@ class StoreSession:
         self.remembers = self.is_crawl or self.forgets
         #: Whether pages may be dropped because another live crawler has delivered them.
         self.sees_live_crawlers = not part and place_of(config, crawler.settings).live > 0
+        #: Pages or items that were not compared since the store has answered last.
+        self.missed = 0
+        self._noun, self._stat_missed = ("item", names.ITEMS_ERRORS) if part else ("page", names.ERRORS_STORE)
         #: What is to be done before the store is closed; it raises nothing.
         self.last_step: Callable[[], Awaitable[None]] | None = None
         self._telling: asyncio.Task[None] | None = None
@@ -116,15 +119,16 @@ class StoreSession:
                 self._stands_for[stand_in] = cluster
         return self._stand_ins[cluster] == key
 
-    def described(self, what: str) -> str:
-        """Return the store as the log shows it, with how many pages or items (*what*, in the singular) it has."""
+    @property
+    def described(self) -> str:
+        """The store as the log shows it, with how many pages or items it has."""
         store = self.detector.store
         if self.forgets:
             return "memory"
         place = str(store).removeprefix("the store ")
         if store.absence is not None:
             return f"{place} (not connected)"
-        known = f"{counted(len(store), what)} known"
+        known = f"{counted(len(store), self._noun)} known"
         if not self.remembers:
             known += ", read-only"
         elif self.detector.config.reset:
@@ -137,14 +141,14 @@ class StoreSession:
         lacking = {FORGETS: self.forgets, KEEPS_NO_ANSWERS: PAGE not in self.detector.store.note_kinds}
         return {what for what, is_lacking in lacking.items() if is_lacking}
 
-    def log_absence(self, what: str, spider: Spider) -> None:
-        """Log one line if the store cannot be asked at the start; *what* is ``Pages`` or ``Items``."""
+    def log_absence(self, spider: Spider) -> None:
+        """Log one line if the store cannot be asked at the start."""
         absence = self.detector.store.absence
         if absence is not None:
             logger.info(
                 "%(what)s are not compared (status unknown) while %(absence)s%(hint)s",
                 {
-                    "what": what,
+                    "what": f"{self._noun.capitalize()}s",
                     "absence": str(absence).rstrip("."),
                     "hint": ". To stop the crawl instead, add required=true to SIMHASH_STORE"
                     if self.is_crawl
@@ -152,6 +156,30 @@ class StoreSession:
                 },
                 extra={"spider": spider},
             )
+
+    def failed(self, error: StoreError) -> None:
+        """Note that the store did not answer for one page or item, and log the first since it has answered last."""
+        # Of a damaged record the store has told, and it answers for all others.
+        if isinstance(error, RecordDamaged):
+            return
+        self.missed += 1
+        if self.missed == 1:
+            logger.warning(
+                "%(what)s are not compared (status unknown, counted in the stat %(stat)s) until the store answers"
+                " again: %(error)s",
+                {"what": f"{self._noun.capitalize()}s", "stat": self._stat_missed, "error": error},
+                extra={"spider": self.crawler.spider},
+            )
+
+    def answered(self) -> None:
+        """Note that the store has answered, and log it if it did not before."""
+        if self.missed:
+            logger.info(
+                "The store answers again; %(missed)s not compared in the meantime",
+                {"missed": counted(self.missed, self._noun)},
+                extra={"spider": self.crawler.spider},
+            )
+            self.missed = 0
 
     async def _tell(self) -> None:
         # If it fails, the detector tells the store with the next page, or at the end.

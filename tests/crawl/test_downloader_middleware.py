@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import get_ident
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import AsyncMock
+from unittest.mock import AsyncMock, patch
 
 import pytest
 from scrapy import Request
@@ -26,7 +26,7 @@ from scrapy_simhash import (
     Verdict,
     names,
 )
-from scrapy_simhash.crawl import consequences, page_checker
+from scrapy_simhash.crawl import consequences, downloader_middleware
 from scrapy_simhash.observers.clusters import ClusterReporter
 from scrapy_simhash.observers.report import Report
 from scrapy_simhash.observers.url_rules.guard import UrlRuleGuard
@@ -244,13 +244,13 @@ def test_an_error_after_the_verdict_costs_no_page(
 
 def test_a_request_fingerprinter_that_fails_costs_no_page() -> None:
     subject = middleware()
-    subject.crawler.request_fingerprinter = None  # type: ignore[assignment]
-    assert judged(subject, page()) == {"status": "unknown"}
+    with patch.object(subject, "_key_of", side_effect=RuntimeError):
+        assert judged(subject, page()) == {"status": "unknown"}
 
 
 def test_a_page_above_the_size_is_read_in_a_thread() -> None:
     text = article()
-    subject, limit = middleware(), page_checker.THREAD_SIZE - len(text)
+    subject, limit = middleware(), downloader_middleware.THREAD_SIZE - len(text)
     assert judged(subject, page("a", text + " " * limit))["status"] == "new"
     large = subject.process_response(Request(URL), page("b", text + " " * (limit + 1)))
     assert inspect.iscoroutine(large)

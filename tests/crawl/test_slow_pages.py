@@ -14,7 +14,7 @@ from scrapy import Request, Spider
 from scrapy.http import HtmlResponse
 
 from scrapy_simhash import SimhashDownloaderMiddleware, names
-from scrapy_simhash.crawl import consequences, page_checker
+from scrapy_simhash.crawl import consequences, downloader_middleware
 from scrapy_simhash.crawl.consequences import BUDGET, SlowPages
 from tests.crawls.site import article, edited
 from tests.stand_in import read_in_threads, stand_in
@@ -35,7 +35,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    for module in (page_checker, consequences):
+    for module in (downloader_middleware, consequences):
         monkeypatch.setattr(module, "perf_counter", clock)
     return clock
 
@@ -85,7 +85,7 @@ def test_a_page_that_takes_long_on_the_event_loop_is_counted(
 
 def test_the_parse_is_not_counted(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     subject = SimhashDownloaderMiddleware.from_crawler(stand_in())
-    delay(clock, monkeypatch, page_checker, "tree_of", 9.0)
+    delay(clock, monkeypatch, downloader_middleware, "tree_of", 9.0)
     visit(subject, URL, article(0))
     assert slow_pages(subject) == 0
 

@@ -20,7 +20,7 @@ from scrapy.signalmanager import SignalManager
 from scrapy.utils.request import RequestFingerprinter
 
 from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, SimhashDownloaderMiddleware
-from scrapy_simhash.crawl import consequences, page_checker
+from scrapy_simhash.crawl import consequences, downloader_middleware
 from scrapy_simhash.crawl.consequences import SlowPages
 from scrapy_simhash.crawl.requested_action import RequestedActions
 from scrapy_simhash.crawl.store_session import StoreSession
@@ -41,7 +41,7 @@ URL = "https://example.com/"
 STEPS: list[tuple[Any, str]] = [
     (SkippingUrlRuleGuard, "screen"),
     (Recrawling, "screen"),
-    (page_checker, "tree_of"),
+    (downloader_middleware, "tree_of"),
     (RequestFingerprinter, "fingerprint"),
     (PageFingerprinter, "read"),
     (NearDuplicateDetector, "conclude_async"),

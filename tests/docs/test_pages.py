@@ -13,8 +13,8 @@ import pytest
 
 from scrapy_simhash import Config, __version__
 from scrapy_simhash.crawl.consequences import BUDGET
+from scrapy_simhash.crawl.downloader_middleware import THREAD_SIZE
 from scrapy_simhash.crawl.items.fields import LARGEST
-from scrapy_simhash.crawl.page_checker import THREAD_SIZE
 from scrapy_simhash.index import ProbingPlan
 from scrapy_simhash.index.growth import FOREVER, native_steps, pure_steps
 from scrapy_simhash.judge.clusters import MAX_CLUSTERS

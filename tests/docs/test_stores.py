@@ -14,9 +14,11 @@ pytest.importorskip("redis", reason="redis is not installed")
 from magazine.server import SiteServer
 from redis import Redis
 
-from scrapy_simhash.crawl.page_checker import StoreOutage
+from scrapy_simhash import Config, StoreUnavailable
+from scrapy_simhash.crawl.store_session import StoreSession
 from tests.docs.reader import DOCS, blocks, words
 from tests.docs.test_crawls import IN_ORDER, LOG_PAGE, NO_WAIT, SHOWN, Run, feed, forked, site
+from tests.stand_in import stand_in
 from tests.store.server import RedisServer
 
 KEEP = DOCS / "how-to" / "keep.rst"
@@ -129,11 +131,11 @@ def test_the_store_of_the_page_remembers(project: Project) -> None:
 
 def test_the_log_page_shows_what_an_outage_looks_like(caplog: pytest.LogCaptureFixture) -> None:
     page = words(LOG_PAGE.read_text("utf-8"))
-    outage = StoreOutage()
+    session = StoreSession(stand_in(), Config())
     with caplog.at_level(logging.INFO, "scrapy_simhash"):
         for _ in range(12):
-            outage.failed(Exception("..."), None)
-        outage.answered(None)
+            session.failed(StoreUnavailable("..."))
+        session.answered()
     assert len(caplog.messages) == 2
     assert all(message in page for message in caplog.messages)
 

@@ -66,6 +66,7 @@ class ChangeReporter(Observer):
     ) -> None:
         """*template* is ``SIMHASH_CHANGES``, *register* the file that later crawls compare with."""
         self._crawler = crawler
+        self._key_of = key_of(crawler)
         self._config = fingerprinter.config
         self._fingerprinter = fingerprinter
         self._stats = stats_of(crawler)
@@ -220,9 +221,6 @@ class ChangeReporter(Observer):
         """Return the requests that were redirected to *request*, or to its parent, whose meta it may have."""
         urls = request.meta.get("redirect_urls", ())
         return [(self._key_of(request.replace(url=url)), url) for url in urls if url != request.url]
-
-    def _key_of(self, request: Request) -> bytes:
-        return key_of(self._crawler, request)
 
     def _tell(self, change: PageChange) -> None:
         self._stats.inc_value(f"{names.STAT_CHANGES}/{change.change.value}")

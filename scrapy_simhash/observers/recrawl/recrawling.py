@@ -111,6 +111,7 @@ class Recrawling(Observer):
         """A page that *is_gone* is fetched in full."""
         self._is_gone = is_gone
         self._crawler = crawler
+        self._key_of = key_of(crawler)
         self._config = config
         self._stats = stats_of(crawler)
         self._schedule = Schedule(
@@ -142,7 +143,7 @@ class Recrawling(Observer):
             return None
         if request.method != "GET" or request.body:
             return None
-        key, purpose = key_of(self._crawler, request), self._links.purpose_of(request)
+        key, purpose = self._key_of(request), self._links.purpose_of(request)
         way = self._ways[request] = _Way(key, purpose, is_check)
         try:
             await self._hosts.meet(host_of(request.url))
