@@ -12,7 +12,6 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.items.fields import TooLarge
 from scrapy_simhash.crawl.items.fingerprint import ItemFingerprinter, ItemReading
 from scrapy_simhash.detector import NearDuplicateDetector, verdict_of
-from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.store import Claim, Page, Posting, Visit
 from scrapy_simhash.verdict import Reason, Status, Verdict
@@ -27,13 +26,6 @@ class Ruling(NamedTuple):
     """Whether what it repeats is safe: delivered in this run, or in one that has ended in order."""
     key: bytes | None = None
     """Which item it is; None if there was nothing to check."""
-
-
-class _Case(NamedTuple):
-    """An item while it is being checked."""
-
-    reading: ItemReading
-    posting: Posting
 
 
 class ItemChecker:
@@ -80,19 +72,24 @@ class ItemChecker:
 
         Raises StoreUnavailable when the store does not work, and whatever an odd item raises when it is read.
         """
-        case = self._open(item)
-        if isinstance(case, Ruling):
-            return case
-        with self._counted(case):
-            claim = await self._detector.claim(case.posting, self._remembers)
-            key = self._original_to_ask(case, claim)
-            original = None if key is None else await awaited(self._detector.store.get(key))
+        try:
+            case = self._fingerprinter.read(item, int(self._clock()))
+        except TooLarge:
+            return Ruling(Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE))
+        if case is None:
+            return Ruling(Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT))
+        self.has_met_key |= case.has_identity
+        with self._counted(case.posting):
+            claim, original = await self._detector.claim(case.posting, self._remembers), None
+            # What became of the item that this one repeats, if it matters and only the store knows.
+            if self._drops and claim.original_key is not None and not self._is_safe(case, claim):
+                original = await awaited(self._detector.store.get(claim.original_key))
             return self._rule(case, claim, original)
 
     def key_of(self, item: Any) -> bytes | None:
         """Return which item *item* is, None if it says nothing. Raises what an odd item raises when it is read."""
         reading = self._fingerprinter.read(item)
-        return None if reading is None else reading.key
+        return None if reading is None else reading.posting.key
 
     def lose(self, key: bytes) -> None:
         """Note that the item *key* was lost after it had been checked: what repeats it is not dispensable for it."""
@@ -102,51 +99,25 @@ class ItemChecker:
         if self._remembers:
             self._detector.unsettle(key)
 
-    def _open(self, item: Any) -> _Case | Ruling:
-        """Return what is to be asked about *item*, or the ruling if there is nothing to ask."""
-        try:
-            reading = self._fingerprinter.read(item)
-        except TooLarge:
-            return Ruling(Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE))
-        if reading is None:
-            return Ruling(Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT))
-        self.has_met_key |= reading.has_identity
-        posting = Posting(
-            reading.key,
-            reading.label,
-            "",
-            reading.fingerprint or Fingerprint(reading.text_hash),
-            is_short=reading.fingerprint is None,
-            text_hash=reading.text_hash,
-            seen=int(self._clock()),
-        )
-        return _Case(reading, posting)
-
     @contextmanager
-    def _counted(self, case: _Case) -> Iterator[None]:
-        """Count *case* among those that wait for the store."""
-        waiting = self._waiting.setdefault(case.posting.key, [])
-        waiting.append(case.posting)
+    def _counted(self, posting: Posting) -> Iterator[None]:
+        """Count an item among those that wait for the store."""
+        waiting = self._waiting.setdefault(posting.key, [])
+        waiting.append(posting)
         try:
             yield
         finally:
-            waiting.remove(case.posting)
+            waiting.remove(posting)
             if not waiting:
-                del self._waiting[case.posting.key]
+                del self._waiting[posting.key]
 
-    def _original_to_ask(self, case: _Case, claim: Claim) -> bytes | None:
-        """Return the key of the item that *case* repeats, if it matters and only the store knows its fate."""
-        if not self._drops or claim.original is None or self._is_safe(case, claim):
-            return None
-        return claim.original_key
-
-    def _is_safe(self, case: _Case, claim: Claim) -> bool:
+    def _is_safe(self, case: ItemReading, claim: Claim) -> bool:
         """Tell whether it is known here that what *case* repeats was delivered, in this run or in one that has ended.
 
         An item without an identity may repeat itself.
         """
-        key, former = case.reading.key, claim.former
-        if former is not None and not case.reading.has_identity:
+        key, former = case.posting.key, claim.former
+        if former is not None and not case.has_identity:
             # Of twins that wait together the one that is ruled on last stays, or the one that was first at the store.
             has_twin = key in self._safe or len(self._waiting[key]) > 1
             if has_twin or self._is_elsewhere(key, former):
@@ -181,9 +152,9 @@ class ItemChecker:
             return (one.is_short, one.text_hash) == (other.is_short, other.text_hash)
         return self._near.similarity(one.fingerprint, other.fingerprint) is not None
 
-    def _rule(self, case: _Case, claim: Claim, original: Page | None) -> Ruling:
+    def _rule(self, case: ItemReading, claim: Claim, original: Page | None) -> Ruling:
         """Return the ruling, with what the store knows of the *original* if it was asked."""
-        key, former = case.reading.key, claim.former
+        key, former = case.posting.key, claim.former
         if original is not None and original.content == claim.content:
             if self._is_elsewhere(original.posting.key, original.posting):
                 self._safe[original.posting.key] = claim.content
@@ -205,18 +176,18 @@ class ItemChecker:
             self._replacements[claim.content] = key
         return Ruling(verdict, is_dispensable, key)
 
-    def _verdict(self, case: _Case, claim: Claim, is_safe: bool) -> Verdict:
+    def _verdict(self, case: ItemReading, claim: Claim, is_safe: bool) -> Verdict:
         """Return what *claim* says, in the words of items: one without an identity does not come again."""
         verdict = verdict_of(case.posting._replace(is_short=False), claim)
-        is_short = case.reading.fingerprint is None
-        if not case.reading.has_identity and claim.former is not None:
+        is_short = case.posting.is_short
+        if not case.has_identity and claim.former is not None:
             if claim.original is not None:
                 verdict = replace(verdict, status=Status.NEAR_DUPLICATE, distance=claim.distance, reason=None)
             elif is_safe:
                 verdict = replace(
                     verdict,
                     status=Status.NEAR_DUPLICATE,
-                    duplicate_of=case.reading.label,
+                    duplicate_of=case.posting.url,
                     similarity=1.0,
                     reason=None,
                     is_exact=True,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from itemadapter import ItemAdapter
 
@@ -14,7 +13,7 @@ from scrapy_simhash.judge.rule import rule_of
 from scrapy_simhash.page.features import features, shingle_counts
 from scrapy_simhash.page.fingerprint import Fingerprint, digest, fold, number, occurrences, sketch
 from scrapy_simhash.page.text import plain_text
-from scrapy_simhash.store import Header
+from scrapy_simhash.store import Header, Posting
 
 #: Name of the way from item to bits, without what the settings add: see ``item_header``.
 SCHEME = "items-1"
@@ -28,29 +27,24 @@ LONGEST_LABEL = 200
 _NO_LANGUAGE = "zxx"
 
 
-@dataclass(frozen=True, slots=True)
-class ItemReading:
+class ItemReading(NamedTuple):
     """What is left of an item when it has been read."""
 
-    key: bytes
-    """Which item it is: 16 bytes of its SIMHASH_ITEM_KEY, or without one of all that it says."""
+    posting: Posting
+    """What its store is asked. Its key is 16 bytes of its SIMHASH_ITEM_KEY, or without one of all that it says; its
+    URL is what to call it: the value of its key, else its field ``url``, else how its text begins. Items with the
+    same ``text_hash`` say the same, white space and markup apart; of one with ``is_short`` only that is compared."""
     has_identity: bool
     """Whether it has a SIMHASH_ITEM_KEY."""
-    label: str
-    """What to call it: the value of its key, else its field ``url``, else how its text begins."""
-    fingerprint: Fingerprint | None
-    """None when the chosen fields are too short."""
-    text_hash: int
-    """64-bit hash of the chosen fields: items with the same hash say the same, white space and markup apart."""
 
 
 class ItemFingerprinter:
     """Turns items into fingerprints, by the settings of a crawl.
 
     >>> fingerprinter = ItemFingerprinter(Config(item_fields=("name", "price")))
-    >>> a, b = (fingerprinter.read({"name": "Kettle", "price": price}) for price in (19, 21))
-    >>> a.fingerprint, a.text_hash == b.text_hash, fingerprinter.read({"price": ""})
-    (None, False, None)
+    >>> a, b = (fingerprinter.read({"name": "Kettle", "price": price}).posting for price in (19, 21))
+    >>> a.is_short, a.text_hash == b.text_hash, fingerprinter.read({"price": ""})
+    (True, False, None)
     """
 
     def __init__(self, config: Config) -> None:
@@ -58,8 +52,8 @@ class ItemFingerprinter:
         self._has_sketches = rule_of(config).compares_sketches
         self._weights = dict(sorted(config.item_fields))
 
-    def read(self, item: Any) -> ItemReading | None:
-        """Return what is compared of *item*, None if its chosen fields say nothing.
+    def read(self, item: Any, seen: int = 0) -> ItemReading | None:
+        """Return what is compared of *item*, which came at *seen*; None if its chosen fields say nothing.
 
         Raises TypeError for what is no item, and TooLarge.
         """
@@ -74,7 +68,17 @@ class ItemFingerprinter:
         # What an item says in three words is no earlier version of what it says in a thousand.
         size = "short" if fingerprint is None else "long"
         key = digest(f"{size} {label}") + digest(f"{own} {size}" if own else whole)
-        return ItemReading(key, bool(own), _shortened(label), fingerprint, number(whole))
+        text_hash = number(whole)
+        posting = Posting(
+            key,
+            _shortened(label),
+            "",
+            fingerprint or Fingerprint(text_hash),
+            is_short=fingerprint is None,
+            text_hash=text_hash,
+            seen=seen,
+        )
+        return ItemReading(posting, bool(own))
 
     def _fingerprint(self, texts: dict[str, str]) -> Fingerprint | None:
         """Return the fingerprint of fields that have at least ``min_shingles`` distinct shingles together."""

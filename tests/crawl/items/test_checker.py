@@ -12,7 +12,8 @@ import pytest
 
 from scrapy_simhash import NearDuplicateDetector, Reason, Status
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.items import ItemChecker, Ruling, item_header
+from scrapy_simhash.crawl.items.checker import ItemChecker, Ruling
+from scrapy_simhash.crawl.items.fingerprint import item_header
 from scrapy_simhash.store import Claim, MemoryStore, Posting, Store
 from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.waiting import finished
