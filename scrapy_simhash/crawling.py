@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from scrapy.exceptions import NotConfigured
 from scrapy.http.request import NO_CALLBACK
 from scrapy.spidermiddlewares.depth import DepthMiddleware
 from scrapy.utils.misc import load_object
 
 from scrapy_simhash import names
+from scrapy_simhash.config import Config
 from scrapy_simhash.judge.hints import Hints, protections, read_hints
 from scrapy_simhash.judge.policy import NOTHING, Decision
 from scrapy_simhash.verdict import Status, Verdict
@@ -32,6 +34,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+
+def config_of(settings: BaseSettings) -> Config:
+    """Return what *settings* say of the plugin. Raises SettingError, and NotConfigured if it is switched off."""
+    config = Config.from_settings(settings)
+    if not config.enabled:
+        raise NotConfigured("SIMHASH_ENABLED is off")
+    return config
 
 
 def is_crawl(crawler: Crawler) -> bool:
@@ -74,7 +84,7 @@ class Once:
     """Logs what may come with every page: of each kind the first record aloud, further ones quietly or not at all."""
 
     def __init__(self, crawler: Crawler, logger: logging.Logger, stat: str = "") -> None:
-        """*stat* is where whoever handles exceptions counts them."""
+        """*stat* is where exceptions are counted."""
         self._crawler = crawler
         self._logger = logger
         self._stat = stat
@@ -99,7 +109,8 @@ class Once:
         )
 
     def tell(self, message: str, about: object) -> None:
-        """Warn of an exception: *message* names what it is *about* as ``%(about)s``; call it in its handler."""
+        """Count and log an exception: *message* names what it is *about* as ``%(about)s``; call it in its handler."""
+        stats_of(self._crawler).inc_value(self._stat)
         self.warn(
             "exception",
             f"{message}. Further failures are logged at level DEBUG and counted in the stat %(stat)s",
@@ -244,8 +255,8 @@ class Observers:
     """Those of one crawl. What a hook raises is counted and logged, and stops neither the next one nor the crawl."""
 
     def __init__(self, crawler: Crawler, observers: Sequence[Observer]) -> None:
-        self._stats = stats_of(crawler)
-        self._once = Once(crawler, logger, names.ERRORS_ACTION)
+        #: Counts and logs what went wrong; to be called where the exception is handled.
+        self.give_up = Once(crawler, logger, names.ERRORS_ACTION).tell
         self._observers = observers
 
     def hooks(self, name: str) -> tuple[Callable[..., Any], ...]:
@@ -256,13 +267,15 @@ class Observers:
             if getattr(type(observer), name) is not getattr(Observer, name)
         )
 
-    def tell(self, name: str, *arguments: object) -> None:
-        """Call the hook *name* of those that have it, for what does not come with every page."""
+    def tell(self, name: str, *arguments: object) -> list[Any]:
+        """Call the hook *name* of those that have it, for what does not come with every page; return the answers."""
+        answers = []
         for hook in self.hooks(name):
             try:
-                hook(*arguments)
+                answers.append(hook(*arguments))
             except Exception:
                 self.give_up(f"Error in {name} of %(about)s", arguments[0])
+        return answers
 
     async def finish(self) -> None:
         """Have all of them give the store what it has not got yet."""
@@ -271,11 +284,6 @@ class Observers:
                 await hook()
             except Exception:
                 self.give_up("Error in finish of %(about)s", "the crawl")
-
-    def give_up(self, message: str, about: object) -> None:
-        """Count and log what went wrong, see `Once.tell`; call it where the exception is handled."""
-        self._stats.inc_value(names.ERRORS_ACTION)
-        self._once.tell(message, about)
 
 
 def key_of(crawler: Crawler) -> Callable[[Request], bytes]:

@@ -7,12 +7,13 @@ import logging
 import pytest
 
 from scrapy_simhash.crawling import Once
-from tests.stand_in import stand_in
+from tests.stand_in import simhash_stats, stand_in
 
 
 def test_the_first_is_a_warning_and_each_has_its_traceback(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    faults = Once(stand_in(), logging.getLogger("scrapy_simhash.someone"), "simhash/errors/compare")
+    crawler = stand_in()
+    faults = Once(crawler, logging.getLogger("scrapy_simhash.someone"), "simhash/errors/compare")
     for page in ("100%", "second"):
         try:
             raise OSError(page)
@@ -24,3 +25,4 @@ def test_the_first_is_a_warning_and_each_has_its_traceback(caplog: pytest.LogCap
     further = "Further failures are logged at level DEBUG and counted in the stat simhash/errors/compare"
     assert first.getMessage() == f"Could not read 100%: it goes on. {further}"
     assert [record.exc_info and str(record.exc_info[1]) for record in caplog.records] == ["100%", "second"]
+    assert simhash_stats(crawler) == {"errors/compare": 2}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
-from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.downloader_middleware import SimhashDownloaderMiddleware
 from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
 from scrapy_simhash.crawl.store_session import told_in_a_sentence
+from scrapy_simhash.crawling import config_of
 
 #: On the engine's side of every built-in downloader middleware: only final responses arrive, decompressed,
 #: after retries and redirects, and the response seen is the very object that the spider gets.
@@ -35,31 +34,23 @@ class Addon:
         """Called by Scrapy before the crawler is built; raises SettingError, which stops the crawl."""
         told_in_a_sentence()
         # The middlewares check as well, but Scrapy 2.13 buries what they raise under an error of its own.
-        config = Config.from_settings(settings)
-        if not config.enabled:
-            raise NotConfigured("SIMHASH_ENABLED is off")
-        settings.setdefault_in_component_priority_dict(
-            "DOWNLOADER_MIDDLEWARES", SimhashDownloaderMiddleware, DOWNLOADER_MIDDLEWARE_ORDER
-        )
-        settings.setdefault_in_component_priority_dict(
-            "SPIDER_MIDDLEWARES", SimhashSpiderMiddleware, SPIDER_MIDDLEWARE_ORDER
-        )
+        config = config_of(settings)
+        components: list[tuple[str, type, int]] = [
+            ("DOWNLOADER_MIDDLEWARES", SimhashDownloaderMiddleware, DOWNLOADER_MIDDLEWARE_ORDER),
+            ("SPIDER_MIDDLEWARES", SimhashSpiderMiddleware, SPIDER_MIDDLEWARE_ORDER),
+        ]
         # What is off is not imported.
         if config.conditional or config.recrawl:
-            from scrapy_simhash.observers.recrawl.recrawling import SimhashValidatorsMiddleware
+            from scrapy_simhash.observers.recrawl.recrawling import SimhashValidatorsMiddleware as Validators
 
-            settings.setdefault_in_component_priority_dict(
-                "DOWNLOADER_MIDDLEWARES", SimhashValidatorsMiddleware, VALIDATORS_MIDDLEWARE_ORDER
-            )
+            components.append(("DOWNLOADER_MIDDLEWARES", Validators, VALIDATORS_MIDDLEWARE_ORDER))
         if config.conditional or config.recrawl or config.changes is not None:
             from scrapy_simhash.observers.links import SimhashLinksMiddleware
 
-            settings.setdefault_in_component_priority_dict(
-                "SPIDER_MIDDLEWARES", SimhashLinksMiddleware, LINKS_MIDDLEWARE_ORDER
-            )
+            components.append(("SPIDER_MIDDLEWARES", SimhashLinksMiddleware, LINKS_MIDDLEWARE_ORDER))
         if config.item_fields:
             from scrapy_simhash.crawl.item_pipeline import SimhashItemPipeline
 
-            settings.setdefault_in_component_priority_dict(
-                "ITEM_PIPELINES", SimhashItemPipeline, ITEM_PIPELINE_ORDER
-            )
+            components.append(("ITEM_PIPELINES", SimhashItemPipeline, ITEM_PIPELINE_ORDER))
+        for setting, component, order in components:
+            settings.setdefault_in_component_priority_dict(setting, component, order)

@@ -46,7 +46,9 @@ class Consequences:
         self._increase, self._set = stats_of(crawler).inc_value, stats_of(crawler).set_value
         self._config = session.detector.config
         self._fingerprinter = session.detector.fingerprinter
-        self.slow_pages = SlowPages(crawler)
+        # The longest that a page took, and that page, if it was slow.
+        self._longest = BUDGET
+        self._slowest: str | None = None
         self._is_crawl = is_crawl(crawler)
         self._policy = Policy(self._config)
         self._requested = RequestedActions(crawler, self._config)
@@ -105,7 +107,7 @@ class Consequences:
                 if page.decision is not NOTHING and page.decision.loses_items:
                     self._session.unsettle(page.key)
             if page.since is not None and (seconds := perf_counter() - page.since) > BUDGET:
-                self.slow_pages.note(response.url, seconds)
+                self._note_slow(response.url, seconds)
         except Exception:
             self._observers.give_up(LATE_ERROR, response)
         return response
@@ -181,6 +183,31 @@ class Consequences:
             spider=self._crawler.spider,
         )
 
+    def _note_slow(self, url: str, seconds: float) -> None:
+        """Take note of a page that took *seconds* of the loop's time, more than `BUDGET`.
+
+        Waits and Scrapy's parse are none of it.
+        """
+        self._increase(names.STAT_SLOW_PAGES)
+        if seconds > self._longest:
+            self._longest, self._slowest = seconds, url
+
+    def spider_closed(self, spider: Spider) -> None:
+        """Log the slowest page, if any was slow."""
+        if self._slowest is not None:
+            logger.info(
+                "Pages that took more than %(budget)d ms of the event loop: %(pages)d (stat %(stat)s); the slowest"
+                " took %(longest)d ms: %(url)s",
+                {
+                    "budget": BUDGET * 1000,
+                    "pages": stats_of(self._crawler).get_value(names.STAT_SLOW_PAGES),
+                    "stat": names.STAT_SLOW_PAGES,
+                    "longest": self._longest * 1000,
+                    "url": self._slowest,
+                },
+                extra={"spider": spider},
+            )
+
 
 #: Said of what goes wrong once it is decided what is done about a page.
 LATE_ERROR = "Error while counting, reporting or announcing the result of %(about)s"
@@ -188,41 +215,6 @@ LATE_ERROR = "Error while counting, reporting or announcing the result of %(abou
 
 #: Seconds that the work on one page may take.
 BUDGET = 0.05
-
-
-class SlowPages:
-    """Counts the pages above `BUDGET`, and remembers the slowest."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._stats = stats_of(crawler)
-        self._longest = BUDGET
-        self._slowest: str | None = None
-
-    def note(self, url: str, seconds: float) -> None:
-        """Take note of a page that took *seconds* of the loop's time, more than `BUDGET`.
-
-        Waits and Scrapy's parse are none of it.
-        """
-        self._stats.inc_value(names.STAT_SLOW_PAGES)
-        if seconds > self._longest:
-            self._longest, self._slowest = seconds, url
-
-    def spider_closed(self, spider: Spider) -> None:
-        """Log the slowest page, if any was slow."""
-        if self._slowest is None:
-            return
-        logger.info(
-            "Pages that took more than %(budget)d ms of the event loop: %(pages)d (stat %(stat)s); the slowest took"
-            " %(longest)d ms: %(url)s",
-            {
-                "budget": BUDGET * 1000,
-                "pages": self._stats.get_value(names.STAT_SLOW_PAGES),
-                "stat": names.STAT_SLOW_PAGES,
-                "longest": self._longest * 1000,
-                "url": self._slowest,
-            },
-            extra={"spider": spider},
-        )
 
 
 def _with_evidence(page: JudgedPage) -> Verdict:

@@ -33,7 +33,9 @@ def count_verdict(increase: Callable[[str], None], verdict: Verdict) -> None:
         increase(f"{names.STAT_SKIPPED}/{verdict.reason.value}")
         return
     if verdict.status is Status.UNKNOWN:
-        increase(names.ERRORS_COMPARE if verdict.reason is None else names.ERRORS_STORE)
+        # Any other error was counted when it was handled.
+        if verdict.reason is Reason.STORE:
+            increase(names.ERRORS_STORE)
         return
     increase(names.STAT_PROCESSED)
     increase(_STAT_OF[verdict.status])

@@ -13,12 +13,12 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from scrapy import signals
-from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import kernel, names
-from scrapy_simhash.config import ACTION_SETTINGS, Config, unknown_settings, unused_settings
+from scrapy_simhash.config import ACTION_SETTINGS, unknown_settings, unused_settings
 from scrapy_simhash.crawl.consequences import Consequences, observers_of
 from scrapy_simhash.crawl.counts import summary_of_pages
 from scrapy_simhash.crawl.drops import advice_of
@@ -30,6 +30,7 @@ from scrapy_simhash.crawling import (
     Observers,
     Once,
     asked_without_us,
+    config_of,
     is_crawl,
     key_of,
     language_of,
@@ -82,9 +83,7 @@ class SimhashDownloaderMiddleware:
     """Compares each response with earlier pages before the spider gets it. Drops no response, and changes none."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self.config = Config.from_settings(crawler.settings)
-        if not self.config.enabled:
-            raise NotConfigured("SIMHASH_ENABLED is off")
+        self.config = config_of(crawler.settings)
         for sentence in unknown_settings(crawler.settings).values():
             logger.warning("%s", sentence)
         self.crawler = crawler
@@ -102,7 +101,6 @@ class SimhashDownloaderMiddleware:
         self._consequences = Consequences(crawler, self._session, self._observers)
         self._key_of = key_of(crawler)
         self._is_remote = self.detector.store.is_remote
-        # Counted with the verdict.
         self._once = Once(crawler, logger, names.ERRORS_COMPARE)
         self._screens = self._observers.hooks("screen")
         self._without_page = self._observers.hooks("without_page")
@@ -232,7 +230,7 @@ class SimhashDownloaderMiddleware:
                 {"command": command},
                 extra={"spider": spider},
             )
-        self._consequences.slow_pages.spider_closed(spider)
+        self._consequences.spider_closed(spider)
 
     def outcome_lost(self, response: Response | None) -> None:
         """Tell the store that a callback or a pipeline failed: the next crawl delivers the page."""

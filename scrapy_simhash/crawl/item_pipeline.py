@@ -11,7 +11,6 @@ from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
 
 from scrapy_simhash import names
-from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.counts import summary_of_items
 from scrapy_simhash.crawl.drops import NearDuplicatePageItem, UnchangedPageItem
 from scrapy_simhash.crawl.items.checker import InFlight, ItemChecker, Ruling
@@ -19,7 +18,7 @@ from scrapy_simhash.crawl.items.fingerprint import item_header
 from scrapy_simhash.crawl.marks import ItemMarks
 from scrapy_simhash.crawl.store_factory import ITEMS
 from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
-from scrapy_simhash.crawling import NO_MORE, Once, counted, stats_of
+from scrapy_simhash.crawling import NO_MORE, Once, config_of, counted, stats_of
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.signals import near_duplicate_item_found
 from scrapy_simhash.verdict import Status, Verdict
@@ -49,9 +48,7 @@ class SimhashItemPipeline:
     """Compares items by ``SIMHASH_ITEM_FIELDS``, and marks or drops those that repeat an earlier item."""
 
     def __init__(self, crawler: Crawler) -> None:
-        config = Config.from_settings(crawler.settings)
-        if not config.enabled:
-            raise NotConfigured("SIMHASH_ENABLED is off")
+        config = config_of(crawler.settings)
         if not config.item_fields:
             raise NotConfigured("SIMHASH_ITEM_FIELDS is not set")
         # The text of a field does not depend on the site it was found on; and no item is dropped as a revisit.
@@ -65,11 +62,7 @@ class SimhashItemPipeline:
         )
         self._in_flight = InFlight()
         self._once = Once(crawler, logger, names.ITEMS_ERRORS)
-        self._marks = (
-            ItemMarks(crawler, config.item_mark, "SIMHASH_ITEM_MARK")
-            if config.item_mark is not None
-            else None
-        )
+        self._marks = ItemMarks(crawler, config.item_mark, "SIMHASH_ITEM_MARK")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -159,7 +152,7 @@ class SimhashItemPipeline:
         verdict = ruling.verdict
         self._count(_STAT_OF[verdict.status])
         if verdict.status is Status.SKIPPED:
-            self._mark(item, None)
+            self._marks.write(item, None)
             return item
         self._session.answered()
         if verdict.is_exact and verdict.status is Status.NEAR_DUPLICATE:
@@ -171,12 +164,8 @@ class SimhashItemPipeline:
             raise NearDuplicateItem(verdict, "DEBUG")
         if ruling.key is not None:
             self._in_flight.add(item, ruling.key)
-        self._mark(item, None if verdict.status is Status.NEW else verdict.to_dict())
+        self._marks.write(item, None if verdict.status is Status.NEW else verdict.to_dict())
         return item
-
-    def _mark(self, item: Any, mark: dict[str, Any] | None) -> None:
-        if self._marks is not None:
-            self._marks.write(item, mark)
 
     def _announce(self, verdict: Verdict, item: Any) -> None:
         # Scrapy logs each item that is dropped.
@@ -195,14 +184,13 @@ class SimhashItemPipeline:
         if isinstance(error, StoreError):
             self._session.failed(error)
             self._count(names.ITEMS_ERRORS)
-            self._mark(item, None)
+            self._marks.write(item, None)
             # It may have been stored all the same: then it matters if a later pipeline loses it.
             with suppress(Exception):
                 key = self._checker.key_of(item)
                 if key is not None:
                     self._in_flight.add(item, key)
             return
-        self._count(names.ITEMS_ERRORS)
         self._once.tell(
             "Error while comparing an item (%(about)s) with earlier items: the item is kept, unmarked",
             type(item).__qualname__,

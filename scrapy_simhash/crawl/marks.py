@@ -70,8 +70,8 @@ class ItemMarks:
     An item that cannot be marked goes on without: counted, and each reason is warned of once per crawl.
     """
 
-    def __init__(self, crawler: Crawler, field: str, setting: str) -> None:
-        """*setting* is the one that names *field*."""
+    def __init__(self, crawler: Crawler, field: str | None, setting: str) -> None:
+        """*setting* is the one that names *field*; if it names none, nothing is written."""
         self._crawler = crawler
         self._field = field
         self._setting = setting
@@ -83,6 +83,8 @@ class ItemMarks:
         Scrapy's CSV feeds take their columns from the first item: without the field it would cost all others theirs.
         The field is written if it is missing, None, an empty dictionary (the default of a class), or has a mark.
         """
+        if self._field is None:
+            return
         try:
             adapter = ItemAdapter(item)
             if self._field in iter(adapter):  # to look it up would add it to a defaultdict

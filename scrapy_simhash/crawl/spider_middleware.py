@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
-from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
-from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.drops import Drops, NearDuplicate
 from scrapy_simhash.crawl.marks import ItemMarks, erase_result, note_parent, result_of
-from scrapy_simhash.crawling import asks_again
+from scrapy_simhash.crawling import asks_again, config_of
 from scrapy_simhash.verdict import Status
 
 if TYPE_CHECKING:
@@ -29,16 +27,11 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        config = Config.from_settings(crawler.settings)
-        if not config.enabled:
-            raise NotConfigured("SIMHASH_ENABLED is off")
+        config = config_of(crawler.settings)
         self._drops = Drops(crawler, config)
         self._notes_parents = config.url_rules != "off"
-        self._item_marks = (
-            ItemMarks(crawler, config.item_field, "SIMHASH_ITEM_FIELD")
-            if config.item_field is not None
-            else None
-        )
+        self._marks_items = config.item_field is not None
+        self._item_marks = ItemMarks(crawler, config.item_field, "SIMHASH_ITEM_FIELD")
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
@@ -66,7 +59,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         async for one in result:
             if isinstance(one, Request):
                 one = self.get_processed_request(one, response)
-            elif self._item_marks is not None or (isinstance(found, dict) and found.get("action")):
+            elif self._marks_items or (isinstance(found, dict) and found.get("action")):
                 one = self.get_processed_item(one, response)
             if one is not None:
                 yield one
@@ -79,8 +72,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         if response is not None and _action_on(response) in _WITHOUT_ITEMS:
             self._drops.item(item, response)
             return None
-        if self._item_marks is not None:
-            self._item_marks.write(item, _mark(response))
+        self._item_marks.write(item, _mark(response))
         return item
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:

@@ -32,18 +32,13 @@ class SimhashLinksMiddleware(BaseSpiderMiddleware):
         observers = shared(crawler, Observers)
         if observers is None:
             raise NotConfigured
-        self._started, self._readers = observers.hooks("started"), observers.hooks("reader_of")
-        if not self._started and not self._readers:
+        if not observers.hooks("started") and not observers.hooks("reader_of"):
             raise NotConfigured
-        self._give_up = observers.give_up
+        self._observers = observers
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request:
         """Return *request*, shown as one that came from no page: it is called for start requests."""
-        for started in self._started:
-            try:
-                started(request)
-            except Exception:
-                self._give_up("Error in started of %(about)s", request)
+        self._observers.tell("started", request)
         return request
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
@@ -68,14 +63,8 @@ class SimhashLinksMiddleware(BaseSpiderMiddleware):
     @contextmanager
     def _reading(self, response: Response | None) -> Iterator[Callable[[Any], None]]:
         """Yield what is called with all that a callback yields, and tell at the end whether that was all."""
-        readers: list[Reader] = []
-        for reader_of in self._readers if response is not None else ():
-            try:
-                reader = reader_of(response)
-            except Exception:
-                self._give_up("Error in reader_of of %(about)s", response)
-            else:
-                readers += [] if reader is None else [reader]
+        found = [] if response is None else self._observers.tell("reader_of", response)
+        readers: list[Reader] = [reader for reader in found if reader is not None]
         is_complete = False
 
         def note(one: Any) -> None:
@@ -84,7 +73,7 @@ class SimhashLinksMiddleware(BaseSpiderMiddleware):
                     try:
                         take(one)
                     except Exception:
-                        self._give_up("Error while noting %(about)s", one)
+                        self._observers.give_up("Error while noting %(about)s", one)
 
         try:
             yield note
@@ -94,4 +83,4 @@ class SimhashLinksMiddleware(BaseSpiderMiddleware):
                 try:
                     end(is_complete)
                 except Exception:
-                    self._give_up("Error while noting what %(about)s leads to", response)
+                    self._observers.give_up("Error while noting what %(about)s leads to", response)

@@ -21,7 +21,7 @@ from time import monotonic, thread_time
 from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash import names
-from scrapy_simhash.crawling import Observer, Once, stats_of
+from scrapy_simhash.crawling import Observer, Once
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.observers.report import line_of
 from scrapy_simhash.view.frame import ascii_lines
@@ -106,7 +106,8 @@ class _View:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._once = Once(crawler, logger, names.ERRORS_ACTION)
+        #: Counts and logs what went wrong; to be called where the exception is handled.
+        self.give_up = Once(crawler, logger, names.ERRORS_ACTION).tell
         self._overview = Overview(LIVE)
         self._waiting: list[Mapping[str, Any]] = []
         self._lock = Lock()
@@ -127,11 +128,6 @@ class _View:
                 self._overview.add(line)
             except Exception:
                 self.give_up("Error while counting %(about)s for SIMHASH_LIVE", line.get("url"))
-
-    def give_up(self, message: str, about: object) -> None:
-        """Count and log what went wrong; call it where the exception is handled."""
-        stats_of(self._crawler).inc_value(names.ERRORS_ACTION)
-        self._once.tell(message, about)
 
     @property
     def _taken(self) -> int:

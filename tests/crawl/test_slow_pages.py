@@ -15,7 +15,7 @@ from scrapy.http import HtmlResponse
 
 from scrapy_simhash import SimhashDownloaderMiddleware, names
 from scrapy_simhash.crawl import consequences, downloader_middleware
-from scrapy_simhash.crawl.consequences import BUDGET, SlowPages
+from scrapy_simhash.crawl.consequences import BUDGET
 from tests.crawls.site import article, edited
 from tests.stand_in import read_in_threads, stand_in
 
@@ -104,11 +104,11 @@ def test_the_slowest_is_named_at_the_end(caplog: pytest.LogCaptureFixture) -> No
     crawler = stand_in()
     spider = Spider("stand-in")
     with caplog.at_level(logging.INFO):
-        subject = SlowPages(crawler)
+        subject = SimhashDownloaderMiddleware.from_crawler(crawler)._consequences
         subject.spider_closed(spider)
         assert caplog.messages == []
         for path, seconds in (("a", 0.06), ("b", 1.5), ("c", 0.07)):
-            subject.note(URL + path, seconds)
+            subject._note_slow(URL + path, seconds)
         subject.spider_closed(spider)
     assert caplog.messages == [
         "Pages that took more than 50 ms of the event loop: 3 (stat simhash/slow_pages); the slowest took 1500 ms:"

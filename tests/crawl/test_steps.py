@@ -21,7 +21,7 @@ from scrapy.utils.request import RequestFingerprinter
 
 from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, SimhashDownloaderMiddleware
 from scrapy_simhash.crawl import consequences, downloader_middleware
-from scrapy_simhash.crawl.consequences import SlowPages
+from scrapy_simhash.crawl.consequences import Consequences
 from scrapy_simhash.crawl.requested_action import RequestedActions
 from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.crawling import Depths, JudgedPage
@@ -62,7 +62,7 @@ STEPS: list[tuple[Any, str]] = [
     (Recrawling, "judged"),
     (SignalManager, "send_catch_log"),
     (StoreSession, "unsettle"),
-    (SlowPages, "note"),
+    (Consequences, "_note_slow"),
     (SkippingUrlRuleGuard, "outcome_lost"),
     (ChangeReporter, "failed"),
     (ClusterReporter, "spider_closed"),

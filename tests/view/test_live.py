@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from scrapy_simhash import SettingError, Status, Verdict
+from scrapy_simhash import SettingError, Status, Verdict, crawling
 from scrapy_simhash.view import live, overview_page
 from scrapy_simhash.view.live import LiveView
 from tests.browser import Reader
@@ -128,7 +128,7 @@ def test_an_error_while_counting_is_told_once_and_costs_nothing(
 ) -> None:
     counts: dict[str, int] = {}
     stats = SimpleNamespace(inc_value=lambda name: counts.update({name: counts.get(name, 0) + 1}))
-    monkeypatch.setattr(live, "stats_of", lambda _: stats)
+    monkeypatch.setattr(crawling, "stats_of", lambda _: stats)
     view.write({"url": SITE})
     view.write({"url": SITE})
     note(view, 0)
@@ -142,7 +142,7 @@ def test_an_error_while_writing_is_told_to_the_browser_and_counted(
     view: LiveView, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     counted: list[str] = []
-    monkeypatch.setattr(live, "stats_of", lambda _: SimpleNamespace(inc_value=counted.append))
+    monkeypatch.setattr(crawling, "stats_of", lambda _: SimpleNamespace(inc_value=counted.append))
     monkeypatch.setattr(view._view, "html", lambda: 1 / 0)
     assert asked(view)[0] == 500
     assert counted == ["simhash/errors/action"]

@@ -70,7 +70,7 @@ class ChangeReporter(Observer):
         self._config = fingerprinter.config
         self._fingerprinter = fingerprinter
         self._stats = stats_of(crawler)
-        self._once = Once(crawler, logger, names.ERRORS_CHANGES)
+        self._failed = Once(crawler, logger, names.ERRORS_CHANGES).tell
         self._feed = Feed(own_path(template, crawler, "SIMHASH_CHANGES"))
         self._register = register
         self._book: ChangeBook | None = None
@@ -237,11 +237,6 @@ class ChangeReporter(Observer):
         except Exception:
             self._failed("Error while noting changes of %(about)s", about)
             return None
-
-    def _failed(self, message: str, about: object) -> None:
-        """Log what went wrong; call it where the exception is handled."""
-        self._stats.inc_value(names.ERRORS_CHANGES)
-        self._once.tell(message, about)
 
 
 def _former_run(file: Path | None) -> tuple[int | None, int | None]:

@@ -18,6 +18,7 @@ import logging
 import random
 import time
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
@@ -76,27 +77,25 @@ logger = logging.getLogger(__name__)
 _NO_ETAG, _LONG_AGO = b'"no-page-has-this"', b"Thu, 01 Jan 1970 00:00:01 GMT"
 
 
+@dataclass(slots=True)
 class _Way:
     """What is known of one request on its way."""
 
-    __slots__ = ("asked_with", "is_check", "is_uncached", "key", "known", "pending", "purpose", "taken")
-
-    def __init__(self, key: bytes, purpose: Purpose | None, is_check: bool) -> None:
-        self.key = key
-        #: As it is before other middlewares write into the meta; None if the callback is no method of the spider.
-        self.purpose = purpose
-        #: Whether its page is fetched in full to see whether a 304 was right.
-        self.is_check = is_check
-        #: Of the latest visit; None at the first, and for a page that was gone.
-        self.known: Known | None = None
-        #: The ETag and the date that were sent, empty for none; None if nothing was.
-        self.asked_with: tuple[bytes, bytes] | None = None
-        #: Whether its response was hidden from the HTTP cache.
-        self.is_uncached = False
-        #: What is to be kept when the callback has yielded all.
-        self.pending: Answer | None = None
-        #: What it has yielded so far; None if that cannot be kept.
-        self.taken: list[dict[str, Any]] | None = []
+    key: bytes
+    purpose: Purpose | None
+    """As it is before other middlewares write into the meta; None if the callback is no method of the spider."""
+    is_check: bool
+    """Whether its page is fetched in full to see whether a 304 was right."""
+    known: Known | None = None
+    """Of the latest visit; None at the first, and for a page that was gone."""
+    was_asked: bool = False
+    """Whether validators were sent."""
+    is_uncached: bool = False
+    """Whether its response was hidden from the HTTP cache."""
+    pending: Answer | None = None
+    """What is to be kept when the callback has yielded all."""
+    taken: list[dict[str, Any]] | None = field(default_factory=list)
+    """What it has yielded so far; None if that cannot be kept."""
 
 
 class Recrawling(Observer):
@@ -176,13 +175,13 @@ class Recrawling(Observer):
         if modified:
             headers[b"If-Modified-Since"] = modified
         if etag or modified:
-            way.asked_with = etag, modified
+            way.was_asked = True
             self._stats.inc_value(names.STAT_CONDITIONAL_SENT, 0 if way.is_check else 1)
 
     def hear(self, request: Request, response: Response | None) -> None:
         """Take the validators off a request, which may be sent elsewhere next; mark a 304 that they have brought."""
         way = self._ways.get(request)
-        if way is None or way.asked_with is None:
+        if way is None or not way.was_asked:
             return
         for name in VALIDATORS:
             request.headers.pop(name, None)
@@ -244,7 +243,7 @@ class Recrawling(Observer):
             self._stats.inc_value(names.STAT_CONDITIONAL_WRONG)
             self._hosts.lower(request.url, Trust.LIED)
         former = (Answer(0, now), None) if known is None else (known.answer, known.text_hash)
-        was_asked = way.asked_with is not None and not way.is_check
+        was_asked = way.was_asked and not way.is_check
         self._hosts.came_in_full(request.url, etag, modified, text_hash, former, was_asked)
         use = self._use(way, text_hash)
         if use is None:
@@ -369,8 +368,7 @@ class Recrawling(Observer):
         request.meta["handle_httpstatus_list"] = [304]
 
     def _failed(self, about: object) -> None:
-        """Log what went wrong; call it where the exception is handled."""
-        self._stats.inc_value(names.ERRORS_ACTION)
+        """Count and log what went wrong; call it where the exception is handled."""
         self._once.tell("Error in a conditional request for %(about)s: it is fetched in full", about)
 
 

@@ -219,13 +219,9 @@ class TrustedHosts:
                 self._news.setdefault(site, host)
                 raise
 
-    def lost(self) -> list[tuple[str, Host]]:
-        """Return the hosts of which pages are fetched in full, or by date alone."""
-        return [(site, host) for site, host in self._hosts.items() if host.trust is not Trust.FULL]
-
     def spider_closed(self, spider: Spider) -> None:
         """Log which hosts are not trusted."""
-        lost = self.lost()
+        lost = [(site, host) for site, host in self._hosts.items() if host.trust is not Trust.FULL]
         warn = partial(logger.warning, extra={"spider": spider})
         for site, host in lost[:MOST_TOLD]:
             why = _WHY[host.trust]

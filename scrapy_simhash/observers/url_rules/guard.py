@@ -368,8 +368,7 @@ class UrlRuleGuard(Observer):
             engine.crawl(request.replace(dont_filter=True, meta=meta))
 
     def _failed(self, about: object) -> None:
-        """Log what went wrong; call it where the exception is handled."""
-        stats_of(self._crawler).inc_value(names.ERRORS_ACTION)
+        """Count and log what went wrong; call it where the exception is handled."""
         self._once.tell("Error while applying URL rules to %(about)s: it is kept", about)
 
 

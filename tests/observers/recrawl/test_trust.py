@@ -89,7 +89,9 @@ def test_pages_that_change_under_their_etags_are_seen(hosts: TrustedHosts) -> No
 def test_less_is_not_found_of_a_host_that_has_lied(hosts: TrustedHosts) -> None:
     hosts.lower("https://a/1", Trust.LIED)
     hosts.lower("https://a/2", Trust.DATES)
-    assert [(site, host.trust, host.url) for site, host in hosts.lost()] == [("a", Trust.LIED, "https://a/1")]
+    assert [(site, host.trust, host.url) for site, host in hosts._hosts.items()] == [
+        ("a", Trust.LIED, "https://a/1")
+    ]
 
 
 def test_the_first_answers_of_304_are_checked_more_often_than_later_ones(hosts: TrustedHosts) -> None:
