@@ -57,6 +57,7 @@ class Consequences:
         self._observers = observers
         self._found = observers.hooks("found")
         self._judged = observers.hooks("judged")
+        self._judged_copy = *self._judged, self._announce
 
     def follow(self, page: JudgedPage, *, decides: bool = True) -> Response:
         """Do all that follows from the verdict on *page*, note in it what is done about it, and return its response.
@@ -79,7 +80,7 @@ class Consequences:
             self._observers.give_up(
                 "Error while choosing an action for %(about)s: the page is kept", response
             )
-        judging = self._judged
+        told = self._judged if page.verdict.duplicate_of is None else self._judged_copy
         try:
             verdict, decision = page.verdict, page.decision
             write_result(verdict, decision, request)
@@ -90,17 +91,12 @@ class Consequences:
             self._observers.give_up(LATE_ERROR, response)
             # The spider middleware does what the meta says, and so it is told to nobody else.
             if names.META_RESULT not in meta:
-                page.decision, judging = NOTHING, ()
-        for judged in judging:
+                page.decision, told = NOTHING, ()
+        for tell in told:
             try:
-                judged(page)
+                tell(page)
             except Exception:
                 self._observers.give_up(LATE_ERROR, response)
-        try:
-            if page.verdict.duplicate_of is not None and names.META_RESULT in meta:
-                self._announce(page)
-        except Exception:
-            self._observers.give_up(LATE_ERROR, response)
         try:
             if page.key is not None and page.verdict.status is not Status.SKIPPED:
                 self._set(names.STAT_INDEX_SIZE, self._store.index_size)

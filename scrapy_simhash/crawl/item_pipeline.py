@@ -58,10 +58,11 @@ class SimhashItemPipeline:
         self._drops = self._session.is_crawl and config.item_action == "drop_items"
         self._store = self._session.detector.store
         self._checker = ItemChecker(
-            self.config, self._session.detector, remembers=self._session.remembers, drops=self._drops
+            self._session.detector, remembers=self._session.remembers, drops=self._drops
         )
         self._in_flight = InFlight()
         self._once = Once(crawler, logger, names.ITEMS_ERRORS)
+        self._count = stats_of(crawler).inc_value
         self._marks = ItemMarks(crawler, config.item_mark, "SIMHASH_ITEM_MARK")
 
     @classmethod
@@ -195,9 +196,6 @@ class SimhashItemPipeline:
             "Error while comparing an item (%(about)s) with earlier items: the item is kept, unmarked",
             type(item).__qualname__,
         )
-
-    def _count(self, stat: str) -> None:
-        stats_of(self.crawler).inc_value(stat)
 
 
 _STAT_OF = {

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from scrapy_simhash.config import Config
     from scrapy_simhash.fingerprinter import PageFingerprinter
-    from scrapy_simhash.store import Header, Store
+    from scrapy_simhash.store import Header
     from scrapy_simhash.verdict import Verdict
     from scrapy_simhash.waiting import Answer
 
@@ -79,10 +79,9 @@ class StoreSession:
         # By cluster the key of its first page, or of the copy that stands in for that; and the other way round.
         self._stand_ins: Recent[int, bytes] = Recent(STAND_INS)
         self._stands_for: Recent[bytes, int] = Recent(STAND_INS)
-        self._awaits_start = self.is_crawl and not self.forgets
         self._close_reason = "finished"
-        if self._awaits_start:
-            _opened.append((crawler, store))
+        if self.is_crawl and not self.forgets:
+            _opened.append(self)
         crawler.signals.connect(self._engine_started, signal=signals.engine_started)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
         crawler.signals.connect(self._engine_stopped, signal=signals.engine_stopped)
@@ -188,16 +187,16 @@ class StoreSession:
 
     def _engine_started(self) -> None:
         """Note that the engine has started, so that its stop will close the store."""
-        _forget_opened(self.crawler)
-        self._awaits_start = False
+        if self in _opened:
+            _opened.remove(self)
 
     async def _spider_closed(self, reason: str) -> None:
         """Remember the reason, and close the store of a spider that is closed before the engine has started."""
         self._close_reason = reason
         if damage := self.detector.store.damage:
             stats_of(self.crawler).inc_value(names.ERRORS_RECORD, len(damage))
-        if self._awaits_start:
-            _forget_opened(self.crawler)
+        if self in _opened:
+            _opened.remove(self)
             await self._engine_stopped()
 
     async def _engine_stopped(self) -> None:
@@ -240,9 +239,9 @@ class _Sentence(logging.Filter):
 
 _SENTENCE = _Sentence()
 
-#: Crawls whose engine has not started, and what they opened. An engine that has started says when it stops; before
+#: Sessions of crawls whose engine has not started. An engine that has started says when it stops; before
 #: that something else may fail, a component or a pipeline, and the next crawl in the same process needs the file.
-_opened: list[tuple[Crawler, Store]] = []
+_opened: list[StoreSession] = []
 
 
 def told_in_a_sentence() -> None:
@@ -251,15 +250,12 @@ def told_in_a_sentence() -> None:
         logging.getLogger(name).addFilter(_SENTENCE)
 
 
-def _forget_opened(crawler: Crawler) -> None:
-    _opened[:] = [entry for entry in _opened if entry[0] is not crawler]
-
-
 def _close_failed() -> None:
     """Close the stores of crawls that will never start. Remote ones hold nothing before the first page."""
-    for crawler, store in list(_opened):
-        if not crawler.crawling:
-            _forget_opened(crawler)
+    for session in list(_opened):
+        if not session.crawler.crawling:
+            _opened.remove(session)
+            store = session.detector.store
             if not store.is_remote:
                 try:
                     finished(awaited(store.close("failed")))

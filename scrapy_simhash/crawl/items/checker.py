@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.items.fields import TooLarge
 from scrapy_simhash.crawl.items.fingerprint import ItemFingerprinter, ItemReading
 from scrapy_simhash.detector import NearDuplicateDetector, verdict_of
@@ -41,14 +40,13 @@ class ItemChecker:
 
     def __init__(
         self,
-        config: Config,
         detector: NearDuplicateDetector,
         *,
         remembers: bool = True,
         drops: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._fingerprinter = ItemFingerprinter(config)
+        self._fingerprinter = ItemFingerprinter(detector.config)
         self._detector = detector
         self._remembers = remembers
         self._drops = drops

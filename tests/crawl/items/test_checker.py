@@ -49,7 +49,7 @@ class Run:
     ) -> None:
         self.store = store
         detector = NearDuplicateDetector(config, store)
-        self.checker = ItemChecker(config, detector, drops=drops, remembers=remembers, clock=clock)
+        self.checker = ItemChecker(detector, drops=drops, remembers=remembers, clock=clock)
 
     def ask(self, item: dict[str, Any]) -> Ruling:
         checking = self.checker.check(item)
