@@ -66,8 +66,8 @@ def _large_clusters(facts: Mapping[str, Any]) -> Iterator[str]:
         pages, copies = cluster["pages"], cluster["pages"] - 1
         if pages >= _FLOOD or (pages >= _MANY and copies > _LARGE * repeats):
             yield (
-                f"{pages:,} URLs returned nearly the same page, {copies / repeats:.0%} of all near-duplicates: pages like"
-                f" <bdi>{shown(cluster['first'])}</bdi>. It may be a login page, an error page or a spider trap."
+                f"{pages:,} URLs returned nearly the same page, {copies / repeats:.0%} of all near-duplicates: pages"
+                f" like <bdi>{shown(cluster['first'])}</bdi>. It may be a login page, an error page or a spider trap."
                 ' <a href="#clusters">Look at it</a>'
             )
 
