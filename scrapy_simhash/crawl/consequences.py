@@ -154,8 +154,10 @@ class Consequences:
         is_first = self._once.is_first("duplicate")
         if is_first or self._config.debug:
             original = str(verdict.duplicate_of)
-            self._advice.note(response.url, original)
-            command = self._advice.on_page(response.url, original) if is_first else None
+            command = None
+            if is_first:
+                self._advice.first = response.url, original
+                command = self._advice.on_page(response.url, original)
             logger.debug(
                 "%(url)s is a near-duplicate of %(original)s (status %(status)s, distance %(distance)s,"
                 " similarity %(similarity).2f)%(hint)s%(why)s",

@@ -6,6 +6,7 @@ And the command that explains what the log says of a page, named once where it h
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -201,18 +202,14 @@ PROGRAM = "scrapy-simhash"
 MOST = 500
 
 
+@dataclass(slots=True)
 class Advice:
-    """Knows the report of a crawl, and the first page that repeats another one."""
+    """Which command tells why pages are near-duplicates."""
 
-    def __init__(self) -> None:
-        #: Where the crawl writes its report, if it does.
-        self.report: Path | None = None
-        self._first: tuple[str, str] | None = None
-
-    def note(self, url: str, original: str) -> None:
-        """Take note that the page at *url* repeats the one at *original*."""
-        if self._first is None:
-            self._first = (url, original)
+    report: Path | None = None
+    """Where the crawl writes its report, if it does."""
+    first: tuple[str, str] | None = None
+    """The URLs of the first page that repeats another one, and of that."""
 
     def on_page(self, url: str, original: str | None) -> str | None:
         """Return the command that tells why the page at *url* is taken to repeat *original*, or to be unchanged."""
@@ -222,9 +219,9 @@ class Advice:
 
     def on_crawl(self) -> str | None:
         """Return the command that tells which page repeats which; None if no page was found to repeat another."""
-        if self._first is None:
+        if self.first is None:
             return None
-        return self.on_page(*self._first) if self.report is None else _command("report", str(self.report))
+        return self.on_page(*self.first) if self.report is None else _command("report", str(self.report))
 
 
 def _command(*words: str) -> str | None:

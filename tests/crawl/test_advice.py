@@ -14,8 +14,7 @@ A, B = "http://a.example/?a=1&b='2'", "http://a.example/"
 def test_without_a_report_it_is_a_comparison_of_the_first_two() -> None:
     advice = Advice()
     assert advice.on_crawl() is None
-    advice.note(A, B)
-    advice.note("http://a.example/later", B)
+    advice.first = A, B
     command = advice.on_crawl()
     assert command == advice.on_page(A, B)
     assert command is not None
@@ -27,7 +26,7 @@ def test_with_a_report_it_is_the_report() -> None:
     advice = Advice()
     advice.report = Path("out of here") / "report.jsonl"
     assert advice.on_crawl() is None
-    advice.note(A, B)
+    advice.first = A, B
     path = str(advice.report)
     assert shlex.split(advice.on_crawl() or "") == [PROGRAM, "report", path]
     assert shlex.split(advice.on_page(A, None) or "") == [PROGRAM, "report", path, "--url", A]
