@@ -210,10 +210,7 @@ class UrlRuleGuard(Observer):
     def spider_opened(self, spider: Spider) -> None:
         """Read which requests were skipped before the crawl was stopped or killed."""
         if self._file is not None:
-            try:
-                self._kept.open(self._file, spider)
-            except Exception:
-                self._failed(self._file)
+            self._kept.open(self._file, spider)
 
     def spider_idle(self) -> None:
         """Send some of the skipped requests of each host when nothing else is left, as a last check.
@@ -249,15 +246,8 @@ class UrlRuleGuard(Observer):
         self._send(same)
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
-        """Tell of the rules, and keep which requests were skipped if the crawl is to go on."""
-        self._tell()
-        try:
-            self._kept.close(is_done=reason == "finished")
-        except Exception:
-            self._failed(self._file)
-
-    def _tell(self) -> None:
-        """Log which rules there are on which hosts, and what they save."""
+        """Keep which requests were skipped if the crawl is to go on, and log which rules save what on which hosts."""
+        self._kept.close(is_done=reason == "finished")
         self.learn_waiting()
         hosts = [(name, host) for name, host in self.rules.hosts.items() if host.saved]
         hosts.sort(key=lambda item: -item[1].saved)
@@ -400,8 +390,7 @@ class SkippingUrlRuleGuard(UrlRuleGuard):
         if not may_be_skipped(request) or asked_of(request).get("url_rules") is False:
             return None
         self.learn_waiting()
-        may_stop = not self._kept.is_full
-        rules = self.rules.would_skip(request.url, self._use(request), may_stop=may_stop)
+        rules = self.rules.would_skip(request.url, self._use(request), may_stop=not self._kept.is_full)
         if not rules:
             # Once more if meanwhile there are requests that were to go first, and do not.
             has_waited = mark is not None and request.priority < self._lowest

@@ -19,7 +19,7 @@ from scrapy.utils.test import get_crawler
 
 from scrapy_simhash import RequestSkipped
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawling import Depths, JudgedPage
+from scrapy_simhash.crawling import Depths, JudgedPage, Observers
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
 from scrapy_simhash.observers.url_rules import kept_requests
 from scrapy_simhash.observers.url_rules.guard import MOST_WAITING, SkippingUrlRuleGuard, UrlRuleGuard
@@ -302,7 +302,7 @@ def test_the_file_of_skipped_requests_does_not_grow_for_ever(tmp_path: Path, few
 def test_a_damaged_file_of_skipped_requests_is_told(tmp_path: Path) -> None:
     (tmp_path / "simhash-skipped-requests").write_bytes(b"no pickle")
     guard, crawler = guard_of("skip", JOBDIR=str(tmp_path))
-    guard.spider_opened(crawler.spider)  # type: ignore[arg-type]
+    Observers(crawler, [guard]).tell("spider_opened", crawler.spider)
     assert crawler.stats is not None
     assert crawler.stats.get_value("simhash/errors/action") == 1
     guard.spider_closed(crawler.spider, "finished")  # type: ignore[arg-type]
