@@ -39,38 +39,6 @@ _OPAQUE = re.compile(
 )
 
 
-def groups(path: str, query: Sequence[str]) -> tuple[str, ...]:
-    """Return the groups of a URL with *path* and the parameters *query*, the narrowest first, and never a whole host.
-
-    None of one that can have no other URL beside it. The order of parameters makes no difference. Some microseconds.
-
-    >>> groups("/calendar/2024/05", ["view=list", "day=3"])
-    ('/calendar/{number}/{number}?day={number}&view=list', '/calendar/{number}/{number}?day&view', \
-'/calendar/{number}/{number}?*', '/calendar/{number}/*?day&view', '/calendar/{number}/*')
-    >>> groups("/about", []), groups("/news/the-ferry", [])
-    ((), ('/news/*',))
-    """
-    found = []
-    if winding := _winding(path.split("/")):
-        found.append(winding)
-    shape = path_shape(path)
-    folder = shape[: shape.rfind("/") + 1]
-    if query:
-        parameters = sorted({parameter.partition("=")[::2] for parameter in query})
-        values = "&".join(f"{_shape(name)}={_shape(value)}" for name, value in parameters)
-        if _is_open(values) or _is_open(shape):
-            found.append(f"{shape}?{values}")
-        names = _names(query)
-        found += [f"{shape}?{names}", f"{shape}?*"]
-        if len(folder) > 1:
-            found.append(_in_folder(folder, names))
-    elif _is_open(shape):
-        found.append(shape)
-    if len(folder) > 1:
-        found.append(_in_folder(folder, ""))
-    return tuple([group for group in found if len(group) <= LONGEST_GROUP])
-
-
 def path_shape(path: str) -> str:
     """Return *path* with its numbers and its opaque names left open.
 
@@ -168,8 +136,35 @@ class CutUrl(NamedTuple):
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """All groups of the URL, see `groups`."""
-        return groups(self.path, self.query)
+        """All groups of the URL, the narrowest first, and never a whole host. Some microseconds.
+
+        None of one that can have no other URL beside it. The order of parameters makes no difference.
+
+        >>> CutUrl("https", "a.example", "/calendar/2024/05", ("view=list", "day=3")).groups
+        ('/calendar/{number}/{number}?day={number}&view=list', '/calendar/{number}/{number}?day&view', \
+'/calendar/{number}/{number}?*', '/calendar/{number}/*?day&view', '/calendar/{number}/*')
+        >>> CutUrl("https", "a.example", "/about").groups, CutUrl("https", "a.example", "/news/the-ferry").groups
+        ((), ('/news/*',))
+        """
+        found = []
+        if winding := _winding(self.path.split("/")):
+            found.append(winding)
+        shape = path_shape(self.path)
+        folder = shape[: shape.rfind("/") + 1]
+        if self.query:
+            parameters = sorted({parameter.partition("=")[::2] for parameter in self.query})
+            values = "&".join(f"{_shape(name)}={_shape(value)}" for name, value in parameters)
+            if _is_open(values) or _is_open(shape):
+                found.append(f"{shape}?{values}")
+            names = _names(self.query)
+            found += [f"{shape}?{names}", f"{shape}?*"]
+            if len(folder) > 1:
+                found.append(_in_folder(folder, names))
+        elif _is_open(shape):
+            found.append(shape)
+        if len(folder) > 1:
+            found.append(_in_folder(folder, ""))
+        return tuple([group for group in found if len(group) <= LONGEST_GROUP])
 
 
 def cut(url: str) -> CutUrl | None:
