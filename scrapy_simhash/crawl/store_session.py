@@ -111,7 +111,10 @@ class StoreSession:
             return False
         if cluster not in self._stand_ins:
             page = await awaited(self.detector.store.get(original))
-            is_safe = page is None or page.posting.is_delivered or page.posting.seen >= self._began
+            # A killed run whose clock was ahead has left times that are still to come.
+            is_safe = (
+                page is None or page.posting.is_delivered or self._began <= page.posting.seen <= time.time()
+            )
             # While the store was asked, another copy may have been faster.
             if cluster not in self._stand_ins:
                 self._stand_ins[cluster] = stand_in = original if is_safe else key

@@ -85,9 +85,9 @@ def test_a_copy_that_was_dropped_is_not_settled_however_the_crawl_ends(
     assert [page is not None and page.posting.is_delivered for page in pages] == settled
 
 
-@pytest.mark.parametrize("end", ["in order", "killed"])
+@pytest.mark.parametrize(("end", "clock"), [("in order", 1e3), ("killed", 1e3), ("killed", 1e10)])
 def test_after_a_kill_one_copy_stands_in_for_an_original_that_does_not_come_again(
-    end: str, tmp_path: Path
+    end: str, clock: float, tmp_path: Path
 ) -> None:
     def visited(middleware: SimhashDownloaderMiddleware, name: str) -> tuple[str, str | None]:
         request = Request(f"https://example.com/{name}")
@@ -103,7 +103,7 @@ def test_after_a_kill_one_copy_stands_in_for_an_original_that_does_not_come_agai
         return middleware
 
     first = opened()
-    first.detector._clock = lambda: 1_000.0
+    first.detector._clock = lambda: clock
     visited(first, "a")
     if end == "killed":
         cast("SqliteStore", first.detector.store)._let_go()
