@@ -70,11 +70,10 @@ class Measured:
         own, its = OwnPart.from_bytes(a.own), OwnPart.from_bytes(b.own)
         #: Whether their main texts have the same words, but for numbers and dates.
         self.has_same_words = own.words == its.words
-        self.has_same_text = self.has_same_text and own.text == its.text
-        #: Whether structured data names different things, and the texts differ as far as fingerprints tell.
-        self.is_other_thing = are_different(own.identity, its.identity) and not (
-            a.value == b.value and a.sketch == b.sketch
-        )
+        #: Whether structured data names different things, whatever the texts: where a job is often stands beside its
+        #: text, as a byline does.
+        self.is_other_thing = are_different(own.identity, its.identity)
+        self.has_same_text = self.has_same_text and own.text == its.text and not self.is_other_thing
         self.kind, self.tokens, self.its_kind, self.its_tokens = own.kind, own.tokens, its.kind, its.tokens
         self.whole, self.its_whole = own.whole, its.whole
         #: The same of what is not the sites': of all text, where a site repeats nothing of it.

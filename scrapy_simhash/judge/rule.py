@@ -120,8 +120,7 @@ class SimilarityRule(Rule):
 
     Where the fingerprints have own parts (``SIMHASH_SITE_LEARNING``), these decide: see ``docs/concepts/text.rst``.
     On sites that are known, 0.7 is enough for pages with equal titles, versions of one page, unless three clusters
-    have that title. Pages whose structured
-    data names different things are different, unless fingerprints tell no difference.
+    have that title. Pages whose structured data names different things are different.
 
     All these thresholds are relative to ``min_similarity``: a greater one never makes a pair near-duplicates, and
     at 1 only equal texts are.

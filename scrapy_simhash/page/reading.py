@@ -7,7 +7,7 @@ from struct import Struct
 from typing import NamedTuple, Protocol
 
 from scrapy_simhash.page.features import with_offer
-from scrapy_simhash.page.fingerprint import TEXT_MASK, Fingerprint, OwnPart, digest, number
+from scrapy_simhash.page.fingerprint import TEXT_MASK, Fingerprint, OwnPart, digest, number, thing_of
 from scrapy_simhash.page.structured import NO_FACTS, Facts
 from scrapy_simhash.page.text import Document
 
@@ -57,7 +57,10 @@ class Reading(NamedTuple):
         return self._replace(text_hash=self.text_hash ^ number(path)) if path else self
 
     def with_facts(self, about: Facts) -> Reading:
-        """Return this with what structured data say about the page: in the hash of its text, and in its own part."""
+        """Return this with what structured data say about the page: in the hash of its text, and in its own part.
+
+        So pages about different things never have the same text: where a job is often stands beside the text.
+        """
         if about == NO_FACTS:
             return self
         fingerprint, text_hash = self.fingerprint, with_offer(self.text_hash, about.offer)
@@ -65,6 +68,8 @@ class Reading(NamedTuple):
             own = OwnPart.from_bytes(fingerprint.own)
             own = own._replace(identity=about.identity, text=(text_hash or 0) & TEXT_MASK)
             fingerprint = replace(fingerprint, own=own.to_bytes())
+        if text_hash is not None and about.identity:
+            text_hash ^= number(thing_of(about.identity).hex())
         return self._replace(fingerprint=fingerprint, text_hash=text_hash)
 
 

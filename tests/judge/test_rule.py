@@ -16,6 +16,7 @@ from scrapy_simhash.page.fingerprint import (
     WHOLE,
     Fingerprint,
     OwnPart,
+    are_different,
     similarity,
     sketch,
 )
@@ -376,8 +377,11 @@ def test_pages_about_different_things_are_not_near_duplicates(
 
 
 @pytest.mark.parametrize("own", [unknown(), whole(), own_part()])
-def test_pages_with_one_text_are_near_duplicates_whatever_they_are_about(own: bytes) -> None:
-    assert SimilarityRule().similarity(page(about(own, KIEL)), page(about(own, ULM))) is not None
+@pytest.mark.parametrize("least", [0.8, 1])
+def test_pages_with_one_text_about_different_things_are_different(own: bytes, least: float) -> None:
+    rule = SimilarityRule(min_similarity=least)
+    assert rule.similarity(page(about(own, KIEL)), page(about(own, ULM))) is None
+    assert rule.similarity(page(about(own, KIEL)), page(about(own, KIEL))) is not None
 
 
 def test_the_same_thing_makes_no_two_pages_near_duplicates() -> None:
@@ -399,7 +403,9 @@ def test_at_a_similarity_of_1_only_equal_texts_are_near_duplicates(a: Fingerprin
     near = SimilarityRule(8, 1.0).similarity(a, b)
     has_equal_text = (a.value, a.sketch) == (b.value, b.sketch)
     if a.own and b.own:
-        has_equal_text = has_equal_text and OwnPart.from_bytes(a.own).text == OwnPart.from_bytes(b.own).text
+        one, other = OwnPart.from_bytes(a.own), OwnPart.from_bytes(b.own)
+        has_equal_text = has_equal_text and one.text == other.text
+        has_equal_text = has_equal_text and not are_different(one.identity, other.identity)
     assert near == (1.0 if has_equal_text else None)
 
 

@@ -156,7 +156,7 @@ static const uint8_t *own_minhash(const Print *of)
     return of->is_part ? of->own + HEAD + VALUE : of->sketch;
 }
 
-/* are_different() of identity.py, and whether the texts differ at all. */
+/* are_different() of own_part.py. */
 static bool is_other_thing(const Print *one, const Print *other)
 {
     const uint8_t *a = one->identity, *b = other->identity;
@@ -167,7 +167,7 @@ static bool is_other_thing(const Print *one, const Print *other)
         uint64_t of_a = number(a + i, 2), of_b = number(b + i, 2);
         differs |= of_a != 0 && of_b != 0 && of_a != of_b;
     }
-    return differs && (one->value != other->value || memcmp(one->sketch, other->sketch, SKETCH) != 0);
+    return differs;
 }
 
 static int lengthened(uint8_t byte) { return byte < 16 ? byte : (16 | (byte & 15)) << (byte / 16 - 1); }
@@ -194,7 +194,8 @@ void pair_measure(measured *self, const Print *one, const Print *other)
     self->whole = lengthened(one->own[3]);
     self->its_whole = lengthened(other->own[3]);
     self->has_same_words = memcmp(one->own + 4, other->own + 4, 2) == 0;
-    self->has_same_text = self->has_same_text && memcmp(one->own + 6, other->own + 6, 5) == 0;
+    self->has_same_text =
+        self->has_same_text && memcmp(one->own + 6, other->own + 6, 5) == 0 && !self->is_other_thing;
     self->own_distance = FAR;
     self->own_estimate = NOTHING;
     if (!has_part)

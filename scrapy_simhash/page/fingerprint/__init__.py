@@ -14,6 +14,7 @@ from scrapy_simhash.page.fingerprint.own_part import (
     is_part,
     own_part_length,
     own_value,
+    thing_of,
 )
 from scrapy_simhash.page.fingerprint.sketch import (
     EQUAL_KEY,
@@ -61,4 +62,5 @@ __all__ = [
     "similarity",
     "sketch",
     "subject_number",
+    "thing_of",
 ]
