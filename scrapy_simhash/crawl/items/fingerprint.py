@@ -53,7 +53,7 @@ class ItemFingerprinter:
         self._weights = dict(sorted(config.item_fields))
 
     def read(self, item: Any, seen: int = 0) -> ItemReading | None:
-        """Return what is compared of *item*, which came at *seen*; None if its chosen fields say nothing.
+        """Return what is compared of *item*, which came at *seen* (Unix seconds); None if its fields say nothing.
 
         Raises TypeError for what is no item, and TooLarge.
         """
