@@ -118,6 +118,8 @@ class Past:
     was_last_delivered: bool = False
     """Whether that was so at the latest visit of that run, after which it must be known for safe."""
     is_known_safe: bool = False
+    is_of_this_run: bool = False
+    """Whether the store has heard of it in the present run."""
     rank: tuple[int, int] | None = None
     """Of its latest cluster: the number of that, and the page's rank in it."""
 
@@ -143,6 +145,9 @@ def lost_as_copy(rules: Rules, visit: Visit, meta: dict[str, Any]) -> set[str]:
         words = OWN_WORDS.get(visit.page, "mark")
     gone = parts(visit.action or words)
     if not visit.action and visit.page in rules.denied:
+        return set()
+    if result["protected"] == "unconfirmed":
+        assert not visit.action
         return set()
     if rules.keep_per_cluster:
         return gone if result["rank"] >= rules.keep_per_cluster else set()
@@ -180,10 +185,18 @@ def lost(actor: SimhashSpiderMiddleware, response: Response) -> set[str]:
     return {name for name, part in (("item", item), ("link", link)) if part is None}
 
 
-def crawl(folder: Path, run: Run, rules: Rules, pasts: dict[str, Past]) -> None:
+def begun(crawler: Crawler, number: int) -> SimhashDownloaderMiddleware:
+    """Return what judges pages in the run of that *number*, each of which has its own hour."""
+    judge = SimhashDownloaderMiddleware.from_crawler(crawler)
+    judge._session._began = began = 3600 * number
+    judge.detector._clock = lambda: began + 1.0
+    return judge
+
+
+def crawl(folder: Path, number: int, run: Run, rules: Rules, pasts: dict[str, Past]) -> None:
     """Crawl with the store in *folder*, and hold what is dropped or kept against the past of its page."""
     crawler = stand_in(store=str(folder), **rules.settings)
-    judge = SimhashDownloaderMiddleware.from_crawler(crawler)
+    judge = begun(crawler, number)
     crawler.signals.send_catch_log(signals.engine_started)
     actor = SimhashSpiderMiddleware.from_crawler(crawler)
     for visit in run.visits:
@@ -204,6 +217,9 @@ def crawl(folder: Path, run: Run, rules: Rules, pasts: dict[str, Past]) -> None:
             assert not gone, "nobody knows"
             past.was_last_delivered = past.was_last_delivered and not visit.fails
             continue
+        if request.meta["simhash_result"]["protected"] == "unconfirmed":
+            original = pasts[request.meta["simhash_result"]["duplicate_of"][-1]]
+            assert past.is_on_its_way or not (original.is_known_safe or original.is_of_this_run)
         hold(past, gone, rules, visit, request.meta)
     if run.is_killed:
         shutil.copytree(folder, killed := folder.with_name("killed"))
@@ -215,7 +231,7 @@ def crawl(folder: Path, run: Run, rules: Rules, pasts: dict[str, Past]) -> None:
     for past in pasts.values():
         past.is_safe = past.is_safe or (past.is_on_its_way and not run.is_killed)
         past.is_known_safe = past.is_known_safe or (past.was_last_delivered and not run.is_killed)
-        past.is_on_its_way = past.was_last_delivered = False
+        past.is_on_its_way = past.was_last_delivered = past.is_of_this_run = False
 
 
 def hold(past: Past, gone: set[str], rules: Rules, visit: Visit, meta: dict[str, Any]) -> None:
@@ -224,6 +240,7 @@ def hold(past: Past, gone: set[str], rules: Rules, visit: Visit, meta: dict[str,
     if past.texts[-1:] != [visit.text]:
         past.is_safe = past.is_known_safe = past.is_on_its_way = past.was_last_delivered = False
     past.texts.append(visit.text)
+    past.is_of_this_run = True
     result = meta["simhash_result"]
     is_done = result["reason"] == "unchanged" and result["confirmed"]
     assert past.is_safe or not is_done, f"{tale}, and passes for safe"
@@ -273,8 +290,8 @@ def test_nothing_is_dropped_but_by_a_rule_or_when_it_is_safe_since_the_page_has_
 ) -> None:
     pasts: dict[str, Past] = {}
     with TemporaryDirectory() as folder:
-        for run in history:
-            in_loop(partial(crawl, Path(folder, "seen"), run, rules, pasts))
+        for number, run in enumerate(history):
+            in_loop(partial(crawl, Path(folder, "seen"), number, run, rules, pasts))
 
 
 class Elsewhere(RemoteStore):
@@ -305,12 +322,14 @@ class Elsewhere(RemoteStore):
             await asyncio.sleep(0)
 
 
-async def crawl_at_once(path: Path, run: Run, rules: Rules, seed: int, safe: set[tuple[str, str]]) -> None:
+async def crawl_at_once(
+    path: Path, number: int, run: Run, rules: Rules, seed: int, safe: set[tuple[str, str]]
+) -> None:
     """Crawl with the store at *path*, all pages at once; *safe* has which texts of which pages somebody has."""
     crawler = stand_in(**rules.settings, store=f"{__name__}.Elsewhere")
     crawler.settings.set("SEEN", str(path))
-    crawler.settings.set("SEED", seed)
-    judge = SimhashDownloaderMiddleware.from_crawler(crawler)
+    crawler.settings.set("SEED", seed + number)
+    judge = begun(crawler, number)
     actor = SimhashSpiderMiddleware.from_crawler(crawler)
     delivered: set[tuple[str, str]] = set()
 
@@ -376,4 +395,4 @@ def test_nothing_passes_for_safe_that_nobody_has_whatever_order_answers_come_in(
     safe: set[tuple[str, str]] = set()
     with TemporaryDirectory() as folder:
         for number, run in enumerate(history):
-            asyncio.run(crawl_at_once(Path(folder, "seen.sqlite"), run, rules, seed + number, safe))
+            asyncio.run(crawl_at_once(Path(folder, "seen.sqlite"), number, run, rules, seed, safe))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from scrapy_simhash.config import Config
     from scrapy_simhash.fingerprinter import PageFingerprinter
-    from scrapy_simhash.store import Header
+    from scrapy_simhash.store import Header, Page
     from scrapy_simhash.verdict import Verdict
     from scrapy_simhash.waiting import Answer
 
@@ -75,7 +75,8 @@ class StoreSession:
         self.last_step: Callable[[], Awaitable[None]] | None = None
         self._telling: asyncio.Task[None] | None = None
         self._began = int(time.time())
-        self._has_former = not self.forgets and (store.absence is not None or len(store) > 0)
+        self._former = 0 if self.forgets or store.absence is not None else len(store)
+        self._has_former = self._former > 0 or (not self.forgets and store.absence is not None)
         # By cluster the key of its first page, or of the copy that stands in for that; and the other way round.
         self._stand_ins: Recent[int, bytes] = Recent(STAND_INS)
         self._stands_for: Recent[bytes, int] = Recent(STAND_INS)
@@ -111,15 +112,18 @@ class StoreSession:
             return False
         if cluster not in self._stand_ins:
             page = await awaited(self.detector.store.get(original))
-            # A killed run whose clock was ahead has left times that are still to come.
-            is_safe = (
-                page is None or page.posting.is_delivered or self._began <= page.posting.seen <= time.time()
-            )
+            is_safe = page is None or page.posting.is_delivered or self._is_of_this_run(page)
             # While the store was asked, another copy may have been faster.
             if cluster not in self._stand_ins:
                 self._stand_ins[cluster] = stand_in = original if is_safe else key
                 self._stands_for[stand_in] = cluster
         return self._stand_ins[cluster] == key
+
+    def _is_of_this_run(self, page: Page) -> bool:
+        """Tell whether this run, or one that is live beside it, saw a page last."""
+        # A killed run may have had the second in which this one began, or a clock that was ahead.
+        seen = page.posting.seen
+        return self._began < seen <= time.time() or (seen == self._began and page.number >= self._former)
 
     @property
     def described(self) -> str:

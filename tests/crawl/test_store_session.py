@@ -1,6 +1,7 @@
 """The end of a store: in order only if all has been told."""
 
 import asyncio
+import time
 from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
@@ -85,9 +86,11 @@ def test_a_copy_that_was_dropped_is_not_settled_however_the_crawl_ends(
     assert [page is not None and page.posting.is_delivered for page in pages] == settled
 
 
-@pytest.mark.parametrize(("end", "clock"), [("in order", 1e3), ("killed", 1e3), ("killed", 1e10)])
+@pytest.mark.parametrize(
+    ("end", "clock"), [("in order", 1e3), ("killed", 1e3), ("killed", None), ("killed", 1e10)]
+)
 def test_after_a_kill_one_copy_stands_in_for_an_original_that_does_not_come_again(
-    end: str, clock: float, tmp_path: Path
+    end: str, clock: float | None, tmp_path: Path
 ) -> None:
     def visited(middleware: SimhashDownloaderMiddleware, name: str) -> tuple[str, str | None]:
         request = Request(f"https://example.com/{name}")
@@ -103,13 +106,16 @@ def test_after_a_kill_one_copy_stands_in_for_an_original_that_does_not_come_agai
         return middleware
 
     first = opened()
-    first.detector._clock = lambda: clock
+    # None: it was killed in the second in which the next one begins.
+    began = int(time.time()) - 1
+    first.detector._clock = lambda: began if clock is None else clock
     visited(first, "a")
     if end == "killed":
         cast("SqliteStore", first.detector.store)._let_go()
     else:
         asyncio.run(first._session._engine_stopped())
     second = opened()
+    second._session._began = began
     dropped = "drop_items", None
     stands_in = ("mark", "unconfirmed") if end == "killed" else dropped
     assert [visited(second, name) for name in "bc"] == [stands_in, dropped]
