@@ -14,11 +14,8 @@ Scrapy's defaults, those of the plugin its own with the action ``mark``; ``-s`` 
     all different, so that the figure is the same everywhere.
 ``instructions``
     Thousands of instructions a page that the plugin adds, beside those that decode and parse it: crawls with the
-    plugin, without it, and without a parse, counted from the end of their first quarter on, so that what a process
-    does once is left out. What Python's collector knows by then is frozen: one full collection of all that Scrapy has
-    loaded, which comes once in thousands of pages, would look like a tenth of the parse where it falls into sixty.
-    Counted by ``valgrind --tool=callgrind``, which takes minutes.
-    They hold within 1 % on a busy machine, where times are off by a third.
+    plugin, without it, and without a parse, counted by ``valgrind --tool=callgrind`` from the end of their first
+    quarter on. Takes minutes, and holds within 1 % on a busy machine, where times are off by a third.
 ``time``
     Processor time by rounds of a crawl with and one without the plugin: *added / parse* is (on - off) / parse, *off /
     on* the share of the crawl's speed that is left when the processor is the limit; median and both ends.
@@ -30,14 +27,9 @@ Needs Scrapy 2.14 or later, whose download handlers are coroutines.
 
 from __future__ import annotations
 
-import gc
 import os
 import pickle
-import re
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -55,7 +47,7 @@ from scrapy.crawler import CrawlerProcess
 from scrapy.http import HtmlResponse, Response
 
 import scrapy_simhash
-from benchmarks import ROOT
+from benchmarks.lib.instructions import NOT_COUNTED, Instructions, can_count, instructions_of
 from benchmarks.lib.pack import Pack
 from benchmarks.lib.processes import alone
 from benchmarks.lib.report import arguments_of, progress, show, spread_of
@@ -160,34 +152,6 @@ class Calls:
         return {name: count / self.pages for name, count in names.most_common() if count * 20 >= self.pages}
 
 
-class Instructions:
-    """Has callgrind, under which the process runs, count from the first quarter of a crawl to before its end."""
-
-    #: Which pages are counted.
-    @staticmethod
-    def counted(of: int) -> tuple[int, int]:
-        """Return after which page of so many counting begins, and after which it ends."""
-        return of // 4, of - 3
-
-    def met(self, number: int, of: int) -> None:
-        """Take note that so many pages have come."""
-        first, last = self.counted(of)
-        if number == first:
-            gc.collect()
-            gc.freeze()
-            self._switch("on")
-        elif number == last:
-            # Trees of pages go when the collector finds them: those of all pages here, whenever it ran.
-            gc.collect()
-            self._switch("off")
-
-    def _switch(self, state: str) -> None:
-        command = ["callgrind_control", "-i", state, str(os.getpid())]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        if "OK" not in done.stdout:
-            raise RuntimeError(f"callgrind does not answer: {done.stdout}")
-
-
 def crawl(
     pages: Sequence[Page],
     mode: str,
@@ -268,29 +232,14 @@ def functions(count: int, settings: Mapping[str, Any]) -> dict[str, float]:
 
 def instructions(pages: Sequence[Page], settings: Mapping[str, Any]) -> dict[str, float]:
     """Return thousands of instructions a page: of its parse, and those that the plugin adds."""
-    first, last = Instructions.counted(len(pages))
-    with tempfile.TemporaryDirectory() as folder:
-        a_page = {
-            mode: _instructions_of(pages, mode, settings, Path(folder, "pages")) / (last - first) / 1000
-            for mode in (ON, OFF, BARE)
-        }
+    a_page = {}
+    for mode in (ON, OFF, BARE):
+        progress(f"instructions: {mode}, {len(pages):,} pages ...")
+        # One page at a time, so that none is counted half.
+        given = pages, mode, {"CONCURRENT_REQUESTS": 1, **settings}
+        a_page[mode] = instructions_of("benchmarks.plugin", given, len(pages))
     parse, added = a_page[OFF] - a_page[BARE], a_page[ON] - a_page[OFF]
     return {"parse": parse, "added": added, "added / parse": added / parse}
-
-
-def _instructions_of(pages: Sequence[Page], mode: str, settings: Mapping[str, Any], file: Path) -> int:
-    """Return the instructions of a process that crawls *pages*, of those that are counted."""
-    progress(f"instructions: {mode}, {len(pages):,} pages ...")
-    # One page at a time, so that none is counted half.
-    file.write_bytes(pickle.dumps((pages, mode, {"CONCURRENT_REQUESTS": 1, **settings})))
-    command = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={os.devnull}"]
-    command += [sys.executable, "-m", "benchmarks.plugin", "--child", str(file)]
-    environment = {**os.environ, "PYTHONHASHSEED": "0"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    found = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode or found is None:
-        raise RuntimeError(f"no instructions were counted: {done.stderr[-2000:]}")
-    return int(found[1])
 
 
 def times(pages: Sequence[Page], rounds: int, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -347,9 +296,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ]
     if "instructions" in options.only:
         result["thousands of instructions a page"] = (
-            instructions(pages, settings)
-            if shutil.which("valgrind")
-            else "they cannot be counted here: valgrind is not installed"
+            instructions(pages, settings) if can_count() else NOT_COUNTED
         )
     if "time" in options.only:
         result |= times(pages, options.rounds, settings)

@@ -17,6 +17,8 @@ Each ``--step`` pages a line goes to ``soak.jsonl`` in the folder, which is also
 * ``files`` that are open, ``objects`` that Python's collector knows, bytes of the ``log``, of the ``store`` and
   of the ``report``.
 
+``--instructions`` counts, by valgrind, those of the next 1,600 pages, beside those of making them: so the cost of a
+page at any time can be told beside that of another, however busy the machine is.
 ``--picture`` draws cost and memory over the pages, as in the documentation.
 
 The first ``--checked`` pages of a new run are judged again by a detector, one by one: *differences* are pages with
@@ -29,6 +31,8 @@ from __future__ import annotations
 import gc
 import json
 import os
+import pickle
+import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -45,6 +49,7 @@ from scrapy import Request, Spider
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import HtmlResponse, Response
 
+from benchmarks.lib.instructions import NOT_COUNTED, Instructions, can_count, instructions_of
 from benchmarks.lib.processes import alone, settled_bytes
 from benchmarks.lib.prose_site import etag_of
 from benchmarks.lib.report import arguments_of, progress, show
@@ -186,8 +191,17 @@ class SoakSpider(Spider):
 
     name = "soak"
 
-    def __init__(self, web: Web, folder: Path, numbers: range, step: int, checked: int) -> None:
+    def __init__(
+        self,
+        web: Web,
+        folder: Path,
+        numbers: range,
+        step: int,
+        checked: int,
+        counter: Instructions | None = None,
+    ) -> None:
         super().__init__()
+        self._counter = counter
         self.web, self.making_ns = web, 0
         self.met: dict[str, tuple[str, str | None]] = {}
         self._folder, self._numbers, self._step, self._checked = folder, numbers, step, checked
@@ -214,6 +228,8 @@ class SoakSpider(Spider):
             url = f"{self.web.url(number - HOSTS * 10)}?sid={number:x}"
             yield Request(url, cb_kwargs={"number": number, "is_link": True})
         self.seen += 1
+        if self._counter is not None:
+            self._counter.met(self.seen, len(self._numbers))
         if self.seen % self._step == 0:
             self._write(number + 1)
 
@@ -242,7 +258,9 @@ def _size(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def crawl(folder: Path, pages: int, options: dict[str, Any]) -> dict[str, tuple[str, str | None]]:
+def crawl(
+    folder: Path, pages: int, options: dict[str, Any], counter: Instructions | None = None
+) -> dict[str, tuple[str, str | None]]:
     """Crawl from the last step that is written up to *pages*; return status and original of the checked pages."""
     lines = steps(folder)
     numbers = range(lines[-1]["pages"] if lines else 0, pages)
@@ -260,6 +278,8 @@ def crawl(folder: Path, pages: int, options: dict[str, Any]) -> dict[str, tuple[
             "TELNETCONSOLE_ENABLED": False,
             # A page has one item. By default Scrapy starts as many tasks as this for each page.
             "CONCURRENT_ITEMS": 1,
+            # Of what is counted no page may be half of it.
+            **({} if counter is None else {"CONCURRENT_REQUESTS": 1}),
             **SETTINGS,
             "SIMHASH_STORE": options["store"] or f"{folder / 'store'}{os.sep}",
             "SIMHASH_REPORT": str(folder / "report"),
@@ -269,7 +289,7 @@ def crawl(folder: Path, pages: int, options: dict[str, Any]) -> dict[str, tuple[
     crawler = process.create_crawler(SoakSpider)
     # Of a run that goes on the detector does not know what came before.
     checked = 0 if lines else options["checked"]
-    given = Web(options["seed"]), folder, numbers, options["step"], checked
+    given = Web(options["seed"]), folder, numbers, options["step"], checked, counter
     process.crawl(crawler, *given)
     process.start(install_signal_handlers=False)
     assert isinstance(crawler.spider, SoakSpider)
@@ -297,6 +317,36 @@ def differences(web: Web, met: dict[str, tuple[str, str | None]]) -> list[str]:
         if met[url] != expected:
             found.append(f"{url}: {met[url]}, expected {expected}")
     return found
+
+
+def instructions(folder: Path, options: dict[str, Any]) -> dict[str, float] | str:
+    """Return thousands of instructions of one of the pages that come next, and of making it.
+
+    They are counted in a copy of *folder*: the crawl goes on as if they had not been.
+    """
+    if not can_count():
+        return NOT_COUNTED
+    first = steps(folder)[-1]["pages"]
+    numbers = range(first, first + HOSTS * PAGES_OF_A_HOST)
+    progress(f"instructions of {len(numbers):,} pages ...")
+    with tempfile.TemporaryDirectory() as temporary:
+        copy = shutil.copytree(folder, Path(temporary, "copy"))
+        whole, making = (
+            instructions_of("benchmarks.soak", (makes, copy, numbers, options), len(numbers))
+            for makes in (False, True)
+        )
+    return {"a page": whole - making, "making it": making}
+
+
+def counted(only_makes: bool, folder: Path, numbers: range, options: dict[str, Any]) -> None:
+    """Have the instructions of the pages with *numbers* counted: of their crawl, or only of their making."""
+    counter, web = Instructions(), Web(options["seed"])
+    if not only_makes:
+        crawl(folder, numbers.stop, options, counter)
+        return
+    for seen, number in enumerate(numbers, 1):
+        web.page(web.url(number))
+        counter.met(seen, len(numbers))
 
 
 def drawn(lines: Sequence[dict[str, Any]]) -> str:
@@ -333,6 +383,10 @@ def drawn(lines: Sequence[dict[str, Any]]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, crawl, print tables or JSON."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["--child"]:
+        counted(*pickle.loads(Path(given[1]).read_bytes()))
+        return 0
     parser = arguments_of(__doc__)
     parser.add_argument("--pages", type=int, default=30_000, help="how many in all (default: %(default)s)")
     parser.add_argument(
@@ -345,13 +399,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--store", help="a value of SIMHASH_STORE (default: a folder)")
     parser.add_argument("--folder", type=Path, help="where to write and to go on (default: a temporary one)")
     parser.add_argument("--picture", type=Path, help="an SVG file to draw memory and cost into")
-    options = parser.parse_args(arguments)
+    parser.add_argument(
+        "--instructions", action="store_true", help="count those of the next pages; not of a shared store"
+    )
+    options = parser.parse_args(given)
+    if options.instructions and options.store:
+        parser.error("--instructions copies the folder with the store, so there must be no --store")
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         met = alone(crawl, folder, options.pages, vars(options))
         lines = steps(folder)
-    result: dict[str, Any] = {"steps": lines}
+        result: dict[str, Any] = {"steps": lines}
+        if options.instructions:
+            result["thousands of instructions"] = instructions(folder, vars(options))
     if len(lines) > 2:
         second, last = lines[1], lines[-1]
         grown = last["resident_bytes"] - second["resident_bytes"]
@@ -363,7 +424,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wrong = differences(Web(options.seed), met)
     result["differences"] = len(wrong)
     result["faults"] = wrong + [f"{line['wrong']} wrong" for line in lines[-1:] if line["wrong"]]
-    return show(__file__, options, arguments, result)
+    return show(__file__, options, given, result)
 
 
 if __name__ == "__main__":

@@ -93,6 +93,8 @@ KEEPING = {"mark", "off", "observe", "None", "False"}
 #: Steps that are not counted: of a store that does not answer, the pages and items that were not compared are; and
 #: what is read ahead in a thread fails again where it is asked for.
 QUIET = r"in (SQL|ItemChecker.key_of|PageFingerprinter.extract|store (?!claim))"
+#: Reads what has been counted when it could not be checked: of the steps inside nothing fails.
+READS_AGAIN = "ItemChecker.key_of"
 #: How often a crawl is killed at most.
 KILLS = 2
 PAGES = 40
@@ -223,7 +225,11 @@ class Faults:
                 known = function.__code__.co_varnames
                 return function(*arguments, **{key: value for key, value in named.items() if key in known})
             is_late = self.due(name, errors)
-            result = function(*arguments, **named)
+            were_on, self.are_on = self.are_on, self.are_on and name != READS_AGAIN
+            try:
+                result = function(*arguments, **named)
+            finally:
+                self.are_on = were_on or self.are_on
             if is_late:
                 if iscoroutine(result):
                     result.close()

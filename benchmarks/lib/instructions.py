@@ -1,0 +1,75 @@
+"""Instructions of a process, counted by ``valgrind --tool=callgrind``: within 1 % the same on a busy machine."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks import ROOT
+
+#: What there is in place of a figure where valgrind is missing.
+NOT_COUNTED = "they cannot be counted here: valgrind is not installed"
+
+
+def can_count() -> bool:
+    """Tell whether valgrind is installed."""
+    return shutil.which("valgrind") is not None
+
+
+class Instructions:
+    """Has callgrind, under which the process runs, count from the first quarter of a crawl to before its end.
+
+    So what a process does once is left out. What Python's collector knows by then is frozen: one full collection of
+    all that Scrapy has loaded, which comes once in thousands of pages, would look like a tenth of the parse where it
+    falls into sixty.
+    """
+
+    @staticmethod
+    def counted(of: int) -> tuple[int, int]:
+        """Return after which page of so many counting begins, and after which it ends."""
+        return of // 4, of - 3
+
+    def met(self, number: int, of: int) -> None:
+        """Take note that so many pages have come."""
+        first, last = self.counted(of)
+        if number == first:
+            gc.collect()
+            gc.freeze()
+            self._switch("on")
+        elif number == last:
+            # Trees of pages go when the collector finds them: those of all pages here, whenever it ran.
+            gc.collect()
+            self._switch("off")
+
+    def _switch(self, state: str) -> None:
+        command = ["callgrind_control", "-i", state, str(os.getpid())]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        if "OK" not in done.stdout:
+            raise RuntimeError(f"callgrind does not answer: {done.stdout}")
+
+
+def instructions_of(module: str, given: Any, pages: int) -> float:
+    """Return thousands of instructions a page of *module*, run with ``--child`` and a pickle of what it is *given*.
+
+    It has `Instructions` count so many *pages*. Raises RuntimeError if none are counted. Takes minutes.
+    """
+    first, last = Instructions.counted(pages)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "given")
+        file.write_bytes(pickle.dumps(given))
+        command = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={os.devnull}"]
+        command += [sys.executable, "-m", module, "--child", str(file)]
+        environment = {**os.environ, "PYTHONHASHSEED": "0"}
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode or found is None:
+        raise RuntimeError(f"no instructions were counted: {done.stderr[-2000:]}")
+    return int(found[1]) / (last - first) / 1000
