@@ -28,6 +28,7 @@ called new. The program ends with status 1 if a page was lost, or if one was wro
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import os
@@ -60,6 +61,8 @@ FILES = Path("/proc/self/fd")
 PAGES_OF_A_HOST = 200
 #: Hosts that are crawled at a time, by turns.
 HOSTS = 8
+#: Requests that wait at most.
+AHEAD = 1_000
 #: Sections of a host whose pages have the text of a page before.
 COPIES = ("print", "corrected", "agency")
 #: By language: its words without meaning of their own, and what other words are made of.
@@ -209,8 +212,10 @@ class SoakSpider(Spider):
         self._spent = process_time_ns()
 
     async def start(self) -> AsyncIterator[Request]:
-        """Yield a request for each page."""
-        for number in self._numbers:
+        """Yield a request for each page, a few at a time: all of them would take more memory than the plugin."""
+        for place, number in enumerate(self._numbers):
+            while place - self.seen > AHEAD:
+                await asyncio.sleep(0.01)
             yield Request(self.web.url(number), cb_kwargs={"number": number, "is_link": False})
 
     def parse(self, response: Response, number: int, is_link: bool) -> Iterator[Any]:
