@@ -22,7 +22,7 @@ from scrapy_simhash.values import Reader, list_of, one_of, share, some_of, switc
 
 PREFIX = "SIMHASH_"
 #: Kinds of pages that are protected from dropping by default: see docs/how-to/protected.rst.
-PROTECTIONS = ("start", "listing", "pagination", "language", "product")
+PROTECTIONS = ("start", "listing", "pagination", "language", "product", "named")
 #: Criteria for the preferred URL of a cluster.
 PREFERENCES = ("https", "canonical", "shorter", "earlier")
 #: The rules for near-duplicates, each with the bits within which it compares by default.

@@ -196,7 +196,8 @@ class JudgedPage:
             self.hints,
             verdict.hints,
             wanted,
-            None if verdict.is_exact else partial(self.text, fingerprinter),
+            partial(self.text, fingerprinter),
+            verdict.is_exact,
         )
 
 

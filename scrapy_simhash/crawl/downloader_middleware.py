@@ -40,6 +40,7 @@ from scrapy_simhash.crawling import (
 )
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.fingerprinter import PageFingerprinter
+from scrapy_simhash.judge.hints import naming_words
 from scrapy_simhash.page.text import is_xml_feed
 from scrapy_simhash.verdict import Reason, Status, Verdict
 from scrapy_simhash.waiting import awaited, finished
@@ -300,7 +301,7 @@ class SimhashDownloaderMiddleware:
             is_answer = self._session.missed and verdict.status is not Status.SKIPPED
             if is_answer and detector.store.absence is None:
                 self._session.answered()
-            if is_large and self._is_read_again(verdict):
+            if is_large and self._is_read_again(verdict, url):
                 asked = perf_counter()
                 # The verdict stands. What goes wrong here goes wrong again, and is told, where the text is asked for.
                 with suppress(Exception):
@@ -312,16 +313,15 @@ class SimhashDownloaderMiddleware:
         except Exception as error:
             page.verdict = self._give_up(error, response)
 
-    def _is_read_again(self, verdict: Verdict) -> bool:
-        """Tell whether somebody may ask for the text of a page: whether it protects the page, or what has changed."""
+    def _is_read_again(self, verdict: Verdict, url: str) -> bool:
+        """Tell whether somebody may ask for the text of a page: whether it protects it, or what has changed."""
         config = self.config
         if config.changes is not None and verdict.reason in _HAS_CHANGED:
             return True
-        return (
-            verdict.is_duplicate
-            and not verdict.is_exact
-            and (config.action != "mark" or config.url_rules == "skip")
-            and "product" in config.protect
+        if not verdict.is_duplicate or (config.action == "mark" and config.url_rules != "skip"):
+            return False
+        return ("product" in config.protect and not verdict.is_exact) or (
+            "named" in config.protect and bool(naming_words(url, str(verdict.duplicate_of)))
         )
 
     async def _in_thread(self, function: Callable[[], T]) -> T:

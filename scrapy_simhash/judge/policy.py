@@ -34,6 +34,8 @@ class Protection(str, Enum):
     """It is the same page for readers of another language or country."""
     PRODUCT = "product"
     """It is about a thing on sale, perhaps in another size or colour."""
+    NAMED = "named"
+    """Its URL names something that the URL of the other one does not, and so does the page."""
 
 
 class RequestedAction(NamedTuple):
@@ -106,11 +108,11 @@ def _matcher(text: str) -> Callable[[str], object]:
     return is_of_domain
 
 
-#: Protections of a page that is another one than its text says. That of pagination is not: whether a list goes on is
-#: known by what it leads to.
+#: Protections of a page that is another one than its text says, so that URLs of its kind are not skipped. That of
+#: pagination is not: whether a list goes on is known by what it leads to. Nor is that of names: traps say theirs.
 OF_ITS_OWN = ("language", "product")
 #: Protections that leave a page alone; the others keep its links.
-WHOLE = ("pagination", *OF_ITS_OWN)
+WHOLE = ("pagination", *OF_ITS_OWN, "named")
 
 
 class Case(NamedTuple):

@@ -28,6 +28,7 @@ CASES = {
     "/us/story": Case("/story", ["hreflang"], "language"),
     "/boats?page=2": Case("/boats", [], "pagination"),
     "/shop/large": Case("/shop/small", [], "product"),
+    "/branches/kiel": Case("/branches/bonn", [], "named"),
     "/tag/winter": Case("/tag/fog", [], "listing"),
 }
 PATHS = [*dict.fromkeys(case.original for case in CASES.values()), *CASES]
@@ -53,6 +54,12 @@ def entries(name: str) -> str:
     )
 
 
+def branch(town: str) -> str:
+    """Return a page that says where it is beside the text of all branches."""
+    text = markup(2, f"/branches/{town}")
+    return text.replace("<main>", f"<main><h1>A branch</h1><div>{town.title()}, 12 Main Road</div><div>")
+
+
 def routes() -> dict[str, Route]:
     alternate = '<link rel="alternate" hreflang="en-gb" href="/story">'
     return {
@@ -65,6 +72,8 @@ def routes() -> dict[str, Route]:
         "/boats?page=2": markup(1, "/boats?page=2"),
         "/shop/small": markup(4, "/shop/small", PRODUCT),
         "/shop/large": markup(4, "/shop/large", PRODUCT, changed=True),
+        "/branches/bonn": branch("bonn"),
+        "/branches/kiel": branch("kiel"),
         "/tag/fog": entries("fog"),
         "/tag/winter": entries("winter"),
         "/": links(*PATHS),
@@ -117,7 +126,7 @@ def test_what_is_protected_is_only_marked_and_a_listing_keeps_its_links(
 ) -> None:
     outcome, exemption = crawls["default"], CASES[path].exemption
     assert outcome.page(path).marks.get("protected") == exemption
-    is_whole = exemption in ("language", "pagination", "product")
+    is_whole = exemption in ("language", "pagination", "product", "named")
     assert (path in outcome.paths_scraped) is is_whole
     assert links_followed(outcome, path) is (exemption is not None)
 

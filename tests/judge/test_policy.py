@@ -191,7 +191,7 @@ def test_whether_a_page_is_a_listing_is_asked_only_if_its_links_would_be_lost(
         return ()
 
     Policy(Config()).decide(Case(COPY, URL, depth, protections, RequestedAction(Action.named(words))))
-    whole = {"pagination", "language", "product"}
+    whole = {"pagination", "language", "product", "named"}
     assert asked_about == [whole | {"listing"} if is_asked else whole]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from w3lib.url import canonicalize_url
 
@@ -97,6 +97,40 @@ def is_tracking(parameter: str) -> bool:
     """
     name = parameter.lower()
     return name in _TRACKING or name.startswith(_TRACKING_PREFIX)
+
+
+#: What a word of a URL is made of, and its characters at least.
+_WORD, _LEAST_CHARACTERS = re.compile(r"[^\W\d_]+"), 3
+#: The end of a name of a file.
+_SUFFIX = re.compile(r"\.\w{1,5}$", re.ASCII)
+
+
+def naming_words(url: str, other: str) -> frozenset[str]:
+    """Return the words by which *url* names its page, and *other* does not name its own, in lower case.
+
+    Empty unless the URLs differ in the last part of the path alone: values of parameters sort, filter and track more
+    often than they name. Never raises.
+
+    >>> sorted(naming_words("https://example.com/jobs/nurse-kiel-7", "https://example.com/jobs/nurse-bonn-9"))
+    ['kiel']
+    >>> naming_words("https://example.com/print/boats", "https://example.com/boats")
+    frozenset()
+    """
+    parts = [_SUFFIX.sub("", address).rpartition("/") for address in map(url_key, (url, other))]
+    (folder, _, name), (other_folder, _, other_name) = parts
+    if folder != other_folder or "?" in name + other_name or max(len(url), len(other)) > MAX_ADDRESS:
+        return frozenset()
+    words = words_of(unquote(name)) - words_of(unquote(other_name))
+    return frozenset(word for word in words if len(word) >= _LEAST_CHARACTERS)
+
+
+def words_of(text: str) -> set[str]:
+    """Return the words of *text* without digits, in lower case.
+
+    >>> sorted(words_of("Nurse_7-Kiel"))
+    ['kiel', 'nurse']
+    """
+    return set(_WORD.findall(text.lower()))
 
 
 _PAGE_WORDS = (

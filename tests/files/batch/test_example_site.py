@@ -88,5 +88,6 @@ def test_copies_that_a_crawl_protects_are_protected(tmp_path: Path) -> None:
         "language",
         "pagination",
         "product",
+        "named",
     }
     assert answers_for(tmp_path / "visitor", tmp_path / "out.jsonl") == expected

@@ -25,23 +25,25 @@ def held(
     *,
     wanted: Collection[str] = PROTECTIONS,
     redirects: Collection[str] = (),
+    is_exact: bool = False,
 ) -> list[str]:
     root, url, first = parse(html), SITE + path, SITE + original
     hints = read_hints(root, url)
     found = evidence(hints, url, first, [SITE + redirect for redirect in redirects])
-    return list(protections(root, url, first, hints, found, wanted, partial(extract, root)))
+    return list(protections(root, url, first, hints, found, wanted, partial(extract, root), is_exact))
+
+
+EVERYTHING = page(f"{LISTING}<p>A copy</p>", GERMAN + PRODUCT + '<link rel="next" href="/original">')
 
 
 def test_the_cheapest_comes_first_and_all_come() -> None:
-    everything = page(LISTING, GERMAN + PRODUCT + '<link rel="next" href="/original">')
-    assert held(everything) == ["language", "pagination", "product", "listing"]
+    assert held(EVERYTHING) == ["language", "pagination", "product", "named", "listing"]
 
 
 @pytest.mark.parametrize("name", sorted(set(PROTECTIONS) - {"start"}))
 def test_only_what_is_wanted_is_looked_at(name: str) -> None:
-    everything = page(LISTING, GERMAN + PRODUCT + '<link rel="next" href="/original">')
-    assert held(everything, wanted=[name]) == [name]
-    assert held(everything, wanted=()) == []
+    assert held(EVERYTHING, wanted=[name]) == [name]
+    assert held(EVERYTHING, wanted=()) == []
 
 
 def test_nobody_looks_further_than_asked() -> None:
@@ -101,3 +103,52 @@ def test_each_has_its_reason(html: str, path: str, original: str, protection: st
 
 def test_a_product_that_the_original_leads_to_is_a_copy() -> None:
     assert held(page(PROSE, PRODUCT), redirects=["/original"]) == []
+
+
+#: A branch, with the town beside the text and in the menu.
+BRANCH = page(
+    "<nav><a href=/kiel>Kiel</a> <a href=/bonn>Bonn</a></nav><h1>A branch</h1><div>{}, 12 Main Road</div>"
+    f"<div>{PROSE * 2}</div>"
+)
+AT = "/branches/kiel", "/branches/bonn"
+
+
+@pytest.mark.parametrize(
+    ("town", "path", "original", "is_exact", "is_held"),
+    [
+        ("Kiel", *AT, True, True),
+        ("KIEL", "/branches/7-Kiel.html", "/branches/9-Bonn.html", True, True),
+        # The page does not say it, but in its menu.
+        ("Where we are", *AT, True, False),
+        # Both say it.
+        ("Kiel", "/kiel/copy", "/kiel/original", True, False),
+        # The URLs do not name the pages, or name them in another place.
+        ("Kiel", "/branches/7", "/branches/9", True, False),
+        ("Kiel", "/branches/kiel", "/branches/7", True, False),
+        ("Kiel", "/kiel/branch", "/bonn/branch", True, False),
+        ("Kiel", "/branch?town=kiel", "/branch?town=bonn", True, False),
+    ],
+)
+def test_a_page_that_its_url_names_is_protected(
+    town: str, path: str, original: str, is_exact: bool, is_held: bool
+) -> None:
+    assert held(BRANCH.format(town), path, original, is_exact=is_exact) == (["named"] if is_held else [])
+
+
+def test_what_both_texts_say_names_neither() -> None:
+    text = page(PROSE + "<p>We have branches in Kiel and in Bonn, and the boats to both go every day.</p>")
+    assert held(text, *AT) == held(text, *AT, is_exact=True) == []
+    one = text.replace("Bonn", "Metz")
+    assert (held(one, *AT), held(one, *AT, is_exact=True)) == (["named"], [])
+
+
+def test_the_title_names_a_page_unless_it_names_both() -> None:
+    assert held(page(PROSE).replace("Lamp", "Dr Anna Adler"), "/doctors/adler", "/doctors/petrov") == [
+        "named"
+    ]
+    assert held(page(PROSE).replace("Lamp", "Sort shuffle"), "/blog/sort-shuffle", "/blog/shuffle") == []
+
+
+def test_a_page_that_names_the_other_one_as_canonical_is_a_copy_whatever_its_url_says() -> None:
+    canonical = f'<link rel="canonical" href="{SITE}{AT[1]}">'
+    assert held(BRANCH.format("Kiel").replace("</head>", f"{canonical}</head>"), *AT) == []
