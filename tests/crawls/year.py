@@ -5,6 +5,8 @@
 Pages change at rates of their own: every week, every four or thirteen weeks at random, never. New ones appear, some
 vanish for six weeks, either from the start page or as a 404, and some move to another URL. After each crawl what was
 told is held against what is so: nothing is told that did not happen, and what happened is told within a delay.
+
+One way is lied to: a quarter of the stories are on a host whose ETags never change, so that it always answers 304.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from scrapy import Request, Spider
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import HtmlResponse, Response
 
+from benchmarks.lib.prose_site import etag_of
 from benchmarks.soak import Web
 from tests.chaos import DAY, Handler
 from tests.clock import Clock
@@ -30,16 +33,16 @@ from tests.crawls.changing_site import told
 from tests.crawls.harness import ENABLED, forked
 
 WEEKS, STORIES, AWAY = 52, 24, 6
-HOME = "https://www.host-0.example/"
+HOME, LIAR = "https://www.host-0.example/", "https://www.host-1.example/"
 #: Ways to recrawl, and after how many weeks at most a change is told that only its page shows: ``SIMHASH_RECRAWL``
 #: requests each page after 30 days.
-WAYS = {"always": 0, "auto": 5}
+WAYS = {"always": 0, "auto": 5, "lied to": 5}
 
 
 class YearWeb(Web):
     """The site in one week. A page is named by its story, and its text by story and version."""
 
-    def __init__(self, week: int) -> None:
+    def __init__(self, week: int, way: str) -> None:
         super().__init__(1)
         #: By URL, the text of each page that is there, and those of them and of others that the start page links to.
         self.texts: dict[str, tuple[int, int]] = {}
@@ -48,7 +51,7 @@ class YearWeb(Web):
             draw = Random(f"year {story}")
             rate, leaves = draw.choice((1.0, 0.25, 1 / 13, 0.0)), draw.randrange(4, WEEKS)
             version = sum(draw.random() < rate for _ in range(week))
-            url = f"{HOME}stories/{story}"
+            url = f"{LIAR if way == 'lied to' and story % 4 == 3 else HOME}stories/{story}"
             if story % 6 == 0 and week >= leaves:
                 url += "-moved"
             is_away = story % 6 in (1, 2) and leaves <= week < leaves + AWAY
@@ -71,6 +74,13 @@ class YearHandler(Handler):
     async def download_request(self, request: Request) -> Response:
         """Return what is there."""
         if request.url == HOME or request.url in self._spider.web.texts:  # type: ignore[attr-defined]
+            if request.url.startswith(LIAR):
+                etag = etag_of(request.url.encode())
+                if request.headers.get("If-None-Match") == etag.encode():
+                    return Response(request.url, status=304, request=request)
+                response = await super().download_request(request)
+                response.headers["ETag"] = etag
+                return response
             return await super().download_request(request)
         return HtmlResponse(request.url, status=404, request=request)
 
@@ -80,9 +90,9 @@ class YearSpider(Spider):
 
     name = "year"
 
-    def __init__(self, week: int) -> None:
+    def __init__(self, week: int, way: str) -> None:
         super().__init__()
-        self.web, self.making_ns = YearWeb(week), 0
+        self.web, self.making_ns = YearWeb(week, way), 0
 
     async def start(self) -> AsyncIterator[Request]:
         """Request the start page."""
@@ -102,13 +112,13 @@ def crawl(week: int, way: str) -> None:
         "SIMHASH_STORE": "store/",
         "SIMHASH_CHANGES": "changes.jsonl",
         "SIMHASH_CONDITIONAL": True,
-        "SIMHASH_RECRAWL": None if way == "always" else way,
+        "SIMHASH_RECRAWL": "auto" if way == "auto" else None,
         "LOG_FILE": "log",
         "TELNETCONSOLE_ENABLED": False,
     }
     process = CrawlerProcess({**ENABLED, **settings})
     crawler = process.create_crawler(YearSpider)
-    process.crawl(crawler, week)
+    process.crawl(crawler, week, way)
     process.start(install_signal_handlers=False)
     assert crawler.stats is not None
     Path("stats.json").write_text(json.dumps(crawler.stats.get_stats(), default=str))
@@ -123,7 +133,7 @@ def year(way: str, folder: Path) -> dict[str, Any]:
     faults: list[str] = []
     for week in range(WEEKS):
         done = forked("-m", "tests.crawls.year", "--crawl", str(week), way, cwd=folder)
-        web, stats = YearWeb(week), json.loads((folder / "stats.json").read_text())
+        web, stats = YearWeb(week, way), json.loads((folder / "stats.json").read_text())
         if done.returncode or any("errors" in name for name in stats):
             faults.append(f"week {week}: {done.stderr[-500:]} {stats}")
         sent, asked = sent + stats["downloader/request_count"], asked + 1 + len(web.links)

@@ -34,10 +34,11 @@ IN_VAIN = 10
 SHARED = 3
 #: ETags of a host that are compared, the latest. Files of one size and one second may share theirs, by chance.
 MOST_ETAGS = 16
-#: Where pages are asked conditionally for the first time, the chance that an answer of 304 is checked is this over
-#: this plus the number of those before it: the first is checked in any case, then about 19 of 72, 39 of 1,000.
+#: Where pages are asked conditionally for the first time, or a host was not trusted once, the chance that an answer
+#: of 304 is checked is this over this plus the number of those before it: the first is checked in any case, then
+#: about 19 of 72, 39 of 1,000.
 EARLY = 8
-#: Seconds until a host is trusted again, if it was not in the meantime: it may have been repaired.
+#: Seconds until a host is trusted again, if it was not in the meantime: it may have been repaired, or lie once more.
 FORGIVEN = 30 * 86_400
 #: Hosts that are remembered; the oldest goes.
 MOST_HOSTS = 20_000
@@ -85,7 +86,7 @@ _WHY = {
 class Host:
     """One host."""
 
-    __slots__ = ("etags", "in_vain", "shared", "since", "tagged", "trust", "unmodified", "url")
+    __slots__ = ("etags", "in_vain", "is_forgiven", "shared", "since", "tagged", "trust", "unmodified", "url")
 
     def __init__(self) -> None:
         self.trust = Trust.FULL
@@ -98,6 +99,8 @@ class Host:
         self.tagged, self.shared = 0, 0
         #: When it was trusted less, and a page by which that was found out.
         self.since, self.url = 0, ""
+        #: Whether it was trusted less once, so long ago that it is trusted again.
+        self.is_forgiven = False
 
     def to_bytes(self) -> bytes:
         """Return it as it is to be kept."""
@@ -112,7 +115,8 @@ class Host:
             name, since, url = json.loads(data or b"")
             kept = Trust(name)
             is_worse = (kept.rank, since) > (self.trust.rank, self.since)
-            if is_worse and time.time() - since < FORGIVEN:
+            self.is_forgiven = is_worse and time.time() - since >= FORGIVEN
+            if is_worse and not self.is_forgiven:
                 self.trust, self.since, self.url = kept, int(since), str(url)
         return self.to_bytes()
 
@@ -167,14 +171,15 @@ class TrustedHosts:
     def chance_of_check(self, site: str, answer: Answer) -> float:
         """Note a 304 for a page that had *answer* before, and return the least chance with which it is checked.
 
-        There is one only where the page was asked for conditionally for the first time.
+        There is one only where the page was asked for conditionally for the first time, or its host is forgiven.
         """
         host = self.find(site)
         if host is None:
             return 0.0
         host.in_vain = 0
         host.unmodified += 1
-        return EARLY / (EARLY + host.unmodified - 1) if answer.visits == 1 else 0.0
+        is_new = answer.visits == 1 or host.is_forgiven
+        return EARLY / (EARLY + host.unmodified - 1) if is_new else 0.0
 
     def came_in_full(
         self,

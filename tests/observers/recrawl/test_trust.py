@@ -33,7 +33,7 @@ def test_the_worst_of_two_findings_holds_in_whatever_order_they_are_joined(
 def test_a_finding_that_is_forgiven_is_not_joined() -> None:
     host = found(Trust.DATES)
     host.joined(found(Trust.LIED, NOW - FORGIVEN).to_bytes())
-    assert host.trust is Trust.DATES
+    assert (host.trust, host.is_forgiven) == (Trust.DATES, True)
 
 
 @pytest.mark.parametrize(
@@ -126,3 +126,18 @@ def test_validators_that_are_of_no_use_are_given_up_one_after_the_other(
     assert came_in_vain(IN_VAIN - 1) is trusts[0]
     assert came_in_vain(1) is trusts[1]
     assert came_in_vain(IN_VAIN) is trusts[2]
+
+
+@pytest.mark.parametrize(("since", "is_checked"), [(None, False), (NOW - FORGIVEN, True)])
+def test_a_host_that_was_wrong_once_is_checked_as_at_first_when_it_is_trusted_again(
+    since: int | None, is_checked: bool
+) -> None:
+    store = MemoryStore()
+    hosts = TrustedHosts(store, get_crawler())
+    finished(hosts.meet("a"))
+    if since is not None:
+        hosts._hosts["a"].joined(found(Trust.LIED, since).to_bytes())
+    assert not hosts.is_lost("a")
+    known = Answer(0, 0, visits=9)
+    chances = [hosts.chance_of_check("a", known) for _ in range(3)]
+    assert chances == ([1, 8 / 9, 8 / 10] if is_checked else [0, 0, 0])
