@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 #: Length beyond which a group is no use: it would be kept for one URL.
@@ -46,6 +47,10 @@ def path_shape(path: str) -> str:
     ('/calendar/{number}/{number}', '/news/the-ferry')
     """
     return _NUMBERED.sub(_shape_of_match, path)
+
+
+# Folders come again and again.
+_folder_shape = lru_cache(maxsize=1_024)(path_shape)
 
 
 def grows(group: str) -> bool:
@@ -131,7 +136,7 @@ class CutUrl(NamedTuple):
         >>> CutUrl("https", "a.example", "/shop/7/blue-hat", ("sid=1", "colour=2")).group
         '/shop/{number}/*?colour&sid'
         """
-        folder = path_shape(self.path[: self.path.rfind("/") + 1])
+        folder = _folder_shape(self.path[: self.path.rfind("/") + 1])
         return _in_folder(folder, _names(self.query) if self.query else "")
 
     @property
@@ -149,8 +154,9 @@ class CutUrl(NamedTuple):
         found = []
         if winding := _winding(self.path.split("/")):
             found.append(winding)
-        shape = path_shape(self.path)
-        folder = shape[: shape.rfind("/") + 1]
+        end = self.path.rfind("/") + 1
+        folder = _folder_shape(self.path[:end])
+        shape = folder + path_shape(self.path[end:])
         if self.query:
             parameters = sorted({parameter.partition("=")[::2] for parameter in self.query})
             values = "&".join(f"{_shape(name)}={_shape(value)}" for name, value in parameters)
