@@ -5,6 +5,7 @@ Also what holds for the whole suite: how many examples hypothesis tries, which t
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,6 +28,12 @@ hypothesis.settings.load_profile("suite")
 
 #: Seconds. A test that takes longer is marked as slow, with the reason.
 LONG = 10
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return how many processes run tests: one more than there are cores, as tests of crawls wait a good deal."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(tryfirst=True)  # the slow ones are still among them
