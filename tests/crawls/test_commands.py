@@ -47,7 +47,7 @@ class TidesSpider(scrapy.Spider):
 #: All three have the same text.
 PAGES: Routes = {
     "/front": article(0, before=links("/copy", "/other-copy")),
-    "/copy": article(0, title="The copy"),
+    "/copy": article(0, title="Once more"),
     "/other-copy": article(0),
 }
 
@@ -93,13 +93,13 @@ def test_check_tests_contracts_on_near_duplicates(outcomes: Outcomes) -> None:
 
 def test_shell_has_the_response_of_a_near_duplicate(outcomes: Outcomes) -> None:
     done = outcomes["shell"]
-    assert "The copy" in done.stdout, done.stderr
+    assert "Once more" in done.stdout, done.stderr
     assert "/copy is a near-duplicate of " in done.stderr
 
 
 def test_fetch_prints_the_page(outcomes: Outcomes) -> None:
     done = outcomes["fetch"]
-    assert done.stdout.strip() == article(0, title="The copy")
+    assert done.stdout.strip() == article(0, title="Once more")
     assert "Traceback" not in done.stderr
 
 
