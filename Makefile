@@ -95,9 +95,9 @@ frozen: kernel $(VENV)/.installed-dev
 	$(BIN)/python -m tests.frozen
 
 fuzz: kernel $(VENV)/.installed-dev
-	$(BIN)/python fuzz/run.py --seconds 20
-	$(BIN)/python fuzz/index.py --seconds 10
-	$(BIN)/python fuzz/sites.py --seconds 20
+	$(BIN)/python fuzz/run.py --seconds 10
+	$(BIN)/python fuzz/index.py --seconds 5
+	$(BIN)/python fuzz/sites.py --seconds 10
 
 # The compiler is at work while types are checked.
 checked: $(VENV)/.installed-dev
