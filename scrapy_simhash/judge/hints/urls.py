@@ -108,18 +108,20 @@ _SUFFIX = re.compile(r"\.\w{1,5}$", re.ASCII)
 def naming_words(url: str, other: str) -> frozenset[str]:
     """Return the words by which *url* names its page, and *other* does not name its own, in lower case.
 
-    Empty unless the URLs differ in the last part of the path alone: values of parameters sort, filter and track more
-    often than they name. Never raises.
+    Empty unless the URLs have no parameters, whose values sort, filter and track more often than they name, and
+    differ in the last part of the path alone. Never raises.
 
     >>> sorted(naming_words("https://example.com/jobs/nurse-kiel-7", "https://example.com/jobs/nurse-bonn-9"))
     ['kiel']
     >>> naming_words("https://example.com/print/boats", "https://example.com/boats")
     frozenset()
     """
-    parts = [_SUFFIX.sub("", address).rpartition("/") for address in map(url_key, (url, other))]
-    (folder, _, name), (other_folder, _, other_name) = parts
-    if folder != other_folder or "?" in name + other_name or max(len(url), len(other)) > MAX_ADDRESS:
+    folder, _, name = url_key(url).rpartition("/")
+    other_folder, _, other_name = url_key(other).rpartition("/")
+    is_of_path = "://" in folder and "?" not in folder + name + other_name
+    if folder != other_folder or not is_of_path or max(len(url), len(other)) > MAX_ADDRESS:
         return frozenset()
+    name, other_name = _SUFFIX.sub("", name), _SUFFIX.sub("", other_name)
     words = words_of(unquote(name)) - words_of(unquote(other_name))
     return frozenset(word for word in words if len(word) >= _LEAST_CHARACTERS)
 
