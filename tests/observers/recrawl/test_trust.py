@@ -128,16 +128,16 @@ def test_validators_that_are_of_no_use_are_given_up_one_after_the_other(
     assert came_in_vain(IN_VAIN) is trusts[2]
 
 
-@pytest.mark.parametrize(("since", "is_checked"), [(None, False), (NOW - FORGIVEN, True)])
+@pytest.mark.parametrize("was_wrong", [False, True])
 def test_a_host_that_was_wrong_once_is_checked_as_at_first_when_it_is_trusted_again(
-    since: int | None, is_checked: bool
+    was_wrong: bool,
 ) -> None:
     store = MemoryStore()
     hosts = TrustedHosts(store, get_crawler())
     finished(hosts.meet("a"))
-    if since is not None:
-        hosts._hosts["a"].joined(found(Trust.LIED, since).to_bytes())
+    if was_wrong:
+        hosts._hosts["a"].joined(found(Trust.LIED, NOW - FORGIVEN).to_bytes())
     assert not hosts.is_lost("a")
     known = Answer(0, 0, visits=9)
     chances = [hosts.chance_of_check("a", known) for _ in range(3)]
-    assert chances == ([1, 8 / 9, 8 / 10] if is_checked else [0, 0, 0])
+    assert chances == ([1, 8 / 9, 8 / 10] if was_wrong else [0, 0, 0])
