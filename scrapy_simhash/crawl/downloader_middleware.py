@@ -314,7 +314,7 @@ class SimhashDownloaderMiddleware:
             page.verdict = self._give_up(error, response)
 
     def _is_read_again(self, verdict: Verdict, url: str) -> bool:
-        """Tell whether somebody may ask for the text of a page: whether it protects it, or what has changed."""
+        """Tell whether the text of the page at *url* may be asked for: to protect it, or to tell what has changed."""
         config = self.config
         if config.changes is not None and verdict.reason in _HAS_CHANGED:
             return True

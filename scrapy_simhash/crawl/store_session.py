@@ -75,8 +75,9 @@ class StoreSession:
         self.last_step: Callable[[], Awaitable[None]] | None = None
         self._telling: asyncio.Task[None] | None = None
         self._began = int(time.time())
+        # How many pages were known when this run began, as far as the store could say, and whether there may be some.
         self._former = 0 if self.forgets or store.absence is not None else len(store)
-        self._has_former = self._former > 0 or (not self.forgets and store.absence is not None)
+        self._has_former = not self.forgets and (store.absence is not None or self._former > 0)
         # By cluster the key of its first page, or of the copy that stands in for that; and the other way round.
         self._stand_ins: Recent[int, bytes] = Recent(STAND_INS)
         self._stands_for: Recent[bytes, int] = Recent(STAND_INS)

@@ -35,7 +35,7 @@ class Protection(str, Enum):
     PRODUCT = "product"
     """It is about a thing on sale, perhaps in another size or colour."""
     NAMED = "named"
-    """Its URL names something that the URL of the other one does not, and so does the page."""
+    """It says a name that its URL has, and the URL of the page that it repeats has not."""
 
 
 class RequestedAction(NamedTuple):
