@@ -29,7 +29,7 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reor
 WHICH := $(BIN)/python -c "from scrapy_simhash import PageFingerprinter as P, kernel as k; \
 	P(); print('Kernel:', k.NAME + (k.REASON and ', for ' + k.REASON))"
 
-.PHONY: demo shared cluster spark test test-all nightly fixtures kernel pure frozen fuzz checked lint types docs packages clean help
+.PHONY: demo shared cluster spark test rest nightly fixtures kernel pure frozen fuzz checked lint types docs packages clean help
 
 help:
 	@echo "make demo      crawl the example site and report its near-duplicates"
@@ -37,7 +37,7 @@ help:
 	@echo "make cluster   the same by four spiders whose index is on a Redis Cluster of six servers"
 	@echo "make spark     deduplicate the stored example site by DuckDB and Spark, and compare the clusters (needs Java)"
 	@echo "make test      lint, types and all tests but the slow ones"
-	@echo "make test-all  lint, types and all tests, then those that read pages without the compiled kernel"
+	@echo "make rest      the slow tests, and those that the last run skipped because a component was missing"
 	@echo "make nightly   all tests with random examples, ten times as many: for a long run without anybody waiting"
 	@echo "make fixtures  record the pages of the example site that unit tests read, and show what has changed"
 	@echo "make kernel    build the compiled kernel again if its sources changed"
@@ -70,10 +70,9 @@ test: checked
 	@$(WHICH)
 	$(PYTEST) -m "not slow" --hypothesis-profile quick
 
-test-all: checked
+rest: kernel $(VENV)/.installed-dev
 	@$(WHICH)
-	$(PYTEST)
-	@$(MAKE) --no-print-directory pure
+	$(PYTEST) --rest
 
 nightly: export SIMHASH_ALL_CHARACTERS := 1
 nightly: export SIMHASH_ALL_PAGES := 1

@@ -10,7 +10,7 @@ NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chro
 #: Path of the first that is there, or None.
 BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
 #: Why a test is skipped without one.
-NO_BROWSER = f"there is no browser: none of {', '.join(NAMES)} is on the path"
+NO_BROWSER = "needs a browser: apt install chromium-headless-shell"
 
 #: Run in a page. Returns what is wrong with it at the size and in the colours that it has now.
 FAULTS = """root => {

@@ -1,16 +1,19 @@
 """The recordings: every page of the example site, built in memory once for all tests. No network, no clock.
 
-Also what holds for the whole suite: how many examples hypothesis tries, which tests are slow, and the order of files.
+Also for the whole suite: the number of hypothesis examples, slow and skipped tests, and the order of files.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import hypothesis
 import pytest
+from local_redis import MissingProgram
 from magazine.page import Address, Page
 from magazine.site import build_site
 
@@ -28,6 +31,22 @@ hypothesis.settings.load_profile("suite")
 
 #: Seconds. A test that takes longer is marked as slow, with the reason.
 LONG = 10
+#: Where pytest's cache has the tests that the last run skipped, and the files, because a component was missing.
+SKIPPED = "scrapy-simhash/skipped"
+#: Reasons of skips by others, and what is shown: each missing component in the words "needs X: how to get it".
+REASONS = (
+    (r"could not import 'pyspark.*", "needs pyspark: make spark"),
+    (r"could not import '(\w+).*", r"needs \1: pip install \1"),
+    (r"pure Python runs: it is not built.*", "needs the C extension: apt install gcc python3-dev"),
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--rest",
+        action="store_true",
+        help="run the slow tests, and those that the last run skipped because a component was missing",
+    )
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -37,10 +56,10 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 @pytest.hookimpl(tryfirst=True)  # the slow ones are still among them
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the recorded pages first, which tell soonest what is wrong, then the files with slow tests.
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the recorded pages first, whose failures are the clearest, then the files with slow tests.
 
-    So no process works on a slow one when the others have nothing left.
+    So no process works on a slow one when the others have nothing left. ``--rest`` drops the fast tests that ran.
     """
     slow = set()
     for item in items:
@@ -49,10 +68,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if not (len(mark.args) == 1 and isinstance(mark.args[0], str)):
                 raise pytest.UsageError(f'{item.nodeid}: write pytest.mark.slow("why it takes long")')
     items.sort(key=lambda item: (item.path.parent.name != "fixtures", item.path not in slow))
+    if config.getoption("rest"):
+        assert config.cache
+        skipped = set(config.cache.get(SKIPPED, []))
+        rest = [
+            item
+            for item in items
+            if item.get_closest_marker("slow") or skipped & {item.nodeid, item.nodeid.partition("::")[0]}
+        ]
+        config.hook.pytest_deselected(items=[item for item in items if item not in rest])
+        items[:] = rest
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None, object, object]:
+    """Skip a test whose program is missing."""
+    try:
+        return (yield)
+    except MissingProgram as missing:
+        pytest.skip(str(missing))
+
+
+pytest_runtest_call = pytest_runtest_setup
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name the tests that took long and are not marked as slow. A hint, no failure: other programs may be running."""
+    """List what was skipped, and the tests that took long and are not marked as slow, which is no failure."""
+    show_skipped(terminalreporter)
     seconds: dict[str, float] = {}
     for report in terminalreporter.getreports("") + terminalreporter.getreports("passed"):
         if "slow" not in report.keywords:
@@ -61,6 +103,25 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section(f"longer than {LONG} s, and not marked slow")
         for name in long:
             terminalreporter.write_line(f"{seconds[name]:.0f} s {name}")
+
+
+def show_skipped(terminalreporter: pytest.TerminalReporter) -> None:
+    """List the reasons of skips with the number of tests, missing components first; store these for ``--rest``."""
+    counts: Counter[tuple[bool, str, str]] = Counter()
+    missing = set()
+    for report in terminalreporter.getreports("skipped"):
+        reason = report.longrepr[2].removeprefix("Skipped: ")
+        for pattern, words in REASONS:
+            reason = re.sub(pattern, words, reason)
+        counts[not reason.startswith("needs "), reason, "test" if "::" in report.nodeid else "file"] += 1
+        if reason.startswith("needs "):
+            missing.add(report.nodeid)
+    if counts:
+        terminalreporter.section("skipped")
+    for (_, reason, unit), count in sorted(counts.items()):
+        terminalreporter.write_line(f"{reason} ({count} {unit if count == 1 else unit + 's'})")
+    if terminalreporter.config.cache:
+        terminalreporter.config.cache.set(SKIPPED, sorted(missing))
 
 
 @pytest.fixture(scope="session")
@@ -77,7 +138,7 @@ def pages(site: dict[Address, Page]) -> list[Page]:
 # It has an event loop that runs between tests, so it must be gone when a test of another file starts its own.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    api = pytest.importorskip("playwright.sync_api")
     if BROWSER is None:
         pytest.skip(NO_BROWSER)
     with api.sync_playwright() as playwright:

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-pytest.importorskip("redis", reason="redis is not installed")
+pytest.importorskip("redis")
 
 from tests.chaos import run
 from tests.crawls.harness import FORKS

@@ -31,7 +31,7 @@ RULES = [f"{COMPILED}/{path.stem}" for path in (ROOT / COMPILED).glob("*.pxd")] 
 IS_STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
 COMPILER = (sysconfig.get_config_var("CC") or "cl").split()[0]
 
-needs_compiler = pytest.mark.skipif(not shutil.which(COMPILER), reason="there is no C compiler")
+needs_compiler = pytest.mark.skipif(not shutil.which(COMPILER), reason="needs a C compiler: apt install gcc")
 builds_a_package = pytest.mark.slow("it builds a wheel or an editable package from the sources")
 finds_compiler_by_name = pytest.mark.skipif(sys.platform == "win32", reason="CC names no compiler here")
 

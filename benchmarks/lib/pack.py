@@ -124,13 +124,9 @@ class Pack:
 
 
 def absence() -> str:
-    """Return the sentence that says there is no pack."""
-    folders = ", ".join(map(str, _folders()))
-    return (
-        f"no evaluation pack in {folders} ({VARIABLE})"
-        if folders
-        else f"no evaluation pack: {VARIABLE} is not set"
-    )
+    """Return the reason to skip a test, or a part of a benchmark, that needs a pack."""
+    found = f" (none in {', '.join(map(str, _folders()))})" if _folders() else ""
+    return f"needs an evaluation pack: set {VARIABLE} to its folder{found}"
 
 
 def _folders() -> list[Path]:

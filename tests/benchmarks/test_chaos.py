@@ -24,7 +24,7 @@ def test_whatever_happens_what_was_acknowledged_is_true(
     store: str, seed: int, seconds: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if store == REDIS:
-        pytest.importorskip("redis", reason="redis is not installed")
+        pytest.importorskip("redis")
     options = ["--seed", str(seed), "--seconds", str(seconds), "--stores", store, "--json"]
     status = chaos.main(["--only", "claims", *options])
     result = json.loads(capsys.readouterr().out)

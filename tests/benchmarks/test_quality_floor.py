@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from benchmarks.lib.documents import SIMILARITY
-from benchmarks.lib.pack import Pack, absence
+from benchmarks.lib.pack import VARIABLE, Pack, absence
 from benchmarks.quality import DEFAULT_DISTANCE, measure_pack
 
 pytestmark = pytest.mark.slow("it reads every page of the evaluation packs")
@@ -37,7 +37,7 @@ def measured(digest: str) -> dict[str, Any]:
                 "within"
             ]
             return within
-    pytest.skip(f"not among the evaluation packs: {FLOORS[digest]['name']}")
+    pytest.skip(f"needs the evaluation pack {FLOORS[digest]['name']}: add its folder to {VARIABLE}")
 
 
 @pytest.fixture(scope="module", params=FLOORS, ids=[floor["name"] for floor in FLOORS.values()])

@@ -57,7 +57,7 @@ _shtab_scrapy_simhash; printf '%s\\n' "${COMPREPLY[@]}"
 """
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash: apt install bash")
 @pytest.mark.parametrize("line", TYPED)
 def test_bash_completes_verbs_options_choices_and_files(
     line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

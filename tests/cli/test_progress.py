@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("tqdm", reason="tqdm is not installed")
+pytest.importorskip("tqdm")
 from scrapy_simhash.cli import streams
 from scrapy_simhash.cli.streams import Progress, of, warn
 

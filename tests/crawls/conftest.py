@@ -21,6 +21,6 @@ def site(request: pytest.FixtureRequest) -> Iterator[Site]:
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[RedisServer]:
     """A server of Redis. What it acknowledged is on disk: killed, it may otherwise lose the last second."""
-    pytest.importorskip("redis", reason="redis is not installed")
+    pytest.importorskip("redis")
     with RedisServer(tmp_path, appendfsync="always") as server:
         yield server

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-pytest.importorskip("redis", reason="redis is not installed")
+pytest.importorskip("redis")
 from redis import Redis
 
 from tests.crawls.harness import ENABLED, IN_ORDER, WITHOUT_REACTOR, Plan, crawl, crawl_one, scrapy

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-pytest.importorskip("redis", reason="redis is not installed")
+pytest.importorskip("redis")
 from redis import Redis
 
 from tests.crawls.harness import ENABLED, IN_ORDER, ROOT, Crawl, crawl_one, start_python

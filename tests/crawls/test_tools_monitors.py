@@ -12,7 +12,7 @@ from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl_each
 from tests.crawls.site import Routes, article, links, serve
 from tests.docs.reader import DOCS, blocks
 
-pytest.importorskip("spidermon", reason="Spidermon is not installed")
+pytest.importorskip("spidermon")
 
 PAGE = DOCS / "how-to" / "scrapy-tools.rst"
 

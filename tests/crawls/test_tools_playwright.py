@@ -10,7 +10,7 @@ from tests.browser import BROWSER, NO_BROWSER
 from tests.crawls.harness import IN_ORDER, Crawl, crawl_one
 from tests.crawls.site import article, serve
 
-pytest.importorskip("scrapy_playwright", reason="scrapy-playwright is not installed")
+pytest.importorskip("scrapy_playwright")
 
 SETTINGS = {
     **IN_ORDER,

@@ -9,7 +9,7 @@ import pytest
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl_each
 from tests.crawls.site import Routes, article, serve
 
-pytest.importorskip("scrapy_poet", reason="scrapy-poet is not installed")
+pytest.importorskip("scrapy_poet")
 
 SETTINGS = {**IN_ORDER, "ADDONS": {"scrapy_simhash.Addon": 500, "scrapy_poet.Addon": 300}}
 PAGES: Routes = {"/first": article(0), "/copy": article(0, title="The copy"), "/other": article(1)}

@@ -113,7 +113,7 @@ def test_what_was_skipped_before_a_kill_is_sent_after_the_resume(tmp_path: Path)
 
 @pytest.mark.slow("three crawls of a hundred pages, a server in Redis")
 def test_crawlers_that_share_a_store_in_redis_share_the_rules(tmp_path: Path) -> None:
-    pytest.importorskip("redis", reason="redis is not installed")
+    pytest.importorskip("redis")
     with RedisServer(tmp_path) as server, stories(60, turn=60) as (site, routes):
         shared = {**SKIP, **IN_ORDER, "SIMHASH_STORE": f"{server.url}?prefix=shared"}
         first = crawl_one(VISITOR, shared, urls=[site.url("/list/0")])
@@ -128,7 +128,7 @@ def test_crawlers_that_share_a_store_in_redis_share_the_rules(tmp_path: Path) ->
 
 @pytest.mark.slow("a crawl of three hundred pages, a server in Redis")
 def test_a_rule_is_undone_with_the_queue_of_scrapy_redis(tmp_path: Path) -> None:
-    pytest.importorskip("scrapy_redis", reason="scrapy-redis is not installed")
+    pytest.importorskip("scrapy_redis")
     with RedisServer(tmp_path) as server, stories(150, turn=90) as (site, routes):
         queue = {
             "SCHEDULER": "scrapy_redis.scheduler.Scheduler",

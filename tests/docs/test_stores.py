@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-pytest.importorskip("redis", reason="redis is not installed")
+pytest.importorskip("redis")
 from magazine.server import SiteServer
 from redis import Redis
 

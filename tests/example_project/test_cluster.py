@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("redis", reason="redis is not installed")
+pytest.importorskip("redis")
 from cluster import CRAWLERS
 
 from tests.docs.reader import ROOT

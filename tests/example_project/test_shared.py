@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-pytest.importorskip("redis", reason="redis is not installed")
-pytest.importorskip("scrapy_redis", reason="scrapy-redis is not installed")
+pytest.importorskip("redis")
+pytest.importorskip("scrapy_redis")
 from local_redis import redis_server
 from magazine.server import serving
 from magazine.truth import Truth

@@ -2,7 +2,7 @@
 
 The few bits are *spread* over the 64, since what a plan does depends on which blocks the differing bits fall into.
 Of 12 bits there are eight million pairs, which the kernel tries for every shape up to a distance of 4 in
-``make test-all``; ``make test`` tries fewer bits.
+``make rest``; ``make test`` tries fewer bits.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from tests.store.sqlite.stores import Shelf
 
 @pytest.fixture(scope="session")
 def client() -> None:
-    pytest.importorskip("redis", reason="redis is not installed")
+    pytest.importorskip("redis")
 
 
 @pytest.fixture(scope="session")

@@ -86,7 +86,7 @@ def test_a_kill_loses_what_was_learned_from_500_pages_at_most(kind: str, tmp_pat
         seen = killed(path := str(tmp_path / "pages.sqlite"))
         data = profile_in_file(path)
     else:
-        pytest.importorskip("redis", reason="redis is not installed")
+        pytest.importorskip("redis")
         with RedisServer(tmp_path, appendfsync="always") as server:
             seen = killed(server.url)
             data = asyncio.run(profile_in_redis(server.url))

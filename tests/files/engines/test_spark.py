@@ -20,7 +20,7 @@ pyspark: Any = pytest.importorskip("pyspark.sql")
 
 pytestmark = [
     pytest.mark.slow("starts Spark"),
-    pytest.mark.skipif(shutil.which("java") is None, reason="no Java"),
+    pytest.mark.skipif(shutil.which("java") is None, reason="needs Java: apt install default-jre-headless"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]

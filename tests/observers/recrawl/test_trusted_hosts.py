@@ -20,7 +20,7 @@ SITES = [f"host{number}.example" for number in range(40)]
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    pytest.importorskip("redis", reason="redis is not installed")
+    pytest.importorskip("redis")
     with RedisServer(tmp_path_factory.mktemp("redis"), appendonly="no") as server:
         yield server
 

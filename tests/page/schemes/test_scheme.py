@@ -236,7 +236,7 @@ def test_fingerprints_are_bit_for_bit_those_committed() -> None:
 
 @pytest.mark.slow("jieba reads its dictionary")
 def test_segmented_words_are_a_tokenizer_for_chinese() -> None:
-    jieba = pytest.importorskip("jieba", reason="jieba is not installed")
+    jieba = pytest.importorskip("jieba")
     assert segments("我来到北京大学。") == jieba.lcut("我来到北京大学")
     page = Page(plain_text(TEXTS["zh"], "zh"))
     words = Scheme({Words(tokenizer=segments): 1}, feature_hash=GB2312, ties="one")

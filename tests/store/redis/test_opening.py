@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from local_redis import MissingProgram
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreUnavailable
 from scrapy_simhash.judge.rule import ClassicRule
@@ -63,6 +65,8 @@ async def test_a_unix_socket_is_a_way_too(tmp_path: Path) -> None:
 def tls_server(folder: Path) -> Iterator[tuple[RedisServer, Path]]:
     """Yield a server that speaks nothing but TLS, and the certificate by which it can be trusted."""
     key, certificate = folder / "key", folder / "certificate"
+    if shutil.which("openssl") is None:
+        raise MissingProgram("openssl", "apt install openssl")
     subprocess.run(
         [
             *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test"),

@@ -181,7 +181,7 @@ def test_the_count_of_the_document_by_bitand(store: sqlite3.Connection, values: 
 
 
 def test_duckdb_counts_bits(values: dict[str, int]) -> None:
-    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    duckdb = pytest.importorskip("duckdb")
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE documents (id VARCHAR, signature BIGINT)")
         rows = [(url, signed(value)) for url, value in values.items()]
