@@ -67,6 +67,10 @@ def workers(processes: int, begin: Callable[..., object] = int, *arguments: obje
                 pool.submit(int)
         yield Workers(pool, processes)
     finally:
+        # If a worker died, Python before 3.11.5 writes to a pipe that nothing reads, and does not end (gh-94777).
+        broken: Any = pool
+        if broken._broken:
+            broken._call_queue._reader.close()
         pool.shutdown(cancel_futures=True)
 
 
