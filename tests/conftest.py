@@ -120,8 +120,8 @@ def show_skipped(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("skipped")
     for (_, reason, unit), count in sorted(counts.items()):
         terminalreporter.write_line(f"{reason} ({count} {unit if count == 1 else unit + 's'})")
-    if terminalreporter.config.cache:
-        terminalreporter.config.cache.set(SKIPPED, sorted(missing))
+    if cache := getattr(terminalreporter.config, "cache", None):  # none with `-p no:cacheprovider`
+        cache.set(SKIPPED, sorted(missing))
 
 
 @pytest.fixture(scope="session")
