@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("redis")
 from cluster import CRAWLERS
+from local_redis import server_program
 
 from tests.docs.reader import ROOT
 from tests.example_project.test_shared import python
@@ -16,6 +17,7 @@ from tests.example_project.test_shared import python
 
 @pytest.mark.slow("it starts a cluster of six servers, and crawls the site four times")
 def test_of_pages_that_are_alike_one_is_new_in_each_scope_whoever_meets_it(tmp_path: Path) -> None:
+    server_program()  # the test is skipped here if there is none
     project = tmp_path / "example_project"
     shutil.copytree(ROOT / "example_project", project, ignore=shutil.ignore_patterns("out", "__pycache__"))
     run = python(project, "cluster.py")
