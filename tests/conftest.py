@@ -92,9 +92,9 @@ def pytest_runtest_setup() -> Generator[None, object, object]:
 pytest_runtest_call = pytest_runtest_setup
 
 
+@pytest.hookimpl(trylast=True)  # below the durations
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """List what was skipped, and the tests that took long and are not marked as slow, which is no failure."""
-    show_skipped(terminalreporter)
+    """List the tests that took long and are not marked as slow, which is no failure, and what was skipped."""
     seconds: dict[str, float] = {}
     for report in terminalreporter.getreports("") + terminalreporter.getreports("passed"):
         if "slow" not in report.keywords:
@@ -103,6 +103,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section(f"longer than {LONG} s, and not marked slow")
         for name in long:
             terminalreporter.write_line(f"{seconds[name]:.0f} s {name}")
+    show_skipped(terminalreporter)
 
 
 def show_skipped(terminalreporter: pytest.TerminalReporter) -> None:

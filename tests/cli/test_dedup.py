@@ -178,7 +178,7 @@ def test_kept_pages_say_how_many_they_stand_for(options: list[str], tmp_path: Pa
 
 #: The command, which sends itself a signal when its journal has got that many entries.
 STOPPED = """
-import itertools, os, sys
+import itertools, os, signal, sys
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.files.batch.journal import Journal
 
@@ -191,6 +191,7 @@ def add_or_stop(journal, entry):
         os.kill(os.getpid(), signal_number)
 
 Journal.add = add_or_stop
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for a job in the background
 sys.exit(main(sys.argv[3:]))
 """
 
