@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -69,7 +70,7 @@ def workers(processes: int, begin: Callable[..., object] = int, *arguments: obje
     finally:
         # If a worker died, Python before 3.11.5 writes to a pipe that nothing reads, and does not end (gh-94777).
         broken: Any = pool
-        if broken._broken:
+        if sys.version_info < (3, 11, 5) and broken._broken:
             broken._call_queue._reader.close()
         pool.shutdown(cancel_futures=True)
 
