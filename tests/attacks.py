@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, NamedTuple, cast
+from unittest.mock import patch
 
 from lxml import etree
 from scrapy import Request
@@ -29,10 +30,13 @@ from scrapy_simhash.crawl.items.fingerprint import ItemFingerprinter
 from scrapy_simhash.judge.hints import evidence, protections, read_canonical, read_hints, url_key
 from scrapy_simhash.judge.hints.urls import are_pages_of_one_listing
 from scrapy_simhash.observers.floods.kinds import kind_of
+from scrapy_simhash.observers.url_rules import guard
 from scrapy_simhash.observers.url_rules.cut_url import cut
+from scrapy_simhash.observers.url_rules.guard import PageLooks
 from scrapy_simhash.page.compiled import compiled_reader
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.scope import scope_of
+from scrapy_simhash.verdict import Status, Verdict
 from tests.stand_in import stand_in
 
 #: Sizes that are compared, in units of an attack: each is twice the one before.
@@ -127,6 +131,9 @@ def _titled(title: Callable[[int], str], body: Callable[[int], str]) -> Callable
 def _words(n: int, word: str = "w%d") -> str:
     return " ".join(word.replace("%d", str(i)) for i in range(n))
 
+
+_PRODUCT_SCRIPT = '<script type="application/ld+json">{"@type":"Product","name":"harbour"}</script>'
+_THING = '<div itemscope itemtype="http://schema.org/Product">'
 
 #: Every attack by its name.
 ATTACKS: Mapping[str, Attack] = {
@@ -275,6 +282,23 @@ ATTACKS: Mapping[str, Attack] = {
     "long itemtype": Attack(
         10_000, lambda n: _page(f'<div itemscope itemtype="{_words(n, "a%d")}">{PROSE * 5}')
     ),
+    # one thing that is read again for each of another
+    "JSON-LD scripts in attributes": Attack(
+        800, lambda n: _page(f"<div {_words(2 * n, 'a%d=1')}>{_PRODUCT_SCRIPT * n}<p>{PROSE * 5}")
+    ),
+    "JSON-LD scripts in depth": Attack(
+        1_000, lambda n: _page(f"{'<b a=1>' * 3 * n}{_PRODUCT_SCRIPT * n}<p>{PROSE * 5}")
+    ),
+    "comments in a heading": Attack(
+        10_000, lambda n: _page(f"{_PRODUCT_SCRIPT}<h1>{'<!--a-->' * n}kettle</h1>{PROSE * 5}")
+    ),
+    "comments in a property": Attack(
+        10_000,
+        lambda n: _page(f"{_THING}<b itemprop=name>{'<!--a-->' * n}Harbour</b></div><h1>Harbour</h1>{PROSE}"),
+    ),
+    "properties in properties": Attack(6_000, _repeated("<b itemprop=p%d>", _THING, "Harbour")),
+    "buttons in depth": Attack(5_000, lambda n: _page("<div class=a>" * n + "<button>b</button>" * n)),
+    "passwords in depth": Attack(5_000, lambda n: _page("<div class=a>" * n + "<input type=password>" * n)),
     # what a server says beside the page
     "Link headers": Attack(
         2_500, _header("Link", lambda n: [f"<{URL}/{i}>; rel=canonical" for i in range(n)])
@@ -364,6 +388,13 @@ class _Entries:
         """Ask what kind of page it is that comes back again and again, and in which groups its URL is."""
         parts = cut(case.visit.url)
         return kind_of(self.fingerprinter.extract(case.root), case.root), parts and parts.groups
+
+    def look(self, case: Case) -> object:
+        """Look at a page whose URL rule is checked, as one of a listing and as any other."""
+        verdict = Verdict(Status.NEW, cluster=1)
+        with patch.object(guard, "is_listing", return_value=True):
+            PageLooks(self.fingerprinter).look(verdict, lambda: case.root, False)
+        return PageLooks(self.fingerprinter).look(verdict, lambda: case.root, False)
 
     def url(self, case: Case) -> object:
         """Compare the URL with another one."""

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from html import unescape
-from itertools import islice
 from typing import Any, NamedTuple, cast
 
 from lxml import etree
@@ -20,7 +19,8 @@ from lxml import etree
 from scrapy_simhash.page.fingerprint.own_part import EVENT, JOB, KINDS, PARTS, PLACE, PRODUCT, identity_of
 from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.page.text.outline import NEVER_HIDDEN
-from scrapy_simhash.page.text.tags import UNSEEN, Region, region
+from scrapy_simhash.page.text.tags import UNSEEN, Region, attributes_of, region
+from scrapy_simhash.page.text.tree import AnyAncestor, elements, texts
 from scrapy_simhash.scope import host_of
 
 #: What a tree may hold, as bits: scripts of JSON-LD, elements with ``itemtype``.
@@ -34,8 +34,8 @@ MAX_SCRIPT = 256 * 1024
 MAX_SCRIPTS = 5_000
 #: Things of one script, elements of one item, and items of a page that are looked at.
 MAX_THINGS, MAX_ELEMENTS, MAX_ITEMS = 1_000, 1_000, 20
-#: Levels and characters of a value that are read.
-_MAX_DEPTH, _MAX_VALUE = 5, 1_000
+#: Max levels, characters and (in microdata) nodes of a value.
+_MAX_DEPTH, _MAX_VALUE, _MAX_VALUE_NODES = 5, 1_000, 32
 #: Levels of offers in offers.
 _MAX_OFFERS = 8
 #: Titles and headings of a page that are looked at.
@@ -117,10 +117,11 @@ def facts(root: etree._Element, url: str = "", holds: int = SCRIPTS | ITEMS) -> 
     O(nodes + characters of the scripts).
     """
     things: list[Mapping[str, Any]] = []
+    is_hidden = AnyAncestor(_hides)
     if holds & SCRIPTS:
-        things += _in_scripts(root)
+        things += _in_scripts(root, is_hidden)
     if holds & ITEMS:
-        things += _in_elements(root)
+        things += _in_elements(root, is_hidden)
     kinds = [(kind, thing) for thing in things if (kind := kind_of(thing)) is not None]
     if not kinds:
         return NO_FACTS
@@ -201,8 +202,8 @@ def _words(text: str) -> list[str]:
 
 
 def _names_of_page(root: etree._Element) -> Iterator[str]:
-    for heading in islice(root.iter("{*}title", "{*}h1"), _MAX_NAMES):
-        yield "".join(_first_texts(heading.itertext()))
+    for heading in elements(root, "{*}title", "{*}h1", limit=_MAX_NAMES):
+        yield _beginning(heading, MAX_ELEMENTS)
 
 
 # --- JSON-LD
@@ -210,7 +211,7 @@ def _names_of_page(root: etree._Element) -> Iterator[str]:
 
 def scripts(root: etree._Element) -> Iterator[etree._Element]:
     """Yield the ``script`` elements that hold JSON-LD."""
-    for script in islice(root.iter("{*}script"), MAX_SCRIPTS):
+    for script in elements(root, "{*}script", limit=MAX_SCRIPTS):
         if (script.get("type") or "").strip(_WHITE_SPACE).lower().startswith(JSON_LD):
             yield script
 
@@ -238,13 +239,13 @@ def things_in(script: str) -> Iterator[dict[str, Any]]:
             waiting += [value[key] for key in ("@graph", "mainEntity") if key in value]
 
 
-def _in_scripts(root: etree._Element) -> Iterator[dict[str, Any]]:
+def _in_scripts(root: etree._Element, is_hidden: AnyAncestor) -> Iterator[dict[str, Any]]:
     left = MAX_SCRIPT
     for element in scripts(root):
         script = element.text or ""
         # Most scripts name other things, and parsing is what costs.
         words = {word for types in _TYPE_NAMES.findall(script[:left]) for word in _WORD.findall(types)}
-        if len(script) <= left and not words.isdisjoint(TYPES) and _is_seen(element.getparent()):
+        if len(script) <= left and not words.isdisjoint(TYPES) and not is_hidden(element.getparent()):
             left -= len(script)
             yield from things_in(script)
 
@@ -258,14 +259,14 @@ def is_part(element: etree._Element) -> bool:
     return part is not None and "mainEntity" not in part.rpartition(":")[2].split()
 
 
-def _in_elements(root: etree._Element) -> Iterator[Mapping[str, Any]]:
-    elements = _ITEMS(root)
+def _in_elements(root: etree._Element, is_hidden: AnyAncestor) -> Iterator[Mapping[str, Any]]:
+    items = _ITEMS(root)
     count = 0
-    for element in elements if isinstance(elements, list) else ():
+    for element in items if isinstance(items, list) else ():
         if not isinstance(element, etree._Element) or is_part(element):
             continue
         types = (element.get("itemtype") or "").split()
-        if kind_of({"@type": types}) is not None and _is_seen(element):
+        if kind_of({"@type": types}) is not None and not is_hidden(element):
             yield _item(element, types)
             count += 1
             if count == MAX_ITEMS:
@@ -285,7 +286,7 @@ def _item(element: etree._Element, types: list[str]) -> Mapping[str, Any]:
         names, inner = (child.get("itemprop") or "").split(), owner
         if child.get("itemscope") is not None:
             inner = {}
-        if names:
+        if not owner.keys() >= set(names):
             value = inner if inner is not owner else _value(child)
             for name in names:
                 owner.setdefault(name, value)
@@ -301,26 +302,22 @@ def _value(element: etree._Element) -> str:
     for name in names:
         if (told := element.get(name)) is not None:
             return told
-    return "".join(_first_texts(element.itertext()))
+    return _beginning(element, _MAX_VALUE_NODES)
 
 
-def _first_texts(texts: Iterable[str]) -> Iterator[str]:
-    """Yield *texts* until they are as long as a value is read."""
-    length = 0
-    for text in texts:
-        yield text
-        length += len(text)
-        if length >= _MAX_VALUE:
-            return
+def _beginning(element: etree._Element, max_nodes: int) -> str:
+    """Return the text of the first *max_nodes* nodes of an element, at most `_MAX_VALUE` characters."""
+    text = ""
+    for part in texts(element, max_nodes):
+        text += part[: _MAX_VALUE - len(text)]
+        if len(text) == _MAX_VALUE:
+            break
+    return text
 
 
-def _is_seen(element: etree._Element | None) -> bool:
-    """Tell whether a block in *element* would be seen, as the walk of text/outline.py has it."""
-    while element is not None:
-        tag = cast("str", element.tag).rpartition("}")[2]
-        if tag in UNSEEN or (
-            tag not in NEVER_HIDDEN and element.attrib and region(tag, element.items()) is Region.HIDDEN
-        ):
-            return False
-        element = element.getparent()
-    return True
+def _hides(element: etree._Element) -> bool:
+    """Return whether an element hides what is in it, as for the walk of text/outline.py."""
+    tag = cast("str", element.tag).rpartition("}")[2]
+    if tag in UNSEEN:
+        return True
+    return tag not in NEVER_HIDDEN and region(tag, attributes_of(element)) is Region.HIDDEN

@@ -23,6 +23,7 @@ PROGRAMS = sorted(path.stem for path in (ROOT / "benchmarks").glob("[a-z]*.py"))
 SMALLEST: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "batch": ("--pages 20 --copies 1 --only speed --only inputs",
               lambda found: found["inputs generated"]["warc.gz"]),
+    "hostile": ("--every 40", lambda found: found["pages"]["pairs"] == 4),
     "index": ("--sizes 1000 --only auto probing pairs",
               lambda found: found["pairs at 1,000"]["pairs(values)"]["recall"] == 1),
     "kernel": ("--example --pages 3 --repeats 1",

@@ -15,6 +15,7 @@ from w3lib.url import safe_url_string
 
 from scrapy_simhash.judge.hints.urls import MAX_ADDRESS, url_key
 from scrapy_simhash.page.compiled import compiled_reader
+from scrapy_simhash.page.text.tree import elements
 
 # A name, and a value in quotes or without: each part begins where the one before it cannot go on, so that no
 # header takes more than one look at each character.
@@ -220,7 +221,7 @@ def steps_in_body(root: etree._Element, base: str) -> Iterator[str]:
     """
     hrefs = (
         element.get("href") or ""
-        for element in islice(root.iter("{*}a", "{*}link"), MAX_IN_BODY)
+        for element in elements(root, "{*}a", "{*}link", limit=MAX_IN_BODY)
         if (rel := element.get("rel")) and not _STEPS.isdisjoint(_meaning(rel))
     )
     for href in islice(filter(None, hrefs), MAX_STEPS):

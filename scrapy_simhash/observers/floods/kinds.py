@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from importlib.resources import files
-from itertools import islice
 from typing import Any, NamedTuple
 
 from scrapy_simhash.observers.url_rules.cut_url import grows
 from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.page.text import Document
-from scrapy_simhash.page.text.outline import Walk
 from scrapy_simhash.page.text.tags import Region, attributes_of, region
+from scrapy_simhash.page.text.tree import AnyAncestor, elements, texts
 
 
 class Kind(str, Enum):
@@ -159,63 +158,51 @@ def _is_shell(document: Document, signs: _Signs) -> bool:
 
 def _signs(root: Any) -> _Signs:
     password = challenge = script = mount = False
+    is_boilerplate, is_of_the_site = AnyAncestor(_is_boilerplate), AnyAncestor(_is_header_or_hidden)
     buttons = []
     asked = 0
-    for element in islice(root.iter("*"), MOST_ELEMENTS):
-        tag = element.tag.rpartition("}")[2]
+    for element in elements(root, "*", limit=MOST_ELEMENTS):
+        tag = str(element.tag).rpartition("}")[2]
         is_mount = element.get("id") in _MOUNTS
         asked += tag in ("button", "input") or is_mount
         if tag == "script":
             script = True
         elif asked > MOST_ASKED:
             pass
-        elif tag == "button" and not _is_beside(element):
+        elif tag == "button" and not is_boilerplate(element.getparent()):
             buttons.append(_beginning(element))
         elif tag == "input":
             kind = (element.get("type") or "").lower()
             if kind == "password":
-                password = password or not _is_of_the_site(element)
-            elif kind in ("submit", "button") and not _is_beside(element):
+                password = password or not is_of_the_site(element.getparent())
+            elif kind in ("submit", "button") and not is_boilerplate(element.getparent()):
                 buttons.append((element.get("value") or "")[:LONGEST_BUTTON])
         if not challenge:
             claims = " ".join(element.get(name) or "" for name in _TELLING).lower()
             challenge = any(name in claims for name in _CHALLENGES)
         if is_mount and not mount and asked <= MOST_ASKED:
-            mount = not any(text.strip() for text in _texts(element))
+            mount = not any(text.strip() for text in texts(element, MOST_INSIDE))
     return _Signs(password, challenge, script, mount, "\n".join(buttons))
 
 
 def _beginning(element: Any) -> str:
     """Return the first `LONGEST_BUTTON` characters of the text of an element."""
     text = ""
-    for part in _texts(element):
+    for part in texts(element, MOST_INSIDE):
         text += part[: LONGEST_BUTTON - len(text)]
         if len(text) == LONGEST_BUTTON:
             break
     return text
 
 
-def _texts(element: Any) -> Iterator[str]:
-    """Yield the texts of the first nodes inside an element. ``itertext()`` is quadratic in comments side by side."""
-    for event, node in islice(Walk(element), 2 * MOST_INSIDE):
-        text = node.text if event == "start" else None if node is element else node.tail
-        if text:
-            yield text
+def _is_boilerplate(element: Any) -> bool:
+    """Return whether an element claims to be boilerplate: a cookie banner is on each page of a site."""
+    return region(str(element.tag), attributes_of(element)) >= Region.LIKELY_CHROME
 
 
-def _is_beside(element: Any) -> bool:
-    """Tell whether an element claims to lie in something beside the page: the banner about cookies is on each."""
-    return any(
-        region(str(ancestor.tag), attributes_of(ancestor)) >= Region.LIKELY_CHROME
-        for ancestor in element.iterancestors()
-    )
-
-
-def _is_of_the_site(element: Any) -> bool:
-    """Tell whether a field stands where sites have a short way in; a page to sign in may call itself anything."""
-    return any(
-        ancestor.get("hidden") is not None or ancestor.tag in _CHROME for ancestor in element.iterancestors()
-    )
+def _is_header_or_hidden(element: Any) -> bool:
+    """Return whether a login form in *element* belongs to the site; a page to sign in may have any class name."""
+    return element.get("hidden") is not None or element.tag in _CHROME
 
 
 # What pages say that are not worth asking for again: vocabulary only, no decisions.

@@ -40,6 +40,7 @@ from scrapy_simhash.observers.url_rules.kept_requests import MOST_KEPT, KeptRequ
 from scrapy_simhash.observers.url_rules.novelty import group_in, rule_of
 from scrapy_simhash.observers.url_rules.rules import UrlRules, choice, site_of
 from scrapy_simhash.observers.url_rules.trials import unseen
+from scrapy_simhash.page.text.tree import elements, texts
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import scope_of
 from scrapy_simhash.signals import request_skipped
@@ -436,6 +437,8 @@ def closing_line(name: str, host: HostRules, *, skips: bool) -> str:
     return f"URL rules: {'; '.join(found)} ({host.saved:,} of {total:,} requests; {loss}); {end}"
 
 
+#: Max links of a list page, and max nodes of a link, whose text is compared.
+MAX_LINKS, MAX_LINK_NODES = 1_000, 15
 #: Clusters of which it is remembered what their pages are; the oldest goes.
 MOST_CLUSTERS = 1_000
 #: Reasons for which a page that is fetched and delivered has no verdict.
@@ -466,7 +469,8 @@ class PageLooks:
             return self._seen[key]
         root = tree()
         if is_listing(root):
-            said = sorted(" ".join("".join(link.itertext()).split()) for link in root.iter("a"))
+            links = elements(root, "a", limit=MAX_LINKS)
+            said = sorted(" ".join("".join(texts(link, MAX_LINK_NODES)).split()) for link in links)
             return crc32("\n".join(said).encode("utf-8", "replace")) or 1
         is_variant = not any_variant and (is_product(root) or makes_offer(self._fingerprinter.extract(root)))
         seen = self._seen[key] = None if is_variant else 0

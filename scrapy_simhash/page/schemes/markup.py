@@ -12,7 +12,7 @@ from xxhash import xxh3_64_hexdigest
 
 from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.page.schemes.kinds import Page
-from scrapy_simhash.page.text.outline import Walk
+from scrapy_simhash.page.text.tree import Walk
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from magazine.page import Page
 
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.page.text import parse
-from scrapy_simhash.page.text.outline import MAX_PATH_DEPTH, Walk, outline
+from scrapy_simhash.page.text.outline import MAX_PATH_DEPTH, outline
 
 
 def blocks(html: str) -> list[str]:
@@ -325,22 +325,3 @@ def test_any_subtree_yields_its_own_characters_only(root: etree._Element, data: 
     elements = [element for element in root.iter() if isinstance(element.tag, str)]
     chosen = data.draw(st.sampled_from(elements))
     assert "".join("".join(block.text.split()) for block in outline(chosen).blocks) == naive_text(chosen)
-
-
-PIECES = ("<ul>", "</ul>", "<li>", "<b>", "</b>", "<script>", "</script>", "<!-- -->", "<?pi?>", "words", " ")
-
-
-@given(st.lists(st.sampled_from(PIECES)).map("".join), st.sets(st.integers(0, 20)))
-def test_the_walk_is_that_of_lxml(html: str, skipped: set[int]) -> None:
-    root = parse(html)
-    theirs = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
-    expected = []
-    for event, node in theirs:
-        expected.append((event if event in ("start", "end") else "other", node))
-        if event == "start" and len(expected) in skipped:
-            theirs.skip_subtree()
-    walk, found = Walk(root), []
-    for step in walk:
-        found.append(step)
-        walk.skips = step[0] == "start" and len(found) in skipped
-    assert found == expected

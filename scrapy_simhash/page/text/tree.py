@@ -1,0 +1,86 @@
+"""Walks over an lxml tree that stay linear on any page, where lxml's own iterators are quadratic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from lxml import etree
+
+
+class Walk:
+    """The nodes of a tree in their order: elements at their ``start`` and their ``end``, any ``other`` node once.
+
+    O(nodes), whatever the depth. ``etree.iterwalk`` takes time with the square of the comments side by side.
+    """
+
+    def __init__(self, root: etree._Element) -> None:
+        self._root = root
+        #: Set this at the start of an element to pass over what is inside.
+        self.skips = False
+
+    def __iter__(self) -> Iterator[tuple[str, etree._Element]]:
+        yield "start", self._root
+        stack = [(self._root, self._inside(self._root))]
+        while stack:
+            element, children = stack[-1]
+            for child in children:
+                if isinstance(child.tag, str):
+                    yield "start", child
+                    stack.append((child, self._inside(child)))
+                    break
+                yield "other", child
+            else:
+                stack.pop()
+                yield "end", element
+
+    def _inside(self, element: etree._Element) -> Iterator[etree._Element]:
+        skips, self.skips = self.skips, False
+        return iter(()) if skips else element.iterchildren()
+
+
+def elements(root: etree._Element, *tags: str, limit: int) -> Iterator[etree._Element]:
+    """Yield the first *limit* elements with one of *tags*, in document order. O(nodes).
+
+    When lxml frees an element, it walks up to the nearest ancestor that is in use. Keeping the parents in use makes
+    that one step; otherwise it takes as many as the tree is deep.
+    """
+    parents = []
+    for element in islice(root.iter(*tags), limit):
+        parents.append(element.getparent())
+        yield element
+
+
+def texts(element: etree._Element, max_nodes: int) -> Iterator[str]:
+    """Yield the texts inside *element*, of its first *max_nodes* nodes. O(max_nodes).
+
+    ``itertext()`` is quadratic in comments side by side, and unbounded.
+    """
+    for event, node in islice(Walk(element), 2 * max_nodes):
+        text = node.text if event == "start" else None if node is element else node.tail
+        if text:
+            yield text
+
+
+class AnyAncestor:
+    """A test of an element and its ancestors that tests each element once.
+
+    Called for every element of a page it costs O(nodes), where a loop over the ancestors of each costs
+    O(nodes x depth). Make one per page: it keeps the results.
+    """
+
+    def __init__(self, test: Callable[[etree._Element], bool]) -> None:
+        self._test = test
+        self._known: dict[etree._Element, bool] = {}
+
+    def __call__(self, element: etree._Element | None) -> bool:
+        """Return whether *element* or one of its ancestors passes the test; False for None."""
+        path = []
+        while element is not None and element not in self._known:
+            path.append(element)
+            element = element.getparent()
+        is_found = element is not None and self._known[element]
+        for element in reversed(path):
+            is_found = is_found or self._test(element)
+            self._known[element] = is_found
+        return is_found

@@ -1,0 +1,61 @@
+"""Walks over a tree: what they find, and that each element is tested once."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from scrapy_simhash.page.text import parse
+from scrapy_simhash.page.text.tree import AnyAncestor, Walk, elements, texts
+
+PARTS = ("<div>", "</div>", "<b hidden>", "</b>", "<p>", "<!-- c -->", "<?pi?>", "words", " ")
+
+
+@given(st.lists(st.sampled_from(PARTS)).map("".join))
+def test_an_ancestor_is_found_as_by_a_loop_over_all_of_them(html: str) -> None:
+    tested: list[etree._Element] = []
+
+    def is_hidden(element: etree._Element) -> bool:
+        tested.append(element)
+        return element.get("hidden") is not None
+
+    has_hidden = AnyAncestor(is_hidden)
+    root = parse(html)
+    for element in root.iter("*"):
+        expected = any(one.get("hidden") is not None for one in (element, *element.iterancestors()))
+        assert has_hidden(element) == expected
+    assert len(tested) == len(set(tested))
+    assert not has_hidden(None)
+
+
+@given(st.lists(st.sampled_from(PARTS)).map("".join))
+def test_the_texts_are_those_of_lxml(html: str) -> None:
+    root = parse(html)
+    assert "".join(texts(root, 1_000)) == "".join(root.itertext())
+
+
+def test_no_more_nodes_are_read_than_allowed() -> None:
+    root = parse("<p>" + "a<i>b</i>" * 100)
+    assert len("".join(texts(root, 10))) < 20
+    assert len(list(elements(root, "i", limit=7))) == 7
+    assert [element.tag for element in elements(root, "p", "body", limit=7)] == ["body", "p"]
+
+
+PIECES = ("<ul>", "</ul>", "<li>", "<b>", "</b>", "<script>", "</script>", "<!-- -->", "<?pi?>", "words", " ")
+
+
+@given(st.lists(st.sampled_from(PIECES)).map("".join), st.sets(st.integers(0, 20)))
+def test_the_walk_is_that_of_lxml(html: str, skipped: set[int]) -> None:
+    root = parse(html)
+    theirs = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+    expected = []
+    for event, node in theirs:
+        expected.append((event if event in ("start", "end") else "other", node))
+        if event == "start" and len(expected) in skipped:
+            theirs.skip_subtree()
+    walk, found = Walk(root), []
+    for step in walk:
+        found.append(step)
+        walk.skips = step[0] == "start" and len(found) in skipped
+    assert found == expected
