@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, NoReturn
 from scrapy_simhash import values
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.place import StorePlace, without_password
-from scrapy_simhash.values import Reader, list_of, one_of, share, some_of, switch, whole
+from scrapy_simhash.values import Reader, one_of, patterns, share, some_of, switch, whole
 
 PREFIX = "SIMHASH_"
 #: Kinds of pages that are protected from dropping by default: see docs/how-to/protected.rst.
@@ -127,9 +127,11 @@ class Config:
 
     exact_action: str | None = _setting(MANY, None, values.action)
     revisit_action: str = _setting(MANY, "mark", values.action, _KEPT)
-    keep_urls: tuple[str, ...] = _setting(MANY, (), list_of("regular expressions", values.is_pattern), _DROPS)
+    keep_urls: tuple[str, ...] = _setting(
+        MANY, (), patterns("regular expressions", values.is_pattern), _DROPS
+    )
     action_urls: tuple[str, ...] = _setting(
-        MANY, (), list_of("regular expressions", values.is_pattern), _DROPS
+        MANY, (), patterns("regular expressions", values.is_pattern), _DROPS
     )
     keep_per_cluster: int = _setting(MANY, 0, whole(0, of="pages"))
     protect: tuple[str, ...] = _setting(MANY, PROTECTIONS, some_of(PROTECTIONS))
@@ -159,8 +161,8 @@ class Config:
     min_shingles: int = _setting(EXPERTS, 12, whole(1, of="shingles"))
     maxsize: int = _setting(EXPERTS, 10 * 1024 * 1024, whole(0, of="bytes"))
     prefer: tuple[str, ...] = _setting(EXPERTS, PREFERENCES, some_of(PREFERENCES))
-    url_rules_pin: tuple[str, ...] = _setting(EXPERTS, (), list_of("URL rules"), _LEARNS)
-    url_rules_forbid: tuple[str, ...] = _setting(EXPERTS, (), list_of("URL rules"), _LEARNS)
+    url_rules_pin: tuple[str, ...] = _setting(EXPERTS, (), patterns("URL rules"), _LEARNS)
+    url_rules_forbid: tuple[str, ...] = _setting(EXPERTS, (), patterns("URL rules"), _LEARNS)
     text: bool = _setting(EXPERTS, False, switch)
     reset: bool = _setting(EXPERTS, False, switch, _KEPT)
     debug: bool = _setting(EXPERTS, False, switch)

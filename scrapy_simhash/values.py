@@ -97,19 +97,41 @@ def one_of(words: Collection[str], *, or_path_of: str = "") -> Reader:
 
 
 def list_of(what: str, is_right: Callable[[str], bool] = bool) -> Reader:
-    """Return the reader of a list of *what*: of a list, its JSON, or words with commas between."""
+    """Return the reader of a list of *what*: of a list, its JSON, or words separated by commas."""
+    return _strings(f"must be a list of {what}", is_right, lambda text: text.split(","))
 
+
+def patterns(what: str, is_right: Callable[[str], bool] = bool) -> Reader:
+    """Return the reader of a list of *what*, of its JSON, or of one of them.
+
+    A string is never split, since a comma may be a part of a pattern or a rule. A list in Python's notation is
+    refused, since as a pattern it would be a set of characters that matches nearly every URL.
+    """
+    read = _strings(f"must be a list of {what}, or one of them", is_right, lambda text: [text])
+
+    def read_all(value: Any) -> tuple[str, ...]:
+        if isinstance(value, str) and _LIST.match(value) and _from_json(value) is value:
+            raise ValueError(f'must be one of the {what}, or a JSON list of them, such as ["/a/", "/b/"]')
+        return read(value)
+
+    return read_all
+
+
+_LIST = re.compile(r"\s*\[\s*['\"]")
+
+
+def _strings(what: str, is_right: Callable[[str], bool], split_text: Callable[[str], list[str]]) -> Reader:
     def read(value: Any) -> tuple[str, ...]:
         given = _from_json(value)
         if isinstance(given, str):
-            given = [word.strip() for word in given.split(",") if word.strip()]
+            given = [word for part in split_text(given) if (word := part.strip())]
         if not isinstance(given, list | tuple | set | frozenset):
-            raise ValueError(f"must be a list of {what}")
+            raise ValueError(what)
         for part in given:
             if not isinstance(part, str):
-                raise ValueError(f"must be a list of {what}")
+                raise ValueError(what)
             if not is_right(part):
-                raise ValueError(f"must be a list of {what}", part)
+                raise ValueError(what, part)
         return tuple(sorted(given) if isinstance(given, set | frozenset) else given)
 
     return read

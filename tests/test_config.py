@@ -71,8 +71,21 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ),
     ({"report": 7}, "report", "must be a string"),
     ({"url_rules": "on"}, "url_rules", "must be one of off, observe, skip"),
-    ({"keep_urls": [7]}, "keep_urls", "must be a list of regular expressions"),
-    ({"action_urls": 7}, "action_urls", "must be a list of regular expressions"),
+    ({"keep_urls": [7]}, "keep_urls", "must be a list of regular expressions, or one of them"),
+    *(
+        (
+            {name: "['/print/', '/copy/']"},
+            name,
+            f'must be one of the {what}, or a JSON list of them, such as ["/a/", "/b/"]',
+        )
+        for name, what in (
+            ("keep_urls", "regular expressions"),
+            ("action_urls", "regular expressions"),
+            ("url_rules_pin", "URL rules"),
+            ("url_rules_forbid", "URL rules"),
+        )
+    ),
+    ({"action_urls": 7}, "action_urls", "must be a list of regular expressions, or one of them"),
     *(
         ({"keep_per_cluster": value}, "keep_per_cluster", "must be a whole number of pages, 0 or more")
         for value in (-1, "few", 1.5, True)
@@ -126,7 +139,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"min_shingles": 0}, "min_shingles", "must be a whole number of shingles, 1 or more"),
     ({"maxsize": "10M"}, "maxsize", "must be a whole number of bytes, 0 or more"),
     ({"prefer": 7}, "prefer", f"{LIST} https, canonical, shorter, earlier"),
-    ({"url_rules_pin": 7}, "url_rules_pin", "must be a list of URL rules"),
+    ({"url_rules_pin": 7}, "url_rules_pin", "must be a list of URL rules, or one of them"),
     # Options.
     ({"scope": "host?acros=1"}, "scope", "has an unknown option 'acros': did you mean across?"),
     ({"scope": "host?x=1"}, "scope", "has an unknown option 'x': it takes across"),
@@ -196,7 +209,10 @@ def test_a_wrong_value_is_told_in_one_sentence_with_setting_value_and_what_to_wr
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"action_urls": "/a,(b"}, "SIMHASH_ACTION_URLS must be a list of regular expressions, got '(b'"),
+        (
+            {"action_urls": ["/a", "(b"]},
+            "SIMHASH_ACTION_URLS must be a list of regular expressions, or one of them, got '(b'",
+        ),
         (
             {"protect": "start,variants"},
             "SIMHASH_PROTECT must be a list of some of start, listing, pagination, language, product, named, got"
@@ -309,13 +325,32 @@ def test_a_setting_that_there_was_before_is_refused_with_what_to_write(name: str
         ({"recrawl": "auto"}, "recrawl_max_age", "30d"),
         *(
             ({"action": "drop_page", "keep_urls": value}, "keep_urls", ("/a", "b$"))
-            for value in ("/a, b$", ["/a", "b$"], {"b$", "/a"})
+            for value in ('["/a", "b$"]', ["/a", "b$"], {"b$", "/a"})
         ),
-        ({"action": "drop_page", "keep_urls": [r"\d{1,3}"]}, "keep_urls", (r"\d{1,3}",)),
+        # A string is one pattern, or one rule: a comma is a part of it.
+        *(
+            ({"action": "drop_page", name: pattern}, name, (pattern,))
+            for name in ("keep_urls", "action_urls")
+            for pattern in ("/p/[0-9]{1,3}/", "/a,b/", "(?:a,b)")
+        ),
+        *(
+            ({name: rule}, name, (rule,))
+            for name in ("url_rules_pin", "url_rules_forbid")
+            for rule in ("example.com: parameter sid,token", "slash at end")
+        ),
+        (
+            {"url_rules_pin": '["parameter a,b", "slash at end"]'},
+            "url_rules_pin",
+            ("parameter a,b", "slash at end"),
+        ),
+        *(
+            ({"action": "drop_page", "keep_urls": nothing}, "keep_urls", ())
+            for nothing in ("", " ", "[]", [])
+        ),
         # JSON, as the command line gives it: a pattern to the letter, it would match any of these characters.
         ({"action": "drop_page", "action_urls": '["/print/"]'}, "action_urls", ("/print/",)),
         ({"action": "drop_page", "action_urls": "[0]"}, "action_urls", ("[0]",)),
-        ({"action": "drop_page", "action_urls": "[a-z],b"}, "action_urls", ("[a-z]", "b")),
+        ({"action": "drop_page", "action_urls": "[a-z],b"}, "action_urls", ("[a-z],b",)),
         ({"protect": "[]"}, "protect", ()),
         ({"protect": ""}, "protect", ()),
         ({"protect": "start"}, "protect", ("start",)),
