@@ -2,26 +2,30 @@
 
     python benchmarks/plugin.py                        # tables; --json for programs
     python benchmarks/plugin.py --only functions --list
-    python benchmarks/plugin.py --only instructions -s SIMHASH_URL_RULES=off
+    python benchmarks/plugin.py --only instructions --packs eval-sites -s SIMHASH_URL_RULES=off
 
 A spider requests pages and a download handler answers from memory, so no network is involved. The settings are
 Scrapy's defaults, those of the plugin its own with the action ``mark``; ``-s`` sets others. The callback takes
 ``response.selector`` and yields one item. Every crawl runs in a process of its own. ``--only`` one of:
 
 ``functions``
-    How many Python functions of the package a new page enters, counted with ``sys.setprofile`` over the second half
-    of a crawl; with ``--list`` each by its name. Functions of the C extensions do not count. The pages are generated,
-    all different, so that the figure is the same everywhere.
-``instructions``
-    Thousands of instructions a page that the plugin adds, beside those that decode and parse it: crawls with the
-    plugin, without it, and without a parse, counted by ``valgrind --tool=callgrind`` from the end of their first
-    quarter on. Takes minutes, and holds within 1 % on a busy machine, where times are off by a third.
-``time``
-    Processor time by rounds of a crawl with and one without the plugin: *added / parse* is (on - off) / parse, *off /
-    on* the share of the crawl's speed that is left when the processor is the limit; median and both ends.
+    How many Python functions of the package a page enters, and in how many files, counted with ``sys.setprofile``
+    over the second half of a crawl; with ``--list`` each by its name. Functions of the C extensions do not count, and
+    files only by functions that at least one page in twenty enters. Three crawls: new pages with the action ``mark``,
+    and new pages and copies with ``drop_items``. A copy has one more word than an earlier page, and its item is
+    dropped. The pages are generated, so that the figures are the same everywhere.
+``instructions``, ``time``
+    The cost of a page: crawls with the plugin (*on*), without it (*off*), and without it by a spider that does not
+    parse (*bare*). Both have one denominator: *added / parse* is (on - off) / (off - bare). So *parse* includes all
+    that the parse costs a crawl, such as the release of the tree. Instructions, in thousands, are counted by
+    ``valgrind --tool=callgrind`` from the end of the first quarter of a crawl on. That takes minutes, and holds
+    within 1 % on a busy machine, where times are off by a third. Time is processor time by rounds of the three
+    crawls: median and both ends. *off / on* is the share of the crawl's speed that is left when the processor is the
+    limit.
 
-For instructions and time the pages are a seeded sample of all evaluation packs (see ``lib``), generated ones without
-a pack. Not measured: the network, memory (``benchmarks/stores.py``), stores on disk or in Redis, items.
+For instructions and time the pages are a seeded sample of the evaluation packs (see ``lib``), of all or of those that
+``--packs`` names; generated ones without a pack. Not measured: the network, memory (``benchmarks/stores.py``), stores
+on disk or in Redis, items.
 Needs Scrapy 2.14 or later, whose download handlers are coroutines.
 """
 
@@ -34,7 +38,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
-from statistics import median
 from time import process_time_ns
 from types import CodeType, FrameType
 from typing import Any
@@ -61,6 +64,12 @@ PACKAGE = os.path.dirname(scrapy_simhash.__file__)  # noqa: PTH120 - as code obj
 #: What generated pages are made of.
 COMMON = "the and of to in with from for at by on was".split()
 SYLLABLES = [a + b for a in "bdfgklmnprstv" for b in ("a", "ei", "o", "u", "im", "ord")]
+#: The crawls in which functions are counted: the action, and whether the second half of the pages are copies.
+CASES = {
+    "new page, mark": ("mark", False),
+    "new page, drop_items": ("drop_items", False),
+    "dropped copy, drop_items": ("drop_items", True),
+}
 MENU = "".join(f'<a href="/sections/{number}">Section {number}</a> ' for number in range(20))
 
 
@@ -95,7 +104,7 @@ class PagesSpider(Spider):
     def __init__(self, pages: Sequence[Page], mode: str, calls: Calls | Instructions | None = None) -> None:
         super().__init__()
         self.pages = {page.url: page.html for page in pages}
-        self.parse_ns = self._met = 0
+        self._met = 0
         self._parses = mode != BARE
         self._calls = calls
 
@@ -107,9 +116,7 @@ class PagesSpider(Spider):
     def parse(self, response: Response, **_: Any) -> Iterator[dict[str, Any]]:
         """Yield an item; the first use of the selector parses the page unless the plugin has done so."""
         if self._parses:
-            start = process_time_ns()
             response.selector.root  # type: ignore[attr-defined] # noqa: B018
-            self.parse_ns += process_time_ns() - start
         self._met += 1
         if self._calls is not None:
             self._calls.met(self._met, len(self.pages))
@@ -157,10 +164,12 @@ def crawl(
     mode: str,
     settings: Mapping[str, Any],
     calls: Calls | Instructions | None = None,
-) -> dict[str, int]:
-    """Return the nanoseconds of a crawl and of its parses; to be called in a process that has crawled nothing.
+    copies: int = 0,
+) -> int:
+    """Return the nanoseconds of a crawl; to be called in a process that has crawled nothing.
 
-    Raises RuntimeError if a page was not crawled or if anything failed.
+    Raises RuntimeError if a page was not crawled, if the items of other than *copies* pages were dropped, or if
+    anything failed.
     """
     process = CrawlerProcess(
         {
@@ -180,18 +189,26 @@ def crawl(
     process.crawl(crawler, pages=pages, mode=mode, calls=calls)
     process.start(install_signal_handlers=False)
     stats = crawler.stats.get_stats() if crawler.stats else {}
-    if "log_count/ERROR" in stats or stats.get("item_scraped_count") != len(pages):
+    scraped = stats.get("item_scraped_count", 0), stats.get("simhash/dropped/items", 0)
+    if "log_count/ERROR" in stats or scraped != (len(pages) - copies, copies):
         raise RuntimeError(f"the crawl failed: {stats}")
-    assert isinstance(crawler.spider, PagesSpider)
-    return {"crawl": times[1] - times[0], "parse": crawler.spider.parse_ns}
+    return times[1] - times[0]
 
 
-def generated(count: int) -> list[Page]:
-    """Return so many pages of one site, with nothing in common but a menu and the commonest words."""
-    return [Page(f"https://www.example.com/stories/{number}", _story(number)) for number in range(count)]
+def generated(count: int, copies: int = 0) -> list[Page]:
+    """Return so many pages of one site, with nothing in common but a menu and the commonest words.
+
+    The last *copies* of them have the texts of the first ones, with one more word.
+    """
+    urls = [f"https://www.example.com/stories/{number}" for number in range(count)]
+    new = count - copies
+    return [
+        Page(url, _story(number) if number < new else _story(number - new, "Again. "))
+        for number, url in enumerate(urls)
+    ]
 
 
-def _story(number: int) -> bytes:
+def _story(number: int, more: str = "") -> bytes:
     draw = Random(number)
 
     def word() -> str:
@@ -204,7 +221,7 @@ def _story(number: int) -> bytes:
     title = f"{word()} {word()} {number}".title()
     return (
         f"<!doctype html><html lang=en><title>{title}</title><body><nav>{MENU}</nav>"
-        f"<main><h1>{title}</h1>{paragraphs}</main></body></html>"
+        f"<main><h1>{title}</h1><p>{more}{paragraphs.removeprefix('<p>')}</main></body></html>"
     ).encode()
 
 
@@ -222,16 +239,18 @@ def addressed(pages: Sequence[Page]) -> list[Page]:
     return result
 
 
-def functions(count: int, settings: Mapping[str, Any]) -> dict[str, float]:
-    """Return by name how often a new page enters each function of the package, of *count* generated pages."""
-    calls = Calls()
+def functions(count: int, case: str, settings: Mapping[str, Any]) -> dict[str, float]:
+    """Return by name how often a page of a *case* enters each function of the package, of *count* generated pages."""
+    action, are_copies = CASES[case]
+    calls, copies = Calls(), count // 2 if are_copies else 0
     # One page at a time, so that none is counted half.
-    crawl(generated(count), ON, {"CONCURRENT_REQUESTS": 1, **settings}, calls)
+    given = {"CONCURRENT_REQUESTS": 1, **settings, "SIMHASH_ACTION": action}
+    crawl(generated(count, copies), ON, given, calls, copies)
     return calls.by_name()
 
 
 def instructions(pages: Sequence[Page], settings: Mapping[str, Any]) -> dict[str, float]:
-    """Return thousands of instructions a page: of its parse, and those that the plugin adds."""
+    """Return thousands of instructions a page: of each crawl, of the parse, and those that the plugin adds."""
     a_page = {}
     for mode in (ON, OFF, BARE):
         progress(f"instructions: {mode}, {len(pages):,} pages ...")
@@ -239,26 +258,26 @@ def instructions(pages: Sequence[Page], settings: Mapping[str, Any]) -> dict[str
         given = pages, mode, {"CONCURRENT_REQUESTS": 1, **settings}
         a_page[mode] = instructions_of("benchmarks.plugin", given, len(pages))
     parse, added = a_page[OFF] - a_page[BARE], a_page[ON] - a_page[OFF]
-    return {"parse": parse, "added": added, "added / parse": added / parse}
+    return {**a_page, "parse": parse, "added": added, "added / parse": added / parse}
 
 
 def times(pages: Sequence[Page], rounds: int, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return milliseconds a page, and what the plugin adds as a share of the parse and of the crawl's speed."""
-    done: dict[str, list[dict[str, int]]] = {OFF: [], ON: []}
+    modes = (BARE, OFF, ON)
+    done: list[dict[str, float]] = []
     for number in range(rounds):
-        for mode in (OFF, ON) if number % 2 else (ON, OFF):
+        took = {}
+        for mode in modes[:: -1 if number % 2 else 1]:
             progress(f"time: round {number + 1} of {rounds}, {mode} ...")
-            done[mode].append(alone(crawl, pages, mode, settings))
-    pairs = list(zip(done[OFF], done[ON], strict=True))
-    a_page = 1 / len(pages) / 1e6
+            took[mode] = alone(crawl, pages, mode, settings) / len(pages) / 1e6
+        done.append({**took, "parse": took[OFF] - took[BARE], "added": took[ON] - took[OFF]})
     return {
         "milliseconds a page": {
-            "parse": a_page * median(off["parse"] for off, _ in pairs),
-            **{mode: a_page * median(one["crawl"] for one in done[mode]) for mode in done},
+            name: spread_of([one[name] for one in done]) for name in (*modes, "parse", "added")
         },
         "shares": {
-            "added / parse": spread_of([(on["crawl"] - off["crawl"]) / off["parse"] for off, on in pairs]),
-            "off / on": spread_of([off["crawl"] / on["crawl"] for off, on in pairs]),
+            "added / parse": spread_of([one["added"] / one["parse"] for one in done]),
+            "off / on": spread_of([one[OFF] / one[ON] for one in done]),
         },
     }
 
@@ -273,25 +292,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = arguments_of(__doc__)
     add_settings(parser)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="default: all")
+    parser.add_argument("--packs", nargs="+", metavar="NAME", help="packs to sample (default: all)")
     parser.add_argument("--pages", type=int, default=400, help="of a crawl (default: %(default)s)")
     parser.add_argument(
         "--generated", action="store_true", help="measure generated pages, not those of packs"
     )
     parser.add_argument("--list", action="store_true", help="list the functions that a page enters")
-    parser.add_argument(
-        "--rounds", type=int, default=5, help="crawls with and without (default: %(default)s)"
-    )
+    parser.add_argument("--rounds", type=int, default=5, help="crawls of each kind (default: %(default)s)")
     options = parser.parse_args(given)
     settings = settings_of(options.settings)
     packs = [] if options.generated else Pack.locate_all()
+    packs = [pack for pack in packs if not options.packs or pack.name in options.packs]
     pages = addressed(sample(packs, options.pages)) if packs else generated(options.pages)
     result: dict[str, Any] = {"pages": len(pages), "from": origin(packs) if packs else "generated"}
     if "functions" in options.only:
-        progress("functions ...")
-        by_name = alone(functions, options.pages, settings)
-        result["functions a new page enters"] = round(sum(by_name.values()), 1)
-        if options.list:
-            result["functions"] = [
+        by_case = {}
+        for case in CASES:
+            progress(f"functions: {case} ...")
+            by_case[case] = alone(functions, options.pages, case, settings)
+        result["a page enters"] = {
+            case: {
+                "functions": round(sum(by_name.values()), 1),
+                "files": len({name.partition(":")[0] for name in by_name}),
+            }
+            for case, by_name in by_case.items()
+        }
+        for case, by_name in by_case.items() if options.list else ():
+            result[f"functions of a {case}"] = [
                 {"a page": f"{calls:.2f}", "function": name} for name, calls in by_name.items()
             ]
     if "instructions" in options.only:
