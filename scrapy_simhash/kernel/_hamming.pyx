@@ -749,8 +749,13 @@ cdef uint64_t ONE_PAGE = <uint64_t>1 << 32, CONTENT_OF_TEXT = 0xffffffff
 
 
 cdef uint64_t text_code(uint32_t scope, uint64_t text_hash) noexcept:
-    """Return the number of a text in a scope, a hash as well."""
+    """Return the number of a text in a scope, a hash as well: texts of two scopes may have the same."""
     return text_hash ^ scope * SCATTER
+
+
+cdef uint64_t with_page(uint64_t entry, uint64_t content) noexcept:
+    """Return what is kept of a text, 0 for nothing, after one more page has it with a content."""
+    return entry + ONE_PAGE if entry and entry & CONTENT_OF_TEXT == content else ONE_PAGE | content
 
 
 cdef class Rows:
@@ -762,8 +767,10 @@ cdef class Rows:
     """
 
     cdef key_set keys
-    # By scope and hash of a text: the content of the pages that have it now, and above that how many these are.
+    # By scope and hash of a text: the content of the pages that have it now, and above that how many these are. A
+    # text whose number is that of a text of another scope is in `crossed`, by (scope, hash).
     cdef table held
+    cdef dict crossed
     cdef column pages, contents, heads, copies
     # What follows the hosts of URLs, each with an end; and fingerprints.
     cdef column texts, prints
@@ -792,7 +799,7 @@ cdef class Rows:
         self.equal_text = door.equal_text
         self.page_type, self.content_type, self.subject_number = door.page, door.content, door.subject_number
         self.site_numbers, self.sites, self.others, self.odd_keys = {}, [], {}, {}
-        self.scope_numbers, self.scopes = {}, []
+        self.scope_numbers, self.scopes, self.crossed = {}, [], {}
         # There is no head 0, and there are no copies 0: nobody joined a page that says so.
         if not (column_reserve(&self.heads, 1, sizeof(head_row)) and column_reserve(&self.copies, 1, sizeof(copies_row))):
             raise MemoryError()
@@ -906,35 +913,58 @@ cdef class Rows:
             its.first[rank - 1] = page + 1
         return 0
 
+    cdef uint64_t *_held(self, uint32_t scope, uint64_t text_hash, bint *is_free) noexcept:
+        """Return what the table has of a text; NULL if that is nothing, or a text of another scope has its number."""
+        cdef place at = table_find(&self.held, text_code(scope, text_hash))
+        is_free[0] = at.inside == NULL
+        if at.inside == NULL:
+            return NULL
+        cdef uint64_t *entry = &at.inside.keys[at.at]
+        return entry if (<content_row *>self.contents.at)[entry[0] & CONTENT_OF_TEXT].scope == scope else NULL
+
     cpdef with_text(self, scope, uint64_t text_hash):
         """See the twin."""
-        cdef place at = table_find(&self.held, text_code(self._scope(scope), text_hash))
-        return None if at.inside == NULL else at.inside.keys[at.at] & CONTENT_OF_TEXT
+        cdef bint is_free
+        cdef uint32_t number = self._scope(scope)
+        cdef uint64_t *entry = self._held(number, text_hash, &is_free)
+        if entry != NULL:
+            return entry[0] & CONTENT_OF_TEXT
+        crossed = self.crossed.get((number, text_hash)) if self.crossed else None
+        return None if crossed is None else crossed & CONTENT_OF_TEXT
 
     cdef int _take(self, uint32_t scope, uint64_t text_hash, uint32_t content) except -1:
         """Count one more page that has a text."""
-        cdef uint64_t code = text_code(scope, text_hash)
-        cdef place at = table_find(&self.held, code)
-        if at.inside == NULL:
-            if not table_insert(&self.held, code, ONE_PAGE | content):
+        cdef bint is_free
+        cdef uint64_t *entry = self._held(scope, text_hash, &is_free)
+        if entry != NULL:
+            entry[0] = with_page(entry[0], content)
+        elif is_free and not (self.crossed and (scope, text_hash) in self.crossed):
+            if not table_insert(&self.held, text_code(scope, text_hash), ONE_PAGE | content):
                 raise MemoryError()
-        elif at.inside.keys[at.at] & CONTENT_OF_TEXT == content:
-            at.inside.keys[at.at] += ONE_PAGE
         else:
-            at.inside.keys[at.at] = ONE_PAGE | content
+            self.crossed[scope, text_hash] = with_page(self.crossed.get((scope, text_hash), 0), content)
         return 0
 
     cdef int _leave(self, text) except -1:
         """Count one page less that has a text, if there is one."""
         if text is None:
             return 0
-        cdef uint64_t code = text_code(self._scope(text[0]), text[1]), content = text[2]
-        cdef place at = table_find(&self.held, code)
+        cdef bint is_free
+        cdef uint32_t scope = self._scope(text[0])
+        cdef uint64_t text_hash = text[1], content = text[2], crossed
+        cdef uint64_t *entry = self._held(scope, text_hash, &is_free)
         # Of an original that was removed pages may be left whose text is another content's by now.
-        if at.inside != NULL and at.inside.keys[at.at] & CONTENT_OF_TEXT == content:
-            at.inside.keys[at.at] -= ONE_PAGE
-            if at.inside.keys[at.at] < ONE_PAGE:
-                table_remove(&self.held, code)
+        if entry != NULL:
+            if entry[0] & CONTENT_OF_TEXT == content:
+                entry[0] -= ONE_PAGE
+                if entry[0] < ONE_PAGE:
+                    table_remove(&self.held, text_code(scope, text_hash))
+        elif self.crossed:
+            crossed = self.crossed.get((scope, text_hash), 0)
+            if crossed >= 2 * ONE_PAGE and crossed & CONTENT_OF_TEXT == content:
+                self.crossed[scope, text_hash] = crossed - ONE_PAGE
+            elif crossed and crossed & CONTENT_OF_TEXT == content:
+                del self.crossed[scope, text_hash]
         return 0
 
     def remove(self, key, text):
@@ -982,6 +1012,9 @@ cdef class Rows:
                 and column_reserve(&self.copies, 1, sizeof(copies_row)) and column_reserve(&self.texts, size + 1, 1)
                 and column_reserve(&self.prints, length, 1)):
             raise MemoryError()
+        if is_new:
+            # A text is asked for the scope of its content.
+            (<content_row *>self.contents.at)[self.contents.n].scope = scope
         if takes:
             self._take(scope, text_hash, content)
         if number < 0:

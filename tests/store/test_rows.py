@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from scrapy_simhash import Fingerprint, kernel
+from scrapy_simhash.index.pure.tables import SCATTER
 from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, WHOLE, OwnPart
 from scrapy_simhash.page.fingerprint.own_part import JOB, identity_of
@@ -67,7 +68,8 @@ COMPARED = st.sampled_from(
         )
     ]
 )
-TEXT_HASHES = st.sampled_from([0, 1, 2**64 - 1])
+#: The first scope's text 0, the second's SCATTER and the third's 2 * SCATTER have one number in the kernel.
+TEXT_HASHES = st.sampled_from([0, 1, 2**64 - 1, SCATTER, SCATTER ^ 1, 2 * SCATTER % 2**64])
 SCOPES = st.sampled_from(["", "example.com", "\udc80"])
 NUMBERS = st.sampled_from([0, 1, 2, 3, 2**32 - 1])
 
@@ -80,6 +82,8 @@ class RowsMachine(RuleBasedStateMachine):
         assert kernel.hamming is not None
         self.both: tuple[Rows, Rows] = (Rows(), kernel.hamming.Rows(Door))
         self.pages = self.contents = 0
+        #: Of each content.
+        self.scopes: list[str] = []
 
     def ask(self, name: str, *arguments: Any) -> Any:
         pure, native = (getattr(rows, name)(*arguments) for rows in self.both)
@@ -121,6 +125,8 @@ class RowsMachine(RuleBasedStateMachine):
         number = self.pages if known is None else known
         content = min(content, self.contents)
         is_new = content == self.contents
+        # A page joins a content of its scope.
+        scope = scope if is_new else self.scopes[content]
         assume(joins is None or joins < self.pages)
         posting = Posting(key, url, scope, Fingerprint(0), is_short, text_hash, seen)
         # Only that there was a visit says something to rows.
@@ -134,6 +140,7 @@ class RowsMachine(RuleBasedStateMachine):
         )
         self.pages += known is None
         self.contents += is_new
+        self.scopes += [scope] * is_new
         for one in range(self.pages):
             self.ask("page", one)
             self.ask("first_copies", one)
@@ -200,6 +207,29 @@ def test_thousands_of_keys_are_found_until_their_pages_are_removed() -> None:
     assert {key: rows.find(key) for key in numbers} == {
         key: None if number < 0 else number for key, number in numbers.items()
     }
+
+
+def test_pages_of_two_scopes_are_never_the_same_text() -> None:
+    native, pure = MemoryStore(header(SimilarityRule())), MemoryStore(header(SimilarityRule()))
+    pure._native = pure._look = None
+    pure._rows = Rows()
+    # The kernel numbers these scopes 0 and 1, and each of them has a text with the number of one of the other.
+    texts = [("one", 12345), ("two", 12345 ^ SCATTER), ("two", 7), ("one", 7 ^ SCATTER)]
+    for number, (scope, text_hash) in enumerate(texts * 3):
+        where = f"https://{scope}.example/{number}"
+        fingerprint = content(number << 20, text=f"text {number}")
+        posting = Posting(b"%020d" % number, where, scope, fingerprint, False, text_hash, 0)
+        claim = native.claim(posting)
+        assert claim == pure.claim(posting)
+        first = number % len(texts)
+        assert claim.original == (None if number == first else f"https://{scope}.example/{first}")
+    for number in range(len(texts)):
+        native.remove(b"%020d" % number)
+        assert native._rows.with_text(*texts[number]) == number, "pages that repeat it have it"
+        native.remove(b"%020d" % (number + len(texts)))
+        native.remove(b"%020d" % (number + 2 * len(texts)))
+        assert native._rows.with_text(*texts[number]) is None
+    assert list(native) == []
 
 
 def drawn(random: Random) -> Fingerprint:
