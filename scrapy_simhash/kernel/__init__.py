@@ -24,9 +24,11 @@ _MODULES = ("scrapy_simhash.kernel._hamming", "scrapy_simhash.kernel._native")
 native: ModuleType | None = None
 #: The compiled module behind the index, None when pure Python is.
 hamming: ModuleType | None = None
-#: ``native`` or ``pure``: named in the log line at the start of a crawl.
+#: The name when only the index is compiled: what reads pages depends on lxml, the index does not.
+INDEX_ONLY = "pure for pages, native for the index"
+#: ``native``, ``pure`` or `INDEX_ONLY`: named in the log line at the start of a crawl.
 NAME = "pure"
-#: Why it is pure Python that runs; empty when the kernel does.
+#: Why pure Python runs; empty when all of the kernel does.
 REASON = ""
 
 
@@ -59,13 +61,16 @@ def _reason(cause: Exception) -> str:
 
 
 def give_up(reason: str, cause: Exception | None = None) -> None:
-    """Fall back to pure Python for pages; raises ImportError with *reason* when the environment forbids that."""
+    """Fall back to pure Python for pages; raises ImportError with *reason* when the environment forbids that.
+
+    An index that is compiled stays so: stores that are open have one.
+    """
     global native, NAME, REASON
     if os.environ.get(VARIABLE) == "native":
         raise ImportError(
             f"{VARIABLE} is native, but the compiled kernel cannot be used: {reason}"
         ) from cause
-    native, NAME, REASON = None, "pure", reason
+    native, NAME, REASON = None, "pure" if hamming is None else INDEX_ONLY, reason
 
 
 choose()

@@ -10,6 +10,7 @@ import pytest
 
 from scrapy_simhash import PageFingerprinter, kernel
 from scrapy_simhash.fingerprinter import Reading, text_hash
+from scrapy_simhash.index import SimhashIndex
 from scrapy_simhash.page.compiled import CompiledReader, compiled_reader
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.text import Document, extract, parse
@@ -71,7 +72,8 @@ def test_a_kernel_that_differs_is_given_up_with_a_warning(caplog: pytest.LogCapt
     with caplog.at_level(logging.WARNING):
         assert compiled_reader() is None
     assert "The compiled kernel is not used: it reads a page differently (lxml " in caplog.text
-    assert (kernel.native, kernel.NAME) == (None, "pure")
+    assert (kernel.native, kernel.NAME) == (None, "pure for pages, native for the index")
+    assert isinstance(SimhashIndex().core, kernel.hamming.Postings), "as the name says"  # type: ignore[union-attr]
     assert kernel.REASON.startswith("it reads a page differently")
 
 
@@ -82,7 +84,7 @@ def test_a_kernel_that_fails_is_given_up_with_a_warning(
     with caplog.at_level(logging.WARNING):
         assert compiled_reader() is None
     assert "built against another lxml" in caplog.text
-    assert kernel.NAME == "pure"
+    assert kernel.NAME == kernel.INDEX_ONLY
 
 
 @pytest.mark.usefixtures("broken")
