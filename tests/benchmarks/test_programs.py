@@ -15,7 +15,9 @@ import pytest
 from scrapy import version_info
 
 from benchmarks import ROOT, index
+from benchmarks.lib.pack import Doc, Pack, Pair
 from benchmarks.lib.report import document
+from benchmarks.protections import Crawled, addresses, by_label, labelled, shares
 
 Run = Callable[..., dict[str, Any]]
 PROGRAMS = sorted(path.stem for path in (ROOT / "benchmarks").glob("[a-z]*.py"))
@@ -28,6 +30,7 @@ SMALLEST: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
               lambda found: found["pairs at 1,000"]["pairs(values)"]["recall"] == 1),
     "kernel": ("--example --pages 3 --repeats 1",
                lambda found: found["microseconds of a text"]["pure"]),
+    "protections": ("", lambda found: found["skipped"]),
     "shared_text": ("--orders 1 --plans marked", lambda found: found["by the default rule"]["all sites"]["kept"]),
     "stores": ("--claims 60 --rounds 1 --pages 60 --sizes 60",
                lambda found: found["bytes a page"][1]["contents"] == 60),
@@ -82,6 +85,47 @@ def test_a_program_with_processes_runs(name: str, run: Run) -> None:
     pytest.importorskip({"engines": "duckdb", "stores_redis": "redis"}.get(name, "json"))
     options, is_done = SLOW[name]
     assert is_done(run(name, options))
+
+
+@pytest.mark.slow("it starts a server and a crawl in processes of their own")
+def test_a_crawl_of_a_pack_drops_its_copies(pack: Pack, run: Run) -> None:
+    found = run("protections", "--show 5")[pack.name]
+    assert found["pages"] == 5
+    copies = found["by source"]["ferries"]
+    assert (copies["copies"], copies["dropped"], copies["protected"]) == (1, 1, 0)
+    # Nobody has labelled that d3 and d5 are equal.
+    assert found["by label"]["unlisted"]["dropped"] == len(found["pages that are dropped wrongly"]) <= 1
+
+
+def test_a_page_has_the_label_of_its_pairs_with_earlier_pages() -> None:
+    pages = [
+        Crawled(id, is_kept=id != "d", is_near=id in "cd", protected=None, original=None) for id in "abcd"
+    ]
+    pairs = [
+        Pair("a", "c", "different", "sibling", 0.8, "", "en"),
+        Pair("c", "b", "grey", "revised", 0.7, "", "en"),
+        Pair("d", "a", "near", "edited", 0.9, "", "en"),
+        Pair("d", "b", "near", "equal", 1.0, "", "en"),
+        Pair("d", "c", "different", "sibling", 0.8, "", "en"),
+    ]
+    found = labelled(pages, pairs)
+    assert [(one.label, one.kind) for one in found] == [
+        ("unlisted", ""), ("unlisted", ""), ("grey", "revised"), ("near", "equal")
+    ]  # fmt: skip
+    assert by_label(found)["grey"] == {"pages": 1, "dropped": 0, "not found": 0, "kept": 1}
+    assert shares(found)["dropped"] == 1
+
+
+def test_versions_of_a_page_have_urls_of_their_own() -> None:
+    docs = [
+        Doc("1", "https://a.example/b?c#d", "source", "page", "a.example"),
+        Doc("2", "http://a.example/b?c", "source", "page", "a.example"),
+        Doc("3", "", "source", "page", "a (not recorded)"),
+        Doc("4", "https://a.example/", "source", "short", "a.example"),
+    ]
+    assert addresses(docs) == {
+        "1": "http://a.example/b?c", "2": "http://a.example/b?c&version=2", "3": "http://a/3"
+    }  # fmt: skip
 
 
 def test_what_the_documentation_states_is_written_by_the_command_that_measures_it(tmp_path: Path) -> None:
