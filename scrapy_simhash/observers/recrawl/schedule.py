@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime, timezone
 from enum import Enum
 from math import log
 from typing import TYPE_CHECKING
 
 from scrapy.utils.gz import gunzip, gzip_magic_number
 from scrapy.utils.sitemap import Sitemap
+from w3lib.url import safe_url_string
 
 from scrapy_simhash.observers.recrawl.answers import Answer
 from scrapy_simhash.page.text import is_xml_feed
@@ -21,7 +25,6 @@ if TYPE_CHECKING:
 
 #: What a rule may say beside an age.
 ALWAYS, AUTO, LASTMOD = "always", "auto", "lastmod"
-_DAY = 86_400
 
 
 class NotDue(Enum):
@@ -110,18 +113,30 @@ def interval(answer: Answer, seen: int) -> float:
     return min(log(2) / rate, float(known))
 
 
-def moment(lastmod: object) -> int | None:
-    """Return the latest second that *lastmod* of a sitemap can mean, None if it is no time.
+#: A year, a month or a day, by ISO 8601: 2026, 2026-11, 2026-11-27, 20261127.
+_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?|(\d\d)(\d\d))?", re.ASCII)
+#: The second in which 1990 begins. There was no web before, so an earlier time is a default or a fault.
+_EARLIEST = 631_152_000
 
-    >>> moment("1970-01-02"), moment("1970-01-02T00:00:00Z"), moment("yesterday")
-    (172799, 86400, None)
+
+def moment(lastmod: object) -> int | None:
+    """Return the latest second that *lastmod* of a sitemap can mean, None if it is no time since 1990.
+
+    >>> moment("2026-11-27"), moment("2026-11-27T00:00:00Z"), moment("2026") == moment("2026-12-31")
+    (1795823999, 1795737600, True)
+    >>> moment("yesterday"), moment("0"), moment("202611")
+    (None, None, None)
     """
     try:
-        seconds = parsed(lastmod)
+        if isinstance(lastmod, str) and (date := _DATE.fullmatch(lastmod.strip())) is not None:
+            year, month = int(date[1]), int(date[2] or date[4] or 12)
+            day = int(date[3] or date[5] or monthrange(year, month)[1])
+            seconds = int(datetime(year, month, day, 23, 59, 59, tzinfo=timezone.utc).timestamp())
+        else:
+            seconds = parsed(lastmod)
     except ValueError:
         return None
-    is_date = isinstance(lastmod, str) and len(lastmod.strip()) == len("2026-01-01")
-    return seconds + _DAY - 1 if is_date else seconds
+    return seconds if seconds >= _EARLIEST else None
 
 
 def sitemap_dates(response: Response, max_size: int) -> dict[str, str]:
@@ -132,7 +147,13 @@ def sitemap_dates(response: Response, max_size: int) -> dict[str, str]:
             body = gunzip(body, max_size=response.meta.get("download_maxsize", max_size))
         if not is_xml_feed(body) or b"lastmod" not in body:
             return {}
-        return {entry["loc"]: entry["lastmod"] for entry in Sitemap(body) if entry.get("lastmod")}
+        dates = {}
+        for entry in Sitemap(body):
+            if entry.get("lastmod"):
+                with suppress(ValueError):
+                    # As a Request escapes its URL.
+                    dates[safe_url_string(entry["loc"])] = entry["lastmod"]
+        return dates
     # What a spider loads may be damaged in many ways, and the spider may want it nevertheless.
     except Exception:
         return {}
