@@ -112,7 +112,8 @@ def patterns(what: str, is_right: Callable[[str], bool] = bool) -> Reader:
     def read_all(value: Any) -> tuple[str, ...]:
         if isinstance(value, str) and _LIST.match(value) and _from_json(value) is value:
             raise ValueError(f'must be one of the {what}, or a JSON list of them, such as ["/a/", "/b/"]')
-        return read(value)
+        found: tuple[str, ...] = read(value)
+        return found
 
     return read_all
 

@@ -343,10 +343,7 @@ def test_a_setting_that_there_was_before_is_refused_with_what_to_write(name: str
             "url_rules_pin",
             ("parameter a,b", "slash at end"),
         ),
-        *(
-            ({"action": "drop_page", "keep_urls": nothing}, "keep_urls", ())
-            for nothing in ("", " ", "[]", [])
-        ),
+        *(({"action": "drop_page", "keep_urls": nothing}, "keep_urls", ()) for nothing in ("", " ", "[]")),
         # JSON, as the command line gives it: a pattern to the letter, it would match any of these characters.
         ({"action": "drop_page", "action_urls": '["/print/"]'}, "action_urls", ("/print/",)),
         ({"action": "drop_page", "action_urls": "[0]"}, "action_urls", ("[0]",)),
