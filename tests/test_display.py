@@ -69,8 +69,8 @@ def test_rows_of_verdicts_have_the_same_columns_and_a_column_of_urls_where_these
 def test_meta_and_reports_have_the_same_dictionary_with_what_was_decided() -> None:
     row, request = COPY.to_dict(), Request("https://example.com/b")
     write_result(COPY, Decision(Action.DROP_ITEMS, Protection.START), request)
-    decided = {"action": "drop_items", "protected": "start", "preferred": None, "change": None}
-    assert request.meta == {"simhash_result": {**row, **decided}}
+    decided = {"action": "drop_items", "dropped_as": "near_duplicate", "protected": "start"}
+    assert request.meta == {"simhash_result": {**row, **decided, "preferred": None, "change": None}}
 
 
 @pytest.mark.parametrize(

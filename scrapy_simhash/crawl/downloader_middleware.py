@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from contextlib import suppress
 from functools import partial
 from time import perf_counter
@@ -78,6 +79,12 @@ THREAD_SIZE = 256 * 1024
 _INCOMPLETE = frozenset(("dataloss", "download_stopped"))
 
 logger = logging.getLogger(__name__)
+
+_WITHOUT_KERNEL = (
+    "The C extension of scrapy-simhash is not used, so reading a page takes about 25 times as long: %(reason)s."
+    " Install a C compiler and the headers of Python, then run: SCRAPY_SIMHASH_BUILD=require pip install"
+    " --force-reinstall --no-deps --no-cache-dir scrapy-simhash"
+)
 
 
 class SimhashDownloaderMiddleware:
@@ -211,6 +218,8 @@ class SimhashDownloaderMiddleware:
             },
             extra={"spider": spider},
         )
+        if kernel.NAME == "pure" and os.environ.get(kernel.VARIABLE) != "pure":
+            logger.warning(_WITHOUT_KERNEL, {"reason": kernel.REASON}, extra={"spider": spider})
         self._session.log_absence(spider)
         if self._is_crawl:
             for sentence in unused_settings(self.crawler.settings, self._session.lacks).values():

@@ -19,7 +19,7 @@ from scrapy.utils.log import logformatter_adapter
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.marks import result_of
-from scrapy_simhash.crawling import NO_MORE, Once, asked_of, share, shared, stats_of
+from scrapy_simhash.crawling import NO_MORE, Once, share, shared, stats_of
 from scrapy_simhash.display import printable
 from scrapy_simhash.verdict import Reason
 
@@ -43,8 +43,7 @@ class NearDuplicate(IgnoreRequest):
     """A page was dropped because it is a near-duplicate, or unchanged. An errback, if there is one, gets it."""
 
     def __init__(self, response: Response, duplicate_of: str | None, distance: int | None) -> None:
-        why = _why(response) if duplicate_of is None else f"is a near-duplicate of {duplicate_of}"
-        super().__init__(f"{response.url} {why} (distance {distance})")
+        super().__init__(f"{response.url} {_why(response)} (distance {distance})")
         self.response = response
         self.duplicate_of = duplicate_of
         self.distance = distance
@@ -136,7 +135,7 @@ class Drops:
         """Name the command that tells why an item was dropped, once."""
         if not self._once.is_first("item"):
             return
-        original = result_of(response).get("duplicate_of")
+        original = None if self._is_unchanged(response) else result_of(response).get("duplicate_of")
         if command := advice_of(self._crawler).on_page(response.url, original):
             message = "To see why the page of that item %(why)s: %(command)s"
             values = {
@@ -151,24 +150,13 @@ class Drops:
         if self._is_unchanged(response):
             stats.inc_value(f"{stat}/unchanged")
 
-    def _is_unchanged(self, response: Response) -> bool:
-        """Tell whether the reason is that the page is unchanged.
-
-        One that is unchanged and repeats another page was dropped as a near-duplicate, if such pages are dropped.
-        """
-        if _sameness(response) is None:
-            return False
-        result, config = result_of(response), self._config
-        if result["duplicate_of"] is None:
-            return True
-        asked = {} if response.request is None else asked_of(response.request)
-        by_request, by_setting = asked.get("action"), config.action
-        if result["exact"]:
-            by_request, by_setting = (
-                asked.get("exact_action") or by_request,
-                config.exact_action or by_setting,
-            )
-        return (by_request or by_setting) == "mark"
+    @staticmethod
+    def _is_unchanged(response: Response) -> bool:
+        """Return whether a page loses something because it is unchanged, and nothing as a near-duplicate."""
+        result = result_of(response)
+        if result.get("duplicate_of") is None:
+            return _sameness(response) is not None
+        return result.get("dropped_as") == "unchanged"
 
     def _show(self, message: str, response: Response, **more: str) -> None:
         if self._once.is_first(message) or self._config.debug:
@@ -181,9 +169,9 @@ class Drops:
 
 
 def _why(response: Response) -> str:
-    """Return what is said of a page that is dropped; both if it repeats another one and is unchanged."""
+    """Return why a page is dropped; both reasons if it is dropped as a near-duplicate and is unchanged."""
     result = result_of(response)
-    original = result.get("duplicate_of")
+    original = None if Drops._is_unchanged(response) else result.get("duplicate_of")
     said = [None if original is None else f"is a near-duplicate of {original}", _sameness(response)]
     return " and ".join(filter(None, said)) or f"has the action {result.get('action')} in {names.META_RESULT}"
 

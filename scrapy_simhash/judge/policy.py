@@ -53,6 +53,15 @@ class Decision(NamedTuple):
     """None when there was no question: the page repeats nothing, and is not known to be as it was."""
     protected: Protection | None = None
     """Why the page was spared what was asked for, or its links were; None if it was not."""
+    is_as_unchanged: bool = False
+    """Whether the page loses only what is dropped because it is unchanged, and nothing as a copy."""
+
+    @property
+    def dropped_as(self) -> str | None:
+        """``unchanged`` or ``near_duplicate``, None if nothing is dropped."""
+        if self.action is None or self.action is Action.MARK:
+            return None
+        return "unchanged" if self.is_as_unchanged else "near_duplicate"
 
     @property
     def loses_items(self) -> bool:
@@ -155,24 +164,25 @@ class Policy:
     def decide(self, case: Case) -> Decision:
         """Return what is done about a page.
 
-        If it is a copy and unchanged, what either action drops is dropped.
+        If it is a copy and unchanged, what either action drops is dropped. It counts as dropped as a copy, unless the
+        copy's action drops nothing.
         """
-        steps = ((case.on_copy, self._on_copy), (case.on_unchanged, self._keep_links))
-        rulings = [
-            (requested, self._decide(case, requested, step))
-            for requested, step in steps
-            if requested is not None
-        ]
-        if not rulings:
+        as_copy = case.on_copy and self._decide(case, case.on_copy, self._on_copy)
+        as_unchanged = case.on_unchanged and self._decide(case, case.on_unchanged, self._keep_links)
+        decisions = [each for each in (as_copy, as_unchanged) if each is not None]
+        if not decisions:
             return NOTHING
         action = Action.MARK
-        for _, decision in rulings:
+        for decision in decisions:
             action |= decision.action or Action.MARK
-        # What one step spares the page the other may drop: then it was not spared that.
-        return Decision(
-            action,
-            next((each.protected for requested, each in rulings if requested.action not in action), None),
+        # What one of them spares the page the other may drop: then it was not spared that.
+        requested = ((case.on_copy, as_copy), (case.on_unchanged, as_unchanged))
+        protected = next(
+            (each.protected for asked, each in requested if asked and each and asked.action not in action),
+            None,
         )
+        is_as_unchanged = action is not Action.MARK and (as_copy is None or as_copy.action is Action.MARK)
+        return Decision(action, protected, is_as_unchanged)
 
     def _decide(
         self, case: Case, requested: RequestedAction, step: Callable[[Case, RequestedAction], Decision]

@@ -120,7 +120,6 @@ UNCHANGED = Verdict(Status.REVISIT, distance=0, reason=Reason.UNCHANGED, is_conf
 DELIVERED = Verdict(Status.REVISIT, distance=0, reason=Reason.DELIVERED)
 CONFIRMED = "is unchanged since an earlier crawl"
 ELSEWHERE = "was scraped with the same text by another running crawler"
-BOTH = f"is a near-duplicate of {FIRST} and {CONFIRMED}"
 ASKED = "has the action {action} in simhash_result"
 
 
@@ -129,44 +128,30 @@ def also_copy(verdict: Verdict, **more: Any) -> Verdict:
 
 
 @pytest.mark.parametrize(
-    ("verdict", "asked", "settings", "why", "is_unchanged"),
+    ("verdict", "dropped_as", "why", "is_unchanged"),
     [
-        (UNCHANGED, {}, {}, CONFIRMED, True),
-        (DELIVERED, {}, {}, ELSEWHERE, True),
-        # Both: what SIMHASH_ACTION, or the request, does not drop was dropped since it is unchanged.
-        (also_copy(UNCHANGED), {}, {}, BOTH, True),
-        (also_copy(UNCHANGED), {}, {"action": "drop_page"}, BOTH, False),
-        (also_copy(UNCHANGED), {}, {"exact_action": "drop_items"}, BOTH, True),
-        (also_copy(UNCHANGED, is_exact=True), {}, {"exact_action": "drop_items"}, BOTH, False),
-        (also_copy(UNCHANGED), {"action": "drop_page"}, {}, BOTH, False),
-        (also_copy(UNCHANGED), {"exact_action": "drop_page"}, {}, BOTH, True),
-        (
-            also_copy(UNCHANGED, is_exact=True),
-            {"action": "mark", "exact_action": "drop_page"},
-            {},
-            BOTH,
-            False,
-        ),
-        (
-            also_copy(DELIVERED),
-            {"action": "mark"},
-            {"action": "drop_page"},
-            f"is a near-duplicate of {FIRST} and {ELSEWHERE}",
-            True,
-        ),
-        # Neither: the callback has asked for it.
-        (replace(UNCHANGED, reason=Reason.CHANGED), {}, {}, ASKED, False),
-        (replace(UNCHANGED, is_confirmed=False), {}, {}, ASKED, False),
+        (UNCHANGED, "unchanged", CONFIRMED, True),
+        (DELIVERED, "unchanged", ELSEWHERE, True),
+        # A copy that is unchanged, by what drops it.
+        (also_copy(UNCHANGED), "unchanged", CONFIRMED, True),
+        (also_copy(DELIVERED), "unchanged", ELSEWHERE, True),
+        (also_copy(UNCHANGED), "near_duplicate", f"is a near-duplicate of {FIRST} and {CONFIRMED}", False),
+        (also_copy(DELIVERED), "near_duplicate", f"is a near-duplicate of {FIRST} and {ELSEWHERE}", False),
+        # Only the callback wrote the action.
+        (UNCHANGED, None, CONFIRMED, True),
+        (also_copy(UNCHANGED), None, f"is a near-duplicate of {FIRST} and {CONFIRMED}", False),
+        (replace(UNCHANGED, reason=Reason.CHANGED), None, ASKED, False),
+        (replace(UNCHANGED, is_confirmed=False), None, ASKED, False),
     ],
 )
 def test_what_is_dropped_because_its_page_is_unchanged_says_so(
-    verdict: Verdict, asked: dict[str, str], settings: dict[str, Any], why: str, is_unchanged: bool
+    verdict: Verdict, dropped_as: str | None, why: str, is_unchanged: bool
 ) -> None:
     def page(action: str) -> Response:
-        meta = {"simhash": asked, "simhash_result": {**verdict.to_dict(), "action": action}}
-        return Response(URL, request=Request(URL, meta=meta))
+        result = {**verdict.to_dict(), "action": action, "dropped_as": dropped_as}
+        return Response(URL, request=Request(URL, meta={"simhash_result": result}))
 
-    subject = middleware(**settings)
+    subject = middleware()
     with pytest.raises(NearDuplicate) as caught:
         subject.process_spider_input(page("drop_page"))
     if verdict.duplicate_of is None:

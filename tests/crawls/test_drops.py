@@ -73,6 +73,20 @@ def test_what_is_dropped_because_it_is_unchanged_is_told_apart(site: Site, tmp_p
     assert any(said in line for line in second.log("DEBUG", "scrapy_simhash"))
 
 
+def test_a_copy_that_is_kept_is_dropped_as_unchanged_in_the_next_crawl(site: Site, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {
+        "SIMHASH_STORE": str(tmp_path),
+        "SIMHASH_REVISIT_ACTION": "drop_items",
+        "SIMHASH_KEEP_PER_CLUSTER": 9,
+    }
+    first, second = crawl(plan(site, "drop_items", **settings), plan(site, "drop_items", **settings))
+    assert not first.stat("dropped/items")
+    assert closing(second).endswith("; dropped as unchanged: 7 items")
+    assert second.stats["item_dropped_reasons_count/UnchangedPageItem"] == 7
+    assert "item_dropped_reasons_count/NearDuplicatePageItem" not in second.stats
+    assert second.page("/copy").marks["dropped_as"] == "unchanged"
+
+
 def test_a_log_formatter_that_fails_costs_no_link(site: Site) -> None:
     done = crawl_one(
         "Follower",

@@ -87,7 +87,7 @@ def test_every_meta_key_has_an_entry_and_there_is_no_other() -> None:
     page = RESULTS
     titles = re.findall(r"^``(\w+)``\n---", page.read_text("utf-8"), flags=re.MULTILINE)
     assert titles == [names.META, names.META_RESULT, names.META_TEXT]
-    result = [*Verdict(Status.NEW).to_dict(), "action", "protected", "preferred", "change"]
+    result = [*Verdict(Status.NEW).to_dict(), "action", "dropped_as", "protected", "preferred", "change"]
     values = {value.value for values in (Status, Reason, Protection) for value in values}
     documented = {name: text for name, text in entries(page).items() if name not in META and "/" not in name}
     assert list(documented)[: len({*ASKED, *result})] == [*dict.fromkeys([*ASKED, *result])]

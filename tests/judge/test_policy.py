@@ -26,6 +26,7 @@ NEW = Verdict(Status.NEW, cluster=0, rank=0)
 COPY = Verdict(Status.NEAR_DUPLICATE, None, FIRST, 1, 0.9, 0, rank=1)
 AGAIN = Verdict(Status.REVISIT, cluster=0, rank=0, reason=Reason.UNCHANGED, last_seen=1, is_confirmed=True)
 COPY_AGAIN = replace(AGAIN, duplicate_of=FIRST, distance=0, similarity=1.0, rank=1)
+Outcome = tuple[Action | None, Protection | None]
 COMBINED = (*ACTIONS, "drop_items,drop_links")
 
 
@@ -39,7 +40,7 @@ class Asked(NamedTuple):
     on_unchanged: RequestedAction = RequestedAction(Action.MARK)
 
 
-def decided(asked: Asked, **settings: object) -> Decision:
+def decision_on(asked: Asked, **settings: object) -> Decision:
     def protections(wanted: Collection[str]) -> Collection[str]:
         return set(asked.holding) & set(wanted)
 
@@ -53,6 +54,10 @@ def decided(asked: Asked, **settings: object) -> Decision:
     )
     # What the requests ask for comes from the settings, too; which of them is of no interest here.
     return Policy(Config(action="drop_page", **settings)).decide(case)  # type: ignore[arg-type]
+
+
+def decided(asked: Asked, **settings: object) -> Outcome:
+    return decision_on(asked, **settings)[:2]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +78,7 @@ def test_what_is_no_copy_and_not_done_is_not_decided_about(verdict: Verdict) -> 
     assert not is_done(verdict)
     decision = Policy(Config()).decide(Case(verdict, URL, 0, protections))
     assert (decision.loses_items, decision.loses_links) == (False, False)
-    assert decision == (None, None)
+    assert decision == (None, None, False)
 
 
 @pytest.mark.parametrize(
@@ -87,15 +92,15 @@ def test_what_is_no_copy_and_not_done_is_not_decided_about(verdict: Verdict) -> 
     ],
 )
 def test_what_is_lost_by_each_action(words: str, loses_items: bool, loses_links: bool) -> None:
-    decision = decided(Asked(on_copy=RequestedAction(Action.named(words))))
+    decision = decision_on(Asked(on_copy=RequestedAction(Action.named(words))))
     assert (decision.loses_items, decision.loses_links) == (loses_items, loses_links)
 
 
-def spared(what: Protection, action: Action = Action.MARK) -> Decision:
-    return Decision(action, what)
+def spared(what: Protection, action: Action = Action.MARK) -> Outcome:
+    return action, what
 
 
-DROPPED = Decision(Action.DROP_PAGE, None)
+DROPPED: Outcome = (Action.DROP_PAGE, None)
 BOTH = Action.DROP_ITEMS | Action.DROP_LINKS
 PAGE_AGAIN = Asked(AGAIN, on_unchanged=RequestedAction(Action.DROP_PAGE))
 OTHER_LANGUAGE = Asked(COPY_AGAIN, holding=["language"])
@@ -109,7 +114,7 @@ def both_of(copy: Action, again: Action) -> Asked:
     ("asked", "settings", "decision"),
     [
         # A copy that is as it was is not spared what either rule drops.
-        (both_of(Action.DROP_ITEMS, Action.DROP_ITEMS), {}, Decision(Action.DROP_ITEMS, None)),
+        (both_of(Action.DROP_ITEMS, Action.DROP_ITEMS), {}, (Action.DROP_ITEMS, None)),
         (both_of(Action.DROP_ITEMS, Action.DROP_PAGE), {}, DROPPED),
         (both_of(Action.DROP_ITEMS, Action.MARK), {}, spared(Protection.LANGUAGE)),
         (both_of(Action.DROP_PAGE, Action.DROP_ITEMS), {}, spared(Protection.LANGUAGE, Action.DROP_ITEMS)),
@@ -163,9 +168,7 @@ def both_of(copy: Action, again: Action) -> Asked:
         ),
     ],
 )
-def test_a_page_that_is_spared_says_why(
-    asked: Asked, settings: dict[str, object], decision: Decision
-) -> None:
+def test_a_page_that_is_spared_says_why(asked: Asked, settings: dict[str, object], decision: Outcome) -> None:
     assert decided(asked, **settings) == decision
 
 
@@ -201,7 +204,33 @@ def test_nothing_is_looked_at_when_only_a_mark_is_asked_for() -> None:
 
     mark = RequestedAction(Action.MARK)
     decision = Policy(Config()).decide(Case(COPY, URL, 0, protections, mark, mark))
-    assert decision == (Action.MARK, None)
+    assert decision == (Action.MARK, None, False)
+
+
+DROP, MARK = RequestedAction(Action.DROP_ITEMS), RequestedAction(Action.MARK)
+
+
+@pytest.mark.parametrize(
+    ("asked", "settings", "dropped_as"),
+    [
+        (Asked(COPY), {}, "near_duplicate"),
+        (Asked(AGAIN, on_unchanged=DROP), {}, "unchanged"),
+        (Asked(COPY_AGAIN, on_copy=DROP, on_unchanged=DROP), {}, "near_duplicate"),
+        (Asked(COPY_AGAIN, on_copy=MARK, on_unchanged=DROP), {}, "unchanged"),
+        # A protected copy is dropped only because it is unchanged.
+        (Asked(COPY_AGAIN, holding=["product"], on_copy=DROP, on_unchanged=DROP), {}, "unchanged"),
+        (Asked(COPY_AGAIN, on_copy=DROP, on_unchanged=DROP), {"keep_per_cluster": 5}, "unchanged"),
+        (Asked(COPY_AGAIN, on_copy=DROP, on_unchanged=MARK), {}, "near_duplicate"),
+        (Asked(COPY, holding=["product"]), {}, None),
+        (Asked(COPY, on_copy=MARK), {}, None),
+        (Asked(AGAIN, on_unchanged=MARK), {}, None),
+        (Asked(NEW), {}, None),
+    ],
+)
+def test_a_page_counts_as_unchanged_only_if_it_loses_nothing_as_a_copy(
+    asked: Asked, settings: dict[str, object], dropped_as: str | None
+) -> None:
+    assert decision_on(asked, **settings).dropped_as == dropped_as
 
 
 def naive(asked: Asked, budget: int, is_denied: bool, protect: set[str]) -> tuple[bool, bool, bool]:
@@ -258,7 +287,7 @@ WISHES = st.builds(
     protect=st.sets(st.sampled_from(PROTECTIONS)),
 )
 def test_rules_combine_as_they_read(asked: Asked, budget: int, is_denied: bool, protect: set[str]) -> None:
-    decision = decided(
+    decision = decision_on(
         asked,
         keep_per_cluster=budget,
         keep_urls=["copy"] if is_denied else (),

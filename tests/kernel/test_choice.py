@@ -22,6 +22,8 @@ import sys
 class Without:
     def __init__(self, finder):
         self.finder = finder
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
     def find_spec(self, name, path=None, target=None):
         if not name.startswith("scrapy_simhash.kernel._"):
             return self.finder.find_spec(name, path, target)
@@ -67,6 +69,35 @@ def test_without_the_compiled_module_pure_python_runs() -> None:
     done = run(WITHOUT + SHOW, None)
     assert done.stdout.strip() == f"pure {NOT_BUILT}"
     assert (done.returncode, done.stderr) == (0, "")
+
+
+CRAWL = """
+import logging, scrapy
+from scrapy.crawler import CrawlerProcess
+
+class Pages(scrapy.Spider):
+    name, start_urls = "pages", ["data:,"]
+    def parse(self, response): pass
+
+process = CrawlerProcess({"ADDONS": {"scrapy_simhash.Addon": 500}, "LOG_LEVEL": "WARNING"})
+process.crawl(Pages)
+process.start()
+"""
+
+
+@pytest.mark.parametrize(
+    ("begin", "wanted", "reason"),
+    [("", None, ""), (WITHOUT, None, NOT_BUILT), ("", "pure", ""), (WITHOUT, "pure", "")],
+)
+def test_a_crawl_warns_with_the_remedy_if_the_extension_is_missing(
+    begin: str, wanted: str | None, reason: str
+) -> None:
+    log = run(begin + CRAWL, wanted).stderr
+    if reason:
+        assert f"25 times as long: {reason}. Install a C compiler" in log
+        assert "SCRAPY_SIMHASH_BUILD=require pip install" in log
+    else:
+        assert "C extension" not in log
 
 
 class Choice:

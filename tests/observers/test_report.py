@@ -80,6 +80,7 @@ def test_a_line_says_all_that_is_known_of_a_page() -> None:
         "url": URL,
         **COPY.to_dict(),
         "action": "drop_items,drop_links",
+        "dropped_as": "near_duplicate",
         "protected": "start",
         "preferred": None,
         "change": None,
