@@ -1,11 +1,11 @@
-"""Measure the tests by mutants: small faults, drawn with a seed, that the tests of a folder should notice.
+"""Measure the tests by mutants: small faults, drawn with a seed, that the tests of a room should notice.
 
-    nice python -m tests.mutants [--each 25] [--seed 1] [TARGET ...]
+    nice python -m tests.mutants [--each 40] [--seed 1] [--write tests/mutants.txt] [ROOM ...]
 
 Each mutant is one change of one file, in a copy of what is committed: a comparison turned round, an operator or a
-constant changed, a condition negated, a result dropped. It dies if the tests of its folder fail or take five times as
-long. Those that live are printed, as file, line and both texts: some change nothing that can be seen, others show
-what no test asks for. Written for comparison before and after a change of the tests: the same seed draws the same
+constant changed, a condition negated, a result dropped. It dies if the tests of its room fail or take three times as
+long. A line per mutant says so, with file, line and both texts: some change nothing that can be seen, others show
+what no test checks. Written for comparison before and after a change of the tests: the same seed draws the same
 places as long as the code is the same.
 """
 
@@ -26,34 +26,16 @@ from time import monotonic
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = "scrapy_simhash"
-#: Of each target its files, and the tests of its own folder.
-TARGETS: dict[str, tuple[list[str], list[str]]] = {
-    "rule": (["judge/rule.py", "judge/measured.py"], ["tests/judge/test_rule.py"]),
-    "second_look": (
-        ["judge/second_look.py"],
-        ["tests/judge/test_rule.py", "tests/crawls/test_second_look.py"],
-    ),
-    "policy": (["judge/policy.py"], ["tests/judge/test_policy.py"]),
-    "records": (["files/records"], ["tests/files/records"]),
-    "batch": (["files/batch"], ["tests/files/batch"]),
-    "url_rules": (
-        ["observers/url_rules/evidence.py"],
-        ["tests/observers/url_rules"],
-    ),
-    "index": (
-        ["index/pure"],
-        ["tests/index/pure", "tests/index/test_index.py"],
-    ),
-    "claim": (
-        ["store/local.py", "store/memory.py", "store/candidates.py"],
-        ["tests/store/test_memory.py", "tests/store/sqlite/test_contract.py"],
-    ),
-    # Of these each mutant is compiled.
-    "kernel_c": (["kernel/c"], ["tests/page/compiled", "tests/kernel", "tests/fixtures"]),
-    "kernel_pure": (
-        ["page/text/main_text.py", "page/fingerprint", "page/pieces.py"],
-        ["tests/page/text", "tests/page/fingerprint", "tests/page/test_pieces.py"],
-    ),
+#: The files of each room, and the tests that should notice its faults.
+ROOMS: dict[str, tuple[str, list[str]]] = {
+    **{
+        name: (f"{name}/**/*.py", [f"tests/{name}"])
+        for name in ("cli", "files", "index", "judge", "observers", "page", "store", "view")
+    },
+    "crawl": ("crawl/**/*.py", ["tests/crawl", "tests/crawls"]),
+    "root": ("*.py", ["tests/test_*.py"]),
+    # Each mutant of it is compiled.
+    "kernel": ("kernel/**/*.c", ["tests/kernel", "tests/page/compiled", "tests/index", "tests/fixtures"]),
 }
 #: Small faults of C, as patterns of what is there, and what takes its place.
 C_FAULTS = {
@@ -113,19 +95,37 @@ def mutated(node: ast.AST) -> ast.AST | None:
     return None
 
 
-def places(tree: ast.Module) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
-    """Yield each node that can be mutated: its parent, the field and place there, and the node. Not annotations."""
-    waiting: list[ast.AST] = [tree]
+#: What holds no code, or is no text of its own in Python before 3.12.
+UNTOUCHED = ("annotation", "returns", "type_params", "decorator_list")
+
+
+def py_places(text: str) -> list[tuple[int, int, str]]:
+    """Return where a module can be mutated: start, end, and the replacement."""
+    starts = [0]
+    for line in text.encode().splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    found = []
+    waiting: list[ast.AST] = [ast.parse(text)]
     while waiting:
-        parent = waiting.pop()
-        for field, value in ast.iter_fields(parent):
-            if field in ("annotation", "returns", "type_params", "decorator_list"):
-                continue
-            for number, node in enumerate(value) if isinstance(value, list) else [(None, value)]:
-                if isinstance(node, ast.AST):
-                    waiting.append(node)
-                    if mutated(node) is not None:
-                        yield parent, field, number, node
+        node = waiting.pop()
+        for field, value in ast.iter_fields(node):
+            if field not in UNTOUCHED and not isinstance(value, ast.JoinedStr):
+                inner = value if isinstance(value, list) else [value]
+                waiting += [one for one in inner if isinstance(one, ast.AST)]
+        new = mutated(node)
+        if new is not None:
+            assert isinstance(node, ast.expr | ast.stmt)
+            assert node.end_lineno is not None
+            assert node.end_col_offset is not None
+            put = ast.unparse(ast.fix_missing_locations(new))
+            found.append(
+                (
+                    starts[node.lineno - 1] + node.col_offset,
+                    starts[node.end_lineno - 1] + node.end_col_offset,
+                    put if isinstance(node, ast.stmt) else f"({put})",
+                )
+            )
+    return sorted(found)
 
 
 def c_places(text: str) -> list[tuple[int, int, str]]:
@@ -143,42 +143,24 @@ def c_places(text: str) -> list[tuple[int, int, str]]:
     return found
 
 
-def mutants(copy: Path, files: list[str], each: int, draw: random.Random) -> Iterator[tuple[Path, str, str]]:
+def mutants(copy: Path, files: str, each: int, draw: random.Random) -> Iterator[tuple[Path, bytes, str]]:
     """Yield a file, the text of a mutant, and what is changed, *each* of them in all."""
-    paths = [
-        path
-        for name in files
-        for path in sorted({copy / PACKAGE / name, *(copy / PACKAGE / name).glob("*.[pc]*")})
-    ]
-    found = [
-        (path, number)
-        for path in paths
-        if path.is_file()
-        for number, _ in enumerate(
-            c_places(path.read_text("utf-8"))
-            if path.suffix == ".c"
-            else places(ast.parse(path.read_text("utf-8")))
+    found = []
+    for path in sorted((copy / PACKAGE).glob(files)):
+        # Sources of C are read as Latin-1, in which a character is a byte.
+        places = (
+            c_places(path.read_text("latin-1")) if path.suffix == ".c" else py_places(path.read_text("utf-8"))
         )
-    ]
-    for path, number in draw.sample(found, min(each, len(found))):
+        found += [(path, *place) for place in places]
+    for path, start, end, put in draw.sample(found, min(each, len(found))):
+        before = path.read_bytes()
+        after = before[:start] + put.encode() + before[end:]
+        line = before.count(b"\n", 0, start)
+        old, new = before[start:end].decode(), put
         if path.suffix == ".c":
-            text = path.read_text("utf-8")
-            start, end, put = c_places(text)[number]
-            line = text.count("\n", 0, start)
-            changed = text[:start] + put + text[end:]
-            former, latter = (one.splitlines()[line].strip() for one in (text, changed))
-            yield path, changed, f"{path.name}:{line + 1}: {former}  ->  {latter}"
-            continue
-        tree = ast.parse(path.read_text("utf-8"))
-        parent, field, place, node = list(places(tree))[number]
-        new = mutated(node)
-        assert new is not None
-        told = f"{path.relative_to(copy)}:{getattr(node, 'lineno', 0)}: {ast.unparse(node)}  ->  {ast.unparse(new)}"
-        if place is None:
-            setattr(parent, field, new)
-        else:
-            getattr(parent, field)[place] = new
-        yield path, ast.unparse(ast.fix_missing_locations(tree)), told
+            old, new = (text.splitlines()[line].decode() for text in (before, after))
+        shown = "  ->  ".join(" ".join(text.split()) for text in (old, new))
+        yield path, after, f"{path.relative_to(copy / PACKAGE).as_posix()}:{line + 1}: {shown}"
 
 
 def run(copy: Path, tests: list[str], patience: float, is_c: bool) -> bool:
@@ -186,7 +168,7 @@ def run(copy: Path, tests: list[str], patience: float, is_c: bool) -> bool:
     build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
     if is_c and subprocess.run(build, cwd=copy, capture_output=True, check=False).returncode:
         return False
-    there = [name for name in tests if (copy / name).exists()]
+    there = [str(path.relative_to(copy)) for name in tests for path in sorted(copy.glob(name))]
     command = [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider", "-m", "not slow"]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(copy)}
     if is_c:
@@ -207,37 +189,43 @@ def run(copy: Path, tests: list[str], patience: float, is_c: bool) -> bool:
 
 
 def main() -> int:
-    """Print a line a target: how many of its mutants died."""
+    """Print a line per mutant and a line per room: how many of its mutants died."""
     parser = ArgumentParser("python -m tests.mutants", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("targets", nargs="*", default=list(TARGETS), metavar="TARGET")
-    parser.add_argument("--each", type=int, default=25)
+    parser.add_argument("rooms", nargs="*", default=list(ROOMS), metavar="ROOM")
+    parser.add_argument("--each", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--write", type=Path, metavar="FILE", help="add the lines to FILE")
     options = parser.parse_args()
+
+    def show(line: str) -> None:
+        print(line, flush=True)
+        if options.write is not None:
+            with options.write.open("a", encoding="utf-8") as file:
+                file.write(f"{line}\n")
+
     with TemporaryDirectory() as folder:
         copy = Path(folder)
         archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, capture_output=True, check=True)
         subprocess.run(["tar", "x", "-C", folder], input=archive.stdout, check=True)
         for built in (ROOT / PACKAGE).rglob("*.so"):
             shutil.copy(built, copy / built.relative_to(ROOT))
-        for name in options.targets:
-            files, tests = TARGETS[name]
-            is_c = name == "kernel_c"
+        for name in options.rooms:
+            files, tests = ROOMS[name]
+            is_c = name == "kernel"
             began = monotonic()
             if not run(copy, tests, 600, is_c):
                 raise SystemExit(f"the tests of {name} fail without any mutant")
-            patience = 5 * (monotonic() - began) + 10
+            patience = 3 * (monotonic() - began) + 20
             died = total = 0
-            for path, text, told in mutants(
-                copy, files, options.each, random.Random(f"{options.seed} {name}")
-            ):
-                right = path.read_text("utf-8")
-                path.write_text(text, "utf-8")
+            draw = random.Random(f"{options.seed} {name}")
+            for path, text, told in mutants(copy, files, options.each, draw):
+                right = path.read_bytes()
+                path.write_bytes(text)
                 is_dead = not run(copy, tests, patience, is_c)
-                path.write_text(right, "utf-8")
+                path.write_bytes(right)
                 died, total = died + is_dead, total + 1
-                if not is_dead:
-                    print(f"  lives: {told}", flush=True)
-            print(f"{name}: {died} of {total} died", flush=True)
+                show(f"{'died ' if is_dead else 'lives'} {told}")
+            show(f"{name}: {died} of {total} died")
     return 0
 
 

@@ -1,0 +1,28 @@
+"""The mutants of each room: one change each, and a module that compiles."""
+
+from __future__ import annotations
+
+import ast
+import random
+
+import pytest
+
+from tests.mutants import PACKAGE, ROOMS, ROOT, mutants
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_mutant_is_one_change_that_compiles(room: str) -> None:
+    files, tests = ROOMS[room]
+    assert all(list(ROOT.glob(name)) for name in tests)
+    made = list(mutants(ROOT, files, 20, random.Random(1)))
+    assert len(made) == 20
+    for path, text, told in made:
+        assert text != path.read_bytes()
+        assert told.startswith(path.relative_to(ROOT / PACKAGE).as_posix())
+        if path.suffix == ".py":
+            ast.parse(text)
+
+
+def test_the_rooms_are_all_folders_of_the_package() -> None:
+    folders = {path.parent.name for path in (ROOT / PACKAGE).glob("*/__init__.py")}
+    assert {*ROOMS} == {*folders, "root"}
