@@ -263,10 +263,10 @@ def _native_look(min_similarity: float, reach: int) -> SecondLook | None:
         return None
     try:
         functions = import_module(_COMPILED).__pyx_capi__
-    except ImportError:
-        # A kernel that was built in part: no claim may fail for that.
+        look: SecondLook = kernel.hamming.SecondLook(
+            functions["decide"], functions["threshold"], min_similarity, reach, PART
+        )
+    except (ImportError, ValueError):
+        # A kernel that was built in part, or by two versions of Cython: no claim may fail for that.
         return None
-    look: SecondLook = kernel.hamming.SecondLook(
-        functions["decide"], functions["threshold"], min_similarity, reach, PART
-    )
     return look

@@ -17,7 +17,7 @@ cdef extern from "postings.h" nogil:
     ctypedef struct postings:
         size_t n
         hit *hits
-        size_t n_hits
+        size_t n_hits, hits_room
 
     void postings_init(postings *self, unsigned max_distance)
     void postings_free(postings *self)
@@ -92,6 +92,7 @@ cdef extern from "table.h" nogil:
 
     uint64_t SCATTER
 
+    bint table_is_possible(uint64_t mask, unsigned radius)
     bint table_init(table *self, uint64_t mask, unsigned radius, bint has_keys)
     void table_free(table *self)
     bint table_insert(table *self, uint64_t value, uint64_t key)

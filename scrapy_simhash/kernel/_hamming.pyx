@@ -1,8 +1,12 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, binding=False
-"""The door to the index in C: Python's values in, Python's values out, and nothing decided here."""
+# cython: language_level=3, wraparound=False, binding=False
+"""The door to the index in C: Python's values in, Python's values out, and nothing decided here.
+
+A wrong call raises an exception. Objects take their arguments in ``__cinit__``, so that there is none without them, and
+a second ``__init__`` does nothing.
+"""
 
 from cpython.bytes cimport PyBytes_AsString, PyBytes_FromStringAndSize, PyBytes_Size
-from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
+from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memchr, memcmp, memcpy, memset
@@ -12,6 +16,21 @@ cdef extern from "Python.h":
     str PyUnicode_Decode(const char *text, Py_ssize_t size, const char *encoding, const char *errors)
     unsigned long long PyLong_AsUnsignedLongLong(object number) except? 0xffffffffffffffff
     bint PyLong_CheckExact(object number)
+    bint PyBytes_CheckExact(object value)
+
+
+cdef Py_ssize_t numbers_in(bytes row, Py_ssize_t size) except -1:
+    """Return how many numbers of *size* bytes are in a row. Raises ValueError if a part of one is left."""
+    cdef Py_ssize_t length = len(row)
+    if length % size:
+        raise ValueError(f"a row of numbers of {size} bytes cannot have {length} bytes")
+    return length // size
+
+
+cdef unsigned checked_distance(unsigned max_distance) except? 65:
+    if max_distance > 64:
+        raise ValueError(f"max_distance must be from 0 to 64, got {max_distance}")
+    return max_distance
 
 
 # All pairs within a distance; pairs.c says how they are found.
@@ -34,7 +53,12 @@ cdef class PairSearch:
     cdef value_pair pairs[PAIRS_ROOM]
 
     def __cinit__(self, size_t n, list masks not None, unsigned max_distance):
-        cdef size_t table, tables = len(masks)
+        # A copy: to read a number may run Python, which may change the list.
+        cdef tuple as_tuple = tuple(masks)
+        cdef size_t table, tables = len(as_tuple)
+        checked_distance(max_distance)
+        if not tables:
+            raise ValueError("a search for pairs needs one mask or more")
         if n > 0xffffffff:
             raise MemoryError("a search for pairs takes fewer than 2**32 values")
         cdef uint64_t *as_array = <uint64_t *>malloc((tables + 1) * sizeof(uint64_t))
@@ -42,7 +66,7 @@ cdef class PairSearch:
             raise MemoryError()
         try:
             for table in range(tables):
-                as_array[table] = masks[table]
+                as_array[table] = as_tuple[table]
             self.c = pairs_new(n, as_array, tables, max_distance)
         finally:
             free(as_array)
@@ -55,7 +79,7 @@ cdef class PairSearch:
 
     def take(self, bytes values not None):
         """Take the next values, native uint64, in any order, equal ones as often as they come."""
-        cdef size_t more = len(values) // 8
+        cdef size_t more = numbers_in(values, 8)
         if more > self.n - self.taken:
             raise ValueError(f"there were to be {self.n} values, and there are more")
         memcpy(pairs_values(self.c) + self.taken, <const char *>values, more * 8)
@@ -87,6 +111,8 @@ cdef class PairSearch:
 
 def use_scan(int level):
     """Take the scan of a *level*, 0 to 3, or the best below it that this processor has; return its level."""
+    if not 0 <= level <= 3:
+        raise ValueError(f"level must be from 0 to 3, got {level}")
     return scan_use(level)
 
 
@@ -98,7 +124,8 @@ def scan_in_use():
 
 def scan_values(bytes values not None, uint64_t query, unsigned max_distance):
     """Return the places of the *values*, native uint64, that are within *max_distance* of *query*."""
-    cdef size_t n = len(values) // 8
+    cdef size_t n = numbers_in(values, 8)
+    checked_distance(max_distance)
     hits = PyBytes_FromStringAndSize(NULL, n * 4)
     return hits[: 4 * scan.values(<const uint64_t *><const char *>values, n, query, max_distance,
                                   <uint32_t *>PyBytes_AsString(hits))]
@@ -106,7 +133,10 @@ def scan_values(bytes values not None, uint64_t query, unsigned max_distance):
 
 def scan_tags(bytes tags not None, bytes rests not None, uint32_t tag, uint16_t rest, unsigned max_distance):
     """Do the same over native uint32 and uint16 that belong together, 48 bits in two rows."""
-    cdef size_t n = len(tags) // 4
+    cdef size_t n = numbers_in(tags, 4)
+    checked_distance(max_distance)
+    if <size_t>numbers_in(rests, 2) != n:
+        raise ValueError(f"there must be one rest for every tag, got {len(rests) // 2} for {n}")
     hits = PyBytes_FromStringAndSize(NULL, n * 4)
     return hits[: 4 * scan.tags(<const uint32_t *><const char *>tags, <const uint16_t *><const char *>rests, n, tag,
                                 rest, max_distance, <uint32_t *>PyBytes_AsString(hits))]
@@ -148,7 +178,7 @@ cdef class SecondLook:
     """The similarity rule over fingerprints as bytes: the native twin of ``SimilarityRule.compare_all``.
 
     *decide* and *threshold* are those of ``second_look`` as the compiled module exports them, *part* the kind of a
-    ``PART``.
+    ``PART``. Raises ValueError for functions of another type.
     """
 
     cdef measured pair
@@ -156,9 +186,10 @@ cdef class SecondLook:
     cdef measure threshold
     cdef int part
 
-    def __init__(self, decide, threshold, double min_similarity, int reach, int part):
-        self.decide = <decision>PyCapsule_GetPointer(decide, PyCapsule_GetName(decide))
-        self.threshold = <measure>PyCapsule_GetPointer(threshold, PyCapsule_GetName(threshold))
+    def __cinit__(self, decide, threshold, double min_similarity, int reach, int part):
+        # As Cython names a function that it exports.
+        self.decide = <decision>PyCapsule_GetPointer(decide, "void (measured *)")
+        self.threshold = <measure>PyCapsule_GetPointer(threshold, "double (measured *)")
         self.pair.min_similarity, self.pair.reach, self.part = min_similarity, reach, part
 
     def compare(self, bytes one not None, list others not None, bint is_generic):
@@ -318,52 +349,87 @@ cdef uint64_t MOST_KEY = 0x7fffffffffffffff
 cdef size_t NO_LIMIT = <size_t>-1
 
 
+cdef Py_ssize_t postings_in(bytes values, bytes keys, uint64_t first) except -1:
+    """Return how many postings two rows have. Raises ValueError unless each value has a key from 0 to 2**63 - 1."""
+    cdef Py_ssize_t i, n = numbers_in(values, 8)
+    cdef uint64_t all_bits = first
+    cdef const uint64_t *k
+    if keys is None:
+        if n:
+            all_bits |= first + <uint64_t>(n - 1)
+    else:
+        if numbers_in(keys, 8) != n:
+            raise ValueError(f"there must be one key for every value, got {len(keys) // 8} for {n}")
+        k = <const uint64_t *>PyBytes_AsString(keys)
+        all_bits = 0
+        for i in range(n):
+            all_bits |= k[i]
+    if n and all_bits > MOST_KEY:
+        raise ValueError("key must be from 0 to 2**63 - 1")
+    return n
+
+
+cdef tuple checked_steps(list steps):
+    """Return the steps as tuples, which nobody changes."""
+    cdef list taken = []
+    cdef uint64_t mask
+    cdef uint32_t radius
+    for limit, keys in steps:
+        as_numbers = []
+        for mask, radius in keys:
+            if not table_is_possible(mask, radius):
+                raise ValueError(f"no table has the key {mask:#x} with radius {radius}: only one block may have a radius")
+            as_numbers.append((mask, radius))
+        if taken and not as_numbers:
+            raise ValueError("only the first step can be a plain scan")
+        if not isinstance(limit, int) or limit < 0:
+            raise ValueError(f"a limit must be an integer from 0 on, got {limit!r}")
+        taken.append((int(limit), tuple(as_numbers)))
+    if not taken:
+        raise ValueError("there must be one step or more")
+    return tuple(taken)
+
+
 cdef class Postings:
     """Postings (value, key) under the tables of plans: the native twin of ``index/pure/postings.py`` and its searches.
 
     ``Door`` has what Python knows better: the checks of arguments, which raise the errors, and what a match is.
     ``steps`` has a limit and keys for each plan on the way up: the keys (mask, radius) serve while there are fewer
-    fingerprints than the limit; no keys at all mean a plain scan, which may only come first.
+    fingerprints than the limit; no keys at all mean a plain scan, which may only come first. Raises TypeError or
+    ValueError for steps that are none.
     """
 
     cdef postings c
     cdef object checked_value, checked_key, match, nearest_first
-    cdef list steps
+    cdef tuple steps
     cdef size_t limit
     cdef dict further
     cdef size_t length
     cdef int step
-    cdef public object next_key
+    cdef public uint64_t next_key
 
-    def __cinit__(self):
-        postings_init(&self.c, 0)
+    def __cinit__(self, door, unsigned max_distance, list steps not None):
+        postings_init(&self.c, checked_distance(max_distance))
+        self.checked_value, self.checked_key = door.checked_value, door.checked_key
+        self.match, self.nearest_first = door.match, door.nearest_first
+        self.steps = checked_steps(steps)
+        self.further = {}
+        self._take_step(0)
 
     def __dealloc__(self):
         postings_free(&self.c)
 
-    def __init__(self, door, unsigned max_distance, list steps):
-        postings_free(&self.c)
-        postings_init(&self.c, max_distance)
-        self.checked_value, self.checked_key = door.checked_value, door.checked_key
-        self.match, self.nearest_first = door.match, door.nearest_first
-        self.steps = steps
-        self.further = {}
-        self.length = 0
-        self.next_key = 0
-        self._take_step(0)
-
     cdef int _take_step(self, int number) except -1:
         limit, keys = self.steps[number]
         cdef plan_key *plan = NULL
-        cdef uint32_t n = len(keys)
+        cdef uint32_t i, n = len(keys)
         if n:
             plan = <plan_key *>malloc(n * sizeof(plan_key))
             if plan == NULL:
                 raise MemoryError()
             try:
-                for i, (mask, radius) in enumerate(keys):
-                    plan[i].mask = mask
-                    plan[i].radius = radius
+                for i in range(n):
+                    plan[i].mask, plan[i].radius = keys[i]
                 if not postings_replan(&self.c, plan, n):
                     raise MemoryError()
             finally:
@@ -400,9 +466,10 @@ cdef class Postings:
         try:
             number = PyLong_AsUnsignedLongLong(key)
         except OverflowError:
-            return self.checked_key(key)
+            number = self.checked_key(key)
         if number > MOST_KEY:
             self.checked_key(key)
+            raise OverflowError(f"key must be below 2**63, got {number}")
         return number
 
     cdef int _insert(self, uint64_t value, uint64_t key) except -1:
@@ -416,16 +483,24 @@ cdef class Postings:
         return 0
 
     cdef list _matches(self):
+        cdef hit *hits = self.c.hits
         cdef hit found
-        cdef size_t i
+        cdef size_t i, n = self.c.n_hits, room = self.c.hits_room
         matches = []
-        for i in range(self.c.n_hits):
-            # A copy: to make a match runs Python, which may search again, and move the hits.
-            found = self.c.hits[i]
-            matches.append(self.match(found.key & MOST_KEY, found.value, found.distance))
-            if found.key & FURTHER:
-                for key in self.further[found.value]:
-                    matches.append(self.match(key, found.value, found.distance))
+        # To make a match runs Python, which may search again: meanwhile the hits belong to this call.
+        self.c.hits, self.c.n_hits, self.c.hits_room = NULL, 0, 0
+        try:
+            for i in range(n):
+                found = hits[i]
+                matches.append(self.match(found.key & MOST_KEY, found.value, found.distance))
+                if found.key & FURTHER:
+                    for key in self.further.get(found.value, ()):
+                        matches.append(self.match(key, found.value, found.distance))
+        finally:
+            if self.c.hits == NULL:
+                self.c.hits, self.c.hits_room = hits, room
+            else:
+                free(hits)
         return self.nearest_first(matches) if len(matches) > 1 else matches
 
     def __len__(self):
@@ -450,14 +525,19 @@ cdef class Postings:
 
     cdef size_t _gather(self, uint64_t value, hit **found, size_t *n, size_t *room) except? 0:
         """Add all postings within reach of a value to a row of hits, and return how many they are."""
-        cdef size_t before = n[0], i
+        cdef size_t before = n[0], i, end
+        cdef hit like
         if not postings_find(&self.c, value):
             raise MemoryError()
         for i in range(self.c.n_hits):
-            add_hit(found, n, room, self.c.hits[i].key & MOST_KEY, &self.c.hits[i])
-            if self.c.hits[i].key & FURTHER:
-                for key in self.further[self.c.hits[i].value]:
-                    add_hit(found, n, room, key, &self.c.hits[i])
+            add_hit(found, n, room, self.c.hits[i].key, &self.c.hits[i])
+        end = n[0]
+        for i in range(before, end):
+            if found[0][i].key & FURTHER:
+                found[0][i].key &= MOST_KEY
+                like = found[0][i]
+                for key in self.further.get(like.value, ()):
+                    add_hit(found, n, room, key, &like)
         return n[0] - before
 
     def nearest(self, list values, size_t most):
@@ -619,10 +699,13 @@ cdef class Postings:
         return 0
 
     def add_many(self, bytes values not None, bytes keys, uint64_t first):
-        """Add a row of values, native uint64, each with its key, or numbered on from *first* where *keys* is None."""
+        """Add a row of values, native uint64, each with its key, or numbered on from *first* where *keys* is None.
+
+        Raises ValueError, and adds nothing, if a key is missing or is none.
+        """
         cdef const uint64_t *v = <const uint64_t *>PyBytes_AsString(values)
         cdef const uint64_t *k = <const uint64_t *>PyBytes_AsString(keys) if keys is not None else NULL
-        cdef size_t i, n = len(values) // 8
+        cdef size_t i, n = postings_in(values, keys, first)
         for i in range(n):
             if i + 8 < n:
                 postings_ask(&self.c, v[i + 8], v[i + 4])
@@ -632,7 +715,7 @@ cdef class Postings:
         """Return for each value, as native int64, the key of its nearest match, or -1 where it was new and added."""
         cdef const uint64_t *v = <const uint64_t *>PyBytes_AsString(values)
         cdef const uint64_t *k = <const uint64_t *>PyBytes_AsString(keys) if keys is not None else NULL
-        cdef size_t i, done = 0, step, n = len(values) // 8, before
+        cdef size_t i, done = 0, step, n = postings_in(values, keys, first), before
         cdef uint64_t most = 0
         made = PyBytes_FromStringAndSize(NULL, n * 8)
         cdef int64_t *nearest = <int64_t *>PyBytes_AsString(made)
@@ -656,7 +739,7 @@ cdef class Postings:
     def find_many(self, bytes values not None):
         """Return the matches of each value, native uint64."""
         cdef const uint64_t *v = <const uint64_t *>PyBytes_AsString(values)
-        cdef size_t i, n = len(values) // 8
+        cdef size_t i, n = numbers_in(values, 8)
         matches = []
         for i in range(n):
             if i + 8 < n:
@@ -700,6 +783,8 @@ cdef class Postings:
 
     def part(self, uint32_t number):
         """Return the values and keys of a part as two rows of native uint64; a value with several keys comes often."""
+        if number >= postings_parts(&self.c):
+            raise IndexError(number)
         cdef size_t i, n = postings_part_size(&self.c, number)
         values = PyBytes_FromStringAndSize(NULL, n * 8)
         keys = PyBytes_FromStringAndSize(NULL, n * 8)
@@ -753,6 +838,18 @@ cdef uint64_t text_code(uint32_t scope, uint64_t text_hash) noexcept:
     return text_hash ^ scope * SCATTER
 
 
+cdef struct text_number:
+    # Of a Text, if it is one: its scope, as a number, and the rest.
+    bint is_one
+    uint32_t scope
+    uint64_t text_hash, content
+
+
+cdef bytes plain_key(key):
+    """Return a key as plain bytes, whose hash runs no Python. Raises TypeError if it is none."""
+    return key if PyBytes_CheckExact(key) else PyBytes_FromStringAndSize(PyBytes_AsString(key), PyBytes_Size(key))
+
+
 cdef uint64_t with_page(uint64_t entry, uint64_t content) noexcept:
     """Return what is kept of a text, 0 for nothing, after one more page has it with a content."""
     return entry + ONE_PAGE if entry and entry & CONTENT_OF_TEXT == content else ONE_PAGE | content
@@ -779,10 +876,21 @@ cdef class Rows:
     # Keys of another length, and these by number.
     cdef dict others, odd_keys
     cdef object claim_type, near_miss, page_type, content_type, bases, equal_text, subject_number
+    # While a call changes rows no other one may: it may come from Python that the first calls, or from another thread.
+    cdef bint is_changing
 
-    def __cinit__(self):
-        if not table_init(&self.held, 0xffffffffffffffff, 0, True):
+    def __cinit__(self, door):
+        self.claim_type, self.near_miss, self.bases = door.claim, door.near_miss, door.bases
+        self.equal_text = door.equal_text
+        self.page_type, self.content_type, self.subject_number = door.page, door.content, door.subject_number
+        self.site_numbers, self.sites, self.others, self.odd_keys = {}, [], {}, {}
+        self.scope_numbers, self.scopes, self.crossed = {}, [], {}
+        # There is no head 0, and there are no copies 0: nobody joined a page that says so.
+        if not (table_init(&self.held, 0xffffffffffffffff, 0, True) and column_reserve(&self.heads, 1, sizeof(head_row))
+                and column_reserve(&self.copies, 1, sizeof(copies_row))):
             raise MemoryError()
+        memset(self.copies.at, 0, sizeof(copies_row))
+        self.heads.n = self.copies.n = 1
 
     def __dealloc__(self):
         keys_free(&self.keys)
@@ -794,17 +902,11 @@ cdef class Rows:
         free(self.texts.at)
         free(self.prints.at)
 
-    def __init__(self, door):
-        self.claim_type, self.near_miss, self.bases = door.claim, door.near_miss, door.bases
-        self.equal_text = door.equal_text
-        self.page_type, self.content_type, self.subject_number = door.page, door.content, door.subject_number
-        self.site_numbers, self.sites, self.others, self.odd_keys = {}, [], {}, {}
-        self.scope_numbers, self.scopes, self.crossed = {}, [], {}
-        # There is no head 0, and there are no copies 0: nobody joined a page that says so.
-        if not (column_reserve(&self.heads, 1, sizeof(head_row)) and column_reserve(&self.copies, 1, sizeof(copies_row))):
-            raise MemoryError()
-        memset(self.copies.at, 0, sizeof(copies_row))
-        self.heads.n = self.copies.n = 1
+    cdef int _begin_change(self) except -1:
+        if self.is_changing:
+            raise RuntimeError("rows are being changed by another call")
+        self.is_changing = True
+        return 0
 
     cdef page_row *_page(self, size_t number) except NULL:
         if number >= self.pages.n:
@@ -845,9 +947,10 @@ cdef class Rows:
     cpdef find(self, key):
         """See the twin."""
         cdef uint32_t found
-        if PyBytes_Size(key) != KEY_BYTES:
-            return self.others.get(key)
-        found = keys_find(&self.keys, <page_row *>self.pages.at, <const uint8_t *>PyBytes_AsString(key))
+        cdef bytes its = plain_key(key)
+        if len(its) != KEY_BYTES:
+            return self.others.get(its)
+        found = keys_find(&self.keys, <page_row *>self.pages.at, <const uint8_t *>PyBytes_AsString(its))
         return found - 1 if found else None
 
     def page(self, size_t number):
@@ -945,13 +1048,21 @@ cdef class Rows:
             self.crossed[scope, text_hash] = with_page(self.crossed.get((scope, text_hash), 0), content)
         return 0
 
-    cdef int _leave(self, text) except -1:
+    cdef text_number _number_of(self, text) except *:
+        """Return a Text in numbers; None is none."""
+        cdef text_number its = text_number(text is not None, 0, 0, 0)
+        if its.is_one:
+            scope, its.text_hash, its.content = text
+            its.scope = self._scope(scope)
+        return its
+
+    cdef int _leave(self, text_number text) except -1:
         """Count one page less that has a text, if there is one."""
-        if text is None:
+        if not text.is_one:
             return 0
         cdef bint is_free
-        cdef uint32_t scope = self._scope(text[0])
-        cdef uint64_t text_hash = text[1], content = text[2], crossed
+        cdef uint32_t scope = text.scope
+        cdef uint64_t text_hash = text.text_hash, content = text.content, crossed
         cdef uint64_t *entry = self._held(scope, text_hash, &is_free)
         # Of an original that was removed pages may be left whose text is another content's by now.
         if entry != NULL:
@@ -969,31 +1080,49 @@ cdef class Rows:
 
     def remove(self, key, text):
         """See the twin."""
-        self._page(self.find(key)).content = REMOVED
-        self._leave(text)
-        if self.others.pop(key, None) is None:
-            keys_remove(&self.keys, <page_row *>self.pages.at, <const uint8_t *>PyBytes_AsString(key))
+        cdef bytes its = plain_key(key)
+        self._begin_change()
+        try:
+            leaves = self._number_of(text)
+            number = self.find(its)
+            if number is None:
+                raise KeyError(its)
+            self._page(number).content = REMOVED
+            self._leave(leaves)
+            if self.others.pop(its, None) is None:
+                keys_remove(&self.keys, <page_row *>self.pages.at, <const uint8_t *>PyBytes_AsString(its))
+        finally:
+            self.is_changing = False
 
     def write(self, entry, bytes compared not None):
         """See the twin."""
+        cdef text_number its
+        cdef uint32_t its_rank
+        cdef size_t page
         number, posting, former, content, is_new, has_own, _, rank, joins, _, leaves, takes = entry
-        if not is_new:
-            self._content(content)
-        if joins is not None:
-            self._page(joins)
-        self._write(-1 if former is None else number, posting, content, is_new, is_new or has_own, rank,
-                    <const uint8_t *>PyBytes_AsString(compared), len(compared), takes is not None)
-        self._leave(leaves)
-        if joins is not None:
-            self._join(joins, rank, number)
+        self._begin_change()
+        try:
+            if not is_new:
+                self._content(content)
+            if joins is not None:
+                self._page(joins)
+            its, its_rank, page = self._number_of(leaves), rank, number
+            self._write(page, former is None, posting, content, is_new, is_new or has_own, its_rank,
+                        <const uint8_t *>PyBytes_AsString(compared), len(compared), takes is not None)
+            self._leave(its)
+            if joins is not None:
+                self._join(joins, its_rank, page)
+        finally:
+            self.is_changing = False
 
-    cdef int _write(self, Py_ssize_t number, posting, uint32_t content, bint is_new, bint has_print, uint32_t rank,
-                    const uint8_t *print, size_t length, bint takes) except -1:
-        """Write a page, a new one for -1, and its content if that is new: all of it, or nothing without memory."""
+    cdef int _write(self, size_t number, bint is_new_page, posting, uint32_t content, bint is_new, bint has_print,
+                    uint32_t rank, const uint8_t *print, size_t length, bint takes) except -1:
+        """Write a page, and its content if that is new: all of it, or nothing if there is no memory or no such page."""
         cdef page_row *row
         cdef content_row *first
         cdef head_row *head
-        key = posting[0]
+        cdef text_number its
+        cdef bytes key = plain_key(posting[0])
         cdef bint is_known = posting[5] is not None, keeps_text
         cdef uint64_t text_hash = posting[5] if is_known else 0
         cdef int64_t seen = posting[6]
@@ -1005,6 +1134,13 @@ cdef class Rows:
             url, size = PyBytes_AsString(text), len(text)
         else:
             url += host
+        if is_new_page:
+            if number != self.pages.n:
+                raise IndexError(f"the next page is number {self.pages.n}, not {number}")
+        elif self._page(number).content == REMOVED:
+            raise IndexError(f"page {number} was removed")
+        if is_new and content != self.contents.n:
+            raise IndexError(f"the next content is number {self.contents.n}, not {content}")
         if self.pages.n >= MOST_ROWS or self.contents.n >= MOST_ROWS or self.texts.n + size >= MOST_TEXT \
                 or length > PRINT_BYTES or not (column_reserve(&self.pages, 1, sizeof(page_row))
                 and column_reserve(&self.contents, 1, sizeof(content_row))
@@ -1017,18 +1153,17 @@ cdef class Rows:
             (<content_row *>self.contents.at)[self.contents.n].scope = scope
         if takes:
             self._take(scope, text_hash, content)
-        if number < 0:
+        if is_new_page:
             try:
-                self._number(key, self.pages.n)
+                self._number(key, number)
             except BaseException:
-                if takes:
-                    self._leave((posting[2], posting[5], content))
+                its.is_one, its.scope, its.text_hash, its.content = takes, scope, text_hash, content
+                self._leave(its)
                 raise
             row = <page_row *>self.pages.at + self.pages.n
             memset(row, 0, sizeof(page_row))
-            if PyBytes_Size(key) == KEY_BYTES:
+            if len(key) == KEY_BYTES:
                 memcpy(row.key, PyBytes_AsString(key), KEY_BYTES)
-            number = self.pages.n
             self.pages.n += 1
             keeps_text = False
         else:
@@ -1081,14 +1216,16 @@ cdef class Rows:
 
     cdef uint32_t _scope(self, scope) except? 0:
         """Return the number of a scope."""
-        number = self.scope_numbers.setdefault(scope, len(self.scopes))
-        if number == len(self.scopes):
+        number = self.scope_numbers.get(scope)
+        if number is None:
+            number = len(self.scopes)
             self.scopes.append(scope)
+            self.scope_numbers[scope] = number
         return number
 
-    cdef int _number(self, key, size_t number) except -1:
+    cdef int _number(self, bytes key, size_t number) except -1:
         """Let a key that is new be found."""
-        if PyBytes_Size(key) != KEY_BYTES:
+        if len(key) != KEY_BYTES:
             self.others[key] = number
             self.odd_keys[number] = key
         elif not keys_add(&self.keys, <page_row *>self.pages.at, <const uint8_t *>PyBytes_AsString(key), number):
@@ -1101,6 +1238,14 @@ cdef class Rows:
 
         That is None if it repeats another's. None alone of any other page, with nothing done.
         """
+        self._begin_change()
+        try:
+            return self._claim(posting, index, look, most, nearby, generic_from, explains)
+        finally:
+            self.is_changing = False
+
+    cdef object _claim(self, posting, Postings index, SecondLook look, size_t most, size_t nearby, int generic_from,
+                       bint explains):
         cdef findings found
         cdef choice of
         cdef content_row *its
@@ -1165,7 +1310,7 @@ cdef class Rows:
             made = new_tuple(self.claim_type, (
                 None, of.content, cluster, self._url(cluster), of.distance, of.alike, is_same, rank, self._key(cluster),
                 learned, threshold, None, basis, least, None, also_near))
-            self._write(-1, posting, of.content, False, its.length != length or
+            self._write(number, True, posting, of.content, False, its.length != length or
                         memcmp(self.prints.at + its.print, print, length) != 0, rank, print, length,
                         text_hash is not None)
             self._join(cluster, rank, number)
@@ -1179,7 +1324,7 @@ cdef class Rows:
         try:
             for i in range(found.n_values):
                 index._add(found.values[i], content)
-            self._write(-1, posting, content, True, True, 0, print, length, text_hash is not None)
+            self._write(number, True, posting, content, True, True, 0, print, length, text_hash is not None)
         except BaseException:
             for i in range(found.n_values):
                 index.discard(found.values[i], content)

@@ -1,8 +1,11 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, binding=False
-"""The door to the C files beside it: Python's values in, Python's values out, and nothing decided here."""
+# cython: language_level=3, wraparound=False, binding=False
+"""The door to the C files beside it: Python's values in, Python's values out, and nothing decided here.
+
+A wrong call raises an exception, as in _hamming.pyx. The numbers of a definition are trusted: no other caller has one.
+"""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
+from cpython.pycapsule cimport PyCapsule_GetPointer
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
@@ -42,8 +45,8 @@ def digest(bytes data not None):
 def links_in_head(_Element root not None, bytes word, Py_ssize_t limit):
     """Return (rel, href, hreflang, type) of each link in the head of a page, and of each base, without a rel.
 
-    With a *word*, of those links only whose rel has it in it. Looks at *limit* elements. None for what is missing;
-    instead of the list: not covered.
+    With a *word* of small ASCII letters, of those links only whose rel has it in it. Looks at *limit* elements. None
+    for what is missing; instead of the list: not covered.
     """
     cdef head_link link
     cdef const char *wanted = NULL
@@ -52,6 +55,8 @@ def links_in_head(_Element root not None, bytes word, Py_ssize_t limit):
     if root._c_node == NULL:
         return None
     if word is not None:
+        if not (word.isalpha() and word.islower()):
+            raise ValueError(f"word must be small ASCII letters, got {word!r}")
         wanted = word
     for _ in range(limit):
         element = next_head_link(root._c_node, element)
@@ -72,7 +77,7 @@ cdef str text_of(const char *text):
 cdef class Rules:
     """The rules and words of the pure Python modules, as the C code reads them; made once, then read only."""
 
-    def __init__(self, definition):
+    def __cinit__(self, definition):
         self._load = definition.character
         self._normalize = definition.normalize
         self._has_price = definition.has_price
@@ -91,8 +96,11 @@ cdef class Rules:
         self.c.python = <void *>self
         self.c.normalize = normalize_word
         self.c.weight = weight_of
-        self.c.choose_language = <int (*)(const counts *) noexcept nogil>function_of(definition.choose_language)
-        self.c.selects_prose = <int (*)(int, int, int64_t, int64_t) noexcept nogil>function_of(definition.selects_prose)
+        # As Cython names a function that it exports. Raises ValueError for one of another type.
+        self.c.choose_language = <int (*)(const counts *) noexcept nogil>PyCapsule_GetPointer(
+            definition.choose_language, "int (counts const *)")
+        self.c.selects_prose = <int (*)(int, int, int64_t, int64_t) noexcept nogil>PyCapsule_GetPointer(
+            definition.selects_prose, "int (int, int, int64_t, int64_t)")
 
     def __dealloc__(self):
         rules_free(&self.c)
@@ -136,11 +144,6 @@ cdef class Rules:
         c.doubtful_share, c.tie_mask = definition.doubtful_share, definition.tie_mask
         c.seeds[0], c.seeds[1] = definition.seeds
         c.occurrence_scatter, c.mark_scatter = definition.occurrence_scatter, definition.mark_scatter
-
-
-cdef void *function_of(capsule) except NULL:
-    """Return the function that Cython compiled from Python, as the module of that function exports it."""
-    return PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule))
 
 
 cdef check_room(str what, size_t n, size_t most):
@@ -338,6 +341,12 @@ cdef inline uint64_t load_key(const unsigned char *at) noexcept nogil:
     return key
 
 
+cdef Py_ssize_t pieces_in(bytes data, Py_ssize_t size) except -1:
+    if len(data) % size:
+        raise ValueError(f"pieces of {size} bytes cannot have {len(data)} bytes")
+    return len(data) // size
+
+
 cdef enum:
     SITE = 1
     DOUBTFUL = 2
@@ -376,10 +385,10 @@ cdef class PieceTable:
         return count_bits(self.subjects) >= self.least[0]
 
     def flags(self, bytes keys not None):
+        cdef const unsigned char *at = <const unsigned char *><const char *>keys
+        cdef Py_ssize_t i, n = pieces_in(keys, 8)
         if not self.is_known:
             return None
-        cdef const unsigned char *at = <const unsigned char *><const char *>keys
-        cdef Py_ssize_t i, n = len(keys) // 8
         cdef bytes flags = PyBytes_FromStringAndSize(NULL, n)
         cdef char *to = <char *>flags
         cdef bint any_is = False
@@ -392,14 +401,16 @@ cdef class PieceTable:
 
     def learn(self, bytes keys not None, int subject):
         cdef const unsigned char *at = <const unsigned char *><const char *>keys
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, n = pieces_in(keys, 8)
+        if not 0 <= subject < 64:
+            raise ValueError(f"subject must be from 0 to 63, got {subject}")
         self.subjects |= <uint64_t>1 << subject
-        for i in range(len(keys) // 8):
+        for i in range(n):
             self._note(load_key(at + 8 * i), <uint64_t>1 << subject)
 
     def load(self, bytes data not None):
         cdef const unsigned char *at = <const unsigned char *><const char *>data
-        cdef Py_ssize_t i, n = len(data) // 16
+        cdef Py_ssize_t i, n = pieces_in(data, 16)
         cdef uint64_t subjects
         while <size_t>n > FILLED * self.buckets and self.buckets < MOST_BUCKETS:
             self._grow()
@@ -505,7 +516,7 @@ cdef class Reader:
     cdef tuple zones, reasons
     cdef page *spare
 
-    def __init__(
+    def __cinit__(
         self,
         Rules rules not None,
         dict numbers not None,
@@ -514,7 +525,10 @@ cdef class Reader:
         tuple zones not None,
         tuple reasons not None,
     ):
-        self.rules, self.numbers, self.han = rules, numbers, han
+        self.rules, self.numbers, self.han = rules, dict(numbers), han
+        for number in self.numbers.values():
+            if not 0 <= number < rules.c.languages:
+                raise ValueError(f"there are {rules.c.languages} stopword lists, and no number {number}")
         self.paragraph, self.zones, self.reasons = paragraph, zones, reasons
 
     def __dealloc__(self):
@@ -656,6 +670,8 @@ cdef fold_settings settings_of(settings, bint with_text_hash) except *:
     cdef fold_settings by
     by.with_text_hash = with_text_hash
     shingle_size, min_shingles, by.mask_digits, by.with_sketch, by.with_paragraphs = settings
+    if shingle_size < 1:
+        raise ValueError(f"shingle_size must be 1 or more, got {shingle_size}")
     # No text has more tokens than that.
     by.shingle_size, by.min_shingles = min(shingle_size, MOST_ELEMENTS), min(min_shingles, MOST_ELEMENTS)
     return by

@@ -125,7 +125,10 @@ class Postings:
         self._add(checked_value(value), checked_key(key))
 
     def add_many(self, values: bytes, keys: bytes | None, first: int) -> None:
-        """Add a row of values, native uint64, each with its key, or numbered on from *first*."""
+        """Add a row of values, native uint64, each with its key, or numbered on from *first*.
+
+        Raises ValueError, and adds nothing, if a key is missing or is none.
+        """
         row, numbers = array("Q", values), _keys_of(values, keys, first)
         done = 0
         while done < len(row):
@@ -177,6 +180,8 @@ class Postings:
 
     def part(self, number: int) -> tuple[bytes, bytes]:
         """Return values and keys of a part, two rows of native uint64; a value with several keys comes often."""
+        if number:
+            raise IndexError(number)
         values, keys = array("Q"), array("Q")
         for slot, (value, key) in enumerate(zip(self._values, self._first_keys, strict=True)):
             if key != NO_KEY:
@@ -343,4 +348,10 @@ class Postings:
 
 
 def _keys_of(values: bytes, keys: bytes | None, first: int) -> Sequence[int]:
-    return range(first, first + len(values) // 8) if keys is None else array("Q", keys)
+    n = len(values) // 8
+    numbers = range(first, first + n) if keys is None else array("Q", keys)
+    if len(numbers) != n:
+        raise ValueError(f"there must be one key for every value, got {len(numbers)} for {n}")
+    if n and not 0 <= min(numbers) <= max(numbers) <= MAX_KEY:
+        raise ValueError("key must be from 0 to 2**63 - 1")
+    return numbers

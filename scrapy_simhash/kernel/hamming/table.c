@@ -309,6 +309,22 @@ static size_t fill_flips(uint64_t *flips, unsigned width, unsigned radius)
     return n;
 }
 
+/* Far more than any plan has; a table has each in memory. */
+#define MOST_FLIPS ((uint64_t)1 << 20)
+
+bool table_is_possible(uint64_t mask, unsigned radius)
+{
+    unsigned width = ones(mask);
+    uint64_t ways = 1, all = 1;
+    if (radius > 0 && (radius > 64 || runs_of(mask) > 1))
+        return false;
+    for (unsigned bits = 1; bits <= radius && bits <= width && all <= MOST_FLIPS; bits++) {
+        ways = ways * (width - bits + 1) / bits;
+        all += ways;
+    }
+    return all <= MOST_FLIPS;
+}
+
 bool table_init(table *self, uint64_t mask, unsigned radius, bool has_keys)
 {
     memset(self, 0, sizeof *self);

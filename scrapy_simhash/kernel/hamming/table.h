@@ -84,6 +84,8 @@ void *pages_new(size_t *bytes);
 /* Gives back a block of so many bytes, as pages_new() has rounded them. NULL is allowed. */
 void pages_free(void *block, size_t bytes);
 
+/* Whether a table of the bits `mask` can be probed within `radius`: one block only, and not a million times. */
+bool table_is_possible(uint64_t mask, unsigned radius);
 /* Makes an empty table of the bits `mask` selects. Returns false without memory. */
 bool table_init(table *self, uint64_t mask, unsigned radius, bool has_keys);
 void table_free(table *self);

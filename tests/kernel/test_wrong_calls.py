@@ -1,0 +1,297 @@
+"""A wrong call of the compiled modules raises an exception, and changes nothing; ``fuzz/objects.py`` finds more."""
+
+from __future__ import annotations
+
+import datetime
+from array import array
+from collections.abc import Callable
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from lxml import html
+
+from scrapy_simhash import Fingerprint, kernel
+from scrapy_simhash.index import Match
+from scrapy_simhash.index.growth import FOREVER, Step
+from scrapy_simhash.index.index import Door
+from scrapy_simhash.index.pure.postings import Postings as PurePostings
+from scrapy_simhash.judge.rule import SimilarityRule
+from scrapy_simhash.page.compiled.definition import LANGUAGES, ZONES, definition
+from scrapy_simhash.page.text.document import Paragraph
+from scrapy_simhash.page.text.main_text import REASONS
+from scrapy_simhash.store import MemoryStore, Posting
+from scrapy_simhash.store.local import Entry
+from scrapy_simhash.store.memory import Door as RowsDoor
+from tests.store.cases import content, header
+
+pytestmark = pytest.mark.skipif(kernel.native is None, reason=f"pure Python runs: {kernel.REASON}")
+
+HAMMING: Any = kernel.hamming
+NATIVE: Any = kernel.native
+SCAN: list[tuple[int, list[tuple[int, int]]]] = [(FOREVER, [])]
+
+
+def native_postings(steps: Any = SCAN, distance: int = 3) -> Any:
+    return HAMMING.Postings(Door, distance, steps)
+
+
+def rows() -> Any:
+    return HAMMING.Rows(RowsDoor)
+
+
+def look() -> Any:
+    return SimilarityRule().native
+
+
+def numbers(*values: int) -> bytes:
+    return array("Q", values).tobytes()
+
+
+# --- Objects without their arguments.
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(getattr(HAMMING, name, None) for name in ("PairSearch", "Postings", "Rows", "SecondLook")),
+        *(getattr(NATIVE, name, None) for name in ("PieceTable", "Reader", "Rules")),
+    ],
+)
+def test_there_is_no_object_without_its_arguments(kind: Any) -> None:
+    with pytest.raises(TypeError, match="positional argument"):
+        kind.__new__(kind)
+
+
+def test_a_second_init_changes_nothing() -> None:
+    core = native_postings()
+    core.add(5, 1)
+    core.__init__(None, 65, [])
+    assert core.find(5) == [(1, 5, 0)]
+    stored = rows()
+    stored.write(new_page(), bytes(8))
+    stored.__init__(None)
+    assert stored.page(0).url == "https://a.example/"
+
+
+@pytest.mark.parametrize("function", [None, datetime.datetime_CAPI, "swapped"])
+def test_a_function_of_another_type_is_refused(function: Any) -> None:
+    ours = import_module("scrapy_simhash.kernel._second_look").__pyx_capi__
+    decide, threshold = ours["decide"], ours["threshold"]
+    wrong = (threshold, decide) if function == "swapped" else (function, threshold)
+    for functions in (wrong, (decide, function)):
+        with pytest.raises(ValueError, match="PyCapsule"):
+            HAMMING.SecondLook(*functions, 0.8, 8, 2)
+    for name in ("choose_language", "selects_prose"):
+        with pytest.raises(ValueError, match="PyCapsule"):
+            NATIVE.Rules(SimpleNamespace(**{**vars(definition()), name: decide}))
+
+
+# --- Rows of numbers.
+
+
+def pure_postings() -> Any:
+    return PurePostings(3, [Step(FOREVER, None)])
+
+
+@pytest.mark.parametrize("made", [native_postings, pure_postings])
+@pytest.mark.parametrize("name", ["add_many", "find_or_add_many"])
+@pytest.mark.parametrize(
+    ("values", "keys", "first"),
+    [
+        (numbers(1, 2), b"", 0),
+        (numbers(1, 2), numbers(7), 0),
+        (numbers(1), numbers(7, 8), 0),
+        (numbers(1, 2), numbers(7, 2**63), 0),
+        (numbers(1, 2), numbers(7, 2**64 - 1), 0),
+        (numbers(1, 2), numbers(7, 8)[:-1], 0),
+        (numbers(1, 2)[:-1], None, 0),
+        (numbers(1, 2), None, 2**63 - 1),
+    ],
+)
+def test_values_without_a_key_each_are_refused(
+    made: Callable[[], Any], name: str, values: bytes, keys: bytes | None, first: int
+) -> None:
+    core = made()
+    with pytest.raises(ValueError, match=r"key|bytes"):
+        getattr(core, name)(values, keys, first)
+    assert len(core) == 0
+    core.check()
+    core.add_many(numbers(1), None, 2**63 - 1)
+    core.add_many(b"", b"", 2**63)
+    assert core.find(1) == [(2**63 - 1, 1, 0)]
+
+
+def test_rows_that_are_cut_off_are_refused() -> None:
+    search = HAMMING.PairSearch(2, [2**64 - 1], 3)
+    calls: list[Callable[[], object]] = [
+        lambda: native_postings().find_many(bytes(9)),
+        lambda: search.take(bytes(15)),
+        lambda: HAMMING.scan_values(bytes(7), 0, 3),
+        lambda: HAMMING.scan_tags(bytes(5), bytes(2), 0, 0, 3),
+        lambda: HAMMING.scan_tags(bytes(8), bytes(2), 0, 0, 3),
+        lambda: HAMMING.scan_tags(bytes(8), bytes(6), 0, 0, 3),
+        lambda: NATIVE.PieceTable(2, 4).flags(bytes(7)),
+        lambda: NATIVE.PieceTable(2, 4).learn(bytes(9), 0),
+        lambda: NATIVE.PieceTable(2, 4).load(bytes(8)),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=r"bytes|one rest for every tag"):
+            call()
+
+
+# --- Numbers that are out of range.
+
+
+@pytest.mark.parametrize(
+    ("steps", "error"),
+    [
+        ([], "one step or more"),
+        ([(5, [(0xF00F, 40)])], "only one block may have a radius"),
+        ([(5, [(2**64 - 1, 40)])], "only one block may have a radius"),
+        ([(5, [(0xFF, 256)])], "only one block may have a radius"),
+        ([(5, []), (9, [])], "only the first step"),
+        ([(-1, [])], "from 0 on"),
+        ([("5", [])], "from 0 on"),
+    ],
+)
+def test_steps_that_no_index_can_take_are_refused(steps: Any, error: str) -> None:
+    with pytest.raises(ValueError, match=error):
+        native_postings(steps)
+
+
+def test_steps_are_copied() -> None:
+    steps: list[Any] = [(2, []), (FOREVER, [(0xFFFF << shift, 0) for shift in range(0, 64, 16)])]
+    core = native_postings(steps)
+    steps.clear()
+    core.add_many(numbers(1, 2**20, 2**40), None, 0)
+    core.check()
+    assert [match.key for match in core.find(1)] == [0, 1, 2]
+
+
+def test_numbers_out_of_range_are_refused() -> None:
+    root = html.document_fromstring("<head><link rel=x href=y></head>")
+    calls: list[Callable[[], object]] = [
+        lambda: native_postings(distance=65),
+        lambda: HAMMING.PairSearch(2, [1], 65),
+        lambda: HAMMING.PairSearch(2, [], 3),
+        lambda: HAMMING.scan_values(bytes(8), 0, 65),
+        lambda: HAMMING.use_scan(4),
+        lambda: HAMMING.use_scan(-1),
+        lambda: native_postings().part(1),
+        lambda: pure_postings().part(1),
+        lambda: native_postings([(0, [(1, 0)]), (FOREVER, [(1, 0)])]).part(64),
+        lambda: NATIVE.PieceTable(2, 4).learn(bytes(8), 64),
+        lambda: NATIVE.PieceTable(2, 4).learn(bytes(8), -1),
+        lambda: NATIVE.links_in_head(root, b"x ", 9),
+        lambda: NATIVE.links_in_head(root, b"X", 9),
+        lambda: NATIVE.links_in_head(root, b"", 9),
+    ]
+    for call in calls:
+        with pytest.raises((ValueError, IndexError)):
+            call()
+    core = native_postings()
+    for key in (None, -1, 2**64, "1"):
+        with pytest.raises((TypeError, OverflowError)):
+            core.next_key = key
+
+
+def test_a_reader_checks_its_settings_and_lists() -> None:
+    rules = NATIVE.Rules(definition())
+    known = {code: number for number, code in enumerate(LANGUAGES)}
+
+    def reader(lists: dict[str, int], zones: tuple[Any, ...] = ZONES) -> Any:
+        return NATIVE.Reader(rules, lists, frozenset(), Paragraph, zones, REASONS)
+
+    for number in (-1, len(LANGUAGES), 10**30):
+        with pytest.raises(ValueError, match="stopword lists"):
+            reader({**known, "xx": number})
+    for size in (0, -1):
+        with pytest.raises(ValueError, match="shingle_size must be 1 or more"):
+            reader(known).read_text("one two three", None, (size, 1, False, True, False))
+    with pytest.raises(IndexError):
+        reader(known, ()).extract(html.fromstring("<p>one two three</p>"), None)
+
+
+# --- Calls within calls.
+
+
+def test_a_match_that_changes_the_index_harms_no_search() -> None:
+    calls: list[list[Match] | None] = []
+
+    class Busy(Door):
+        @staticmethod
+        def match(key: int, value: int, distance: int) -> Match:  # type: ignore[override]
+            if not calls:
+                calls.append(None)
+                calls[0] = core.find(2**64 - 1)
+                core.discard(5, 2)
+                core.add_many(numbers(*range(100, 200)), None, 100)
+            return Match(key, value, distance)
+
+    core = HAMMING.Postings(Busy, 3, SCAN)
+    for value, key in ((5, 1), (5, 2), (7, 3), (2**64 - 1, 4)):
+        core.add(value, key)
+    assert [match.key for match in core.find(5)] == [1, 3]
+    assert calls == [[(4, 2**64 - 1, 0)]]
+    core.check()
+
+
+def new_page(number: int = 0, url: str = "https://a.example/") -> Entry:
+    posting = Posting(b"%020d" % number, url, "", Fingerprint(0))
+    return Entry(number, posting, None, number, True, False, False, 0, None, 1, None, None)
+
+
+def test_rows_are_changed_by_one_call_at_a_time() -> None:
+    store = MemoryStore(header(SimilarityRule()))
+    stored: Any = store._native
+
+    class Busy(RowsDoor):
+        @staticmethod
+        def subject_number(*arguments: Any, **named: Any) -> int:
+            stored.write(new_page(), bytes(8))
+            return 0
+
+    stored = store._native = store._rows = HAMMING.Rows(Busy)
+    posting = Posting(b"a", "https://a.example/", "", content(5), False, 7, 0)
+    with pytest.raises(RuntimeError, match="being changed by another call"):
+        store.claim(posting)
+    assert (stored.find(b"a"), len(store)) == (None, 0)
+    stored.write(new_page(), bytes(8))
+    assert stored.find(b"%020d" % 0) == 0
+
+
+def test_what_is_written_must_be_the_next_page_and_content() -> None:
+    stored = rows()
+    stored.write(new_page(), bytes(8))
+    wrong: list[Entry] = [
+        new_page()._replace(content=1),
+        new_page(1)._replace(content=2),
+        new_page(5)._replace(content=1),
+        new_page(1)._replace(former=(), content=1),  # type: ignore[arg-type]
+        new_page(1)._replace(number=-1, former=(), content=1),  # type: ignore[arg-type]
+    ]
+    for entry in wrong:
+        with pytest.raises((IndexError, OverflowError)):
+            stored.write(entry, bytes(8))
+    text: Any
+    for text in ("", "abc", (1, 2), ("", -1, 0), ([], 1, 0)):
+        with pytest.raises((TypeError, ValueError, OverflowError)):
+            stored.remove(b"%020d" % 0, text)
+    assert stored.page(0) is not None
+    assert stored.find(b"%020d" % 1) is None
+    stored.remove(b"%020d" % 0, None)
+    for key in (b"%020d" % 0, b"unknown"):
+        with pytest.raises(KeyError):
+            stored.remove(key, None)
+    with pytest.raises(IndexError):
+        stored.write(new_page()._replace(former=(), content=0, is_new_content=False), bytes(8))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("data", [b"", bytes(7), bytes(9), bytes(1000), None, "", 5])
+def test_no_fingerprint_of_another_length_is_compared(data: Any) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        look().compare(data, [], False)
+    with pytest.raises((ValueError, TypeError)):
+        look().nearest(bytes(8), [data], False)
