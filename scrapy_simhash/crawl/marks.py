@@ -27,7 +27,7 @@ def write_result(verdict: Verdict, decision: Decision, request: Request) -> None
     """Put what is known of a page, and what is done about it, into the meta of *request*."""
     result = verdict.to_dict()
     result["action"] = None if decision.action is None else str(decision.action)
-    result["dropped_as"] = decision.dropped_as
+    result["dropped_as"] = None if decision.action is None else decision.dropped_as
     result["protected"] = decision.protected and decision.protected.value
     result["preferred"] = result["change"] = None
     request.meta[names.META_RESULT] = result
