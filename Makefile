@@ -96,6 +96,7 @@ frozen: kernel $(VENV)/.installed-dev
 fuzz: kernel $(VENV)/.installed-dev
 	$(BIN)/python fuzz/run.py --seconds 10
 	$(BIN)/python fuzz/index.py --seconds 5
+	$(BIN)/python fuzz/objects.py --seconds 5
 	$(BIN)/python fuzz/sites.py --seconds 10
 
 # The compiler is at work while types are checked.

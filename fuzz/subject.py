@@ -1,4 +1,4 @@
-"""What there is to fuzz: the reading of pages, and the index."""
+"""What there is to fuzz: the reading of pages, the index, and wrong calls."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fuzz import compare, generate, live, lives
+from fuzz import calls, compare, generate, live, lives
 from fuzz.case import Case
 from fuzz.life import Life
 
@@ -46,5 +46,12 @@ SUBJECTS = {
         live.differences,
         live.is_short,
         "{cases:,} lives, {covered:,} of them short and lived by a scan too, {found} differences (seed {seed})",
+    ),
+    "objects": Subject(
+        calls.script,
+        calls.Script.read,
+        calls.differences,
+        bool,
+        "{cases:,} scripts of wrong calls, {found} of them with more than exceptions (seed {seed})",
     ),
 }

@@ -100,7 +100,8 @@ def watched(
     lines = [*outcome.report.splitlines(), *sanitize.report(package).splitlines()]
     if outcome.how == "crash":
         made = reduced(made, worker.crashes, REDUCTION)
-    found = {"file": str(made.keep(folder, outcome.how)), "lines": lines[:LINES]}
+    calls = [piece for piece in made.pieces() if isinstance(piece, str)]
+    found = {"file": str(made.keep(folder, outcome.how)), "lines": [*calls, *lines[:LINES]]}
     return {"cases": None, "covered": None, "found": [found]}
 
 
@@ -139,7 +140,7 @@ def main(subject: str, title: str, arguments: Sequence[str] | None = None) -> in
 
 def _in_words(subject: str, result: Mapping[str, Any]) -> str:
     if result["cases"] is None:
-        lines = ["The kernel did not survive an input."]
+        lines = [f"The kernel did not survive an input (seed {result['seed']})."]
     else:
         lines = [SUBJECTS[subject].words.format(**{**result, "found": len(result["found"])})]
     for finding in result["found"]:

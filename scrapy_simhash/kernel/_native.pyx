@@ -229,6 +229,11 @@ cdef bint raise_for(int why, Rules rules) except -1:
 cdef class Columns:
     """The blocks of a page for the filters of page/text/main_text.py: arrays of C, which live as long as the page's text."""
 
+    def __cinit__(self, maker):
+        # Without a page there are no arrays.
+        if maker is not COLUMNS_MAKER:
+            raise TypeError("only a Reader makes Columns")
+
     cdef bint has_price(self, Py_ssize_t i) except -1:
         cdef const block *b = page_block(self._page, i)
         cdef int answer = 0
@@ -250,8 +255,11 @@ cdef class Columns:
         return answer
 
 
+cdef object COLUMNS_MAKER = object()
+
+
 cdef Columns columns_of(page *p, Rules rules):
-    cdef Columns made = Columns.__new__(Columns)
+    cdef Columns made = Columns.__new__(Columns, COLUMNS_MAKER)
     cdef columns c = p.columns
     made._page, made._rules = p, rules
     made.blocks, made.span_count, made.spans = page_blocks(p), page_span_count(p), page_spans(p)

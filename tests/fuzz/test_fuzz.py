@@ -1,4 +1,4 @@
-"""Both fuzzers: of pages (``fuzz/run.py``) and of the lives of an index (``fuzz/index.py``)."""
+"""The fuzzers of pages (``fuzz/run.py``), the lives of an index (``index.py``) and wrong calls (``objects.py``)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzz import ROOT, live, lives, worker
+from fuzz import ROOT, calls, live, lives, worker
 from fuzz.case import Case
 from fuzz.compare import differences
 from fuzz.input import Input
@@ -117,6 +117,27 @@ def test_a_planted_difference_of_an_index_is_found_and_made_short(
     assert len(kept.acts) == 3
 
 
+@needs_the_kernel
+def test_a_crash_by_wrong_calls_is_shown_with_its_calls(tmp_path: Path) -> None:
+    file = tmp_path / "crash.json"
+    file.write_text(json.dumps(["5.find(1)", "__import__('os').abort()", "Postings0.add(1, 2)"]), "ascii")
+    done = run("objects.py", "--replay", str(file), "--out", str(tmp_path))
+    assert done.returncode == 1
+    assert "(seed 0)" in done.stdout
+    assert "__import__('os').abort()" in done.stdout
+    assert "Postings0.add(1, 2)" not in done.stdout, "it is made short"
+
+
+@needs_the_kernel
+def test_scripts_of_wrong_calls_raise_exceptions_only() -> None:
+    dice = random.Random(1)
+    scripts = [calls.script(dice) for _ in range(30)]
+    assert [line for script in scripts for line in calls.differences(script)] == []
+    assert calls.differences(calls.Script(("raise SystemError(5)",))) == [
+        "raise SystemError(5): SystemError(5)"
+    ]
+
+
 # --- What they try.
 
 
@@ -125,8 +146,8 @@ def test_plans_of_every_kind_are_exact_and_every_call_is_made() -> None:
     made = [lives.life(dice, is_short_of_memory=True) for _ in range(150)]
     plans = [plan for life in made for _, plan in life.plans()]
     assert {type(plan).__name__ for plan in plans} == {"Plan", "ProbingPlan", "NoneType"}
-    calls = {act.call for life in made for act in life.acts}
-    assert calls == {"discard", "in", "iterate", "nearest", "pairs"} | {
+    made_calls = {act.call for life in made for act in life.acts}
+    assert made_calls == {"discard", "in", "iterate", "nearest", "pairs"} | {
         call + many for call in ("add", "find", "find_or_add") for many in ("", "_many")
     }
     assert {life.scan for life in made} == {0, 1, 2, 3}

@@ -64,6 +64,12 @@ def test_there_is_no_object_without_its_arguments(kind: Any) -> None:
         kind.__new__(kind)
 
 
+def test_only_a_reader_makes_columns() -> None:
+    for arguments in ((), (None,), (object(),)):
+        with pytest.raises(TypeError):
+            NATIVE.Columns(*arguments)
+
+
 def test_a_second_init_changes_nothing() -> None:
     core = native_postings()
     core.add(5, 1)
