@@ -218,7 +218,7 @@ class SimhashDownloaderMiddleware:
             },
             extra={"spider": spider},
         )
-        if kernel.NAME == "pure" and os.environ.get(kernel.VARIABLE) != "pure":
+        if kernel.native is None and os.environ.get(kernel.VARIABLE) != "pure":
             logger.warning(_WITHOUT_KERNEL, {"reason": kernel.REASON}, extra={"spider": spider})
         self._session.log_absence(spider)
         if self._is_crawl:
