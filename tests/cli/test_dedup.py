@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from scrapy import version_info
 
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.cli.main import main
@@ -326,3 +327,32 @@ def test_pages_are_compared_with_a_store_that_stays_as_it_was_and_with_each_othe
     assert cli.json("info", store)["pages"] == 1
     _, said, _ = cli.ended("dedup", small, "--against", store, "--clusters", "-")
     assert said == "", "the pages of the store are none of these"
+
+
+RUSSIAN = (
+    "Библиотека на берегу открывается каждую субботу в десять часов утра. Читатель может взять пять книг на месяц,"
+    " и никто не спрашивает его о деньгах. Осенью здесь читают вслух старые сказки, а зимой топят печь дровами."
+)
+JAPANESE = (
+    "図書館は毎週土曜日の午前十時に開き、読者は五冊の本を一か月のあいだ借りることができます。秋には古い話を声に出して読み、"
+    "冬には薪でストーブをたきます。町の人々はここで手紙を書いたり、地図を見たりします。"
+)
+
+
+@pytest.mark.skipif(version_info < (2, 19), reason="Scrapy before 2.19 detects no encoding")
+def test_copies_that_declare_no_encoding_are_found_as_in_a_crawl(tmp_path: Path, cli: Cli) -> None:
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    for name, text, encodings in (
+        ("ru", RUSSIAN, ("cp1251", "koi8-r")),
+        ("ja", JAPANESE, ("shift_jis", "euc_jp")),
+    ):
+        page = f"<title>1</title><h1>5</h1><p>{text}</p>"
+        (folder / f"{name}-0.html").write_text(f"<meta charset=utf-8>{page}", "utf-8")
+        for encoding in encodings:
+            (folder / f"{name}-{encoding}.html").write_bytes(page.encode(encoding))
+    out = tmp_path / "out.jsonl"
+    status, _, warned = cli.ended("dedup", str(folder), "-o", str(out))
+    assert status == 0
+    assert warned == "records: 6, kept: 2, near-duplicates: 4\n"
+    assert {Path(line["url"]).name for line in lines_of(out)} == {"ru-0.html", "ja-0.html"}

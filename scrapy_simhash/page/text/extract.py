@@ -10,6 +10,7 @@ from lxml import etree
 from lxml.html import HTMLParser
 from w3lib.encoding import html_to_unicode
 
+from scrapy_simhash.encoding import inferred_encoding
 from scrapy_simhash.page.language import detect, normalize, primary_subtag, stopwords, tokenize
 from scrapy_simhash.page.text.columns import Columns
 from scrapy_simhash.page.text.document import Document, Paragraph, Zone
@@ -25,7 +26,7 @@ def parse(html: Html, content_type: str | None = None) -> etree._Element:
     """Return the root element of *html*; an element is returned as it is.
 
     Bytes are decoded by their byte order mark, *content_type* (the value of the HTTP header), the
-    encoding they declare, or else as UTF-8 and, where that fails, Windows-1252. Text is cleaned
+    encoding they declare, or else as Scrapy infers it (see inferred_encoding()). Text is cleaned
     and parsed with the options Scrapy's selectors use, so that the tree equals ``response.selector.root``.
     Never fails on bad markup; empty input gives an empty ``<html>``. Takes about 10 µs a kilobyte.
 
@@ -50,15 +51,7 @@ def parse(html: Html, content_type: str | None = None) -> etree._Element:
 
 def decode_html(body: bytes, content_type: str | None = None) -> str:
     """Return the text that *body* is, as parse() decodes it."""
-    return html_to_unicode(content_type, body, auto_detect_fun=_guess)[1]
-
-
-def _guess(body: bytes) -> str:
-    try:
-        body.decode("utf-8")
-    except UnicodeDecodeError:
-        return "cp1252"
-    return "utf-8"
+    return html_to_unicode(content_type, body, auto_detect_fun=inferred_encoding)[1]
 
 
 #: How sitemaps and feeds in XML begin, whatever their servers call them. Their URLs are no text to compare. (What

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 from magazine.page import Page
+from scrapy import version_info
 from scrapy.http import HtmlResponse
 
 from scrapy_simhash.page.text import Document, Html, extract, parse, plain_text
@@ -346,8 +347,6 @@ def test_the_tree_of_every_recording_is_the_tree_the_spider_gets(pages: list[Pag
     ("body", "content_type", "text"),
     [
         ("<p>crème".encode(), None, "crème"),  # nothing declared
-        ("<p>crème".encode("cp1252"), None, "crème"),
-        ("<p>“crème” – 5 €".encode("cp1252"), None, "“crème” – 5 €"),
         ("<p>crème".encode(), "text/html; charset=utf-8", "crème"),
         ("<p>crème".encode("latin-1"), "text/html; charset=ISO-8859-1", "crème"),
         ("<p>“crème”".encode("cp1252"), "text/html; charset=latin1", "“crème”"),  # as browsers take it
@@ -370,6 +369,34 @@ def test_the_tree_of_every_recording_is_the_tree_the_spider_gets(pages: list[Pag
 )
 def test_bytes_are_decoded_by_what_they_declare(body: bytes, content_type: str | None, text: str) -> None:
     assert text_of(body, content_type) == text
+
+
+UNDECLARED = {
+    "gb18030": "图书馆在每个星期六的上午十点开门，读者可以带走五本书。",
+    "big5": "圖書館在每個星期六的上午十點開門，讀者可以帶走五本書。",
+    "shift_jis": "図書館は毎週土曜日の午前十時に開き、読者は五冊の本を借りることができます。",
+    "euc_jp": "図書館は毎週土曜日の午前十時に開き、読者は五冊の本を借りることができます。",
+    "euc_kr": "도서관은 매주 토요일 오전 열 시에 문을 열고 독자는 책 다섯 권을 빌릴 수 있습니다.",
+    "cp1251": "Библиотека открывается каждую субботу в десять часов, и читатель может взять пять книг.",
+    "koi8-r": "Библиотека открывается каждую субботу в десять часов, и читатель может взять пять книг.",
+    "cp1252": "La bibliothèque ouvre chaque samedi à dix heures, et le lecteur peut emprunter cinq livres.",
+    "utf-8": "La bibliothèque ouvre chaque samedi à dix heures, et le lecteur peut emprunter cinq livres.",
+}
+
+
+@pytest.mark.parametrize("content_type", [None, "text/html"])
+@pytest.mark.parametrize("times", [1, 40])
+@pytest.mark.parametrize("encoding", UNDECLARED)
+def test_bytes_that_declare_nothing_are_decoded_as_in_a_crawl(
+    encoding: str, times: int, content_type: str | None
+) -> None:
+    body = f"<title>1</title><h1>5</h1><p>{UNDECLARED[encoding] * times}</p>".encode(encoding)
+    headers = {} if content_type is None else {"Content-Type": content_type}
+    response = HtmlResponse("https://example.com/", headers=headers, body=body)
+    assert canonical(parse(body, content_type)) == canonical(response.selector.root)
+    # Scrapy before 2.19 detects none, and later versions take Windows-1252 for one of its relatives.
+    if version_info >= (2, 19) and times > 1 and encoding != "cp1252":
+        assert UNDECLARED[encoding] in text_of(body, content_type)
 
 
 @pytest.mark.parametrize(
