@@ -15,12 +15,15 @@ import sysconfig
 import tarfile
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
 
 from scrapy_simhash import __version__
 
+#: How an archive is unpacked; Python before 3.10.12 and 3.11.4 has no filters.
+SAFELY: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 ROOT = Path(__file__).parents[1]
 NAME = f"scrapy_simhash-{__version__}"
 KERNEL = "scrapy_simhash/kernel"
@@ -142,7 +145,7 @@ def test_the_same_files_become_the_same_bytes(sdist: Path, tmp_path: Path) -> No
     made: list[bytes] = []
     for folder in ("one", "other"):
         with tarfile.open(sdist) as opened:
-            opened.extractall(tmp_path / folder, filter="data")
+            opened.extractall(tmp_path / folder, **SAFELY)
         checkout = tmp_path / folder / NAME
         for path in checkout.rglob("*.py"):
             os.utime(path, (1_000_000_000 + len(made), 1_000_000_000))
@@ -278,7 +281,7 @@ def test_whoever_insists_on_the_kernel_gets_no_wheel_without(
 @finds_compiler_by_name
 def test_an_editable_installation_goes_on_without_the_kernel_too(sdist: Path, tmp_path: Path) -> None:
     with tarfile.open(sdist) as opened:
-        opened.extractall(tmp_path, filter="data")
+        opened.extractall(tmp_path, **SAFELY)
     suffix = EXTENSION_SUFFIXES[0] if sysconfig.get_config_var("Py_GIL_DISABLED") else ".abi3.so"
     stale = tmp_path / NAME / f"scrapy_simhash/kernel/_native{suffix}"
     stale.touch()
