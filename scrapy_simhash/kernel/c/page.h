@@ -46,9 +46,9 @@ enum {
     TAG_ENTRY = 1 << 16,
 };
 /* What is known about a word of a class attribute. */
-enum { NAME_CHROME = 1, NAME_HEADER = 2, NAME_NEUTRAL = 4, NAME_HIDDEN = 8 };
+enum { NAME_CHROME = 1, NAME_HEADER = 2, NAME_NEUTRAL = 4, NAME_HIDDEN = 8, NAME_PART = 16, NAME_NEGATING = 32 };
 /* Above those bits the place of a word that names chrome. In a claim it stands above the region. */
-enum { WORD_SHIFT = 4, TAG_WORD_SHIFT = 17, CLAIM_REGION = 7, CLAIM_WORD = 3 };
+enum { WORD_SHIFT = 6, TAG_WORD_SHIFT = 17, CLAIM_REGION = 7, CLAIM_WORD = 3 };
 
 /* What is counted in a sample of tokens: see page/language/detect.py. */
 typedef struct {

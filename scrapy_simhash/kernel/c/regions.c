@@ -15,12 +15,41 @@ static uint64_t find_name(const page *p, const char *word, size_t n)
     return lexicon_find(&p->rules->names, lower, n);
 }
 
-/* A name, as white space parts them, split at what is no letter and where sidebarRight has its hump. */
+static bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Tells whether the run of letters and digits at `i` has a letter behind a digit, as the hash of a CSS module. */
+static bool is_hash(const char *name, size_t i, size_t n)
+{
+    for (; i + 1 < n && (is_ascii_letter(name[i]) || is_ascii_digit(name[i])); i++)
+        if (is_ascii_digit(name[i]) && is_ascii_letter(name[i + 1]))
+            return true;
+    return false;
+}
+
+/* A name, as white space parts them, split at what is no letter and where sidebarRight has its hump. Its twin,
+ * _claim_of_name() in tags.py, says which word counts. */
 static int claim_of_name(const page *p, const char *name, size_t n)
 {
-    uint64_t any = 0, all = ~(uint64_t)0, word = 0;
+    uint64_t any = 0, all = ~(uint64_t)0, word = 0, before = 0, found = 0;
+    size_t part = 0;               /* where the block or element begins */
+    bool modifies = false, hashed = false;
     for (size_t i = 0; i < n;) {
         if (!is_ascii_letter(name[i])) {
+            if (name[i] == '_' && i + 1 < n && name[i + 1] == '_') {
+                found = found == 0 ? word : found;
+                word = before = 0;
+                modifies = hashed = false;
+                part = i += 2;
+                continue;
+            }
+            if (name[i] == '-' && i + 1 < n && name[i + 1] == '-' && i > part)
+                modifies = true;
+            if (!is_ascii_digit(name[i]))
+                hashed = false;
+            else if (i == part || !(is_ascii_letter(name[i - 1]) || is_ascii_digit(name[i - 1])))
+                hashed = is_hash(name, i, n);
+            if (hashed && !modifies)
+                word = before = 0;
             i++;
             continue;
         }
@@ -30,11 +59,22 @@ static int claim_of_name(const page *p, const char *name, size_t n)
             i++;
         uint64_t known = find_name(p, name + start, i - start);
         any |= known;
-        word = word == 0 ? known >> WORD_SHIFT : word;
         all &= known & (NAME_HEADER | NAME_NEUTRAL) ? ~(uint64_t)0 : 0;
+        if (start == part || !(is_ascii_letter(name[start - 1]) || is_ascii_digit(name[start - 1])))
+            hashed = is_hash(name, start, n);
+        if (modifies)
+            continue;
+        if (hashed)
+            known = word = 0;
+        else if (known & NAME_CHROME)
+            word = before & NAME_NEGATING ? 0 : word == 0 ? known >> WORD_SHIFT : word;
+        else if (!(known & NAME_PART))
+            word = 0;
+        before = known;
     }
-    if (any & NAME_CHROME)
-        return REGION_LIKELY_CHROME | (int)word << CLAIM_WORD;
+    found = found == 0 ? word : found;
+    if (found != 0)
+        return REGION_LIKELY_CHROME | (int)found << CLAIM_WORD;
     return any & NAME_HEADER && all ? REGION_HEADER : REGION_PLAIN;
 }
 

@@ -53,9 +53,9 @@ ZONES: tuple[Zone, ...] = ("heading", "body", "offer")
     _SECTION,
     _ENTRY,
 ) = (1 << bit for bit in range(3, 17))
-_CHROME, _HEADER, _NEUTRAL, _HIDING = (1 << bit for bit in range(4))
+_CHROME, _HEADER, _NEUTRAL, _HIDING, _PART, _NEGATING = (1 << bit for bit in range(6))
 # Above them the place of a word that names chrome.
-_WORD_SHIFT, _TAG_WORD_SHIFT = 4, 17
+_WORD_SHIFT, _TAG_WORD_SHIFT = 6, 17
 
 
 def definition() -> SimpleNamespace:
@@ -107,6 +107,8 @@ def definition() -> SimpleNamespace:
                 _HEADER: tags.HEADER_WORDS,
                 _NEUTRAL: tags.NEUTRAL_WORDS,
                 _HIDING: tags.HIDDEN_WORDS,
+                _PART: tags.PART_WORDS,
+                _NEGATING: tags.NEGATING_WORDS,
                 **{place << _WORD_SHIFT: [word] for place, word in enumerate(tags.CHROME_NAMES, 1)},
             }
         ),

@@ -131,6 +131,16 @@ NEUTRAL_WORDS = frozenset(
     "area bar block box c container content global inner l layout main outer page section site the top wrap"
     " wrapper".split()
 )
+#: What may follow a word that names chrome: boxes, positions and parts of any kind. A "menu-item" or a "sidebar-left"
+#: is a part of it; "sidebar-layout" and "nav-content" are not.
+PART_WORDS = frozenset(
+    "area bar block blocks bottom box boxes btn button buttons card cards column component container cta"
+    " element entries form group header heading headline icon icons inner item items label left link links"
+    " list lists module news notice number outer panel placeholder posts primary right row secondary section"
+    " sections slot stories teaser teasers text title top unit wrap wrapper".split()
+)
+#: What negates the word behind it: the element has no sidebar, or has one beside it.
+NEGATING_WORDS = frozenset("by has no non not with without".split())
 _BESIDE_HEADER = HEADER_WORDS | NEUTRAL_WORDS
 #: The attributes that tell anything about the text inside.
 TELLING = frozenset("class hidden id itemprop role style".split())
@@ -141,6 +151,9 @@ _MANY = 50
 _ID_WORDS = 2
 
 _SPLIT = re.compile(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])")
+_RUN = re.compile(r"[A-Za-z0-9]+")
+#: What only the hash of a CSS module has: ``steps__k3NAV``.
+_HASH = re.compile(r"[0-9][A-Za-z]")
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.ASCII | re.IGNORECASE)
 
 
@@ -150,19 +163,50 @@ def claim_of_names(names: str) -> Claim:
 
     >>> claim_of_names("l-sidebarRight dark").region.name, claim_of_names("story").region.name
     ('LIKELY_CHROME', 'PLAIN')
+    >>> {claim_of_names(name).region.name for name in ("no-sidebar", "sidebarLayout", "page--sidebar", "a__3nav")}
+    {'PLAIN'}
     """
     tokens = names.split()
     if not HIDDEN_WORDS.isdisjoint(token.lower() for token in tokens):
         return _HIDDEN
     claim = PLAIN
     for token in tokens:
+        named = _claim_of_name(token)
+        if named is not PLAIN:
+            return named
         words = [word.lower() for word in _SPLIT.split(token) if word]
-        for word in words:
-            if word in _CLAIMS:
-                return _CLAIMS[word]
         if not HEADER_WORDS.isdisjoint(words) and _BESIDE_HEADER.issuperset(words):
             claim = _HEADER
     return claim
+
+
+def _claim_of_name(name: str) -> Claim:
+    """Return whether a name is that of chrome: a word for it is the head of the name.
+
+    The head is the last word, or one that only words for parts follow. Names of blocks, elements and modifiers
+    (``block__element--modifier``) are judged by the block, else by the element; a modifier says only how they look.
+    """
+    for part in name.split("__"):
+        claim, before = PLAIN, ""
+        for run in _RUN.findall(part[: part.find("--", 1)] if "--" in part[1:] else part):
+            if _HASH.search(run):
+                claim, before = PLAIN, ""
+                continue
+            for word in _SPLIT.split(run):
+                if not word:
+                    continue
+                word = word.lower()
+                if word in _CLAIMS:
+                    if before in NEGATING_WORDS:
+                        claim = PLAIN
+                    elif claim is PLAIN:
+                        claim = _CLAIMS[word]
+                elif word not in PART_WORDS:
+                    claim = PLAIN
+                before = word
+        if claim is not PLAIN:
+            return claim
+    return PLAIN
 
 
 def attributes_of(element: etree._Element) -> list[tuple[str, str]]:

@@ -67,6 +67,8 @@ def test_bits_of_names_are_those_of_the_header(page_h: str) -> None:
         "NAME_HEADER": told._HEADER,
         "NAME_NEUTRAL": told._NEUTRAL,
         "NAME_HIDDEN": told._HIDING,
+        "NAME_PART": told._PART,
+        "NAME_NEGATING": told._NEGATING,
     }
 
 

@@ -35,6 +35,28 @@ def test_any_tree_or_markup_is_read_alike(root: etree._Element, header: str | No
     assert page_differences(root, header) == []
 
 
+NAME_WORDS = st.sampled_from(
+    (
+        "sidebar nav Footer widget menu item left title layout main content story has no by k3NAV 9zAd 2"
+        " header site top AD é hidden"
+    ).split()
+)
+NAMES = st.lists(
+    st.tuples(NAME_WORDS, st.sampled_from(["-", "--", "_", "__", "___", "", " ", "---", "."])),
+    min_size=1,
+    max_size=5,
+).map(lambda parts: "".join(word + mark for word, mark in parts))
+
+
+@settings(max_examples=examples(200))
+@given(st.lists(NAMES, min_size=1, max_size=12))
+def test_class_names_are_read_alike(names: list[str]) -> None:
+    boxes = "".join(
+        f'<div class="{name}"><p>{number} {SENTENCE}</p></div>' for number, name in enumerate(names)
+    )
+    assert page_differences(parse(f"<main><h1>Ship</h1>{boxes}</main>"), None, FINGERPRINTERS[:2]) == []
+
+
 @settings(max_examples=examples(60))
 @given(trees(), HEADERS, st.data())
 def test_any_part_of_a_tree_is_read_alike(

@@ -1,0 +1,56 @@
+"""What class names and ids claim: a word counts where it is the head of the name."""
+
+from __future__ import annotations
+
+import pytest
+
+from scrapy_simhash import PageFingerprinter
+from scrapy_simhash.page.text import extract, parse
+from scrapy_simhash.page.text.tags import Region, claim_of_names
+
+SENTENCE = "Stir the flour into the warm milk and wait until it is as thick as you like it, step number {}."
+
+
+@pytest.mark.parametrize(
+    "name",
+    (
+        "sidebar left-sidebar sidebar-left sidebarRight sidebar2 nav main-nav site-footer menu-item"
+        " footer__inner post__share share-buttons related-posts cookie-banner-box widget~widget--large"
+        " footer--dark block-menu l-nav-primary sidebar__body--no-title story~dark~sidebar"
+        " has-menu~sidebar nav-1 comment-form AD"
+    ).split(),
+)
+def test_a_name_whose_head_is_a_word_for_chrome_claims_chrome(name: str) -> None:
+    assert claim_of_names(name.replace("~", " ")).region is Region.LIKELY_CHROME
+
+
+@pytest.mark.parametrize(
+    "name",
+    (
+        "sidebar-layout SidebarLayout_main__9zcX5 layout--sidebar page--has-footer nav-content"
+        " not-sidebar no-sidebar without-nav withSidebar content--with-menu__story has-comments"
+        " date-line-up share-price-history menu-of-the-week cookie-recipe steps__k3NAV a1ad text_7Nav"
+        " recipe-by-ad story promotion-rules-page "
+    ).split(),
+)
+# A layout, what the page has beside it, a word within another name, the hash of a CSS module.
+def test_a_word_elsewhere_in_a_name_claims_nothing(name: str) -> None:
+    assert claim_of_names(name).region is Region.PLAIN
+
+
+@pytest.mark.parametrize(
+    "name",
+    (
+        "method no-sidebar method--with-sidebar SidebarLayout_method__2xQz method-nav-content"
+        " method__w4NAV method-of-the-cookie-cook method--short-disclaimer"
+    ).split(),
+)
+def test_steps_in_an_element_with_such_a_name_are_main_text(name: str) -> None:
+    steps = [SENTENCE.format(number) for number in range(8)]
+    opinions = [f"<div class=opinion><p>{SENTENCE.format(n)} {SENTENCE}</p></div>" for n in range(9, 20)]
+    root = parse(
+        f"<main><h1>White sauce</h1><div class='{name}'>{''.join(f'<p>{step}</p>' for step in steps)}</div>"
+        f"<section><h2>Opinions</h2>{''.join(opinions)}</section></main>"
+    )
+    for document in (extract(root), PageFingerprinter().extract(root)):
+        assert [step for step in steps if step not in document.text] == []
