@@ -20,6 +20,7 @@ LEFT_OUT = {
     "outside": "outside of the main text",
     "links": "mostly links",
     "edge": "before or after the article",
+    "dialog": "a dialog over the page",
     "inset": "between the paragraphs of the article",
 }
 #: The features of two pages, by their key in a comparison.

@@ -24,7 +24,7 @@
 enum { MOST_LANGUAGES = 64, MOST_SENTENCE_MARKS = 32, MOST_CURRENCIES = 64, MOST_WORDS = 256, WEIGHTS_KNOWN = 1024, ZONES = 3 };
 enum { SCRIPTS = 7 }; /* that name a language, in the order of page/language/choose.py */
 enum { ZONE_HEADING, ZONE_BODY, ZONE_OFFER };
-enum { REGION_PLAIN, REGION_MAIN, REGION_HEADER, REGION_LIKELY_CHROME, REGION_CHROME, REGION_HIDDEN };
+enum { REGION_PLAIN, REGION_MAIN, REGION_HEADER, REGION_LIKELY_CHROME, REGION_CHROME, REGION_DIALOG, REGION_HIDDEN };
 enum { KEPT }; /* why a block is no main text: any other number is a reason of page/text/main_text.py */
 
 /* What is known about a tag, as bits; its region is in the lowest three. */

@@ -247,7 +247,7 @@ bool may_say_thing(const page *p, const void *element)
 /* --- Attributes. */
 
 /* The attributes that tell something, each a bit. */
-enum { NOT_TELLING = 0, CLASS = 1, ID = 2, HIDDEN = 4, STYLE = 8, ROLE = 16, ITEMPROP = 32, ITEMTYPE = 64 };
+enum { NOT_TELLING = 0, CLASS = 1, ID = 2, HIDDEN = 4, STYLE = 8, ROLE = 16, ITEMPROP = 32, ITEMTYPE = 64, MODAL = 128 };
 
 static int attribute_of(const xmlAttr *attribute)
 {
@@ -255,6 +255,8 @@ static int attribute_of(const xmlAttr *attribute)
     if (attribute->ns != NULL)
         return NOT_TELLING;
     switch (name[0]) {
+    case 'a':
+        return strcmp(name, "aria-modal") == 0 ? MODAL : NOT_TELLING;
     case 'c':
         return strcmp(name, "class") == 0 ? CLASS : NOT_TELLING;
     case 'h':
@@ -298,6 +300,9 @@ int claim_of(page *p, const void *element, uint64_t tag)
         }
         case HIDDEN:
             return REGION_HIDDEN;
+        case MODAL:
+            claim = strcmp(value_of(p, attribute), "true") == 0 ? REGION_DIALOG : claim;
+            break;
         case STYLE:
             if (is_hiding_style(value_of(p, attribute)))
                 return REGION_HIDDEN;

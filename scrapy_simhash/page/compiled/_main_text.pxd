@@ -3,14 +3,15 @@
 
 from scrapy_simhash.kernel._native cimport Columns
 
-cdef int KEPT, CHROME, OUTSIDE, LINKS, EDGE, INSET
+cdef int KEPT, CHROME, OUTSIDE, LINKS, EDGE, INSET, DIALOG
 cdef int LEAST_COUNTING, WORDS, LEAST_ARTICLE, LEAST_FURNISHED, HANDFUL, MANY_LINKS
-cdef int MAIN_REGION, HEADER_REGION, LIKELY_CHROME_REGION, CHROME_REGION
+cdef int MAIN_REGION, HEADER_REGION, LIKELY_CHROME_REGION, CHROME_REGION, DIALOG_REGION
 cdef double LINKED, PROSE_DENSITY, CHROME_LIMIT, WORD_SHARE, MARKED_SHARE, HEADED_SHARE, TITLED_SHARE, MAIN_SHARE, DOMINANT_SHARE, PROSE_SHARE
 cdef double BODY_SHARE, LEAST_PROSE, MOST_BESIDE
 cdef int PROSE_TOKENS, LONG_TOKENS, LINK_ROW, OFFER_LENGTH, INSET_LENGTH, LONGEST_DESCRIPTION
 
 cdef object _find_links_and_prose(Columns page)
+cdef object _leave_out_dialogs(Columns page)
 cdef object _leave_out_chrome(Columns page)
 cdef Py_ssize_t _sum_up_words(Columns page) except -1
 cdef bint _keep_marked_main(Columns page) except -1

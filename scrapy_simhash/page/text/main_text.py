@@ -3,7 +3,8 @@
 
 The aim is a text that stays the same when the template around it changes. The filters, in order:
 
-1. ``chrome``: what an element names navigation, footer, sidebar, cookie bar, advertisement and so on.
+1. ``dialog``: what lies over the page by its role, such as a consent box, whatever is left. ``chrome``: what an
+   element names navigation, footer, sidebar, cookie bar, advertisement and so on.
 2. ``outside``: what stands outside the marked main text, or the smallest element that holds nearly all prose.
 3. ``inset``: the line numbers of a listing. ``links``: blocks that are mostly links, in rows or at either end.
 4. ``edge``: what stands before the title, the only heading of the first level.
@@ -30,13 +31,14 @@ if TYPE_CHECKING:
     from scrapy_simhash.kernel._native import Columns
 
 #: Why a block is left out, by the number that stands in ``Columns.reasons``.
-REASONS = (None, "chrome", "outside", "links", "edge", "inset")
-KEPT, CHROME, OUTSIDE, LINKS, EDGE, INSET = range(len(REASONS))
+REASONS = (None, "chrome", "outside", "links", "edge", "inset", "dialog")
+KEPT, CHROME, OUTSIDE, LINKS, EDGE, INSET, DIALOG = range(len(REASONS))
 
 MAIN_REGION = int(Region.MAIN)
 HEADER_REGION = int(Region.HEADER)
 LIKELY_CHROME_REGION = int(Region.LIKELY_CHROME)
 CHROME_REGION = int(Region.CHROME)
+DIALOG_REGION = int(Region.DIALOG)
 #: The words that name chrome, and 0 for none of them.
 WORDS = len(CHROME_NAMES) + 1
 
@@ -95,6 +97,7 @@ INSET_LENGTH = 250
 def classify(page: Columns) -> None:
     """Fill in which blocks of *page* are links, prose or an offer, and why one is left out. O(blocks + spans)."""
     _find_links_and_prose(page)
+    _leave_out_dialogs(page)
     _leave_out_chrome(page)
     if not _keep_marked_main(page):
         _keep_dominant(page)
@@ -142,7 +145,8 @@ def _take_back(page: Columns) -> None:
     # Only then: otherwise all short pages of a site would be told by their navigation, and merge.
     if _kept_length(page) == 0:
         for i in range(page.blocks):
-            page.reasons[i] = KEPT
+            if page.reasons[i] != DIALOG:
+                page.reasons[i] = KEPT
 
 
 def _find_links_and_prose(page: Columns) -> None:
@@ -181,10 +185,20 @@ def _sum_up(page: Columns) -> int:
     return total
 
 
+def _leave_out_dialogs(page: Columns) -> None:
+    """Leave out what lies over the page. It is no prose either, so that no share of a page counts it."""
+    for span in page.spans[: page.span_count]:
+        if span.region == DIALOG_REGION:
+            for i in range(span.start, span.stop):
+                page.reasons[i] = DIALOG
+                page.is_prose[i] = False
+
+
 def _leave_out_chrome(page: Columns) -> None:
     whole = 0
     for i in range(page.blocks):
-        whole += page.lengths[i]
+        if page.reasons[i] != DIALOG:
+            whole += page.lengths[i]
     # A footer by its tag is believed on a page of links, where it holds the only sentence.
     limit_by_tag: float = CHROME_LIMIT * whole
     prose = _sum_up_words(page)
@@ -229,7 +243,8 @@ def _leave_out_chrome(page: Columns) -> None:
         ):
             continue
         for i in range(span.start, span.stop):
-            page.reasons[i] = CHROME
+            if page.reasons[i] != DIALOG:
+                page.reasons[i] = CHROME
         chrome_stop = span.stop
 
 

@@ -46,7 +46,8 @@ class Region(IntEnum):
     HEADER = 2
     LIKELY_CHROME = 3
     CHROME = 4
-    HIDDEN = 5
+    DIALOG = 5
+    HIDDEN = 6
 
 
 class Claim(NamedTuple):
@@ -61,6 +62,7 @@ class Claim(NamedTuple):
 PLAIN = Claim(Region.PLAIN)
 _HEADER = Claim(Region.HEADER)
 _HIDDEN = Claim(Region.HIDDEN)
+_DIALOG = Claim(Region.DIALOG)
 _MAIN = Claim(Region.MAIN)
 _LIKELY_CHROME = Claim(Region.LIKELY_CHROME)
 
@@ -81,11 +83,11 @@ TAG_REGION = {
 
 ROLE_REGION = {
     "alert": Region.CHROME,
-    "alertdialog": Region.CHROME,
+    "alertdialog": Region.DIALOG,
     "banner": Region.HEADER,
     "complementary": Region.CHROME,
     "contentinfo": Region.CHROME,
-    "dialog": Region.CHROME,
+    "dialog": Region.DIALOG,
     "directory": Region.CHROME,
     "doc-toc": Region.CHROME,
     "menu": Region.CHROME,
@@ -143,7 +145,7 @@ PART_WORDS = frozenset(
 NEGATING_WORDS = frozenset("by has no non not with without".split())
 _BESIDE_HEADER = HEADER_WORDS | NEUTRAL_WORDS
 #: The attributes that tell anything about the text inside.
-TELLING = frozenset("class hidden id itemprop role style".split())
+TELLING = frozenset("aria-modal class hidden id itemprop role style".split())
 #: From how many attributes on these are picked out: few elements have ten.
 _MANY = 50
 
@@ -241,6 +243,9 @@ def claim_of(tag: str, attributes: list[tuple[str, str]]) -> Claim:
                     names = named
         elif name == "hidden" or (name == "style" and _HIDING_STYLE.search(value)):
             return _HIDDEN
+        elif name == "aria-modal":
+            if value == "true":
+                claim = _DIALOG
         elif name == "role":
             if value in ROLE_REGION:
                 claim = Claim(ROLE_REGION[value])

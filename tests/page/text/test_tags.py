@@ -54,3 +54,29 @@ def test_steps_in_an_element_with_such_a_name_are_main_text(name: str) -> None:
     )
     for document in (extract(root), PageFingerprinter().extract(root)):
         assert [step for step in steps if step not in document.text] == []
+
+
+CONSENT = (
+    "We and our partners use cookies to store what you like and to measure how many people read this page. "
+)
+
+
+@pytest.mark.parametrize("dialog", ["role=dialog", "role=alertdialog", "class=box aria-modal=true"])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_dialog_is_never_main_text_whatever_is_left(dialog: str, is_first: bool) -> None:
+    box = f"<div {dialog}><h2>Privacy</h2>{f'<p>{CONSENT * 3}</p>' * 9}<form><button>Accept</button></form></div>"
+    cards = "".join(
+        f"<li><a href=/{n}>Kettle of {n} litres, black, with a whistle</a> <b>{n}5 EUR</b></li>"
+        for n in range(1, 9)
+    )
+    page = f"<main><h1>Kettles</h1><ul>{cards}</ul></main>"
+    root = parse(f"<body>{box}{page}" if is_first else f"<body>{page}{box}")
+    for document in (extract(root), PageFingerprinter().extract(root)):
+        assert "cookies" not in document.text
+        assert "Kettle of 8 litres" in document.text
+
+
+def test_what_is_no_open_dialog_is_read() -> None:
+    text = SENTENCE.format(1) * 3
+    for attribute in ("aria-modal=false", "aria-modal", "role=document", "data-role=dialog"):
+        assert text in extract(parse(f"<main><h1>Sauce</h1><div {attribute}><p>{text}</p></div></main>")).text
