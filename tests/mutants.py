@@ -30,9 +30,8 @@ PACKAGE = "scrapy_simhash"
 ROOMS: dict[str, tuple[str, list[str]]] = {
     **{
         name: (f"{name}/**/*.py", [f"tests/{name}"])
-        for name in ("cli", "files", "index", "judge", "observers", "page", "store")
+        for name in ("cli", "files", "index", "judge", "observers", "page", "store", "view")
     },
-    "view": ("view/**/*.py", ["tests/view", "tests/cli"]),
     "crawl": ("crawl/**/*.py", ["tests/crawl", "tests/crawls"]),
     "root": ("*.py", ["tests/test_*.py"]),
     # Each mutant of it is compiled.

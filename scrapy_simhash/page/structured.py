@@ -20,7 +20,7 @@ from scrapy_simhash.page.fingerprint.own_part import EVENT, JOB, KINDS, PARTS, P
 from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.page.text.outline import NEVER_HIDDEN
 from scrapy_simhash.page.text.tags import UNSEEN, Region, attributes_of, region
-from scrapy_simhash.page.text.tree import AnyAncestor, elements, texts
+from scrapy_simhash.page.text.tree import AnyAncestor, beginning, elements
 from scrapy_simhash.scope import host_of
 
 #: What a tree may hold, as bits: scripts of JSON-LD, elements with ``itemtype``.
@@ -203,7 +203,7 @@ def _words(text: str) -> list[str]:
 
 def _names_of_page(root: etree._Element) -> Iterator[str]:
     for heading in elements(root, "{*}title", "{*}h1", limit=_MAX_NAMES):
-        yield _beginning(heading, MAX_ELEMENTS)
+        yield beginning(heading, MAX_ELEMENTS, _MAX_VALUE)
 
 
 # --- JSON-LD
@@ -302,17 +302,7 @@ def _value(element: etree._Element) -> str:
     for name in names:
         if (told := element.get(name)) is not None:
             return told
-    return _beginning(element, _MAX_VALUE_NODES)
-
-
-def _beginning(element: etree._Element, max_nodes: int) -> str:
-    """Return the text of the first *max_nodes* nodes of an element, at most `_MAX_VALUE` characters."""
-    text = ""
-    for part in texts(element, max_nodes):
-        text += part[: _MAX_VALUE - len(text)]
-        if len(text) == _MAX_VALUE:
-            break
-    return text
+    return beginning(element, _MAX_VALUE_NODES, _MAX_VALUE)
 
 
 def _hides(element: etree._Element) -> bool:

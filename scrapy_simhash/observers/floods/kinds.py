@@ -18,7 +18,7 @@ from scrapy_simhash.observers.url_rules.cut_url import grows
 from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.tags import Region, attributes_of, region
-from scrapy_simhash.page.text.tree import AnyAncestor, elements, texts
+from scrapy_simhash.page.text.tree import AnyAncestor, beginning, elements, texts
 
 
 class Kind(str, Enum):
@@ -187,12 +187,7 @@ def _signs(root: Any) -> _Signs:
 
 def _beginning(element: Any) -> str:
     """Return the first `LONGEST_BUTTON` characters of the text of an element."""
-    text = ""
-    for part in texts(element, MOST_INSIDE):
-        text += part[: LONGEST_BUTTON - len(text)]
-        if len(text) == LONGEST_BUTTON:
-            break
-    return text
+    return beginning(element, MOST_INSIDE, LONGEST_BUTTON)
 
 
 def _is_boilerplate(element: Any) -> bool:

@@ -62,6 +62,16 @@ def texts(element: etree._Element, max_nodes: int) -> Iterator[str]:
             yield text
 
 
+def beginning(element: etree._Element, max_nodes: int, max_length: int) -> str:
+    """Return the text of the first *max_nodes* nodes of *element*, at most *max_length* characters."""
+    text = ""
+    for part in texts(element, max_nodes):
+        text += part[: max_length - len(text)]
+        if len(text) == max_length:
+            break
+    return text
+
+
 class AnyAncestor:
     """A test of an element and its ancestors that tests each element once.
 
