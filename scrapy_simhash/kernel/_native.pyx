@@ -136,7 +136,8 @@ cdef class Rules:
             for is_word in range(2):
                 for count in range(1, WEIGHTS_KNOWN):
                     c.weights[zone][is_word][count] = self._weight(zone, is_word, count)
-        c.linked, c.edge, c.unnamed_reasons = definition.linked, definition.edge, definition.unnamed_reasons
+        c.linked, c.edge, c.hidden = definition.linked, definition.edge, definition.hidden
+        c.unnamed_reasons = definition.unnamed_reasons
         c.worded_reasons = definition.worded_reasons
         c.sample, c.least_tokens, c.least_beside = definition.sample, definition.least_tokens, definition.least_beside
         c.cut, c.least_piece, c.short_piece = definition.cut, definition.least_piece, definition.short_piece

@@ -21,6 +21,7 @@ LEFT_OUT = {
     "links": "mostly links",
     "edge": "before or after the article",
     "dialog": "a dialog over the page",
+    "hidden": "hidden until a click or a script shows it",
     "inset": "between the paragraphs of the article",
 }
 #: The features of two pages, by their key in a comparison.

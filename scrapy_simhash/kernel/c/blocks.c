@@ -69,6 +69,7 @@ void make_columns(page *p)
         c->is_paragraph[i] = (last->tag & TAG_PARAGRAPH) != 0;
         c->is_cell[i] = (last->tag & TAG_CELL) != 0;
         c->ranks[i] = c->is_heading[i] ? rank_of(p, b) : 0;
+        c->reasons[i] = b->is_hidden ? p->rules->hidden : KEPT;
     }
     find_containers(p, c->containers);
 }
@@ -80,6 +81,10 @@ void take_columns(page *p)
     for (size_t i = 0; i < p->blocks.n; i++) {
         block *b = &p->blocks.at[i];
         b->reason = (uint8_t)c->reasons[i];
+        if (b->is_hidden && is_main(b)) {
+            b->run = (uint32_t)p->run.n;
+            b->tokens = words_of(p, p->text.at + b->text, b->n, b->is_ascii);
+        }
         if (c->is_offer[i]) {
             b->zone = ZONE_OFFER;
             p->makes_offer = true;
@@ -455,7 +460,7 @@ uint64_t hash_text(page *p)
     append(p, p->title, p->title_n, '\n');
     for (size_t i = 0; i < p->blocks.n; i++) {
         const block *b = &p->blocks.at[i];
-        if (is_main(b) ||
+        if (is_main(b) || b->reason == p->rules->hidden ||
             (b->reason == p->rules->edge &&
              (p->columns.is_h1[i] || (i > last && may_be_last(p, b, &p->blocks.at[first], &p->blocks.at[last])))))
             append(p, b->text, b->n, ' ');

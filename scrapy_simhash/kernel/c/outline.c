@@ -46,7 +46,7 @@ static void flush(walk *w)
         size_t length = w->text.length;
         block b = {.text = (uint32_t)w->text.start, .n = (uint32_t)(p->text.n - w->text.start),
                    .length = (uint32_t)length, .path = top->path, .is_ascii = w->text.is_ascii,
-                   .zone = top->heading ? ZONE_HEADING : ZONE_BODY,
+                   .zone = top->heading ? ZONE_HEADING : ZONE_BODY, .is_hidden = top->hidden,
                    .link_length = (uint32_t)(w->link_length < length ? w->link_length : length)};
         PUSH(&p->way_out, p->blocks, b);
     }
@@ -69,11 +69,21 @@ static void take_title(page *p, const xmlNode *element)
     p->title_is_ascii = f.is_ascii;
 }
 
+/* Menus, forms and boxes hide a good deal, and none of it is read. */
+static bool is_of_template(int claim)
+{
+    int region = claim & CLAIM_REGION;
+    return region == REGION_HEADER || region == REGION_LIKELY_CHROME || region == REGION_CHROME ||
+           region == REGION_DIALOG;
+}
+
 static void open_block_element(walk *w, const xmlNode *element, uint64_t tag, int claim)
 {
     page *p = w->p;
     const open_element top = p->open.at[p->open.n - 1];
-    open_element inner = {.path = top.path, .heading = top.heading || tag & TAG_HEADING, .span = (uint32_t)p->spans.n};
+    open_element inner = {.path = top.path, .heading = top.heading || tag & TAG_HEADING, .span = (uint32_t)p->spans.n,
+                          .hidden = top.hidden || (claim & CLAIM_REGION) == REGION_HIDDEN,
+                          .of_template = top.of_template || is_of_template(claim)};
     if ((int64_t)p->open.n <= p->rules->max_path_depth) {
         path_node node = {.parent = top.path, .depth = p->paths.at[top.path].depth + 1,
                           .name = (const char *)element->name, .n = (uint32_t)strlen((const char *)element->name),
@@ -81,9 +91,16 @@ static void open_block_element(walk *w, const xmlNode *element, uint64_t tag, in
         inner.path = (uint32_t)p->paths.n;
         PUSH(&p->way_out, p->paths, node);
     }
+    claim = inner.hidden ? REGION_HIDDEN : claim;
     PUSH(&p->way_out, p->open, inner);
     PUSH(&p->way_out, p->spans, (span){.start = (int32_t)p->blocks.n, .region = (uint8_t)(claim & CLAIM_REGION),
                                         .word = (uint8_t)(claim >> CLAIM_WORD)});
+}
+
+/* Whether an element that is not read as a rule has an attribute that shows it; twin of SHOWING in page/text/tags.py. */
+static bool is_shown(const xmlNode *element)
+{
+    return find_attribute(element, "open", NULL) != NULL || find_attribute(element, "shadowrootmode", NULL) != NULL;
 }
 
 /* Returns false when the inside of the element is not read. */
@@ -93,11 +110,19 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
     uint64_t tag = tag_at(w, element->name);
     int claim = claim_of_tag(tag);
     bool unseen = tag & TAG_UNSEEN;
-    if (!unseen && element->properties != NULL) {
+    if (tag & TAG_SHOWN_BY_ATTRIBUTE && is_shown(element)) {
+        claim = REGION_HIDDEN;
+        unseen = false;
+    } else if (!unseen && element->properties != NULL) {
         claim = claim_of(p, element, tag);
-        unseen = (claim & CLAIM_REGION) == REGION_HIDDEN;
-        if (unseen && tag & TAG_NEVER_HIDDEN) {
+    }
+    if ((claim & CLAIM_REGION) == REGION_HIDDEN) {
+        /* In a line or a listing it is left out, so that what is seen stays one block. */
+        unseen = tag & TAG_INLINE || w->listing != NULL || p->text.n > w->text.start ||
+                 p->open.at[p->open.n - 1].of_template;
+        if (tag & TAG_NEVER_HIDDEN) {
             unseen = false;
+            claim = REGION_PLAIN;
             p->structured |= STRUCTURED_ITEMS; /* perhaps: not all of its attributes were read */
         }
     }

@@ -127,7 +127,7 @@ static void find_tokens(page *p, declaration declared)
     for (size_t i = 0; i < p->blocks.n; i++) {
         block *b = &p->blocks.at[i];
         b->run = (uint32_t)p->run.n;
-        b->tokens = words_of(p, p->text.at + b->text, b->n, b->is_ascii);
+        b->tokens = b->is_hidden ? 0 : words_of(p, p->text.at + b->text, b->n, b->is_ascii);
     }
 }
 

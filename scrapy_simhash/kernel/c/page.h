@@ -44,11 +44,12 @@ enum {
     TAG_PREFORMATTED = 1 << 14,
     TAG_SECTION = 1 << 15,
     TAG_ENTRY = 1 << 16,
+    TAG_SHOWN_BY_ATTRIBUTE = 1 << 17,
 };
 /* What is known about a word of a class attribute. */
 enum { NAME_CHROME = 1, NAME_HEADER = 2, NAME_NEUTRAL = 4, NAME_HIDDEN = 8, NAME_PART = 16, NAME_NEGATING = 32 };
 /* Above those bits the place of a word that names chrome. In a claim it stands above the region. */
-enum { WORD_SHIFT = 6, TAG_WORD_SHIFT = 17, CLAIM_REGION = 7, CLAIM_WORD = 3 };
+enum { WORD_SHIFT = 6, TAG_WORD_SHIFT = 18, CLAIM_REGION = 7, CLAIM_WORD = 3 };
 
 /* What is counted in a sample of tokens: see page/language/detect.py. */
 typedef struct {
@@ -70,7 +71,7 @@ typedef struct {
     double linked;
     uint64_t worded_reasons;  /* a bit for each reason, and for none, whose blocks are in words_number */
     uint64_t unnamed_reasons; /* a bit for each reason whose headings name no subject */
-    uint8_t edge;             /* one of the reasons */
+    uint8_t edge, hidden;     /* two of the reasons */
     int64_t sample, least_tokens, least_beside, max_path_depth, most_marks;
     int64_t cut, least_piece, short_piece, doubtful_share;
     uint32_t sentence_marks[MOST_SENTENCE_MARKS];
@@ -99,7 +100,7 @@ typedef struct {
     uint32_t path;         /* index into page.paths, 0 for none */
     uint32_t run, tokens;  /* its tokens: page.run[run ... run + tokens] */
     uint8_t zone, reason;
-    bool is_ascii;
+    bool is_ascii, is_hidden;
 } block;
 
 /* A run of tokens whose features are counted: page.run[run ... run + n]. */
@@ -134,7 +135,7 @@ typedef struct {
 typedef struct {
     uint32_t path;
     uint32_t span;
-    bool heading;
+    bool heading, hidden, of_template;
 } open_element;
 
 /* A heading, or part of a title: tokens of page.run. */

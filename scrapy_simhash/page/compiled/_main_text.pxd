@@ -3,7 +3,7 @@
 
 from scrapy_simhash.kernel._native cimport Columns
 
-cdef int KEPT, CHROME, OUTSIDE, LINKS, EDGE, INSET, DIALOG
+cdef int KEPT, CHROME, OUTSIDE, LINKS, EDGE, INSET, DIALOG, HIDDEN
 cdef int LEAST_COUNTING, WORDS, LEAST_ARTICLE, LEAST_FURNISHED, HANDFUL, MANY_LINKS
 cdef int MAIN_REGION, HEADER_REGION, LIKELY_CHROME_REGION, CHROME_REGION, DIALOG_REGION
 cdef double LINKED, PROSE_DENSITY, CHROME_LIMIT, WORD_SHARE, MARKED_SHARE, HEADED_SHARE, TITLED_SHARE, MAIN_SHARE, DOMINANT_SHARE, PROSE_SHARE
@@ -22,8 +22,11 @@ cdef bint _find_offer(Columns page) except -1
 cdef object _keep_body(Columns page)
 cdef object _leave_out_furniture(Columns page)
 cdef object _take_back(Columns page)
+cdef object _take_back_hidden(Columns page)
+cdef object _leave_out_hidden(Columns page)
 
 cdef Py_ssize_t _kept_length(Columns page) except -1
+cdef Py_ssize_t _hidden_length(Columns page) except -1
 cdef Py_ssize_t _list_kept(Columns page) except -1
 cdef Py_ssize_t _sum_up(Columns page) except -1
 cdef Py_ssize_t _main_heading(Columns page) except -2

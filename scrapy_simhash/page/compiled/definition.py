@@ -52,10 +52,11 @@ ZONES: tuple[Zone, ...] = ("heading", "body", "offer")
     _PREFORMATTED,
     _SECTION,
     _ENTRY,
-) = (1 << bit for bit in range(3, 17))
+    _SHOWN_BY_ATTRIBUTE,
+) = (1 << bit for bit in range(3, 18))
 _CHROME, _HEADER, _NEUTRAL, _HIDING, _PART, _NEGATING = (1 << bit for bit in range(6))
 # Above them the place of a word that names chrome.
-_WORD_SHIFT, _TAG_WORD_SHIFT = 6, 17
+_WORD_SHIFT, _TAG_WORD_SHIFT = 6, 18
 
 
 def definition() -> SimpleNamespace:
@@ -93,6 +94,7 @@ def definition() -> SimpleNamespace:
                 _PREFORMATTED: [outline.PREFORMATTED],
                 _SECTION: ["section"],
                 _ENTRY: tags.ENTRIES,
+                _SHOWN_BY_ATTRIBUTE: tags.SHOWN_BY_ATTRIBUTE,
                 **{
                     int(region): [tag for tag, claim in tags.TAG_CLAIM.items() if claim.region == region]
                     for region in tags.Region
@@ -121,6 +123,7 @@ def definition() -> SimpleNamespace:
         linked=main_text.LINKED,
         worded_reasons=sum(1 << main_text.REASONS.index(reason) for reason in WORDED),
         edge=main_text.EDGE,
+        hidden=main_text.HIDDEN,
         unnamed_reasons=sum(1 << main_text.REASONS.index(reason) for reason in subject.UNNAMED),
         most_marks=MOST_MARKS,
         max_path_depth=outline.MAX_PATH_DEPTH,

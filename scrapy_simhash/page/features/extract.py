@@ -16,7 +16,7 @@ from scrapy_simhash.page.features.shingles import selects_prose, shingle, with_s
 from scrapy_simhash.page.fingerprint.fold import number
 from scrapy_simhash.page.language import stopwords
 from scrapy_simhash.page.text.document import Document, Paragraph
-from scrapy_simhash.page.text.main_text import EDGE, LINKED, REASONS
+from scrapy_simhash.page.text.main_text import EDGE, HIDDEN, LINKED, REASONS
 from scrapy_simhash.page.text.tags import ENTRIES
 
 #: The weight of a shingle that occurs once in the body. Large enough that rounding is below one per cent.
@@ -118,7 +118,7 @@ def _distinct(counts: dict[str, Counter[str]]) -> int:
     return len(set().union(*counts.values()))
 
 
-_EDGE = REASONS[EDGE]
+_EDGE, _HIDDEN = REASONS[EDGE], REASONS[HIDDEN]
 # When a page was made; what people write for people has no seconds.
 _TIME = re.compile("[0-9]:[0-9][0-9]:[0-9][0-9]")
 
@@ -126,9 +126,9 @@ _TIME = re.compile("[0-9]:[0-9][0-9]:[0-9][0-9]")
 def compared(document: Document) -> list[Paragraph]:
     """Return the paragraphs of *document* whose change is a change of the page, in their order.
 
-    The main text; and of its edges every ``h1``, and what may well be its last paragraph: behind it, no heading, not
-    mostly links, without a time to the second, and either an entry of a list or a table, or in the same element as
-    the first or the last paragraph of the main text. O(characters).
+    The main text; what is hidden beside it, such as a tab; and of its edges every ``h1``, and what may well be its
+    last paragraph: behind it, no heading, not mostly links, without a time to the second, and either an entry of a
+    list or a table, or in the same element as the first or the last paragraph of the main text. O(characters).
 
     What stands before the text (bylines, counters), between its paragraphs (advertisements) and outside of it rotates
     more often than it changes. :doc:`/how-to/crawl-again` has figures.
@@ -141,6 +141,7 @@ def compared(document: Document) -> list[Paragraph]:
         paragraph
         for place, paragraph in enumerate(paragraphs)
         if paragraph.boilerplate is None
+        or paragraph.boilerplate == _HIDDEN
         or (
             paragraph.boilerplate == _EDGE
             and (paragraph.path.endswith("/h1") or (place > last and _may_be_last(paragraph, ends)))

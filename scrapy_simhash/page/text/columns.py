@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from scrapy_simhash.page.text.main_text import HIDDEN
 from scrapy_simhash.page.text.outline import Outline
 from scrapy_simhash.page.text.tags import CELLS, CHROME_NAMES, PARAGRAPHS
 
@@ -104,8 +105,8 @@ class Columns:
         self.is_link = [False] * len(blocks)
         self.is_prose = [False] * len(blocks)
         self.is_offer = [False] * len(blocks)
-        self.reasons = [0] * len(blocks)
-        """Which filter left the block out, 0 for none."""
+        self.reasons = [HIDDEN if block.hidden else 0 for block in blocks]
+        """Which filter left the block out, 0 for none. Hidden ones are out from the start."""
 
         # What they may use for a while: the first has an entry more than there are blocks.
         self.sums = [0] * (len(blocks) + 1)

@@ -16,7 +16,7 @@ class Paragraph(NamedTuple):
     text: str
     """White space folded to single spaces, never empty."""
     tokens: tuple[str, ...]
-    """What :mod:`scrapy_simhash.page.language` makes of the text; may be empty."""
+    """What :mod:`scrapy_simhash.page.language` makes of the text; may be empty, and is for hidden text."""
     zone: Zone
     """``heading`` inside ``h1`` to ``h6``; ``offer`` for the name and the price of a thing on sale."""
     path: str

@@ -78,12 +78,15 @@ def extract(root: etree._Element, content_language: str | None = None) -> Docume
     *content_language* is the value of the HTTP header, if any; a ``lang`` attribute goes before it.
     """
     page = outline(root)
-    tokens = [tuple(tokenize(normalize(block.text))) for block in page.blocks]
+    tokens = [() if block.hidden else _tokens_of(block.text) for block in page.blocks]
     declared = _declared_language(root) or primary_subtag(content_language)
     columns = Columns(page, tokens, stopwords(detect(list(chain.from_iterable(tokens)), declared)))
     classify(columns)
-    # Once more, without the menus: the same text has the same language under any template.
     is_main = [not reason for reason in columns.reasons]
+    for place, block in enumerate(page.blocks):
+        if block.hidden and is_main[place]:
+            tokens[place] = _tokens_of(block.text)
+    # Once more, without the menus: the same text has the same language under any template.
     language = detect(list(chain.from_iterable(compress(tokens, is_main))), declared)
     zones: list[Zone] = [
         "offer" if is_offer else block.zone
@@ -95,6 +98,10 @@ def extract(root: etree._Element, content_language: str | None = None) -> Docume
         for block, words, zone, reason in zip(page.blocks, tokens, zones, reasons, strict=True)
     )
     return Document(page.title, language, subject(page.title, paragraphs), paragraphs)
+
+
+def _tokens_of(text: str) -> tuple[str, ...]:
+    return tuple(tokenize(normalize(text)))
 
 
 def _declared_language(root: etree._Element) -> str | None:

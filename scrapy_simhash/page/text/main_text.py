@@ -13,7 +13,8 @@ The aim is a text that stays the same when the template around it changes. The f
 6. ``edge`` and ``inset``: what stands around and between the paragraphs of an article, told by where it stands. A
    short text and a page that makes an offer, that is shows a price outside of sentences, keep it, in 5 too.
 7. If a handful of words is left, far fewer than the links that are ``links`` or ``outside``, these are taken back; if
-   nothing is left, ``chrome`` is.
+   nothing is left, or a handful beside an article that is hidden, ``hidden`` is; at last ``chrome``.
+8. What is ``hidden`` stays so inside the element that holds main text and title, and is ``outside`` elsewhere.
 
 ``docs/concepts/text.rst`` says why.
 """
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from scrapy_simhash.kernel._native import Columns
 
 #: Why a block is left out, by the number that stands in ``Columns.reasons``.
-REASONS = (None, "chrome", "outside", "links", "edge", "inset", "dialog")
-KEPT, CHROME, OUTSIDE, LINKS, EDGE, INSET, DIALOG = range(len(REASONS))
+REASONS = (None, "chrome", "outside", "links", "edge", "inset", "dialog", "hidden")
+KEPT, CHROME, OUTSIDE, LINKS, EDGE, INSET, DIALOG, HIDDEN = range(len(REASONS))
 
 MAIN_REGION = int(Region.MAIN)
 HEADER_REGION = int(Region.HEADER)
@@ -107,6 +108,7 @@ def classify(page: Columns) -> None:
         _keep_body(page)
         _leave_out_furniture(page)
     _take_back(page)
+    _leave_out_hidden(page)
 
 
 def _kept_length(page: Columns) -> int:
@@ -142,11 +144,59 @@ def _take_back(page: Columns) -> None:
         for i in range(page.blocks):
             if page.reasons[i] == LINKS or page.reasons[i] == OUTSIDE:
                 page.reasons[i] = KEPT
+        tokens += linked
+    # A script may show the page when it is there: until then a handful of words stands beside it.
+    if tokens < HANDFUL and _hidden_length(page) >= LEAST_ARTICLE:
+        _take_back_hidden(page)
     # Only then: otherwise all short pages of a site would be told by their navigation, and merge.
     if _kept_length(page) == 0:
         for i in range(page.blocks):
-            if page.reasons[i] != DIALOG:
+            if page.reasons[i] != DIALOG and page.reasons[i] != HIDDEN:
                 page.reasons[i] = KEPT
+    if _kept_length(page) == 0:
+        _take_back_hidden(page)
+
+
+def _take_back_hidden(page: Columns) -> None:
+    """Take back what is hidden, without menus."""
+    for i in range(page.blocks):
+        if page.reasons[i] == HIDDEN and not page.is_link[i]:
+            page.reasons[i] = KEPT
+
+
+def _hidden_length(page: Columns) -> int:
+    """Return the characters that are hidden, outside links."""
+    length = 0
+    for i in range(page.blocks):
+        if page.reasons[i] == HIDDEN:
+            length += page.lengths[i] - page.link_lengths[i]
+    return length
+
+
+def _leave_out_hidden(page: Columns) -> None:
+    """Tell what is hidden inside the smallest element that holds the main text and its title from all else."""
+    hidden = 0
+    first = last = -1
+    for i in range(page.blocks):
+        if page.reasons[i] == HIDDEN:
+            hidden += 1
+        elif page.reasons[i] == KEPT or (
+            page.is_h1[i] and (page.reasons[i] == EDGE or page.reasons[i] == OUTSIDE)
+        ):
+            last = i
+            if first < 0:
+                first = i
+    if hidden == 0:
+        return
+    # The last to open is the smallest.
+    start = stop = 0
+    for span in page.spans[: page.span_count]:
+        if span.start <= first and last < span.stop:
+            start = span.start
+            stop = span.stop
+    for i in range(page.blocks):
+        if page.reasons[i] == HIDDEN and not start <= i < stop:
+            page.reasons[i] = OUTSIDE
 
 
 def _find_links_and_prose(page: Columns) -> None:
@@ -197,7 +247,7 @@ def _leave_out_dialogs(page: Columns) -> None:
 def _leave_out_chrome(page: Columns) -> None:
     whole = 0
     for i in range(page.blocks):
-        if page.reasons[i] != DIALOG:
+        if page.reasons[i] != DIALOG and page.reasons[i] != HIDDEN:
             whole += page.lengths[i]
     # A footer by its tag is believed on a page of links, where it holds the only sentence.
     limit_by_tag: float = CHROME_LIMIT * whole
@@ -207,7 +257,7 @@ def _leave_out_chrome(page: Columns) -> None:
     limit: float = CHROME_LIMIT * _sum_up(page)
     heading = -1
     for i in range(page.blocks):
-        if page.is_h1[i]:
+        if page.is_h1[i] and page.reasons[i] != HIDDEN:
             heading = i
             break
     main_stop = -1

@@ -16,6 +16,8 @@ from scrapy_simhash.page.text.tags import (
     HEADINGS,
     INLINE,
     PLAIN,
+    SHOWING,
+    SHOWN_BY_ATTRIBUTE,
     TAG_CLAIM,
     UNSEEN,
     Claim,
@@ -30,6 +32,9 @@ MAX_PATH_DEPTH = 32
 
 # The look-up of an enumeration's member costs more than that of a name.
 _HIDDEN = Region.HIDDEN
+_HIDDEN_CLAIM = Claim(Region.HIDDEN)
+#: Menus, forms and boxes hide a good deal, and none of it is read.
+_OF_TEMPLATE = frozenset((Region.HEADER, Region.LIKELY_CHROME, Region.CHROME, Region.DIALOG))
 
 #: The tag whose inside is one block: white space in it is as written, and lines may be elements of their own.
 PREFORMATTED = "pre"
@@ -46,6 +51,8 @@ class TextBlock(NamedTuple):
     """Characters of *text* inside links, before white space was folded."""
     zone: Zone
     path: str
+    hidden: bool = False
+    """Whether a script or a click shows it: inside a hidden element."""
 
 
 class Span(NamedTuple):
@@ -78,10 +85,11 @@ class _Kind(NamedTuple):
 
 
 def outline(root: etree._Element) -> Outline:
-    """Return the visible text of *root* as blocks, with the spans of its block-level elements.
+    """Return the text of *root* as blocks, with the spans of its block-level elements.
 
-    Scripts, styles, form controls and hidden elements are left out. A listing (``pre``) is one block, whatever
-    elements its lines are. O(nodes + characters).
+    Scripts, styles and form controls are left out. Blocks of hidden elements are marked; inside a line, a listing, or
+    what claims to be no main text these are left out. A listing (``pre``) is one block,
+    whatever elements its lines are. O(nodes + characters).
     """
     blocks: list[TextBlock] = []
     starts: list[int] = []
@@ -100,12 +108,13 @@ def outline(root: etree._Element) -> Outline:
         nonlocal link_length
         if text := " ".join("".join(parts).split()):
             zone: Zone = "heading" if heading else "body"
-            blocks.append(TextBlock(text, min(link_length, len(text)), zone, path))
+            blocks.append(TextBlock(text, min(link_length, len(text)), zone, path, hidden > 0))
         parts.clear()
         link_length = 0
 
-    # How many elements are open around the inside of a listing, itself included; 0 outside of one.
-    preformatted = 0
+    # How many elements are open around the inside of a listing, itself included; 0 outside of one. And the same of
+    # the outermost hidden element, and of the outermost that claims to be no main text.
+    preformatted = hidden = template = 0
     top = root
     walker = Walk(top)
     steps = iter(walker)
@@ -115,10 +124,13 @@ def outline(root: etree._Element) -> Outline:
         if event == "start":
             kind = _kind(cast("str", element.tag))
             tag, unseen, inline, is_heading, claim = kind
+            if tag in SHOWN_BY_ATTRIBUTE and any(element.get(name) is not None for name in SHOWING):
+                claim, unseen = _HIDDEN_CLAIM, False
+            elif not unseen and (items := attributes_of(element)):
+                claim = claim_of(tag, items)
+            hides = claim.region is _HIDDEN and tag not in NEVER_HIDDEN
             if unseen or (
-                (items := attributes_of(element))
-                and (claim := claim_of(tag, items)).region is _HIDDEN
-                and tag not in NEVER_HIDDEN
+                hides and (inline or preformatted or template or any(not part.isspace() for part in parts))
             ):
                 # Pictures have titles too: those of svg are inside it, and skipped with it.
                 if title is None and tag == "title":
@@ -141,9 +153,13 @@ def outline(root: etree._Element) -> Outline:
                     path = f"{path}/{tag}" if path else tag
                 heading = heading or is_heading
                 span = len(starts)
+                if hides and not hidden:
+                    hidden = len(kinds)
+                if not template and claim.region in _OF_TEMPLATE:
+                    template = len(kinds)
                 starts.append(len(blocks))
                 stops.append(-1)
-                claims.append(claim)
+                claims.append(_HIDDEN_CLAIM if hidden else claim)
                 if tag == PREFORMATTED:
                     preformatted = len(kinds)
             text = element.text
@@ -165,6 +181,8 @@ def outline(root: etree._Element) -> Outline:
                         flush()
                     stops[span] = len(blocks)
                     path, heading, span = around.pop()
+                    hidden = hidden if len(kinds) >= hidden else 0
+                    template = template if len(kinds) >= template else 0
             if element is top:
                 following = _next_root(top)
                 if following is None:

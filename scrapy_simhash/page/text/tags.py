@@ -20,6 +20,10 @@ UNSEEN = frozenset(
     " progress script select slot source style svg template textarea title track video".split()
 )
 
+#: Of these, what is read with one of these attributes: an open dialog, the text of a component.
+SHOWN_BY_ATTRIBUTE = frozenset(("dialog", "template"))
+SHOWING = ("open", "shadowrootmode")
+
 #: Tags that run inside a line; any other one starts a paragraph, unknown and custom tags included.
 INLINE = frozenset(
     "a abbr acronym b bdi bdo big blink br cite code data del dfn em font i img ins kbd mark nobr picture q"

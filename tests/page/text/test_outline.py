@@ -8,11 +8,15 @@ from magazine.page import Page
 
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.page.text import parse
-from scrapy_simhash.page.text.outline import MAX_PATH_DEPTH, outline
+from scrapy_simhash.page.text.outline import MAX_PATH_DEPTH, Outline, outline
 
 
 def blocks(html: str) -> list[str]:
     return [block.text for block in outline(parse(html)).blocks]
+
+
+def seen(page: Outline) -> str:
+    return "".join("".join(block.text.split()) for block in page.blocks if not block.hidden)
 
 
 @pytest.mark.parametrize(
@@ -75,20 +79,32 @@ def test_text_between_two_block_tags_is_one_block(html: str, texts: list[str]) -
         "<math><mi>x</mi></math>",
         "<video>no video</video>",
         "<object>no plug-in</object>",
-        "<dialog open>Sure?</dialog>",
+        "<dialog>Sure?</dialog>",
         "<span hidden>not</span>",
         "<span hidden=until-found>not</span>",
-        "<div style='color:red; DISPLAY : none'>not<p>not</p></div>",
         "<span style='visibility:hidden'>not</span>",
-        "<div class='box hidden'>not</div>",
         "<span class='sr-only'>not</span>",
         "<a class='Visually-Hidden' href=/>not</a>",
-        "<div hidden><div><p>not</p>not</div></div>",
     ],
 )
 def test_what_a_reader_does_not_see_is_left_out_and_what_follows_is_not(hidden: str) -> None:
     html = f"<p>before</p>{hidden}after<p>end</p>"
     assert "".join(blocks(html)) == "beforeafterend"
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<dialog open>not</dialog>",
+        "<div style='color:red; DISPLAY : none'>not<p>not</p></div>",
+        "<div class='box hidden'>not</div>",
+        "<div hidden><div><p>not</p>not</div></div>",
+    ],
+)
+def test_hidden_blocks_are_marked_and_what_follows_is_not(hidden: str) -> None:
+    page = outline(parse(f"<p>before</p>{hidden}after<p>end</p>"))
+    assert seen(page) == "beforeafterend"
+    assert {block.text for block in page.blocks if block.hidden} == {"not"}
 
 
 @pytest.mark.parametrize(
@@ -315,7 +331,7 @@ def test_any_tree_yields_its_visible_characters_and_stays_as_it_was(root: etree.
     before = serialised(root)
     page = outline(root)
     assert serialised(root) == before
-    assert "".join("".join(block.text.split()) for block in page.blocks) == naive_text(root)
+    assert seen(page) == naive_text(root)
     assert all(0 <= block.link_length <= len(block.text) for block in page.blocks)
     assert all(0 <= span.start < span.stop <= len(page.blocks) for span in page.spans)
 
@@ -324,4 +340,4 @@ def test_any_tree_yields_its_visible_characters_and_stays_as_it_was(root: etree.
 def test_any_subtree_yields_its_own_characters_only(root: etree._Element, data: st.DataObject) -> None:
     elements = [element for element in root.iter() if isinstance(element.tag, str)]
     chosen = data.draw(st.sampled_from(elements))
-    assert "".join("".join(block.text.split()) for block in outline(chosen).blocks) == naive_text(chosen)
+    assert seen(outline(chosen)) == naive_text(chosen)

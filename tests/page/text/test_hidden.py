@@ -1,0 +1,112 @@
+"""Text that a click or a script shows: it is read, marked, and no main text unless there is no other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from scrapy_simhash import PageFingerprinter
+from scrapy_simhash.page.features import whole_text
+from scrapy_simhash.page.text import Document, extract, parse
+
+SHOWN = "".join(
+    f"<p>Chapter {n} tells how the keeper of the lock let the barges through at night, and what he was paid for.</p>"
+    for n in range(1, 9)
+)
+WAYS = [
+    "<div role=tabpanel style='display: none'>{}</div>",
+    "<div role=tabpanel style='visibility:hidden'>{}</div>",
+    "<div role=tabpanel hidden>{}</div>",
+    "<section hidden=until-found>{}</section>",
+    "<div class='panel hidden'>{}</div>",
+    "<div class=visually-hidden>{}</div>",
+    "<details><summary>Terms</summary><div hidden>{}</div></details>",
+    "<dialog open>{}</dialog>",
+    "<lock-terms><template shadowrootmode=open>{}</template></lock-terms>",
+    "<ul><li style='display:none'>{}</li></ul>",
+    "<div hidden><nav>{}</nav><article>More of it</article></div>",
+]
+
+
+def page(inside: str, after: str = "") -> str:
+    return f"<html lang=en><title>The lock</title><main><h1>The lock</h1>{SHOWN}{inside}</main>{after}<p>Imprint</p>"
+
+
+def both(html: str) -> Document:
+    """Return what is read of *html*, compiled and interpreted."""
+    document = PageFingerprinter().extract(html)
+    assert document == extract(parse(html))
+    return document
+
+
+def reason(html: str, text: str) -> str | None:
+    return next(part.boilerplate for part in both(html).paragraphs if part.text == text)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_hidden_text_changes_the_page_but_not_its_fingerprint(way: str) -> None:
+    read = PageFingerprinter().read
+    before, after, without = (
+        page(way.format(text)) for text in ("<p>20 kilograms</p>", "<p>20 pounds</p>", "")
+    )
+    assert reason(before, "20 kilograms") == "hidden"
+    assert "kilograms" not in both(before).text
+    assert read(before).text_hash != read(after).text_hash
+    assert read(before).fingerprint == read(after).fingerprint == read(without).fingerprint
+    assert whole_text(both(after)).count("20 pounds") == 1
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "<dialog>Sure?</dialog>",
+        "<template><p>Sure?</p></template>",
+        "<p>Not <span hidden>Sure?</span> this",
+        "<div>in a line<div hidden>Sure?</div>of text</div>",
+        "<pre>a <div hidden>Sure?</div> listing</pre>",
+        "<nav>Menu <div hidden>Sure?</div></nav>",
+        "<header><div hidden>Sure?</div></header>",
+        "<div class=sidebar>Tides <div><div hidden>Sure?</div></div></div>",
+        "<div role=dialog><div hidden>Sure?</div></div>",
+    ],
+)
+def test_other_hidden_text_is_not_read(inside: str) -> None:
+    assert "Sure?" not in [part.text for part in both(page(inside)).paragraphs]
+
+
+def test_what_is_hidden_elsewhere_is_no_part_of_the_page() -> None:
+    box = "<div class=basket style='display:none'><p>No barges yet</p></div>"
+    assert reason(page("", after=box), "No barges yet") == "outside"
+    assert whole_text(both(page("", after=box))) == whole_text(both(page("")))
+
+
+@pytest.mark.parametrize(
+    "hide",
+    [
+        lambda text: f"<div id=app style='visibility:hidden'>{text}</div>",
+        lambda text: f"<p>Loading, please wait</p><div hidden>{text}</div>",
+        lambda text: (
+            f"<app-root><template shadowrootmode=open><style>p {{}}</style>{text}</template></app-root>"
+        ),
+        lambda text: f"<nav><a href=/>Home</a> <a href=/b>Barges</a></nav><div hidden>{text}</div>",
+    ],
+)
+def test_where_all_is_hidden_it_is_the_main_text(hide: Callable[[str], str]) -> None:
+    document = both(f"<html lang=en><title>The lock</title><body>{hide(SHOWN)}")
+    assert "Chapter 1 tells" in document.text
+    assert PageFingerprinter().from_document(document) is not None
+
+
+def test_a_hidden_heading_names_no_page() -> None:
+    hidden = "<div hidden><h1>Barges</h1></div>"
+    assert both(page(hidden)).subject == both(page("")).subject == ("the", "lock")
+
+
+def test_little_that_is_hidden_is_not_taken_for_a_page_of_links() -> None:
+    links = "".join(f"<li><a href=/{n}>Barge number {n}</a></li>" for n in range(30))
+    document = both(
+        f"<body><ul>{links}</ul><div hidden><p>{'Send us your name and we call you. ' * 30}</p></div>"
+    )
+    assert "Barge number 7" in document.text
+    assert "Send us" not in document.text
