@@ -32,7 +32,7 @@ cdef extern from "page.h" nogil:
         int scripts[7]
         double linked
         uint64_t worded_reasons, unnamed_reasons
-        uint8_t edge, hidden
+        uint8_t edge, hidden, consent
         int64_t sample, least_tokens, least_beside, max_path_depth, most_marks
         int64_t cut, least_piece, short_piece, doubtful_share
         uint32_t sentence_marks[32]

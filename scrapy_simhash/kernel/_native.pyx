@@ -137,7 +137,7 @@ cdef class Rules:
                 for count in range(1, WEIGHTS_KNOWN):
                     c.weights[zone][is_word][count] = self._weight(zone, is_word, count)
         c.linked, c.edge, c.hidden = definition.linked, definition.edge, definition.hidden
-        c.unnamed_reasons = definition.unnamed_reasons
+        c.unnamed_reasons, c.consent = definition.unnamed_reasons, definition.consent
         c.worded_reasons = definition.worded_reasons
         c.sample, c.least_tokens, c.least_beside = definition.sample, definition.least_tokens, definition.least_beside
         c.cut, c.least_piece, c.short_piece = definition.cut, definition.least_piece, definition.short_piece

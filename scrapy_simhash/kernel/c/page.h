@@ -47,9 +47,9 @@ enum {
     TAG_SHOWN_BY_ATTRIBUTE = 1 << 17,
 };
 /* What is known about a word of a class attribute. */
-enum { NAME_CHROME = 1, NAME_HEADER = 2, NAME_NEUTRAL = 4, NAME_HIDDEN = 8, NAME_PART = 16, NAME_NEGATING = 32 };
+enum { NAME_CHROME = 1, NAME_HEADER = 2, NAME_NEUTRAL = 4, NAME_HIDDEN = 8, NAME_PART = 16, NAME_NEGATING = 32, NAME_TOOL = 64 };
 /* Above those bits the place of a word that names chrome. In a claim it stands above the region. */
-enum { WORD_SHIFT = 6, TAG_WORD_SHIFT = 18, CLAIM_REGION = 7, CLAIM_WORD = 3 };
+enum { WORD_SHIFT = 7, TAG_WORD_SHIFT = 18, CLAIM_REGION = 7, CLAIM_WORD = 3 };
 
 /* What is counted in a sample of tokens: see page/language/detect.py. */
 typedef struct {
@@ -72,6 +72,7 @@ typedef struct {
     uint64_t worded_reasons;  /* a bit for each reason, and for none, whose blocks are in words_number */
     uint64_t unnamed_reasons; /* a bit for each reason whose headings name no subject */
     uint8_t edge, hidden;     /* two of the reasons */
+    uint8_t consent;          /* the place of a word that names chrome: of what may lie over the page */
     int64_t sample, least_tokens, least_beside, max_path_depth, most_marks;
     int64_t cut, least_piece, short_piece, doubtful_share;
     uint32_t sentence_marks[MOST_SENTENCE_MARKS];

@@ -26,6 +26,18 @@ static bool is_hash(const char *name, size_t i, size_t n)
     return false;
 }
 
+/* What an element claims that may lie over the page, as one that asks for consent. */
+static int box_claim(const page *p) { return REGION_LIKELY_CHROME | p->rules->consent << CLAIM_WORD; }
+
+/* Tells whether a name begins as those that a tool for consent puts into pages. */
+static bool is_of_tool(const page *p, const char *name)
+{
+    size_t i = 0;
+    while (is_ascii_letter(name[i]) && !(i > 0 && is_ascii_upper(name[i]) && is_ascii_lower(name[i - 1])))
+        i++;
+    return i > 0 && find_name(p, name, i) & NAME_TOOL;
+}
+
 /* A name, as white space parts them, split at what is no letter and where sidebarRight has its hump. Its twin,
  * _claim_of_name() in tags.py, says which word counts. */
 static int claim_of_name(const page *p, const char *name, size_t n)
@@ -58,6 +70,8 @@ static int claim_of_name(const page *p, const char *name, size_t n)
                !(is_ascii_upper(name[i]) && is_ascii_lower(name[i - 1])))
             i++;
         uint64_t known = find_name(p, name + start, i - start);
+        if (start == 0 && known & NAME_TOOL)
+            return box_claim(p);
         any |= known;
         all &= known & (NAME_HEADER | NAME_NEUTRAL) ? ~(uint64_t)0 : 0;
         if (start == part || !(is_ascii_letter(name[start - 1]) || is_ascii_digit(name[start - 1])))
@@ -150,19 +164,23 @@ static size_t begins_with(const char *text, const char *word)
     return i;
 }
 
-static bool is_hiding_style(const char *style)
+enum { HIDES = 1, IS_FIXED = 2 };
+
+/* What a style says, as bits. */
+static int read_style(const char *style)
 {
-    static const char *const RULES[2][2] = {{"display", "none"}, {"visibility", "hidden"}};
+    static const char *const RULES[3][2] = {{"display", "none"}, {"visibility", "hidden"}, {"position", "fixed"}};
+    int said = 0;
     for (; *style != '\0'; style++)
-        for (int rule = 0; rule < 2; rule++) {
+        for (int rule = 0; rule < 3; rule++) {
             size_t i = begins_with(style, RULES[rule][0]);
             if (i == 0)
                 continue;
             i = skip_space(style, i);
             if (style[i] == ':' && begins_with(style + skip_space(style, i + 1), RULES[rule][1]))
-                return true;
+                said |= rule < 2 ? HIDES : IS_FIXED;
         }
-    return false;
+    return said;
 }
 
 static const char *value_of(page *p, const xmlAttr *attribute)
@@ -278,7 +296,7 @@ static int attribute_of(const xmlAttr *attribute)
 /* Returns what an element with attributes claims to hold. `tag` is what is known about its tag. */
 int claim_of(page *p, const void *element, uint64_t tag)
 {
-    int claim = claim_of_tag(tag), names = REGION_PLAIN, seen = 0;
+    int claim = claim_of_tag(tag), names = REGION_PLAIN, seen = 0, style = 0;
     for (const xmlAttr *attribute = ((const xmlNode *)element)->properties; attribute; attribute = attribute->next) {
         int which = attribute_of(attribute);
         if (seen & which)
@@ -292,7 +310,7 @@ int claim_of(page *p, const void *element, uint64_t tag)
             const char *value = value_of(p, attribute);
             size_t n = strlen(value);
             /* The id of a section is its address, made of its heading. */
-            if (which == CLASS || (!(tag & TAG_SECTION) && is_short_id(value, n))) {
+            if (which == CLASS || (!(tag & TAG_SECTION) && (is_short_id(value, n) || is_of_tool(p, value)))) {
                 int named = claim_of_names(p, value, n);
                 names = (named & CLAIM_REGION) > (names & CLAIM_REGION) ? named : names;
             }
@@ -304,7 +322,8 @@ int claim_of(page *p, const void *element, uint64_t tag)
             claim = strcmp(value_of(p, attribute), "true") == 0 ? REGION_DIALOG : claim;
             break;
         case STYLE:
-            if (is_hiding_style(value_of(p, attribute)))
+            style = read_style(value_of(p, attribute));
+            if (style & HIDES)
                 return REGION_HIDDEN;
             break;
         case ROLE: {
@@ -330,5 +349,11 @@ int claim_of(page *p, const void *element, uint64_t tag)
     }
     if (names == REGION_HIDDEN)
         return REGION_HIDDEN;
+    if (style & IS_FIXED)
+        names = box_claim(p);
+    /* A footer may be the box that asks for consent; the main text is none. */
+    int region = claim & CLAIM_REGION;
+    if (names == box_claim(p) && region != REGION_MAIN && region != REGION_DIALOG)
+        return names;
     return claim != REGION_PLAIN ? claim : names;
 }

@@ -54,9 +54,9 @@ ZONES: tuple[Zone, ...] = ("heading", "body", "offer")
     _ENTRY,
     _SHOWN_BY_ATTRIBUTE,
 ) = (1 << bit for bit in range(3, 18))
-_CHROME, _HEADER, _NEUTRAL, _HIDING, _PART, _NEGATING = (1 << bit for bit in range(6))
+_CHROME, _HEADER, _NEUTRAL, _HIDING, _PART, _NEGATING, _TOOL = (1 << bit for bit in range(7))
 # Above them the place of a word that names chrome.
-_WORD_SHIFT, _TAG_WORD_SHIFT = 6, 18
+_WORD_SHIFT, _TAG_WORD_SHIFT = 7, 18
 
 
 def definition() -> SimpleNamespace:
@@ -111,7 +111,13 @@ def definition() -> SimpleNamespace:
                 _HIDING: tags.HIDDEN_WORDS,
                 _PART: tags.PART_WORDS,
                 _NEGATING: tags.NEGATING_WORDS,
-                **{place << _WORD_SHIFT: [word] for place, word in enumerate(tags.CHROME_NAMES, 1)},
+                _TOOL: tags.CONSENT_TOOLS,
+                **{
+                    place << _WORD_SHIFT: [word]
+                    for word, place in tags.WORD_PLACES.items()
+                    if place != tags.CONSENT
+                },
+                tags.CONSENT << _WORD_SHIFT: tags.CONSENT_WORDS,
             }
         ),
         things=dict.fromkeys(TYPES, _KNOWN),
@@ -124,6 +130,7 @@ def definition() -> SimpleNamespace:
         worded_reasons=sum(1 << main_text.REASONS.index(reason) for reason in WORDED),
         edge=main_text.EDGE,
         hidden=main_text.HIDDEN,
+        consent=tags.CONSENT,
         unnamed_reasons=sum(1 << main_text.REASONS.index(reason) for reason in subject.UNNAMED),
         most_marks=MOST_MARKS,
         max_path_depth=outline.MAX_PATH_DEPTH,

@@ -3,8 +3,8 @@
 
 The aim is a text that stays the same when the template around it changes. The filters, in order:
 
-1. ``dialog``: what lies over the page by its role, such as a consent box, whatever is left. ``chrome``: what an
-   element names navigation, footer, sidebar, cookie bar, advertisement and so on.
+1. ``dialog``: what lies over the page, such as a consent box, whatever is left. ``chrome``: what an element names
+   navigation, footer, sidebar, advertisement and so on.
 2. ``outside``: what stands outside the marked main text, or the smallest element that holds nearly all prose.
 3. ``inset``: the line numbers of a listing. ``links``: blocks that are mostly links, in rows or at either end.
 4. ``edge``: what stands before the title, the only heading of the first level.
@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy_simhash.page.text.tags import CHROME_NAMES, Region
+from scrapy_simhash.page.text.tags import CHROME_NAMES, CONSENT, Region
 
 if TYPE_CHECKING:
     # Those of text/columns.py, as its .pyi says; where this file is compiled, those of the kernel.
@@ -42,6 +42,8 @@ CHROME_REGION = int(Region.CHROME)
 DIALOG_REGION = int(Region.DIALOG)
 #: The words that name chrome, and 0 for none of them.
 WORDS = len(CHROME_NAMES) + 1
+#: That of a box that may lie over the page.
+BOX = CONSENT
 
 #: A block with this share of link characters is a link.
 LINKED = 0.7
@@ -50,6 +52,10 @@ PROSE_TOKENS = 12
 PROSE_DENSITY = 0.15
 LONG_TOKENS = 40
 
+#: Characters up to which it does: a longer text is one of its own.
+LONGEST_BOX = 5_000
+#: More boxes than this on a page are cards: of cookies, perhaps.
+MOST_BOXES = 4
 #: Numbers from which a block that counts up is the line numbers of a listing.
 LEAST_COUNTING = 3
 #: A chrome element with this share of the page's prose is not believed; one by its tag, of all its text.
@@ -237,11 +243,42 @@ def _sum_up(page: Columns) -> int:
 
 def _leave_out_dialogs(page: Columns) -> None:
     """Leave out what lies over the page. It is no prose either, so that no share of a page counts it."""
+    boxes = 0
+    stop = 0
     for span in page.spans[: page.span_count]:
         if span.region == DIALOG_REGION:
             for i in range(span.start, span.stop):
                 page.reasons[i] = DIALOG
                 page.is_prose[i] = False
+        # Of boxes in boxes the outer one.
+        elif span.region == LIKELY_CHROME_REGION and span.word == BOX and span.start >= stop:
+            boxes += 1
+            stop = span.stop
+    if boxes == 0 or boxes > MOST_BOXES:
+        return
+    stop = 0
+    for span in page.spans[: page.span_count]:
+        if span.region == LIKELY_CHROME_REGION and span.word == BOX and span.start >= stop:
+            stop = span.stop
+            if _is_box(page, span.start, span.stop):
+                for i in range(span.start, span.stop):
+                    page.reasons[i] = DIALOG
+                    page.is_prose[i] = False
+
+
+def _is_box(page: Columns, start: int, stop: int) -> bool:
+    """Tell whether an element that is named or placed like a consent box is one: the page is elsewhere."""
+    length = tokens = inside = outside = 0
+    for i in range(page.blocks):
+        if page.reasons[i] == HIDDEN or page.reasons[i] == DIALOG:
+            continue
+        if start <= i < stop:
+            length += page.lengths[i] - page.link_lengths[i]
+            inside += page.is_h1[i]
+        else:
+            tokens += page.tokens[i]
+            outside += page.is_h1[i]
+    return length <= LONGEST_BOX and tokens >= HANDFUL and (outside > 0 or inside == 0)
 
 
 def _leave_out_chrome(page: Columns) -> None:

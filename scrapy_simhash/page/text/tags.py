@@ -67,6 +67,7 @@ PLAIN = Claim(Region.PLAIN)
 _HEADER = Claim(Region.HEADER)
 _HIDDEN = Claim(Region.HIDDEN)
 _DIALOG = Claim(Region.DIALOG)
+_FIRM = frozenset((Region.MAIN, Region.DIALOG))
 _MAIN = Claim(Region.MAIN)
 _LIKELY_CHROME = Claim(Region.LIKELY_CHROME)
 
@@ -118,10 +119,24 @@ CHROME_WORDS = frozenset(
 )
 #: The same in a fixed order: how much of a page a word claims in all is counted by its place.
 CHROME_NAMES = tuple(sorted(CHROME_WORDS))
-_CLAIMS = {word: Claim(Region.LIKELY_CHROME, place) for place, word in enumerate(CHROME_NAMES, 1)}
+#: Words for boxes that ask for consent: all count as the one of :data:`CONSENT`.
+CONSENT_WORDS = frozenset("consent cookie cookiebar cookies gdpr".split())
+#: How names of boxes begin that tools for consent put into pages.
+CONSENT_TOOLS = frozenset(
+    "axeptio borlabs cky cmplz consentmanager cybot didomi iubenda klaro onetrust osano tarteaucitron termly truste"
+    " usercentrics".split()
+)
+#: The place of the word for what may lie over the page. An element in a fixed place counts as one of that name.
+CONSENT = CHROME_NAMES.index("consent") + 1
+#: The place of each word.
+WORD_PLACES = {
+    word: CONSENT if word in CONSENT_WORDS else place for place, word in enumerate(CHROME_NAMES, 1)
+}
+_CLAIMS = {word: Claim(Region.LIKELY_CHROME, place) for word, place in WORD_PLACES.items()}
+_BOX = _CLAIMS["consent"]
 
 #: Tags that are such words themselves. Where captions or the parts of a form are all there is, they are the text.
-TAG_WORD = {tag: CHROME_NAMES.index(tag) + 1 for tag in ("figcaption", "form")}
+TAG_WORD = {tag: WORD_PLACES[tag] for tag in ("figcaption", "form")}
 #: What tags claim.
 TAG_CLAIM = {tag: Claim(region) for tag, region in TAG_REGION.items()} | {
     tag: _CLAIMS[tag] for tag in TAG_WORD
@@ -140,10 +155,10 @@ NEUTRAL_WORDS = frozenset(
 #: What may follow a word that names chrome: boxes, positions and parts of any kind. A "menu-item" or a "sidebar-left"
 #: is a part of it; "sidebar-layout" and "nav-content" are not.
 PART_WORDS = frozenset(
-    "area bar block blocks bottom box boxes btn button buttons card cards column component container cta"
-    " element entries form group header heading headline icon icons inner item items label left link links"
-    " list lists module news notice number outer panel placeholder posts primary right row secondary section"
-    " sections slot stories teaser teasers text title top unit wrap wrapper".split()
+    "area bar block blocks bottom box boxes btn button buttons card cards column component container cta dialog"
+    " element entries form group header heading headline host icon icons inner item items label layer left link"
+    " links list lists manager message module news notice number outer panel placeholder posts primary right root"
+    " row sdk secondary section sections slot stories teaser teasers text title top unit window wrap wrapper".split()
 )
 #: What negates the word behind it: the element has no sidebar, or has one beside it.
 NEGATING_WORDS = frozenset("by has no non not with without".split())
@@ -161,6 +176,7 @@ _RUN = re.compile(r"[A-Za-z0-9]+")
 #: What only the hash of a CSS module has: ``steps__k3NAV``.
 _HASH = re.compile(r"[0-9][A-Za-z]")
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.ASCII | re.IGNORECASE)
+_FIXED_STYLE = re.compile(r"position\s*:\s*fixed", re.ASCII | re.IGNORECASE)
 
 
 @lru_cache(maxsize=8192)
@@ -192,6 +208,8 @@ def _claim_of_name(name: str) -> Claim:
     The head is the last word, or one that only words for parts follow. Names of blocks, elements and modifiers
     (``block__element--modifier``) are judged by the block, else by the element; a modifier says only how they look.
     """
+    if _first_word(name) in CONSENT_TOOLS:
+        return _BOX
     for part in name.split("__"):
         claim, before = PLAIN, ""
         for run in _RUN.findall(part[: part.find("--", 1)] if "--" in part[1:] else part):
@@ -237,6 +255,7 @@ def claim_of(tag: str, attributes: list[tuple[str, str]]) -> Claim:
     """
     claim = TAG_CLAIM.get(tag, PLAIN)
     names = PLAIN
+    is_fixed = False
     for name, value in attributes:
         if name not in TELLING:
             continue
@@ -247,6 +266,8 @@ def claim_of(tag: str, attributes: list[tuple[str, str]]) -> Claim:
                     names = named
         elif name == "hidden" or (name == "style" and _HIDING_STYLE.search(value)):
             return _HIDDEN
+        elif name == "style":
+            is_fixed = _FIXED_STYLE.search(value) is not None
         elif name == "aria-modal":
             if value == "true":
                 claim = _DIALOG
@@ -255,7 +276,14 @@ def claim_of(tag: str, attributes: list[tuple[str, str]]) -> Claim:
                 claim = Claim(ROLE_REGION[value])
         elif name == "itemprop" and value in _ITEMPROP:
             claim = _ITEMPROP[value]
-    return names if claim is PLAIN or names is _HIDDEN else claim
+    if is_fixed and names is not _HIDDEN:
+        names = _BOX
+    # A footer may be the box that asks for consent; the main text is none.
+    return (
+        names
+        if claim is PLAIN or names is _HIDDEN or (names == _BOX and claim.region not in _FIRM)
+        else claim
+    )
 
 
 def _is_name_of_part(tag: str, id: str) -> bool:
@@ -263,4 +291,8 @@ def _is_name_of_part(tag: str, id: str) -> bool:
 
     That of a section is its address, made of its heading, as is one of many words.
     """
-    return tag != "section" and len(_SPLIT.split(id)) <= _ID_WORDS
+    return tag != "section" and (len(_SPLIT.split(id)) <= _ID_WORDS or _first_word(id) in CONSENT_TOOLS)
+
+
+def _first_word(name: str) -> str:
+    return _SPLIT.split(name, maxsplit=1)[0].lower()

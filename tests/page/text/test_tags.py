@@ -80,3 +80,55 @@ def test_what_is_no_open_dialog_is_read() -> None:
     text = SENTENCE.format(1) * 3
     for attribute in ("aria-modal=false", "aria-modal", "role=document", "data-role=dialog"):
         assert text in extract(parse(f"<main><h1>Sauce</h1><div {attribute}><p>{text}</p></div></main>")).text
+
+
+CARDS = "".join(
+    f"<div class=card><a href=/{n}>Kettle of {n} litres, black, with a whistle</a></div>" for n in range(1, 9)
+)
+BOX = f"<h2>Your privacy</h2>{f'<p>{CONSENT}</p>' * 9}<button>Accept</button>"
+BOXES = [
+    "<div id=onetrust-consent-sdk><div class=otPcCenter>{}</div></div>",
+    "<div id=CybotCookiebotDialog>{}</div>",
+    "<div id=usercentrics-root>{}</div>",
+    "<div class='didomi-popup-container x2'>{}</div>",
+    "<div id=cmplz-cookiebanner-of-this-site>{}</div>",
+    "<div class=cookie-banner>{}</div>",
+    "<div class='gdpr-layer dark'>{}</div>",
+    "<div id=cookie-notice role=region>{}</div>",
+    "<aside class=cookies>{}</aside>",
+    "<footer class=consent-window>{}</footer>",
+    "<div style='bottom: 0; POSITION : fixed'>{}</div>",
+    "<div class=cookie-message><h1>We value your privacy</h1>{}</div>",
+]
+
+
+@pytest.mark.parametrize("box", BOXES)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_box_that_asks_for_consent_is_never_main_text(box: str, is_first: bool) -> None:
+    boxed, page = box.format(BOX), f"<main><h1>Kettles</h1><div class=grid>{CARDS}</div></main>"
+    root = parse(f"<body>{boxed}{page}" if is_first else f"<body>{page}{boxed}")
+    for document in (extract(root), PageFingerprinter().extract(root)):
+        assert "cookies" not in document.text
+        assert "Kettle of 8 litres" in document.text
+        assert "dialog" in {part.boilerplate for part in document.paragraphs}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        # An article about cookies, by the name of its element or of its site, and cards of them.
+        "<header><a href=/>The town and its bakers</a></header><div class=cookie><h1>Cookies</h1>{}</div>",
+        "<div id=cookies>{}</div>",
+        "<h1>Shop</h1><p>Twelve words stand here, so that a page is left of it.</p><main class=consent>{}</main>",
+        "<h1>Cookies of the week</h1><p>Baked on Mondays.</p>{}".replace(
+            "{}", "<div class=cookie>{}</div>" * 5
+        ),
+        "<p style='position: fixed'>{}</p><p>Home</p>",
+    ],
+)
+def test_a_text_in_an_element_of_such_a_name_is_read(page: str) -> None:
+    text = f"<p>{SENTENCE.format(1)}</p>" * 9
+    root = parse(f"<body>{page.replace('{}', text)}")
+    for document in (extract(root), PageFingerprinter().extract(root)):
+        assert SENTENCE.format(1) in document.text
+        assert "dialog" not in {part.boilerplate for part in document.paragraphs}
