@@ -174,7 +174,7 @@ class NearDuplicateDetector:
         """Do what ``conclude`` does, in an event loop; any number of pages may wait for a remote store at once."""
         posting = self.posting(reading, url, key)
         if posting is None:
-            return NOTHING_SAID
+            return nothing_said(reading)
         if self._unsettled or self._being_told or not remember:
             claim = await self.claim(posting, remember)
         else:
@@ -331,6 +331,12 @@ _SITES_KEPT_EVERY = 500
 _MOST_UNSETTLED = 100
 #: The verdict on a page that says nothing: no store is asked about it.
 NOTHING_SAID = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
+_STANDS_IN_FRONT = Verdict(Status.SKIPPED, reason=Reason.INTERSTITIAL)
+
+
+def nothing_said(reading: Reading) -> Verdict:
+    """Return the verdict on a page of which posting() makes nothing."""
+    return _STANDS_IN_FRONT if reading.is_interstitial else NOTHING_SAID
 
 
 def header_for(config: Config) -> Header:

@@ -28,6 +28,7 @@ from scrapy_simhash.page.fingerprint import (
     occurrences,
     sketch,
 )
+from scrapy_simhash.page.interstitial import marked_by
 from scrapy_simhash.page.language import primary_subtag
 from scrapy_simhash.page.pieces import OF_SITE, Piece, is_doubtful, made_of, pieces, words_number
 from scrapy_simhash.page.reading import KnownSite as KnownSite
@@ -149,13 +150,14 @@ class PageFingerprinter:
         if self._scheme is not None:
             document = self.extract(root, content_language=content_language)
             reading = self._reading(document, self._by_scheme(self._scheme, document, root, url), url)
-            return reading.with_facts(facts(root, url))
+            return marked_by(document, reading.with_facts(facts(root, url)), root)
         if self._compiled:
             language = primary_subtag(content_language) if content_language else None
             read = self._compiled.read(root, language, self._settings, site, url)
             if read is not None:
                 return read
-        return self.read_document(extract(root, content_language), site, facts(root, url), url)
+        document = extract(root, content_language)
+        return marked_by(document, self.read_document(document, site, facts(root, url), url), root)
 
     def from_text(self, text: str, language: str | None = None) -> Fingerprint | None:
         """Return the fingerprint of plain *text*, None when it is too short; empty lines part paragraphs.

@@ -57,6 +57,8 @@ class Reason(str, Enum):
     SHORT_TEXT = "short_text"
     """Fewer than ``SIMHASH_MIN_SHINGLES`` shingles of main text; a near-duplicate if its text and title are exactly
     those of another such page."""
+    INTERSTITIAL = "interstitial"
+    """A page in front of others: it asks for a password or for consent, or tests whether its reader is human."""
 
     STORE = "store"
     """Unknown, because the store did not answer."""

@@ -32,8 +32,8 @@ cdef extern from "page.h" nogil:
         int scripts[7]
         double linked
         uint64_t worded_reasons, unnamed_reasons
-        uint8_t edge, hidden, consent
-        int64_t sample, least_tokens, least_beside, max_path_depth, most_marks
+        uint8_t edge, hidden, dialog, consent
+        int64_t sample, least_tokens, least_beside, few_tokens, max_path_depth, most_marks
         int64_t cut, least_piece, short_piece, doubtful_share
         uint32_t sentence_marks[32]
         size_t n_sentence_marks
@@ -92,6 +92,7 @@ cdef extern from "page.h" nogil:
         heading subject
         int structured
         bint may_name_canonical, says_little
+        int64_t main_tokens, dialog_tokens
         int language, chosen_language
         columns columns
     ctypedef struct head_link:
@@ -171,7 +172,7 @@ cdef extern from "characters.h" nogil:
 
 cdef class Rules:
     cdef rules c
-    cdef object _load, _normalize, _has_price, _weight, _classify, _fingerprint, _reading, _with_facts, _with_url
+    cdef object _load, _normalize, _has_price, _weight, _classify, _fingerprint, _reading, _with_facts, _with_url, _marked
     cdef object failure
     cdef _take_words(self, lexicon *words, dict known)
     cdef _take_numbers(self, definition)

@@ -85,6 +85,7 @@ cdef class Rules:
         self._classify = definition.classify
         self._fingerprint, self._reading = definition.fingerprint, definition.reading
         self._with_facts, self._with_url = definition.with_facts, definition.with_url
+        self._marked = definition.marked
         self._take_words(&self.c.tags, definition.tags)
         self._take_words(&self.c.roles, definition.roles)
         self._take_words(&self.c.names, definition.names)
@@ -138,6 +139,7 @@ cdef class Rules:
                     c.weights[zone][is_word][count] = self._weight(zone, is_word, count)
         c.linked, c.edge, c.hidden = definition.linked, definition.edge, definition.hidden
         c.unnamed_reasons, c.consent = definition.unnamed_reasons, definition.consent
+        c.dialog, c.few_tokens = definition.dialog, definition.few_tokens
         c.worded_reasons = definition.worded_reasons
         c.sample, c.least_tokens, c.least_beside = definition.sample, definition.least_tokens, definition.least_beside
         c.cut, c.least_piece, c.short_piece = definition.cut, definition.least_piece, definition.short_piece
@@ -555,7 +557,11 @@ cdef class Reader:
             if p.says_little:
                 made = self.rules._with_url(made, url)
             # Most pages have no structured data.
-            return self.rules._with_facts(made, root, url, p.structured) if p.structured else made
+            if p.structured:
+                made = self.rules._with_facts(made, root, url, p.structured)
+            if p.main_tokens < self.rules.c.few_tokens:
+                made = self.rules._marked(made, root, p.main_tokens, p.dialog_tokens)
+            return made
         finally:
             self._give_back(p)
 
@@ -708,7 +714,7 @@ cdef object reading_of(
         )
         PyObject_GenericSetAttr(fingerprint, "own", own)
     text_hash = result.text_hash if result.has_text_hash else None
-    return tuple.__new__(rules._reading, (fingerprint, text_hash, pieces, may_name_canonical, paragraphs))
+    return tuple.__new__(rules._reading, (fingerprint, text_hash, pieces, may_name_canonical, paragraphs, False))
 
 
 cdef str string_of(const char *text, size_t n):

@@ -46,6 +46,8 @@ class Reading(NamedTuple):
     """Whether the head may name a canonical URL; true where nobody has looked, as in pure Python."""
     paragraphs: bytes = b""
     """What `packed` makes of the page, if ``SIMHASH_CHANGES`` wants to compare it later."""
+    is_interstitial: bool = False
+    """Whether the page stands in front of another one, as to log in: then it says nothing."""
 
     def with_url(self, url: str) -> Reading:
         """Return this for a page that says little: unchanged when it comes again, and no copy of another page.

@@ -41,6 +41,7 @@ SKIPPED = {
     "not_html": "it is not HTML",
     "truncated": "its body is not complete",
     "too_large": "it is larger than SIMHASH_MAXSIZE",
+    "interstitial": "it stands in front of another page: it asks for a password or consent, or tests for humans",
     "short_text": "it has too little text for a fingerprint, and no other page has the same text",
 }
 

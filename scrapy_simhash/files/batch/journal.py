@@ -155,6 +155,7 @@ def _packed(entry: Entry) -> bytes:
             reading.text_hash,
             reading.pieces.hex(),
             found and [found.value, found.features, found.sketch.hex(), found.own.hex()],
+            reading.is_interstitial,
         ]
     facts = [
         *(entry.part, entry.digest, entry.is_kept, entry.protected, entry.fault),
@@ -167,7 +168,7 @@ def _unpacked(text: bytes) -> Entry:
     part, digest, is_kept, protected, fault, canonical, unread, made = json.loads(text)
     reading = None
     if made is not None:
-        text_hash, pieces, found = made
+        text_hash, pieces, found, is_interstitial = made
         fingerprint = found and Fingerprint(*found[:2], *map(bytes.fromhex, found[2:]))
-        reading = Reading(fingerprint, text_hash, bytes.fromhex(pieces))
+        reading = Reading(fingerprint, text_hash, bytes.fromhex(pieces), is_interstitial=is_interstitial)
     return Entry(part, digest, Read(reading, canonical=canonical, fault=unread), is_kept, protected, fault)

@@ -18,7 +18,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from scrapy_simhash.config import Config
-from scrapy_simhash.detector import NOTHING_SAID, NearDuplicateDetector
+from scrapy_simhash.detector import NearDuplicateDetector, nothing_said
 from scrapy_simhash.display import html_of
 from scrapy_simhash.exceptions import RecordDamaged, SimhashError
 from scrapy_simhash.files.batch.journal import Entry, Journal, digest_of
@@ -98,7 +98,7 @@ def _claimed(
     """Return the verdict on a page, and the number of its content."""
     posting = detector.posting(reading, url, key)
     if posting is None:
-        return NOTHING_SAID, None
+        return nothing_said(reading), None
     claim = finished(detector.claim(posting, remembers))
     return detector.verdict(posting, claim), claim.content
 

@@ -14,7 +14,7 @@ from typing import Any
 from xxhash import xxh3_64_intdigest
 
 from scrapy_simhash.config import Config
-from scrapy_simhash.detector import header_for, verdict_of
+from scrapy_simhash.detector import header_for, nothing_said, verdict_of
 from scrapy_simhash.files.batch.page import (
     Fate,
     GivenSite,
@@ -80,8 +80,8 @@ class ReadPages:
         reading, host = read.reading, host_of(page.url)
         about = (id, page.url, scope, host)
         if reading is None or (reading.fingerprint is None and reading.text_hash is None):
-            why = Reason.SHORT_TEXT if reading is not None else Reason.TOO_LARGE
-            outcome = FAULT if read.fault else why.value
+            why = Reason.TOO_LARGE if reading is None else nothing_said(reading).reason
+            outcome = FAULT if read.fault or why is None else why.value
             return *about, None, None, False, None, None, None, None, read.canonical, outcome, None
         fingerprint = reading.fingerprint
         if fingerprint is None:

@@ -386,23 +386,23 @@ void find_subject(page *p)
 /* --- All that a page says, to be compared as it is: the twin of whole_text() and compared(). */
 
 
-static int64_t tokens_of(const page *p, bool main)
+/* Counts the tokens of the main text, and of the dialogs that lie over it. */
+void weigh_main_text(page *p)
 {
-    int64_t tokens = 0;
-    for (size_t i = 0; i < p->blocks.n; i++)
-        tokens += is_main(&p->blocks.at[i]) == main ? p->blocks.at[i].tokens : 0;
-    return tokens;
-}
-
-bool says_something(const page *p)
-{
-    return tokens_of(p, true) >= p->rules->least_tokens;
+    p->main_tokens = p->dialog_tokens = 0;
+    for (size_t i = 0; i < p->blocks.n; i++) {
+        const block *b = &p->blocks.at[i];
+        p->main_tokens += is_main(b) ? b->tokens : 0;
+        p->dialog_tokens += b->reason == p->rules->dialog ? b->tokens : 0;
+    }
 }
 
 bool says_little(const page *p)
 {
-    int64_t kept = tokens_of(p, true);
-    return kept < p->rules->least_beside && kept < tokens_of(p, false);
+    int64_t beside = 0;
+    for (size_t i = 0; i < p->blocks.n; i++)
+        beside += is_main(&p->blocks.at[i]) ? 0 : p->blocks.at[i].tokens;
+    return p->main_tokens < p->rules->least_beside && p->main_tokens < beside;
 }
 
 bool are_beside(const page *p, const block *a, const block *b)

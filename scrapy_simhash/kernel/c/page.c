@@ -169,8 +169,9 @@ static void read_page(page *p, const fold_settings *settings, reading *result)
 {
     memset(result, 0, sizeof *result);
     take_main_text(p);
+    weigh_main_text(p);
     result->has_fingerprint = fold_features(p, settings, result);
-    result->has_text_hash = settings->with_text_hash && (result->has_fingerprint || says_something(p));
+    result->has_text_hash = settings->with_text_hash && (result->has_fingerprint || p->main_tokens >= p->rules->least_tokens);
     if (result->has_text_hash)
         result->text_hash = hash_text(p);
     p->says_little = result->has_text_hash && !result->has_fingerprint && says_little(p);

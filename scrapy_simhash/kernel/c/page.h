@@ -47,9 +47,9 @@ enum {
     TAG_SHOWN_BY_ATTRIBUTE = 1 << 17,
 };
 /* What is known about a word of a class attribute. */
-enum { NAME_CHROME = 1, NAME_HEADER = 2, NAME_NEUTRAL = 4, NAME_HIDDEN = 8, NAME_PART = 16, NAME_NEGATING = 32, NAME_TOOL = 64 };
+enum { NAME_CHROME = 1, NAME_HEADER = 2, NAME_NEUTRAL = 4, NAME_HIDDEN = 8, NAME_PART = 16, NAME_NEGATING = 32, NAME_TOOL = 64, NAME_CONTENT = 128 };
 /* Above those bits the place of a word that names chrome. In a claim it stands above the region. */
-enum { WORD_SHIFT = 7, TAG_WORD_SHIFT = 18, CLAIM_REGION = 7, CLAIM_WORD = 3 };
+enum { WORD_SHIFT = 8, TAG_WORD_SHIFT = 18, CLAIM_REGION = 7, CLAIM_WORD = 3 };
 
 /* What is counted in a sample of tokens: see page/language/detect.py. */
 typedef struct {
@@ -71,9 +71,9 @@ typedef struct {
     double linked;
     uint64_t worded_reasons;  /* a bit for each reason, and for none, whose blocks are in words_number */
     uint64_t unnamed_reasons; /* a bit for each reason whose headings name no subject */
-    uint8_t edge, hidden;     /* two of the reasons */
+    uint8_t edge, hidden, dialog; /* three of the reasons */
     uint8_t consent;          /* the place of a word that names chrome: of what may lie over the page */
-    int64_t sample, least_tokens, least_beside, max_path_depth, most_marks;
+    int64_t sample, least_tokens, least_beside, few_tokens, max_path_depth, most_marks;
     int64_t cut, least_piece, short_piece, doubtful_share;
     uint32_t sentence_marks[MOST_SENTENCE_MARKS];
     size_t n_sentence_marks;
@@ -197,6 +197,7 @@ typedef struct {
     bool title_is_ascii;
     int structured; /* where there may be structured data, as page/structured.py numbers it */
     bool may_name_canonical, says_little;
+    int64_t main_tokens, dialog_tokens;
 
     VEC(char) bytes; /* what tokens are made of */
     VEC(token) tokens;
@@ -317,7 +318,7 @@ void pack_paragraphs(page *p); /* into p->joined */
 void cut_pieces(page *p);
 void weigh_own(page *p, const uint8_t *flags, own_part *result);
 void find_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result);
-bool says_something(const page *p);
+void weigh_main_text(page *p);
 bool says_little(const page *p);
 uint64_t hash_text(page *p); /* of title and text, sign for sign; some main text there must be */
 

@@ -3,6 +3,8 @@
 #include "tree.h"
 
 enum { LONGEST_NAME = 30, ID_WORDS = 2 };
+/* Above the bits of a claim: the name is one of main text. */
+enum { CLAIMS_CONTENT = 1 << 15 };
 
 /* Returns what is known about a word in lower case; a longer one than any known is unknown. */
 static uint64_t find_name(const page *p, const char *word, size_t n)
@@ -42,7 +44,7 @@ static bool is_of_tool(const page *p, const char *name)
  * _claim_of_name() in tags.py, says which word counts. */
 static int claim_of_name(const page *p, const char *name, size_t n)
 {
-    uint64_t any = 0, all = ~(uint64_t)0, word = 0, before = 0, found = 0;
+    uint64_t any = 0, all = ~(uint64_t)0, last = 0, word = 0, before = 0, found = 0;
     size_t part = 0;               /* where the block or element begins */
     bool modifies = false, hashed = false;
     for (size_t i = 0; i < n;) {
@@ -72,7 +74,7 @@ static int claim_of_name(const page *p, const char *name, size_t n)
         uint64_t known = find_name(p, name + start, i - start);
         if (start == 0 && known & NAME_TOOL)
             return box_claim(p);
-        any |= known;
+        any |= last = known;
         all &= known & (NAME_HEADER | NAME_NEUTRAL) ? ~(uint64_t)0 : 0;
         if (start == part || !(is_ascii_letter(name[start - 1]) || is_ascii_digit(name[start - 1])))
             hashed = is_hash(name, start, n);
@@ -89,6 +91,8 @@ static int claim_of_name(const page *p, const char *name, size_t n)
     found = found == 0 ? word : found;
     if (found != 0)
         return REGION_LIKELY_CHROME | (int)found << CLAIM_WORD;
+    if (last & NAME_CONTENT && !(any & NAME_CHROME))
+        return REGION_PLAIN | CLAIMS_CONTENT;
     return any & NAME_HEADER && all ? REGION_HEADER : REGION_PLAIN;
 }
 
@@ -96,7 +100,7 @@ static int claim_of_name(const page *p, const char *name, size_t n)
 static int judge_names(page *p, const char *names, size_t n)
 {
     int claim = REGION_PLAIN;
-    bool hidden = false;
+    bool hidden = false, content = false;
     for (size_t i = 0; i < n;) {
         unsigned length = 1;
         size_t start = i;
@@ -111,11 +115,15 @@ static int judge_names(page *p, const char *names, size_t n)
         if (i > start) {
             hidden = hidden || find_name(p, names + start, i - start) & NAME_HIDDEN;
             int named = claim_of_name(p, names + start, i - start);
+            content = content || named & CLAIMS_CONTENT;
+            named &= ~CLAIMS_CONTENT;
             claim = (named & CLAIM_REGION) > (claim & CLAIM_REGION) ? named : claim;
         }
         i += length;
     }
-    return hidden ? REGION_HIDDEN : claim;
+    if (hidden)
+        return REGION_HIDDEN;
+    return content && (claim & CLAIM_REGION) == REGION_LIKELY_CHROME ? REGION_PLAIN : claim;
 }
 
 /* Templates repeat their class names from element to element and from page to page. */

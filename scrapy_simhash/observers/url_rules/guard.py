@@ -165,7 +165,7 @@ class UrlRuleGuard(Observer):
             former = self.rules.texts.former(hash((site_of(url), text)), content)
         is_silent = (
             content == FETCHED
-            and verdict.reason is Reason.SHORT_TEXT
+            and verdict.reason in (Reason.SHORT_TEXT, Reason.INTERSTITIAL)
             and reading is not None
             and text is None
         )
@@ -442,7 +442,7 @@ MAX_LINKS, MAX_LINK_NODES = 1_000, 15
 #: Clusters of which it is remembered what their pages are; the oldest goes.
 MOST_CLUSTERS = 1_000
 #: Reasons for which a page that is fetched and delivered has no verdict.
-_FETCHED = (Reason.SHORT_TEXT, Reason.NOT_HTML, Reason.TOO_LARGE)
+_FETCHED = (Reason.SHORT_TEXT, Reason.INTERSTITIAL, Reason.NOT_HTML, Reason.TOO_LARGE)
 _GONE = (404, 410)
 _MOST_CLUSTER = 2**32 - 2
 

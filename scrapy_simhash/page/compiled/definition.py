@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 from lxml import etree
 
+from scrapy_simhash.page import interstitial
 from scrapy_simhash.page.compiled.characters import character
 from scrapy_simhash.page.features import weight
 from scrapy_simhash.page.features.extract import LEAST_BESIDE, LEAST_TOKENS
@@ -54,9 +55,9 @@ ZONES: tuple[Zone, ...] = ("heading", "body", "offer")
     _ENTRY,
     _SHOWN_BY_ATTRIBUTE,
 ) = (1 << bit for bit in range(3, 18))
-_CHROME, _HEADER, _NEUTRAL, _HIDING, _PART, _NEGATING, _TOOL = (1 << bit for bit in range(7))
+_CHROME, _HEADER, _NEUTRAL, _HIDING, _PART, _NEGATING, _TOOL, _CONTENT = (1 << bit for bit in range(8))
 # Above them the place of a word that names chrome.
-_WORD_SHIFT, _TAG_WORD_SHIFT = 7, 18
+_WORD_SHIFT, _TAG_WORD_SHIFT = 8, 18
 
 
 def definition() -> SimpleNamespace:
@@ -70,6 +71,9 @@ def definition() -> SimpleNamespace:
         reading=Reading,
         with_facts=_with_facts,
         with_url=Reading.with_url,
+        marked=interstitial.marked,
+        few_tokens=interstitial.FEW_TOKENS,
+        dialog=main_text.DIALOG,
         character=character,
         normalize=normalize,
         # The kernel asks for no text without a digit and the first two characters of a currency.
@@ -112,6 +116,7 @@ def definition() -> SimpleNamespace:
                 _PART: tags.PART_WORDS,
                 _NEGATING: tags.NEGATING_WORDS,
                 _TOOL: tags.CONSENT_TOOLS,
+                _CONTENT: tags.CONTENT_WORDS,
                 **{
                     place << _WORD_SHIFT: [word]
                     for word, place in tags.WORD_PLACES.items()

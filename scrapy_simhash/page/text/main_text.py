@@ -155,9 +155,13 @@ def _take_back(page: Columns) -> None:
     if tokens < HANDFUL and _hidden_length(page) >= LEAST_ARTICLE:
         _take_back_hidden(page)
     # Only then: otherwise all short pages of a site would be told by their navigation, and merge.
-    if _kept_length(page) == 0:
+    # And not behind a dialog: there the page itself may still come.
+    dialogs = 0
+    for i in range(page.blocks):
+        dialogs += page.reasons[i] == DIALOG
+    if _kept_length(page) == 0 and dialogs == 0:
         for i in range(page.blocks):
-            if page.reasons[i] != DIALOG and page.reasons[i] != HIDDEN:
+            if page.reasons[i] != HIDDEN:
                 page.reasons[i] = KEPT
     if _kept_length(page) == 0:
         _take_back_hidden(page)
@@ -267,8 +271,8 @@ def _leave_out_dialogs(page: Columns) -> None:
 
 
 def _is_box(page: Columns, start: int, stop: int) -> bool:
-    """Tell whether an element that is named or placed like a consent box is one: the page is elsewhere."""
-    length = tokens = inside = outside = 0
+    """Tell whether what is named or placed like a consent box is one: short, and without the only title."""
+    length = inside = outside = 0
     for i in range(page.blocks):
         if page.reasons[i] == HIDDEN or page.reasons[i] == DIALOG:
             continue
@@ -276,9 +280,8 @@ def _is_box(page: Columns, start: int, stop: int) -> bool:
             length += page.lengths[i] - page.link_lengths[i]
             inside += page.is_h1[i]
         else:
-            tokens += page.tokens[i]
             outside += page.is_h1[i]
-    return length <= LONGEST_BOX and tokens >= HANDFUL and (outside > 0 or inside == 0)
+    return length <= LONGEST_BOX and (outside > 0 or inside == 0)
 
 
 def _leave_out_chrome(page: Columns) -> None:

@@ -162,6 +162,8 @@ PART_WORDS = frozenset(
 )
 #: What negates the word behind it: the element has no sidebar, or has one beside it.
 NEGATING_WORDS = frozenset("by has no non not with without".split())
+#: What names the main text: "grid__content sidebar-right" is the content beside a sidebar.
+CONTENT_WORDS = frozenset(("article", "content", "main"))
 _BESIDE_HEADER = HEADER_WORDS | NEUTRAL_WORDS
 #: The attributes that tell anything about the text inside.
 TELLING = frozenset("aria-modal class hidden id itemprop role style".split())
@@ -192,14 +194,18 @@ def claim_of_names(names: str) -> Claim:
     if not HIDDEN_WORDS.isdisjoint(token.lower() for token in tokens):
         return _HIDDEN
     claim = PLAIN
+    is_content = False
     for token in tokens:
         named = _claim_of_name(token)
-        if named is not PLAIN:
-            return named
         words = [word.lower() for word in _SPLIT.split(token) if word]
-        if not HEADER_WORDS.isdisjoint(words) and _BESIDE_HEADER.issuperset(words):
+        is_content = is_content or (
+            bool(words) and words[-1] in CONTENT_WORDS and _CLAIMS.keys().isdisjoint(words)
+        )
+        if named is not PLAIN:
+            claim = named if claim.region is not Region.LIKELY_CHROME else claim
+        elif claim is PLAIN and not HEADER_WORDS.isdisjoint(words) and _BESIDE_HEADER.issuperset(words):
             claim = _HEADER
-    return claim
+    return PLAIN if is_content and claim.region is Region.LIKELY_CHROME else claim
 
 
 def _claim_of_name(name: str) -> Claim:

@@ -16,7 +16,8 @@ SENTENCE = "Stir the flour into the warm milk and wait until it is as thick as y
     (
         "sidebar left-sidebar sidebar-left sidebarRight sidebar2 nav main-nav site-footer menu-item"
         " footer__inner post__share share-buttons related-posts cookie-banner-box widget~widget--large"
-        " footer--dark block-menu l-nav-primary sidebar__body--no-title story~dark~sidebar"
+        " footer--dark block-menu content-sidebar widget-content~widget"
+        " l-nav-primary sidebar__body--no-title story~dark~sidebar"
         " has-menu~sidebar nav-1 comment-form AD"
     ).split(),
 )
@@ -30,12 +31,12 @@ def test_a_name_whose_head_is_a_word_for_chrome_claims_chrome(name: str) -> None
         "sidebar-layout SidebarLayout_main__9zcX5 layout--sidebar page--has-footer nav-content"
         " not-sidebar no-sidebar without-nav withSidebar content--with-menu__story has-comments"
         " date-line-up share-price-history menu-of-the-week cookie-recipe steps__k3NAV a1ad text_7Nav"
-        " recipe-by-ad story promotion-rules-page "
+        " recipe-by-ad story promotion-rules-page grid__content~content-desktop-sidebar main-content~has-left-nav"
     ).split(),
 )
 # A layout, what the page has beside it, a word within another name, the hash of a CSS module.
 def test_a_word_elsewhere_in_a_name_claims_nothing(name: str) -> None:
-    assert claim_of_names(name).region is Region.PLAIN
+    assert claim_of_names(name.replace("~", " ")).region is Region.PLAIN
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,6 @@ def test_a_box_that_asks_for_consent_is_never_main_text(box: str, is_first: bool
     [
         # An article about cookies, by the name of its element or of its site, and cards of them.
         "<header><a href=/>The town and its bakers</a></header><div class=cookie><h1>Cookies</h1>{}</div>",
-        "<div id=cookies>{}</div>",
         "<h1>Shop</h1><p>Twelve words stand here, so that a page is left of it.</p><main class=consent>{}</main>",
         "<h1>Cookies of the week</h1><p>Baked on Mondays.</p>{}".replace(
             "{}", "<div class=cookie>{}</div>" * 5

@@ -1,0 +1,96 @@
+"""Pages in front of others: told by structure, never compared, never dropped, and named."""
+
+from __future__ import annotations
+
+import pytest
+
+from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, Reason, Status
+from scrapy_simhash.page.interstitial import FEW_TOKENS, marked_by
+from scrapy_simhash.page.text import extract, parse
+
+SIGN_IN = (
+    "<h1>Sign in</h1>"
+    "<p>Members of the rowing club sign in here to see when their boat is free, and who is in it.</p>"
+)
+CONSENT = (
+    "<p>We and our partners use cookies to store what you like and to measure how many read this page.</p>"
+)
+STORY = "".join(
+    f"<p>On day {n} the crew rowed from the lock to the old mill and back, against the wind and the tide.</p>"
+    for n in range(6)
+)
+LINKS = "".join(f"<li><a href=/{n}>Boat number {n} of the club, with oars</a></li>" for n in range(9))
+NAV = "<nav><a href=/>Home</a> <a href=/boats>Boats</a> <a href=/dates>Dates of the season</a></nav>"
+
+WALLS = {
+    "password": f"<main>{SIGN_IN}<form action=/in><input name=u><input type=password name=p></form></main>",
+    "password in capitals": f"<div class=login>{SIGN_IN}<form><input TYPE=Password></form></div>",
+    "password in a section": f"<section class=modal><form>{SIGN_IN}<input type=password></form></section>",
+    "recaptcha": "<p>Checking that you are human.</p><div class=g-recaptcha data-sitekey=x></div>",
+    "hcaptcha": "<h1>One more step</h1><form id=challenge-form><div class='h-captcha big'></div></form>",
+    "turnstile": "<h1>Just a moment...</h1><div class=cf-turnstile></div>",
+    "challenge page": "<h1>Just a moment...</h1><script src=/cdn-cgi/challenge-platform/h/b/chl_page/v1></script>",
+    "delivered captcha": "<p>Please enable JS</p><iframe src=https://geo.captcha-delivery.com/captcha/?x></iframe>",
+    "firewall": "<div id=challenge-container></div><script src=https://x.token.awswaf.com/y/challenge.js></script><p>Wait",
+    "dialog": f"<h1>Boats</h1><div role=dialog>{CONSENT * 3}<button>Accept</button></div>",
+    "consent alone": f"{NAV}<div id=cookie-consent>{CONSENT * 3}<button>Accept</button></div>",
+    "consent of a tool": f"<div id=onetrust-consent-sdk>{CONSENT * 9}</div>",
+}
+OTHERS = {
+    "password in the header": f"<header><form><input type=password></form></header><main>{SIGN_IN}</main>",
+    "password in the menu": f"<nav><form><input type=password></form></nav><main>{SIGN_IN}</main>",
+    "hidden password": f"<main>{SIGN_IN}</main><form style='display: none'><input type=password></form>",
+    "password beside a story": f"<main><h1>The mill</h1>{STORY}</main><form><input type=password></form>",
+    "test beside a story": f"<main><h1>The mill</h1>{STORY}</main><div class=g-recaptcha></div>",
+    "script of a test": f"<main>{SIGN_IN}</main><script src=https://www.google.com/recaptcha/api.js></script>",
+    "script on all pages": f"<main>{SIGN_IN}</main><script src=/cdn-cgi/challenge-platform/jsd/main.js></script>",
+    "words of a test": f"<main>{SIGN_IN}<p class=no-g-recaptcha>About captchas, and how to pass them.</p></main>",
+    "consent before cards": f"<div role=dialog>{CONSENT * 3}</div><main><h1>Boats</h1><ul>{LINKS}</ul></main>",
+    "a line about cookies": "<div class=cookie-box>We use cookies.</div><p>The old mill of the town in fog.</p>",
+    "consent before a line": f"<div class=cookie-box>{CONSENT}</div><main>{SIGN_IN}</main>",
+}
+
+
+@pytest.mark.parametrize("page", WALLS.values(), ids=WALLS)
+def test_an_interstitial_is_compared_with_nothing_and_named(page: str) -> None:
+    detector = NearDuplicateDetector()
+    verdicts = [
+        detector.check(f"<html lang=en><title>Club</title><body>{page}", f"https://e.org/{n}") for n in "ab"
+    ]
+    assert [(verdict.status, verdict.reason) for verdict in verdicts] == [
+        (Status.SKIPPED, Reason.INTERSTITIAL)
+    ] * 2
+    assert verdicts[1].duplicate_of is None
+
+
+@pytest.mark.parametrize("page", OTHERS.values(), ids=OTHERS)
+def test_a_page_with_a_login_form_or_a_consent_box_is_a_page(page: str) -> None:
+    detector = NearDuplicateDetector()
+    html = f"<html lang=en><title>Club</title><body>{page}"
+    assert detector.check(html, "https://e.org/a").reason is not Reason.INTERSTITIAL
+    assert detector.check(html, "https://e.org/b").status is Status.NEAR_DUPLICATE
+
+
+@pytest.mark.parametrize("page", [*WALLS.values(), *OTHERS.values()], ids=[*WALLS, *OTHERS])
+def test_the_compiled_path_tells_the_same_pages(page: str) -> None:
+    root = parse(f"<html lang=en><title>Club</title><body>{page}")
+    fingerprinter = PageFingerprinter()
+    read, document = fingerprinter.read(root), extract(root)
+    pure = marked_by(document, fingerprinter.read_document(document), root)
+    assert (read.is_interstitial, read.text_hash) == (pure.is_interstitial, pure.text_hash)
+
+
+def test_what_stands_in_front_is_no_original_for_what_stands_behind() -> None:
+    detector = NearDuplicateDetector()
+    wall = f"<title>Club</title><main>{SIGN_IN}<form><input type=password></form></main>"
+    assert detector.check(wall, "https://e.org/a").reason is Reason.INTERSTITIAL
+    # Later the page comes itself, and it is new, not changed.
+    page = f"<title>Club</title><main><h1>The mill</h1>{STORY}</main>"
+    assert detector.check(page, "https://e.org/a").status is Status.NEW
+
+
+def test_a_page_says_something_from_sixty_words_on() -> None:
+    form = "<form><input type=password></form>"
+    for tokens in (FEW_TOKENS - 1, FEW_TOKENS):
+        html = f"<body><p>{'word ' * tokens}</p>{form}"
+        assert PageFingerprinter().read(html).is_interstitial is (tokens < FEW_TOKENS)
