@@ -176,3 +176,19 @@ def test_a_product_at_its_new_address_repeats_that_at_its_old_one_while_a_varian
     assert page["duplicate_of"] == variant["duplicate_of"] == urls[1]
     assert (page["action"], page.get("protected")) == ("drop_page", None)
     assert (variant["action"], variant["protected"]) == ("mark", "product")
+
+
+@pytest.mark.parametrize("name", ["SIMHASH_ACTION", "SIMHASH_EXACT_ACTION"])
+def test_a_page_in_front_of_others_reaches_the_callback_that_asks_again(name: str) -> None:
+    asks = "<main><h1>Just a moment</h1><p>Tick the box if you are human.</p><div class=g-recaptcha></div></main>"
+
+    def route(number: int) -> Route:
+        return lambda visit: article(number) if visit else asks
+
+    with serve({f"/story/{number}": route(number) for number in range(6)}) as site:
+        urls = site.urls(*site.routes)
+        done = crawl_one("Retrier", {**IN_ORDER, name: "drop_page"}, urls=urls)
+        assert done.complaints == []
+        assert done.paths_scraped == sorted(site.routes)
+    assert (done.stat("skipped/interstitial"), done.stat("new")) == (6, 6)
+    assert set(done.verdicts.values()) == {"new"}
