@@ -5,7 +5,8 @@ The aim is a text that stays the same when the template around it changes. The f
 
 1. ``dialog``: what lies over the page, such as a consent box, whatever is left. ``chrome``: what an element names
    navigation, footer, sidebar, advertisement and so on.
-2. ``outside``: what stands outside the marked main text, or the smallest element that holds nearly all prose.
+2. ``outside``: what stands outside the marked main text, or the smallest element that holds nearly all prose, unless
+   there are more links.
 3. ``inset``: the line numbers of a listing. ``links``: blocks that are mostly links, in rows or at either end.
 4. ``edge``: what stands before the title, the only heading of the first level.
 5. ``outside``: what stands behind the element whose own paragraphs are most of the prose, and short texts before
@@ -413,6 +414,16 @@ def _keep_dominant(page: Columns) -> None:
         start = span.start
         stop = span.stop
     if stop < 0:
+        return
+    # A line above a list, or an imprint below it, is not what a page of links says.
+    inside = outside = 0
+    for i in range(page.blocks):
+        if page.reasons[i] == KEPT:
+            if start <= i < stop:
+                inside += page.lengths[i]
+            elif page.is_link[i]:
+                outside += page.lengths[i]
+    if outside > inside:
         return
     for i in range(page.blocks):
         if page.reasons[i] == KEPT and not start <= i < stop:
