@@ -65,6 +65,7 @@ cdef extern from "page.h" nogil:
         int32_t *is_h1
         int32_t *is_paragraph
         int32_t *is_cell
+        int32_t *is_pictured
         int32_t *ranks
         int32_t *containers
         int32_t *is_link
@@ -131,6 +132,8 @@ cdef extern from "page.h" nogil:
     int page_conclude(page *p)
     int page_ends_in_letter(page *p, size_t i, int *answer)
     int page_may_have_price(page *p, size_t i, int *answer)
+    bint is_entry(const page *p, const block *b)
+    bint has_date(const page *p, const block *b)
     bint has_sentence_mark(const page *p, const block *b)
     bint counts_up(const page *p, const block *b)
     bint are_beside(const page *p, const block *a, const block *b)
@@ -193,6 +196,7 @@ cdef class Columns:
     cdef const int32_t *is_h1
     cdef const int32_t *is_paragraph
     cdef const int32_t *is_cell
+    cdef const int32_t *is_pictured
     cdef const int32_t *ranks
     cdef const int32_t *containers
     cdef int32_t *is_link
@@ -205,6 +209,8 @@ cdef class Columns:
     cdef int32_t *held
     cdef int32_t *stops
     cdef bint has_price(self, Py_ssize_t i) except -1
+    cdef bint is_entry(self, Py_ssize_t i)
+    cdef bint has_date(self, Py_ssize_t i) except -1
     cdef bint has_sentence_mark(self, Py_ssize_t i) except -1
     cdef bint counts_up(self, Py_ssize_t i) except -1
     cdef bint are_beside(self, Py_ssize_t i, Py_ssize_t k)

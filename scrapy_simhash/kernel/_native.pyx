@@ -243,6 +243,12 @@ cdef class Columns:
         raise_for(page_may_have_price(self._page, i, &answer), self._rules)
         return answer and self._rules._has_price(string_of(page_text(self._page) + b.text, b.n))
 
+    cdef bint is_entry(self, Py_ssize_t i):
+        return is_entry(self._page, page_block(self._page, i))
+
+    cdef bint has_date(self, Py_ssize_t i) except -1:
+        return has_date(self._page, page_block(self._page, i))
+
     cdef bint has_sentence_mark(self, Py_ssize_t i) except -1:
         return has_sentence_mark(self._page, page_block(self._page, i))
 
@@ -269,6 +275,7 @@ cdef Columns columns_of(page *p, Rules rules):
     made.has_stopwords = p.language >= 0
     made.lengths, made.link_lengths, made.tokens, made.stopwords = c.lengths, c.link_lengths, c.tokens, c.stopwords
     made.is_heading, made.is_h1, made.is_paragraph, made.is_cell = c.is_heading, c.is_h1, c.is_paragraph, c.is_cell
+    made.is_pictured = c.is_pictured
     made.ranks, made.containers = c.ranks, c.containers
     made.is_link, made.is_prose, made.is_offer = c.is_link, c.is_prose, c.is_offer
     made.reasons, made.sums, made.marks, made.places = c.reasons, c.sums, c.marks, c.places

@@ -51,7 +51,7 @@ void make_columns(page *p)
     RESERVE(&p->way_out, p->numbers, COLUMNS * n + 1);
     columns *c = &p->columns;
     int32_t **const all[] = {&c->lengths, &c->link_lengths, &c->tokens, &c->stopwords, &c->is_heading, &c->is_h1,
-                             &c->is_paragraph, &c->is_cell, &c->ranks, &c->containers, &c->is_link, &c->is_prose, &c->is_offer,
+                             &c->is_paragraph, &c->is_cell, &c->is_pictured, &c->ranks, &c->containers, &c->is_link, &c->is_prose, &c->is_offer,
                              &c->reasons, &c->marks, &c->places, &c->sums};
     _Static_assert(sizeof all / sizeof *all == COLUMNS, "every column has its place");
     for (size_t i = 0; i < COLUMNS; i++)
@@ -68,6 +68,7 @@ void make_columns(page *p)
         c->is_h1[i] = is_h1(last);
         c->is_paragraph[i] = (last->tag & TAG_PARAGRAPH) != 0;
         c->is_cell[i] = (last->tag & TAG_CELL) != 0;
+        c->is_pictured[i] = b->is_pictured;
         c->ranks[i] = c->is_heading[i] ? rank_of(p, b) : 0;
         c->reasons[i] = b->is_hidden ? p->rules->hidden : KEPT;
     }
@@ -99,6 +100,31 @@ bool ends_in_letter(page *p, const block *b)
     while (utf8_is_tail((unsigned char)*at))
         at--;
     return char_classes(&p->way_out, &p->rules->chars, utf8_decode(at, end, &length)) & CHAR_WORD;
+}
+
+bool is_entry(const page *p, const block *b) { return p->paths.at[b->path].tag & TAG_ENTRY; }
+
+/* Returns the digits at `at`, up to four; five stand for more. */
+static size_t digits_at(const char *at, const char *end)
+{
+    size_t n = 0;
+    while (n < 5 && at + n < end && at[n] >= '0' && at[n] <= '9')
+        n++;
+    return n;
+}
+
+bool has_date(const page *p, const block *b)
+{
+    const char *at = p->text.at + b->text, *end = at + b->n;
+    for (bool inside = false; at < end; at++) {
+        size_t n = inside ? 0 : digits_at(at, end);
+        inside = *at >= '0' && *at <= '9';
+        if (n == 4 && (memcmp(at, "19", 2) == 0 || memcmp(at, "20", 2) == 0))
+            return true;
+        if ((n == 1 || n == 2) && at + n < end && at[n] == ':' && digits_at(at + n + 1, end) == 2)
+            return true;
+    }
+    return false;
 }
 
 bool has_sentence_mark(const page *p, const block *b)
@@ -438,7 +464,7 @@ static bool may_be_last(const page *p, const block *b, const block *first, const
     if (b->zone == ZONE_HEADING || (double)b->link_length / (double)b->length >= p->rules->linked ||
         has_time(p->text.at + b->text, b->n))
         return false;
-    return p->paths.at[b->path].tag & TAG_ENTRY || are_beside(p, b, first) || are_beside(p, b, last);
+    return is_entry(p, b) || are_beside(p, b, first) || are_beside(p, b, last);
 }
 
 static void append(page *p, uint32_t text, uint32_t n, char end)

@@ -10,6 +10,8 @@ typedef struct {
     bool has_parts;         /* some text was seen, if only white space */
     size_t link_length;
     size_t link_depth;
+    bool is_pictured;       /* a linked picture was seen since the last block, */
+    uint32_t pictured;      /* and this is the span of its element */
     const xmlNode *title;   /* the first title element */
     const xmlNode *listing; /* the listing (pre) whose inside is read, one block; NULL outside of one */
     /* Names are shared strings: within one walk the same place is the same tag. */
@@ -47,8 +49,10 @@ static void flush(walk *w)
         block b = {.text = (uint32_t)w->text.start, .n = (uint32_t)(p->text.n - w->text.start),
                    .length = (uint32_t)length, .path = top->path, .is_ascii = w->text.is_ascii,
                    .zone = top->heading ? ZONE_HEADING : ZONE_BODY, .is_hidden = top->hidden,
+                   .is_pictured = w->is_pictured && w->pictured != top->span,
                    .link_length = (uint32_t)(w->link_length < length ? w->link_length : length)};
         PUSH(&p->way_out, p->blocks, b);
+        w->is_pictured = false;
     }
     if (w->has_parts)
         begin_block(w);
@@ -147,6 +151,10 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
     if (w->listing == NULL ? abuts || tag & TAG_BREAK : !(tag & TAG_INLINE) || tag & TAG_BREAK)
         w->text.space = w->has_parts = true;
     w->link_depth += (tag & TAG_LINK) != 0;
+    if (w->link_depth > 0 && strcmp((const char *)element->name, "img") == 0) {
+        w->is_pictured = true;
+        w->pictured = p->open.at[p->open.n - 1].span;
+    }
     return true;
 }
 
@@ -206,7 +214,7 @@ void outline(page *p, const void *tree)
     walk w = {.p = p};
     bool abuts = false;
     PUSH(&p->way_out, p->paths, (path_node){.depth = 0}); /* path 0 is the empty one */
-    PUSH(&p->way_out, p->open, (open_element){.path = 0});
+    PUSH(&p->way_out, p->open, (open_element){.path = 0, .span = UINT32_MAX});
     begin_block(&w);
     for (;;) {
         bool inside = false;

@@ -102,6 +102,7 @@ typedef struct {
     uint32_t run, tokens;  /* its tokens: page.run[run ... run + tokens] */
     uint8_t zone, reason;
     bool is_ascii, is_hidden;
+    bool is_pictured; /* a linked picture stands before it, in another element */
 } block;
 
 /* A run of tokens whose features are counted: page.run[run ... run + n]. */
@@ -124,9 +125,9 @@ typedef struct {
 } span;
 
 /* The blocks as the filters know them: a number a block in each, one more in sums. See page/text/columns.py. */
-enum { COLUMNS = 17 };
+enum { COLUMNS = 18 };
 typedef struct {
-    int32_t *lengths, *link_lengths, *tokens, *stopwords, *is_heading, *is_h1, *is_paragraph, *is_cell, *ranks;
+    int32_t *lengths, *link_lengths, *tokens, *stopwords, *is_heading, *is_h1, *is_paragraph, *is_cell, *is_pictured, *ranks;
     int32_t *containers; /* the span around the element, -1 for none */
     int32_t *is_link, *is_prose, *is_offer, *reasons; /* what the filters fill in */
     int32_t *marks, *places, *sums;                   /* what they may use for a while */
@@ -291,6 +292,8 @@ outcome page_pack_paragraphs(page *p);
 /* Questions of the filters about the text of a block; the answer is 0 or 1. */
 outcome page_ends_in_letter(page *p, size_t i, int *answer);
 outcome page_may_have_price(page *p, size_t i, int *answer);
+bool is_entry(const page *p, const block *b);
+bool has_date(const page *p, const block *b);
 bool has_sentence_mark(const page *p, const block *b);
 bool counts_up(const page *p, const block *b);
 bool are_beside(const page *p, const block *a, const block *b); /* in elements of the same path */

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from scrapy_simhash.page.text.main_text import HIDDEN
 from scrapy_simhash.page.text.outline import Outline
-from scrapy_simhash.page.text.tags import CELLS, CHROME_NAMES, PARAGRAPHS
+from scrapy_simhash.page.text.tags import CELLS, CHROME_NAMES, ENTRIES, PARAGRAPHS
 
 _SIGNS = "$€£¥₹₽₩₺₫฿₴₪₦"
 _CODES = tuple("USD EUR GBP CHF JPY CNY RMB INR RUB BRL CAD AUD PLN SEK NOK DKK CZK HUF".split())
@@ -44,6 +44,9 @@ def has_price(text: str) -> bool:
 
 #: What ends a sentence in languages without a stopword list. Thai and Lao use spaces only: there length decides.
 SENTENCE_MARKS = frozenset("。．！？｡।॥។။.!?")
+
+#: A year or a time, as a date has it in any language.
+DATE = re.compile(r"(?<![0-9])(?:(?:19|20)[0-9]{2}|[0-9]{1,2}:[0-9]{2})(?![0-9])")
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,5}")
 
@@ -97,9 +100,13 @@ class Columns:
         self.ranks = [place.rank for place in found]
         """The lower, the higher a heading stands."""
 
+        self.is_pictured = [block.is_pictured for block in blocks]
+        """Behind a linked picture, not around one."""
         self.containers = _containers(page)
         """The number of the span around the element that the block stands in, -1 for none."""
-        self._homes = [block.path.rpartition("/")[0] for block in blocks]
+        parts = [block.path.rpartition("/") for block in blocks]
+        self._homes = [part[0] for part in parts]
+        self._tags = [part[2] for part in parts]
 
         # What the filters fill in.
         self.is_link = [False] * len(blocks)
@@ -119,6 +126,14 @@ class Columns:
     def has_price(self, i: int) -> bool:
         """Tell whether there is a price in block *i*."""
         return has_price(self._texts[i])
+
+    def has_date(self, i: int) -> bool:
+        """Tell whether there is a year or a time in block *i*."""
+        return DATE.search(self._texts[i]) is not None
+
+    def is_entry(self, i: int) -> bool:
+        """Tell whether block *i* stands directly in an entry of a list or a table."""
+        return self._tags[i] in ENTRIES
 
     def has_sentence_mark(self, i: int) -> bool:
         """Tell whether there is a mark in block *i* that ends a sentence."""

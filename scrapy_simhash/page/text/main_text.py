@@ -10,7 +10,8 @@ The aim is a text that stays the same when the template around it changes. The f
 3. ``inset``: the line numbers of a listing. ``links``: blocks that are mostly links, in rows or at either end.
 4. ``edge``: what stands before the title, the only heading of the first level.
 5. ``outside``: what stands behind the element whose own paragraphs are most of the prose, and short texts before
-   it: teasers, biographies, comments.
+   it: teasers, biographies, comments. Also what follows an article entry by entry, two or more of the same path that
+   begin with a linked heading, a linked picture or a short line with a date, if it is at most half as long.
 6. ``edge`` and ``inset``: what stands around and between the paragraphs of an article, told by where it stands. A
    short text and a page that makes an offer, that is shows a price outside of sentences, keep it, in 5 too.
 7. If a handful of words is left, far fewer than the links that are ``links`` or ``outside``, these are taken back; if
@@ -81,12 +82,19 @@ BODY_SHARE = 0.6
 LEAST_PROSE = 0.5
 #: More than this share of the prose in elements of the same path outside of it are posts of a thread.
 MOST_BESIDE = 0.05
+#: Entries of one path, from which they are a row.
+LEAST_ENTRIES = 2
+#: The share of the prose before them that must stand directly in one element, for it to be an article.
+ARTICLE_SHARE = 0.5
+#: More than this, as a share of that, is no supplement to it: an introduction stands before a list.
+MOST_AFTER = 0.5
 #: The share of the text that must follow a title, or what stands before it is kept.
 TITLED_SHARE = 0.7
 #: Shorter rows of links are left where text surrounds them: "see also" in an article.
 LINK_ROW = 3
 
-#: Characters up to which a block with a price is an offer: a price in a sentence is a remark.
+#: Characters up to which a block with a price is an offer, and one with a date begins an entry: in a sentence, each
+#: is a remark.
 OFFER_LENGTH = 60
 #: Characters of prose beyond which a page is an article, whatever is advertised beside it.
 LONGEST_DESCRIPTION = 2_000
@@ -113,6 +121,7 @@ def classify(page: Columns) -> None:
     _leave_out_before_title(page)
     if not _find_offer(page):
         _keep_body(page)
+        _leave_out_entries(page)
         _leave_out_furniture(page)
     _take_back(page)
     _leave_out_hidden(page)
@@ -507,6 +516,89 @@ def _find_offer(page: Columns) -> bool:
     if has_price and heading >= 0:
         page.is_offer[heading] = True
     return has_price
+
+
+def _leave_out_entries(page: Columns) -> None:
+    """Leave out what follows an article entry by entry, such as comments or teasers of other stories."""
+    first = _find_entries(page)
+    if first < 0:
+        return
+    # The element that holds more than half of the prose before them is found as in _keep_body().
+    votes = before = held = after = 0
+    body = -1
+    for i in range(page.blocks):
+        if page.reasons[i] != KEPT:
+            continue
+        length = page.lengths[i] - page.link_lengths[i]
+        if i >= first:
+            # The article goes on behind them.
+            if page.containers[i] == body and page.is_prose[i]:
+                return
+            after += length
+            continue
+        if not page.is_prose[i]:
+            continue
+        before += length
+        if page.containers[i] == body:
+            votes += length
+        elif votes >= length:
+            votes -= length
+        else:
+            body = page.containers[i]
+            votes = length - votes
+    for i in range(first):
+        if page.containers[i] == body and page.is_prose[i] and page.reasons[i] == KEPT:
+            held += page.lengths[i] - page.link_lengths[i]
+    if held < ARTICLE_SHARE * before or after > MOST_AFTER * held:
+        return
+    if page.is_heading[first - 1] and not page.is_h1[first - 1]:
+        first -= 1
+    for i in range(first, page.blocks):
+        if page.reasons[i] == KEPT:
+            page.reasons[i] = OUTSIDE
+
+
+def _find_entries(page: Columns) -> int:
+    """Return the first of several entries of one path, all of them behind the sentences of an article, -1 for none.
+
+    An entry begins with a linked heading, with a short line that has a date, or with a linked picture, and has text
+    below it.
+    """
+    # The first of several blocks in an element.
+    for i in range(page.blocks):
+        page.marks[i] = 0
+    for span in page.spans[: page.span_count]:
+        if span.stop > span.start + 1:
+            page.marks[span.start] = 1
+    tokens = before = entries = 0
+    first = -1
+    for i in range(page.blocks - 1):
+        if page.reasons[i] == KEPT and page.is_prose[i]:
+            tokens += page.tokens[i]
+        if page.is_pictured[i]:
+            page.marks[i] = 1
+        elif page.is_heading[i]:
+            page.marks[i] = page.link_lengths[i] >= LINKED * page.lengths[i]
+        elif page.marks[i]:
+            page.marks[i] = page.lengths[i] <= OFFER_LENGTH and not page.is_entry(i) and page.has_date(i)
+        if not page.marks[i]:
+            continue
+        if first < 0 or not page.are_beside(i, first):
+            first = i
+            entries = 0
+            before = tokens
+        # The text of an entry: the caption itself, or what stands below the first line.
+        if page.is_pictured[i] and not page.is_link[i]:
+            entries += page.reasons[i] == KEPT
+        elif not (page.is_heading[i + 1] or page.is_link[i + 1] or page.is_entry(i + 1)):
+            entries += page.reasons[i + 1] == KEPT
+        if entries >= LEAST_ENTRIES and before >= LEAST_FURNISHED:
+            # An earlier one is the first post of a thread, or they are the sections of a manual.
+            for k in range(first):
+                if page.marks[k] and page.are_beside(k, first):
+                    return -1
+            return first
+    return -1
 
 
 def _keep_body(page: Columns) -> None:

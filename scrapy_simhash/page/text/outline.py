@@ -53,6 +53,8 @@ class TextBlock(NamedTuple):
     path: str
     hidden: bool = False
     """Whether a script or a click shows it: inside a hidden element."""
+    is_pictured: bool = False
+    """Whether a linked picture stands before it, since the last block, in another element."""
 
 
 class Span(NamedTuple):
@@ -98,6 +100,8 @@ def outline(root: etree._Element) -> Outline:
     parts: list[str] = []
     link_length = 0
     link_depth = 0
+    # The element of the last linked picture, None for none since the last block.
+    pictured: int | None = None
     title: str | None = None
     # The innermost block-level element that is open, and those around it; then every element that is open.
     path, heading, span = "", False, -1
@@ -105,10 +109,12 @@ def outline(root: etree._Element) -> Outline:
     kinds: list[_Kind] = []
 
     def flush() -> None:
-        nonlocal link_length
+        nonlocal link_length, pictured
         if text := " ".join("".join(parts).split()):
             zone: Zone = "heading" if heading else "body"
-            blocks.append(TextBlock(text, min(link_length, len(text)), zone, path, hidden > 0))
+            is_pictured = pictured not in (None, span)
+            blocks.append(TextBlock(text, min(link_length, len(text)), zone, path, hidden > 0, is_pictured))
+            pictured = None
         parts.clear()
         link_length = 0
 
@@ -145,6 +151,8 @@ def outline(root: etree._Element) -> Outline:
                     parts.append(" ")
                 if tag == "a":
                     link_depth += 1
+                elif tag == "img" and link_depth:
+                    pictured = span
             else:
                 if parts:
                     flush()

@@ -20,7 +20,7 @@ from scrapy_simhash.page.compiled import definition as told
 from scrapy_simhash.page.language import stopwords
 from scrapy_simhash.page.language.detect import CHARACTERS
 from scrapy_simhash.page.text import extract, main_text, parse, tags
-from scrapy_simhash.page.text.columns import CURRENCIES, has_price
+from scrapy_simhash.page.text.columns import CURRENCIES, DATE, has_price
 
 needs_the_kernel = pytest.mark.skipif(kernel.native is None, reason=f"pure Python runs: {kernel.REASON}")
 
@@ -190,6 +190,18 @@ def test_a_price_is_found_wherever_its_currency_stands(reader: CompiledReader) -
     texts = ["".join(dice.choices(parts, k=dice.randint(2, 6))) for _ in range(1_000)]
     assert differing(reader, [f"<h1>x</h1><p>{text}</p>" for text in texts]) == []
     assert 100 < sum(map(has_price, texts)) < 900
+
+
+def test_a_date_is_found_wherever_it_stands(reader: CompiledReader) -> None:
+    dice = random.Random(21)
+    parts = ["19", "20", "7", "35", ":", " ", "x", "\u0661", "\u5e74"]
+    texts = ["".join(dice.choices(parts, k=dice.randint(1, 6))) for _ in range(1_000)]
+    article = (
+        "<p>The keeper said that it was not the lamp but the wind, and all of us were glad to hear it." * 5
+    )
+    entry = "<div>x {}<p>And so was I, since it was my lamp.</div>"
+    assert differing(reader, [f"<body>{article}{entry.format(text) * 2}" for text in texts]) == []
+    assert 100 < sum(DATE.search(text) is not None for text in texts) < 900
 
 
 @pytest.mark.parametrize(

@@ -341,3 +341,19 @@ def test_any_subtree_yields_its_own_characters_only(root: etree._Element, data: 
     elements = [element for element in root.iter() if isinstance(element.tag, str)]
     chosen = data.draw(st.sampled_from(elements))
     assert seen(outline(chosen)) == naive_text(chosen)
+
+
+@pytest.mark.parametrize(
+    ("html", "pictured"),
+    [
+        ("<div><a href=/><img src=x></a><p>a</p><p>b</p></div>", ["a"]),
+        ("<div><a href=/><img src=x></a></div><div>a</div>", ["a"]),
+        ("<figure><a href=/><picture><img src=x></picture></a><figcaption>a</figcaption></figure>", ["a"]),
+        ("<a href=/><div><img src=x></div><p>a</p></a>", ["a"]),
+        # inside of a line, and without a link
+        ("<p><a href=/><img src=x></a> a</p><p>b</p>", []),
+        ("<div><img src=x><p>a</p></div>", []),
+    ],
+)
+def test_what_stands_behind_a_linked_picture_is_its_caption(html: str, pictured: list[str]) -> None:
+    assert [block.text for block in outline(parse(html)).blocks if block.is_pictured] == pictured
