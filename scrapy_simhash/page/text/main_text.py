@@ -74,6 +74,8 @@ MARKED_SHARE = 0.6
 HEADED_SHARE = 0.3
 #: The share of the prose left that a marked main text must hold to be believed.
 MAIN_SHARE = 0.4
+#: Of several marked texts that hold it, the first with this share of the longest: other stories follow an article.
+FIRST_SHARE = 0.5
 #: The share of the prose that the element which stands in for a marked main text must hold.
 DOMINANT_SHARE = 0.85
 #: The share of the prose that must stand directly in one element for it to be the body of an article, on a page where
@@ -383,10 +385,11 @@ def _keep_marked_main(page: Columns) -> bool:
         return False
     for i in range(page.blocks):
         page.marks[i] = 0
-    # The first of the largest, if that is enough by itself, else all of them.
+    # The first of those about as large as the largest, if that is enough by itself, else all of them.
+    least_first: float = min(most, max(least, FIRST_SHARE * most))
     for span in page.spans[: page.span_count]:
         held = page.sums[span.stop] - page.sums[span.start]
-        if span.region != MAIN_REGION or held == 0 or (most >= least and held < most):
+        if span.region != MAIN_REGION or held == 0 or (most >= least and held < least_first):
             continue
         for i in range(span.start, span.stop):
             page.marks[i] = 1

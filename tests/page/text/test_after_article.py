@@ -259,6 +259,13 @@ def test_what_a_text_may_look_like_too_is_kept(name: str) -> None:
     assert (STORIES[0][1] if name.startswith("as much") else REPLIES["en"][0][2]) in kept
 
 
+def test_of_two_marked_texts_the_first_is_the_article() -> None:
+    # The second is longer, and the stream of other stories.
+    stream = f"<article>{stories('<div><b>{0}</b><p>{1}</p></div>') * 2}</article>"
+    found = read(page(f"<article>{H1}{paragraphs()}</article>{stream}")).text
+    assert found.removeprefix("The ferry\n") == "\n".join(ARTICLE["en"])
+
+
 GOES_ON = (
     "And so it was that the ferry came over the river once more, on the back of a lorry and by the bridge."
 )
