@@ -92,7 +92,7 @@ cdef extern from "page.h" nogil:
         uint32_t title, title_n
         heading subject
         int structured
-        bint may_name_canonical, says_little
+        bint may_name_canonical, says_little, may_ask
         int64_t main_tokens, dialog_tokens
         int language, chosen_language
         columns columns

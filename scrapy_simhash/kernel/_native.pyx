@@ -567,7 +567,7 @@ cdef class Reader:
             if p.structured:
                 made = self.rules._with_facts(made, root, url, p.structured)
             if p.main_tokens < self.rules.c.few_tokens:
-                made = self.rules._marked(made, root, p.main_tokens, p.dialog_tokens)
+                made = self.rules._marked(made, root, p.main_tokens, p.dialog_tokens, p.may_ask)
             return made
         finally:
             self._give_back(p)

@@ -94,3 +94,17 @@ def test_a_page_says_something_from_sixty_words_on() -> None:
     for tokens in (FEW_TOKENS - 1, FEW_TOKENS):
         html = f"<body><p>{'word ' * tokens}</p>{form}"
         assert PageFingerprinter().read(html).is_interstitial is (tokens < FEW_TOKENS)
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "<fieldset><legend>You</legend><input type=password></fieldset>",
+        "<label>Word <input type=password></label>",
+        "<p>Word: <input name=p type=PASSWORD>",
+        "<fieldset><div class='g-recaptcha x'></div></fieldset>",
+        "<div id=g-recaptcha></div>",
+    ],
+)
+def test_what_the_walk_does_not_enter_is_looked_at_too(field: str) -> None:
+    assert PageFingerprinter().read(f"<main>{SIGN_IN}<form>{field}</form></main>").is_interstitial

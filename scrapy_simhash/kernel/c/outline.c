@@ -21,15 +21,18 @@ typedef struct {
     } known[REMEMBERED];
 } walk;
 
-static uint64_t tag_at(walk *w, const xmlChar *name)
+static uint64_t look_up(walk *w, const xmlChar *name, size_t place)
+{
+    uint64_t tag = lexicon_find(&w->p->rules->tags, (const char *)name, strlen((const char *)name));
+    w->known[place].name = name;
+    w->known[place].tag = tag != 0 ? tag : TAG_KNOWN;
+    return w->known[place].tag;
+}
+
+static inline uint64_t tag_at(walk *w, const xmlChar *name)
 {
     size_t place = ((uintptr_t)name ^ (uintptr_t)name >> 7) % REMEMBERED;
-    if (w->known[place].name != name) {
-        w->known[place].name = name;
-        uint64_t tag = lexicon_find(&w->p->rules->tags, (const char *)name, strlen((const char *)name));
-        w->known[place].tag = tag != 0 ? tag : TAG_KNOWN;
-    }
-    return w->known[place].tag;
+    return w->known[place].name == name ? w->known[place].tag : look_up(w, name, place);
 }
 
 static void begin_block(walk *w)
@@ -54,8 +57,7 @@ static void flush(walk *w)
         PUSH(&p->way_out, p->blocks, b);
         w->is_pictured = false;
     }
-    if (w->has_parts)
-        begin_block(w);
+    begin_block(w);
 }
 
 /* The text of the title stands behind that of all blocks. */
@@ -137,10 +139,12 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
         if (!(p->structured & STRUCTURED_SCRIPTS) && may_say_thing(p, element))
             p->structured |= STRUCTURED_SCRIPTS;
         p->may_name_canonical = p->may_name_canonical || may_name_canonical(element);
+        p->may_ask = p->may_ask || may_ask(element);
         return false;
     }
     if (!(tag & TAG_INLINE) && w->listing == NULL) {
-        flush(w);
+        if (w->has_parts)
+            flush(w);
         open_block_element(w, element, tag, claim);
         if (tag & TAG_PREFORMATTED)
             w->listing = element;
@@ -151,7 +155,7 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
     if (w->listing == NULL ? abuts || tag & TAG_BREAK : !(tag & TAG_INLINE) || tag & TAG_BREAK)
         w->text.space = w->has_parts = true;
     w->link_depth += (tag & TAG_LINK) != 0;
-    if (w->link_depth > 0 && strcmp((const char *)element->name, "img") == 0) {
+    if (w->link_depth > 0 && element->name[0] == 'i' && strcmp((const char *)element->name, "img") == 0) {
         w->is_pictured = true;
         w->pictured = p->open.at[p->open.n - 1].span;
     }
@@ -167,7 +171,8 @@ static void close_element(walk *w, const xmlNode *element)
     if (!(tag & TAG_INLINE) && w->listing != NULL) {
         w->text.space = w->has_parts = true;
     } else if (!(tag & TAG_INLINE)) {
-        flush(w);
+        if (w->has_parts)
+            flush(w);
         p->spans.at[p->open.at[p->open.n - 1].span].stop = (int32_t)p->blocks.n;
         p->open.n--;
     } else {
@@ -257,7 +262,8 @@ void outline(page *p, const void *tree)
         }
         node = node->next;
     }
-    flush(&w);
+    if (w.has_parts)
+        flush(&w);
     take_title(p, w.title);
     drop_empty_spans(p);
 }

@@ -70,7 +70,7 @@ static void release(page *p, size_t most_bytes)
     p->title_is_ascii = true;
     p->makes_offer = false;
     p->structured = 0;
-    p->may_name_canonical = false;
+    p->may_name_canonical = p->may_ask = false;
     p->subject = (heading){0};
 }
 

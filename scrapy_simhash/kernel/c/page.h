@@ -47,9 +47,10 @@ enum {
     TAG_SHOWN_BY_ATTRIBUTE = 1 << 17,
 };
 /* What is known about a word of a class attribute. */
-enum { NAME_CHROME = 1, NAME_HEADER = 2, NAME_NEUTRAL = 4, NAME_HIDDEN = 8, NAME_PART = 16, NAME_NEGATING = 32, NAME_TOOL = 64, NAME_CONTENT = 128 };
+enum { NAME_CHROME = 1, NAME_HEADER = 2, NAME_NEUTRAL = 4, NAME_HIDDEN = 8, NAME_PART = 16, NAME_NEGATING = 32, NAME_TOOL = 64, NAME_CONTENT = 128,
+       NAME_TEST = 256 };
 /* Above those bits the place of a word that names chrome. In a claim it stands above the region. */
-enum { WORD_SHIFT = 8, TAG_WORD_SHIFT = 18, CLAIM_REGION = 7, CLAIM_WORD = 3 };
+enum { WORD_SHIFT = 9, TAG_WORD_SHIFT = 18, CLAIM_REGION = 7, CLAIM_WORD = 3 };
 
 /* What is counted in a sample of tokens: see page/language/detect.py. */
 typedef struct {
@@ -175,7 +176,7 @@ typedef struct {
 } declaration;
 
 /* What a class attribute claimed when it was last seen, on this page or an earlier one. */
-enum { NAMES_REMEMBERED = 512, LONGEST_REMEMBERED = 117 };
+enum { NAMES_REMEMBERED = 1024, LONGEST_REMEMBERED = 117 };
 typedef struct {
     uint64_t hash;
     uint16_t claim;
@@ -197,7 +198,7 @@ typedef struct {
     uint32_t title, title_n; /* bytes of text */
     bool title_is_ascii;
     int structured; /* where there may be structured data, as page/structured.py numbers it */
-    bool may_name_canonical, says_little;
+    bool may_name_canonical, says_little, may_ask; /* may_ask: for a password, or to be human */
     int64_t main_tokens, dialog_tokens;
 
     VEC(char) bytes; /* what tokens are made of */
@@ -302,6 +303,8 @@ void page_release(page *p); /* after every page: what a usual page needs is kept
 /* The arrows. They escape() from p->way_out. */
 void outline(page *p, const void *root);
 int claim_of(page *p, const void *element, uint64_t tag);
+/* Whether an element that is not walked may be one that page/interstitial.py looks for. */
+bool may_ask(const void *element);
 /* Whether a script may name what a page is about: see page/structured.py. */
 bool may_say_thing(const page *p, const void *script);
 void take_plain_text(page *p, const char *text, size_t n);

@@ -3,8 +3,8 @@
 #include "tree.h"
 
 enum { LONGEST_NAME = 30, ID_WORDS = 2 };
-/* Above the bits of a claim: the name is one of main text. */
-enum { CLAIMS_CONTENT = 1 << 15 };
+/* Above the bits of a claim: the name is one of main text; it may be that of a test for humans. */
+enum { CLAIMS_CONTENT = 1 << 15, CLAIMS_TEST = 1 << 14 };
 
 /* Returns what is known about a word in lower case; a longer one than any known is unknown. */
 static uint64_t find_name(const page *p, const char *word, size_t n)
@@ -42,7 +42,7 @@ static bool is_of_tool(const page *p, const char *name)
 
 /* A name, as white space parts them, split at what is no letter and where sidebarRight has its hump. Its twin,
  * _claim_of_name() in tags.py, says which word counts. */
-static int claim_of_name(const page *p, const char *name, size_t n)
+static int claim_of_name(const page *p, const char *name, size_t n, bool has_digit)
 {
     uint64_t any = 0, all = ~(uint64_t)0, last = 0, word = 0, before = 0, found = 0;
     size_t part = 0;               /* where the block or element begins */
@@ -60,7 +60,7 @@ static int claim_of_name(const page *p, const char *name, size_t n)
                 modifies = true;
             if (!is_ascii_digit(name[i]))
                 hashed = false;
-            else if (i == part || !(is_ascii_letter(name[i - 1]) || is_ascii_digit(name[i - 1])))
+            else if (has_digit && (i == part || !(is_ascii_letter(name[i - 1]) || is_ascii_digit(name[i - 1]))))
                 hashed = is_hash(name, i, n);
             if (hashed && !modifies)
                 word = before = 0;
@@ -76,7 +76,7 @@ static int claim_of_name(const page *p, const char *name, size_t n)
             return box_claim(p);
         any |= last = known;
         all &= known & (NAME_HEADER | NAME_NEUTRAL) ? ~(uint64_t)0 : 0;
-        if (start == part || !(is_ascii_letter(name[start - 1]) || is_ascii_digit(name[start - 1])))
+        if (has_digit && (start == part || !(is_ascii_letter(name[start - 1]) || is_ascii_digit(name[start - 1]))))
             hashed = is_hash(name, start, n);
         if (modifies)
             continue;
@@ -96,25 +96,77 @@ static int claim_of_name(const page *p, const char *name, size_t n)
     return any & NAME_HEADER && all ? REGION_HEADER : REGION_PLAIN;
 }
 
+static size_t skip_space(const char *text, size_t i)
+{
+    while (text[i] == ' ' || (text[i] >= '\t' && text[i] <= '\r'))
+        i++;
+    return i;
+}
+
+/* Tells whether `text` begins with a word in any case; both end with NUL. Returns its length or 0. */
+static size_t begins_with(const char *text, const char *word)
+{
+    size_t i = 0;
+    for (; word[i] != '\0'; i++)
+        if (ascii_lower(text[i]) != word[i])
+            return 0;
+    return i;
+}
+
+bool may_ask(const void *element)
+{
+    const xmlNode *node = element;
+    const char *name = (const char *)node->name, *value;
+    switch (name[0]) {
+    case 'f': /* what is inside of a fieldset or a label is not walked */
+        return strcmp(name, "fieldset") == 0;
+    case 'l':
+        return strcmp(name, "label") == 0;
+    case 'i':
+        if (strcmp(name, "input") != 0)
+            break;
+        value = attribute_text(find_attribute(node, "type", NULL));
+        return value == NULL || (begins_with(value, "password") && value[8] == '\0');
+    case 's':
+        break;
+    default:
+        return false;
+    }
+    if (node->properties == NULL || (strcmp(name, "script") != 0 && strcmp(name, "iframe") != 0))
+        return false;
+    const xmlAttr *source = find_attribute(node, "src", NULL);
+    value = source == NULL ? "" : attribute_text(source);
+    return value == NULL || strstr(value, "captcha") != NULL || strstr(value, "chl") != NULL ||
+           strstr(value, "awswaf") != NULL;
+}
+
 /* What a class attribute, or a short id, claims: the strongest of its names, and any that hides. */
 static int judge_names(page *p, const char *names, size_t n)
 {
     int claim = REGION_PLAIN;
-    bool hidden = false, content = false;
+    bool hidden = false, content = false, tests = false;
     for (size_t i = 0; i < n;) {
         unsigned length = 1;
         size_t start = i;
-        while (i < n) {
+        bool has_digit = false;
+        for (; i < n; i += length) {
+            const unsigned char byte = (unsigned char)names[i];
+            if (byte > ' ' && byte < 0x7f) {
+                has_digit |= is_ascii_digit(names[i]);
+                length = 1;
+                continue;
+            }
             uint32_t character = utf8_decode(names + i, names + n, &length);
             if (length == 0)
                 escape(&p->way_out, NOT_COVERED);
             if (is_space(character))
                 break;
-            i += length;
         }
         if (i > start) {
-            hidden = hidden || find_name(p, names + start, i - start) & NAME_HIDDEN;
-            int named = claim_of_name(p, names + start, i - start);
+            uint64_t whole = find_name(p, names + start, i - start);
+            hidden = hidden || whole & NAME_HIDDEN;
+            tests = tests || whole & NAME_TEST;
+            int named = claim_of_name(p, names + start, i - start, has_digit);
             content = content || named & CLAIMS_CONTENT;
             named &= ~CLAIMS_CONTENT;
             claim = (named & CLAIM_REGION) > (claim & CLAIM_REGION) ? named : claim;
@@ -123,7 +175,9 @@ static int judge_names(page *p, const char *names, size_t n)
     }
     if (hidden)
         return REGION_HIDDEN;
-    return content && (claim & CLAIM_REGION) == REGION_LIKELY_CHROME ? REGION_PLAIN : claim;
+    if (content && (claim & CLAIM_REGION) == REGION_LIKELY_CHROME)
+        claim = REGION_PLAIN;
+    return tests ? claim | CLAIMS_TEST : claim;
 }
 
 /* Templates repeat their class names from element to element and from page to page. */
@@ -135,7 +189,9 @@ static int claim_of_names(page *p, const char *names, size_t n)
     name_memo *memo = &p->names[hash % NAMES_REMEMBERED];
     if (memo->hash != hash || memo->n != n || memcmp(memo->names, names, n) != 0) {
         int claim = judge_names(p, names, n);
-        *memo = (name_memo){.hash = hash, .n = (uint8_t)n, .claim = (uint16_t)claim};
+        memo->hash = hash;
+        memo->n = (uint8_t)n;
+        memo->claim = (uint16_t)claim;
         memcpy(memo->names, names, n);
     }
     return memo->claim;
@@ -155,23 +211,6 @@ static bool is_short_id(const char *id, size_t n)
     return words <= ID_WORDS;
 }
 
-static size_t skip_space(const char *text, size_t i)
-{
-    while (text[i] == ' ' || (text[i] >= '\t' && text[i] <= '\r'))
-        i++;
-    return i;
-}
-
-/* Tells whether `text` begins with a word in any case; both end with NUL. Returns its length or 0. */
-static size_t begins_with(const char *text, const char *word)
-{
-    size_t i = 0;
-    for (; word[i] != '\0'; i++)
-        if (ascii_lower(text[i]) != word[i])
-            return 0;
-    return i;
-}
-
 enum { HIDES = 1, IS_FIXED = 2 };
 
 /* What a style says, as bits. */
@@ -179,15 +218,16 @@ static int read_style(const char *style)
 {
     static const char *const RULES[3][2] = {{"display", "none"}, {"visibility", "hidden"}, {"position", "fixed"}};
     int said = 0;
-    for (; *style != '\0'; style++)
-        for (int rule = 0; rule < 3; rule++) {
-            size_t i = begins_with(style, RULES[rule][0]);
-            if (i == 0)
-                continue;
-            i = skip_space(style, i);
-            if (style[i] == ':' && begins_with(style + skip_space(style, i + 1), RULES[rule][1]))
-                said |= rule < 2 ? HIDES : IS_FIXED;
-        }
+    for (; *style != '\0'; style++) {
+        const char first = ascii_lower(*style);
+        const int rule = first == 'd' ? 0 : first == 'v' ? 1 : first == 'p' ? 2 : -1;
+        size_t i = rule < 0 ? 0 : begins_with(style, RULES[rule][0]);
+        if (i == 0)
+            continue;
+        i = skip_space(style, i);
+        if (style[i] == ':' && begins_with(style + skip_space(style, i + 1), RULES[rule][1]))
+            said |= rule < 2 ? HIDES : IS_FIXED;
+    }
     return said;
 }
 
@@ -320,6 +360,8 @@ int claim_of(page *p, const void *element, uint64_t tag)
             /* The id of a section is its address, made of its heading. */
             if (which == CLASS || (!(tag & TAG_SECTION) && (is_short_id(value, n) || is_of_tool(p, value)))) {
                 int named = claim_of_names(p, value, n);
+                p->may_ask = p->may_ask || named & CLAIMS_TEST;
+                named &= ~CLAIMS_TEST;
                 names = (named & CLAIM_REGION) > (names & CLAIM_REGION) ? named : names;
             }
             break;

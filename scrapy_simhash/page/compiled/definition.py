@@ -55,9 +55,9 @@ ZONES: tuple[Zone, ...] = ("heading", "body", "offer")
     _ENTRY,
     _SHOWN_BY_ATTRIBUTE,
 ) = (1 << bit for bit in range(3, 18))
-_CHROME, _HEADER, _NEUTRAL, _HIDING, _PART, _NEGATING, _TOOL, _CONTENT = (1 << bit for bit in range(8))
+_CHROME, _HEADER, _NEUTRAL, _HIDING, _PART, _NEGATING, _TOOL, _CONTENT, _TEST = (1 << bit for bit in range(9))
 # Above them the place of a word that names chrome.
-_WORD_SHIFT, _TAG_WORD_SHIFT = 8, 18
+_WORD_SHIFT, _TAG_WORD_SHIFT = 9, 18
 
 
 def definition() -> SimpleNamespace:
@@ -117,6 +117,7 @@ def definition() -> SimpleNamespace:
                 _NEGATING: tags.NEGATING_WORDS,
                 _TOOL: tags.CONSENT_TOOLS,
                 _CONTENT: tags.CONTENT_WORDS,
+                _TEST: interstitial.TESTS,
                 **{
                     place << _WORD_SHIFT: [word]
                     for word, place in tags.WORD_PLACES.items()

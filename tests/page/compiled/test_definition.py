@@ -71,6 +71,7 @@ def test_bits_of_names_are_those_of_the_header(page_h: str) -> None:
         "NAME_NEGATING": told._NEGATING,
         "NAME_TOOL": told._TOOL,
         "NAME_CONTENT": told._CONTENT,
+        "NAME_TEST": told._TEST,
     }
 
 
