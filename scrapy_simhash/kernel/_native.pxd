@@ -31,8 +31,9 @@ cdef extern from "page.h" nogil:
         int languages
         int scripts[7]
         double linked
-        uint64_t worded_reasons, unnamed_reasons
-        uint8_t edge, hidden, dialog, consent
+        uint64_t worded_reasons, unnamed_reasons, unread_reasons
+        uint32_t prose_tokens
+        uint8_t chrome, edge, hidden, dialog, consent
         int64_t sample, least_tokens, least_beside, few_tokens, max_path_depth, most_marks
         int64_t cut, least_piece, short_piece, doubtful_share
         uint32_t sentence_marks[32]
@@ -53,6 +54,7 @@ cdef extern from "page.h" nogil:
     ctypedef struct block:
         uint32_t text, n, length, link_length, path, run, tokens
         uint8_t zone, reason
+        bint in_article
     ctypedef struct span:
         int32_t start, stop
         uint8_t region, word
@@ -71,6 +73,7 @@ cdef extern from "page.h" nogil:
         int32_t *is_link
         int32_t *is_prose
         int32_t *is_offer
+        int32_t *is_inside
         int32_t *reasons
         int32_t *marks
         int32_t *places
@@ -202,6 +205,7 @@ cdef class Columns:
     cdef int32_t *is_link
     cdef int32_t *is_prose
     cdef int32_t *is_offer
+    cdef int32_t *is_inside
     cdef int32_t *reasons
     cdef int32_t *sums
     cdef int32_t *marks

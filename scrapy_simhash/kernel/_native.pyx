@@ -139,7 +139,8 @@ cdef class Rules:
                     c.weights[zone][is_word][count] = self._weight(zone, is_word, count)
         c.linked, c.edge, c.hidden = definition.linked, definition.edge, definition.hidden
         c.unnamed_reasons, c.consent = definition.unnamed_reasons, definition.consent
-        c.dialog, c.few_tokens = definition.dialog, definition.few_tokens
+        c.dialog, c.few_tokens, c.chrome = definition.dialog, definition.few_tokens, definition.chrome
+        c.unread_reasons, c.prose_tokens = definition.unread_reasons, definition.prose_tokens
         c.worded_reasons = definition.worded_reasons
         c.sample, c.least_tokens, c.least_beside = definition.sample, definition.least_tokens, definition.least_beside
         c.cut, c.least_piece, c.short_piece = definition.cut, definition.least_piece, definition.short_piece
@@ -277,7 +278,7 @@ cdef Columns columns_of(page *p, Rules rules):
     made.is_heading, made.is_h1, made.is_paragraph, made.is_cell = c.is_heading, c.is_h1, c.is_paragraph, c.is_cell
     made.is_pictured = c.is_pictured
     made.ranks, made.containers = c.ranks, c.containers
-    made.is_link, made.is_prose, made.is_offer = c.is_link, c.is_prose, c.is_offer
+    made.is_link, made.is_prose, made.is_offer, made.is_inside = c.is_link, c.is_prose, c.is_offer, c.is_inside
     made.reasons, made.sums, made.marks, made.places = c.reasons, c.sums, c.marks, c.places
     made.held, made.stops = p.columns.held, p.columns.stops
     return made
@@ -758,7 +759,7 @@ cdef tuple document_of(page *p, str declared, paragraph, tuple zones, tuple reas
             offers.append(" ".join(words))
         paragraphs.append(tuple.__new__(paragraph, (
             string_of(page_text(p) + b.text, b.n), words, zones[b.zone], paths[b.path],
-            b.link_length / <double>b.length, reasons[b.reason],
+            b.link_length / <double>b.length, reasons[b.reason], b.in_article,
         )))
     title = string_of(page_text(p) + p.title, p.title_n)
     subject = tuple([tokens[run[k]] for k in range(p.subject.run, p.subject.run + p.subject.n)])

@@ -51,12 +51,12 @@ void make_columns(page *p)
     RESERVE(&p->way_out, p->numbers, COLUMNS * n + 1);
     columns *c = &p->columns;
     int32_t **const all[] = {&c->lengths, &c->link_lengths, &c->tokens, &c->stopwords, &c->is_heading, &c->is_h1,
-                             &c->is_paragraph, &c->is_cell, &c->is_pictured, &c->ranks, &c->containers, &c->is_link, &c->is_prose, &c->is_offer,
+                             &c->is_paragraph, &c->is_cell, &c->is_pictured, &c->ranks, &c->containers, &c->is_link, &c->is_prose, &c->is_offer, &c->is_inside,
                              &c->reasons, &c->marks, &c->places, &c->sums};
     _Static_assert(sizeof all / sizeof *all == COLUMNS, "every column has its place");
     for (size_t i = 0; i < COLUMNS; i++)
         *all[i] = p->numbers.at + i * n;
-    memset(c->is_link, 0, 4 * n * sizeof *c->is_link); /* these and the three behind them are filled in by the filters */
+    memset(c->is_link, 0, 5 * n * sizeof *c->is_link); /* these and the four behind them are filled in by the filters */
     for (size_t i = 0; i < n; i++) {
         const block *b = &p->blocks.at[i];
         const path_node *last = &p->paths.at[b->path];
@@ -82,6 +82,7 @@ void take_columns(page *p)
     for (size_t i = 0; i < p->blocks.n; i++) {
         block *b = &p->blocks.at[i];
         b->reason = (uint8_t)c->reasons[i];
+        b->in_article = c->is_inside[i] != 0;
         if (b->is_hidden && is_main(b)) {
             b->run = (uint32_t)p->run.n;
             b->tokens = words_of(p, p->text.at + b->text, b->n, b->is_ascii);
@@ -229,17 +230,28 @@ static size_t separator_at(const char *at, const char *end)
     return character == ':' && at + 1 < end && at[1] == ' ' ? 2 : 0;
 }
 
-/* Leaves out digits and single letters in front, as long as something is left. */
-static heading unnumbered(const page *p, heading h)
+/* Returns how many tokens the number of a chapter in front of a text is: two for "4.2. " and "D.5 ", 0 for none. */
+static uint32_t numbering(const char *at, const char *end)
 {
-    while (h.n > 1) {
-        const token_facts *first = &p->facts.at[p->run.at[h.run]];
-        if (!first->is_decimal && !(first->length == 1 && first->is_ascii))
-            break;
-        h.run++;
-        h.n--;
+    bool is_letter = at < end && is_ascii_letter(*at);
+    uint32_t parts = is_letter || (at < end && is_ascii_digit(*at)) ? 1 : 0;
+    for (at += is_letter; !is_letter && at < end && is_ascii_digit(*at); at++)
+        continue;
+    while (parts > 0 && at + 1 < end && *at == '.' && is_ascii_digit(at[1])) {
+        for (at++; at < end && is_ascii_digit(*at); at++)
+            continue;
+        parts++;
     }
-    return h;
+    bool is_closed = at < end && (*at == '.' || *at == ')');
+    at += is_closed;
+    return parts > 1 && (is_closed || is_letter) && at < end && *at == ' ' ? parts : 0;
+}
+
+/* Leaves out the number of a chapter in front, as long as something is left. */
+static heading unnumbered(heading h, const char *at, const char *end)
+{
+    uint32_t parts = numbering(at, end);
+    return parts < h.n ? (heading){.run = h.run + parts, .n = h.n - parts, .block = h.block} : h;
 }
 
 static heading tokens_of_title(page *p, const char *at, const char *end)
@@ -247,7 +259,7 @@ static heading tokens_of_title(page *p, const char *at, const char *end)
     heading h = {.run = (uint32_t)p->run.n, .block = NONE};
     /* The text may move: it stands in an array that words_of() does not grow. */
     h.n = words_of(p, at, (size_t)(end - at), p->title_is_ascii);
-    return unnumbered(p, h);
+    return unnumbered(h, at, end);
 }
 
 static bool is_same(const page *p, heading a, heading b)
@@ -280,7 +292,8 @@ static void find_headings(page *p, bool all)
         const block *b = &p->blocks.at[i];
         if (b->tokens > 0 && level_of(p, b) > 0 && (all || !(p->rules->unnamed_reasons >> b->reason & 1)))
             PUSH(&p->way_out, p->headings,
-                 unnumbered(p, (heading){.run = b->run, .n = b->tokens, .block = (uint32_t)i}));
+                 unnumbered((heading){.run = b->run, .n = b->tokens, .block = (uint32_t)i}, p->text.at + b->text,
+                            p->text.at + b->text + b->n));
     }
     size_t places = 16;
     while (places < 2 * p->headings.n)
@@ -458,13 +471,58 @@ static bool has_time(const char *text, size_t n)
     return false;
 }
 
-/* Tells whether a block behind the main text, which begins and ends with these two, may be its last one. */
+static bool is_steady(const page *p, const block *b)
+{
+    return (double)b->link_length / (double)b->length < p->rules->linked && !has_time(p->text.at + b->text, b->n);
+}
+
+static bool is_named(const path_node *node, const char *name)
+{
+    return node->depth > 0 && node->n == strlen(name) && memcmp(node->name, name, node->n) == 0;
+}
+
+/* Tells whether a block stands in an element of that name. */
+static bool is_inside(const page *p, const block *b, const char *name)
+{
+    const path_node *node = &p->paths.at[b->path];
+    for (; node->depth > 0; node = &p->paths.at[node->parent])
+        if (is_named(node, name))
+            return true;
+    return false;
+}
+
+static bool is_unread(const page *p, const block *b) { return p->rules->unread_reasons >> b->reason & 1; }
+
+/* A cell, a term or a caption. */
+static bool states(const page *p, const block *b)
+{
+    const path_node *last = &p->paths.at[b->path];
+    return (is_entry(p, b) && !is_named(last, "li")) || is_named(last, "figcaption");
+}
+
+/* Tells whether a block before the end of the main text, and outside of it, is one of the article's lines. */
+static bool may_state(const page *p, const block *b, bool is_below_title)
+{
+    if (!b->in_article || is_unread(p, b))
+        return false;
+    if (b->reason == p->rules->chrome && !states(p, b) &&
+        (!is_below_title || b->link_length > 0 || is_inside(p, b, "noscript")))
+        return false;
+    return is_steady(p, b);
+}
+
+/* Tells whether a block behind the main text, which begins and ends with these two, belongs to it, or states something
+ * of the article. */
 static bool may_be_last(const page *p, const block *b, const block *first, const block *last)
 {
-    if (b->zone == ZONE_HEADING || (double)b->link_length / (double)b->length >= p->rules->linked ||
-        has_time(p->text.at + b->text, b->n))
+    if (b->zone == ZONE_HEADING || is_unread(p, b))
         return false;
-    return is_entry(p, b) || are_beside(p, b, first) || are_beside(p, b, last);
+    bool counts = b->in_article && (states(p, b) || is_inside(p, b, "details"));
+    bool at_edge = b->reason == p->rules->edge;
+    if (b->reason != p->rules->chrome)
+        counts = counts || (is_entry(p, b) && (b->in_article || at_edge)) ||
+                 (at_edge && (are_beside(p, b, first) || are_beside(p, b, last)));
+    return counts && is_steady(p, b);
 }
 
 static void append(page *p, uint32_t text, uint32_t n, char end)
@@ -482,13 +540,24 @@ uint64_t hash_text(page *p)
         first++;
     while (!is_main(&p->blocks.at[last]))
         last--;
+    size_t title = 0, below = 0; /* what stands below the title and above the first sentences */
+    while (title < p->blocks.n && !(p->columns.is_h1[title] && p->blocks.at[title].reason != p->rules->hidden))
+        title++;
+    for (below = title; below < p->blocks.n; below++) {
+        const block *b = &p->blocks.at[below];
+        if (below > title && is_main(b) && b->zone != ZONE_HEADING && b->tokens >= p->rules->prose_tokens)
+            break;
+    }
+    if (below == p->blocks.n)
+        below = 0;
     p->joined.n = 0;
     append(p, p->title, p->title_n, '\n');
     for (size_t i = 0; i < p->blocks.n; i++) {
         const block *b = &p->blocks.at[i];
-        if (is_main(b) || b->reason == p->rules->hidden ||
-            (b->reason == p->rules->edge &&
-             (p->columns.is_h1[i] || (i > last && may_be_last(p, b, &p->blocks.at[first], &p->blocks.at[last])))))
+        if (is_main(b) || (b->reason == p->rules->hidden && b->in_article) ||
+            (b->reason == p->rules->edge && p->columns.is_h1[i]) ||
+            (i < last && may_state(p, b, title < i && i < below)) ||
+            (i > last && may_be_last(p, b, &p->blocks.at[first], &p->blocks.at[last])))
             append(p, b->text, b->n, ' ');
     }
     return xxh3(p->joined.at, p->joined.n - 1);

@@ -92,6 +92,7 @@ static inline size_t utf8_length(const char *text, size_t n)
 
 static inline bool is_ascii_lower(char byte) { return byte >= 'a' && byte <= 'z'; }
 static inline bool is_ascii_upper(char byte) { return byte >= 'A' && byte <= 'Z'; }
+static inline bool is_ascii_digit(char byte) { return byte >= '0' && byte <= '9'; }
 static inline bool is_ascii_letter(char byte) { return is_ascii_lower(byte) || is_ascii_upper(byte); }
 static inline char ascii_lower(char byte) { return is_ascii_upper(byte) ? (char)(byte + 32) : byte; }
 

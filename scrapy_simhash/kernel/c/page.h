@@ -72,7 +72,9 @@ typedef struct {
     double linked;
     uint64_t worded_reasons;  /* a bit for each reason, and for none, whose blocks are in words_number */
     uint64_t unnamed_reasons; /* a bit for each reason whose headings name no subject */
-    uint8_t edge, hidden, dialog; /* three of the reasons */
+    uint32_t prose_tokens;
+    uint8_t chrome, edge, hidden, dialog; /* four of the reasons */
+    uint64_t unread_reasons;  /* a bit for each reason whose blocks are no part of what a page states */
     uint8_t consent;          /* the place of a word that names chrome: of what may lie over the page */
     int64_t sample, least_tokens, least_beside, few_tokens, max_path_depth, most_marks;
     int64_t cut, least_piece, short_piece, doubtful_share;
@@ -103,6 +105,7 @@ typedef struct {
     uint32_t run, tokens;  /* its tokens: page.run[run ... run + tokens] */
     uint8_t zone, reason;
     bool is_ascii, is_hidden;
+    bool in_article;  /* as the filters tell */
     bool is_pictured; /* a linked picture stands before it, in another element */
 } block;
 
@@ -126,11 +129,11 @@ typedef struct {
 } span;
 
 /* The blocks as the filters know them: a number a block in each, one more in sums. See page/text/columns.py. */
-enum { COLUMNS = 18 };
+enum { COLUMNS = 19 };
 typedef struct {
     int32_t *lengths, *link_lengths, *tokens, *stopwords, *is_heading, *is_h1, *is_paragraph, *is_cell, *is_pictured, *ranks;
     int32_t *containers; /* the span around the element, -1 for none */
-    int32_t *is_link, *is_prose, *is_offer, *reasons; /* what the filters fill in */
+    int32_t *is_link, *is_prose, *is_offer, *is_inside, *reasons; /* what the filters fill in */
     int32_t *marks, *places, *sums;                   /* what they may use for a while */
     int32_t held[MOST_WORDS], stops[MOST_WORDS];      /* these by the place of a word that names chrome */
 } columns;

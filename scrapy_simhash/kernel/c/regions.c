@@ -17,8 +17,6 @@ static uint64_t find_name(const page *p, const char *word, size_t n)
     return lexicon_find(&p->rules->names, lower, n);
 }
 
-static bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
-
 /* Tells whether the run of letters and digits at `i` has a letter behind a digit, as the hash of a CSS module. */
 static bool is_hash(const char *name, size_t i, size_t n)
 {

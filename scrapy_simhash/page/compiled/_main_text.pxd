@@ -25,7 +25,7 @@ cdef object _keep_body(Columns page)
 cdef object _leave_out_furniture(Columns page)
 cdef object _take_back(Columns page)
 cdef object _take_back_hidden(Columns page)
-cdef object _leave_out_hidden(Columns page)
+cdef object _find_article(Columns page)
 
 cdef Py_ssize_t _kept_length(Columns page) except -1
 cdef Py_ssize_t _hidden_length(Columns page) except -1

@@ -16,7 +16,16 @@ from scrapy_simhash.page.features.shingles import selects_prose, shingle, with_s
 from scrapy_simhash.page.fingerprint.fold import number
 from scrapy_simhash.page.language import stopwords
 from scrapy_simhash.page.text.document import Document, Paragraph
-from scrapy_simhash.page.text.main_text import EDGE, HIDDEN, LINKED, REASONS
+from scrapy_simhash.page.text.main_text import (
+    CHROME,
+    DIALOG,
+    EDGE,
+    HIDDEN,
+    LINKED,
+    LINKS,
+    PROSE_TOKENS,
+    REASONS,
+)
 from scrapy_simhash.page.text.tags import ENTRIES
 
 #: The weight of a shingle that occurs once in the body. Large enough that rounding is below one per cent.
@@ -118,42 +127,89 @@ def _distinct(counts: dict[str, Counter[str]]) -> int:
     return len(set().union(*counts.values()))
 
 
-_EDGE, _HIDDEN = REASONS[EDGE], REASONS[HIDDEN]
+_CHROME, _LINKS, _EDGE, _DIALOG, _HIDDEN = (
+    REASONS[reason] for reason in (CHROME, LINKS, EDGE, DIALOG, HIDDEN)
+)
 # When a page was made; what people write for people has no seconds.
 _TIME = re.compile("[0-9]:[0-9][0-9]:[0-9][0-9]")
+#: Tags whose text states something, whatever the name of an element around it.
+STATING = ENTRIES - {"li"} | {"figcaption"}
+# Tags around a plea for JavaScript, and around what a click opens.
+_PLEA, _OPENED = "noscript", "details"
 
 
 def compared(document: Document) -> list[Paragraph]:
     """Return the paragraphs of *document* whose change is a change of the page, in their order.
 
-    The main text; what is hidden beside it, such as a tab; and of its edges every ``h1``, and what may well be its
-    last paragraph: behind it, no heading, not mostly links, without a time to the second, and either an entry of a
-    list or a table, or in the same element as the first or the last paragraph of the main text. O(characters).
+    The main text, and in the article (:attr:`~scrapy_simhash.page.text.Paragraph.in_article`):
 
-    What stands before the text (bylines, counters), between its paragraphs (advertisements) and outside of it rotates
-    more often than it changes. :doc:`/how-to/crawl-again` has figures.
+    - what is hidden, such as a tab;
+    - up to the end of the main text every line that is neither boilerplate nor mostly links: bylines, dates, prices;
+    - between the title and the first sentences also what is boilerplate by its name, without a link: a ``date``;
+    - everywhere cells, terms and captions; behind the text also entries of a list, and what a click opens.
+
+    Besides each ``h1`` at the edge of the main text, and what may well be its last paragraph: in the same element as
+    the first or the last one of it. Outside of the main text nothing counts that has a time to the second, and no
+    heading behind it. O(characters).
+
+    What else stands behind the text, or outside of the article, rotates more often than it changes:
+    ``benchmarks/unchanged.py`` has figures.
     """
     paragraphs = document.paragraphs
     main = [place for place, paragraph in enumerate(paragraphs) if paragraph.boilerplate is None]
     ends = {paragraphs[place].path.rpartition("/")[0] for place in (*main[:1], *main[-1:])}
     last = max(main, default=-1)
+    title = next(
+        (place for place, paragraph in enumerate(paragraphs) if _is_title(paragraph)), len(paragraphs)
+    )
+    first = next((place for place in main if place > title and _is_long(paragraphs[place])), -1)
     return [
         paragraph
         for place, paragraph in enumerate(paragraphs)
         if paragraph.boilerplate is None
-        or paragraph.boilerplate == _HIDDEN
-        or (
-            paragraph.boilerplate == _EDGE
-            and (paragraph.path.endswith("/h1") or (place > last and _may_be_last(paragraph, ends)))
-        )
+        or (paragraph.boilerplate == _HIDDEN and paragraph.in_article)
+        or (paragraph.boilerplate == _EDGE and paragraph.path.endswith("/h1"))
+        or (place < last and _may_state(paragraph, title < place < first))
+        or (place > last and _may_be_last(paragraph, ends))
     ]
 
 
-def _may_be_last(edge: Paragraph, ends: set[str]) -> bool:
-    if edge.zone == "heading" or edge.link_density >= LINKED or _TIME.search(edge.text):
+def _is_title(paragraph: Paragraph) -> bool:
+    return paragraph.path.endswith("/h1") and paragraph.boilerplate != _HIDDEN
+
+
+def _is_long(paragraph: Paragraph) -> bool:
+    return paragraph.zone != "heading" and len(paragraph.tokens) >= PROSE_TOKENS
+
+
+def _may_state(paragraph: Paragraph, is_below_title: bool) -> bool:
+    """Tell whether a paragraph before the end of the main text, and outside of it, is one of the article's lines."""
+    *around, tag = paragraph.path.split("/")
+    if paragraph.boilerplate in (_LINKS, _DIALOG, _HIDDEN):
         return False
-    around, _, tag = edge.path.rpartition("/")
-    return tag in ENTRIES or around in ends
+    if paragraph.boilerplate == _CHROME and tag not in STATING:
+        # A plea for JavaScript is there or not.
+        is_plea = tag == _PLEA or _PLEA in around
+        if not is_below_title or paragraph.link_density > 0 or is_plea:
+            return False
+    return paragraph.in_article and _is_steady(paragraph)
+
+
+def _may_be_last(paragraph: Paragraph, ends: set[str]) -> bool:
+    """Tell whether a paragraph behind the main text belongs to it, or states something of the article."""
+    if paragraph.zone == "heading" or paragraph.boilerplate in (_LINKS, _DIALOG, _HIDDEN):
+        return False
+    *around, tag = paragraph.path.split("/")
+    states = paragraph.in_article and (tag in STATING or tag == _OPENED or _OPENED in around)
+    if paragraph.boilerplate == _CHROME:
+        return states and _is_steady(paragraph)
+    is_entry = tag in ENTRIES and (paragraph.in_article or paragraph.boilerplate == _EDGE)
+    is_beside = paragraph.boilerplate == _EDGE and "/".join(around) in ends
+    return (states or is_entry or is_beside) and _is_steady(paragraph)
+
+
+def _is_steady(paragraph: Paragraph) -> bool:
+    return paragraph.link_density < LINKED and _TIME.search(paragraph.text) is None
 
 
 #: Tokens of main text below which a page says nothing, unless it has a fingerprint all the same.

@@ -112,6 +112,7 @@ class Columns:
         self.is_link = [False] * len(blocks)
         self.is_prose = [False] * len(blocks)
         self.is_offer = [False] * len(blocks)
+        self.is_inside = [False] * len(blocks)
         self.reasons = [HIDDEN if block.hidden else 0 for block in blocks]
         """Which filter left the block out, 0 for none. Hidden ones are out from the start."""
 

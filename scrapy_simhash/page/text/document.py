@@ -25,6 +25,8 @@ class Paragraph(NamedTuple):
     """Share of the characters that are inside links, 0-1."""
     boilerplate: str | None
     """None for main text, otherwise the reason it is none: see :mod:`scrapy_simhash.page.text.main_text`."""
+    in_article: bool = False
+    """Whether it stands in the smallest element that holds the main text and its title."""
 
 
 @dataclass(frozen=True)

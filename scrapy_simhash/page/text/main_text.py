@@ -16,7 +16,8 @@ The aim is a text that stays the same when the template around it changes. The f
    short text and a page that makes an offer, that is shows a price outside of sentences, keep it, in 5 too.
 7. If a handful of words is left, far fewer than the links that are ``links`` or ``outside``, these are taken back; if
    nothing is left, or a handful beside an article that is hidden, ``hidden`` is; at last ``chrome``.
-8. What is ``hidden`` stays so inside the element that holds main text and title, and is ``outside`` elsewhere.
+
+The smallest element that holds main text and title is the *article*: a change in it is a change of the page.
 
 ``docs/concepts/text.rst`` says why.
 """
@@ -126,7 +127,7 @@ def classify(page: Columns) -> None:
         _leave_out_entries(page)
         _leave_out_furniture(page)
     _take_back(page)
-    _leave_out_hidden(page)
+    _find_article(page)
 
 
 def _kept_length(page: Columns) -> int:
@@ -195,30 +196,24 @@ def _hidden_length(page: Columns) -> int:
     return length
 
 
-def _leave_out_hidden(page: Columns) -> None:
-    """Tell what is hidden inside the smallest element that holds the main text and its title from all else."""
-    hidden = 0
+def _find_article(page: Columns) -> None:
+    """Tell which blocks stand in the article: the smallest element that holds the main text and its title."""
     first = last = -1
     for i in range(page.blocks):
-        if page.reasons[i] == HIDDEN:
-            hidden += 1
-        elif page.reasons[i] == KEPT or (
+        if page.reasons[i] == KEPT or (
             page.is_h1[i] and (page.reasons[i] == EDGE or page.reasons[i] == OUTSIDE)
         ):
             last = i
             if first < 0:
                 first = i
-    if hidden == 0:
-        return
     # The last to open is the smallest.
     start = stop = 0
     for span in page.spans[: page.span_count]:
         if span.start <= first and last < span.stop:
             start = span.start
             stop = span.stop
-    for i in range(page.blocks):
-        if page.reasons[i] == HIDDEN and not start <= i < stop:
-            page.reasons[i] = OUTSIDE
+    for i in range(start, stop):
+        page.is_inside[i] = True
 
 
 def _find_links_and_prose(page: Columns) -> None:

@@ -8,7 +8,7 @@ well (``maximum - NumPy manual``), nor a heading, since skins move it about; the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.page.text.document import Paragraph
@@ -17,6 +17,9 @@ from scrapy_simhash.page.text.main_text import LINKED
 #: What parts the name of a page from that of its site.
 _SEPARATOR = re.compile(r"\s[|\-–—·•:»«/]+\s|[|–—·•»«：｜]|:\s")
 _TAGS = ("h1", "h2", "h3")
+#: The number of a chapter: ``4.2.``, ``D.5``. A year, a house number and the day of a month are part of the name.
+_NUMBERING = re.compile(r"(?:[0-9]+(?:\.[0-9]+)+[.)]|[A-Za-z](?:\.[0-9]+)+[.)]?) ")
+_PART = re.compile("[0-9A-Za-z]+")
 #: A heading that these filters have left out names no subject.
 UNNAMED = ("chrome", "links")
 
@@ -26,7 +29,7 @@ def subject(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
 
     The part of *title* that is also a heading; else the longest heading of two words or more that the title
     holds, both of headings outside the template first; else the first of the highest headings before the end of the
-    main text; else the title. Numbering in front (``4.2.``, ``D.5``) is left out. On a page that makes an offer, the
+    main text; else the title. The number of a chapter in front (``4.2.``, ``D.5``) is left out. On a page that makes an offer, the
     name and the prices, each as one: a size larger is another thing. O(characters of title and headings).
     """
     offer = [" ".join(part.tokens) for part in paragraphs if part.zone == "offer"]
@@ -35,16 +38,18 @@ def subject(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
 
 def _named(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
     """Return the subject of a page that makes no offer."""
-    whole = _unnumbered(tokenize(normalize(title)))
+    whole = _unnumbered(title)
     headings = [
-        (i, part, _unnumbered(part.tokens)) for i, part in enumerate(paragraphs) if _tag(part) in _TAGS
+        (i, part, _unnumbered(part.text, part.tokens))
+        for i, part in enumerate(paragraphs)
+        if _tag(part) in _TAGS
     ]
     said = frozenset(whole)
     # What stands in the template names the site: only where nothing else agrees with the title.
     for unnamed in (UNNAMED, ()):
         names = {tokens for _, part, tokens in headings if tokens and part.boilerplate not in unnamed}
         for segment in (title, *_SEPARATOR.split(title)):
-            tokens = _unnumbered(tokenize(normalize(segment)))
+            tokens = _unnumbered(segment)
             if tokens in names:
                 return tokens
         held = [tokens for tokens in names if len(tokens) > 1 and said.issuperset(tokens)]
@@ -66,14 +71,9 @@ def _tag(paragraph: Paragraph) -> str:
     return paragraph.path.rpartition("/")[2]
 
 
-def _unnumbered(tokens: Iterable[str]) -> tuple[str, ...]:
-    """Return *tokens* without digits and single letters in front, as long as something is left."""
-    words = tuple(tokens)
-    start = 0
-    while start < len(words) - 1 and _is_number(words[start]):
-        start += 1
-    return words[start:]
-
-
-def _is_number(word: str) -> bool:
-    return word.isdecimal() or (len(word) == 1 and word.isascii())
+def _unnumbered(text: str, tokens: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Return the tokens of *text* without the number of a chapter in front, as long as something is left."""
+    words = tuple(tokenize(normalize(text)) if tokens is None else tokens)
+    numbering = _NUMBERING.match(text)
+    parts = 0 if numbering is None else len(_PART.findall(numbering[0]))
+    return words[parts:] or words

@@ -77,7 +77,8 @@ def test_other_hidden_text_is_not_read(inside: str) -> None:
 
 def test_what_is_hidden_elsewhere_is_no_part_of_the_page() -> None:
     box = "<div class=basket style='display:none'><p>No barges yet</p></div>"
-    assert reason(page("", after=box), "No barges yet") == "outside"
+    (part,) = [part for part in both(page("", after=box)).paragraphs if part.text == "No barges yet"]
+    assert (part.boilerplate, part.in_article) == ("hidden", False)
     assert whole_text(both(page("", after=box))) == whole_text(both(page("")))
 
 

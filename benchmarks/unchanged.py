@@ -1,0 +1,194 @@
+"""Measure whether a page that has changed is told from one that has not, by the hash that decides it.
+
+    SIMHASH_EVAL_PACK=/path/to/pack:/path/to/another python benchmarks/unchanged.py      # --json for programs
+    python benchmarks/unchanged.py --pages 500 --seed 2 --show 10
+
+* fact seen, line seen: one word of a page is changed, and the share of pages whose hash is another one then. A *fact*
+  is a short text between the first heading and the first long paragraph, a cell, a term, a caption, an entry or a
+  time; a *line* is any. Both stand inside the *article*: the smallest element that holds the first ``h1`` and the
+  element with most text of its own paragraphs. Links, forms, scripts and what is hidden are not touched;
+* counted as changed: of two versions of a page whose title and main text are equal, the share whose hashes differ.
+
+The article is found here, and not as the product finds it. Each pack by itself, and by source with ``--sources``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+from lxml import etree
+
+# For a run as a file.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.lib.documents import FINGERPRINTER
+from benchmarks.lib.pack import Doc, Pack, absence
+from benchmarks.lib.report import arguments_of, counted, show
+from scrapy_simhash.page.text import parse
+
+#: Words of a long paragraph, and up to which a text is short.
+LONG, SHORT = 25, 12
+#: What is not touched, with all that is inside.
+LEFT = frozenset(
+    "a aside button footer form head header nav noscript script select style svg textarea".split()
+)
+#: Elements whose text is a fact, if it is short.
+FACTS = frozenset("caption dd dt figcaption li td th time".split())
+
+
+class Line(NamedTuple):
+    """A text node of an article that can be changed."""
+
+    element: etree._Element
+    is_tail: bool
+    is_fact: bool
+
+    def change(self, random: Random) -> None:
+        """Put another word, or another number, in the place of one."""
+        text = (self.element.tail if self.is_tail else self.element.text) or ""
+        words = text.split()
+        place = random.randrange(len(words))
+        word = words[place]
+        is_number = any(character.isdigit() for character in word)
+        words[place] = str(random.randrange(10_000, 99_999)) if is_number else f"{word[:1]}quorl"
+        changed = f" {' '.join(words)} "
+        if self.is_tail:
+            self.element.tail = changed
+        else:
+            self.element.text = changed
+
+
+def article_of(root: etree._Element) -> etree._Element | None:
+    """Return the smallest element that holds the first ``h1`` and most of the paragraphs; None without both."""
+    heading = next(root.iter("h1"), None)
+    held: Counter[etree._Element] = Counter()
+    for paragraph in root.iter("p"):
+        parent = paragraph.getparent()
+        if parent is not None and not any(element.tag in LEFT for element in paragraph.iterancestors()):
+            held[parent] += len(" ".join(paragraph.itertext()).split())
+    if heading is None or not held:
+        return None
+    body = max(held, key=lambda element: held[element])
+    around = {body, *body.iterancestors()}
+    return next((element for element in heading.iterancestors() if element in around), None)
+
+
+def lines_of(article: etree._Element) -> Iterator[Line]:
+    """Yield the texts of an article that can be changed, in their order."""
+    is_behind_heading = is_behind_long = False
+    left: set[etree._Element] = set()
+    for element in article.iter():
+        if not isinstance(element.tag, str):
+            continue
+        parent = element.getparent()
+        hides = element.get("hidden") is not None or "display:none" in (element.get("style") or "").replace(
+            " ", ""
+        )
+        if parent in left or element.tag in LEFT or hides:
+            left.add(element)
+        elif element.text and element.text.strip():
+            words = len(" ".join(element.itertext()).split())
+            is_beside = is_behind_heading and not is_behind_long and words < SHORT
+            is_fact = words < SHORT and (element.tag in FACTS or is_beside) and element.tag != "h1"
+            is_behind_long = is_behind_long or (is_behind_heading and words >= LONG)
+            yield Line(element, False, is_fact)
+        is_behind_heading = is_behind_heading or element.tag == "h1"
+        if element is not article and element.tail and element.tail.strip() and parent not in left:
+            yield Line(element, True, False)
+
+
+def text_hash(root: etree._Element) -> int | None:
+    """Return the hash by which a page is unchanged."""
+    return FINGERPRINTER.read(root).text_hash
+
+
+def changes_seen(page: bytes, random: Random) -> dict[str, bool]:
+    """Return whether a change is seen, of a fact and of a line; a page without an article has neither."""
+    before, seen = text_hash(parse(page)), {}
+    for what in ("fact", "line"):
+        root = parse(page)
+        article = article_of(root)
+        lines = (
+            [] if article is None else [line for line in lines_of(article) if line.is_fact or what == "line"]
+        )
+        if lines and before is not None:
+            random.choice(lines).change(random)
+            seen[what] = text_hash(root) != before
+    return seen
+
+
+def measure(pack: Pack, pages: int, seed: int, most_shown: int) -> dict[str, dict[str, Any]]:
+    """Return the figures of a pack by source, and of all."""
+    random = Random(seed)
+    versions = [pair for pair in pack.pairs if pair.kind == "same-page/main-identical"]
+    drawn = sorted(random.sample(range(len(versions)), min(len(versions), 4 * pages)))
+    pairs = [versions[place] for place in drawn]
+    wanted = {id for pair in pairs for id in (pair.a, pair.b)}
+    ids = sorted(id for id, doc in pack.docs.items() if doc.kind == "page")
+    changed = set(random.sample(ids, min(len(ids), pages)))
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    kept: dict[str, tuple[str, str, int | None]] = {}
+    shown = 0
+    for doc, body in counted(pack.html(), len(pack.docs), f"pages of {pack.name}"):
+        if doc.id in wanted:
+            document = FINGERPRINTER.extract(body)
+            kept[doc.id] = document.title, document.text, text_hash(parse(body))
+        if doc.id in changed:
+            for what, is_seen in changes_seen(body, Random(f"{seed} {doc.id}")).items():
+                for name in ("all", doc.source):
+                    found[name].update({what: 1, f"{what} seen": is_seen})
+                if not is_seen and shown < most_shown:
+                    shown += 1
+                    print(f"not seen: a {what} of {_name(doc)}", file=sys.stderr)
+    for pair in pairs:
+        one, other = kept[pair.a], kept[pair.b]
+        if one[:2] == other[:2] and None not in (one[2], other[2]):
+            for name in ("all", pair.source):
+                found[name].update({"equal": 1, "counted as changed": one[2] != other[2]})
+    return {name: _figures(counts) for name, counts in sorted(found.items())}
+
+
+def _name(doc: Doc) -> str:
+    return f"{doc.id} {doc.url}".strip()
+
+
+def _figures(counts: Counter[str]) -> dict[str, Any]:
+    return {
+        "facts": counts["fact"],
+        "fact seen": _share(counts["fact seen"], counts["fact"]),
+        "lines": counts["line"],
+        "line seen": _share(counts["line seen"], counts["line"]),
+        "equal versions": counts["equal"],
+        "counted as changed": _share(counts["counted as changed"], counts["equal"]),
+    }
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the arguments, measure, print tables or JSON; 0 also without a pack."""
+    parser = arguments_of(__doc__)
+    parser.add_argument("--pages", type=int, default=200, help="pages of a pack to change (default: 200)")
+    parser.add_argument("--seed", type=int, default=1, help="which pages are drawn (default: 1)")
+    parser.add_argument("--show", type=int, default=0, help="name so many pages whose change was not seen")
+    parser.add_argument("--sources", action="store_true", help="also by source")
+    options = parser.parse_args(arguments)
+    packs = Pack.locate_all()
+    if not packs:
+        return show(__file__, options, arguments, {"skipped": {"reason": absence()}})
+    figures: dict[str, Any] = {}
+    for pack in packs:
+        rows = measure(pack, options.pages, options.seed, options.show)
+        figures[pack.name] = rows if options.sources else {"all": rows.get("all", {})}
+    return show(__file__, options, arguments, figures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
