@@ -19,6 +19,7 @@ from scrapy_simhash import Config, PageFingerprinter
 from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.page.compiled import compiled_reader
 from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.page.interstitial import marked_by
 from scrapy_simhash.page.structured import Facts, facts
 from scrapy_simhash.page.text import Document, extract, plain_text
 
@@ -53,7 +54,11 @@ def page_differences(
     lines = _document_differences(found, expected)
     for way in fingerprinters:
         reading = _outcome(partial(_read, way, root, language))
-        pure = _outcome(partial(_pure, way, expected, about)) if isinstance(expected, Document) else expected
+        pure = (
+            _outcome(partial(_pure, way, expected, about, root))
+            if isinstance(expected, Document)
+            else expected
+        )
         if reading != pure:
             lines.append(f"{_named(way)}: the kernel has {reading}, pure Python {pure}")
     return lines
@@ -94,13 +99,14 @@ def _read(way: PageFingerprinter, root: etree._Element, language: str | None) ->
     return _written(way.read(root, content_language=language))
 
 
-def _pure(way: PageFingerprinter, document: Document, about: Facts) -> str:
-    return _written(way.read_document(document, about=about))
+def _pure(way: PageFingerprinter, document: Document, about: Facts, root: etree._Element) -> str:
+    return _written(marked_by(document, way.read_document(document, about=about), root))
 
 
 def _written(reading: Reading) -> str:
     return (
         f"{bits(reading.fingerprint)}, text hash {reading.text_hash}, paragraphs {reading.paragraphs.hex()}"
+        f"{', an interstitial' if reading.is_interstitial else ''}"
     )
 
 

@@ -32,7 +32,7 @@ cdef extern from "page.h" nogil:
         int scripts[7]
         double linked
         uint64_t worded_reasons, unnamed_reasons, unread_reasons
-        uint32_t prose_tokens
+        uint32_t prose_tokens, most_words_of_date
         uint8_t chrome, edge, hidden, dialog, consent
         int64_t sample, least_tokens, least_beside, few_tokens, max_path_depth, most_marks
         int64_t cut, least_piece, short_piece, doubtful_share

@@ -141,6 +141,7 @@ cdef class Rules:
         c.unnamed_reasons, c.consent = definition.unnamed_reasons, definition.consent
         c.dialog, c.few_tokens, c.chrome = definition.dialog, definition.few_tokens, definition.chrome
         c.unread_reasons, c.prose_tokens = definition.unread_reasons, definition.prose_tokens
+        c.most_words_of_date = definition.most_words_of_date
         c.worded_reasons = definition.worded_reasons
         c.sample, c.least_tokens, c.least_beside = definition.sample, definition.least_tokens, definition.least_beside
         c.cut, c.least_piece, c.short_piece = definition.cut, definition.least_piece, definition.short_piece

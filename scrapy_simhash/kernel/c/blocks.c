@@ -500,15 +500,25 @@ static bool states(const page *p, const block *b)
     return (is_entry(p, b) && !is_named(last, "li")) || is_named(last, "figcaption");
 }
 
+/* A line with a date and more. */
+static bool is_byline(const page *p, const block *b)
+{
+    uint32_t words = 0;
+    for (uint32_t k = 0; k < b->tokens; k++)
+        words += !p->facts.at[p->run.at[b->run + k]].is_decimal;
+    return words > p->rules->most_words_of_date && has_date(p, b);
+}
+
 /* Tells whether a block before the end of the main text, and outside of it, is one of the article's lines. */
 static bool may_state(const page *p, const block *b, bool is_below_title)
 {
     if (!b->in_article || is_unread(p, b))
         return false;
-    if (b->reason == p->rules->chrome && !states(p, b) &&
-        (!is_below_title || b->link_length > 0 || is_inside(p, b, "noscript")))
+    if (states(p, b))
+        return is_steady(p, b);
+    if (b->reason == p->rules->chrome && (!is_below_title || b->link_length > 0 || is_inside(p, b, "noscript")))
         return false;
-    return is_steady(p, b);
+    return !is_byline(p, b) && is_steady(p, b);
 }
 
 /* Tells whether a block behind the main text, which begins and ends with these two, belongs to it, or states something
@@ -517,12 +527,11 @@ static bool may_be_last(const page *p, const block *b, const block *first, const
 {
     if (b->zone == ZONE_HEADING || is_unread(p, b))
         return false;
-    bool counts = b->in_article && (states(p, b) || is_inside(p, b, "details"));
-    bool at_edge = b->reason == p->rules->edge;
-    if (b->reason != p->rules->chrome)
-        counts = counts || (is_entry(p, b) && (b->in_article || at_edge)) ||
-                 (at_edge && (are_beside(p, b, first) || are_beside(p, b, last)));
-    return counts && is_steady(p, b);
+    if (b->in_article && (states(p, b) || is_inside(p, b, "details")))
+        return is_steady(p, b);
+    if (b->reason == p->rules->edge)
+        return (is_entry(p, b) || are_beside(p, b, first) || are_beside(p, b, last)) && is_steady(p, b);
+    return b->in_article && is_entry(p, b) && b->reason != p->rules->chrome && !is_byline(p, b) && is_steady(p, b);
 }
 
 static void append(page *p, uint32_t text, uint32_t n, char end)

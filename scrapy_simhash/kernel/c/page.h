@@ -72,7 +72,7 @@ typedef struct {
     double linked;
     uint64_t worded_reasons;  /* a bit for each reason, and for none, whose blocks are in words_number */
     uint64_t unnamed_reasons; /* a bit for each reason whose headings name no subject */
-    uint32_t prose_tokens;
+    uint32_t prose_tokens, most_words_of_date;
     uint8_t chrome, edge, hidden, dialog; /* four of the reasons */
     uint64_t unread_reasons;  /* a bit for each reason whose blocks are no part of what a page states */
     uint8_t consent;          /* the place of a word that names chrome: of what may lie over the page */

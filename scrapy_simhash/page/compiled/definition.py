@@ -12,7 +12,7 @@ from lxml import etree
 from scrapy_simhash.page import interstitial
 from scrapy_simhash.page.compiled.characters import character
 from scrapy_simhash.page.features import weight
-from scrapy_simhash.page.features.extract import LEAST_BESIDE, LEAST_TOKENS
+from scrapy_simhash.page.features.extract import LEAST_BESIDE, LEAST_TOKENS, MOST_WORDS_OF_DATE
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.fingerprint.fold import SCATTER as OCCURRENCE_SCATTER
 from scrapy_simhash.page.fingerprint.fold import TIE_MASK
@@ -138,6 +138,7 @@ def definition() -> SimpleNamespace:
         hidden=main_text.HIDDEN,
         chrome=main_text.CHROME,
         prose_tokens=main_text.PROSE_TOKENS,
+        most_words_of_date=MOST_WORDS_OF_DATE,
         unread_reasons=sum(1 << reason for reason in (main_text.LINKS, main_text.DIALOG, main_text.HIDDEN)),
         consent=tags.CONSENT,
         unnamed_reasons=sum(1 << main_text.REASONS.index(reason) for reason in subject.UNNAMED),

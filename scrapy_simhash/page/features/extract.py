@@ -15,6 +15,7 @@ from itertools import chain
 from scrapy_simhash.page.features.shingles import selects_prose, shingle, with_stopword
 from scrapy_simhash.page.fingerprint.fold import number
 from scrapy_simhash.page.language import stopwords
+from scrapy_simhash.page.text.columns import DATE
 from scrapy_simhash.page.text.document import Document, Paragraph
 from scrapy_simhash.page.text.main_text import (
     CHROME,
@@ -134,6 +135,8 @@ _CHROME, _LINKS, _EDGE, _DIALOG, _HIDDEN = (
 _TIME = re.compile("[0-9]:[0-9][0-9]:[0-9][0-9]")
 #: Tags whose text states something, whatever the name of an element around it.
 STATING = ENTRIES - {"li"} | {"figcaption"}
+#: A date has at most so many words beside its numbers: the month, the day of the week, a room.
+MOST_WORDS_OF_DATE = 3
 # Tags around a plea for JavaScript, and around what a click opens.
 _PLEA, _OPENED = "noscript", "details"
 
@@ -143,10 +146,11 @@ def compared(document: Document) -> list[Paragraph]:
 
     The main text, and in the article (:attr:`~scrapy_simhash.page.text.Paragraph.in_article`):
 
-    - what is hidden, such as a tab;
-    - up to the end of the main text every line that is neither boilerplate nor mostly links: bylines, dates, prices;
-    - between the title and the first sentences also what is boilerplate by its name, without a link: a ``date``;
-    - everywhere cells, terms and captions; behind the text also entries of a list, and what a click opens.
+    - what is hidden, such as a tab; cells, terms and captions;
+    - up to the end of the main text every line that is neither boilerplate nor mostly links, nor a byline: that has a
+      date and more;
+    - between the title and the first sentences also such lines that are boilerplate by their name, without a link;
+    - behind the text entries of a list that are no bylines, and what a click opens.
 
     Besides each ``h1`` at the edge of the main text, and what may well be its last paragraph: in the same element as
     the first or the last one of it. Outside of the main text nothing counts that has a time to the second, and no
@@ -185,14 +189,16 @@ def _is_long(paragraph: Paragraph) -> bool:
 def _may_state(paragraph: Paragraph, is_below_title: bool) -> bool:
     """Tell whether a paragraph before the end of the main text, and outside of it, is one of the article's lines."""
     *around, tag = paragraph.path.split("/")
-    if paragraph.boilerplate in (_LINKS, _DIALOG, _HIDDEN):
+    if paragraph.boilerplate in (_LINKS, _DIALOG, _HIDDEN) or not paragraph.in_article:
         return False
-    if paragraph.boilerplate == _CHROME and tag not in STATING:
+    if tag in STATING:
+        return _is_steady(paragraph)
+    if paragraph.boilerplate == _CHROME:
         # A plea for JavaScript is there or not.
         is_plea = tag == _PLEA or _PLEA in around
         if not is_below_title or paragraph.link_density > 0 or is_plea:
             return False
-    return paragraph.in_article and _is_steady(paragraph)
+    return not _is_byline(paragraph) and _is_steady(paragraph)
 
 
 def _may_be_last(paragraph: Paragraph, ends: set[str]) -> bool:
@@ -200,12 +206,18 @@ def _may_be_last(paragraph: Paragraph, ends: set[str]) -> bool:
     if paragraph.zone == "heading" or paragraph.boilerplate in (_LINKS, _DIALOG, _HIDDEN):
         return False
     *around, tag = paragraph.path.split("/")
-    states = paragraph.in_article and (tag in STATING or tag == _OPENED or _OPENED in around)
-    if paragraph.boilerplate == _CHROME:
-        return states and _is_steady(paragraph)
-    is_entry = tag in ENTRIES and (paragraph.in_article or paragraph.boilerplate == _EDGE)
-    is_beside = paragraph.boilerplate == _EDGE and "/".join(around) in ends
-    return (states or is_entry or is_beside) and _is_steady(paragraph)
+    if paragraph.in_article and (tag in STATING or tag == _OPENED or _OPENED in around):
+        return _is_steady(paragraph)
+    if paragraph.boilerplate == _EDGE:
+        return (tag in ENTRIES or "/".join(around) in ends) and _is_steady(paragraph)
+    is_item = paragraph.in_article and tag in ENTRIES and paragraph.boilerplate != _CHROME
+    return is_item and not _is_byline(paragraph) and _is_steady(paragraph)
+
+
+def _is_byline(paragraph: Paragraph) -> bool:
+    """Tell whether a line has a date and more, such as how often a page was read since it was posted."""
+    words = sum(not token.isdecimal() for token in paragraph.tokens)
+    return words > MOST_WORDS_OF_DATE and DATE.search(paragraph.text) is not None
 
 
 def _is_steady(paragraph: Paragraph) -> bool:

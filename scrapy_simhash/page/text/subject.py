@@ -29,8 +29,9 @@ def subject(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
 
     The part of *title* that is also a heading; else the longest heading of two words or more that the title
     holds, both of headings outside the template first; else the first of the highest headings before the end of the
-    main text; else the title. The number of a chapter in front (``4.2.``, ``D.5``) is left out. On a page that makes an offer, the
-    name and the prices, each as one: a size larger is another thing. O(characters of title and headings).
+    main text; else the title. The number of a chapter in front (``4.2.``, ``D.5``) is left out. On a page that makes
+    an offer, the name and the prices, each as one: a size larger is another thing. O(characters of title and
+    headings).
     """
     offer = [" ".join(part.tokens) for part in paragraphs if part.zone == "offer"]
     return tuple(offer) if offer else _named(title, paragraphs)
