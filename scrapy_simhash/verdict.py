@@ -32,7 +32,7 @@ class Reason(str, Enum):
     """Why a page was skipped or is unknown, or how a revisited page has changed."""
 
     UNCHANGED = "unchanged"
-    """A revisit with the same title and main text as last time."""
+    """A revisit that says the same as last time, sign for sign."""
     DELIVERED = "delivered"
     """The same, and another live crawler has delivered it; see ``live`` in ``SIMHASH_STORE``."""
     SMALL_CHANGE = "small_change"
@@ -113,7 +113,7 @@ class Verdict:
     is_confirmed: bool = False
     """Whether the items of the previous visit were surely delivered; see :class:`~scrapy_simhash.store.Visit`."""
     is_exact: bool = False
-    """Whether title and main text are identical to those of the page in ``duplicate_of``."""
+    """Whether it says the same as the page in ``duplicate_of``, sign for sign."""
     rank: int | None = None
     """How many pages of the cluster came before it: 0 for its first, 1 for the first that repeats it. None when the
     page is in no cluster, or when the store does not count."""

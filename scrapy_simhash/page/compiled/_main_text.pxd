@@ -19,6 +19,7 @@ cdef object _keep_dominant(Columns page)
 cdef object _leave_out_link_rows(Columns page)
 cdef object _leave_out_before_title(Columns page)
 cdef bint _find_offer(Columns page) except -1
+cdef Py_ssize_t _find_body(Columns page, double stop) except -2
 cdef object _leave_out_entries(Columns page)
 cdef Py_ssize_t _find_entries(Columns page) except -2
 cdef object _keep_body(Columns page)

@@ -231,7 +231,7 @@ LEAST_BESIDE = 12
 
 
 def whole_text(document: Document) -> str:
-    """Return the title and the text that :func:`~scrapy_simhash.page.features.extract` chooses, a line each.
+    """Return the title and what `compared` chooses, a line each.
 
     Two pages have the same whole text exactly when they say the same, sign for sign: only white space, and where a
     paragraph ends, make no difference. O(characters).

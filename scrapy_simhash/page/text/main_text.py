@@ -47,6 +47,10 @@ DIALOG_REGION = int(Region.DIALOG)
 WORDS = len(CHROME_NAMES) + 1
 #: That of a box that may lie over the page.
 BOX = CONSENT
+#: Characters up to which a box may be one: a longer text is the page itself.
+LONGEST_BOX = 5_000
+#: More boxes than this on a page are cards: of cookies, perhaps.
+MOST_BOXES = 4
 
 #: A block with this share of link characters is a link.
 LINKED = 0.7
@@ -55,10 +59,6 @@ PROSE_TOKENS = 12
 PROSE_DENSITY = 0.15
 LONG_TOKENS = 40
 
-#: Characters up to which it does: a longer text is one of its own.
-LONGEST_BOX = 5_000
-#: More boxes than this on a page are cards: of cookies, perhaps.
-MOST_BOXES = 4
 #: Numbers from which a block that counts up is the line numbers of a listing.
 LEAST_COUNTING = 3
 #: A chrome element with this share of the page's prose is not believed; one by its tag, of all its text.
@@ -516,14 +516,36 @@ def _find_offer(page: Columns) -> bool:
     return has_price
 
 
+def _find_body(page: Columns, stop: float) -> int:
+    """Return the element that holds more than half of the prose before block *stop* as its own, if there is one.
+
+    Otherwise any element, -1 without prose: the caller checks how much it holds. *stop* is a whole number; only a
+    float is a number of C where this is compiled. O(blocks).
+    """
+    votes = 0
+    body = -1
+    for i in range(page.blocks):
+        if i >= stop or page.reasons[i] != KEPT or not page.is_prose[i]:
+            continue
+        # What holds more than half is left when each vote takes one for another off.
+        length = page.lengths[i] - page.link_lengths[i]
+        if page.containers[i] == body:
+            votes += length
+        elif votes >= length:
+            votes -= length
+        else:
+            body = page.containers[i]
+            votes = length - votes
+    return body
+
+
 def _leave_out_entries(page: Columns) -> None:
     """Leave out what follows an article entry by entry, such as comments or teasers of other stories."""
     first = _find_entries(page)
     if first < 0:
         return
-    # The element that holds more than half of the prose before them is found as in _keep_body().
-    votes = before = held = after = 0
-    body = -1
+    body = _find_body(page, first)
+    before = held = after = 0
     for i in range(page.blocks):
         if page.reasons[i] != KEPT:
             continue
@@ -533,17 +555,8 @@ def _leave_out_entries(page: Columns) -> None:
             if page.containers[i] == body and page.is_prose[i]:
                 return
             after += length
-            continue
-        if not page.is_prose[i]:
-            continue
-        before += length
-        if page.containers[i] == body:
-            votes += length
-        elif votes >= length:
-            votes -= length
-        else:
-            body = page.containers[i]
-            votes = length - votes
+        elif page.is_prose[i]:
+            before += length
     for i in range(first):
         if page.containers[i] == body and page.is_prose[i] and page.reasons[i] == KEPT:
             held += page.lengths[i] - page.link_lengths[i]
@@ -601,25 +614,16 @@ def _find_entries(page: Columns) -> int:
 
 def _keep_body(page: Columns) -> None:
     """Leave out what stands behind the element that holds most prose as its own, and short texts before it."""
-    whole = prose = tokens = votes = 0
-    body = -1
+    body = _find_body(page, page.blocks)
+    whole = prose = tokens = 0
     for i in range(page.blocks):
         if page.reasons[i] != KEPT:
             continue
         length = page.lengths[i] - page.link_lengths[i]
         whole += length
-        if not page.is_prose[i]:
-            continue
-        prose += length
-        tokens += page.tokens[i]
-        # The element that holds more than half is what is left when each vote takes one for another off.
-        if page.containers[i] == body:
-            votes += length
-        elif votes >= length:
-            votes -= length
-        else:
-            body = page.containers[i]
-            votes = length - votes
+        if page.is_prose[i]:
+            prose += length
+            tokens += page.tokens[i]
     if tokens < LEAST_FURNISHED or body < 0 or prose < LEAST_PROSE * whole:
         return
     held = 0
