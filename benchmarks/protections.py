@@ -29,7 +29,6 @@ from __future__ import annotations
 import sys
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
@@ -45,7 +44,7 @@ from scrapy.http import Response
 from benchmarks.lib.pack import Doc, Pack, Pair, absence
 from benchmarks.lib.processes import alone
 from benchmarks.lib.report import arguments_of, progress, show
-from benchmarks.lib.serving import in_process
+from benchmarks.lib.serving import in_process, serve_as_proxy
 from benchmarks.lib.settings import add_settings, settings_of
 from scrapy_simhash import Status
 
@@ -95,29 +94,7 @@ def serve(folder: Path, ready: Connection) -> None:
     """Serve the pages of the pack in *folder* as an HTTP proxy until the process ends; send its URL to *ready*."""
     pack = Pack(folder)
     urls = addresses(pack.docs.values())
-    pages = {urls[doc.id]: html for doc, html in pack.html() if doc.id in urls}
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-
-        def do_GET(self) -> None:
-            body = pages.get(self.path)
-            self.send_response(404 if body is None else 200)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(body or b"")))
-            self.end_headers()
-            self.wfile.write(body or b"")
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Log nothing."""
-
-    class Server(ThreadingHTTPServer):
-        request_queue_size = 64
-
-    server = Server(("127.0.0.1", 0), Handler)
-    ready.send(f"http://127.0.0.1:{server.server_address[1]}")
-    server.serve_forever()
+    serve_as_proxy({urls[doc.id]: html for doc, html in pack.html() if doc.id in urls}, ready)
 
 
 class PackSpider(Spider):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from multiprocessing.connection import Connection
 from socketserver import BaseServer
 from threading import Thread
 from typing import Any, TypeVar
@@ -49,3 +51,29 @@ def in_process(serve: Callable[..., None], *arguments: Any) -> Iterator[str]:
         process.join()
         process.close()
         receiver.close()
+
+
+def serve_as_proxy(pages: Mapping[str, bytes], ready: Connection) -> None:
+    """Serve *pages*, by their URLs, as an HTTP proxy until the process ends; send its URL to *ready*."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_GET(self) -> None:
+            body = pages.get(self.path)
+            self.send_response(404 if body is None else 200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(body or b"")))
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Log nothing."""
+
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 64
+
+    server = Server(("127.0.0.1", 0), Handler)
+    ready.send(f"http://127.0.0.1:{server.server_address[1]}")
+    server.serve_forever()

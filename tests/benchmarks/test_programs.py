@@ -50,7 +50,7 @@ SLOW: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
                lambda found: found["shares"]["off / on"]["median"]),
 }  # fmt: skip
 #: Those that have tests of their own.
-OTHERS = {"chaos", "clusters", "quality", "reprints"}
+OTHERS = {"chaos", "clusters", "kinds", "quality", "reprints"}
 
 
 @pytest.fixture

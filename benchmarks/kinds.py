@@ -1,0 +1,269 @@
+"""Crawl made-up sites of thirty kinds of pages, and measure which pages are kept and which copies are dropped.
+
+    python benchmarks/kinds.py                              # all kinds in both templates; --json for programs
+    python benchmarks/kinds.py --only 3 17 --template 2 --show 10 -s SIMHASH_PROTECT=
+    python benchmarks/kinds.py --known                      # forty other pages of each site come first
+
+``benchmarks.lib.kinds`` makes a site for each kind of pages, such as jobs, timetables or court decisions, in each of
+two templates; another seed makes other sites. The twenty pages of a site share 90 to 240 words, and differ in what
+distinguishes pages of this kind: a word of the title, a fact, a line, a table. Eight of them also have copies in five
+forms.
+
+Each site has a Scrapy crawl of its own, with the defaults of the plugin and the action ``drop_items``; ``-s`` sets
+others. A server on the loopback interface answers as an HTTP proxy, so that each page has its own host and path. All
+pages are start pages, and come one after another: first the different pages in random order, then the copies in
+random order. The spider yields one item per page: a page is dropped if its item is. By site:
+
+* kept: the share of the different pages that are kept;
+* dropped: the share of the copies that are dropped, also by form;
+* not found, protected: copies that are kept, because they were not taken for near-duplicates, or in spite of that;
+* wrong original: copies that are dropped as near-duplicates of another of the different pages.
+
+The summary has the mean and the worst of the sites. Three groups of sites are not in its headline: *inside*, where
+pages differ inside the main text only; *one side*, where the distinguishing word is on one of two pages only; and
+*short*, with fewer than 80 words in an article. Prices are on request. With ``--prices`` real estate, cars and
+products name one, the same on all pages of a site, and are protected.
+
+Not measured: links, other actions, sites that share no text (``benchmarks/clusters.py``), cost.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from typing import Any, NamedTuple
+
+# For a run as a file.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from scrapy import Request, Spider, signals
+from scrapy.crawler import CrawlerProcess
+from scrapy.http import Response
+from twisted.internet.defer import Deferred
+
+from benchmarks.lib.kinds import FORMS, KINDS, TEMPLATES, Page, Site, other_pages, sites
+from benchmarks.lib.processes import alone
+from benchmarks.lib.report import arguments_of, progress, show
+from benchmarks.lib.serving import in_process, serve_as_proxy
+from benchmarks.lib.settings import add_settings, settings_of
+from scrapy_simhash import Status
+
+#: Words of an article below which a page is short.
+SHORT = 80
+HEADLINE, INSIDE, ONE_SIDE, SHORT_PAGES = GROUPS = ("headline", "inside", "one side", "short")
+
+
+class Choice(NamedTuple):
+    """The sites that are crawled; the server makes them again, in a process of its own."""
+
+    seed: int
+    kinds: Sequence[int]
+    """Their numbers, from 1."""
+    templates: Sequence[int]
+    is_known: bool
+    """Whether other pages of each site come first."""
+    has_prices: bool = False
+
+    def sites(self) -> Iterator[tuple[int, Site]]:
+        """Yield each site with the number of its kind."""
+        for site in sites(self.seed, self.has_prices):
+            number = KINDS.index(site.kind) + 1
+            if number in self.kinds and site.template in self.templates:
+                yield number, site
+
+    def pages(self, site: Site) -> list[Page]:
+        """Return the pages of *site* in the order of their requests."""
+        random = Random(f"{site.seed} order")
+        originals, copies = site.originals(), site.copies()
+        known = other_pages(site) if self.is_known else []
+        return [page for part in (known, originals, copies) for page in random.sample(part, len(part))]
+
+
+class Crawled(NamedTuple):
+    """A page of a crawl, as the spider got it."""
+
+    url: str
+    is_kept: bool
+    is_near: bool
+    """Whether the plugin took it for a near-duplicate."""
+    original: str | None
+    """The URL of the page of which it is a near-duplicate."""
+
+
+def serve(choice: Choice, ready: Connection) -> None:
+    """Serve all pages of *choice* as an HTTP proxy until the process ends."""
+    pages = (page for _, site in choice.sites() for page in choice.pages(site))
+    serve_as_proxy({page.url: page.html.encode() for page in pages}, ready)
+
+
+class SiteSpider(Spider):
+    """Requests all pages of a site one after another, and yields one item for each."""
+
+    name = "site"
+    proxy: str
+    urls: Sequence[str]
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.results: dict[str, dict[str, Any]] = {}
+
+    async def start(self) -> AsyncIterator[Request]:
+        """Yield a request for each page; with one slot for all hosts, since the queue has an order for each slot."""
+        for number, url in enumerate(self.urls):
+            yield Request(url, priority=-number, meta={"proxy": self.proxy, "download_slot": "all"})
+
+    def parse(self, response: Response) -> Iterator[dict[str, str]]:
+        """Yield the item."""
+        self.results[response.url] = response.meta["simhash_result"]
+        yield {"url": response.url}
+
+
+def crawl(orders: Sequence[Sequence[str]], proxy: str, settings: Mapping[str, Any]) -> list[list[Crawled]]:
+    """Return the pages of each crawl, of one after another; to be called in a process of its own.
+
+    Raises RuntimeError if a page did not come, or not in its order, or if anything failed.
+    """
+    process = CrawlerProcess(
+        {
+            "ADDONS": {"scrapy_simhash.Addon": 500},
+            "SIMHASH_ACTION": "drop_items",
+            "CONCURRENT_REQUESTS": 1,
+            "LOG_LEVEL": "ERROR",
+            "TELNETCONSOLE_ENABLED": False,
+            **settings,
+        }
+    )
+    found: list[list[Crawled]] = []
+
+    async def crawl_all() -> None:
+        for urls in orders:
+            progress(f"site {len(found) + 1} of {len(orders)} ...")
+            crawler = process.create_crawler(SiteSpider)
+            kept: set[str] = set()
+            keep = lambda item, kept=kept: kept.add(item["url"])  # noqa: E731 - signals hold nobody: this name does
+            crawler.signals.connect(keep, signal=signals.item_scraped)
+            await process.crawl(crawler, urls=urls, proxy=proxy)
+            stats = crawler.stats.get_stats() if crawler.stats else {}
+            assert isinstance(crawler.spider, SiteSpider)
+            results = crawler.spider.results
+            if "log_count/ERROR" in stats or list(results) != list(urls):
+                raise RuntimeError(f"the crawl failed, {len(results)} pages of {len(urls)} came: {stats}")
+            found.append(
+                [
+                    Crawled(
+                        url, url in kept, one["status"] == Status.NEAR_DUPLICATE.value, one["duplicate_of"]
+                    )
+                    for url, one in results.items()
+                ]
+            )
+
+    failures: list[Any] = []
+    Deferred.fromCoroutine(crawl_all()).addErrback(failures.append)
+    process.start(install_signal_handlers=False)
+    for failure in failures:
+        failure.raiseException()
+    return found
+
+
+def group_of(site: Site, pages: Sequence[Page]) -> str:
+    """Return the group of a site in the summary."""
+    if min(page.words for page in pages) < SHORT:
+        return SHORT_PAGES
+    return INSIDE if site.kind.is_inside else ONE_SIDE if site.kind.is_one_sided else HEADLINE
+
+
+def figures_of(pages: Mapping[str, Page], crawled: Sequence[Crawled]) -> dict[str, Any]:
+    """Return the shares of a site; *pages* by URL, without those of other kinds."""
+    known = [(pages[one.url], one) for one in crawled if one.url in pages]
+    different = [one for page, one in known if not page.form]
+    copies = [(page, one) for page, one in known if page.form]
+    dropped = [(page, one) for page, one in copies if not one.is_kept]
+    by_form, found = Counter(page.form for page, _ in copies), Counter(page.form for page, _ in dropped)
+    originals = ((page, pages.get(one.original or "")) for page, one in dropped)
+    return {
+        "kept": fmean(one.is_kept for one in different),
+        "dropped": len(dropped) / len(copies),
+        **{form: found[form] / by_form[form] for form in FORMS},
+        "not found": sum(one.is_kept and not one.is_near for _, one in copies),
+        "protected": sum(one.is_kept and one.is_near for _, one in copies),
+        "wrong original": sum(
+            original is None or original.entry != page.entry for page, original in originals
+        ),
+    }
+
+
+def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the mean and the worst of the sites of each group."""
+    found = {}
+    for group in GROUPS:
+        of_group = [row for row in rows if row["group"] == group]
+        if of_group:
+            found[group] = {
+                "sites": len(of_group),
+                **{f"{name} {how}": of([row[name] for row in of_group])
+                   for name in ("kept", "dropped") for how, of in (("mean", fmean), ("worst", min))},
+                **{form: fmean(row[form] for row in of_group) for form in FORMS},
+            }  # fmt: skip
+    return found
+
+
+def measure(choice: Choice, settings: Mapping[str, Any], shown: int = 0) -> dict[str, Any]:
+    """Return the figures of all sites of *choice*, as plain values."""
+    made = list(choice.sites())
+    orders = [[page.url for page in choice.pages(site)] for _, site in made]
+    progress("server ...")
+    with in_process(serve, choice) as proxy:
+        crawls = alone(crawl, orders, proxy, settings)
+    rows: list[dict[str, Any]] = []
+    wrong = []
+    for (number, site), crawled in zip(made, crawls, strict=True):
+        originals = site.originals()
+        pages = {page.url: page for page in [*originals, *site.copies()]}
+        name = {
+            "kind": f"{number} {site.kind.name}",
+            "template": site.template,
+            "group": group_of(site, originals),
+        }
+        rows.append({**name, **figures_of(pages, crawled)})
+        of_site = [one for one in crawled if one.url in pages and one.is_kept == bool(pages[one.url].form)]
+        for page, one in ((pages[one.url], one) for one in of_site[:shown]):
+            fate = "kept" if one.is_kept else "dropped"
+            wrong.append(f"{fate} {page.form or 'page'} {one.url} {one.original or ''}".strip())
+    named = {"wrong": wrong} if shown else {}
+    return {"pages": sum(map(len, orders)), "summary": summary(rows), "sites": rows, **named}
+
+
+def choice_of(options: Namespace) -> Choice:
+    """Return the sites that the *options* name."""
+    templates = TEMPLATES if options.template is None else (options.template,)
+    kinds = options.only or range(1, len(KINDS) + 1)
+    return Choice(options.seed, kinds, templates, options.known, options.prices)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the arguments, measure, print tables or JSON."""
+    parser = arguments_of(__doc__)
+    numbers = range(1, len(KINDS) + 1)
+    parser.add_argument(
+        "--only", type=int, nargs="+", choices=numbers, metavar="KIND", help="kinds, by number"
+    )
+    parser.add_argument("--template", type=int, choices=TEMPLATES, help="one template only (default: both)")
+    parser.add_argument("--known", action="store_true", help="crawl forty other pages of each site first")
+    parser.add_argument("--prices", action="store_true", help="name prices, which protect a page")
+    parser.add_argument("--seed", type=int, default=1, help="draws other sites and orders (default: 1)")
+    parser.add_argument("--show", type=int, default=0, help="wrong pages of each site to name")
+    add_settings(parser)
+    options = parser.parse_args(arguments)
+    return show(
+        __file__, options, arguments, measure(choice_of(options), settings_of(options.settings), options.show)
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
