@@ -45,6 +45,7 @@ from scrapy_simhash.files.engines.run import Result
 from scrapy_simhash.files.engines.sql import FINGERPRINTS
 from scrapy_simhash.judge.rule import DEFAULT_RULE
 from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.page.fingerprint.facts import NONE
 from scrapy_simhash.store.sqlite.schema import unsigned
 
 PARTS = ("packs", "duckdb", "spark")
@@ -89,7 +90,7 @@ def _chunk(randoms: np.random.Generator, first: int, size: int) -> tuple[Any, li
         flips |= np.where(randoms.random(copies) < 4 * (1 - kept), bit, np.uint64(0))
     values[places] = values[originals] ^ flips
     packed = bins[:, 0::4] << 6 | bins[:, 1::4] << 4 | bins[:, 2::4] << 2 | bins[:, 3::4]
-    sketches = [row.tobytes() for row in np.concatenate([packed, subjects], axis=1)]
+    sketches = [row.tobytes() + NONE for row in np.concatenate([packed, subjects], axis=1)]
     numbers = values.astype(np.int64).tolist()
     ids = range(first, first + size)
     columns = {

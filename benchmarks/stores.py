@@ -48,7 +48,8 @@ from benchmarks.lib.processes import alone, resident_bytes
 from benchmarks.lib.prose_site import page
 from benchmarks.lib.report import arguments_of, progress, show
 from scrapy_simhash import Fingerprint, PageFingerprinter
-from scrapy_simhash.page.fingerprint import SKETCH_BYTES
+from scrapy_simhash.page.fingerprint import FACTS_AT
+from scrapy_simhash.page.fingerprint.facts import NONE
 from scrapy_simhash.store import MemoryStore, Posting, Store
 from scrapy_simhash.store.candidates import BY_ALL
 from scrapy_simhash.store.sqlite import SqliteStore
@@ -76,7 +77,7 @@ def pages(count: int, copies: float) -> Iterator[Posting]:
     draw = random.Random(SEED)
     first: list[Fingerprint] = []
     for number in range(count):
-        fingerprint = Fingerprint(draw.getrandbits(64), sketch=draw.randbytes(SKETCH_BYTES))
+        fingerprint = Fingerprint(draw.getrandbits(64), sketch=draw.randbytes(FACTS_AT) + NONE)
         if len(first) < COPIED:
             first.append(fingerprint)
         elif draw.random() < copies:

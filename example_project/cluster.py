@@ -67,7 +67,7 @@ def new_pages(items: list[dict[str, Any]], truth: Truth) -> list[int]:
         known = truth.page(url)
         if item["status"] in ("near_duplicate", "revisit") and item["near_duplicate"]:
             heads[head(url)] = head(item["near_duplicate"]["duplicate_of"] or url)
-        if known.status == "content":
+        if known.names_its_text:
             heads[head(url)] = head(f"{urlsplit(url).hostname} {known.text}")
         new[url] += item["status"] == "new"
     clusters: defaultdict[str, int] = defaultdict(int)

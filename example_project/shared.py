@@ -81,7 +81,7 @@ def summary(stats: dict[str, Stats], truth: Truth) -> dict[str, Any]:
     }
     across = {key for key, original in repeats.items() if pages[key]["spider"] != pages[original]["spider"]}
     new = [key for key, page in pages.items() if page["status"] == "new"]
-    texts = Counter(truth.pages[key].text for key in new if truth.pages[key].status == "content")
+    texts = Counter(truth.pages[key].text for key in new if truth.pages[key].names_its_text)
     return {
         "spiders": {
             spider: _counts(stats[spider]) | {"across": sum(pages[key]["spider"] == spider for key in across)}

@@ -20,7 +20,7 @@ from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.page.compiled import compiled_reader
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.interstitial import marked_by
-from scrapy_simhash.page.structured import Facts, facts
+from scrapy_simhash.page.structured import Structured, structured
 from scrapy_simhash.page.text import Document, extract, plain_text
 
 #: Every setting that changes what is read, at both ends and in between.
@@ -46,16 +46,17 @@ def page_differences(
     root: etree._Element,
     language: str | None = None,
     fingerprinters: Sequence[PageFingerprinter] = FINGERPRINTERS,
+    url: str = "",
 ) -> list[str]:
-    """Return what the kernel makes differently of a page; *language* is the ``Content-Language`` header."""
+    """Return what the kernel makes differently of a page at *url*; *language* is the ``Content-Language`` header."""
     expected = _outcome(lambda: extract(root, language))
-    about = facts(root)
+    about = structured(root)
     found = _outcome(lambda: fingerprinters[0].extract(root, content_language=language))
     lines = _document_differences(found, expected)
     for way in fingerprinters:
-        reading = _outcome(partial(_read, way, root, language))
+        reading = _outcome(partial(_read, way, root, language, url))
         pure = (
-            _outcome(partial(_pure, way, expected, about, root))
+            _outcome(partial(_pure, way, expected, about, root, url))
             if isinstance(expected, Document)
             else expected
         )
@@ -95,12 +96,14 @@ def bits(fingerprint: Fingerprint | None) -> str:
     )
 
 
-def _read(way: PageFingerprinter, root: etree._Element, language: str | None) -> str:
-    return _written(way.read(root, content_language=language))
+def _read(way: PageFingerprinter, root: etree._Element, language: str | None, url: str) -> str:
+    return _written(way.read(root, content_language=language, url=url))
 
 
-def _pure(way: PageFingerprinter, document: Document, about: Facts, root: etree._Element) -> str:
-    return _written(marked_by(document, way.read_document(document, about=about), root))
+def _pure(
+    way: PageFingerprinter, document: Document, about: Structured, root: etree._Element, url: str
+) -> str:
+    return _written(marked_by(document, way.read_document(document, about=about, url=url), root))
 
 
 def _written(reading: Reading) -> str:

@@ -21,11 +21,14 @@ from scrapy_simhash.index.index import Door, HammingIndex
 from scrapy_simhash.index.pairs import _pure as pure_pairs
 from scrapy_simhash.index.plans import key_mask
 from scrapy_simhash.index.pure.postings import Postings
-from scrapy_simhash.page.fingerprint import SKETCH_BYTES
+from scrapy_simhash.page.fingerprint import FACTS_AT
+from scrapy_simhash.page.fingerprint.facts import LINE, NAME, NONE, packed
 from scrapy_simhash.store import MemoryStore, Posting
 
 #: Leaves of the pure tables, so small that they split.
 LEAF_SIZE = 4
+#: Of made-up pages: none, and such as contradict each other, beside their names and by them.
+FACTS = (NONE, NONE, *(packed(1, {word: kind}) for word in (1, 2) for kind in (LINE, NAME)))
 #: Acts up to which a life is short; values up to which all pairs are compared each with each.
 SHORT, PAIRED = 600, 300
 #: Of several values, so many of the nearest postings are asked for.
@@ -222,7 +225,7 @@ def _claimed_starved(life: Life, library: ctypes.CDLL) -> list[str]:
     known._native = known._look = None
     for number in range(CLAIMS):
         value = random.getrandbits(64) if random.random() < 0.7 else random.getrandbits(3)
-        sketch = bytes([random.randrange(4)]) * SKETCH_BYTES
+        sketch = bytes([random.randrange(4)]) * FACTS_AT + random.choice(FACTS)
         # Of any length, so that some are kept apart.
         key = b"%0*d" % (random.choice((20, 20, 20, 7)), number)
         posting = Posting(

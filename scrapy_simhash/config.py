@@ -22,7 +22,7 @@ from scrapy_simhash.values import Reader, one_of, patterns, share, some_of, swit
 
 PREFIX = "SIMHASH_"
 #: Kinds of pages that are protected from dropping by default: see docs/how-to/protected.rst.
-PROTECTIONS = ("start", "listing", "pagination", "language", "product", "named")
+PROTECTIONS = ("start", "listing", "pagination", "language", "facts")
 #: Criteria for the preferred URL of a cluster.
 PREFERENCES = ("https", "canonical", "shorter", "earlier")
 #: The rules for near-duplicates, each with the bits within which it compares by default.

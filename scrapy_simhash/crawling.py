@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from scrapy.exceptions import NotConfigured
@@ -186,7 +185,7 @@ class JudgedPage:
             return self.document
         return fingerprinter.extract(tree_of(self.response), content_language=language_of(self.response))
 
-    def protections(self, fingerprinter: PageFingerprinter, wanted: Collection[str]) -> Iterable[str]:
+    def protections(self, wanted: Collection[str]) -> Iterable[str]:
         """Yield which protections of those *wanted* hold, as :func:`scrapy_simhash.judge.hints.protections` does."""
         verdict, url = self.verdict, self.response.url
         return protections(
@@ -196,8 +195,7 @@ class JudgedPage:
             self.hints,
             verdict.hints,
             wanted,
-            partial(self.text, fingerprinter),
-            verdict.is_exact,
+            verdict.contradicts,
         )
 
 

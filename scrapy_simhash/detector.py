@@ -385,6 +385,7 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
         required=claim.required,
         also_near=claim.also_near,
         original_key=claim.original_key,
+        contradicts=claim.contradicts,
     )
 
 

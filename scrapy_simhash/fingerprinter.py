@@ -11,7 +11,15 @@ from lxml import etree
 from scrapy_simhash.config import SCHEMES, Config
 from scrapy_simhash.judge.rule import rule_of
 from scrapy_simhash.page.compiled import FoldSettings, compiled_reader
-from scrapy_simhash.page.features import features, says_little, says_something, shingle_counts, whole_text
+from scrapy_simhash.page.features import (
+    facts_bytes,
+    features,
+    find_facts,
+    says_little,
+    says_something,
+    shingle_counts,
+    whole_text,
+)
 from scrapy_simhash.page.fingerprint import (
     DOUBTFUL,
     MINHASH_BYTES,
@@ -34,7 +42,7 @@ from scrapy_simhash.page.pieces import OF_SITE, Piece, is_doubtful, made_of, pie
 from scrapy_simhash.page.reading import KnownSite as KnownSite
 from scrapy_simhash.page.reading import Reading as Reading
 from scrapy_simhash.page.reading import packed
-from scrapy_simhash.page.structured import NO_FACTS, Facts, facts
+from scrapy_simhash.page.structured import NOTHING, Structured, structured
 from scrapy_simhash.page.text import Document, Html, extract, parse, plain_text
 
 if TYPE_CHECKING:
@@ -43,7 +51,7 @@ if TYPE_CHECKING:
 
 #: Name of the default way from page to bits. Fingerprints of different schemes must never be compared: any change
 #: that moves a bit of any page's fingerprint is a new scheme.
-SCHEME = "web-3"
+SCHEME = "web-4"
 
 
 _ANY_LANGUAGE = "en"
@@ -90,7 +98,7 @@ class PageFingerprinter:
 
     @property
     def scheme(self) -> str:
-        """Name and version of the way from page to bits, as stores keep it: ``web-3``."""
+        """Name and version of the way from page to bits, as stores keep it: ``web-4``."""
         return scheme_name(self.config)
 
     def extract(
@@ -150,14 +158,14 @@ class PageFingerprinter:
         if self._scheme is not None:
             document = self.extract(root, content_language=content_language)
             reading = self._reading(document, self._by_scheme(self._scheme, document, root, url), url)
-            return marked_by(document, reading.with_facts(facts(root, url)), root)
+            return marked_by(document, reading.with_structured(structured(root)), root)
         if self._compiled:
             language = primary_subtag(content_language) if content_language else None
             read = self._compiled.read(root, language, self._settings, site, url)
             if read is not None:
                 return read
         document = extract(root, content_language)
-        return marked_by(document, self.read_document(document, site, facts(root, url), url), root)
+        return marked_by(document, self.read_document(document, site, structured(root), url), root)
 
     def from_text(self, text: str, language: str | None = None) -> Fingerprint | None:
         """Return the fingerprint of plain *text*, None when it is too short; empty lines part paragraphs.
@@ -177,16 +185,16 @@ class PageFingerprinter:
         return self._reading(plain_text(text, _ANY_LANGUAGE), fingerprint)
 
     def read_document(
-        self, document: Document, site: KnownSite | None = None, about: Facts = NO_FACTS, url: str = ""
+        self, document: Document, site: KnownSite | None = None, about: Structured = NOTHING, url: str = ""
     ) -> Reading:
         """Return the fingerprint of *document* and the hash of its text; see read().
 
-        *about* is what :func:`~scrapy_simhash.page.structured.facts` makes of the page.
+        *about* is what :func:`~scrapy_simhash.page.structured.structured` makes of the page.
         """
-        reading = self._reading(document, self.from_document(document), url)
+        reading = self._reading(document, self.from_document(document, url), url)
         fingerprint = reading.fingerprint
         if site is None or fingerprint is None:
-            return reading.with_facts(about)
+            return reading.with_structured(about)
         parts = pieces(document)
         keys = b"".join(piece.key.to_bytes(8, "little") for piece in parts)
         own = self._own_part(document, parts, site, keys)._replace(
@@ -195,7 +203,7 @@ class PageFingerprinter:
             text=(reading.text_hash or 0) & TEXT_MASK,
         )
         fingerprint = replace(fingerprint, own=own.to_bytes())
-        return reading._replace(fingerprint=fingerprint, pieces=keys).with_facts(about)
+        return reading._replace(fingerprint=fingerprint, pieces=keys).with_structured(about)
 
     def _reading(self, document: Document, fingerprint: Fingerprint | None, url: str = "") -> Reading:
         """Return what is needed of a page that has *fingerprint*, without what its structured data say."""
@@ -228,10 +236,10 @@ class PageFingerprinter:
         counts = shingle_counts(own, self.config.shingle_size, self.config.mask_digits)
         return OwnPart(PART, tokens, 0, sketch(occurrences(counts), ())[:MINHASH_BYTES])
 
-    def from_document(self, document: Document) -> Fingerprint | None:
+    def from_document(self, document: Document, url: str = "") -> Fingerprint | None:
         """Return the fingerprint of *document*, None with fewer than ``min_shingles`` distinct shingles.
 
-        Features of markup, which some schemes have, are not in a document.
+        Features of markup, which some schemes have, are not in a document. *url* is that of the page.
         """
         if self._scheme is not None:
             return self._by_scheme(self._scheme, document)
@@ -242,7 +250,11 @@ class PageFingerprinter:
         if not self.rule.compares_sketches:
             return Fingerprint(value, len(weights))
         counts = shingle_counts(document, self.config.shingle_size, self.config.mask_digits)
-        return Fingerprint(value, len(weights), sketch(occurrences(counts), document.subject))
+        return Fingerprint(
+            value,
+            len(weights),
+            sketch(occurrences(counts), document.subject, facts_bytes(find_facts(document, url))),
+        )
 
     def _by_scheme(
         self, scheme: Scheme, document: Document, root: etree._Element | None = None, url: str = ""
@@ -290,7 +302,7 @@ class PageFingerprinter:
 
 
 def scheme_name(config: Config) -> str:
-    """Return name and version of the scheme of *config*, as stores keep it: ``web-3``.
+    """Return name and version of the scheme of *config*, as stores keep it: ``web-4``.
 
     Raises SettingError for a scheme that there is not.
     """

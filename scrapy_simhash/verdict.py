@@ -140,6 +140,8 @@ class Verdict:
     also_near: tuple[int, ...] = ()
     """Numbers of other clusters that it is near, by their first page or one of the first two copies: they are one
     group with its own. Which page is its original they do not change."""
+    contradicts: bool = False
+    """Whether its facts contradict those of ``duplicate_of``, so that it is not dropped; see `Protection.FACTS`."""
     original_key: bytes | None = field(default=None, compare=False, repr=False)
     """Key of the page in ``duplicate_of``; None from a store that does not tell."""
 
@@ -167,6 +169,7 @@ class Verdict:
             "also_near": [*self.also_near],
             "hints": [*self.hints],
             "elsewhere": self.elsewhere,
+            "contradicts": self.contradicts if repeats else None,
             "by_learning": self.is_by_learning or None,
             "threshold": self.threshold,
             "decided_by": self.decided_by,
@@ -204,6 +207,7 @@ class Verdict:
             row["decided_by"],
             row["required"],
             tuple(row["also_near"]),
+            bool(row["contradicts"]),
         )
 
     def _repr_html_(self) -> str:

@@ -381,8 +381,7 @@ class _Entries:
         """Ask for every protection."""
         url = case.visit.url
         hints = read_hints(case.root, url, case.links)
-        document = partial(self.fingerprinter.extract, case.root)
-        return list(protections(case.root, url, URL, hints, (), PROTECTIONS, document))
+        return list(protections(case.root, url, URL, hints, (), PROTECTIONS, contradicts=True))
 
     def floods(self, case: Case) -> object:
         """Ask what kind of page it is that comes back again and again, and in which groups its URL is."""

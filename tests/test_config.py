@@ -90,7 +90,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         ({"keep_per_cluster": value}, "keep_per_cluster", "must be a whole number of pages, 0 or more")
         for value in (-1, "few", 1.5, True)
     ),
-    ({"protect": 7}, "protect", f"{LIST} start, listing, pagination, language, product, named"),
+    ({"protect": 7}, "protect", f"{LIST} start, listing, pagination, language, facts"),
     *(
         ({"min_similarity": value}, "min_similarity", "must be a number above 0 and at most 1")
         for value in (0, 1.5, -0.1, "80 %", True, "nan")
@@ -215,7 +215,7 @@ def test_a_wrong_value_is_told_in_one_sentence_with_setting_value_and_what_to_wr
         ),
         (
             {"protect": "start,variants"},
-            "SIMHASH_PROTECT must be a list of some of start, listing, pagination, language, product, named, got"
+            "SIMHASH_PROTECT must be a list of some of start, listing, pagination, language, facts, got"
             " 'variants'",
         ),
         (

@@ -9,7 +9,7 @@ from xxhash import xxh3_64_intdigest
 from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector, PageFingerprinter
 from scrapy_simhash.page.features import whole_text
 from scrapy_simhash.page.fingerprint import similarity
-from scrapy_simhash.page.structured import facts
+from scrapy_simhash.page.structured import structured
 from scrapy_simhash.page.text import extract, parse
 from tests.golden.texts import TEXTS
 
@@ -93,7 +93,7 @@ def test_the_text_hash_is_of_the_whole_text_and_the_price_in_structured_data(pag
     wrong = []
     for page in pages:
         root = parse(page.body(), page.content_type)
-        document, offer = extract(root), facts(root).offer
+        document, offer = extract(root), structured(root).offer
         expected = None
         if sum(len(part.tokens) for part in document.main) > 2:
             expected = xxh3_64_intdigest(whole_text(document).encode())

@@ -52,7 +52,6 @@ SHORT = ("sold", "soon")
 
 
 #: What says that a page is about a thing on sale.
-PRODUCT = '<meta property="og:type" content="product">'
 PAGES = "pqrs"
 WORDS = ("mark", "drop_items", "drop_links", "drop_items,drop_links", "drop_page")
 OWN, OWN_WORDS = f"{__name__}.ByPage", {"p": "drop_page", "q": "mark", "r": "drop_items"}
@@ -96,13 +95,11 @@ class Rules(NamedTuple):
     keep_per_cluster: int = 0
     denied: str = ""
     """Pages about which nothing may be done."""
-    products: str = ""
-    """Pages that are about a thing on sale."""
 
     @property
     def settings(self) -> dict[str, Any]:
         named = self._asdict()
-        del named["denied"], named["products"]
+        del named["denied"]
         return {**named, "keep_urls": [f"/{page}$" for page in self.denied]}
 
 
@@ -151,8 +148,6 @@ def lost_as_copy(rules: Rules, visit: Visit, meta: dict[str, Any]) -> set[str]:
         return set()
     if rules.keep_per_cluster:
         return gone if result["rank"] >= rules.keep_per_cluster else set()
-    if not visit.action and visit.page in rules.products:
-        return set()
     return gone if visit.action else less_of_a_start_page(gone, visit)
 
 
@@ -203,7 +198,7 @@ def crawl(folder: Path, number: int, run: Run, rules: Rules, pasts: dict[str, Pa
         url = f"https://example.com/{visit.page}"
         wishes = {"action": visit.action, "revisit_action": visit.revisit_action}
         request = Request(url, meta={"depth": visit.depth, "simhash": wishes})
-        html = (PRODUCT if visit.page in rules.products else "") + TEXTS[visit.text]
+        html = TEXTS[visit.text]
         response = HtmlResponse(url, body=html.encode(), encoding="utf-8", request=request)
         with pytest.MonkeyPatch.context() as patch:
             if visit.is_away:
@@ -279,7 +274,6 @@ RULES = st.builds(
     revisit_action=st.sampled_from(WORDS),
     keep_per_cluster=st.sampled_from([0, 0, 1, 2]),
     denied=st.sampled_from(["", "", "q"]),
-    products=st.sampled_from(["", "", "r"]),
 )
 
 
@@ -336,7 +330,7 @@ async def crawl_at_once(
     async def visited(visit: Visit) -> None:
         wishes = {"action": visit.action, "revisit_action": visit.revisit_action}
         request = Request(f"https://example.com/{visit.page}", meta={"depth": visit.depth, "simhash": wishes})
-        html = (PRODUCT if visit.page in rules.products else "") + TEXTS[visit.text]
+        html = TEXTS[visit.text]
         response = HtmlResponse(request.url, body=html.encode(), encoding="utf-8", request=request)
         await cast("Any", judge.process_response(request, response))
         result = request.meta["simhash_result"]

@@ -312,7 +312,7 @@ VALUES: list[Any] = [
     SimilarityRule(9, 0.5),
     ClassicRule(2),
     Decision(None),
-    Header("web-3"),
+    Header("web-4"),
     Posting(b"key", "https://example.com/", "", FINGERPRINT),
     Claim(None, 1, 2, "https://example.com/", 3, 0.9, True, rank=1),
     read_hints(parse('<link rel="next" href="/2">'), "https://example.com/"),

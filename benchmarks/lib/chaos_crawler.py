@@ -18,7 +18,8 @@ from typing import TypeVar
 
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.exceptions import RecordDamaged, StoreLocked, StoreUnavailable
-from scrapy_simhash.page.fingerprint import SKETCH_BYTES
+from scrapy_simhash.page.fingerprint import FACTS_AT
+from scrapy_simhash.page.fingerprint.facts import NONE
 from scrapy_simhash.store import Header, Posting, Store
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore, checkpoints
@@ -66,7 +67,7 @@ def posting_of(key: str, seen: int) -> Posting:
     Pages of a cluster differ in two bits at the most, pages of two clusters in about half of them.
     """
     draw = Random(f"cluster {cluster_of(key)}")
-    value, sketch = draw.getrandbits(64), draw.randbytes(SKETCH_BYTES)
+    value, sketch = draw.getrandbits(64), draw.randbytes(FACTS_AT) + NONE
     bit = Random(key).randrange(64)
     # Pages with the same text have the same fingerprint.
     text_hash = value ^ 1 << bit

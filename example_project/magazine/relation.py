@@ -44,6 +44,11 @@ class PageTruth:
     family: str = ""
     crawl: bool = True
 
+    @property
+    def names_its_text(self) -> bool:
+        """Whether pages with this text are one page: under another headline on one site they may be two."""
+        return self.status == "content" and self.kind != "new-headline"
+
 
 @dataclass(frozen=True)
 class Relation:

@@ -3,7 +3,7 @@
 The first line says what the fingerprints were made and compared by; each further line is one posting, or what was
 learned about a site::
 
-    {"format": "scrapy-simhash postings", "version": 2, "scheme": "web-3", "width": 64, ..., "settings": {...}}
+    {"format": "scrapy-simhash postings", "version": 2, "scheme": "web-4", "width": 64, ..., "settings": {...}}
     {"key": "5a...", "url": "https://example.com/ferry", "scope": "", "value": "41f1...", "sketch": "xL...", ...}
 
 Nothing outside ASCII, so that no editor and no pipe changes it.
@@ -26,7 +26,7 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.exceptions import SettingError, failing
 from scrapy_simhash.notes import RULES, SITE
 from scrapy_simhash.observers.url_rules import kept as url_rules
-from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, is_own_part
+from scrapy_simhash.page.fingerprint import Fingerprint, is_own_part, is_sketch
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.site.profile import BUCKET, MOST_BUCKETS
 from scrapy_simhash.store import Header, Posting
@@ -71,7 +71,7 @@ def posting_line(posting: Posting, duplicate_of: str | None = None) -> str:
 def begins_export(head: bytes) -> bool:
     """Tell whether a file that begins with *head* is an export, whole or damaged.
 
-    >>> begins_export(header_line(Header("web-3")).encode()), begins_export(b'{"url": "https://example.com/"}')
+    >>> begins_export(header_line(Header("web-4")).encode()), begins_export(b'{"url": "https://example.com/"}')
     (True, False)
     """
     return _BEGINNING.match(head) is not None
@@ -80,7 +80,7 @@ def begins_export(head: bytes) -> bool:
 def parsed_header(text: str) -> Header:
     """Return the header in the first line of an export. Raises ValueError, which says what is wrong.
 
-    >>> parsed_header(header_line(Header("web-3", scope="host"))).scope
+    >>> parsed_header(header_line(Header("web-4", scope="host"))).scope
     'host'
     """
     try:
@@ -243,16 +243,15 @@ def _value(value: Any) -> int:
 
 
 def _sketch(value: Any) -> bytes:
-    if len(sketch := _base64(value)) != SKETCH_BYTES:
-        raise ValueError(f"is not {SKETCH_BYTES} bytes in base64")
+    if not is_sketch(sketch := _base64(value)):
+        raise ValueError("is no sketch in base64")
     return sketch
 
 
 def _own(value: Any) -> bytes:
     if not is_own_part(own := _base64(value)):
         raise ValueError(
-            "is not an own part: 11 bytes in base64 that begin with 0, 1 or 3, or 131 that begin with 2; 9 more with"
-            " structured data, if 4 is added to the first"
+            "is not an own part: 11 bytes in base64 that begin with 0, 1 or 3, or 131 that begin with 2"
         )
     return own
 

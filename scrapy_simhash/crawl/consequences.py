@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -115,7 +114,7 @@ class Consequences:
                 verdict,
                 response.url,
                 page.depth,
-                partial(page.protections, self._fingerprinter),
+                page.protections,
                 self._requested.on_copy(verdict, request, response) if verdict.is_duplicate else None,
                 self._requested.on_unchanged(verdict, request, response) if is_done(verdict) else None,
                 page.stands_in,

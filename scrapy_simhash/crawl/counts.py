@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy_simhash import names
 from scrapy_simhash.crawling import counted
 from scrapy_simhash.judge.policy import Protection
-from scrapy_simhash.page.fingerprint.own_part import STARTS_OF_PARTS
+from scrapy_simhash.page.fingerprint.own_part import PART_START
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def count_verdict(increase: Callable[[str], None], verdict: Verdict) -> None:
         return
     increase(names.STAT_PROCESSED)
     increase(_STAT_OF[verdict.status])
-    if verdict.fingerprint is not None and verdict.fingerprint.own[:1] in STARTS_OF_PARTS:
+    if verdict.fingerprint is not None and verdict.fingerprint.own[:1] == PART_START:
         increase(names.STAT_UNIQUE_TEXT)
     if verdict.is_by_learning and verdict.status in _STAT_BY_LEARNING:
         increase(_STAT_BY_LEARNING[verdict.status])

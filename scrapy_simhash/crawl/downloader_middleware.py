@@ -41,7 +41,6 @@ from scrapy_simhash.crawling import (
 )
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.fingerprinter import PageFingerprinter
-from scrapy_simhash.judge.hints import naming_words
 from scrapy_simhash.page.text import is_xml_feed
 from scrapy_simhash.verdict import Reason, Status, Verdict
 from scrapy_simhash.waiting import awaited, finished
@@ -310,7 +309,8 @@ class SimhashDownloaderMiddleware:
             is_answer = self._session.missed and verdict.status is not Status.SKIPPED
             if is_answer and detector.store.absence is None:
                 self._session.answered()
-            if is_large and self._is_read_again(verdict, url):
+            # To tell what has changed.
+            if is_large and self.config.changes is not None and verdict.reason in _HAS_CHANGED:
                 asked = perf_counter()
                 # The verdict stands. What goes wrong here goes wrong again, and is told, where the text is asked for.
                 with suppress(Exception):
@@ -321,17 +321,6 @@ class SimhashDownloaderMiddleware:
             page.verdict, page.reading, page.key, page.since = verdict, reading, key, since
         except Exception as error:
             page.verdict = self._give_up(error, response)
-
-    def _is_read_again(self, verdict: Verdict, url: str) -> bool:
-        """Tell whether the text of the page at *url* may be asked for: to protect it, or to tell what has changed."""
-        config = self.config
-        if config.changes is not None and verdict.reason in _HAS_CHANGED:
-            return True
-        if not verdict.is_duplicate or (config.action == "mark" and config.url_rules != "skip"):
-            return False
-        return ("product" in config.protect and not verdict.is_exact) or (
-            "named" in config.protect and bool(naming_words(url, str(verdict.duplicate_of)))
-        )
 
     async def _in_thread(self, function: Callable[[], T]) -> T:
         """Return what *function*, which reads the tree of a page, returns in a thread; raise what it raises."""

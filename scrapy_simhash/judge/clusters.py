@@ -248,7 +248,7 @@ class ClusterBook:
             return None
         entry = self._entries.get(number)
         if entry is None:
-            if verdict.duplicate_of is None:
+            if verdict.duplicate_of is None or verdict.contradicts:
                 if canonical is not None:
                     self._wait(number, url, canonical)
                 return None
@@ -307,7 +307,7 @@ class _Entry(Contest):
         if verdict.rank is not None:
             self.size = max(self.size, verdict.rank + 1)
         if not self.has(url):
-            if verdict.is_duplicate:
+            if verdict.is_duplicate and not verdict.contradicts:
                 self.pages += 1
                 self.size = max(self.size, self.pages)
             if len(self.urls) < SHOWN_URLS:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.page.fingerprint import (
     EQUAL_KEY,
+    FACTS_AT,
     PART,
     Fingerprint,
     OwnPart,
-    are_different,
     compare_keys,
     is_part,
     similarity,
@@ -17,11 +17,11 @@ from scrapy_simhash.page.fingerprint import (
 #: Less than any similarity: the pages are no near-duplicates.
 NOT_NEAR = -1.0
 #: By what a pair is decided, see `BASES`.
-BY_BITS, BY_TEXT, BY_OWN_TEXT, BY_TITLE, BY_WORDS, BY_THING, BY_EQUAL_TEXT = range(7)
+BY_BITS, BY_TEXT, BY_OWN_TEXT, BY_TITLE, BY_WORDS, BY_NAMES, BY_EQUAL_TEXT = range(7)
 #: What decides whether two pages are near-duplicates, by these numbers: the bits of fingerprints
 #: without a sketch; all text; what is left without the text that the site repeats; titles that differ; the few own
-#: words of a page; structured data that names different things; at a similarity of 1, equal text.
-BASES = ("bits", "all text", "unique text", "title", "few words", "structured data", "equal text")
+#: words of a page; names that contradict each other; at a similarity of 1, equal text and facts.
+BASES = ("bits", "all text", "unique text", "title", "few words", "names", "equal text")
 
 
 class Measured:
@@ -32,10 +32,11 @@ class Measured:
 
     __slots__ = (
         *("min_similarity", "reach", "is_generic", "has_sketches", "has_own_parts"),
-        *("keys", "is_other_thing", "has_same_words", "has_same_text"),
+        *("keys", "has_same_words", "has_same_text"),
         *("distance", "own_distance", "estimate", "own_estimate", "kind", "its_kind", "tokens", "its_tokens"),
         *("whole", "its_whole"),
-        *("similarity", "by_text", "least", "basis"),
+        *("similarity", "by_text", "least", "basis", "contradiction"),
+        *("facts", "its_facts"),
     )
 
     def __init__(
@@ -49,7 +50,7 @@ class Measured:
         self.is_generic = is_generic
         #: Set by `decide`.
         self.similarity = self.by_text = NOT_NEAR
-        self.least, self.basis = min_similarity, BY_TEXT
+        self.least, self.basis, self.contradiction = min_similarity, BY_TEXT, 0
         #: Bits that differ between the values.
         self.distance = hamming_distance(a.value, b.value)
         self.has_sketches = bool(a.sketch and b.sketch)
@@ -61,8 +62,10 @@ class Measured:
         is_found = self.distance <= reach or self.keys == EQUAL_KEY
         #: Share of shingles in common; not asked for of pages that are no candidates of each other.
         self.estimate = similarity(a.sketch, b.sketch) if is_found else NOT_NEAR
-        #: Whether their texts are equal, as far as fingerprints tell.
-        self.has_same_text = self.distance == 0 and a.sketch == b.sketch
+        #: See ``page/fingerprint/facts.py``.
+        self.facts, self.its_facts = a.sketch[FACTS_AT:], b.sketch[FACTS_AT:]
+        #: Whether their texts and their facts are equal, as far as fingerprints tell.
+        self.has_same_text = self.distance == 0 and a.sketch[:-1] == b.sketch[:-1]
         self.has_own_parts = bool(a.own and b.own)
         if not self.has_own_parts:
             return
@@ -70,10 +73,7 @@ class Measured:
         own, its = OwnPart.from_bytes(a.own), OwnPart.from_bytes(b.own)
         #: Whether their main texts have the same words, but for numbers and dates.
         self.has_same_words = own.words == its.words
-        #: Whether structured data names different things, whatever the texts: where a job is often stands beside its
-        #: text, as a byline does.
-        self.is_other_thing = are_different(own.identity, its.identity)
-        self.has_same_text = self.has_same_text and own.text == its.text and not self.is_other_thing
+        self.has_same_text = self.has_same_text and own.text == its.text
         self.kind, self.tokens, self.its_kind, self.its_tokens = own.kind, own.tokens, its.kind, its.tokens
         self.whole, self.its_whole = own.whole, its.whole
         #: The same of what is not the sites': of all text, where a site repeats nothing of it.

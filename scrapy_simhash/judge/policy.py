@@ -32,10 +32,8 @@ class Protection(str, Enum):
     """It is another page of the same listing."""
     LANGUAGE = "language"
     """It is the same page for readers of another language or country."""
-    PRODUCT = "product"
-    """It is about a thing on sale, perhaps in another size or colour."""
-    NAMED = "named"
-    """It says a name that its URL has, and the URL of the page that it repeats has not."""
+    FACTS = "facts"
+    """It states something beside its sentences that contradicts the page that it repeats: a date, a size, a place."""
 
 
 class RequestedAction(NamedTuple):
@@ -118,10 +116,10 @@ def _matcher(text: str) -> Callable[[str], object]:
 
 
 #: Protections of a page that is another one than its text says, so that URLs of its kind are not skipped. That of
-#: pagination is not: whether a list goes on is known by what it leads to. Nor is that of names: traps say theirs.
-OF_ITS_OWN = ("language", "product")
+#: pagination is not: whether a list goes on is known by what it leads to.
+OF_ITS_OWN = ("language", "facts")
 #: Protections that leave a page alone; the others keep its links.
-WHOLE = ("pagination", *OF_ITS_OWN, "named")
+WHOLE = ("pagination", *OF_ITS_OWN)
 
 
 class Case(NamedTuple):

@@ -38,6 +38,8 @@ class Near(NamedTuple):
     """None if the two are not near-duplicates."""
     by_text: float | None
     """What ``similarity`` would be without own parts, by all text of both pages."""
+    contradicts: bool = False
+    """Whether their facts contradict each other, beside their names: it is no copy to be dropped."""
 
 
 class Nearest(NamedTuple):
@@ -120,7 +122,7 @@ class SimilarityRule(Rule):
 
     Where the fingerprints have own parts (``SIMHASH_SITE_LEARNING``), these decide: see ``docs/concepts/text.rst``.
     On sites that are known, 0.7 is enough for pages with equal titles, versions of one page, unless three clusters
-    have that title. Pages whose structured data names different things are different.
+    have that title. Pages whose names contradict each other are different.
 
     All these thresholds are relative to ``min_similarity``: a greater one never makes a pair near-duplicates, and
     at 1 only equal texts are.
@@ -158,11 +160,11 @@ class SimilarityRule(Rule):
         near = []
         for place, data in enumerate(others):
             measured = self._decided(one, Fingerprint.from_compared_bytes(data), is_generic)
-            found = [
+            similarity, by_text = (
                 None if value == NOT_NEAR else value for value in (measured.similarity, measured.by_text)
-            ]
-            if found != [None, None]:
-                near.append(Near(place, *found))
+            )
+            if similarity is not None or by_text is not None:
+                near.append(Near(place, similarity, by_text, measured.contradiction > 0))
         return near
 
     def nearest(self, one: Fingerprint, others: Sequence[bytes], is_generic: bool = False) -> Nearest | None:

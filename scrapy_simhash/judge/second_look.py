@@ -11,9 +11,9 @@ from __future__ import annotations
 from scrapy_simhash.judge.measured import (
     BY_BITS,
     BY_EQUAL_TEXT,
+    BY_NAMES,
     BY_OWN_TEXT,
     BY_TEXT,
-    BY_THING,
     BY_TITLE,
     BY_WORDS,
     NOT_NEAR,
@@ -51,12 +51,30 @@ FEW_TOKENS = 60
 FEW = 0.5
 
 
+#: Whether two pages contradict each other: not at all; in what stands beside their sentences; in their names.
+AGREED, OTHER_FACTS, OTHER_NAMES = range(3)
+# Bits for the kinds of words in page/fingerprint/facts.py: names, on one host and on two; those that are in the
+# page's URL; all else that is a fact.
+NAMES, NAMES_ELSEWHERE, NAMES_IN_URL, OTHERS = 0x3F, 0x03, 0x2A, 0x1C0
+
+
 def decide(pair: Measured) -> None:
     """Set ``similarity`` of *pair*, and ``by_text``: what it would be without own parts, by all text of both pages.
 
     Both are `NOT_NEAR` where two pages are no near-duplicates. ``basis`` says what has decided, ``least`` is the
-    threshold that it had to reach.
+    threshold that it had to reach; ``contradiction`` is that of near-duplicates, 0 of others.
     """
+    pair.contradiction = AGREED
+    _decide_by_text(pair)
+    if not pair.has_sketches or (pair.similarity < 0 and pair.by_text < 0):
+        return
+    pair.contradiction = contradiction(pair.facts, pair.its_facts)
+    if pair.contradiction == OTHER_NAMES:
+        pair.basis = BY_NAMES
+        pair.similarity = pair.by_text = NOT_NEAR
+
+
+def _decide_by_text(pair: Measured) -> None:
     leeway = 1 - pair.min_similarity
     pair.least = pair.min_similarity
     if not pair.has_sketches:
@@ -79,10 +97,6 @@ def decide(pair: Measured) -> None:
     pair.similarity = pair.by_text
     if not pair.has_own_parts:
         return
-    if pair.is_other_thing:
-        pair.basis = BY_THING
-        pair.similarity = NOT_NEAR
-        return
     one, other = pair.kind, pair.its_kind
     fewer = min(pair.tokens, pair.its_tokens)
     if _few_words_differ(pair, leeway, fewer):
@@ -95,6 +109,8 @@ def decide(pair: Measured) -> None:
     has_version = is_equal and not is_doubtful and not pair.is_generic
     if has_version and (fewer >= LEAST_VERSION or pair.has_same_words):
         pair.least = 1 - VERSION * leeway
+    elif pair.is_generic and pair.keys == EQUAL_KEY and not pair.has_same_words:
+        pair.least = 1 - OTHER_TITLE * leeway
     pair.similarity = pair.estimate if pair.estimate >= pair.least else NOT_NEAR
     # A known site repeats nothing of a WHOLE page: so text that it shares with an UNKNOWN one is no site's text.
     if is_doubtful and not ((one == UNKNOWN and other == WHOLE) or (one == WHOLE and other == UNKNOWN)):
@@ -112,6 +128,74 @@ def decide(pair: Measured) -> None:
         return
     if one == PART or other == PART:
         _decide_by_own_parts(pair, is_equal, fewer)
+
+
+def contradiction(one: bytes, other: bytes) -> int:
+    """Return whether two pages contradict each other, by their facts as page/fingerprint/facts.py writes them.
+
+    They do if each has a fact of one kind with a word that the other does not say beside its sentences, or if a row
+    has the same label and another value. Their names do, too, if the one has all words of the other, and more that
+    its URL has as well. What stands in a title beside the heading, and in rows, tells pages of one host apart only:
+    sites name themselves there, and label rows in their own ways. O(words).
+    """
+    if one[0] == 0 or other[0] == 0:
+        return AGREED
+    host = one[one[0]]
+    its_host = other[other[0]]
+    is_one_host = host == its_host or host == 0 or its_host == 0
+    mine = _unsaid(one, other)
+    its = _unsaid(other, one)
+    names = NAMES if is_one_host else NAMES_ELSEWHERE
+    rows = _compare_rows(one, other) if is_one_host else AGREED
+    if (mine & names and its & names) or rows == OTHER_NAMES:
+        return OTHER_NAMES
+    if is_one_host and (
+        (mine & NAMES_IN_URL and not its & NAMES) or (its & NAMES_IN_URL and not mine & NAMES)
+    ):
+        return OTHER_NAMES
+    if rows or mine & its & OTHERS:
+        return OTHER_FACTS
+    return AGREED
+
+
+def _unsaid(one: bytes, other: bytes) -> int:
+    """Return a bit for each kind of fact of which *one* has a word that *other* does not say."""
+    found = 0
+    at = 2
+    end = at + 3 * one[1]
+    its = 2
+    its_end = its + 3 * other[1]
+    while at < end:
+        kind = one[at + 2] & 15
+        word = one[at] << 12 | one[at + 1] << 4 | one[at + 2] >> 4
+        its_word = -1
+        # Both are in the order of their words.
+        while its < its_end:
+            its_word = other[its] << 12 | other[its + 1] << 4 | other[its + 2] >> 4
+            if its_word >= word:
+                break
+            its += 3
+        if its_word != word:
+            found |= 1 << kind
+        at += 3
+    return found
+
+
+def _compare_rows(one: bytes, other: bytes) -> int:
+    """Return `OTHER_NAMES` where structured data, `OTHER_FACTS` where another row has another value."""
+    found = AGREED
+    at = 2 + 3 * one[1]
+    while at + 4 <= one[0]:
+        its = 2 + 3 * other[1]
+        while its + 4 <= other[0]:
+            has_its_label = one[at] == other[its] and one[at + 1] == other[its + 1]
+            if has_its_label and (one[at + 2] != other[its + 2] or one[at + 3] != other[its + 3]):
+                if one[at] & 128:
+                    return OTHER_NAMES
+                found = OTHER_FACTS
+            its += 4
+        at += 4
+    return found
 
 
 def threshold(pair: Measured) -> float:

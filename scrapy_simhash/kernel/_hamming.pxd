@@ -64,13 +64,15 @@ cdef extern from "second_look.h" nogil:
     ctypedef struct measured:
         double min_similarity
         int reach
-        bint is_generic, has_sketches, has_own_parts, is_other_thing, has_same_words, has_same_text
+        bint is_generic, has_sketches, has_own_parts, has_same_words, has_same_text
         int keys
         int distance, own_distance
         double estimate, own_estimate
         int kind, its_kind, tokens, its_tokens, whole, its_whole
         double similarity, by_text, least
-        int basis
+        int basis, contradiction
+        const uint8_t *facts
+        const uint8_t *its_facts
 
     ctypedef struct Print:
         uint64_t value
@@ -78,6 +80,8 @@ cdef extern from "second_look.h" nogil:
     bint print_read(Print *self, const uint8_t *data, size_t length, int part)
     uint64_t print_own(const Print *self)
     const uint8_t *print_subject(const Print *self)
+    bint print_is_of_host(const Print *self, const uint8_t *data, size_t length)
+    bint print_says(const uint8_t *one, const uint8_t *other, size_t length)
     int print_distance(const Print *one, const Print *other)
     void pair_measure(measured *self, const Print *one, const Print *other)
 

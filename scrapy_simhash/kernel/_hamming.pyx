@@ -168,7 +168,7 @@ cdef struct choice:
     uint64_t near[MOST]
     size_t n_near
     measured pair, chosen
-    bint is_near, agrees_by_text
+    bint is_near, agrees_by_text, contradicts
     double alike
     int distance
     uint64_t content
@@ -193,7 +193,7 @@ cdef class SecondLook:
         self.pair.min_similarity, self.pair.reach, self.part = min_similarity, reach, part
 
     def compare(self, bytes one not None, list others not None, bint is_generic):
-        """Return (place, similarity, similarity by all text) of those of *others* that are near by either of the two."""
+        """Return (place, similarity, similarity by all text, contradicts) of those of *others* that are near by either."""
         cdef Print of_one, of_other
         cdef measured pair = self.pair
         cdef Py_ssize_t place
@@ -206,7 +206,7 @@ cdef class SecondLook:
             self.decide(&pair)
             if pair.similarity >= 0 or pair.by_text >= 0:
                 near.append((place, pair.similarity if pair.similarity >= 0 else None,
-                             pair.by_text if pair.by_text >= 0 else None))
+                             pair.by_text if pair.by_text >= 0 else None, pair.contradiction > 0))
         return near
 
     def nearest(self, bytes one not None, list others not None, bint is_generic):
@@ -240,16 +240,21 @@ cdef class SecondLook:
     cdef int _begin(self, choice *of, const uint8_t *page, size_t length, int generic_from) except -1:
         """Begin to choose the content that a new page repeats."""
         of.pair, of.is_near, of.agrees_by_text, of.alike = self.pair, False, False, -1
+        of.contradicts = False
         of.n_near, of.n_titled, of.generic_from = 0, 0, generic_from
         self._read_at(&of.page, page, length)
         of.pair.is_generic = generic_from <= 0 and print_subject(&of.page) != NULL
         return 0
 
     cdef int _meet(self, choice *of, uint64_t content, uint64_t cluster, const uint8_t *data, size_t length) except -1:
-        """Compare the page with one more content. Of near ones the most alike is chosen, then the nearest, the oldest."""
+        """Compare the page with one more content, and choose one as `LocalStore._find` does.
+
+        Of near ones that which it does not contradict, then the most alike, the nearest, the oldest.
+        """
         cdef Print its
         cdef measured *pair = &of.pair
         cdef bint is_near
+        cdef bint contradicts = False
         cdef double alike
         cdef int distance
         self._read_at(&its, data, length)
@@ -261,13 +266,18 @@ cdef class SecondLook:
             of.near[of.n_near] = cluster
             of.n_near += 1
         alike = pair.similarity if is_near else alike_of(pair)
-        if is_near < of.is_near or (is_near == of.is_near and alike < of.alike):
+        if is_near < of.is_near:
             return 0
+        if is_near == of.is_near:
+            contradicts = is_near and pair.contradiction > 0
+            if contradicts > of.contradicts or (contradicts == of.contradicts and alike < of.alike):
+                return 0
         distance = print_distance(&of.page, &its)
-        if is_near == of.is_near and alike == of.alike:
+        if is_near == of.is_near and contradicts == of.contradicts and alike == of.alike:
             if not is_near or distance > of.distance or (distance == of.distance and content > of.content):
                 return 0
         of.is_near, of.alike, of.distance, of.content, of.chosen = is_near, alike, distance, content, pair[0]
+        of.contradicts = is_near and pair.contradiction > 0
         return 0
 
     cdef bint _is_near(self, choice *of, const uint8_t *data, size_t length) except -1:
@@ -299,7 +309,7 @@ cdef void count_title(choice *of, uint64_t cluster, const uint8_t *data, size_t 
     cdef const uint8_t *title = print_subject(&of.page)
     if title == NULL or of.pair.is_generic or length < TITLE_AT + TITLE_BYTES:
         return
-    if memcmp(title, data + TITLE_AT, TITLE_BYTES) == 0 and not is_among(cluster, of.titled, of.n_titled):
+    if memcmp(title, data + TITLE_AT, TITLE_BYTES) == 0 and print_is_of_host(&of.page, data, length) and not is_among(cluster, of.titled, of.n_titled):
         of.titled[of.n_titled] = cluster
         of.n_titled += 1
         of.pair.is_generic = of.n_titled >= of.generic_from
@@ -611,7 +621,8 @@ cdef class Postings:
         *page* is a fingerprint as ``compared_bytes()`` gives it; *recent*, else *read*, has the ContentRow of a
         content, or None for one that is passed over.
         Return by what it can be found, these values, whether own parts made the difference, and the content chosen:
-        (content, is_near, distance, alike, None or (threshold, basis, least), near clusters), or None if there is none.
+        (content, is_near, distance, alike, None or (threshold, basis, least), near clusters, contradicts), or None if
+        there is none.
         Then the first clusters that it is not near, and whether its title is generic.
         """
         cdef findings found
@@ -636,7 +647,8 @@ cdef class Postings:
         chosen = None
         if of.is_near or of.alike >= 0:
             near = [of.near[i] for i in range(of.n_near)]
-            chosen = of.content, of.is_near, of.distance, of.alike, look._explained(&of) if explains else None, near
+            chosen = (of.content, of.is_near, of.distance, of.alike, look._explained(&of) if explains else None, near,
+                      of.contradicts)
         for _, cluster, _ in rows:
             add_other(cluster, &of, others, &n_others)
         return (found.found_by, values, of.agrees_by_text != of.is_near, chosen,
@@ -824,7 +836,7 @@ cdef class Postings:
 
 cdef enum:
     # The longest fingerprint: value, sketch, own part.
-    PRINT_BYTES = 8 + 128 + 140
+    PRINT_BYTES = 8 + 256 + 131
     END = 0xff
 # In place of the content of a page that was removed.
 cdef uint32_t REMOVED = 0xffffffff
@@ -1281,7 +1293,7 @@ cdef class Rows:
             elif explains and (told := look._explained(&of)) is not None:
                 threshold, basis, least = told
                 basis = self.bases[basis]
-            of.agrees_by_text = True
+            of.agrees_by_text, of.contradicts = True, False
         else:
             index._search(&of.page, self.subject_number(sketch), most, nearby, &found)
             for i in range(found.n):
@@ -1300,7 +1312,7 @@ cdef class Rows:
                 threshold, basis, least = told
                 basis = self.bases[basis]
         learned = bool(of.agrees_by_text != of.is_near)
-        if of.is_near:
+        if of.is_near and not of.contradicts:
             its = self._content(of.content)
             cluster = its.page
             rank = self._copies(cluster).joined + 1
@@ -1309,18 +1321,27 @@ cdef class Rows:
             also_near = self._also_near(&of, cluster) if of.n_near > 1 else ()
             made = new_tuple(self.claim_type, (
                 None, of.content, cluster, self._url(cluster), of.distance, of.alike, is_same, rank, self._key(cluster),
-                learned, threshold, None, basis, least, None, also_near))
+                learned, threshold, None, basis, least, None, also_near,
+                False))
             self._write(number, True, posting, of.content, False, its.length != length or
-                        memcmp(self.prints.at + its.print, print, length) != 0, rank, print, length,
+                        not print_says(<const uint8_t *>self.prints.at + its.print, print, length), rank, print, length,
                         text_hash is not None)
             self._join(cluster, rank, number)
             return made, None
-        if threshold is not None:
-            miss = new_tuple(self.near_miss, (
-                self._url(self._content(of.content).page), of.distance, of.alike, threshold, basis, least))
-        made = new_tuple(self.claim_type, (
-            None, content, number, None, None, None, False, 0, None, learned, None, miss, None, None, None,
-            self._also_near(&of, number) if of.n_near else ()))
+        also_near = self._also_near(&of, number) if of.n_near else ()
+        if of.is_near:
+            # It contradicts what it repeats: a content of its own, so that its copies are found.
+            cluster = self._content(of.content).page
+            made = new_tuple(self.claim_type, (
+                None, content, number, self._url(cluster), of.distance, of.alike, False, 0, self._key(cluster), learned,
+                threshold, None, basis, least, None, also_near, True))
+        else:
+            if threshold is not None:
+                miss = new_tuple(self.near_miss, (
+                    self._url(self._content(of.content).page), of.distance, of.alike, threshold, basis, least))
+            made = new_tuple(self.claim_type, (
+                None, content, number, None, None, None, False, 0, None, learned, None, miss, None, None, None, also_near,
+                False))
         try:
             for i in range(found.n_values):
                 index._add(found.values[i], content)

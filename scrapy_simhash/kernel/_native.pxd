@@ -32,7 +32,7 @@ cdef extern from "page.h" nogil:
         int scripts[7]
         double linked
         uint64_t worded_reasons, unnamed_reasons, unread_reasons
-        uint32_t prose_tokens, most_words_of_date
+        uint32_t prose_tokens, most_words_of_date, long_text, longer_text, least_number
         uint8_t chrome, edge, hidden, dialog, consent
         int64_t sample, least_tokens, least_beside, few_tokens, max_path_depth, most_marks
         int64_t cut, least_piece, short_piece, doubtful_share
@@ -50,6 +50,7 @@ cdef extern from "page.h" nogil:
         void *python
         char *(*normalize)(void *python, const char *text, size_t n, size_t *result_n) noexcept nogil
         int64_t (*weight)(void *python, int zone, bint is_word, int64_t count) noexcept nogil
+        int (*has_price)(void *python, const char *text, size_t n) noexcept nogil
 
     ctypedef struct block:
         uint32_t text, n, length, link_length, path, run, tokens
@@ -112,15 +113,16 @@ cdef extern from "page.h" nogil:
         bint has_fingerprint, has_text_hash
         uint64_t value, text_hash
         uint32_t features
-        uint8_t sketch[128]
+        size_t sketch_bytes
+        uint8_t sketch[256]
     ctypedef struct own_part:
         uint32_t tokens, whole, doubtful
         uint16_t words
         uint64_t text
         uint64_t value
         uint8_t sketch[128]
-    int SKETCH_MINHASH, SKETCH_BYTES, WEIGHTS_KNOWN, ZONES, SCRIPTS, MOST_LANGUAGES, MOST_SENTENCE_MARKS, MOST_CURRENCIES, MOST_WORDS
-    int ZONE_OFFER
+    int LONGEST_LINE, MOST_LINES, LONGEST_HEADING, MOST_SEGMENTS, FIRST_BLOCKS, LONGEST_LABEL, LONGEST_VALUE, ROTATING_BIT
+    int SKETCH_MINHASH, WEIGHTS_KNOWN, ZONES, SCRIPTS, MOST_SENTENCE_MARKS, MOST_CURRENCIES, MOST_WORDS
 
     page *page_new(rules *of)
     void rules_free(rules *rules)
@@ -141,7 +143,8 @@ cdef extern from "page.h" nogil:
     bint counts_up(const page *p, const block *b)
     bint are_beside(const page *p, const block *a, const block *b)
     int page_prepare_text(page *p, declaration declared, bint detects)
-    int page_read(page *p, const fold_settings *settings, reading *result)
+    int page_read(page *p, const fold_settings *settings, const char *url, size_t n, reading *result)
+    int32_t page_container(const page *p, size_t i)
     int page_pack_paragraphs(page *p)
     const char *page_packed(const page *p)
     size_t page_packed_length(const page *p)
@@ -178,7 +181,7 @@ cdef extern from "characters.h" nogil:
 
 cdef class Rules:
     cdef rules c
-    cdef object _load, _normalize, _has_price, _weight, _classify, _fingerprint, _reading, _with_facts, _with_url, _marked
+    cdef object _load, _normalize, _has_price, _weight, _classify, _fingerprint, _reading, _with_structured, _with_url, _marked
     cdef object failure
     cdef _take_words(self, lexicon *words, dict known)
     cdef _take_numbers(self, definition)

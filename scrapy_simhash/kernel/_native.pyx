@@ -84,7 +84,7 @@ cdef class Rules:
         self._weight = definition.weight
         self._classify = definition.classify
         self._fingerprint, self._reading = definition.fingerprint, definition.reading
-        self._with_facts, self._with_url = definition.with_facts, definition.with_url
+        self._with_structured, self._with_url = definition.with_structured, definition.with_url
         self._marked = definition.marked
         self._take_words(&self.c.tags, definition.tags)
         self._take_words(&self.c.roles, definition.roles)
@@ -97,6 +97,7 @@ cdef class Rules:
         self.c.python = <void *>self
         self.c.normalize = normalize_word
         self.c.weight = weight_of
+        self.c.has_price = text_has_price
         # As Cython names a function that it exports. Raises ValueError for one of another type.
         self.c.choose_language = <int (*)(const counts *) noexcept nogil>PyCapsule_GetPointer(
             definition.choose_language, "int (counts const *)")
@@ -116,7 +117,7 @@ cdef class Rules:
     cdef _take_numbers(self, definition):
         cdef rules *c = &self.c
         check_room("words that name chrome", definition.chrome_names + 1, MOST_WORDS)
-        check_room("languages", definition.languages, MOST_LANGUAGES)
+        check_room("languages", definition.languages, ROTATING_BIT)
         check_room("sentence_marks", len(definition.sentence_marks), MOST_SENTENCE_MARKS)
         check_room("currencies", len(definition.currencies), MOST_CURRENCIES)
         if len(definition.scripts) != SCRIPTS:
@@ -145,6 +146,11 @@ cdef class Rules:
         c.worded_reasons = definition.worded_reasons
         c.sample, c.least_tokens, c.least_beside = definition.sample, definition.least_tokens, definition.least_beside
         c.cut, c.least_piece, c.short_piece = definition.cut, definition.least_piece, definition.short_piece
+        c.long_text, c.longer_text, c.least_number = definition.long_text, definition.longer_text, definition.least_number
+        if definition.limits_of_facts != (
+            LONGEST_LINE, MOST_LINES, LONGEST_HEADING, MOST_SEGMENTS, FIRST_BLOCKS, LONGEST_LABEL, LONGEST_VALUE
+        ):
+            raise ValueError(f"the kernel has other limits of facts than {definition.limits_of_facts}")
         c.max_path_depth, c.most_marks = definition.max_path_depth, definition.most_marks
         c.doubtful_share, c.tie_mask = definition.doubtful_share, definition.tie_mask
         c.seeds[0], c.seeds[1] = definition.seeds
@@ -206,6 +212,15 @@ cdef char *normalize_word(void *of, const char *text, size_t n, size_t *result_n
     except BaseException as failure:
         self.failure = failure
     return result
+
+
+cdef int text_has_price(void *of, const char *text, size_t n) noexcept with gil:
+    cdef Rules self = <Rules>of
+    try:
+        return bool(self._has_price(PyUnicode_DecodeUTF8(text, n, NULL)))
+    except BaseException as failure:
+        self.failure = failure
+        return -1
 
 
 cdef int64_t weight_of(void *of, int zone, bint is_word, int64_t count) noexcept with gil:
@@ -560,14 +575,14 @@ cdef class Reader:
         try:
             if self._classify(p, root, language) is None:
                 return None
-            made = self._read(p, settings, site)
+            made = self._read(p, settings, site, url.encode("utf-8", "replace"))
             if made is None:
                 return None
             if p.says_little:
                 made = self.rules._with_url(made, url)
             # Most pages have no structured data.
             if p.structured:
-                made = self.rules._with_facts(made, root, url, p.structured)
+                made = self.rules._with_structured(made, root, p.structured)
             if p.main_tokens < self.rules.c.few_tokens:
                 made = self.rules._marked(made, root, p.main_tokens, p.dialog_tokens, p.may_ask)
             return made
@@ -657,17 +672,19 @@ cdef class Reader:
                     why = page_conclude(p)
         return language or "" if raise_for(why, self.rules) else None
 
-    cdef object _read(self, page *p, settings, site):
+    cdef object _read(self, page *p, settings, site, bytes url):
         cdef fold_settings by = settings_of(settings, True)
         cdef reading result
         cdef int why
         cdef tuple own = (b"", b"")
         cdef bytes paragraphs = b""
+        cdef const char *address = <const char *>url
+        cdef size_t n = len(url)
         if page_length(p) < LARGE:
-            why = page_read(p, &by, &result)
+            why = page_read(p, &by, address, n, &result)
         else:
             with nogil:
-                why = page_read(p, &by, &result)
+                why = page_read(p, &by, address, n, &result)
         if not raise_for(why, self.rules):
             return None
         if result.has_fingerprint and site is not None:
@@ -687,7 +704,7 @@ cdef int read_plain(
     cdef int why = page_take_text(p, text, n)
     if why == DONE:
         why = page_prepare_text(p, declared, detects)
-    return page_read(p, by, result) if why == DONE else why
+    return page_read(p, by, NULL, 0, result) if why == DONE else why
 
 
 cdef fold_settings settings_of(settings, bint with_text_hash) except *:
@@ -719,7 +736,7 @@ cdef object reading_of(
         PyObject_GenericSetAttr(
             fingerprint,
             "sketch",
-            PyBytes_FromStringAndSize(<const char *>result.sketch, SKETCH_BYTES) if by.with_sketch else b"",
+            PyBytes_FromStringAndSize(<const char *>result.sketch, result.sketch_bytes) if by.with_sketch else b"",
         )
         PyObject_GenericSetAttr(fingerprint, "own", own)
     text_hash = result.text_hash if result.has_text_hash else None
@@ -751,17 +768,15 @@ cdef tuple document_of(page *p, str declared, paragraph, tuple zones, tuple reas
         t = page_token(p, i)
         tokens.append(string_of(token_text(p, t), t.n))
     paths = paths_of(p)
-    cdef list paragraphs = [], offers = []
+    cdef list paragraphs = []
     cdef tuple words
     for i in range(page_blocks(p)):
         b = page_block(p, i)
         words = tuple([tokens[run[k]] for k in range(b.run, b.run + b.tokens)])
-        if b.zone == ZONE_OFFER:
-            offers.append(" ".join(words))
         paragraphs.append(tuple.__new__(paragraph, (
             string_of(page_text(p) + b.text, b.n), words, zones[b.zone], paths[b.path],
-            b.link_length / <double>b.length, reasons[b.reason], b.in_article,
+            b.link_length / <double>b.length, reasons[b.reason], b.in_article, page_container(p, i),
         )))
     title = string_of(page_text(p) + p.title, p.title_n)
     subject = tuple([tokens[run[k]] for k in range(p.subject.run, p.subject.run + p.subject.n)])
-    return title, (declared or None, p.chosen_language), tuple(offers) or subject, tuple(paragraphs)
+    return title, (declared or None, p.chosen_language), subject, tuple(paragraphs)

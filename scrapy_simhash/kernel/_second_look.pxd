@@ -3,18 +3,28 @@
 
 import cython
 
+from libc.stdint cimport uint8_t
+
 from scrapy_simhash.kernel._hamming cimport measured
 
 cdef double BITS, NOT_NEAR, OTHER_TITLE, UNKNOWN_SITE, VERSION, CONFIRMING, FEW
 cdef int DOUBTFUL, PART, UNKNOWN, WHOLE, EQUAL_KEY, NO_KEY, OTHER_KEY
-cdef int BY_BITS, BY_TEXT, BY_OWN_TEXT, BY_TITLE, BY_WORDS, BY_THING, BY_EQUAL_TEXT
+cdef int BY_BITS, BY_TEXT, BY_OWN_TEXT, BY_TITLE, BY_WORDS, BY_NAMES, BY_EQUAL_TEXT
+cdef int AGREED, OTHER_FACTS, OTHER_NAMES, NAMES, NAMES_ELSEWHERE, NAMES_IN_URL, OTHERS
 cdef int BARE_DISTANCE, LONG_TEXT, LEAST_VERSION, SHORT_OWN_PART, FEW_TOKENS
 
 @cython.locals(
     leeway=double, alike=double, one=int, other=int, fewer=int, is_near=cython.bint, is_doubtful=cython.bint, is_equal=cython.bint,
     has_version=cython.bint
 )
+cdef void _decide_by_text(measured *pair) noexcept nogil
 cdef void decide(measured *pair) noexcept nogil
+@cython.locals(host=int, its_host=int, is_one_host=cython.bint, mine=int, its=int, names=int, rows=int)
+cdef int contradiction(const uint8_t *one, const uint8_t *other) noexcept nogil
+@cython.locals(found=int, at=int, end=int, its=int, its_end=int, kind=int, word=int, its_word=int)
+cdef int _unsaid(const uint8_t *one, const uint8_t *other) noexcept nogil
+@cython.locals(found=int, at=int, its=int, has_its_label=cython.bint)
+cdef int _compare_rows(const uint8_t *one, const uint8_t *other) noexcept nogil
 @cython.locals(near=int, most=int, middle=int)
 cdef double threshold(measured *pair) noexcept nogil
 @cython.locals(is_partly_known=cython.bint, differing=double)

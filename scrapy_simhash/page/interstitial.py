@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from lxml import etree
 
+from scrapy_simhash.page.data import data_of
 from scrapy_simhash.page.reading import Reading
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.main_text import DIALOG, REASONS
@@ -36,7 +37,7 @@ _SOURCES = ("awswaf.com", "captcha-delivery.com", "cf-chl", "chl_page", "funcapt
 def marked(
     reading: Reading, root: etree._Element, tokens: int, of_dialogs: int, may_ask: bool = True
 ) -> Reading:
-    """Return *reading*, or where the page under *root* is an interstitial that of a page that says nothing.
+    """Return *reading*, with the data of a page of few tokens; that of a page that says nothing for an interstitial.
 
     *tokens* are those of its main text, *of_dialogs* those of what lies over it; *may_ask* tells whether it may ask
     for a password, or test for humans. O(nodes) for a page of few tokens, else O(1).
@@ -45,7 +46,7 @@ def marked(
         return reading
     is_behind = tokens < HARDLY_ANY and of_dialogs >= LEAST_ASKED
     if not is_behind and not (may_ask and (asks_for_password(root) or tests_for_humans(root))):
-        return reading
+        return reading if reading.text_hash is None else reading.with_structured(data_of(root))
     return Reading(None, None, may_name_canonical=reading.may_name_canonical, is_interstitial=True)
 
 

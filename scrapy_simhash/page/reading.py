@@ -7,8 +7,9 @@ from struct import Struct
 from typing import NamedTuple, Protocol
 
 from scrapy_simhash.page.features import with_offer
-from scrapy_simhash.page.fingerprint import TEXT_MASK, Fingerprint, OwnPart, digest, number, thing_of
-from scrapy_simhash.page.structured import NO_FACTS, Facts
+from scrapy_simhash.page.fingerprint import FACTS_AT, TEXT_MASK, Fingerprint, OwnPart, digest, number
+from scrapy_simhash.page.fingerprint.facts import with_rows
+from scrapy_simhash.page.structured import NOTHING, Structured
 from scrapy_simhash.page.text import Document
 
 #: What is kept of a paragraph: its hash, and its words, of which 65,535 are counted.
@@ -58,20 +59,24 @@ class Reading(NamedTuple):
         path = url.partition("://")[2].partition("/")[2]
         return self._replace(text_hash=self.text_hash ^ number(path)) if path else self
 
-    def with_facts(self, about: Facts) -> Reading:
-        """Return this with what structured data say about the page: in the hash of its text, and in its own part.
+    def with_structured(self, about: Structured) -> Reading:
+        """Return this with what structured data say about the page: in the hash of its text, and in its facts.
 
         So pages about different things never have the same text: where a job is often stands beside the text.
         """
-        if about == NO_FACTS:
+        if about == NOTHING:
             return self
         fingerprint, text_hash = self.fingerprint, with_offer(self.text_hash, about.offer)
         if fingerprint is not None and fingerprint.own:
-            own = OwnPart.from_bytes(fingerprint.own)
-            own = own._replace(identity=about.identity, text=(text_hash or 0) & TEXT_MASK)
+            own = OwnPart.from_bytes(fingerprint.own)._replace(text=(text_hash or 0) & TEXT_MASK)
             fingerprint = replace(fingerprint, own=own.to_bytes())
-        if text_hash is not None and about.identity:
-            text_hash ^= number(thing_of(about.identity).hex())
+        if about.rows:
+            if fingerprint is not None and fingerprint.sketch:
+                sketch = fingerprint.sketch
+                sketch = sketch[:FACTS_AT] + with_rows(sketch[FACTS_AT:], about.rows)
+                fingerprint = replace(fingerprint, sketch=sketch)
+            if text_hash is not None:
+                text_hash ^= number(" ".join(f"{row:x}" for row in about.rows))
         return self._replace(fingerprint=fingerprint, text_hash=text_hash)
 
 

@@ -1,8 +1,8 @@
-"""Structured data to Facts: the one job, event, product or place that a page says it is about, and its price.
+"""Structured data to Structured: the one job, event, product or place that a page says it is about, and its price.
 
-JSON-LD and microdata, in the words of schema.org. An identity is made of what a reader sees too: a title, a place, an
+JSON-LD and microdata, in the words of schema.org. Rows are made of what a reader sees too: a title, a place, an
 organisation, the start of an event, the number of an article. The identifier of an advert and the day of its posting
-are no part of it, since they change when it is posted again. Price and availability of a product are apart from it:
+are none, since they change when it is posted again. Price and availability of a product are apart from it:
 they tell whether the page has changed.
 """
 
@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
 from typing import Any, NamedTuple, cast
 
 from lxml import etree
 
-from scrapy_simhash.page.fingerprint.own_part import EVENT, JOB, KINDS, PARTS, PLACE, PRODUCT, identity_of
+from scrapy_simhash.page.fingerprint.facts import STRUCTURED
+from scrapy_simhash.page.fingerprint.fold import number
 from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.page.text.outline import NEVER_HIDDEN
 from scrapy_simhash.page.text.tags import UNSEEN, Region, attributes_of, region
 from scrapy_simhash.page.text.tree import AnyAncestor, beginning, elements
-from scrapy_simhash.scope import host_of
 
 #: What a tree may hold, as bits: scripts of JSON-LD, elements with ``itemtype``.
 SCRIPTS, ITEMS = 1, 2
@@ -40,6 +40,11 @@ _MAX_DEPTH, _MAX_VALUE, _MAX_VALUE_NODES = 5, 1_000, 32
 _MAX_OFFERS = 8
 #: Titles and headings of a page that are looked at.
 _MAX_NAMES = 20
+
+#: Kinds of things, by number. Where a page names things of several kinds, it is about the first kind.
+JOB, EVENT, PRODUCT, PLACE = KINDS = (1, 2, 3, 4)
+#: Rows of a thing at most.
+_MOST_ROWS = 3
 
 _TYPES_OF = {
     JOB: "JobPosting",
@@ -95,26 +100,26 @@ _ITEMS = etree.XPath("descendant-or-self::*/@itemtype/..")
 _WHITE_SPACE = " \t\n\v\f\r"
 
 
-class Facts(NamedTuple):
+class Structured(NamedTuple):
     """What structured data say about a page."""
 
-    identity: bytes = b""
-    """Of the one thing that the page is about, 9 bytes; empty for none or several."""
+    rows: tuple[int, ...] = ()
+    """Of the one thing that the page is about, as page/fingerprint/facts.py has them; empty for none or several."""
     offer: str = ""
     """Price, currency and availability of the products that it is about; empty for none."""
 
 
 #: Those of a page without structured data, and of plain text.
-NO_FACTS = Facts()
+NOTHING = Structured()
 
 
-def facts(root: etree._Element, url: str = "", holds: int = SCRIPTS | ITEMS) -> Facts:
+def structured(root: etree._Element, holds: int = SCRIPTS | ITEMS) -> Structured:
     """Return what structured data say about the page under *root*.
 
     Of the things that are no part of another, those count whose name stands in the title or in an ``h1``, and of
-    these the kind that comes first. Hidden elements are left out. *url* is that of the page, *holds* says what there
-    may be in the tree, which is read only. Scripts that are no JSON, or far too long, are passed over. Never raises.
-    O(nodes + characters of the scripts).
+    these the kind that comes first. Hidden elements are left out. *holds* says what there may be in the tree, which
+    is read only. Scripts that are no JSON, or far too long, are passed over. Never raises. O(nodes + characters of
+    the scripts).
     """
     things: list[Mapping[str, Any]] = []
     is_hidden = AnyAncestor(_hides)
@@ -124,29 +129,45 @@ def facts(root: etree._Element, url: str = "", holds: int = SCRIPTS | ITEMS) -> 
         things += _in_elements(root, is_hidden)
     kinds = [(kind, thing) for thing in things if (kind := kind_of(thing)) is not None]
     if not kinds:
-        return NO_FACTS
+        return NOTHING
     seen = {word for text in _names_of_page(root) for word in _words(text)}
-    found: dict[int, set[bytes]] = {}
+    found: dict[int, set[tuple[int, ...]]] = {}
     terms: list[str] = []
     for kind, thing in kinds:
         name = _words(text_of(thing.get("title") or thing.get("name")))
         # As for subjects: all words but one in seven.
         if name and 7 * len(seen.intersection(name)) >= 6 * len(set(name)):
-            found.setdefault(kind, set()).add(_identity(kind, name, thing, host_of(url)))
+            found.setdefault(kind, set()).add(_rows(kind, name, thing))
             if kind == PRODUCT:
                 terms += _terms(thing.get("offers"))
     if not found:
-        return NO_FACTS
+        return NOTHING
     first = found[min(found)]
-    return Facts(first.pop() if len(first) == 1 else b"", "\n".join(terms))
+    return Structured(first.pop() if len(first) == 1 else (), "\n".join(terms))
 
 
-def _identity(kind: int, name: list[str], thing: Mapping[str, Any], host: str) -> bytes:
-    if kind != PRODUCT:
-        told = [_words(text_of(thing.get(part))) for part in _PARTS[kind]]
-        return identity_of(kind, [name, *told, []][:PARTS], host)
-    number = next((words for key in _NUMBERS if (words := _words(text_of(thing.get(key))))), [])
-    return identity_of(kind, [number, [] if number else name, []], host)
+def _rows(kind: int, name: list[str], thing: Mapping[str, Any]) -> tuple[int, ...]:
+    if kind == PRODUCT:
+        named = _number_of(thing) or _number_of(thing.get("offers"))
+        parts = [named, [] if named else name]
+    else:
+        parts = [name, *(_words(text_of(thing.get(part))) for part in _PARTS[kind])]
+    labelled = enumerate(parts, kind * _MOST_ROWS)
+    return tuple(STRUCTURED | label << 16 | _number(words) for label, words in labelled if words)
+
+
+def _number_of(thing: object) -> list[str]:
+    """Return the words of the number of a product, or of its only offer."""
+    if isinstance(thing, list) and len(thing) == 1:
+        thing = thing[0]
+    if not isinstance(thing, dict):
+        return []
+    return next((words for key in _NUMBERS if (words := _words(text_of(thing.get(key))))), [])
+
+
+def _number(words: Iterable[str]) -> int:
+    """Return 16 bits for words in any order."""
+    return number(" ".join(sorted(set(words)))) >> 48
 
 
 def _terms(offer: object, depth: int = _MAX_OFFERS) -> Iterator[str]:

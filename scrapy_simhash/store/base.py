@@ -109,6 +109,9 @@ class Claim(NamedTuple):
     """Numbers of the other clusters with a content that the page repeats, among those that it was compared with, or
     with one of the first copies that it is near (see ``candidates``): none where it has a text that was known. With
     its own they are one group of pages; which page it repeats, and so what may be dropped, they do not change."""
+    contradicts: bool = False
+    """Whether the facts of the page contradict those of the page in *original*: it is a content of its own all the
+    same, in a cluster of its own, so that its own copies are found. Never of a page whose text others have."""
 
 
 class Page(NamedTuple):
@@ -198,9 +201,9 @@ class Store(ABC):
 
         Content that is a near-duplicate, by the rule of the header, of what another page had first belongs to that
         page's cluster and is not stored as an original: clusters do not drift along chains A ~ B ~ C. Among several
-        such contents the page's own goes first, then those of the cluster it was in, then the most alike, then
-        the nearest, then the oldest. A page that changed is compared again; its earlier content stays known as its
-        own.
+        such contents the page's own goes first, then those that it does not contradict, of these the ones of the
+        cluster it was in, then the most alike, then the nearest, then the oldest. A page that changed is compared
+        again; its earlier content stays known as its own.
         """
 
     def look(self, posting: Posting) -> Answer[Claim]:

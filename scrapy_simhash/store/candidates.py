@@ -9,13 +9,14 @@ from typing import NamedTuple
 from scrapy_simhash.index import HammingIndex, Match, ProbingIndex, SimhashIndex
 from scrapy_simhash.judge.rule import ClassicRule, Rule
 from scrapy_simhash.page.fingerprint import (
+    FACTS_AT,
     MINHASH_BYTES,
-    SKETCH_BYTES,
     Fingerprint,
     compared_values,
     own_value,
     subject_number,
 )
+from scrapy_simhash.page.fingerprint.facts import are_one_host, host_of
 
 #: Blocks where nobody says how many: ``SIMHASH_BLOCKS``.
 BLOCKS = 6
@@ -59,14 +60,14 @@ MOST_CLUSTERS = 8
 FINGERPRINTS = 10_000
 
 #: Where the title key is in what is compared.
-_TITLE = slice(8 + MINHASH_BYTES, 8 + SKETCH_BYTES)
+_TITLE = slice(8 + MINHASH_BYTES, 8 + FACTS_AT)
 
 #: By which of its values a content is found, added up; 0 for none.
 BY_TEXT, BY_OWN_PART, BY_SUBJECT = 1, 2, 4
 BY_ALL = BY_TEXT | BY_OWN_PART | BY_SUBJECT
 
 
-#: A title that so many clusters of a scope have, of those that a page with it is compared with, is generic: as the
+#: A title that so many clusters of a host have, of those that a page with it is compared with, is generic: as the
 #: name of a site or a section it says little about what a page says.
 GENERIC = 3
 
@@ -147,10 +148,15 @@ def is_generic(page: Fingerprint, contents: Iterable[tuple[int, bytes]], titled_
     *contents* are those that it is compared with: their clusters, and what `Fingerprint.compared_bytes` returned.
     *titled_elsewhere* clusters with that title are in other stores.
     """
-    title = page.sketch[MINHASH_BYTES:]
+    title = page.sketch[MINHASH_BYTES:FACTS_AT]
     if not any(title):
         return False
-    titled = {cluster for cluster, compared in contents if compared[_TITLE] == title}
+    host = host_of(page.sketch[FACTS_AT:])
+    titled = {
+        cluster
+        for cluster, compared in contents
+        if compared[_TITLE] == title and are_one_host(host, host_of(compared[8 + FACTS_AT :]))
+    }
     return len(titled) + titled_elsewhere >= GENERIC
 
 

@@ -18,12 +18,12 @@ class Header:
 
     Of the rules' settings only those that the chosen rule compares by: ``SIMHASH_BLOCKS`` changes no verdict.
 
-    >>> Header.of(Config(), "web-3").rule
+    >>> Header.of(Config(), "web-4").rule
     SimilarityRule(max_distance=8, min_similarity=0.8)
     """
 
     scheme: str = ""
-    """How pages become fingerprints: ``SIMHASH_SCHEME`` and its version, ``web-3``."""
+    """How pages become fingerprints: ``SIMHASH_SCHEME`` and its version, ``web-4``."""
     rule: Rule = DEFAULT_RULE
     """When two of them are near-duplicates."""
     shingle_size: int = OPTIONS["scheme"]["shingle_size"][0]

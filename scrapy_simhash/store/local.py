@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 from scrapy_simhash.exceptions import RecordDamaged
 from scrapy_simhash.index import HammingIndex
 from scrapy_simhash.judge.measured import BASES, BY_EQUAL_TEXT
-from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, subject_number
+from scrapy_simhash.page.fingerprint import Fingerprint, subject_number
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.store import candidates
 from scrapy_simhash.store.base import Claim, Page, Posting, Store, Visit
@@ -108,6 +108,8 @@ class Kin(NamedTuple):
     row: ContentRow
     distance: int
     similarity: float
+    contradicts: bool = False
+    """Whether the facts of the two contradict each other."""
 
 
 class Found(NamedTuple):
@@ -159,8 +161,6 @@ class Entry(NamedTuple):
 #: What explains that a page has the text of one in the cluster of a page that it is not near: threshold, what
 #: decided, what was required.
 EQUAL_TEXT = 1.0, BASES[BY_EQUAL_TEXT], 1.0
-#: Bytes of a fingerprint, as the rule compares it, before the own part.
-_BEFORE_OWN = 8 + SKETCH_BYTES
 
 
 class LocalStore(Store):
@@ -325,18 +325,32 @@ class LocalStore(Store):
                     rank = original.joined + 1
                 joins = None if is_there else kin.row.page
                 break
+        repeated = kin
+        if kin is not None and kin.contradicts and original is not None:
+            # A content of its own, so that its copies are found.
+            kin, rank, joins = None, 0, None
         content = self._content_end if kin is None else kin.content
+        cluster = number if kin is None else kin.row.page
         threshold, decided_by, required = explained or (None, None, None)
         # In the order of the fields: names take half a microsecond more.
-        if kin is None or original is None:
+        if repeated is None or original is None:
             told = (False, 0, None, is_by_learning, threshold, near_miss)
             claim = Claim(former, content, number, None, None, None, *told)
         else:
-            its_hash = kin.row.text_hash
+            its_hash = repeated.row.text_hash
             is_same_text = posting.is_short or (its_hash is not None and its_hash == posting.text_hash)
             claim = Claim(
-                *(former, content, kin.row.page, original.url, kin.distance, kin.similarity, is_same_text),
+                *(
+                    former,
+                    content,
+                    cluster,
+                    original.url,
+                    repeated.distance,
+                    repeated.similarity,
+                    is_same_text,
+                ),
                 *(rank, original.key, is_by_learning, threshold, None, decided_by, required),
+                contradicts=kin is None,
             )
         if near and (also_near := set(near).difference([claim.cluster])):
             claim = claim._replace(also_near=tuple(sorted(also_near)))
@@ -368,16 +382,16 @@ class LocalStore(Store):
         has_generic_title = is_generic(fingerprint, clusters, self.titled_elsewhere)
         near = self._rule.compare_all(fingerprint, [row.compared for _, row in rows], has_generic_title)
         kin = [
-            Kin(*rows[place], distance_of(fingerprint, rows[place][1].compared), similarity)
-            for place, similarity, _ in near
+            Kin(*rows[place], distance_of(fingerprint, rows[place][1].compared), similarity, contradicts)
+            for place, similarity, _, contradicts in near
             if similarity is not None
         ]
-        is_by_learning = any(by_text is not None for _, _, by_text in near) != bool(kin)
+        is_by_learning = any(one.by_text is not None for one in near) != bool(kin)
         cluster = None if latest is None else latest.page
         best = min(
             kin,
             key=lambda one: (
-                *(one.row.page != page for page in (number, cluster)),
+                *(one.row.page != number, one.contradicts, not one.contradicts and one.row.page != cluster),
                 *(-one.similarity, one.distance, one.content),
             ),
             default=None,
@@ -408,7 +422,7 @@ class LocalStore(Store):
                 others = [copy for copy in self._rows.first_copies(cluster) if copy != number]
                 copies += [(cluster, page.compared) for copy in others if (page := self._copy(cluster, copy))]
         near = self._rule.compare_all(fingerprint, [compared for _, compared in copies], has_generic_title)
-        return {copies[place][0] for place, similarity, _ in near if similarity is not None}
+        return {copies[place][0] for place, similarity, *_ in near if similarity is not None}
 
     def _copy(self, cluster: int, number: int) -> PageRow | None:
         """Return a page that joined a cluster as one of the first, None if it has left it since, or is damaged."""
@@ -433,12 +447,12 @@ class LocalStore(Store):
         )
         copied = self._near_copies(fingerprint, number, others, has_generic_title) if others else set()
         if chosen is not None and (chosen[1] or chosen[4]):
-            content, is_near, distance, alike, explained, near = chosen
+            content, is_near, distance, alike, explained, near, contradicts = chosen
             if row := self._content(content):
                 if explained is not None:
                     threshold, basis, required = explained
                     explained = threshold, BASES[basis], required
-                kin = Kin(content, row, distance, alike)
+                kin = Kin(content, row, distance, alike, contradicts)
                 return Found(found_by, values, kin, is_near, is_by_learning, explained, copied.union(near))
         return Found(found_by, values, None, False, is_by_learning, near=copied)
 
@@ -456,7 +470,7 @@ class LocalStore(Store):
         kin, explained = Kin(content, row, 0, 1.0), EQUAL_TEXT if self.explains else None
         if posting.is_short:
             return Found(BY_TEXT, (), kin, True)
-        for _, similarity, _ in self._rule.compare_all(posting.fingerprint, [row.compared]):
+        for _, similarity, *_ in self._rule.compare_all(posting.fingerprint, [row.compared]):
             if similarity is not None:
                 kin = Kin(content, row, distance_of(posting.fingerprint, row.compared), similarity)
                 nearest = self._rule.nearest(posting.fingerprint, [row.compared]) if self.explains else None
@@ -535,5 +549,8 @@ def _says_all(content: ContentRow, number: int, fingerprint: Fingerprint) -> boo
 
     The own part of a page changes whenever more is known about its site; with its own content stays the first.
     """
-    end = _BEFORE_OWN if content.page == number else None
-    return content.compared[:end] == fingerprint.compared_bytes()[:end]
+    its = Fingerprint.from_compared_bytes(content.compared)
+    # All but the host, their last byte.
+    if (its.value, its.sketch[:-1]) != (fingerprint.value, fingerprint.sketch[:-1]):
+        return False
+    return content.page == number or its.own == fingerprint.own

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any, NamedTuple, TypeAlias
 
 from scrapy_simhash.config import setting_name
@@ -15,24 +15,26 @@ from scrapy_simhash.display import printable
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.judge.rule import Rule, rule_fields
-from scrapy_simhash.page.features import shingle_counts
+from scrapy_simhash.judge.second_look import AGREED, OTHER_NAMES, contradiction
+from scrapy_simhash.page.features import find_facts, shingle_counts
+from scrapy_simhash.page.features.facts import Facts
 from scrapy_simhash.page.fingerprint import (
     DOUBTFUL,
     EQUAL_KEY,
+    FACTS_AT,
     NO_KEY,
     OTHER_KEY,
     UNKNOWN,
     WITHIN,
     Fingerprint,
     OwnPart,
-    are_different,
     compare_keys,
     similarity,
 )
 from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.page.pieces import OF_SITE, pieces
 from scrapy_simhash.page.site import SiteProfile
-from scrapy_simhash.page.structured import facts
+from scrapy_simhash.page.structured import structured
 from scrapy_simhash.page.text import Document, parse
 from scrapy_simhash.view.words import rounded
 
@@ -110,12 +112,6 @@ def own_similarity(a: Fingerprint, b: Fingerprint) -> float | None:
     return round(similarity(ours.minhash or a.sketch, theirs.minhash or b.sketch), 3)
 
 
-def names_different_things(a: Fingerprint | None, b: Fingerprint | None) -> bool:
-    """Tell whether structured data says that two pages are about different things."""
-    ours, theirs = _own(a), _own(b)
-    return ours is not None and theirs is not None and are_different(ours.identity, theirs.identity)
-
-
 def _own(fingerprint: Fingerprint | None) -> OwnPart | None:
     return OwnPart.from_bytes(fingerprint.own) if fingerprint is not None and fingerprint.own else None
 
@@ -167,6 +163,8 @@ class Page(NamedTuple):
     is_stored: bool = False
     """Whether it comes from a store, which keeps no text."""
     site_text: Sequence[dict[str, Any]] = ()
+    url: str = ""
+    """Empty where nobody knows."""
 
 
 def read(
@@ -177,16 +175,18 @@ def read(
     document = fingerprinter.extract(root, content_language=source.content_language)
     config = fingerprinter.config
     learns = config.site_learning and fingerprinter.rule.compares_sketches
-    url = source.name if source.name.startswith(URLS) else f"https://{host}/"
+    named = f"https://{host}/" if host else ""
+    url = source.name if source.name.startswith(URLS) else named
     return Page(
         source.name,
         document,
-        fingerprinter.read_document(document, site or SiteProfile(), facts(root, url))
+        fingerprinter.read_document(document, site or SiteProfile(), structured(root), url)
         if learns
-        else fingerprinter.read(root, content_language=source.content_language),
+        else fingerprinter.read(root, content_language=source.content_language, url=url),
         fingerprinter.weights(document, root),
         shingle_counts(document, config.shingle_size, config.mask_digits),
         site_text=site_text(document, site) if learns and site is not None else (),
+        url=url,
     )
 
 
@@ -204,7 +204,7 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
         **dict.fromkeys(("distance", "similarity")),
         "common_share": _common_share(a.shingles, b.shingles),
         **dict.fromkeys(("titles", "decided_by", "required", "own_similarity")),
-        "are_different_things": names_different_things(one, other),
+        "contradiction": _contradiction(a, b),
         "changed_by": [],
         "shingles": _shingles(a.weights, b.weights),
         "text": [
@@ -238,16 +238,19 @@ def _page(page: Page) -> dict[str, Any]:
         "fingerprint": None if fingerprint is None else fingerprint.hex,
         "own_tokens": own and own.tokens,
         "site_text": list(page.site_text),
-        **facts_of(page.document),
+        **facts_of(page.document, page.url),
     }
 
 
-def facts_of(document: Document) -> dict[str, Any]:
-    """Return what is told of one page: what it is about, how long it is, and what of it is not compared."""
+def facts_of(document: Document, url: str = "") -> dict[str, Any]:
+    """Return what is told of the page at *url*: what it is about, how long it is, and what of it is not compared."""
+    found = find_facts(document, url)
     return {
         "title": document.title,
         "language": document.language,
         "subject": list(document.subject),
+        "names": list(found.names) if found else [],
+        "facts": [line.text for line in found.lines] if found else [],
         "tokens": sum(len(paragraph.tokens) for paragraph in document.main),
         "left_out": [
             {"reason": paragraph.boilerplate, "text": paragraph.text}
@@ -255,6 +258,34 @@ def facts_of(document: Document) -> dict[str, Any]:
             if paragraph.boilerplate is not None
         ],
     }
+
+
+def _contradiction(a: Page, b: Page) -> dict[str, Any] | None:
+    """Return how the facts of two pages contradict each other, None if they do not.
+
+    ``by`` is ``names`` or ``facts``, the rest are words that only one of them says; none of what only structured data
+    or a label tell.
+    """
+    one, other = a.reading.fingerprint, b.reading.fingerprint
+    if one is None or other is None or not (one.sketch and other.sketch):
+        return None
+    found = contradiction(one.sketch[FACTS_AT:], other.sketch[FACTS_AT:])
+    if found == AGREED:
+        return None
+    ours, theirs = find_facts(a.document, a.url), find_facts(b.document, b.url)
+    return {
+        "by": "names" if found == OTHER_NAMES else "facts",
+        "only_in_a": _unsaid(ours, theirs),
+        "only_in_b": _unsaid(theirs, ours),
+    }
+
+
+def _unsaid(facts: Facts | None, other: Facts | None) -> list[str]:
+    """Return the words of *facts* that a page with *other* ones does not say beside its sentences."""
+    if facts is None or other is None:
+        return []
+    words = chain(facts.names, *(line.words for line in facts.lines))
+    return [word for word in dict.fromkeys(words) if word not in other.said]
 
 
 def _common_share(ours: Counter[str], theirs: Counter[str]) -> float | None:

@@ -11,6 +11,7 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from scrapy_simhash.display import printable
+from scrapy_simhash.judge.measured import BASES, BY_NAMES
 from scrapy_simhash.view.comparison import Side, site_rows
 from scrapy_simhash.view.frame import ascii_lines, head, visible
 
@@ -51,16 +52,26 @@ def verdict(facts: Mapping[str, Any]) -> str:
         measured += f", titles: {facts['titles']}"
     if facts["own_similarity"] is not None:
         measured += f", similarity of the own parts {facts['own_similarity']}"
-    if facts["are_different_things"]:
-        measured += ", structured data names different things"
+    if facts["contradiction"]:
+        measured += f", {_told(facts['contradiction'])}"
     if facts["decided_by"] is not None:
-        measured += f"; decided by {facts['decided_by']}, which needs {facts['required']}"
+        needed = "" if facts["decided_by"] == BASES[BY_NAMES] else f", which needs {facts['required']}"
+        measured += f"; decided by {facts['decided_by']}{needed}"
     return f"{'near-duplicates' if facts['is_near_duplicate'] else 'not near-duplicates'}: {measured}"
+
+
+def _told(contradiction: Mapping[str, Any]) -> str:
+    """Return how facts contradict each other, with the first words of each."""
+    words = [contradiction[side][:SHOWN] for side in ("only_in_a", "only_in_b")]
+    told = (
+        " / ".join(printable(" ".join(some)) for some in words) if any(words) else "structured data, or a row"
+    )
+    return f"their {contradiction['by']} contradict each other ({told})"
 
 
 def changes(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield why the text alone does not decide, if so, and which settings would change the verdict: sentences."""
-    if facts["is_near_by_text"] and not facts["is_near_duplicate"] and not facts["are_different_things"]:
+    if facts["is_near_by_text"] and not facts["is_near_duplicate"] and not facts["contradiction"]:
         is_known = all(page["own_tokens"] is not None for page in facts["pages"])
         unknown = "their titles differ, and nothing is known about their site yet"
         why = "not without the text of their site" if is_known else unknown

@@ -20,7 +20,7 @@ from scrapy_simhash.store import Page
 from scrapy_simhash.store.candidates import BY_ALL, distance_of, index_for, search, values_by
 
 #: Pages that are kept whatever the threshold: no threshold is to be chosen for them.
-_KEPT_ANYWAY = {kind.value for kind in (Protection.PAGINATION, Protection.LANGUAGE, Protection.PRODUCT)}
+_KEPT_ANYWAY = {kind.value for kind in (Protection.PAGINATION, Protection.LANGUAGE, Protection.FACTS)}
 #: The name for a page that came again.
 REFETCHED = "refetched"
 #: What pages say of themselves, by what says it: whether two of them are the same page. The first that holds counts:

@@ -23,8 +23,7 @@ PROTECTED = {
     "listing": "the links of a page that lists others are followed",
     "pagination": "it is another page of the same listing",
     "language": "it is the same page for readers of another language or country",
-    "product": "it is a product page, perhaps of another variant of the product",
-    "named": "its URL and its text name something that the URL of its original does not",
+    "facts": "it states something beside its sentences that contradicts its original",
 }
 #: How a page has fared that was seen before.
 FATES = {

@@ -117,9 +117,9 @@ def test_structured_data_that_names_different_things_is_told_as_in_a_crawl(
     a, b = (saved(folder, f"{number}.html", page) for number, page in enumerate(pages))
     for given in ([], ["--store", store, "--host", BOARD]):
         pair = cli.json("compare", a, b, *given)
-        assert (pair["is_near_duplicate"], pair["are_different_things"]) == (False, True)
+        assert (pair["is_near_duplicate"], pair["contradiction"]["by"]) == (False, "names")
         assert pair["similarity"] > 0.8
-        assert "structured data names different things" in " ".join(cli("compare", a, b, *given).split())
+        assert "their names contradict each other" in " ".join(cli("compare", a, b, *given).split())
 
 
 def test_of_a_host_that_is_not_known_nothing_is_the_sites(store: str, folder: Path, cli: Cli) -> None:

@@ -280,7 +280,7 @@ def test_fingerprints_are_those_of_python_and_what_searches_read(
     assert main(["fingerprint", str(small), "-o", str(out)]) == 0
     assert main(["fingerprint", str(small), "-o", str(hashes), "--hashes"]) == 0
     given = [json.loads(line) for line in small.read_text("utf-8").splitlines() if line != "oops"]
-    expected = [fingerprinter.from_html(page["html"]) for page in given]
+    expected = [fingerprinter.read(page["html"], url=page["url"]).fingerprint for page in given]
     assert [line["fingerprint"] for line in lines_of(out)] == [each and each.hex for each in expected]
     assert [line["sketch"] for line in lines_of(out)] == [each and each.sketch.hex() for each in expected]
     assert hashes.read_text("ascii").splitlines() == [f"0x{each.hex}" for each in expected if each]
@@ -291,7 +291,7 @@ def test_fingerprints_are_those_of_python_and_what_searches_read(
 def test_fingerprints_are_made_by_any_scheme(scheme: str, small: Path, tmp_path: Path, cli: Cli) -> None:
     fingerprinter = PageFingerprinter(scheme=scheme)
     given = [json.loads(line) for line in small.read_text("utf-8").splitlines() if line != "oops"]
-    expected = [fingerprinter.from_html(page["html"]) for page in given]
+    expected = [fingerprinter.read(page["html"], url=page["url"]).fingerprint for page in given]
     for option in (["--scheme", scheme], ["--set", f"SIMHASH_SCHEME={scheme}"]):
         out = tmp_path / "fingerprints.jsonl"
         assert main(["fingerprint", str(small), "-o", str(out), *option]) == 0

@@ -101,9 +101,9 @@ def test_postings_are_compared_by_the_rule_and_the_scope_of_the_store_that_takes
     tmp_path: Path, cli: Cli
 ) -> None:
     path = tmp_path / "strict.sqlite"
-    strict = Header("web-3", SimilarityRule(min_similarity=0.99), scope="host")
+    strict = Header("web-4", SimilarityRule(min_similarity=0.99), scope="host")
     SqliteStore(path, strict).close()
-    source = exported(tmp_path / "postings.jsonl", of=Header("web-3", SimilarityRule(max_distance=12)))
+    source = exported(tmp_path / "postings.jsonl", of=Header("web-4", SimilarityRule(max_distance=12)))
     cli("import", str(path), source)
     with closing(SqliteStore(path, read_only=True)) as store:
         assert store.header == strict
@@ -287,12 +287,12 @@ def test_sources_must_agree_with_each_other_and_with_the_target(
     status, complaint = cli.fails("import", new, filled, other)
     assert status == 2
     assert complaint.endswith(
-        f" and {other} hold fingerprints that cannot be compared with each other: scheme is 'web-3' there, 'web-0'"
+        f" and {other} hold fingerprints that cannot be compared with each other: scheme is 'web-4' there, 'web-0'"
         " here; mask_digits is False there, True here. Nothing was changed"
     )
     assert cli.fails("info", new)[0] == 1
     status, complaint = cli.fails("import", filled, other)
-    assert (status, "scheme is 'web-3' there, 'web-0' here" in complaint) == (2, True)
+    assert (status, "scheme is 'web-4' there, 'web-0' here" in complaint) == (2, True)
 
 
 def test_a_store_in_redis_is_the_same_by_whatever_url(redis: Any, tmp_path: Path, cli: Cli) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from io import BytesIO
+from operator import add
 from typing import Any
 
 import pytest
@@ -20,9 +21,10 @@ from scrapy_simhash.cli.postings import (
 )
 from scrapy_simhash.cli.streams import Input, Refused
 from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
-from scrapy_simhash.page.fingerprint import MINHASH_BYTES, PART, SKETCH_BYTES, UNKNOWN, WHOLE, OwnPart
+from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES, PART, UNKNOWN, WHOLE, OwnPart
+from scrapy_simhash.page.fingerprint.facts import NONE
 from scrapy_simhash.store import Header, Posting
-from tests.store.cases import whole
+from tests.store.cases import FACTS, whole
 
 
 def read(*lines: str | bytes) -> Export:
@@ -53,7 +55,7 @@ ANY_POSTING = st.builds(
     | st.builds(
         Fingerprint,
         ANY_VALUE,
-        sketch=st.binary(min_size=SKETCH_BYTES, max_size=SKETCH_BYTES),
+        sketch=st.builds(add, st.binary(min_size=FACTS_AT, max_size=FACTS_AT), st.sampled_from(FACTS)),
         own=st.just(b"") | ANY_OWN_PART,
     ),
     st.booleans(),
@@ -79,10 +81,10 @@ def test_a_posting_is_one_line_of_ascii_and_comes_back_as_it_was(
 @pytest.mark.parametrize(
     "header",
     [
-        Header("web-3"),
+        Header("web-4"),
         Header("web-9", SimilarityRule(20, 0.5), 3, 1, True, "host"),
-        Header("web-3", ClassicRule()),
-        Header("web-3", ClassicRule(63)),
+        Header("web-4", ClassicRule()),
+        Header("web-4", ClassicRule(63)),
     ],
 )
 def test_a_header_comes_back_as_it_was(header: Header) -> None:
@@ -90,8 +92,8 @@ def test_a_header_comes_back_as_it_was(header: Header) -> None:
 
 
 def test_lines_are_as_they_are_documented() -> None:
-    assert header_line(Header("web-3")) == (
-        '{"format": "scrapy-simhash postings", "version": 2, "scheme": "web-3", "width": 64, "own_parts": 1,'
+    assert header_line(Header("web-4")) == (
+        '{"format": "scrapy-simhash postings", "version": 2, "scheme": "web-4", "width": 64, "own_parts": 1,'
         ' "settings": {"SIMHASH_RULE": "similarity", "SIMHASH_MAX_DISTANCE": 8, "SIMHASH_MIN_SIMILARITY": 0.8,'
         ' "SIMHASH_MIN_SHINGLES": 12, "SIMHASH_SCOPE": "crawl", "SIMHASH_SCHEME": "web"}}\n'
     )
@@ -101,7 +103,7 @@ def test_lines_are_as_they_are_documented() -> None:
         ' "seen": "1970-01-01T00:00:00Z"}\n'
     )
     most = Posting(
-        *(b"a", "u", "s", Fingerprint(1, sketch=b"\xff" * SKETCH_BYTES), True, 2, 1_790_000_000, False),
+        *(b"a", "u", "s", Fingerprint(1, sketch=b"\xff" * FACTS_AT + NONE), True, 2, 1_790_000_000, False),
     )
     sketch = b64encode(most.fingerprint.sketch).decode()
     assert posting_line(most, "v") == (
@@ -113,9 +115,9 @@ def test_lines_are_as_they_are_documented() -> None:
 
 def test_an_export_is_its_header_and_its_postings() -> None:
     found = [Posting(b"a", "u", "", Fingerprint(1)), Posting(b"b", "v", "", Fingerprint(2))]
-    lines = [header_line(Header("web-3")), *map(posting_line, found)]
+    lines = [header_line(Header("web-4")), *map(posting_line, found)]
     export = read(*lines)
-    assert (export.header, list(export)) == (Header("web-3"), found)
+    assert (export.header, list(export)) == (Header("web-4"), found)
     # What another program wrote: other blanks, other names, a byte order mark, no last line end.
     others = [json.dumps({"later": 1, **json.loads(line)}, separators=(",", ":")) for line in lines]
     other = read(b"\xef\xbb\xbf", "\r\n".join(others))
@@ -124,8 +126,8 @@ def test_an_export_is_its_header_and_its_postings() -> None:
 
 
 POSTING = json.loads(posting_line(Posting(b"a", "u", "", Fingerprint(1))))
-HEADER = json.loads(header_line(Header("web-3")))
-SKETCHED = json.loads(posting_line(Posting(b"a", "u", "", Fingerprint(1, sketch=bytes(SKETCH_BYTES)))))
+HEADER = json.loads(header_line(Header("web-4")))
+SKETCHED = json.loads(posting_line(Posting(b"a", "u", "", Fingerprint(1, sketch=bytes(FACTS_AT) + NONE))))
 MISSING = object()
 
 
@@ -146,7 +148,9 @@ WRONG_FIELDS: dict[str, list[tuple[object, str]]] = {
     "url": [(None, "is not a string")],
     "scope": [(3, "is not a string"), ("é" * 40_000, "has more than 65,535 bytes")],
     "value": [(value, "is not 16 hexadecimal digits") for value in (7, "0" * 17, "٠" * 16)],
-    "sketch": [(value, "is not 128 bytes in base64") for value in ("AAAA", "é", None)],
+    "sketch": [
+        (value, "is no sketch in base64") for value in ("AAAA", "é", None, "A" * 171 + "=", "A" * 174 + "==")
+    ],
     "own": [
         (value, "is not an own part: 11 bytes")
         for value in (None, "", "AAA", "AgAA", "BAAA", "A" * 175 + "=", "Ag==")
@@ -178,7 +182,7 @@ WRONG_POSTINGS = [
 
 @pytest.mark.parametrize(("line", "problem"), WRONG_POSTINGS)
 def test_a_wrong_line_is_refused_by_its_number_and_the_field_that_is_wrong(line: str, problem: str) -> None:
-    export = read(header_line(Header("web-3")), json.dumps(POSTING), "\n", line, "\n", json.dumps(POSTING))
+    export = read(header_line(Header("web-4")), json.dumps(POSTING), "\n", line, "\n", json.dumps(POSTING))
     steps = iter(export)
     assert next(steps) == parsed_posting(json.dumps(POSTING))
     with pytest.raises(Refused) as caught:

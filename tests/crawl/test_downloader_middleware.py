@@ -114,6 +114,7 @@ def test_a_short_page_that_says_what_another_says_is_marked_as_a_near_duplicate(
         "similarity": 1.0,
         "cluster": 0,
         "exact": True,
+        "contradicts": False,
         "rank": 1,
         "preferred": URL + "a",
         "action": "mark",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
@@ -16,7 +15,7 @@ from scrapy.http import HtmlResponse
 from scrapy_simhash import SimhashDownloaderMiddleware, names
 from scrapy_simhash.crawl import consequences, downloader_middleware
 from scrapy_simhash.crawl.consequences import BUDGET
-from tests.crawls.site import article, edited
+from tests.crawls.site import article
 from tests.stand_in import read_in_threads, stand_in
 
 URL = "https://example.com/"
@@ -114,41 +113,3 @@ def test_the_slowest_is_named_at_the_end(caplog: pytest.LogCaptureFixture) -> No
         "Pages that took more than 50 ms of the event loop: 3 (stat simhash/slow_pages); the slowest took 1500 ms:"
         " https://example.com/b"
     ]
-
-
-@pytest.mark.parametrize(
-    ("settings", "readers"),
-    [
-        ({"action": "drop_page"}, ["thread"]),
-        ({"action": "drop_page", "protect": ["listing"]}, []),
-        ({"action": "mark"}, []),
-    ],
-)
-def test_whether_a_large_copy_is_an_offer_is_read_in_a_thread(
-    monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], readers: list[str]
-) -> None:
-    subject = SimhashDownloaderMiddleware.from_crawler(stand_in(**settings))
-    fingerprinter = subject.detector.fingerprinter
-    extract, found = fingerprinter.extract, []
-
-    def noted(root: Any, **options: Any) -> Any:
-        found.append("event loop" if threading.current_thread() is threading.main_thread() else "thread")
-        return extract(root, **options)
-
-    monkeypatch.setattr(fingerprinter, "extract", noted)
-    with read_in_threads():
-        visit(subject, URL, article(0))
-        visit(subject, URL + "copy", edited(article(0)))
-    assert cast("Any", subject.crawler.stats).get_value(names.STAT_NEAR_DUPLICATES) == 1
-    assert found == readers
-
-
-def test_an_error_while_a_large_copy_is_read_again_costs_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    subject = SimhashDownloaderMiddleware.from_crawler(stand_in(action="drop_page"))
-    visit(subject, URL, article(0))
-    monkeypatch.setattr(subject.detector.fingerprinter, "extract", lambda *_, **__: 1 / 0)
-    with read_in_threads():
-        visit(subject, URL + "copy", edited(article(0)))
-    stats = cast("Any", subject.crawler.stats)
-    assert stats.get_value(names.ERRORS_ACTION) == 1
-    assert stats.get_value(names.ERRORS_COMPARE) is None

@@ -238,7 +238,7 @@ class MadeUpSite:
         return [f"{name}/0"] if is_chain else [f"{name}/{at}" for at in range(number)]
 
     def variants(self) -> Sequence[str]:
-        """Variants of one product: the same text, and prices that only machines read."""
+        """Variants of one product: the same text, another size, and prices that only machines read."""
         name, found = self._name(), []
         place = self.random.choice((f"{name}?variant={{}}", f"{name}/{{}}", f"{name}?size={{}}&colour=red"))
         for number in range(self.random.choice((20, 100, 200))):
@@ -364,11 +364,11 @@ SECTIONS = {
 
 
 def variant(number: int) -> str:
-    """Return the text of a product, with a price of its own that only machines read."""
+    """Return the text of a product in a size of its own, with a price that only machines read."""
     offer = {"@type": "Offer", "price": f"{20 + number}.00"}
     about = {"@context": "https://schema.org", "@type": "Product", "name": "Boot", "offers": offer}
     script = f'<script type="application/ld+json">{json.dumps(about)}</script>'
-    return f"{script}<h1>Rubber boots</h1><p>{EVENTS}</p>"
+    return f"{script}<h1>Rubber boots</h1><p>Size {number}</p><p>{EVENTS}</p>"
 
 
 def page(main: str, *paths: str, footer: str = "") -> str:

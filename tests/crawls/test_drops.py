@@ -12,7 +12,7 @@ from scrapy_simhash.cli.main import main
 from tests.crawls.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl, crawl_each, crawl_one
 from tests.crawls.site import Routes, Site, article, links
 
-PROTECTED = "['listing', 'pagination', 'language', 'product', 'named']"
+PROTECTED = "['listing', 'pagination', 'language', 'facts']"
 
 
 PAGES: Routes = {

@@ -312,14 +312,12 @@ def test_no_variant_of_a_product_is_lost_that_drop_page_would_keep(place: str) -
     variants = [place.format(number) for number in range(150)]
     routes: dict[str, Route] = {path: page(variant(number)) for number, path in enumerate(variants)}
     with serve({**routes, "/": page("", *variants)}) as site:
-        kept, unprotected = crawl(
-            Plan("Wanderer", {**SKIP, "SIMHASH_ACTION": "drop_page"}, {"urls": [site.url()]}),
-            Plan("Wanderer", {**SKIP, "SIMHASH_PROTECT": []}, {"urls": [site.url()]}),
-        )
-    assert kept.complaints == unprotected.complaints == []
+        kept = crawl_one("Wanderer", {**SKIP, "SIMHASH_ACTION": "drop_page"}, urls=[site.url()])
+    assert kept.complaints == []
     assert set(variants) < set(kept.paths_scraped)
     assert kept.stat("url_rules/skipped") == 0
-    assert unprotected.stat("url_rules/skipped") > 0
+    # All but the first, or the few that another one looks like by its number.
+    assert kept.stat("protected/facts") > 140
 
 
 @pytest.mark.slow("a crawl of three thousand pages")

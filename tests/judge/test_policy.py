@@ -147,9 +147,9 @@ def both_of(copy: Action, again: Action) -> Asked:
         # Some pages are left alone: they resemble each other, which says nothing of one that stayed as it was.
         *(
             (Asked(holding=[name]), {}, spared(Protection(name)))
-            for name in ("pagination", "language", "product")
+            for name in ("pagination", "language", "facts")
         ),
-        (PAGE_AGAIN._replace(holding=["pagination", "language", "product"]), {}, DROPPED),
+        (PAGE_AGAIN._replace(holding=["pagination", "language", "facts"]), {}, DROPPED),
         # Of some the links are kept.
         *(
             (page._replace(depth=0), {}, spared(Protection.START, Action.DROP_ITEMS))
@@ -194,7 +194,7 @@ def test_whether_a_page_is_a_listing_is_asked_only_if_its_links_would_be_lost(
         return ()
 
     Policy(Config()).decide(Case(COPY, URL, depth, protections, RequestedAction(Action.named(words))))
-    whole = {"pagination", "language", "product", "named"}
+    whole = {"pagination", "language", "facts"}
     assert asked_about == [whole | {"listing"} if is_asked else whole]
 
 
@@ -218,10 +218,10 @@ DROP, MARK = RequestedAction(Action.DROP_ITEMS), RequestedAction(Action.MARK)
         (Asked(COPY_AGAIN, on_copy=DROP, on_unchanged=DROP), {}, "near_duplicate"),
         (Asked(COPY_AGAIN, on_copy=MARK, on_unchanged=DROP), {}, "unchanged"),
         # A protected copy is dropped only because it is unchanged.
-        (Asked(COPY_AGAIN, holding=["product"], on_copy=DROP, on_unchanged=DROP), {}, "unchanged"),
+        (Asked(COPY_AGAIN, holding=["facts"], on_copy=DROP, on_unchanged=DROP), {}, "unchanged"),
         (Asked(COPY_AGAIN, on_copy=DROP, on_unchanged=DROP), {"keep_per_cluster": 5}, "unchanged"),
         (Asked(COPY_AGAIN, on_copy=DROP, on_unchanged=MARK), {}, "near_duplicate"),
-        (Asked(COPY, holding=["product"]), {}, None),
+        (Asked(COPY, holding=["facts"]), {}, None),
         (Asked(COPY, on_copy=MARK), {}, None),
         (Asked(AGAIN, on_unchanged=MARK), {}, None),
         (Asked(NEW), {}, None),
@@ -252,7 +252,7 @@ def naive(asked: Asked, budget: int, is_denied: bool, protect: set[str]) -> tupl
         if wish.is_explicit:
             return parts
         holding = protect & (set(asked.holding) | ({"start"} if asked.depth == 0 else set()))
-        if is_copy and holding & {"pagination", "language", "product"}:
+        if is_copy and holding & {"pagination", "language", "facts"}:
             return set()
         if "links" in parts and holding & {"start", "listing"}:
             return parts & {"items"}

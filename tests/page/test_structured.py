@@ -16,12 +16,22 @@ from lxml import etree
 
 from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, Status
 from scrapy_simhash.fingerprinter import text_hash
+from scrapy_simhash.judge.second_look import OTHER_NAMES, contradiction
 from scrapy_simhash.page import structured
 from scrapy_simhash.page.compiled import definition
-from scrapy_simhash.page.fingerprint import IDENTITY_BYTES, OwnPart, are_different
-from scrapy_simhash.page.fingerprint.own_part import EVENT, JOB, PLACE, PRODUCT
+from scrapy_simhash.page.fingerprint import FACTS_AT
+from scrapy_simhash.page.fingerprint.facts import NONE, STRUCTURED, is_facts, with_rows
 from scrapy_simhash.page.site import SiteProfile
-from scrapy_simhash.page.structured import MAX_ITEMS, MAX_SCRIPT, MAX_THINGS, facts, text_of
+from scrapy_simhash.page.structured import (
+    EVENT,
+    JOB,
+    MAX_ITEMS,
+    MAX_SCRIPT,
+    MAX_THINGS,
+    PLACE,
+    PRODUCT,
+    text_of,
+)
 from scrapy_simhash.page.text import extract, parse
 from tests.examples import examples
 
@@ -64,8 +74,24 @@ def page(markup: str, name: str) -> str:
     return f"<html><head><title>{name} | Site</title></head><body><h1>{name}</h1>{markup}{TEXT}</body></html>"
 
 
-def about(markup: str, name: str) -> bytes:
-    return facts(parse(page(markup, name))).identity
+def about(markup: str, name: str) -> tuple[int, ...]:
+    return structured.structured(parse(page(markup, name))).rows
+
+
+def kinds_of(rows: tuple[int, ...]) -> set[int]:
+    """Return the kinds of the things in *rows*: a label is a kind and the part of a thing."""
+    return {(row >> 16 & 0x7FFF) // 3 for row in rows}
+
+
+def are_rows(rows: tuple[int, ...]) -> bool:
+    return len(rows) <= 3 and all(STRUCTURED <= row < 2**32 for row in rows)
+
+
+def are_different(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Tell whether pages of one host with these rows have other names, in either order."""
+    found = {contradiction(with_rows(NONE, one), with_rows(NONE, other)) for one, other in ((a, b), (b, a))}
+    assert len(found) == 1
+    return found == {OTHER_NAMES}
 
 
 @pytest.mark.parametrize("form", [script, microdata], ids=["json-ld", "microdata"])
@@ -93,16 +119,48 @@ def about(markup: str, name: str) -> bytes:
         (FLAT, PLACE, {"datePosted": "2026"}, {"address": "Mill Lane 5, Ulm"}),
     ],
 )
-def test_an_identity_is_what_a_reader_sees(
+def test_rows_are_what_a_reader_sees(
     form: Callable[[object], str], thing: Thing, kind: int, same: Thing, other: Thing
 ) -> None:
     name = "The Nurse, Concert, Chair, Branch and Flat"
     found = about(form(thing), name)
-    assert found[0] == kind
+    assert kinds_of(found) == {kind}
+    assert are_rows(found)
     again, another = about(form({**thing, **same}), name), about(form({**thing, **other}), name)
-    assert again[0] == kind
+    assert kinds_of(again) == {kind}
     assert not are_different(found, again)
+    assert not are_different(found, ())
     assert are_different(found, another)
+
+
+def test_words_of_a_value_count_in_any_order_and_once() -> None:
+    kiel, again, ulm = (
+        about(script({**NURSE, "jobLocation": town}), "Nurse")
+        for town in ("Kiel Bay", "bay, Kiel bay", "Ulm Bay")
+    )
+    assert kiel == again != ulm
+
+
+def test_what_only_one_page_gives_is_no_difference() -> None:
+    towns = [about(script({**NURSE, "jobLocation": town}), "Nurse") for town in (KIEL, ULM, None)]
+    assert [len(rows) for rows in towns] == [3, 3, 2]
+    assert [are_different(towns[a], towns[b]) for a, b in ((0, 1), (0, 2), (1, 2))] == [True, False, False]
+
+
+def test_things_of_two_kinds_are_not_compared() -> None:
+    assert not are_different(
+        about(script(NURSE), "Nurse"), about(script({**CHAIR, "name": "Nurse"}), "Nurse")
+    )
+
+
+def test_two_sizes_of_a_product_have_other_names() -> None:
+    way = PageFingerprinter()
+    sizes = [
+        way.read(page(script({**CHAIR, "sku": sku}), "Chair"), url=f"https://shop.example/chair?size={sku}")
+        for sku in ("C-1-S", "C-1-L")
+    ]
+    assert not way.is_near_duplicate(*(reading.fingerprint for reading in sizes if reading.fingerprint))
+    assert sizes[0].text_hash != sizes[1].text_hash
 
 
 def test_both_forms_say_the_same() -> None:
@@ -113,7 +171,7 @@ def test_both_forms_say_the_same() -> None:
         (BRANCH, "Branch"),
         (FLAT, "Flat"),
     ):
-        assert about(script(thing), name) == about(microdata(thing), name) != b""
+        assert about(script(thing), name) == about(microdata(thing), name) != ()
         # Said twice, it is one thing.
         assert about(script(thing) + microdata(thing), name) == about(script(thing), name)
 
@@ -163,7 +221,7 @@ def test_both_forms_say_the_same() -> None:
 )
 def test_a_page_is_about_one_thing_or_none(markup: str, name: str, kind: int | None) -> None:
     found = about(markup, name)
-    assert (found[0] if found else None) == kind
+    assert kinds_of(found) == (set() if kind is None else {kind})
 
 
 @pytest.mark.parametrize("value", ["content", "datetime"])
@@ -182,7 +240,7 @@ def test_of_two_values_of_a_property_the_first_counts() -> None:
 
 def test_a_page_that_hides_itself_is_read() -> None:
     hiding = page(script(NURSE), "Nurse").replace("<body>", '<body style="display:none">')
-    assert facts(parse(hiding)).identity == about(script(NURSE), "Nurse")
+    assert structured.structured(parse(hiding)).rows == about(script(NURSE), "Nurse")
 
 
 # --- Anything is tolerated.
@@ -216,7 +274,7 @@ def test_any_json_is_tolerated(value: object, thing: Thing) -> None:
         [thing, {"@type": "JobPosting", "title": "Nurse", "x": value}],
     ):
         found = about(script(things).replace("</", "<\\/")[:-10] + "</script>", "Nurse")
-        assert len(found) in (0, IDENTITY_BYTES)
+        assert are_rows(found)
     assert isinstance(text_of(value), str)
 
 
@@ -237,7 +295,7 @@ def test_any_json_is_tolerated(value: object, thing: Thing) -> None:
     ],
 )
 def test_hostile_json_is_tolerated(hostile: str) -> None:
-    assert len(about(script(hostile), "Concert")) in (0, IDENTITY_BYTES)
+    assert are_rows(about(script(hostile), "Concert"))
 
 
 def test_a_page_of_many_items_takes_bounded_work(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,13 +372,14 @@ def test_the_kernel_sees_where_there_is_structured_data() -> None:
     for number in range(examples(600)):
         root = parse(markup(random.Random(number)))
         with_kernel = way.read(root, site=SiteProfile())
-        without = way.read_document(extract(root), SiteProfile(), facts(root))
+        without = way.read_document(extract(root), SiteProfile(), structured.structured(root))
         assert with_kernel.text_hash == without.text_hash
         hashes.add(with_kernel.text_hash is not None and with_kernel.text_hash ^ text_hash(extract(root)))
         assert (with_kernel.fingerprint is None) == (without.fingerprint is None)
         if with_kernel.fingerprint is not None and without.fingerprint is not None:
             assert with_kernel.fingerprint.own == without.fingerprint.own
-            found.add(OwnPart.from_bytes(with_kernel.fingerprint.own).identity)
+            assert with_kernel.fingerprint.sketch == without.fingerprint.sketch
+            found.add(structured.structured(root).rows)
     assert len(found) >= 4
     # Of pages with and without an offer.
     assert len(hashes) >= 2
@@ -336,7 +395,7 @@ _PIECES = st.sampled_from(
 @settings(max_examples=examples(300))
 @given(st.lists(_PIECES, max_size=30).map(lambda pieces: '"@type":' + "".join(pieces)))
 def test_the_kernel_passes_over_no_script_that_names_a_thing(text: str) -> None:
-    way, look = PageFingerprinter(), Mock(return_value=structured.NO_FACTS)
+    way, look = PageFingerprinter(), Mock(return_value=structured.NOTHING)
     if way._compiled is None:
         pytest.skip("pure Python looks at all")
     root = parse(page('<script type="application/ld+json"></script>', "Chair"))
@@ -346,7 +405,7 @@ def test_the_kernel_passes_over_no_script_that_names_a_thing(text: str) -> None:
     }
     names_a_thing = not words.isdisjoint(structured.TYPES)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(definition, "facts", look)
+        patch.setattr(definition, "structured", look)
         way.read(root, site=SiteProfile())
     if names_a_thing or text.isascii():  # with other white space it may look for nothing
         assert look.called == names_a_thing
@@ -357,8 +416,13 @@ def test_structured_data_does_not_move_a_bit() -> None:
     a, b = (way.read(page(marked, "Chair"), site=SiteProfile()) for marked in ("", script(CHAIR)))
     assert a.fingerprint is not None
     assert b.fingerprint is not None
-    assert (a.fingerprint.value, a.fingerprint.sketch) == (b.fingerprint.value, b.fingerprint.sketch)
-    assert len(b.fingerprint.own) == len(a.fingerprint.own) + IDENTITY_BYTES
+    rows = structured.structured(parse(page(script(CHAIR), "Chair"))).rows
+    one, other = (found.fingerprint.sketch for found in (a, b) if found.fingerprint is not None)
+    assert (a.fingerprint.value, one[:FACTS_AT]) == (b.fingerprint.value, other[:FACTS_AT])
+    # What else the page states stays.
+    assert is_facts(other[FACTS_AT:])
+    assert other[FACTS_AT:] == with_rows(one[FACTS_AT:], rows)
+    assert len(other) == len(one) + 4 * len(rows) > len(one)
 
 
 def test_a_page_without_structured_data_is_not_looked_at_twice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -391,11 +455,11 @@ def test_one_text_about_jobs_in_two_towns_is_two_pages() -> None:
 
 
 def test_pages_of_two_hosts_are_not_told_apart_by_structured_data() -> None:
-    other = {**NURSE, "jobLocation": ULM}
-    a, b = (parse(page(script(thing), "Nurse")) for thing in (NURSE, other))
-    here, there, elsewhere = (
-        facts(root, url).identity
-        for root, url in ((a, "http://a.example/1"), (b, "http://a.example/2"), (b, "http://b.example/1"))
-    )
-    assert are_different(here, there)
-    assert not are_different(here, elsewhere)
+    way = PageFingerprinter()
+    a, b = (page(script({**NURSE, "jobLocation": town}), "Nurse") for town in (KIEL, ULM))
+    places = ((a, "http://a.example/1"), (b, "http://a.example/2"), (b, "http://b.example/1"), (b, ""))
+    readings = [way.read(html, url=url).fingerprint for html, url in places]
+    here, there, elsewhere, somewhere = (found.sketch[FACTS_AT:] for found in readings if found)
+    # Where nobody knows the host it may be the same.
+    assert contradiction(here, there) == contradiction(here, somewhere) == OTHER_NAMES
+    assert contradiction(here, elsewhere) != OTHER_NAMES

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.judge.rule import ClassicRule, Rule, SimilarityRule
 from scrapy_simhash.page.fingerprint import MINHASH_BYTES, PART, OwnPart, digest, sketch
+from scrapy_simhash.page.fingerprint.facts import LINE, NAME, NONE, STRUCTURED, packed, with_rows
 from scrapy_simhash.store import Header, Posting
 
 FAR = 0xFFFF_0000_FFFF_0000  # far from 0 and from its neighbours
@@ -16,14 +17,26 @@ SECOND_LOOK = SimilarityRule()
 
 SHINGLES = 400
 
+#: Facts of two pages that contradict each other beside their names, and of two whose names do.
+LINES = tuple(packed(1, {word: LINE}) for word in (1, 2))
+NAMES = tuple(packed(1, {word: NAME}) for word in (3, 4))
+#: The same, by rows: of a table, and of structured data.
+ROWS = tuple(packed(1, {}, [(1 << 63, value << 48)]) for value in (1, 2))
+THINGS = tuple(with_rows(NONE, [STRUCTURED | 3 << 16 | value]) for value in (1, 2))
+#: The first one as a mirror has it.
+MIRRORED = packed(2, {1: LINE})
+FACTS = (NONE, *LINES, *NAMES, *ROWS, *THINGS, MIRRORED)
+
 
 def header(rule: Rule) -> Header:
     """Return the header of fingerprints that are compared by *rule*."""
-    return Header("web-3", rule)
+    return Header("web-4", rule)
 
 
 @cache
-def content(value: int, edited: int = 0, subject: str = "night pilots", text: str = "") -> Fingerprint:
+def content(
+    value: int, edited: int = 0, subject: str = "night pilots", text: str = "", facts: bytes = NONE
+) -> Fingerprint:
     """Return a fingerprint with a sketch: of 400 shingles of *text*, the first *edited* are others.
 
     Contents of one text with m < n shingles edited differ in n - m shingles.
@@ -31,7 +44,7 @@ def content(value: int, edited: int = 0, subject: str = "night pilots", text: st
     names = [f"{text}{i}{'edited' if i < edited else ''}" for i in range(SHINGLES)]
     shingles = [int.from_bytes(digest(name), "big") for name in names]
     # Without the number of its features, which stores do not keep.
-    return Fingerprint(value, sketch=sketch(shingles, subject.split()))
+    return Fingerprint(value, sketch=sketch(shingles, subject.split(), facts))
 
 
 @cache

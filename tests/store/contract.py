@@ -18,13 +18,19 @@ from scrapy_simhash.judge.measured import NOT_NEAR, Measured
 from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.notes import PAGE, RULES, SITE, TRUST, Note
 from scrapy_simhash.page.fingerprint import UNKNOWN, WHOLE, OwnPart
+from scrapy_simhash.page.fingerprint.facts import NONE
 from scrapy_simhash.store import Claim, Header, Page, Posting, Visit, candidates
 from scrapy_simhash.store.local import LocalStore
 from scrapy_simhash.store.redis import RedisStore
 from tests.store.cases import (
     CLASSIC,
+    FACTS,
     FAR,
+    LINES,
+    NAMES,
+    ROWS,
     SECOND_LOOK,
+    THINGS,
     Answer,
     ask,
     content,
@@ -396,6 +402,76 @@ class StoreContract(ABC):
             store.claim(posting(key, value))
         claim = store.claim(posting("d", 0b0011))
         assert (claim.original, claim.also_near) == (url("a"), (1,))
+
+    # --- Pages whose facts contradict each other.
+
+    def test_a_page_that_contradicts_what_it_repeats_has_a_cluster_of_its_own(self, careful: Any) -> None:
+        one, other = (content(0, facts=facts) for facts in LINES)
+        careful.claim(posting("a", one, text_hash=1))
+        for asked in (careful.look, careful.claim):
+            claim = asked(posting("b", other, text_hash=2))
+            assert (claim.original, claim.distance, claim.similarity, claim.contradicts) == (
+                url("a"),
+                0,
+                1.0,
+                True,
+            )
+            assert (claim.cluster, claim.content, claim.rank, claim.also_near) == (1, 1, 0, (0,))
+        assert (len(careful), careful.index_size) == (2, 2)
+        page = careful.get(b"b")
+        assert (page.cluster, page.original) == (1, None)
+        # Its copies are its own; what states neither is a copy of the oldest.
+        for key, facts, first in (("c", LINES[1], "b"), ("d", LINES[0], "a"), ("e", NONE, "a")):
+            claim = careful.claim(posting(key, content(0, facts=facts)))
+            assert (claim.original, claim.contradicts) == (url(first), False)
+        # By the same text it is a copy, whatever the facts.
+        claim = careful.claim(posting("f", other, text_hash=1))
+        assert (claim.original, claim.contradicts) == (url("a"), False)
+
+    def test_rows_contradict_as_lines_do_and_names_make_other_pages(self, careful: Any) -> None:
+        for number, pair in enumerate((ROWS, NAMES, THINGS)):
+            for key, facts in zip("ab", pair, strict=True):
+                claim = careful.claim(posting(f"{number}{key}", content(0, facts=facts), f"{number}.example"))
+            assert claim.contradicts == (pair is ROWS)
+            assert (claim.original is None) == (pair is not ROWS)
+            assert (claim.cluster, claim.rank) == (2 * number + 1, 0)
+
+    def test_what_a_page_does_not_contradict_goes_before_what_is_more_like_it(self, careful: Any) -> None:
+        careful.claim(posting("a", content(0, 20, facts=LINES[0])))
+        careful.claim(posting("b", content(1, 40, facts=LINES[1])))
+        assert careful.look(posting("c", content(0, 20, facts=LINES[1]))).original == url("b")
+        assert careful.look(posting("c", content(0, 20))).original == url("a")
+
+    def test_a_page_that_comes_to_contradict_its_cluster_leaves_it(self, careful: Any) -> None:
+        one, other = (content(0, facts=facts) for facts in LINES)
+        for key in "ab":
+            careful.claim(posting(key, one))
+        claim = careful.claim(posting("b", other))
+        assert (claim.original, claim.cluster, claim.contradicts) == (url("a"), 1, True)
+        # From then on that is its own content, as is its original's.
+        claim = careful.claim(posting("b", other))
+        assert (claim.original, claim.cluster, claim.contradicts, claim.also_near) == (None, 1, False, (0,))
+        assert careful.claim(posting("a", other)).cluster == 0, "a page does not leave its own cluster"
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_pages_with_facts_are_answered_by_the_definition(self, careful: Any, seed: int) -> None:
+        random, naive, contradicting = Random(seed), NaiveStore(SECOND_LOOK), 0
+        for number in range(120):
+            text, facts = random.choice(
+                (("a", LINES), ("b", ROWS), ("c", LINES), ("d", (*NAMES, *THINGS)), ("e", FACTS))
+            )
+            value = int.from_bytes(text.encode() * 8, "big") ^ random.randrange(8)
+            own = random.choice((b"", OwnPart(WHOLE, 100).to_bytes(), own_part(value, 20, text)))
+            page = content(value, random.choice((0, 20, 40)), text=text, facts=random.choice(facts))
+            key = str(random.randrange(2 * number + 1))
+            visit = posting(key, replace(page, own=own), text_hash=random.choice((None, None, number)))
+            claim, expected = careful.claim(visit), naive.claim(visit)
+            assert claim == expected
+            contradicting += claim.contradicts
+            if number % 10 == 9:
+                gone = str(random.randrange(number)).encode()
+                assert careful.remove(gone) == naive.remove(gone)
+        assert contradicting > 3
 
     # --- Many that are like each other.
 

@@ -14,9 +14,9 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.judge.rule import ClassicRule, Rule, SimilarityRule
 from scrapy_simhash.page.fingerprint import DOUBTFUL, UNKNOWN, WHOLE, OwnPart
-from scrapy_simhash.page.fingerprint.own_part import JOB, identity_of
+from scrapy_simhash.page.fingerprint.facts import NONE
 from scrapy_simhash.store import Header
-from tests.store.cases import content, header, own_part, posting, whole
+from tests.store.cases import FACTS, LINES, MIRRORED, NAMES, ROWS, content, header, own_part, posting, whole
 from tests.store.naive import NaiveStore
 
 #: Own parts of few texts, near each other and far, and near the values of pages.
@@ -26,13 +26,6 @@ OWN_PARTS = st.sampled_from(
         *[own_part(value, edited) for value in (1, 0xFF, 0xF0F0 << 32) for edited in (0, 30, 200)],
         own_part(0, tokens=5),
         own_part(3, tokens=5),
-        *[
-            OwnPart(UNKNOWN, 20, identity=identity_of(JOB, [["nurse"], [], [town]])).to_bytes()
-            for town in ("kiel", "ulm")
-        ],
-        OwnPart.from_bytes(own_part(1))
-        ._replace(identity=identity_of(JOB, [["nurse"], [], ["kiel"]]))
-        .to_bytes(),
     ]
 )
 
@@ -52,12 +45,13 @@ class StoreMachine(RuleBasedStateMachine):
                 *(ClassicRule(max_distance) for max_distance in (0, 1, 3)),
                 *(SimilarityRule(*of) for of in ((10, 0.8), (6, 0.9), (16, 0.5), (2, 0.8), (10, 1.0))),
             ]
-        )
+        ),
+        facts=st.sampled_from([FACTS, LINES, ROWS, (*LINES, NONE), (*NAMES, *LINES, MIRRORED)]),
     )
-    def start(self, rule: Rule) -> None:
+    def start(self, rule: Rule, facts: tuple[bytes, ...]) -> None:
         self.store = self.make(header(rule))
         self.naive = NaiveStore(rule)
-        self.clock = 0
+        self.clock, self.facts = 0, facts
 
     def claim(
         self,
@@ -74,19 +68,30 @@ class StoreMachine(RuleBasedStateMachine):
         assert self.store.claim(visit) == expected
         return what
 
+    def stated(self, number: int) -> bytes:
+        return self.facts[number % len(self.facts)]
+
     @rule(
         target=seen,
         key=st.sampled_from("abcdefgh"),
         scope=st.sampled_from(["", "x"]),
         value=st.integers(0, 2**64 - 1),
         has_sketch=st.booleans(),
+        stated=st.integers(0, 99),
         text_hash=st.sampled_from([None, 0, 2**64 - 1]),
         is_delivered=st.booleans(),
     )
     def visit_with_any_content(
-        self, key: str, scope: str, value: int, has_sketch: bool, text_hash: int | None, is_delivered: bool
+        self,
+        key: str,
+        scope: str,
+        value: int,
+        has_sketch: bool,
+        stated: int,
+        text_hash: int | None,
+        is_delivered: bool,
     ) -> Fingerprint:
-        what = content(value) if has_sketch else Fingerprint(value)
+        what = content(value, facts=self.stated(stated)) if has_sketch else Fingerprint(value)
         return self.claim(key, scope, what, text_hash, is_delivered)
 
     @rule(
@@ -97,6 +102,7 @@ class StoreMachine(RuleBasedStateMachine):
         bits=st.sets(st.integers(0, 15), max_size=12),
         edited=st.sampled_from([None, 0, 10, 30, 60, 90, 150]),
         subject=st.sampled_from(["night pilots", "night pilots", "day pilots", ""]),
+        stated=st.integers(0, 99),
         text_hash=st.sampled_from([None, 0, 0, 2**64 - 1]),
     )
     def visit_with_content_like_another(
@@ -107,10 +113,15 @@ class StoreMachine(RuleBasedStateMachine):
         bits: set[int],
         edited: int | None,
         subject: str,
+        stated: int,
         text_hash: int | None,
     ) -> Fingerprint:
         value = like.value ^ sum(1 << bit for bit in bits)
-        what = Fingerprint(value) if edited is None else content(value, edited, subject)
+        what = (
+            Fingerprint(value)
+            if edited is None
+            else content(value, edited, subject, facts=self.stated(stated))
+        )
         return self.claim(key, scope, what, text_hash)
 
     @rule(
@@ -120,13 +131,16 @@ class StoreMachine(RuleBasedStateMachine):
         bits=st.sets(st.integers(0, 40), max_size=20),
         edited=st.sampled_from([0, 10, 90]),
         text=st.sampled_from(["", "", "x"]),
+        stated=st.integers(0, 99),
         own=OWN_PARTS,
     )
     def visit_with_an_own_part(
-        self, key: str, like: Fingerprint, bits: set[int], edited: int, text: str, own: bytes
+        self, key: str, like: Fingerprint, bits: set[int], edited: int, text: str, stated: int, own: bytes
     ) -> Fingerprint:
         value = like.value ^ sum(1 << bit for bit in bits)
-        return self.claim(key, "", replace(content(value, edited, text=text), own=own))
+        return self.claim(
+            key, "", replace(content(value, edited, text=text, facts=self.stated(stated)), own=own)
+        )
 
     @rule(key=st.sampled_from("abcdefgh"), scope=st.sampled_from(["", "x"]), value=st.integers(0, 3))
     def visit_with_a_short_text(self, key: str, scope: str, value: int) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from scrapy_simhash.judge.rule import Rule
-from scrapy_simhash.page.fingerprint import MINHASH_BYTES
+from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES
 from scrapy_simhash.store import Claim, Page, Posting, Visit
 from scrapy_simhash.store.candidates import BY_OWN_PART, BY_TEXT, FIRST_COPIES, MOST_CLUSTERS, values_by
 
@@ -16,6 +16,17 @@ class Original(NamedTuple):
     """A content, and the page whose content it was first."""
 
     posting: Posting
+    page: int
+
+
+class Kin(NamedTuple):
+    """A content that a page repeats; the least of them goes first."""
+
+    contradicts: bool
+    difference: float
+    """Minus the similarity."""
+    distance: int
+    content: int
     page: int
 
 
@@ -72,29 +83,33 @@ class NaiveStore:
         kin = sorted(self.kin(posting))
         if same_text is not None:
             # Whatever else it is like, and whatever it was before.
-            kin = [match for match in kin if match[2] == same_text]
-            kin = kin or [(-1.0, 0, same_text, self.originals[same_text].page)]
-        near = {match[-1] for match in kin}
+            kin = [match._replace(contradicts=False) for match in kin if match.content == same_text]
+            kin = kin or [Kin(False, -1.0, 0, same_text, self.originals[same_text].page)]
+        near = {match.page for match in kin}
         if same_text is None:
             near |= self.near_copies(posting, near)
-        # Its own content before that of its cluster, before the most alike, before the nearest, before the oldest.
-        of_itself = [match for match in kin if match[-1] == page]
-        of_cluster = [match for match in kin if match[-1] == cluster]
+        # The page's own content first, then that of its cluster unless it contradicts that, then what it does not
+        # contradict, then the most alike, then the nearest, then the oldest.
+        of_itself = [match for match in kin if match.page == page]
+        of_cluster = [match for match in kin if match.page == cluster and not match.contradicts]
         chosen = next(iter(of_itself or of_cluster or kin), None)
         if chosen is None:
             also_near = tuple(sorted(near - {page}))
             return Claim(former, len(self.originals), page, None, None, None, False, 0, also_near=also_near)
-        difference, distance, content, owner = chosen
-        also_near = tuple(sorted(near - {owner}))
+        contradicts, difference, distance, content, owner = chosen
         if owner == page:
+            also_near = tuple(sorted(near - {page}))
             return Claim(former, content, page, None, None, None, False, 0, also_near=also_near)
         original = self.pages[owner]
         assert original is not None
         rank = self.ranks[page] if owner == cluster else self.joins.count(owner) + 1
         first = self.originals[content].posting
         same = posting.is_short or (posting.text_hash is not None and posting.text_hash == first.text_hash)
+        if contradicts:
+            # A content of its own, in a cluster of its own.
+            content, owner, rank = len(self.originals), page, 0
         known = (former, content, owner, original.url, distance, -difference, same, rank, original.key)
-        return Claim(*known, also_near=also_near)
+        return Claim(*known, also_near=tuple(sorted(near - {owner})), contradicts=contradicts)
 
     def claim(self, posting: Posting) -> Claim:
         claim = self.look(posting)
@@ -151,18 +166,18 @@ class NaiveStore:
         assert len(found) <= 1 or posting.text_hash is None, "equal text is one content"
         return None if posting.is_short or posting.text_hash is None or not found else found.pop()
 
-    def kin(self, posting: Posting) -> list[tuple[float, int, int, int]]:
-        """Return minus the similarity, the distance, the number and the page of every content that will do."""
+    def kin(self, posting: Posting) -> list[Kin]:
+        """Return every content that *posting* repeats."""
         found = []
         for number, distance, other, page in self.originals_of(posting):
             near = self.rule.compare_all(
                 posting.fingerprint, [other.fingerprint.compared_bytes()], self.has_generic_title(posting)
             )
-            alike = near[0].similarity if near else None
+            alike, contradicts = (near[0].similarity, near[0].contradicts) if near else (None, False)
             if posting.is_short:
-                alike = None if distance else 1.0
+                alike, contradicts = None if distance else 1.0, False
             if alike is not None:
-                found.append((-alike, distance, number, page))
+                found.append(Kin(contradicts, -alike, distance, number, page))
         return found
 
     def originals_of(self, posting: Posting) -> Iterator[tuple[int, int, Posting, int]]:
@@ -181,12 +196,12 @@ class NaiveStore:
 
     def near_copies(self, posting: Posting, near: Collection[int]) -> set[int]:
         """Return the clusters of candidates that are not *near*, of which a first copy is near."""
-        title = posting.fingerprint.sketch[MINHASH_BYTES:]
+        title = posting.fingerprint.sketch[MINHASH_BYTES:FACTS_AT]
         if posting.is_short or not posting.fingerprint.sketch or not self.rule.compares_sketches:
             return set()
         candidates = []
         for number, distance, other, page in self.originals_of(posting):
-            has_title = any(title) and other.fingerprint.sketch[MINHASH_BYTES:] == title
+            has_title = any(title) and other.fingerprint.sketch[MINHASH_BYTES:FACTS_AT] == title
             if page not in near and (has_title or distance <= self.rule.reach):
                 candidates.append((0 if has_title else 1, 0 if has_title else distance, number, page))
         clusters = list(dict.fromkeys(page for *_, page in sorted(candidates)))[:MOST_CLUSTERS]
@@ -207,12 +222,12 @@ class NaiveStore:
 
     def has_generic_title(self, posting: Posting) -> bool:
         """Return whether three clusters or more of its scope have the title of *posting*."""
-        title = posting.fingerprint.sketch[MINHASH_BYTES:]
+        title = posting.fingerprint.sketch[MINHASH_BYTES:FACTS_AT]
         titled = {
             page
             for other, page in self.originals
             if (other.scope, other.is_short) == (posting.scope, False) and self.pages[page] is not None
-            if any(title) and other.fingerprint.sketch[MINHASH_BYTES:] == title
+            if any(title) and other.fingerprint.sketch[MINHASH_BYTES:FACTS_AT] == title
         }
         return len(titled) >= 3
 
@@ -232,9 +247,11 @@ class NaiveStore:
         assert posting is not None
         first = self.originals[self.content[number]]
         fingerprint, its = posting.fingerprint, first.posting.fingerprint
-        if first.page == number and fingerprint.to_bytes() == its.to_bytes():
+        # All but the host, the last byte of its facts.
+        is_as = (fingerprint.value, fingerprint.sketch[:-1]) == (its.value, its.sketch[:-1])
+        if is_as and (first.page == number or fingerprint.own == its.own):
             # What was known about the site when its content came.
-            fingerprint = replace(fingerprint, own=its.own)
+            fingerprint = replace(fingerprint, sketch=its.sketch, own=its.own)
         return _kept(posting._replace(fingerprint=fingerprint), self.first_run[number] in self.ended)
 
     def remove(self, key: bytes) -> bool:

@@ -14,13 +14,13 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from scrapy_simhash import Fingerprint, kernel
 from scrapy_simhash.index.pure.tables import SCATTER
 from scrapy_simhash.judge.rule import SimilarityRule
-from scrapy_simhash.page.fingerprint import SKETCH_BYTES, WHOLE, OwnPart
-from scrapy_simhash.page.fingerprint.own_part import JOB, identity_of
+from scrapy_simhash.page.fingerprint import FACTS_AT, WHOLE, OwnPart
+from scrapy_simhash.page.fingerprint.facts import NONE, packed, with_rows
 from scrapy_simhash.store import MemoryStore, Posting, candidates
 from scrapy_simhash.store.local import Entry, LocalStore, Text
 from scrapy_simhash.store.memory import Door, Rows
 from tests.examples import examples
-from tests.store.cases import content, header, own_part, whole
+from tests.store.cases import FACTS, LINES, content, header, own_part, whole
 
 pytestmark = pytest.mark.skipif(kernel.hamming is None, reason=f"pure Python runs: {kernel.REASON}")
 
@@ -49,23 +49,15 @@ URLS = st.one_of(
     ),
     st.sampled_from(["https://a.example/ferry", "https://a.example/\ud800", "https://a.example", ""]),
 )
-IDENTITY = identity_of(JOB, [["nurse"], [], ["kiel"]])
+#: As long as facts may be.
+MOST_FACTS = with_rows(packed(255, {word: word % 15 for word in range(99)}), [2**32 - 1] * 99)
 #: As bytes: with a sketch or without, with all kinds of own parts.
 COMPARED = st.sampled_from(
     [
         Fingerprint(value, sketch=sketch, own=own).compared_bytes()
         for value in (0, 1, 2**64 - 1)
-        for sketch in (b"", bytes(SKETCH_BYTES), b"\xff" * SKETCH_BYTES)
-        for own in (
-            *(
-                b"",
-                bytes(11),
-                b"\1" + b"\xff" * 10,
-                own_part(1),
-                OwnPart(WHOLE, 9, identity=IDENTITY).to_bytes(),
-            ),
-            OwnPart.from_bytes(own_part(3))._replace(identity=IDENTITY).to_bytes(),
-        )
+        for sketch in (b"", bytes(FACTS_AT) + NONE, b"\xff" * FACTS_AT + MOST_FACTS)
+        for own in (b"", bytes(11), b"\1" + b"\xff" * 10, own_part(1), OwnPart(WHOLE, 9).to_bytes())
     ]
 )
 #: The first scope's text 0, the second's SCATTER and the third's 2 * SCATTER have one number in the kernel.
@@ -239,7 +231,7 @@ def drawn(random: Random) -> Fingerprint:
     )
     subject = random.choice(("night pilots", "night pilots", "day pilots", "boats", ""))
     text, edited = f"story {random.randrange(4)}", random.choice((0, 0, 10, 35, 90))
-    fingerprint = content(value, edited, subject, text=text)
+    fingerprint = content(value, edited, subject, text, random.choice(random.choice((FACTS, LINES))))
     own = [
         b"",
         OwnPart(WHOLE, 100, words=random.randrange(2)).to_bytes(),

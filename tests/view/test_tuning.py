@@ -65,7 +65,7 @@ def test_other_lines_have_none(line: dict[str, Any]) -> None:
     [
         ({**NEAR, "protected": "pagination"}, "pagination", True),
         ({**NEAR, "protected": "language", "hints": ["hreflang"]}, None, True),
-        ({**NEAR, "protected": "product"}, None, True),
+        ({**NEAR, "protected": "facts"}, None, True),
         ({**NEAR, "hints": ["canonical"]}, "canonical", False),
         ({**NEAR, "hints": ["redirect", "new in a later version"]}, "redirect", False),
         ({**NEAR, "hints": "canonical"}, None, False),

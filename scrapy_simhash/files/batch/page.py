@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import Enum
-from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from lxml import etree
@@ -102,14 +101,13 @@ class PageReader:
             root: etree._Element = parse(page.page, page.content_type)
             hints = read_hints(root, page.url)
             found = evidence(hints, page.url, original, ())
-            document = partial(self._fingerprinter.extract, root)
             decision = self._policy.decide(
                 Case(
                     verdict,
                     page.url,
                     None,
                     lambda wanted: protections(
-                        root, page.url, original, hints, found, wanted, document, verdict.is_exact
+                        root, page.url, original, hints, found, wanted, verdict.contradicts
                     ),
                     _DROP,
                 )

@@ -39,8 +39,9 @@ from scrapy_simhash.files.engines.sql import (
 from scrapy_simhash.files.records import Record
 from scrapy_simhash.files.records.feeds import wrong_url
 from scrapy_simhash.judge.clusters import Preference, first_of_joined, gathered
+from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.judge.rule import rule_of
-from scrapy_simhash.page.fingerprint import MINHASH_BYTES, Fingerprint, OwnPart, is_part, number
+from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES, Fingerprint, OwnPart, is_part, number
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.scope import host_of, scope_function
 from scrapy_simhash.store import MemoryStore, Posting
@@ -157,7 +158,7 @@ def keys(batches: Iterator[Any]) -> Iterator[Any]:
         ids, scopes, values, subjects = array("q"), array("q"), array("q"), array("q")
         minhashes = bytearray()
         for id, scope, value, sketch, own in rows_of(batch):
-            words = sketch[MINHASH_BYTES:]
+            words = sketch[MINHASH_BYTES:FACTS_AT]
             subject = signed(xxh3_64_intdigest(words)) if any(words) else 0
             forms = [(value, sketch[:MINHASH_BYTES])]
             if is_part(own):
@@ -203,7 +204,7 @@ class ComparePairs:
                 rows = list(group)
                 one = Fingerprint(unsigned(rows[0][2]), 0, rows[0][3], rows[0][4])
                 others = [Fingerprint(unsigned(row[5]), 0, row[6], row[7]).compared_bytes() for row in rows]
-                for place, similarity, _ in rule.compare_all(one, others):
+                for place, similarity, *_ in rule.compare_all(one, others):
                     if similarity is not None:
                         found.append((first, rows[place][1], similarity, distance_of(one, others[place])))
             yield PAIRS.batch(found)
@@ -218,6 +219,7 @@ class JudgePages:
 
     def __init__(self, config: Config) -> None:
         self._config = config
+        self._protects_facts = Protection.FACTS.value in config.protect
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Return batches of what a store says that gets the pages of each component in their order."""
@@ -242,9 +244,12 @@ class JudgePages:
                 verdict = verdict_of(posting, store.claim(posting))
                 if verdict.cluster is not None:
                     verdict = replace(verdict, cluster=numbers[verdict.cluster])
-                is_kept = fate_of(verdict) is Fate.KEPT
+                # The only protection that asks for no more than fingerprints.
+                is_protected = verdict.contradicts and self._protects_facts
+                is_kept = is_protected or fate_of(verdict) is Fate.KEPT
+                marks = marks_of(verdict, is_kept, Protection.FACTS.value if is_protected else None)
                 also_near = [numbers[cluster] for cluster in verdict.also_near]
-                found.append((id, url, *marks_of(verdict, is_kept, None).values(), also_near))
+                found.append((id, url, *marks.values(), also_near))
             yield JUDGED_PAGES.batch(found)
 
 

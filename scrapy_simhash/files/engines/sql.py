@@ -266,14 +266,15 @@ SELECT (SELECT count(*) FROM simhash_edges AS one JOIN simhash_edges AS other ON
 (SELECT count(*) - count(DISTINCT page) FROM simhash_edges)
 """
 MEMBERS = "SELECT page AS id, hub AS component FROM simhash_edges UNION SELECT hub, hub FROM simhash_edges"
-#: Of each title in a scope, the first components that have it, each with its first page that does: as many as make
-#: the title generic for the pages of another one.
+#: Of each title of a host in a scope, the first components that have it, each with its first page that does: as many
+#: as make the title generic for the pages of another one.
 TITLES = f"""
-SELECT scope, subject, component, first FROM (
-    SELECT *, row_number() OVER (PARTITION BY scope, subject ORDER BY first) AS place FROM (
-        SELECT page.scope, subject, coalesce(component, page.id) AS component, min(page.id) AS first
-        FROM simhash_keys AS page LEFT JOIN simhash_members AS member ON page.id = member.id
-        WHERE subject <> 0 GROUP BY page.scope, subject, coalesce(component, page.id)
+SELECT scope, subject, host, component, first FROM (
+    SELECT *, row_number() OVER (PARTITION BY scope, subject, host ORDER BY first) AS place FROM (
+        SELECT page.scope, subject, host, coalesce(component, page.id) AS component, min(page.id) AS first
+        FROM simhash_keys AS page JOIN simhash_fingerprints AS fingerprint ON page.id = fingerprint.id
+        LEFT JOIN simhash_members AS member ON page.id = member.id
+        WHERE subject <> 0 GROUP BY page.scope, subject, host, coalesce(component, page.id)
     ) AS titled
 ) AS placed WHERE place <= {GENERIC + 1}
 """
@@ -284,7 +285,9 @@ FROM simhash_fingerprints AS page JOIN simhash_members AS member ON page.id = me
 LEFT JOIN (
     SELECT page.id, count(DISTINCT title.component) AS titled_elsewhere
     FROM simhash_keys AS page JOIN simhash_members AS member ON page.id = member.id
-    JOIN simhash_titles AS title ON page.scope = title.scope AND page.subject = title.subject
+    JOIN simhash_fingerprints AS fingerprint ON page.id = fingerprint.id
+    JOIN simhash_titles AS title
+    ON page.scope = title.scope AND page.subject = title.subject AND fingerprint.host = title.host
     WHERE title.component <> member.component AND title.first < page.id GROUP BY page.id
 ) AS others ON page.id = others.id
 """

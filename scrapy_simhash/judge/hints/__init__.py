@@ -4,18 +4,15 @@ Reads the lxml tree, never changes it; knows no Scrapy.
 """
 
 from scrapy_simhash.judge.hints.markup import Hints, read_canonical, read_hints
-from scrapy_simhash.judge.hints.page_kind import is_listing, is_product, makes_offer
+from scrapy_simhash.judge.hints.page_kind import is_listing
 from scrapy_simhash.judge.hints.protections import HINTS, evidence, protections, says_of_urls
-from scrapy_simhash.judge.hints.urls import naming_words, url_key
+from scrapy_simhash.judge.hints.urls import url_key
 
 __all__ = [
     "HINTS",
     "Hints",
     "evidence",
     "is_listing",
-    "is_product",
-    "makes_offer",
-    "naming_words",
     "protections",
     "read_canonical",
     "read_hints",

@@ -1,15 +1,13 @@
-"""Whether a page is mostly links to others, or about a thing on sale: by its text, and in words of schema.org."""
+"""Whether a page is mostly links to others: by its text, and in words of schema.org."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import chain, islice
 
 from lxml import etree
 
 from scrapy_simhash.page.structured import MAX_SCRIPT, MAX_THINGS, is_part, scripts, things_in, type_name
-from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.main_text import LINKED
 from scrapy_simhash.page.text.outline import NEVER_HIDDEN
 from scrapy_simhash.page.text.tags import (
@@ -23,21 +21,16 @@ from scrapy_simhash.page.text.tags import (
     region,
 )
 
-#: One thing on sale, and offers of one.
-PRODUCTS = frozenset(
-    "AggregateOffer Car IndividualProduct Motorcycle Offer Product ProductGroup ProductModel Vehicle".split()
-)
 #: Pages that list others. Shops say SomeProducts of a category.
 LISTS = frozenset(
     "CollectionPage ItemList OfferCatalog ProductCollection SearchResultsPage SomeProducts".split()
 )
 
-_WORDS = PRODUCTS | LISTS
 _TYPED = etree.XPath(f"descendant-or-self::*[@itemtype or @typeof][position() <= {MAX_THINGS}]")
 
 
 def claimed_types(root: etree._Element) -> Counter[str]:
-    """Return how many things of each type the page is about, of `PRODUCTS` and `LISTS`; the tree is read only.
+    """Return how many things of each type the page is about, of `LISTS`; the tree is read only.
 
     What is part of another thing (``itemprop``, a member of a list, the product of a review) does not count, except
     for the ``mainEntity`` of a page. Scripts that are no JSON, or far too long, are passed over. Never raises.
@@ -48,7 +41,7 @@ def claimed_types(root: etree._Element) -> Counter[str]:
     for element in scripts(root):
         script = element.text or ""
         # Most scripts name other things, and parsing is what costs.
-        if len(script) <= room and any(word in script for word in _WORDS):
+        if len(script) <= room and any(word in script for word in LISTS):
             room -= len(script)
             for thing in things_in(script):
                 found.update(_known(thing.get("@type")))
@@ -61,13 +54,13 @@ def claimed_types(root: etree._Element) -> Counter[str]:
 
 
 def _known(types: object) -> set[str]:
-    """Return the words of `PRODUCTS` and `LISTS` in *types*, which may be IRIs, short or long.
+    """Return the words of `LISTS` in *types*, which may be IRIs, short or long.
 
-    >>> sorted(_known(["https://schema.org/Product", "schema:Car", "Boat"]))
-    ['Car', 'Product']
+    >>> sorted(_known(["https://schema.org/ItemList", "schema:OfferCatalog", "Boat"]))
+    ['ItemList', 'OfferCatalog']
     """
     names = types if isinstance(types, list) else [types]
-    return {type_name(name) for name in names if isinstance(name, str)} & _WORDS
+    return {type_name(name) for name in names if isinstance(name, str)} & LISTS
 
 
 #: Entries that make a listing; fewer are a "see also".
@@ -240,36 +233,3 @@ def _region_of(element: etree._Element, tag: str) -> Region:
     if TELLING.isdisjoint(element.keys()):
         return TAG_REGION.get(tag, _PLAIN)
     return region(tag, attributes_of(element))
-
-
-#: ``meta`` elements that are looked at.
-MAX_METAS = 1_000
-_OPEN_GRAPH = ("product", "og:product", "product.item", "product.group")
-
-
-def is_product(root: etree._Element) -> bool:
-    """Tell whether the page says that it is about one thing on sale, or about variants of one; the tree is read only.
-
-    By ``og:type``, JSON-LD, microdata or RDFa. Several products are variants of one, unless the page is a listing;
-    and no page is about one that calls itself a collection, or results of a search. Never raises. O(nodes).
-    """
-    if _open_graph_type(root) in _OPEN_GRAPH:
-        return True
-    types = claimed_types(root)
-    count = sum(types[word] for word in PRODUCTS)
-    if not count or types["CollectionPage"] or types["SearchResultsPage"]:
-        return False
-    return count == 1 or types["ProductGroup"] > 0 or not is_listing(root)
-
-
-def makes_offer(document: Document) -> bool:
-    """Tell whether a page names a thing and its price, whatever it says in its markup; see `page/text/columns.py`."""
-    return any(paragraph.zone == "offer" for paragraph in document.paragraphs)
-
-
-def _open_graph_type(root: etree._Element) -> str:
-    metas = chain.from_iterable(head.iterchildren("{*}meta") for head in root.iterchildren("{*}head"))
-    for meta in islice(metas, MAX_METAS):
-        if "og:type" in (meta.get("property"), meta.get("name")):
-            return (meta.get("content") or "").strip().lower()
-    return ""

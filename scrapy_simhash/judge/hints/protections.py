@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 
 from lxml import etree
 
 from scrapy_simhash.judge.hints.markup import Hints, steps_in_body
-from scrapy_simhash.judge.hints.page_kind import is_listing, is_product, makes_offer
-from scrapy_simhash.judge.hints.urls import are_pages_of_one_listing, naming_words, url_key, words_of
-from scrapy_simhash.page.language import stopwords
-from scrapy_simhash.page.text import Document
-from scrapy_simhash.page.text.main_text import LINKED
+from scrapy_simhash.judge.hints.page_kind import is_listing
+from scrapy_simhash.judge.hints.urls import are_pages_of_one_listing, url_key
 
 #: All there are, in the order in which they are named.
 HINTS = ("canonical", "address", "redirect", "hreflang")
@@ -73,8 +70,7 @@ def protections(
     hints: Hints,
     evidence: Collection[str],
     wanted: Collection[str],
-    document: Callable[[], Document],
-    is_exact: bool = False,
+    contradicts: bool,
 ) -> Iterator[str]:
     """Yield those of *wanted* that hold for the page at *url*, which repeats the one at *original*; cheapest first.
 
@@ -82,12 +78,7 @@ def protections(
     - ``pagination``: both are pages of one listing, see `are_pages_of_one_listing`. Of the evidence only that of
       the URL goes before: that page 2 names page 1 as canonical is the commonest mistake there is, and pages with
       the very same text may still hold other links;
-    - ``product``: the page is about a thing on sale, unless the *evidence* says that it is the same page. It says so
-      in its markup: then even the same text lifts nothing, for size and colour may stand in a form, a picture, in
-      JSON alone. Or it shows a name and a price, as *document* reads it, unless the page *is_exact*, the same to the
-      letter, which is as likely to be put up twice;
-    - ``named``: each URL has words that the other has not, and the page says one of its own and none of the other
-      page, as that of a branch or a job says where it is, see `naming_words`;
+    - ``facts``: its facts *contradict* those of *original*, unless the *evidence* says that it is the same page;
     - ``listing``: the page is mostly links to others.
 
     Each is looked at when it is asked for. *root* is read only. Never raises. O(nodes).
@@ -99,29 +90,7 @@ def protections(
         steps = chain(hints.steps(), steps_in_body(root, hints.base))
         if are_pages_of_one_listing(url, original, steps):
             yield "pagination"
-    may_be_variant = "product" in wanted and SAME_PAGE.isdisjoint(evidence)
-    if may_be_variant and (is_product(root) or (not is_exact and makes_offer(document()))):
-        yield "product"
-    if "named" in wanted and SAME_PAGE.isdisjoint(evidence):
-        own, other = naming_words(url, original), naming_words(original, url)
-        if own and other and _says_its_name(document(), own, other, is_exact):
-            yield "named"
+    if contradicts and "facts" in wanted and SAME_PAGE.isdisjoint(evidence):
+        yield "facts"
     if "listing" in wanted and is_listing(root):
         yield "listing"
-
-
-def _says_its_name(document: Document, own: frozenset[str], other: frozenset[str], is_exact: bool) -> bool:
-    """Tell whether a page says one of its *own* words, and none of the *other* page, but in links and as stopwords.
-
-    What an exact copy says in its text, the other page says too.
-    """
-    text = {word for part in document.main for word in part.tokens}
-    beside = {
-        word
-        for part in document.paragraphs
-        if part.boilerplate is not None and part.link_density < LINKED
-        for word in part.tokens
-    }
-    said, known = beside | text | words_of(document.title), stopwords(document.language)
-    names = beside - text if is_exact else said
-    return not (own - known).isdisjoint(names) and (other - known).isdisjoint(said)

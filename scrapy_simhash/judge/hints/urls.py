@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from w3lib.url import canonicalize_url
 
@@ -97,42 +97,6 @@ def is_tracking(parameter: str) -> bool:
     """
     name = parameter.lower()
     return name in _TRACKING or name.startswith(_TRACKING_PREFIX)
-
-
-#: What a word of a URL is made of, and its characters at least.
-_WORD, _LEAST_CHARACTERS = re.compile(r"[^\W\d_]+"), 3
-#: The end of a name of a file.
-_SUFFIX = re.compile(r"\.\w{1,5}$", re.ASCII)
-
-
-def naming_words(url: str, other: str) -> frozenset[str]:
-    """Return the words by which *url* names its page, and *other* does not name its own, in lower case.
-
-    Empty unless the URLs have no parameters, whose values sort, filter and track more often than they name, and
-    differ in the last part of the path alone. Never raises.
-
-    >>> sorted(naming_words("https://example.com/jobs/nurse-kiel-7", "https://example.com/jobs/nurse-bonn-9"))
-    ['kiel']
-    >>> naming_words("https://example.com/print/boats", "https://example.com/boats")
-    frozenset()
-    """
-    folder, _, name = url_key(url).rpartition("/")
-    other_folder, _, other_name = url_key(other).rpartition("/")
-    is_of_path = "://" in folder and "?" not in folder + name + other_name
-    if folder != other_folder or not is_of_path or max(len(url), len(other)) > MAX_ADDRESS:
-        return frozenset()
-    name, other_name = _SUFFIX.sub("", name), _SUFFIX.sub("", other_name)
-    words = words_of(unquote(name)) - words_of(unquote(other_name))
-    return frozenset(word for word in words if len(word) >= _LEAST_CHARACTERS)
-
-
-def words_of(text: str) -> set[str]:
-    """Return the words of *text* without digits, in lower case.
-
-    >>> sorted(words_of("Nurse_7-Kiel"))
-    ['kiel', 'nurse']
-    """
-    return set(_WORD.findall(text.lower()))
 
 
 _PAGE_WORDS = (

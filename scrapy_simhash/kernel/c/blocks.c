@@ -215,7 +215,7 @@ static bool is_separator(uint32_t c)
 }
 
 /* Returns the length in bytes of the separator at `at`, 0 for none. */
-static size_t separator_at(const char *at, const char *end)
+size_t separator_at(const char *at, const char *end)
 {
     unsigned length;
     uint32_t character = utf8_decode(at, end, &length);
@@ -248,7 +248,7 @@ static uint32_t numbering(const char *at, const char *end)
 }
 
 /* Leaves out the number of a chapter in front, as long as something is left. */
-static heading unnumbered(heading h, const char *at, const char *end)
+heading unnumbered(heading h, const char *at, const char *end)
 {
     uint32_t parts = numbering(at, end);
     return parts < h.n ? (heading){.run = h.run + parts, .n = h.n - parts, .block = h.block} : h;
@@ -403,12 +403,10 @@ static bool choose_agreed(page *p, heading whole)
     return title_has(p, start, end) || choose_held(p, whole);
 }
 
-/* Leaves the tokens of the subject in p->subject. On a page that makes an offer, the offer is the subject. */
+/* Leaves the tokens of the subject in p->subject. */
 void find_subject(page *p)
 {
     p->subject = (heading){0};
-    if (p->makes_offer)
-        return;
     const char *title = p->text.at + p->title;
     heading whole = tokens_of_title(p, title, title + p->title_n);
     find_headings(p, false);
@@ -501,7 +499,7 @@ static bool states(const page *p, const block *b)
 }
 
 /* A line with a date and more. */
-static bool is_byline(const page *p, const block *b)
+bool is_byline(const page *p, const block *b)
 {
     uint32_t words = 0;
     for (uint32_t k = 0; k < b->tokens; k++)
@@ -542,33 +540,46 @@ static void append(page *p, uint32_t text, uint32_t n, char end)
     p->joined.at[p->joined.n++] = end;
 }
 
-uint64_t hash_text(page *p)
+size_t title_of(const page *p)
+{
+    size_t title = 0;
+    while (title < p->blocks.n && !(p->columns.is_h1[title] && p->blocks.at[title].reason != p->rules->hidden))
+        title++;
+    return title;
+}
+
+void mark_compared(page *p)
 {
     size_t first = 0, last = p->blocks.n - 1;
     while (!is_main(&p->blocks.at[first]))
         first++;
     while (!is_main(&p->blocks.at[last]))
         last--;
-    size_t title = 0, below = 0; /* what stands below the title and above the first sentences */
-    while (title < p->blocks.n && !(p->columns.is_h1[title] && p->blocks.at[title].reason != p->rules->hidden))
-        title++;
-    for (below = title; below < p->blocks.n; below++) {
+    const size_t title = title_of(p);
+    size_t below = title; /* to there from the title: what stands above the first sentences */
+    for (; below < p->blocks.n; below++) {
         const block *b = &p->blocks.at[below];
         if (below > title && is_main(b) && b->zone != ZONE_HEADING && b->tokens >= p->rules->prose_tokens)
             break;
     }
     if (below == p->blocks.n)
         below = 0;
-    p->joined.n = 0;
-    append(p, p->title, p->title_n, '\n');
     for (size_t i = 0; i < p->blocks.n; i++) {
         const block *b = &p->blocks.at[i];
-        if (is_main(b) || (b->reason == p->rules->hidden && b->in_article) ||
-            (b->reason == p->rules->edge && p->columns.is_h1[i]) ||
-            (i < last && may_state(p, b, title < i && i < below)) ||
-            (i > last && may_be_last(p, b, &p->blocks.at[first], &p->blocks.at[last])))
-            append(p, b->text, b->n, ' ');
+        p->columns.marks[i] = is_main(b) || (b->reason == p->rules->hidden && b->in_article) ||
+                              (b->reason == p->rules->edge && p->columns.is_h1[i]) ||
+                              (i < last && may_state(p, b, title < i && i < below)) ||
+                              (i > last && may_be_last(p, b, &p->blocks.at[first], &p->blocks.at[last]));
     }
+}
+
+uint64_t hash_text(page *p)
+{
+    p->joined.n = 0;
+    append(p, p->title, p->title_n, '\n');
+    for (size_t i = 0; i < p->blocks.n; i++)
+        if (p->columns.marks[i])
+            append(p, p->blocks.at[i].text, p->blocks.at[i].n, ' ');
     return xxh3(p->joined.at, p->joined.n - 1);
 }
 

@@ -371,11 +371,6 @@ static void sketch_key(page *p, uint8_t *to)
     title_key key = {.n = 0};
     for (uint32_t i = 0; i < p->subject.n; i++)
         take_key_word(p, &key, p->tokens.at[p->run.at[p->subject.run + i]].hash);
-    for (size_t i = 0; p->makes_offer && i < p->blocks.n; i++) {
-        const block *b = &p->blocks.at[i];
-        if (b->zone == ZONE_OFFER)
-            take_key_word(p, &key, b->tokens == 0 ? xxh3("", 0) : hash_joined(p, p->run.at + b->run, b->tokens));
-    }
     memset(to, 0, 2 * SKETCH_SUBJECT);
     if (key.count == 0)
         return;
@@ -389,7 +384,7 @@ static void sketch_key(page *p, uint8_t *to)
         to[2 * KEY_WORDS + i] = (uint8_t)(last >> (24 - 8 * i));
 }
 
-void sketch(page *p, uint8_t to[SKETCH_BYTES])
+void sketch(page *p, uint8_t to[SKETCH_FACTS])
 {
     uint64_t least[SKETCH_BINS];
     for (size_t i = 0; i < SKETCH_BINS; i++)

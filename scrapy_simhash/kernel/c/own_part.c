@@ -30,7 +30,7 @@ static void cut(page *p, segment part, uint64_t zero)
     }
 }
 
-static bool is_year(const page *p, uint32_t number)
+bool is_year(const page *p, uint32_t number)
 {
     const token *t = &p->tokens.at[number];
     const char *text = token_text(p, t);

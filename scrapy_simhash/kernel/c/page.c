@@ -64,6 +64,7 @@ static void release(page *p, size_t most_bytes)
     RELEASE(p->sequence_slots, most_bytes);
     RELEASE(p->word_counts, most_bytes);
     RELEASE(p->joined, most_bytes);
+    RELEASE(p->segmented, most_bytes);
     free(p->borrowed);
     p->borrowed = NULL;
     p->title = p->title_n = 0;
@@ -165,19 +166,29 @@ static void prepare_text(page *p, declaration declared, bool detects)
 
 outcome page_prepare_text(page *p, declaration declared, bool detects) { TRY(prepare_text(p, declared, detects)); }
 
-static void read_page(page *p, const fold_settings *settings, reading *result)
+static void read_page(page *p, const fold_settings *settings, const char *url, size_t n, reading *result)
 {
     memset(result, 0, sizeof *result);
     take_main_text(p);
     weigh_main_text(p);
     result->has_fingerprint = fold_features(p, settings, result);
     result->has_text_hash = settings->with_text_hash && (result->has_fingerprint || p->main_tokens >= p->rules->least_tokens);
+    if (settings->with_text_hash && (result->has_text_hash || result->has_fingerprint))
+        mark_compared(p);
     if (result->has_text_hash)
         result->text_hash = hash_text(p);
+    result->sketch[SKETCH_FACTS] = 0;
+    result->sketch_bytes = SKETCH_FACTS + 1;
+    /* Plain text has none. */
+    if (result->has_fingerprint && settings->with_sketch && settings->with_text_hash)
+        find_facts(p, url, n, result);
     p->says_little = result->has_text_hash && !result->has_fingerprint && says_little(p);
 }
 
-outcome page_read(page *p, const fold_settings *settings, reading *result) { TRY(read_page(p, settings, result)); }
+outcome page_read(page *p, const fold_settings *settings, const char *url, size_t n, reading *result)
+{
+    TRY(read_page(p, settings, url, n, result));
+}
 
 outcome page_pack_paragraphs(page *p) { TRY(pack_paragraphs(p)); }
 

@@ -7,6 +7,7 @@
  *     blocks.c     blocks -> columns of numbers, for the filters of page/text/main_text.py, which are no C; the subject;
  *                  title, main text and what stands beside it -> their hash
  *     features.c   main text -> fingerprint and sketch
+ *     facts.c      blocks and URL -> what the page states beside its sentences
  *     own_part.c   main text -> pieces; what is left of them without those of the site -> fingerprint and sketch
  *
  * Each is the twin of code under page/, which is the definition. Its words, limits and weights come from there too
@@ -73,6 +74,7 @@ typedef struct {
     uint64_t worded_reasons;  /* a bit for each reason, and for none, whose blocks are in words_number */
     uint64_t unnamed_reasons; /* a bit for each reason whose headings name no subject */
     uint32_t prose_tokens, most_words_of_date;
+    uint32_t long_text, longer_text, least_number; /* see page/features/facts.py */
     uint8_t chrome, edge, hidden, dialog; /* four of the reasons */
     uint64_t unread_reasons;  /* a bit for each reason whose blocks are no part of what a page states */
     uint8_t consent;          /* the place of a word that names chrome: of what may lie over the page */
@@ -91,10 +93,11 @@ typedef struct {
     int (*choose_language)(const counts *of);
     int (*selects_prose)(int has_list, int has_offer, int64_t size, int64_t found);
 
-    /* The two questions only Python answers; each takes the GIL. -1 (NULL): a Python exception is set. */
+    /* The three questions only Python answers; each takes the GIL. -1 (NULL): a Python exception is set. */
     void *python;
     char *(*normalize)(void *python, const char *text, size_t n, size_t *result_n); /* to be freed; NULL: failed */
     int64_t (*weight)(void *python, int zone, int is_word, int64_t count);
+    int (*has_price)(void *python, const char *text, size_t n);
 } rules;
 
 typedef struct {
@@ -189,6 +192,10 @@ typedef struct {
 
 enum { STRUCTURED_SCRIPTS = 1, STRUCTURED_ITEMS = 2 };
 
+/* Limits of page/features/facts.py, and the bit of a word of ROTATING in a lexicon of stopwords. */
+enum { LONGEST_LINE = 24, MOST_LINES = 16, LONGEST_HEADING = 64, MOST_SEGMENTS = 32, FIRST_BLOCKS = 3, LONGEST_LABEL = 4,
+       LONGEST_VALUE = 8, ROTATING_BIT = 63 };
+
 typedef struct {
     hatch way_out;
     rules *rules;
@@ -223,7 +230,7 @@ typedef struct {
     int language; /* number of its list, -1 when it has none */
     int chosen_language; /* what choose_language() answered */
 
-    heading subject; /* unless the page makes an offer, which is its subject */
+    heading subject;
     VEC(heading) headings;
     VEC(uint32_t) heading_slots; /* hash table over headings: number + 1 */
 
@@ -236,6 +243,7 @@ typedef struct {
     size_t shingles, shingles_with_stopword; /* distinct ones */
     VEC(uint32_t) word_counts; /* ZONES for each token */
     VEC(char) joined;          /* scratch: bytes to hash */
+    VEC(char) segmented;       /* the title, as it is cut into segments */
     name_memo names[NAMES_REMEMBERED];
 } page;
 
@@ -245,12 +253,13 @@ typedef struct {
     bool mask_digits, with_sketch, with_paragraphs, with_text_hash;
 } fold_settings;
 
-enum { SKETCH_BINS = 448, SKETCH_MINHASH = 112, SKETCH_SUBJECT = 8, SKETCH_BYTES = 128 };
+enum { SKETCH_BINS = 448, SKETCH_MINHASH = 112, SKETCH_SUBJECT = 8, SKETCH_FACTS = 128, SKETCH_BYTES = 256 };
 
 typedef struct {
     bool has_fingerprint, has_text_hash;
     uint64_t value, text_hash;
     uint32_t features;
+    size_t sketch_bytes;
     uint8_t sketch[SKETCH_BYTES];
 } reading;
 
@@ -260,7 +269,7 @@ typedef struct {
     uint16_t words; /* see words_number() of page/pieces.py */
     uint64_t text;  /* the hash of title and main text */
     uint64_t value; /* 0 where it is too short for a fingerprint */
-    uint8_t sketch[SKETCH_BYTES];
+    uint8_t sketch[SKETCH_FACTS];
 } own_part;
 
 /* Whole ways, each ending in an outcome; the page may be used again after any of them. */
@@ -286,7 +295,7 @@ outcome page_take_text(page *p, const char *text, size_t n);            /* UTF-8
 outcome page_measure(page *p, declaration declared);
 outcome page_conclude(page *p);
 outcome page_prepare_text(page *p, declaration declared, bool detects); /* instead, for plain text */
-outcome page_read(page *p, const fold_settings *settings, reading *result);
+outcome page_read(page *p, const fold_settings *settings, const char *url, size_t n, reading *result);
 outcome page_cut(page *p); /* main text -> p->pieces */
 /* A byte of `flags` for each piece: 1 if it is the site's, 2 if it may be; NULL for none. The first only counts. */
 outcome page_weigh_own(page *p, const uint8_t *flags, own_part *result);
@@ -322,12 +331,22 @@ void find_subject(page *p);
 /* Both fold p->segments. */
 void take_main_text(page *p);
 bool fold_features(page *p, const fold_settings *settings, reading *result);
-void sketch(page *p, uint8_t to[SKETCH_BYTES]);
+void sketch(page *p, uint8_t to[SKETCH_FACTS]);
 void pack_paragraphs(page *p); /* into p->joined */
 void cut_pieces(page *p);
 void weigh_own(page *p, const uint8_t *flags, own_part *result);
 void find_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result);
 void weigh_main_text(page *p);
+/* The place of the heading of the first level, past the last block if there is none. */
+size_t title_of(const page *p);
+/* Leaves in columns.marks which blocks compared() of page/features/extract.py chooses, for the next two. */
+void mark_compared(page *p);
+void find_facts(page *p, const char *url, size_t n, reading *result);
+/* Asked by several of them. */
+heading unnumbered(heading h, const char *at, const char *end);
+size_t separator_at(const char *at, const char *end);
+bool is_byline(const page *p, const block *b);
+bool is_year(const page *p, uint32_t token);
 bool says_little(const page *p);
 uint64_t hash_text(page *p); /* of title and text, sign for sign; some main text there must be */
 
@@ -373,6 +392,7 @@ static inline uint64_t placed(const rules *r, uint64_t key)
     return xxh3_mul_fold(key ^ r->seeds[0], r->seeds[1]);
 }
 
+static inline int32_t page_container(const page *p, size_t i) { return p->columns.containers[i]; }
 static inline bool is_main(const block *b) { return b->reason == KEPT; }
 
 /* For callers that know no arrays. */

@@ -4,10 +4,9 @@
 
 #include "scan.h"
 
-enum { VALUE = 8, MINHASH = 112, WORDS = 8, SKETCH = MINHASH + 2 * WORDS, HEAD = 11, MARKS = 3 };
-enum { PART = HEAD + VALUE + MINHASH, FAR = 65 };
-/* The first byte of an own part: its kind, and whether there is an identity at the end. */
-enum { KIND = 3, WITH_IDENTITY = 4, IDENTITY = 9, KIND_AND_HOST = 3 };
+enum { VALUE = 8, MINHASH = 112, WORDS = 8, FACTS_AT = MINHASH + 2 * WORDS, HEAD = 11, MARKS = 3 };
+enum { PART = HEAD + VALUE + MINHASH, FAR = 65, MOST_KIND = 3 };
+enum { BESIDE = 2, MOST_FACTS = 127, WORD = 3, ROW = 4 };
 static const double NOTHING = -1;
 
 static uint64_t number(const uint8_t *at, int bytes)
@@ -18,18 +17,40 @@ static uint64_t number(const uint8_t *at, int bytes)
     return value;
 }
 
+/* is_facts() of page/fingerprint/facts.py, of facts that are as long as their first byte says. */
+static bool are_facts(const uint8_t *facts)
+{
+    int rest = facts[0] - BESIDE;
+    if (facts[0] == 0)
+        return true;
+    if (facts[0] > MOST_FACTS || rest < 0)
+        return false;
+    rest -= WORD * facts[1];
+    return rest >= 0 && rest % ROW == 0;
+}
+
 bool print_read(Print *self, const uint8_t *data, size_t length, int part)
 {
-    self->sketch = length > VALUE ? data + VALUE : NULL;
-    self->own = length > VALUE + SKETCH ? data + VALUE + SKETCH : NULL;
-    self->is_part = self->own != NULL && (self->own[0] & KIND) == part;
-    bool has_identity = self->own != NULL && self->own[0] & WITH_IDENTITY;
-    size_t sketch = self->sketch != NULL ? SKETCH : 0, own = self->is_part ? PART : self->own != NULL ? HEAD : 0;
-    if (length != VALUE + sketch + own + (has_identity ? IDENTITY : 0))
+    self->sketch = self->own = NULL;
+    self->is_part = false;
+    self->sketch_bytes = 0;
+    if (length < VALUE)
         return false;
     self->value = number(data, VALUE);
-    self->identity = has_identity ? data + length - IDENTITY : NULL;
-    return true;
+    if (length == VALUE)
+        return true;
+    if (length <= VALUE + FACTS_AT)
+        return false;
+    self->sketch = data + VALUE;
+    self->sketch_bytes = FACTS_AT + 1 + self->sketch[FACTS_AT];
+    if (length < VALUE + self->sketch_bytes || !are_facts(self->sketch + FACTS_AT))
+        return false;
+    size_t rest = length - VALUE - self->sketch_bytes;
+    if (rest == 0)
+        return true;
+    self->own = self->sketch + self->sketch_bytes;
+    self->is_part = self->own[0] == part;
+    return self->own[0] <= MOST_KIND && rest == (self->is_part ? PART : HEAD);
 }
 
 /* What is read of a minhash at a time: a vector, where the compiler knows vectors. */
@@ -134,6 +155,27 @@ const uint8_t *print_subject(const Print *self)
     return memcmp(key, none, sizeof none) == 0 ? NULL : key;
 }
 
+/* The host in facts, 0 if nobody knows. */
+static int host_of(const uint8_t *facts) { return facts[0] == 0 ? 0 : facts[facts[0]]; }
+
+bool print_is_of_host(const Print *self, const uint8_t *data, size_t length)
+{
+    const uint8_t *facts = data + VALUE + FACTS_AT;
+    if (self->sketch == NULL || length <= VALUE + FACTS_AT || length < VALUE + FACTS_AT + 1 + (size_t)facts[0])
+        return true;
+    const int host = host_of(self->sketch + FACTS_AT), its_host = host_of(facts);
+    return host == its_host || host == 0 || its_host == 0;
+}
+
+bool print_says(const uint8_t *one, const uint8_t *other, size_t length)
+{
+    if (length <= VALUE + FACTS_AT)
+        return memcmp(one, other, length) == 0;
+    const size_t facts = VALUE + FACTS_AT, host = facts + one[facts];
+    return one[facts] == other[facts] && host < length && memcmp(one, other, host) == 0 &&
+           memcmp(one + host + 1, other + host + 1, length - host - 1) == 0;
+}
+
 int print_distance(const Print *one, const Print *other)
 {
     uint64_t values[] = {one->value, print_own(one)}, its[] = {other->value, print_own(other)};
@@ -156,20 +198,6 @@ static const uint8_t *own_minhash(const Print *of)
     return of->is_part ? of->own + HEAD + VALUE : of->sketch;
 }
 
-/* are_different() of own_part.py. */
-static bool is_other_thing(const Print *one, const Print *other)
-{
-    const uint8_t *a = one->identity, *b = other->identity;
-    if (a == NULL || b == NULL || memcmp(a, b, KIND_AND_HOST) != 0)
-        return false;
-    bool differs = false;
-    for (int i = KIND_AND_HOST; i < IDENTITY; i += 2) {
-        uint64_t of_a = number(a + i, 2), of_b = number(b + i, 2);
-        differs |= of_a != 0 && of_b != 0 && of_a != of_b;
-    }
-    return differs;
-}
-
 static int lengthened(uint8_t byte) { return byte < 16 ? byte : (16 | (byte & 15)) << (byte / 16 - 1); }
 
 void pair_measure(measured *self, const Print *one, const Print *other)
@@ -181,21 +209,22 @@ void pair_measure(measured *self, const Print *one, const Print *other)
     self->keys = compare_keys(one->sketch + MINHASH, other->sketch + MINHASH);
     bool is_found = self->distance <= self->reach || self->keys == EQUAL_KEY;
     self->estimate = is_found ? similarity(one->sketch, other->sketch) : NOTHING;
-    self->has_same_text = self->distance == 0 && memcmp(one->sketch, other->sketch, SKETCH) == 0;
+    self->facts = one->sketch + FACTS_AT;
+    self->its_facts = other->sketch + FACTS_AT;
+    self->has_same_text = self->distance == 0 && one->sketch_bytes == other->sketch_bytes &&
+                          memcmp(one->sketch, other->sketch, one->sketch_bytes - 1) == 0;
     self->has_own_parts = one->own != NULL && other->own != NULL;
     bool has_part = self->has_own_parts && (one->is_part || other->is_part);
     if (!self->has_own_parts)
         return;
-    self->is_other_thing = is_other_thing(one, other);
-    self->kind = one->own[0] & KIND;
-    self->its_kind = other->own[0] & KIND;
+    self->kind = one->own[0];
+    self->its_kind = other->own[0];
     self->tokens = (int)number(one->own + 1, 2);
     self->its_tokens = (int)number(other->own + 1, 2);
     self->whole = lengthened(one->own[3]);
     self->its_whole = lengthened(other->own[3]);
     self->has_same_words = memcmp(one->own + 4, other->own + 4, 2) == 0;
-    self->has_same_text =
-        self->has_same_text && memcmp(one->own + 6, other->own + 6, 5) == 0 && !self->is_other_thing;
+    self->has_same_text = self->has_same_text && memcmp(one->own + 6, other->own + 6, 5) == 0;
     self->own_distance = FAR;
     self->own_estimate = NOTHING;
     if (!has_part)

@@ -3,9 +3,8 @@
  * A fingerprint as bytes, numbers big endian; see page/fingerprint/ for what each of it is:
  *
  *     8 bytes    value
- *     128        sketch, or nothing: 112 of minhash, 16 of the title key
+ *     129 to 256 sketch, or nothing: 112 of minhash, 16 of the title key, and facts, which begin with their length
  *     11 or 131  own part, or nothing: kind, tokens, all tokens, words, text; value and minhash where it is a PART
- *     9          identity, or nothing: kind, host and three parts of what structured data names
  */
 #ifndef SIMHASH_SECOND_LOOK_H
 #define SIMHASH_SECOND_LOOK_H
@@ -18,19 +17,21 @@
 typedef struct {
     double min_similarity;
     int reach;
-    bool is_generic, has_sketches, has_own_parts, is_other_thing, has_same_words, has_same_text;
+    bool is_generic, has_sketches, has_own_parts, has_same_words, has_same_text;
     int keys;
     int distance, own_distance;
     double estimate, own_estimate;
     int kind, its_kind, tokens, its_tokens, whole, its_whole;
     double similarity, by_text, least;
-    int basis;
+    int basis, contradiction;
+    const uint8_t *facts, *its_facts;
 } measured;
 
 /* One fingerprint; NULL for what it has not. */
 typedef struct {
     uint64_t value;
-    const uint8_t *sketch, *own, *identity;
+    const uint8_t *sketch, *own;
+    size_t sketch_bytes;
     bool is_part;
 } Print;
 
@@ -40,6 +41,10 @@ bool print_read(Print *self, const uint8_t *data, size_t length, int part);
 uint64_t print_own(const Print *self);
 /* The title key, which is 16 bytes long; NULL if it has none. */
 const uint8_t *print_subject(const Print *self);
+/* Whether a page may be on the host of another, whose fingerprint is `data`. */
+bool print_is_of_host(const Print *self, const uint8_t *data, size_t length);
+/* Whether two fingerprints as bytes, which are equally long, say the same; their hosts may differ. */
+bool print_says(const uint8_t *one, const uint8_t *other, size_t length);
 /* The bits by which the nearest values of two fingerprints differ, of text or own part: see store/candidates.py. */
 int print_distance(const Print *one, const Print *other);
 /* Sets what is measured of a pair, all but `min_similarity`, `reach`, `is_generic` and the answer. 20 nanoseconds or so. */

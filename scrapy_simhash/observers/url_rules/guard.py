@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,8 +32,8 @@ from scrapy_simhash.crawling import (
     tree_of,
 )
 from scrapy_simhash.exceptions import SettingError
-from scrapy_simhash.judge.hints import is_listing, is_product, makes_offer
-from scrapy_simhash.judge.policy import OF_ITS_OWN
+from scrapy_simhash.judge.hints import is_listing
+from scrapy_simhash.judge.policy import OF_ITS_OWN, Protection
 from scrapy_simhash.notes import RULES
 from scrapy_simhash.observers.floods.notices import FloodNotices
 from scrapy_simhash.observers.url_rules.evidence import EXPLORED
@@ -172,9 +174,11 @@ class UrlRuleGuard(Observer):
         # A new page repeats none that could be a pair with it.
         is_new = not is_silent and not former and (verdict.status is Status.NEW or content <= FETCHED)
         if not is_new:
-            look = partial(self._looks.look, verdict, partial(tree_of, response))
+            # What a calendar says on each of its pages is no news.
+            told = replace(verdict, contradicts=False) if _goes_on(page, parent) else verdict
+            look = partial(self._looks.look, told, partial(tree_of, response))
         use = self._use(request) if self._skips else 1
-        protected = None if is_new else partial(self._is_protected, page)
+        protected = None if is_new else partial(self._is_protected, page, parent)
         self._waiting.append(
             Page(url, content, look, use, former, asked, parent, is_silent, is_after_all, protected)
         )
@@ -279,11 +283,14 @@ class UrlRuleGuard(Observer):
             if not host.is_believed(rule):
                 self._give_up_rule(rule, site)
 
-    def _is_protected(self, page: JudgedPage) -> bool:
+    def _is_protected(self, page: JudgedPage, parent: str | None) -> bool:
         """Tell whether *page* is one of its own, whatever it repeats: it spares its URLs a skip, as it a drop."""
-        if not self._of_its_own or page.decision.protected in self._of_its_own:
-            return bool(self._of_its_own)
-        return any(page.protections(self._fingerprinter, self._of_its_own))
+        of_its_own = self._of_its_own
+        if Protection.FACTS.value in of_its_own and _goes_on(page, parent):
+            of_its_own = of_its_own - {Protection.FACTS.value}
+        if not of_its_own or page.decision.protected in of_its_own:
+            return bool(of_its_own)
+        return any(page.protections(of_its_own))
 
     def _use(self, request: Request) -> int:
         """Return what the page of *request* is for, as one bit: its callback, rule of a CrawlSpider, and cookies.
@@ -437,6 +444,18 @@ def closing_line(name: str, host: HostRules, *, skips: bool) -> str:
     return f"URL rules: {'; '.join(found)} ({host.saved:,} of {total:,} requests; {loss}); {end}"
 
 
+#: Links from the start beyond which a page that another one of its kind leads to is one more page of a calendar.
+DEEP = 10
+_NUMBERS = re.compile("[0-9]+")
+
+
+def _goes_on(page: JudgedPage, parent: str | None) -> bool:
+    """Tell whether *page* is one of a row without end: far from the start, each led to by one before it."""
+    if not parent or page.depth is None or page.depth <= DEEP:
+        return False
+    return _NUMBERS.sub("0", parent) == _NUMBERS.sub("0", page.response.url)
+
+
 #: Max links of a list page, and max nodes of a link, whose text is compared.
 MAX_LINKS, MAX_LINK_NODES = 1_000, 15
 #: Clusters of which it is remembered what their pages are; the oldest goes.
@@ -472,8 +491,7 @@ class PageLooks:
             links = elements(root, "a", limit=MAX_LINKS)
             said = sorted(" ".join("".join(texts(link, MAX_LINK_NODES)).split()) for link in links)
             return crc32("\n".join(said).encode("utf-8", "replace")) or 1
-        is_variant = not any_variant and (is_product(root) or makes_offer(self._fingerprinter.extract(root)))
-        seen = self._seen[key] = None if is_variant else 0
+        seen = self._seen[key] = None if verdict.contradicts and not any_variant else 0
         return seen
 
 
@@ -490,4 +508,6 @@ def evidence_of(verdict: Verdict, status: int, body: bytes) -> int | None:
         return 1 + crc32(body) % _MOST_CLUSTER
     if verdict.cluster is None or verdict.reason is Reason.SHORT_TEXT:
         return FETCHED if verdict.reason in _FETCHED else None
-    return 1 + verdict.cluster % _MOST_CLUSTER
+    # A page that contradicts what it repeats has a cluster of its own: of what kind it is the other one tells.
+    cluster = verdict.also_near[0] if verdict.contradicts and verdict.also_near else verdict.cluster
+    return 1 + cluster % _MOST_CLUSTER

@@ -11,7 +11,7 @@ from lxml import etree
 
 from scrapy_simhash.page import interstitial
 from scrapy_simhash.page.compiled.characters import character
-from scrapy_simhash.page.features import weight
+from scrapy_simhash.page.features import facts, weight
 from scrapy_simhash.page.features.extract import LEAST_BESIDE, LEAST_TOKENS, MOST_WORDS_OF_DATE
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.fingerprint.fold import SCATTER as OCCURRENCE_SCATTER
@@ -24,7 +24,7 @@ from scrapy_simhash.page.language.tokens import MOST_MARKS
 from scrapy_simhash.page.pieces import CUT, DOUBTFUL_SHARE, SHORT_TOKENS, WORDED
 from scrapy_simhash.page.pieces import LEAST_TOKENS as LEAST_PIECE
 from scrapy_simhash.page.reading import Reading
-from scrapy_simhash.page.structured import TYPES, facts
+from scrapy_simhash.page.structured import TYPES, structured
 from scrapy_simhash.page.text import columns, main_text, outline, subject, tags
 from scrapy_simhash.page.text.document import Zone
 
@@ -60,6 +60,20 @@ _CHROME, _HEADER, _NEUTRAL, _HIDING, _PART, _NEGATING, _TOOL, _CONTENT, _TEST = 
 _WORD_SHIFT, _TAG_WORD_SHIFT = 9, 18
 
 
+#: Above the bits of the languages.
+_ROTATING = 1 << 63
+#: What the kernel has room for, as page.h has it.
+_LIMITS_OF_FACTS = (
+    facts.LONGEST_LINE,
+    facts.MOST_LINES,
+    facts.LONGEST_HEADING,
+    facts.MOST_SEGMENTS,
+    facts.FIRST_BLOCKS,
+    facts.LONGEST_LABEL,
+    facts.LONGEST_VALUE,
+)
+
+
 def definition() -> SimpleNamespace:
     """Return all that the kernel must be told, by the names it asks for.
 
@@ -69,10 +83,14 @@ def definition() -> SimpleNamespace:
     return SimpleNamespace(
         fingerprint=Fingerprint,
         reading=Reading,
-        with_facts=_with_facts,
+        with_structured=_with_structured,
         with_url=Reading.with_url,
         marked=interstitial.marked,
         few_tokens=interstitial.FEW_TOKENS,
+        long_text=facts.LONG_TEXT,
+        longer_text=facts.LONGER_TEXT,
+        least_number=facts.LEAST_NUMBER,
+        limits_of_facts=_LIMITS_OF_FACTS,
         dialog=main_text.DIALOG,
         character=character,
         normalize=normalize,
@@ -127,7 +145,12 @@ def definition() -> SimpleNamespace:
             }
         ),
         things=dict.fromkeys(TYPES, _KNOWN),
-        stopwords=_bits({1 << number: stopwords(code) for number, code in enumerate(LANGUAGES)}),
+        stopwords=_bits(
+            {
+                **{1 << number: stopwords(code) for number, code in enumerate(LANGUAGES)},
+                _ROTATING: facts.ROTATING,
+            }
+        ),
         languages=len(LANGUAGES),
         scripts=[LANGUAGES.index(code) if code in LANGUAGES else -1 for code in SCRIPTS],
         sentence_marks=sorted(columns.SENTENCE_MARKS),
@@ -158,8 +181,8 @@ def definition() -> SimpleNamespace:
     )
 
 
-def _with_facts(reading: Reading, root: etree._Element, url: str, holds: int) -> Reading:
-    return reading.with_facts(facts(root, url, holds))
+def _with_structured(reading: Reading, root: etree._Element, holds: int) -> Reading:
+    return reading.with_structured(structured(root, holds))
 
 
 def _bits(sets: dict[int, Iterable[str]]) -> dict[str, int]:

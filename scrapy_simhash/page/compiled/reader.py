@@ -11,7 +11,13 @@ from lxml import etree
 
 from scrapy_simhash import kernel
 from scrapy_simhash.page.compiled.definition import LANGUAGES, ZONES, definition
-from scrapy_simhash.page.features import features, shingle_counts, whole_text
+from scrapy_simhash.page.features import (
+    facts_bytes,
+    features,
+    find_facts,
+    shingle_counts,
+    whole_text,
+)
 from scrapy_simhash.page.fingerprint import digest, fold, number, occurrences, sketch
 from scrapy_simhash.page.language.choose import DECLARED, SCRIPTS
 from scrapy_simhash.page.language.detect import WRITTEN_IN_HAN
@@ -145,4 +151,5 @@ def _pure(document: Document, text_hash: int | None) -> tuple[object, ...]:
     weights = features(document, _SETTINGS.shingle_size, _SETTINGS.min_shingles)
     value = fold(zip(map(digest, weights), weights.values(), strict=True))
     shingles = occurrences(shingle_counts(document, _SETTINGS.shingle_size))
-    return value, len(weights), sketch(shingles, document.subject), b"", text_hash
+    stated = facts_bytes(find_facts(document))
+    return value, len(weights), sketch(shingles, document.subject, stated), b"", text_hash

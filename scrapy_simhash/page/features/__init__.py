@@ -10,11 +10,14 @@ from scrapy_simhash.page.features.extract import (
     whole_text,
     with_offer,
 )
+from scrapy_simhash.page.features.facts import facts_bytes, find_facts
 from scrapy_simhash.page.features.shingles import shingle, with_stopword
 
 __all__ = [
     "ZONES",
+    "facts_bytes",
     "features",
+    "find_facts",
     "says_little",
     "says_something",
     "shingle",

@@ -141,8 +141,8 @@ MOST_WORDS_OF_DATE = 3
 _PLEA, _OPENED = "noscript", "details"
 
 
-def compared(document: Document) -> list[Paragraph]:
-    """Return the paragraphs of *document* whose change is a change of the page, in their order.
+def compared(document: Document) -> list[int]:
+    """Return the places of the paragraphs of *document* whose change is a change of the page, in their order.
 
     The main text, and in the article (:attr:`~scrapy_simhash.page.text.Paragraph.in_article`):
 
@@ -164,11 +164,11 @@ def compared(document: Document) -> list[Paragraph]:
     ends = {paragraphs[place].path.rpartition("/")[0] for place in (*main[:1], *main[-1:])}
     last = max(main, default=-1)
     title = next(
-        (place for place, paragraph in enumerate(paragraphs) if _is_title(paragraph)), len(paragraphs)
+        (place for place, paragraph in enumerate(paragraphs) if is_title(paragraph)), len(paragraphs)
     )
-    first = next((place for place in main if place > title and _is_long(paragraphs[place])), -1)
+    first = next((place for place in main if place > title and is_long(paragraphs[place])), -1)
     return [
-        paragraph
+        place
         for place, paragraph in enumerate(paragraphs)
         if paragraph.boilerplate is None
         or (paragraph.boilerplate == _HIDDEN and paragraph.in_article)
@@ -178,11 +178,13 @@ def compared(document: Document) -> list[Paragraph]:
     ]
 
 
-def _is_title(paragraph: Paragraph) -> bool:
+def is_title(paragraph: Paragraph) -> bool:
+    """Tell whether a paragraph is a heading of the first level that is shown."""
     return paragraph.path.endswith("/h1") and paragraph.boilerplate != _HIDDEN
 
 
-def _is_long(paragraph: Paragraph) -> bool:
+def is_long(paragraph: Paragraph) -> bool:
+    """Tell whether a paragraph is long enough for a sentence."""
     return paragraph.zone != "heading" and len(paragraph.tokens) >= PROSE_TOKENS
 
 
@@ -198,7 +200,7 @@ def _may_state(paragraph: Paragraph, is_below_title: bool) -> bool:
         is_plea = tag == _PLEA or _PLEA in around
         if not is_below_title or paragraph.link_density > 0 or is_plea:
             return False
-    return not _is_byline(paragraph) and _is_steady(paragraph)
+    return not is_byline(paragraph) and _is_steady(paragraph)
 
 
 def _may_be_last(paragraph: Paragraph, ends: set[str]) -> bool:
@@ -211,10 +213,10 @@ def _may_be_last(paragraph: Paragraph, ends: set[str]) -> bool:
     if paragraph.boilerplate == _EDGE:
         return (tag in ENTRIES or "/".join(around) in ends) and _is_steady(paragraph)
     is_item = paragraph.in_article and tag in ENTRIES and paragraph.boilerplate != _CHROME
-    return is_item and not _is_byline(paragraph) and _is_steady(paragraph)
+    return is_item and not is_byline(paragraph) and _is_steady(paragraph)
 
 
-def _is_byline(paragraph: Paragraph) -> bool:
+def is_byline(paragraph: Paragraph) -> bool:
     """Tell whether a line has a date and more, such as how often a page was read since it was posted."""
     words = sum(not token.isdecimal() for token in paragraph.tokens)
     return words > MOST_WORDS_OF_DATE and DATE.search(paragraph.text) is not None
@@ -236,7 +238,7 @@ def whole_text(document: Document) -> str:
     Two pages have the same whole text exactly when they say the same, sign for sign: only white space, and where a
     paragraph ends, make no difference. O(characters).
     """
-    text = " ".join(paragraph.text for paragraph in compared(document))
+    text = " ".join(document.paragraphs[place].text for place in compared(document))
     return f"{document.title}\n{text}"
 
 

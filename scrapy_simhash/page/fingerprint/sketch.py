@@ -1,10 +1,11 @@
-"""Sketch: 128 bytes beside the 64 bits, for a second look at a candidate.
+"""Sketch: 129 to 256 bytes beside the 64 bits, for a second look at a candidate.
 
 Distance says how likely two pages are alike; a sketch estimates *how* alike, and whether they are about the
 same thing::
 
     112 bytes   448 bins of 2 bits   a b-bit minhash of all shingles: what share of them two pages have in common
      16 bytes   the title key: which words two titles have that the other lacks
+    1 to 128    facts: what the page states beside its sentences, see page/fingerprint/facts.py
 
 Every shingle falls into one bin, and the least of a bin stands for it. A bin holds 0 when it is empty, else one of
 three marks of its shingle.
@@ -20,12 +21,14 @@ from functools import lru_cache
 from hashlib import sha1
 from struct import Struct
 
+from scrapy_simhash.page.fingerprint.facts import NONE, is_facts
 from scrapy_simhash.page.fingerprint.fold import digest
 
 BINS = 448
 MINHASH_BYTES = BINS * 2 // 8
 KEY_BYTES = 16
-SKETCH_BYTES = MINHASH_BYTES + KEY_BYTES
+#: Where facts begin.
+FACTS_AT = MINHASH_BYTES + KEY_BYTES
 
 _MARKS = 3
 #: Words of a title key that are kept.
@@ -48,8 +51,8 @@ _DIGITS = bytes.maketrans(bytes(range(4)), b"0123")
 _EVERY_BIN = int.from_bytes(b"\x55" * MINHASH_BYTES, "big")
 
 
-def sketch(shingles: Iterable[int], subject: Iterable[str]) -> bytes:
-    """Return the 128-byte sketch of a page from the 64-bit hashes of its *shingles* and its *subject*'s tokens.
+def sketch(shingles: Iterable[int], subject: Iterable[str], facts: bytes = NONE) -> bytes:
+    """Return the sketch of a page from the 64-bit hashes of its *shingles*, its *subject*'s tokens and its *facts*.
 
     Order does not matter, nor do repetitions: hash a second occurrence differently if it shall count. About
     0.15 µs a shingle in pure Python, and 25 µs.
@@ -60,7 +63,17 @@ def sketch(shingles: Iterable[int], subject: Iterable[str]) -> bytes:
         rank = shingle & 0xFFFFFFFF
         if rank < least[place]:
             least[place] = rank
-    return _marks(least) + _words(subject)
+    return _marks(least) + _words(subject) + facts
+
+
+def is_sketch(data: bytes) -> bool:
+    """Tell whether *data* can be a sketch, by its length and that of its facts."""
+    return len(data) > FACTS_AT and is_facts(data[FACTS_AT:])
+
+
+def sketch_length(data: bytes, start: int = 0) -> int:
+    """Return the bytes of the sketch at byte *start*, 0 where nothing is. Raises IndexError if it is cut off."""
+    return 0 if len(data) == start else FACTS_AT + 1 + data[start + FACTS_AT]
 
 
 def _marks(least: Sequence[int]) -> bytes:
@@ -110,7 +123,7 @@ def compare_keys(a: bytes, b: bytes) -> int:
     than six words only some are kept: where one key has more words than the other, and those that differ are not
     among them, the answer is `WITHIN`. Symmetric. O(1).
     """
-    one, other = a[MINHASH_BYTES:], b[MINHASH_BYTES:]
+    one, other = a[MINHASH_BYTES:FACTS_AT], b[MINHASH_BYTES:FACTS_AT]
     words, count = _read_key(one)
     its_words, its_count = _read_key(other)
     if not words or not its_words:
@@ -143,7 +156,7 @@ def subject_number(sketch: bytes) -> int:
 
     A microsecond. SHA-1, since the scripts in Redis know that.
     """
-    words = sketch[MINHASH_BYTES:]
+    words = sketch[MINHASH_BYTES:FACTS_AT]
     return int.from_bytes(sha1(words, usedforsecurity=False).digest()[:8], "big") if any(words) else 0
 
 

@@ -7,7 +7,7 @@ from struct import Struct, error
 from typing import ClassVar
 
 from scrapy_simhash.page.fingerprint.own_part import is_own_part, own_value
-from scrapy_simhash.page.fingerprint.sketch import SKETCH_BYTES
+from scrapy_simhash.page.fingerprint.sketch import is_sketch, sketch_length
 
 _HEAD = Struct(">QI")
 _VALUE_BYTES = 8
@@ -32,16 +32,16 @@ class Fingerprint:
     features: int = field(default=0, compare=False)
     """How many distinct features were folded, 0 to 2**32 - 1."""
     sketch: bytes = field(default=b"", compare=False, repr=False)
-    """128 bytes for a second look, see :mod:`scrapy_simhash.page.fingerprint.sketch`; empty for none."""
+    """129 to 256 bytes for a second look, see :mod:`scrapy_simhash.page.fingerprint.sketch`; empty for none."""
     own: bytes = field(default=b"", compare=False, repr=False)
-    """The page without the text of its site, see :mod:`scrapy_simhash.page.fingerprint.own_part`: 11 to 140
+    """The page without the text of its site, see :mod:`scrapy_simhash.page.fingerprint.own_part`: 11 or 131
     bytes; empty when nothing was learned."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.value < 1 << self.width:
             raise ValueError(f"value must be in 0 .. 2**{self.width} - 1, got {self.value}")
-        if len(self.sketch) not in (0, SKETCH_BYTES):
-            raise ValueError(f"sketch must be empty or {SKETCH_BYTES} bytes long, got {len(self.sketch)}")
+        if self.sketch and not is_sketch(self.sketch):
+            raise ValueError(f"sketch must be empty or a sketch as bytes, got {len(self.sketch)} bytes")
         if self.own and not is_own_part(self.own):
             raise ValueError(f"own must be empty or an own part as bytes, got {len(self.own)} bytes")
 
@@ -54,7 +54,7 @@ class Fingerprint:
         return f"{self.value:0{self.width // 4}x}"
 
     def to_bytes(self) -> bytes:
-        """Return value (8 bytes), number of features (4), both big endian, and the sketch: 12 or 140 bytes."""
+        """Return value (8 bytes), number of features (4), both big endian, and the sketch: 12 or 141 to 268 bytes."""
         return _HEAD.pack(self.value, self.features) + self.sketch
 
     @classmethod
@@ -67,7 +67,7 @@ class Fingerprint:
         return cls(value, features, bytes(data[_HEAD.size :]))
 
     def compared_bytes(self) -> bytes:
-        """Return all that a rule compares: value (big endian), sketch and own part: 8, 136, or 139 to 268 bytes.
+        """Return all that a rule compares: value (big endian), sketch and own part: 8, or 137 to 395 bytes.
 
         Without a sketch nothing else is compared.
         """
@@ -79,7 +79,10 @@ class Fingerprint:
         """Return the fingerprint that compared_bytes() wrote, without features. Raises ValueError for others."""
         if len(data) < _VALUE_BYTES:
             raise ValueError(f"no fingerprint has {len(data)} bytes")
-        own = _VALUE_BYTES + SKETCH_BYTES
+        try:
+            own = _VALUE_BYTES + sketch_length(data, _VALUE_BYTES)
+        except IndexError:
+            raise ValueError(f"no fingerprint has {len(data)} bytes") from None
         return cls(int.from_bytes(data[:_VALUE_BYTES], "big"), 0, data[_VALUE_BYTES:own], data[own:])
 
 
@@ -97,5 +100,5 @@ class LongFingerprint(Fingerprint):
 def compared_values(data: bytes) -> tuple[int, ...]:
     """Return the value of the text in *data*, which ``compared_bytes()`` wrote, and that of the own part, if any."""
     value = int.from_bytes(data[:_VALUE_BYTES], "big")
-    own = own_value(data[_VALUE_BYTES + SKETCH_BYTES :])
+    own = own_value(data[_VALUE_BYTES + sketch_length(data, _VALUE_BYTES) :])
     return (value, own) if own else (value,)

@@ -187,7 +187,7 @@ WEB = Scheme(
         Words(zone="heading"): ZONES["heading"] * WORD,
         Words(zone="offer"): ZONES["offer"] * WORD,
     },
-    version=3,
+    version=4,
     weigh=damped_frequency,
 )
 

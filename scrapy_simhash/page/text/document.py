@@ -27,6 +27,8 @@ class Paragraph(NamedTuple):
     """None for main text, otherwise the reason it is none: see :mod:`scrapy_simhash.page.text.main_text`."""
     in_article: bool = False
     """Whether it stands in the smallest element that holds the main text and its title."""
+    container: int = -1
+    """The number of the element around that in which it stands; -1 where nobody knows. What is in one row has one."""
 
 
 @dataclass(frozen=True)

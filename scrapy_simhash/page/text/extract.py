@@ -94,9 +94,9 @@ def extract(root: etree._Element, content_language: str | None = None) -> Docume
     ]
     reasons = [REASONS[reason] for reason in columns.reasons]
     paragraphs = tuple(
-        Paragraph(block.text, words, zone, block.path, block.link_length / len(block.text), reason, is_inside)
-        for block, words, zone, reason, is_inside in zip(
-            page.blocks, tokens, zones, reasons, columns.is_inside, strict=True
+        Paragraph(block.text, words, zone, block.path, block.link_length / len(block.text), *rest)
+        for block, words, zone, *rest in zip(
+            page.blocks, tokens, zones, reasons, columns.is_inside, columns.containers, strict=True
         )
     )
     return Document(page.title, language, subject(page.title, paragraphs), paragraphs)

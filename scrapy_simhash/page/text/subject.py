@@ -29,19 +29,12 @@ def subject(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
 
     The part of *title* that is also a heading; else the longest heading of two words or more that the title
     holds, both of headings outside the template first; else the first of the highest headings before the end of the
-    main text; else the title. The number of a chapter in front (``4.2.``, ``D.5``) is left out. On a page that makes
-    an offer, the name and the prices, each as one: a size larger is another thing. O(characters of title and
-    headings).
+    main text; else the title. The number of a chapter in front (``4.2.``, ``D.5``) is left out. O(characters of
+    title and headings).
     """
-    offer = [" ".join(part.tokens) for part in paragraphs if part.zone == "offer"]
-    return tuple(offer) if offer else _named(title, paragraphs)
-
-
-def _named(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
-    """Return the subject of a page that makes no offer."""
-    whole = _unnumbered(title)
+    whole = unnumbered(title)
     headings = [
-        (i, part, _unnumbered(part.text, part.tokens))
+        (i, part, unnumbered(part.text, part.tokens))
         for i, part in enumerate(paragraphs)
         if _tag(part) in _TAGS
     ]
@@ -49,8 +42,8 @@ def _named(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
     # What stands in the template names the site: only where nothing else agrees with the title.
     for unnamed in (UNNAMED, ()):
         names = {tokens for _, part, tokens in headings if tokens and part.boilerplate not in unnamed}
-        for segment in (title, *_SEPARATOR.split(title)):
-            tokens = _unnumbered(segment)
+        for segment in (title, *segments(title)):
+            tokens = unnumbered(segment)
             if tokens in names:
                 return tokens
         held = [tokens for tokens in names if len(tokens) > 1 and said.issuperset(tokens)]
@@ -68,11 +61,16 @@ def _named(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
     return whole
 
 
+def segments(title: str) -> list[str]:
+    """Return the parts of a title: the name of the page, that of the site."""
+    return _SEPARATOR.split(title)
+
+
 def _tag(paragraph: Paragraph) -> str:
     return paragraph.path.rpartition("/")[2]
 
 
-def _unnumbered(text: str, tokens: Sequence[str] | None = None) -> tuple[str, ...]:
+def unnumbered(text: str, tokens: Sequence[str] | None = None) -> tuple[str, ...]:
     """Return the tokens of *text* without the number of a chapter in front, as long as something is left."""
     words = tuple(tokenize(normalize(text)) if tokens is None else tokens)
     numbering = _NUMBERING.match(text)

@@ -24,13 +24,11 @@ local VALUE_END, TEXT_HASH_BEGIN = 8, 17
 
 local HAS_TEXT_HASH, HAS_SKETCH, IS_SHORT, IS_REMOVED, DIFFERS, HAS_RANKS = 1, 2, 4, 8, 16, 32
 local HAS_OWN_PART = 128
-local SKETCH, MINHASH = 128, 112
+local FACTS_AT, MINHASH = 128, 112
 -- A note is kept after its version.
 local VERSION_END = 8
 -- Own parts of the kind that has a value are longer than others: kind, tokens, value, minhash.
 local PART, PART_LENGTH, OTHER_LENGTH, PART_VALUE_BEGIN, PART_VALUE_END = 2, 131, 11, 12, 19
--- The first byte of an own part: its kind below this, which is added if there is an identity at the end.
-local WITH_IDENTITY, IDENTITY_LENGTH = 4, 9
 local NO_VALUE = ('\0'):rep(8)
 local NEVER = -1
 -- Numbers are smaller: Lua cannot count further.
@@ -45,14 +43,17 @@ local function has(flags, flag)
   return flags % (2 * flag) >= flag
 end
 
+-- Return the length of the sketch that begins at byte `start` of a record: its last part says how long that is.
+local function sketch_length(record, start)
+  return FACTS_AT + 1 + (record:byte(start + FACTS_AT) or 0)
+end
+
 -- Return the byte after the sketch and the own part that begin at byte `start` of a record.
 local function after_sketch(record, flags, start)
-  if has(flags, HAS_SKETCH) then start = start + SKETCH end
+  if has(flags, HAS_SKETCH) then start = start + sketch_length(record, start) end
   if has(flags, HAS_OWN_PART) then
     -- Of a damaged record it may be missing.
-    local first = record:byte(start) or 0
-    start = start + (first % WITH_IDENTITY == PART and PART_LENGTH or OTHER_LENGTH)
-      + (first >= WITH_IDENTITY and IDENTITY_LENGTH or 0)
+    start = start + (record:byte(start) == PART and PART_LENGTH or OTHER_LENGTH)
   end
   return start
 end
@@ -90,7 +91,7 @@ local function read_content(record)
   local key_end = CONTENT_HEAD + key_length
   local scope_end = key_end + scope_length
   if after_sketch(record, flags, scope_end + 1) ~= #record + 1 then return nil end
-  local sketch_end = scope_end + (has(flags, HAS_SKETCH) and SKETCH or 0)
+  local sketch_end = scope_end + (has(flags, HAS_SKETCH) and sketch_length(record, scope_end + 1) or 0)
   return {page = page, before = before, flags = flags, stamp = stamp, key = record:sub(CONTENT_HEAD + 1, key_end),
     scope = record:sub(key_end + 1, scope_end), sketch = record:sub(scope_end + 1, sketch_end),
     own_part = record:sub(sketch_end + 1)}
@@ -147,7 +148,7 @@ end
 
 -- Return the value of a subject, NO_VALUE if there is none: the first half of the last bytes' SHA-1.
 local function subject_value(sketch)
-  local words = sketch:sub(MINHASH + 1)
+  local words = sketch:sub(MINHASH + 1, FACTS_AT)
   if words == ('\0'):rep(#words) then return NO_VALUE end
   local hex = redis.sha1hex(words)
   return struct.pack('>I4I4', tonumber(hex:sub(1, 8), 16), tonumber(hex:sub(9, 16), 16))

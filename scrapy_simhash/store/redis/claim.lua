@@ -61,13 +61,15 @@ local function content_of(number)
 end
 
 -- Among the contents in `candidates`, each 8 bytes, best first: that of the page `own`, else of `cluster`, else
--- the first. Return it with its place and number.
+-- the first. Return it with its place and number. Where the highest bit is set, the page contradicts the content: that
+-- it is only if it is its own.
 local function choose(candidates, own, cluster)
   local chosen, order = {}, 4
   for place = 1, #candidates / 8 do
-    local number = struct.unpack('>I8', candidates, 8 * place - 7)
+    local first = candidates:byte(8 * place - 7)
+    local number = struct.unpack('>I8', string.char(first % 128) .. candidates:sub(8 * place - 6, 8 * place))
     local content = not spoiled[number] and content_of(number)
-    local is_there = content and not has(content.flags, IS_REMOVED)
+    local is_there = content and not has(content.flags, IS_REMOVED) and (first < 128 or content.page == own)
     local its_order = is_there and (content.page == own and 1 or content.page == cluster and 2 or 3) or 4
     if its_order < order then chosen, order = {content, place, number}, its_order end
   end
@@ -95,7 +97,8 @@ end
 -- Return whether a content says all of this page's fingerprint that must be kept. The own part of a page changes
 -- whenever more is known about its site; with its own content stays the first.
 local function is_as(content, is_own)
-  return content.sketch == sketch
+  -- All but the host, its last byte.
+  return content.sketch:sub(1, -2) == sketch:sub(1, -2)
     and (content.own_part == own_part or is_own and content.stamp:sub(1, VALUE_END) == value)
 end
 

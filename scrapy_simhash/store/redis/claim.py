@@ -32,12 +32,15 @@ _CLAIMED = Struct(">cQQQQIIBBBQ24sHIII")
 #: Of a first copy: its cluster, and the length of what is compared, which follows.
 _COPY = Struct(">QH")
 _STORED = b"S"
+#: Marks a content that the page contradicts, which is only of use if it is its own.
+_CONTRADICTED = 1 << 63
 
 
 class _Compared(NamedTuple):
     similarity: float | None
     by_text: float | None
     distance: int
+    contradicts: bool = False
 
 
 _FAR = _Compared(None, None, 0)
@@ -57,9 +60,16 @@ class Comparison:
         self._near: set[int] = set()
         #: Of the others the first clusters, of which the server has copies.
         self.others: list[int] = []
+        #: Whether there is a content that the page repeats, whether it contradicts that or not.
+        self.is_near = False
+        #: The content that it repeats and contradicts, where there is none that it does not contradict.
+        self._contradicted: tuple[Match, float] | None = None
 
     async def kin(self, matches: list[Match], rule: Rule) -> list[tuple[Match, float]]:
-        """Return the contents among *matches* that the page repeats, with their similarity, best first."""
+        """Return the contents among *matches* that the page repeats, with their similarity, best first.
+
+        Those that it contradicts come last.
+        """
         page = self._posting.fingerprint
         has_sketch = rule.compares_sketches and page.sketch
         if has_sketch or self.replica.has_own_values:
@@ -77,17 +87,17 @@ class Comparison:
         compared.update((content, _FAR) for content in new)
         found = [(content, known[content][1]) for content in new if content in known]
         near = rule.compare_all(page, [data for _, data in found], has_generic_title)
-        for place, similarity, by_text in near:
+        for place, similarity, by_text, contradicts in near:
             content, data = found[place]
-            compared[content] = _Compared(similarity, by_text, distance_of(page, data))
+            compared[content] = _Compared(similarity, by_text, distance_of(page, data), contradicts)
         kin = []
         for match in matches:
-            similarity, _, distance = compared[match.key]
+            similarity, _, distance, _ = compared[match.key]
             if similarity is not None:
                 kin.append((match._replace(distance=distance), similarity))
         kin.sort(key=lambda pair: (-pair[1], pair[0].distance, pair[0].key))
         self._near = set()
-        if len(kin) > 1:
+        if len(kin) > 1 or any(compared[match.key].contradicts for match, _ in kin):
             # A trip only where bits decide.
             there = await self._fetch([match.key for match, _ in kin])
             self._near = {cluster for cluster, _ in there.values()}
@@ -97,11 +107,19 @@ class Comparison:
             clusters = (known[match.key][0] for match in matches if match.key in known)
             others = dict.fromkeys(cluster for cluster in clusters if cluster not in repeated)
             self.others = list(islice(others, candidates.MOST_CLUSTERS))
+        self.is_near = bool(kin)
+        kin.sort(key=lambda pair: compared[pair[0].key].contradicts)
+        self._contradicted = kin[0] if kin and compared[kin[0][0].key].contradicts else None
         return kin
+
+    def told(self, content: int) -> bytes:
+        """Return the number of a content in 8 bytes, with the highest bit if the page contradicts it."""
+        flag = _CONTRADICTED if self._compared[content].contradicts else 0
+        return (content | flag).to_bytes(8, "big")
 
     def also_near(self, claim: Claim, is_new: bool, copies: bytes, rule: Rule) -> tuple[int, ...]:
         """Return the clusters that the page repeats, or of which one of *copies* is near, beside that of *claim*."""
-        near = set() if is_new else self._near
+        near = set() if is_new and self._contradicted is None else self._near
         clusters, compared = [], []
         while copies:
             cluster, length = _COPY.unpack_from(copies)
@@ -111,12 +129,27 @@ class Comparison:
                 Fingerprint.from_compared_bytes(data)
                 clusters.append(cluster)
                 compared.append(data)
-        for place, similarity, _ in rule.compare_all(
-            self._posting.fingerprint, compared, self._has_generic_title
-        ):
-            if similarity is not None:
-                near = near | {clusters[place]}
+        for found in rule.compare_all(self._posting.fingerprint, compared, self._has_generic_title):
+            if found.similarity is not None:
+                near = near | {clusters[found.place]}
         return tuple(sorted(near - {claim.cluster}))
+
+    async def contradicting(self, claim: Claim) -> Claim:
+        """Return *claim*, of a page that repeats none, with the page whose facts it contradicts, if there is one."""
+        if self._contradicted is None or claim.original is not None:
+            return claim
+        match, similarity = self._contradicted
+        with suppress(StoreUnavailable):
+            page, url, key = await self._records.origin(match.key)
+            if url is not None and page != claim.cluster:
+                return claim._replace(
+                    original=url,
+                    original_key=key,
+                    distance=match.distance,
+                    similarity=similarity,
+                    contradicts=True,
+                )
+        return claim
 
     def agrees_by_text(self, matches: list[Match]) -> bool:
         """Tell whether the page repeats any of *matches*, which were compared, if own parts are left aside."""
@@ -128,7 +161,7 @@ class Comparison:
         match = Match(claim.content, 0, 0)
         with suppress(StoreUnavailable):
             for _, data in (await self._fetch([claim.content])).values():
-                for _, similarity, _ in rule.compare_all(page, [data]):
+                for _, similarity, *_ in rule.compare_all(page, [data]):
                     if similarity is not None:
                         claim = claim._replace(distance=distance_of(page, data), similarity=similarity)
                         return await self.explained(claim, [match], rule) if explains else claim
@@ -145,7 +178,10 @@ class Comparison:
         """
         with suppress(StoreUnavailable):
             if claim.original is not None:
-                matches = [match for match in matches if match.key == claim.content]
+                content = claim.content
+                if claim.contradicts and self._contradicted is not None:
+                    content = self._contradicted[0].key
+                matches = [match for match in matches if match.key == content]
             known = await self._fetch([match.key for match in matches])
             there = [match.key for match in matches if match.key in known]
             fingerprint = self._posting.fingerprint
@@ -156,7 +192,7 @@ class Comparison:
             place, _, threshold, decided_by, required = nearest
             if claim.original is not None:
                 return claim._replace(threshold=threshold, decided_by=decided_by, required=required)
-            page, url = await self._records.origin(there[place])
+            page, url, _ = await self._records.origin(there[place])
             if url is not None and page != claim.cluster:
                 miss = NearMiss(url, distance_of(fingerprint, compared[place]), *nearest[1:])
                 return claim._replace(near_miss=miss)
@@ -225,7 +261,7 @@ async def decide(records: Records, posting: Posting, is_look: bool, explains: bo
                 *(is_look, posting.is_short, posting.is_delivered, terms.live),
                 layout.packed_values(fingerprint, found_by),
             )
-            known = b"".join([match.key.to_bytes(8, "big") for match, _ in kin])
+            known = b"".join([comparison.told(match.key) for match, _ in kin])
             others = b"".join([cluster.to_bytes(8, "big") for cluster in comparison.others])
             reply = await link.ask("claim", head, *about, known, others)
             if reply[:1] != _STORED:
@@ -237,9 +273,10 @@ async def decide(records: Records, posting: Posting, is_look: bool, explains: bo
                 return (
                     claim if claim.original is None else await comparison.of_equal_text(claim, rule, explains)
                 )
-            is_by_learning = comparison.agrees_by_text(matches) != bool(kin)
+            is_by_learning = comparison.agrees_by_text(matches) != comparison.is_near
             also_near = comparison.also_near(claim, is_new, copies, rule)
             claim = claim._replace(is_by_learning=is_by_learning, also_near=also_near)
+            claim = await comparison.contradicting(claim)
             if explains and matches:
                 claim = await comparison.explained(claim, matches, rule)
             if is_new and not is_look and found_by & candidates.BY_TEXT:

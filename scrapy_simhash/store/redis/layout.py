@@ -11,7 +11,7 @@ from dataclasses import replace
 from struct import Struct
 from typing import NamedTuple
 
-from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, own_part_length
+from scrapy_simhash.page.fingerprint import Fingerprint, own_part_length, sketch_length
 from scrapy_simhash.store.base import Posting, Run, Visit
 from scrapy_simhash.store.candidates import BY_OWN_PART, BY_SUBJECT, BY_TEXT, values_by
 
@@ -242,7 +242,7 @@ def _read_stamp(flags: int, stamp: bytes) -> tuple[int, int | None, int]:
 
 def _read_fingerprint(value: int, flags: int, record: bytes, start: int) -> tuple[Fingerprint, int]:
     """Return the fingerprint whose sketch and own part begin at byte *start*, and where they end."""
-    sketch_end = start + (SKETCH_BYTES if flags & _HAS_SKETCH else 0)
+    sketch_end = start + (sketch_length(record, start) if flags & _HAS_SKETCH else 0)
     end = sketch_end
     if flags & _HAS_OWN_PART:
         end += own_part_length(record[sketch_end])

@@ -70,13 +70,13 @@ class Records:
                 found[number] = content
         return found
 
-    async def origin(self, content: int) -> tuple[int | None, str | None]:
-        """Return number and URL of the page that a content came from; None for what cannot be read. Two trips."""
+    async def origin(self, content: int) -> tuple[int | None, str | None, bytes | None]:
+        """Return number, URL and key of the page that a content came from; None if they cannot be read. Two trips."""
         came = (await self.contents([content])).get(content)
         if came is None:
-            return None, None
+            return None, None, None
         page = await self.link.ask("HGET", self._names["pages"], came.key)
-        return came.page, None if page is None else self._url(came.key, page)
+        return came.page, None if page is None else self._url(came.key, page), came.key
 
     async def runs(self) -> list[Run]:
         """Return the runs that can be read, oldest first. One trip."""

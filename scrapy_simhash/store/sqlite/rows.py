@@ -9,7 +9,7 @@ from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
 
 from scrapy_simhash.exceptions import RecordDamaged
-from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, is_own_part
+from scrapy_simhash.page.fingerprint import Fingerprint, is_own_part, is_sketch
 from scrapy_simhash.store.candidates import values_by
 from scrapy_simhash.store.damage import Damage, shown
 from scrapy_simhash.store.local import ContentRow, PageRow
@@ -164,6 +164,6 @@ def _compared(value: int, sketch: bytes | None, own: bytes | None) -> bytes:
     data = unsigned(value).to_bytes(8, "big")
     if not sketch:
         return data
-    if len(sketch) != SKETCH_BYTES or (own and not is_own_part(own)):
+    if not is_sketch(sketch) or (own and not is_own_part(own)):
         raise ValueError
     return data + sketch + own if own else data + sketch

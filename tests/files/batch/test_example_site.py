@@ -87,7 +87,6 @@ def test_copies_that_a_crawl_protects_are_protected(tmp_path: Path) -> None:
         None,
         "language",
         "pagination",
-        "product",
-        "named",
+        "facts",
     }
     assert answers_for(tmp_path / "visitor", tmp_path / "out.jsonl") == expected

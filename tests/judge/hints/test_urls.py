@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scrapy_simhash.judge.hints import naming_words, url_key
+from scrapy_simhash.judge.hints import url_key
 from scrapy_simhash.judge.hints.urls import MAX_ADDRESS, _bare, are_pages_of_one_listing, trimmed
 from tests.judge.hints.urls import URLS
 
@@ -232,40 +232,3 @@ def test_any_texts_have_an_answer_and_without_steps_the_same_both_ways(
     assert are_pages_of_one_listing(one, other, steps) in (True, False)
     assert are_pages_of_one_listing(one, other) == are_pages_of_one_listing(other, one)
     assert not are_pages_of_one_listing(one, one, steps)
-
-
-@pytest.mark.parametrize(
-    ("url", "other"),
-    [
-        ("https://example.com/", "https://example.com/front"),
-        # Hosts are no names of pages, nor is what stands in a query.
-        ("https://kiel.example.com/", "https://bonn.example.com/"),
-        ("https://kiel.example.com/jobs/7", "https://bonn.example.com/jobs/7"),
-        ("https://example.com/go?to=/branches/kiel", "https://example.com/go?to=/branches/bonn"),
-        ("https://example.com/branches?kiel", "https://example.com/branches?bonn"),
-        ("https://example.com/list.php", "https://example.com/list.html"),
-        ("https://example.com/jobs/7", "https://example.com/jobs/8"),
-        ("no URL", ""),
-        ("https://example.com/" + "kiel" * 3_000, "https://example.com/bonn"),
-    ],
-)
-def test_urls_that_do_not_differ_in_the_last_part_of_their_path_alone_name_nothing(
-    url: str, other: str
-) -> None:
-    assert naming_words(url, other) == naming_words(other, url) == frozenset()
-
-
-def test_the_words_of_a_name_are_those_that_people_read() -> None:
-    kiel, bonn = (
-        "https://example.com/b/K%C3%B6ln-S%C3%BCd_12.html#map",
-        "http://www.example.com/b/bonn-am-rhein/",
-    )
-    assert naming_words(kiel, bonn) == {"köln", "süd"}
-    assert naming_words(bonn, kiel) == {"bonn", "rhein"}
-
-
-@given(URLS, URLS)
-def test_no_url_fails_to_be_asked_for_its_name(url: str, other: str) -> None:
-    words = naming_words(url, other)
-    assert words.isdisjoint(naming_words(other, url))
-    assert words == naming_words(f"{url_key(url)}", other)

@@ -18,7 +18,7 @@ from scrapy_simhash.fingerprinter import KnownSite, Reading
 from scrapy_simhash.judge.second_look import SHORT_OWN_PART
 from scrapy_simhash.page.fingerprint import DOUBTFUL, PART, UNKNOWN, WHOLE, OwnPart
 from scrapy_simhash.page.site import SiteProfile
-from scrapy_simhash.page.structured import facts
+from scrapy_simhash.page.structured import structured
 from scrapy_simhash.page.text import extract, parse
 from tests.examples import examples
 from tests.page.compiled.strategies import HEADERS, PAGES_OF_PROSE, markup, trees
@@ -60,7 +60,7 @@ def both(
     way: PageFingerprinter, root: etree._Element, site: KnownSite | None, header: str | None = None
 ) -> tuple[Reading, Reading]:
     """Return what is read, with the kernel and in pure Python."""
-    about = facts(root)
+    about = structured(root)
     compiled = way.read(root, content_language=header, site=site)
     return compiled, way.read_document(extract(root, header), site, about)
 
@@ -115,7 +115,7 @@ def test_a_site_is_learned_alike(plan: object, way: PageFingerprinter) -> None:
     for page in random.Random(7).sample(site.pages, 40):
         root = parse(page.html)
         compiled = way.read(root, site=compiled_profile)
-        pure = way.read_document(extract(root), pure_profile, facts(root))
+        pure = way.read_document(extract(root), pure_profile, structured(root))
         assert whole(compiled) == whole(pure)
         assert compiled.fingerprint is not None
         own = own_of(compiled)

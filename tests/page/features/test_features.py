@@ -23,7 +23,7 @@ from scrapy_simhash.page.features import (
 )
 from scrapy_simhash.page.features.extract import DAMPING, UNIT, WORD
 from scrapy_simhash.page.language import normalize, stopwords, tokenize
-from scrapy_simhash.page.structured import facts
+from scrapy_simhash.page.structured import structured
 from scrapy_simhash.page.text import Document, Paragraph, extract, parse
 from scrapy_simhash.page.text.document import Zone
 
@@ -296,7 +296,7 @@ def native(page: str) -> int | None:
 
 def pure(page: str) -> int | None:
     root = parse(page)
-    return PageFingerprinter().read_document(extract(root), about=facts(root)).text_hash
+    return PageFingerprinter().read_document(extract(root), about=structured(root)).text_hash
 
 
 @pytest.fixture(params=[native, pure])

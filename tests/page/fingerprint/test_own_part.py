@@ -1,4 +1,4 @@
-"""Own parts and identities as bytes."""
+"""Own parts and fingerprints as bytes."""
 
 from __future__ import annotations
 
@@ -11,28 +11,23 @@ from hypothesis import strategies as st
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.page.fingerprint import (
     DOUBTFUL,
-    IDENTITY_BYTES,
+    FACTS_AT,
     MINHASH_BYTES,
     PART,
-    SKETCH_BYTES,
     UNKNOWN,
     WHOLE,
     OwnPart,
-    are_different,
     compared_values,
     is_own_part,
     is_part,
+    is_sketch,
     own_part_length,
     own_value,
     sketch,
+    sketch_length,
 )
-from scrapy_simhash.page.fingerprint.own_part import EVENT, JOB, KINDS, identity_of
+from scrapy_simhash.page.fingerprint.facts import NAME, STRUCTURED, packed, with_rows
 
-IDENTITIES = st.just(b"") | st.builds(
-    identity_of,
-    st.sampled_from(KINDS),
-    st.lists(st.lists(st.text(max_size=5), max_size=2), min_size=3, max_size=3),
-)
 #: Of longer texts the number of tokens is not kept exactly.
 WHOLE_TOKENS = st.integers(0, 31) | st.integers(0, 9).map(lambda exponent: 21 << exponent)
 REST = {"words": st.integers(0, 65_535), "whole": WHOLE_TOKENS, "text": st.integers(0, 2**40 - 1)}
@@ -42,7 +37,6 @@ OWN_PARTS = st.builds(
     st.integers(0, 65_535),
     st.just(0),
     st.just(b""),
-    IDENTITIES,
     **REST,
 ) | st.builds(
     OwnPart,
@@ -50,7 +44,6 @@ OWN_PARTS = st.builds(
     st.integers(0, 65_535),
     st.integers(0, 2**64 - 1),
     st.binary(min_size=MINHASH_BYTES, max_size=MINHASH_BYTES),
-    IDENTITIES,
     **REST,
 )
 
@@ -59,7 +52,7 @@ OWN_PARTS = st.builds(
 def test_from_bytes_undoes_to_bytes(own: OwnPart) -> None:
     data = own.to_bytes()
     assert OwnPart.from_bytes(data) == own
-    assert 11 <= len(data) == own_part_length(data[0]) <= 140
+    assert 11 <= len(data) == own_part_length(data[0]) <= 131
     assert is_own_part(data)
     assert Fingerprint(1, own=data).own == data
     assert (is_part(data), own_value(data)) == (own.kind == PART, own.value)
@@ -68,7 +61,7 @@ def test_from_bytes_undoes_to_bytes(own: OwnPart) -> None:
 @given(OWN_PARTS, st.binary(min_size=1, max_size=9))
 def test_bytes_of_another_length_are_no_own_part(own: OwnPart, more: bytes) -> None:
     data = own.to_bytes()
-    for wrong in (data + more, data[:-1], bytes([data[0] | 8]) + data[1:]):
+    for wrong in (data + more, data[:-1], bytes([data[0] | 4]) + data[1:]):
         assert not is_own_part(wrong)
         if wrong:
             with pytest.raises(ValueError, match="own must be empty or an own part"):
@@ -79,23 +72,13 @@ def test_no_own_part_is_no_part() -> None:
     assert (is_part(b""), is_own_part(b""), own_value(b"")) == (False, False, 0)
 
 
-@given(IDENTITIES, IDENTITIES)
-def test_difference_is_symmetric_and_nothing_differs_from_itself(a: bytes, b: bytes) -> None:
-    assert len(a) in (0, IDENTITY_BYTES)
-    assert are_different(a, b) == are_different(b, a)
-    assert not are_different(a, a)
-    assert not are_different(a, b"")
-
-
-def test_words_count_in_any_order_and_once() -> None:
-    assert identity_of(JOB, [["a", "b"], [], []]) == identity_of(JOB, [["b", "a", "b"], [], []])
-
-
-def test_things_of_two_kinds_are_not_compared() -> None:
-    assert not are_different(identity_of(JOB, [["a"], [], []]), identity_of(EVENT, [["b"], [], []]))
-
-
 SKETCH = sketch(range(1, 2**64, 2**57), ["night", "pilots"])
+#: Without facts, with some, and with as many as there is room for.
+SKETCHES = (
+    SKETCH,
+    SKETCH[:-1] + packed(7, {5: NAME}, [(1 << 60, 2 << 60)]),
+    SKETCH[:-1] + with_rows(packed(7, dict.fromkeys(range(99), NAME)), [STRUCTURED] * 99),
+)
 
 
 @given(st.integers(0, 2**64 - 1))
@@ -126,28 +109,41 @@ def test_a_fingerprint_does_not_change() -> None:
         fingerprint.value = 6  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("length", [1, SKETCH_BYTES - 1, SKETCH_BYTES + 1])
+@pytest.mark.parametrize("length", [1, FACTS_AT - 1, FACTS_AT, FACTS_AT + 2, 256])
 def test_a_sketch_has_its_length_or_is_none(length: int) -> None:
-    with pytest.raises(ValueError, match=f"sketch must be empty or 128 bytes long, got {length}"):
+    with pytest.raises(ValueError, match=f"sketch must be empty or a sketch as bytes, got {length} bytes"):
         Fingerprint(5, sketch=bytes(length))
+    assert not is_sketch(bytes(length))
 
 
-@given(st.integers(0, 2**64 - 1), st.integers(0, 2**32 - 1), st.sampled_from([b"", SKETCH]))
+@given(st.sampled_from(SKETCHES), st.binary(max_size=300))
+def test_a_sketch_says_where_it_ends(of_page: bytes, rest: bytes) -> None:
+    assert is_sketch(of_page)
+    assert FACTS_AT < len(of_page) <= 256
+    assert sketch_length(of_page + rest) == sketch_length(b"value" + of_page + rest, 5) == len(of_page)
+    assert sketch_length(rest, len(rest)) == 0
+    for cut in (0, MINHASH_BYTES, FACTS_AT - 1):
+        assert not is_sketch(of_page[: cut + 1])
+        with pytest.raises(IndexError):
+            sketch_length(of_page[: cut + 1])
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(0, 2**32 - 1), st.sampled_from([b"", *SKETCHES]))
 def test_bytes_hold_all_of_a_fingerprint(value: int, features: int, of_page: bytes) -> None:
     written = Fingerprint(value, features, of_page).to_bytes()
     read = Fingerprint.from_bytes(written)
     assert (read.value, read.features, read.sketch) == (value, features, of_page)
-    assert len(written) == (140 if of_page else 12)
+    assert len(written) == 12 + len(of_page)
     assert written[:12] == value.to_bytes(8, "big") + features.to_bytes(4, "big")
 
 
-@pytest.mark.parametrize("length", [0, 11, 13, 139, 141])
+@pytest.mark.parametrize("length", [0, 11, 13, 140, 142, 269])
 def test_bytes_of_another_length_are_refused(length: int) -> None:
     with pytest.raises(ValueError, match="got "):
         Fingerprint.from_bytes(bytes(length))
 
 
-@given(st.integers(0, 2**64 - 1), st.sampled_from([b"", SKETCH]), OWN_PARTS)
+@given(st.integers(0, 2**64 - 1), st.sampled_from([b"", *SKETCHES]), OWN_PARTS)
 def test_what_a_rule_compares_comes_back_from_its_bytes(value: int, of_page: bytes, own: OwnPart) -> None:
     data = Fingerprint(value, 7, of_page, own.to_bytes()).compared_bytes()
     found = Fingerprint.from_compared_bytes(data)
@@ -155,14 +151,13 @@ def test_what_a_rule_compares_comes_back_from_its_bytes(value: int, of_page: byt
     assert (found.value, found.features, found.sketch, found.own) == (value, 0, *expected)
     is_searched = of_page and own.kind == PART and own.value
     assert compared_values(data) == ((value, own.value) if is_searched else (value,))
-    with pytest.raises(ValueError, match="no fingerprint has 7 bytes"):
-        Fingerprint.from_compared_bytes(data[:7])
+    for length in (7, 9, 8 + FACTS_AT) if of_page else (7,):
+        with pytest.raises(ValueError, match=f"no fingerprint has {length} bytes"):
+            Fingerprint.from_compared_bytes(data[:length])
 
 
 def test_bytes_are_stored_and_stay_what_they_are() -> None:
-    identities = [identity_of(kind, [["nurse", "a"], [], ["kiel"]], "a.example").hex() for kind in KINDS]
-    assert identities == [f"{kind:02x}9ec402b1000023e3" for kind in (1, 2, 3, 4)]
-    part = OwnPart(PART, 700, 5, b"m" * MINHASH_BYTES, b"", 3, 1234, 77).to_bytes()
+    part = OwnPart(PART, 700, 5, b"m" * MINHASH_BYTES, 3, 1234, 77).to_bytes()
     assert part.hex() == f"0202bc730003000000004d0000000000000005{'6d' * MINHASH_BYTES}"
-    doubtful = OwnPart(DOUBTFUL, 70_000, 0, b"", identity_of(JOB, [["a"], [], []]), 3, 17, 2**40 - 1)
-    assert doubtful.to_bytes().hex() == "07ffff110003ffffffffff010000e6c600000000"
+    doubtful = OwnPart(DOUBTFUL, 70_000, 0, b"", 3, 17, 2**40 - 1)
+    assert doubtful.to_bytes().hex() == "03ffff110003ffffffffff"

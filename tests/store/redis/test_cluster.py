@@ -15,7 +15,8 @@ import pytest
 
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.exceptions import StoreUnavailable
-from scrapy_simhash.page.fingerprint import SKETCH_BYTES
+from scrapy_simhash.page.fingerprint import FACTS_AT
+from scrapy_simhash.page.fingerprint.facts import NONE
 from scrapy_simhash.store import Posting
 from scrapy_simhash.store.redis import RedisStore
 from tests.store.cluster import RedisCluster, redis_cluster
@@ -43,7 +44,9 @@ class Answer(NamedTuple):
 def posting_of(crawler: int, cluster: int) -> Posting:
     """Return what *crawler* has of a cluster: another URL and another bit than others have."""
     randoms = random.Random(cluster)
-    fingerprint = Fingerprint(randoms.getrandbits(64) ^ 1 << crawler, sketch=randoms.randbytes(SKETCH_BYTES))
+    fingerprint = Fingerprint(
+        randoms.getrandbits(64) ^ 1 << crawler, sketch=randoms.randbytes(FACTS_AT) + NONE
+    )
     scope = f"{cluster % SCOPES}.example"
     url = f"https://{scope}/{cluster}/{crawler}"
     return Posting(url.encode(), url, scope, fingerprint)

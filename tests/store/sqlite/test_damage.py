@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from scrapy_simhash.exceptions import RecordDamaged, StoreDamaged, StoreError
-from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint
+from scrapy_simhash.page.fingerprint import FACTS_AT, Fingerprint
+from scrapy_simhash.page.fingerprint.facts import NONE
 from scrapy_simhash.store.sqlite import SqliteStore, rows, schema
 from tests.examples import examples
 from tests.store.damaged import LIKE_A, Opened, ask_anything, ask_everything, ask_others, fill, page
@@ -106,7 +107,7 @@ def tear(path: Path, part: str) -> None:
 def test_the_rest_of_a_torn_file_can_be_read(part: str, path: Path) -> None:
     draw = random.Random(1000)
     pages = [
-        page(str(number), Fingerprint(draw.getrandbits(64), sketch=draw.randbytes(SKETCH_BYTES)))._replace(
+        page(str(number), Fingerprint(draw.getrandbits(64), sketch=draw.randbytes(FACTS_AT) + NONE))._replace(
             text_hash=draw.getrandbits(64)
         )
         for number in range(1000)

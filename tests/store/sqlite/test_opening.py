@@ -54,7 +54,7 @@ def test_a_folder_is_made_for_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rule", [SimilarityRule(8, 0.5), SimilarityRule(8, 1.0), ClassicRule(9)])
 def test_the_header_of_the_file_is_taken_where_none_is_wanted(rule: Rule, path: Path) -> None:
-    wanted = Header("web-3", rule, 3, 20, True, "domain")
+    wanted = Header("web-4", rule, 3, 20, True, "domain")
     filled(path, wanted)
     with closing(SqliteStore(path)) as store:
         assert store.header == wanted

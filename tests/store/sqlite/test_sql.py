@@ -232,7 +232,7 @@ def test_the_view_of_duplicates_says_what_the_store_says(lived: Path) -> None:
 @pytest.mark.parametrize("value", [0, 2**64 - 1, FAR, 0x8000_0000_7FFF_FFFF])
 def test_the_view_of_duplicates_counts_bits(bits: int, value: int, path: Path) -> None:
     # With a rule that takes anything for alike.
-    anything = Header("web-3", ClassicRule(63))
+    anything = Header("web-4", ClassicRule(63))
     with closing(SqliteStore(path, anything, blocks=64)) as store:
         store.claim(posting("a", value))
         # At 64 bits nothing is alike.

@@ -1,0 +1,517 @@
+/* What a page states beside its sentences: the twin of page/features/facts.py, which says why, and of
+ * page/fingerprint/facts.py. */
+#include "page.h"
+
+enum { IN_TEXT = 1, IN_FOLDERS = 2, IN_LAST = 4, IS_NAME = 8, IS_SAID = 16 };
+enum { NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE, NUMBERED, ROW, SAID };
+enum { WORD_BITS = 20, KIND_BITS = 4, MOST_WORDS_KEPT = 30, MOST_FACTS = 28, MOST_ROWS = 4 };
+enum { LABEL_LETTERS = 40 };
+
+/* Tokens of page.run. */
+typedef struct {
+    uint32_t run, n;
+} words;
+
+/* Of the URL of the page: the letters and digits of its host, and what it says. */
+typedef struct {
+    const char *place, *path;
+    size_t place_n, path_n;
+    words folders, last;
+} address;
+
+typedef struct {
+    uint32_t words[MOST_LINES * LONGEST_LINE + 2 * LONGEST_HEADING + MOST_WORDS_KEPT];
+    uint32_t n;
+    uint64_t labels[MOST_LINES], values[MOST_LINES];
+    bool is_unlike[MOST_LINES]; /* a label that stands twice, with another value */
+    int rows, lines;
+} stated;
+
+static bool is_ascii_text(const char *at, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((uint8_t)at[i] >= 0x80)
+            return false;
+    return true;
+}
+
+static words words_in(page *p, const char *at, size_t n)
+{
+    words w = {.run = (uint32_t)p->run.n};
+    w.n = words_of(p, at, n, is_ascii_text(at, n));
+    return w;
+}
+
+static uint32_t word_at(const page *p, words w, uint32_t i) { return p->run.at[w.run + i]; }
+
+static bool is_stopword(const page *p, uint32_t number)
+{
+    return p->language >= 0 && p->facts.at[number].lists >> p->language & 1;
+}
+
+static bool is_rotating(const page *p, uint32_t number) { return p->facts.at[number].lists >> ROTATING_BIT & 1; }
+
+static uint32_t hash_of(const page *p, uint32_t number) { return (uint32_t)(p->tokens.at[number].hash >> (64 - WORD_BITS)); }
+
+static bool is_sentence(const page *p, const block *b)
+{
+    return is_main(b) && b->zone != ZONE_HEADING && b->tokens >= p->rules->prose_tokens;
+}
+
+static bool is_unnamed(const page *p, const block *b) { return p->rules->unnamed_reasons >> b->reason & 1; }
+
+static const path_node *tag_of(const page *p, const block *b) { return &p->paths.at[b->path]; }
+
+/* --- The URL. */
+
+static address read_address(page *p, const char *url, size_t n)
+{
+    address a = {0};
+    const char *end = url + n, *start = NULL;
+    for (const char *at = url; start == NULL && at + 2 < end; at++)
+        if (memcmp(at, "://", 3) == 0)
+            start = at + 3;
+    if (start == NULL)
+        return a;
+    for (const char *at = start; at < end; at++)
+        if (*at == '?' || *at == '#')
+            end = at;
+    const char *slash = memchr(start, '/', (size_t)(end - start));
+    a.place = start;
+    a.place_n = (size_t)((slash == NULL ? end : slash) - start);
+    if (slash == NULL)
+        return a;
+    while (end > slash + 1 && end[-1] == '/')
+        end--;
+    const char *last = end;
+    while (last > slash + 1 && last[-1] != '/')
+        last--;
+    a.folders = words_in(p, slash + 1, (size_t)(last - (slash + 1)));
+    a.last = words_in(p, last, (size_t)(end - last));
+    return a;
+}
+
+/* Writes the host in small letters, without www, into p->joined. */
+static void join_host(page *p, const address *a)
+{
+    p->joined.n = 0;
+    RESERVE(&p->way_out, p->joined, a->place_n + 1);
+    for (size_t i = 0; i < a->place_n; i++)
+        p->joined.at[p->joined.n++] = ascii_lower(a->place[i]);
+    if (p->joined.n >= 4 && memcmp(p->joined.at, "www.", 4) == 0) {
+        p->joined.n -= 4;
+        memmove(p->joined.at, p->joined.at + 4, p->joined.n);
+    }
+}
+
+static uint8_t host_number(page *p, const address *a)
+{
+    if (a->place_n == 0)
+        return 0;
+    join_host(p, a);
+    return (uint8_t)(xxh3(p->joined.at, p->joined.n) % 255 + 1);
+}
+
+/* Tells whether the letters and digits of the host have these words in them, one directly behind the other. */
+static bool host_has(page *p, const address *a, words w)
+{
+    join_host(p, a);
+    size_t letters = 0;
+    for (size_t i = 0; i < p->joined.n; i++)
+        if (is_ascii_letter(p->joined.at[i]) || is_ascii_digit(p->joined.at[i]))
+            p->joined.at[letters++] = p->joined.at[i];
+    size_t length = 0;
+    for (uint32_t i = 0; i < w.n; i++)
+        length += p->tokens.at[word_at(p, w, i)].n;
+    for (size_t start = 0; start + length <= letters; start++) {
+        const char *at = p->joined.at + start;
+        bool is_here = true;
+        for (uint32_t i = 0; is_here && i < w.n; i++) {
+            const token *t = &p->tokens.at[word_at(p, w, i)];
+            is_here = memcmp(at, token_text(p, t), t->n) == 0;
+            at += t->n;
+        }
+        if (is_here)
+            return true;
+    }
+    return false;
+}
+
+/* --- Words, each once by what is kept of its hash; those that come first count. */
+
+static void add(stated *s, const page *p, uint32_t number, int kind)
+{
+    const uint32_t hash = hash_of(p, number);
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->words[i] >> KIND_BITS == hash)
+            return;
+    if (s->n < sizeof s->words / sizeof *s->words)
+        s->words[s->n++] = hash << KIND_BITS | (uint32_t)kind;
+}
+
+static bool is_in(const page *p, uint32_t number, int flag) { return p->inside.at[number] & flag; }
+
+static void mark(page *p, words w, int flag)
+{
+    for (uint32_t i = 0; i < w.n; i++)
+        p->inside.at[word_at(p, w, i)] |= (uint8_t)flag;
+}
+
+static void say(page *p, words w)
+{
+    for (uint32_t i = 0; i < w.n; i++) {
+        const uint32_t number = word_at(p, w, i);
+        if (is_in(p, number, IS_SAID) || is_stopword(p, number))
+            continue;
+        p->inside.at[number] |= IS_SAID;
+        PUSH(&p->way_out, p->rows, number);
+    }
+}
+
+/* --- Names. */
+
+/* Copies the title into p->segmented, with blanks for versions: v1.26, 13.0.0. */
+static void blank_versions(page *p)
+{
+    const char *title = p->text.at + p->title;
+    const size_t n = p->title_n;
+    p->segmented.n = 0;
+    RESERVE(&p->way_out, p->segmented, n + 1);
+    p->segmented.n = n;
+    char *to = p->segmented.at;
+    memcpy(to, title, n);
+    for (size_t i = 0; i < n;) {
+        size_t digits = i + (to[i] == 'v' && i + 1 < n && is_ascii_digit(to[i + 1])), end = digits, parts = 0;
+        while (end < n && is_ascii_digit(to[end]))
+            end++;
+        if (end == digits) {
+            i++;
+            continue;
+        }
+        while (end + 1 < n && to[end] == '.' && is_ascii_digit(to[end + 1])) {
+            for (end++; end < n && is_ascii_digit(to[end]); end++)
+                continue;
+            parts++;
+        }
+        while (parts > 0 && end < n && (is_ascii_letter(to[end]) || is_ascii_digit(to[end])))
+            end++;
+        if (parts > 0)
+            memset(to + i, ' ', end - i);
+        i = end;
+    }
+}
+
+static bool is_first_block(const page *p, words w)
+{
+    for (size_t i = 0; i < p->blocks.n && i < FIRST_BLOCKS; i++) {
+        const block *b = &p->blocks.at[i];
+        if (b->tokens == w.n && memcmp(p->run.at + b->run, p->run.at + w.run, w.n * sizeof *p->run.at) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_segment(page *p, stated *s, const address *a, bool is_in_url, words w, uint32_t most)
+{
+    if (w.n == 0 || is_first_block(p, w) || host_has(p, a, w))
+        return;
+    for (uint32_t i = 0; i < w.n && i < most; i++) {
+        const uint32_t number = word_at(p, w, i);
+        const bool is_version = is_in(p, number, IN_FOLDERS) && p->facts.at[number].is_decimal && !is_year(p, number);
+        if (is_stopword(p, number) || is_version || is_in(p, number, IS_NAME))
+            continue;
+        p->inside.at[number] |= IS_NAME;
+        add(s, p, number, is_in_url && is_in(p, number, IN_LAST) ? TITLE_IN_URL : TITLE);
+    }
+}
+
+static void add_names(page *p, stated *s, const address *a, words name, const words *segments, size_t n)
+{
+    uint32_t all = 0, told = 0;
+    for (uint32_t i = 0; i < name.n; i++) {
+        const uint32_t number = word_at(p, name, i);
+        if (is_stopword(p, number) || is_in(p, number, IS_NAME))
+            continue;
+        p->inside.at[number] |= IS_NAME;
+        all++;
+        told += is_in(p, number, IN_LAST) != 0;
+    }
+    const bool is_in_url = 2 * told >= all;
+    for (uint32_t i = 0; i < name.n; i++) {
+        const uint32_t number = word_at(p, name, i);
+        const int in_url = is_in_url && is_in(p, number, IN_LAST) ? NAME_IN_URL : NAME;
+        if (!is_stopword(p, number))
+            add(s, p, number, in_url + (is_in(p, number, IN_TEXT) ? NAME_IN_TEXT : NAME));
+    }
+    uint32_t left = LONGEST_HEADING;
+    for (size_t i = 0; i < n; i++) {
+        add_segment(p, s, a, is_in_url, segments[i], left);
+        left -= segments[i].n < left ? segments[i].n : left;
+    }
+}
+
+/* --- Lines and rows. */
+
+static bool is_tag(const path_node *node, const char *name) { return node->n == 2 && memcmp(node->name, name, 2) == 0; }
+
+static bool fits(const page *p, words label, words value)
+{
+    bool is_label = false;
+    for (uint32_t i = 0; i < label.n && label.n <= LONGEST_LABEL; i++)
+        is_label |= !p->facts.at[word_at(p, label, i)].is_decimal;
+    return is_label && value.n > 0 && value.n <= LONGEST_VALUE;
+}
+
+/* Returns the bytes before the colon of a label, 0 for none. */
+static size_t label_length(const char *text, size_t n)
+{
+    const char *at = text, *end = text + n;
+    int letters = 0;
+    while (at < end && *at != ':' && *at != ',' && !is_ascii_digit(*at) && letters <= LABEL_LETTERS) {
+        unsigned length;
+        utf8_decode(at, end, &length);
+        at += length;
+        letters++;
+    }
+    bool is_one = letters >= 2 && letters <= LABEL_LETTERS && at + 1 < end && at[0] == ':' && at[1] == ' ';
+    return is_one ? (size_t)(at - text) : 0;
+}
+
+static bool is_beside(const page *p, size_t i)
+{
+    const block *before = &p->blocks.at[i - 1], *b = &p->blocks.at[i];
+    const int32_t *containers = p->columns.containers;
+    if (before->zone == ZONE_HEADING || is_tag(tag_of(p, b), "li"))
+        return false;
+    if (is_tag(tag_of(p, before), "dt") && is_tag(tag_of(p, b), "dd"))
+        return true;
+    return containers[i] >= 0 && containers[i] == containers[i - 1] && (i < 2 || containers[i - 2] != containers[i]) &&
+           (i + 1 == p->blocks.n || containers[i + 1] != containers[i]);
+}
+
+/* Parts a line into a label, which may be empty, and its value. */
+static void read_row(page *p, size_t i, words *label, words *value)
+{
+    const block *b = &p->blocks.at[i];
+    *value = (words){.run = b->run, .n = b->tokens};
+    const char *text = p->text.at + b->text;
+    size_t length = label_length(text, b->n);
+    if (length > 0) {
+        const uint32_t before = (uint32_t)p->run.n;
+        *label = words_in(p, text, length);
+        /* They are those of the block; none of them is new. */
+        p->run.n = before;
+        label->run = b->run;
+        words rest = {.run = b->run + label->n, .n = label->n < b->tokens ? b->tokens - label->n : 0};
+        if (fits(p, *label, rest)) {
+            *value = rest;
+            return;
+        }
+    }
+    const block *former = i > 0 ? b - 1 : b;
+    *label = (words){.run = former->run, .n = former->tokens};
+    if (i > 0 && is_beside(p, i) && fits(p, *label, *value))
+        return;
+    label->n = 0;
+    const heading h = unnumbered((heading){.run = b->run, .n = b->tokens}, text, text + b->n);
+    *value = (words){.run = h.run, .n = h.n};
+}
+
+static uint64_t mixed(const page *p, words w)
+{
+    uint64_t key = 0;
+    for (uint32_t i = 0; i < w.n; i++) {
+        key = (key ^ p->tokens.at[word_at(p, w, i)].hash) * p->rules->occurrence_scatter;
+        key ^= key >> 32;
+    }
+    return key;
+}
+
+static bool is_numbered(const page *p, words w)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < w.n; i++)
+        found |= p->facts.at[word_at(p, w, i)].is_decimal;
+    return found;
+}
+
+static void add_row(const page *p, stated *s, words label, words value)
+{
+    const uint64_t key = mixed(p, label), told = mixed(p, value);
+    for (int i = 0; i < s->rows; i++)
+        if (s->labels[i] == key) {
+            s->is_unlike[i] |= s->values[i] != told;
+            return;
+        }
+    s->labels[s->rows] = key;
+    s->values[s->rows] = told;
+    s->is_unlike[s->rows++] = false;
+}
+
+static bool is_own_number(const page *p, uint32_t number)
+{
+    return is_in(p, number, IN_FOLDERS | IN_LAST) && p->facts.at[number].is_decimal &&
+           p->facts.at[number].length >= (uint32_t)p->rules->least_number && !is_year(p, number);
+}
+
+/* What stands where, for the lines of a page. */
+typedef struct {
+    size_t title, first; /* blocks; that of the first sentence is 0 if there is none below the title */
+    uint32_t length;     /* tokens of sentences */
+} frame;
+
+static void add_line(page *p, stated *s, const frame *f, size_t i)
+{
+    const rules *r = p->rules;
+    const block *b = &p->blocks.at[i];
+    if (b->tokens == 0 || b->tokens >= LONGEST_LINE || is_sentence(p, b) ||
+        (double)b->link_length / (double)b->length >= r->linked)
+        return;
+    if (b->zone == ZONE_HEADING) {
+        say(p, (words){.run = b->run, .n = b->tokens});
+        return;
+    }
+    words label, value;
+    read_row(p, i, &label, &value);
+    bool rotates = label.n == 0 && is_rotating(p, word_at(p, value, 0));
+    for (uint32_t k = 0; k < label.n; k++)
+        rotates |= is_rotating(p, word_at(p, label, k));
+    if (rotates || (!is_main(b) && is_byline(p, b)))
+        return;
+    say(p, (words){.run = b->run, .n = b->tokens});
+    const path_node *tag = tag_of(p, b);
+    const bool is_value = is_tag(tag, "td") || is_tag(tag, "dd");
+    if ((i < f->title && f->title < p->blocks.n && !is_value) || is_tag(tag, "th") || is_tag(tag, "dt") ||
+        s->lines >= MOST_LINES || (may_have_price(p, b) && p->rules->has_price(p->rules->python, p->text.at + b->text, b->n)))
+        return;
+    const bool is_above = f->first == 0 || i < f->first, is_longer = f->length >= r->longer_text;
+    if (!is_above && (label.n > 0 || is_value ? is_longer : f->length >= r->long_text))
+        return;
+    if (is_longer && has_date(p, b))
+        return;
+    const bool has_number = is_numbered(p, value);
+    if (label.n > 0 && (has_number || value.n == 1))
+        add_row(p, s, label, value);
+    s->lines++;
+    for (uint32_t k = 0; k < value.n; k++) {
+        const uint32_t number = word_at(p, value, k);
+        if (!is_stopword(p, number) && !is_in(p, number, IN_TEXT) && !is_own_number(p, number))
+            add(s, p, number, label.n > 0 ? ROW : has_number ? NUMBERED : LINE);
+    }
+}
+
+/* --- As bytes. */
+
+static int by_word(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void pack(page *p, stated *s, uint8_t host, reading *result)
+{
+    uint32_t kept[MOST_WORDS_KEPT];
+    uint32_t n = s->n < MOST_FACTS ? s->n : MOST_FACTS;
+    memcpy(kept, s->words, n * sizeof *kept);
+    for (size_t i = 0; i < p->rows.n && n < MOST_WORDS_KEPT; i++) {
+        const uint32_t before = s->n;
+        add(s, p, p->rows.at[i], SAID);
+        if (s->n > before)
+            kept[n++] = s->words[before];
+    }
+    qsort(kept, n, sizeof *kept, by_word);
+    uint8_t *to = result->sketch + SKETCH_FACTS, *at = to + 1;
+    *at++ = (uint8_t)n;
+    for (uint32_t i = 0; i < n; i++)
+        for (int shift = 16; shift >= 0; shift -= 8)
+            *at++ = (uint8_t)(kept[i] >> shift);
+    for (int i = 0, rows = 0; i < s->rows && rows < MOST_ROWS; i++) {
+        bool counts = !s->is_unlike[i];
+        for (int k = 0; k < i; k++)
+            counts &= s->is_unlike[k] || s->labels[k] >> 49 != s->labels[i] >> 49;
+        if (!counts)
+            continue;
+        const uint32_t row = (uint32_t)(s->labels[i] >> 49 << 16 | s->values[i] >> 48);
+        for (int shift = 24; shift >= 0; shift -= 8)
+            *at++ = (uint8_t)(row >> shift);
+        rows++;
+    }
+    *at++ = host;
+    *to = (uint8_t)(at - to - 1);
+    result->sketch_bytes = (size_t)(at - result->sketch);
+}
+
+/* Tells whether a page has elements that blocks stand in: plain text has none, nor has a root that is inline. */
+static bool has_paths(const page *p)
+{
+    for (size_t i = 0; i < p->blocks.n; i++)
+        if (p->blocks.at[i].path != 0)
+            return true;
+    return false;
+}
+
+void find_facts(page *p, const char *url, size_t url_n, reading *result)
+{
+    if (!has_paths(p))
+        return;
+    stated s;
+    s.n = 0;
+    s.rows = s.lines = 0;
+    frame f = {.title = title_of(p)};
+    const address a = read_address(p, url, url_n);
+    words name = {.run = p->subject.run, .n = p->subject.n};
+    if (f.title < p->blocks.n && !is_unnamed(p, &p->blocks.at[f.title])) {
+        const block *b = &p->blocks.at[f.title];
+        const char *text = p->text.at + b->text;
+        const heading h = unnumbered((heading){.run = b->run, .n = b->tokens}, text, text + b->n);
+        name = (words){.run = h.run, .n = h.n};
+    }
+    name.n = name.n < LONGEST_HEADING ? name.n : LONGEST_HEADING;
+    const words title = words_in(p, p->text.at + p->title, p->title_n);
+    words segments[MOST_SEGMENTS];
+    size_t n = 0;
+    blank_versions(p);
+    const char *start = p->segmented.at, *end = start + p->segmented.n;
+    for (const char *at = start; at <= end && n < MOST_SEGMENTS;) {
+        unsigned step = 1;
+        const size_t length = at < end ? separator_at(at, end) : 0;
+        if (length > 0 || at == end) {
+            segments[n++] = words_in(p, start, (size_t)(at - start));
+            start = at = at + length;
+            if (length == 0)
+                break;
+            continue;
+        }
+        utf8_decode(at, end, &step);
+        at += step;
+    }
+    /* No word is new from here on. */
+    p->inside.n = 0;
+    RESERVE(&p->way_out, p->inside, p->tokens.n + 1);
+    memset(p->inside.at, 0, p->tokens.n);
+    for (size_t i = 0; i < p->blocks.n; i++) {
+        const block *b = &p->blocks.at[i];
+        if (!is_sentence(p, b))
+            continue;
+        mark(p, (words){.run = b->run, .n = b->tokens}, IN_TEXT);
+        f.length += b->tokens;
+        if (f.first == 0 && i > f.title)
+            f.first = i;
+    }
+    mark(p, a.folders, IN_FOLDERS);
+    mark(p, a.last, IN_LAST);
+    add_names(p, &s, &a, name, segments, n);
+    p->rows.n = 0;
+    say(p, name);
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < segments[i].n; k++)
+            if (is_in(p, word_at(p, segments[i], k), IS_NAME))
+                say(p, (words){.run = segments[i].run + k, .n = 1});
+    say(p, title);
+    for (size_t i = 0; i < p->blocks.n; i++) {
+        const block *b = &p->blocks.at[i];
+        if (p->columns.marks[i] || (b->zone == ZONE_HEADING && !is_unnamed(p, b)))
+            add_line(p, &s, &f, i);
+    }
+    pack(p, &s, host_number(p, &a), result);
+}

@@ -1,0 +1,298 @@
+"""Document to facts: what a page states beside its sentences, by which pages of one template are told apart.
+
+A fact is a word of the page's heading or title, of a short line or of the value of a row. The sentences are compared
+by their shingles already: a word that they hold too is no fact, unless it is in the heading.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from xxhash import xxh3_64_intdigest
+
+from scrapy_simhash.page.features.extract import compared, is_byline, is_long, is_title
+from scrapy_simhash.page.fingerprint.facts import (
+    LINE,
+    NAME,
+    NAME_IN_BOTH,
+    NAME_IN_TEXT,
+    NAME_IN_URL,
+    NONE,
+    NUMBERED,
+    ROW,
+    SAID,
+    TITLE,
+    TITLE_IN_URL,
+    WORD_BITS,
+    packed,
+)
+from scrapy_simhash.page.fingerprint.fold import SCATTER, number
+from scrapy_simhash.page.language import normalize, stopwords, tokenize
+from scrapy_simhash.page.pieces import is_year
+from scrapy_simhash.page.text.columns import DATE, has_price
+from scrapy_simhash.page.text.document import Document, Paragraph
+from scrapy_simhash.page.text.main_text import LINKED
+from scrapy_simhash.page.text.subject import UNNAMED, segments, unnumbered
+
+#: Tokens of a heading that count, and of a title; segments of that.
+LONGEST_HEADING, MOST_SEGMENTS = 64, 32
+#: Lines are shorter; what is longer is told by its shingles.
+LONGEST_LINE = 24
+#: Lines of a page that count, the first ones.
+MOST_LINES = 16
+#: Tokens of a label, and of the value of a row.
+LONGEST_LABEL, LONGEST_VALUE = 4, 8
+#: Tokens of sentences from which on only values and the lines above the sentences count, and from which on only those
+#: lines without a date do.
+LONG_TEXT, LONGER_TEXT = 200, 600
+#: A number in the page's own URL with so many digits is its number there, and no fact.
+LEAST_NUMBER = 4
+#: Blocks of a page in which it may say the name of its site.
+FIRST_BLOCKS = 3
+#: Beginnings of lines, and words of labels, that say when, by whom and under which number a page was posted, or how
+#: often it was read: another posting of the same has others.
+ROTATING = frozenset(
+    "posted published updated modified edited created added submitted listed last by author views view visits hits"
+    " reads comments likes shares votes downloads replies id ref reference ad advert posting listing"
+    " veröffentlicht aktualisiert geändert stand erstellt eingestellt von autor aufrufe kommentare ansichten anzeige"
+    " publié modifié mis par auteur vues commentaires partages référence annonce"
+    " publicado actualizado modificado por autor vistas visitas comentarios anuncio referencia"
+    " atualizado visualizações comentários pubblicato aggiornato da autore visite commenti"
+    " geplaatst bijgewerkt door auteur reacties publicerad uppdaterad av visningar kommentarer"
+    " opublikowano zaktualizowano autor wyświetleń опубликовано обновлено автор просмотров комментариев".split()
+)
+#: A version in a title: ``v1.26``, ``13.0.0``.
+_VERSION = re.compile(r"v?[0-9]+(?:\.[0-9]+)+[A-Za-z0-9]*")
+#: A label and a colon.
+_LETTERS = re.compile("[a-z0-9]+")
+_LABELLED = re.compile(r"([^:,0-9]{2,40}): ")
+
+
+class Line(NamedTuple):
+    """A short line or a value that a page states."""
+
+    text: str
+    label: str
+    """Of the value of a row; empty for a line."""
+    words: tuple[str, ...]
+    """Those that are facts."""
+    is_numbered: bool
+    """Whether it has a number."""
+
+
+class Facts(NamedTuple):
+    """What a page states beside its sentences."""
+
+    names: dict[str, int]
+    """Words of its heading and title, in their order, with their kinds; see ``fingerprint/facts.py``."""
+    lines: tuple[Line, ...]
+    said: tuple[str, ...]
+    """All words beside its sentences but stopwords and what rotates, those of its names first."""
+    rows: tuple[tuple[int, int], ...]
+    """Of each row with a label of its own: hashes of label and value."""
+    host: int
+    """1 to 255, 0 if nobody knows."""
+
+
+def find_facts(document: Document, url: str = "") -> Facts | None:
+    """Return the facts of the page *document* at *url*; None for plain text, which has none.
+
+    - **Names**: the words of the first ``h1``, else of the subject, and those of the title beside it: not the name of
+      the site, nor of its version.
+    - **Lines**: of what is compared sign for sign (see :func:`~scrapy_simhash.page.features.extract.compared`) the
+      first short lines and values from the title on, without those that rotate, and without prices.
+    - **Rows**: label and value, where both are short.
+
+    Stopwords are none, and numbers by which the page's own URL calls it. O(characters).
+    """
+    parts = document.paragraphs
+    if not any(part.path for part in parts):
+        return None
+    known = stopwords(document.language)
+    places = compared(document)
+    title = next((place for place, part in enumerate(parts) if is_title(part)), len(parts))
+    sentences = [place for place, part in enumerate(parts) if _is_sentence(part)]
+    first = next((place for place in sentences if place > title), -1)
+    in_text = {token for place in sentences for token in parts[place].tokens}
+    length = sum(len(parts[place].tokens) for place in sentences)
+    address = _Address(url)
+    names = _names(document, title, in_text, address, known)
+    said = dict.fromkeys((*names, *_words(document.title)))
+    lines: list[Line] = []
+    rows: dict[int, int | None] = {}
+    chosen = set(places)
+    for place, part in enumerate(parts):
+        if not (place in chosen or (part.zone == "heading" and part.boilerplate not in UNNAMED)):
+            continue
+        if not 0 < len(part.tokens) < LONGEST_LINE or part.link_density >= LINKED or _is_sentence(part):
+            continue
+        if part.zone == "heading":
+            said.update(dict.fromkeys(part.tokens))
+            continue
+        label, value = _row(parts, place)
+        is_left_out_byline = part.boilerplate is not None and is_byline(part)
+        if is_left_out_byline or not ROTATING.isdisjoint(label or value[:1]):
+            continue
+        said.update(dict.fromkeys(part.tokens))
+        tag = part.path.rpartition("/")[2]
+        if (place < title < len(parts) and tag not in _VALUES) or tag in _LABELS:
+            continue
+        if len(lines) >= MOST_LINES or has_price(part.text):
+            continue
+        is_above = first < 0 or place < first
+        is_longer = length >= LONGER_TEXT
+        is_value = bool(label) or tag in _VALUES
+        if not is_above and (is_longer if is_value else length >= LONG_TEXT):
+            continue
+        if is_longer and DATE.search(part.text):
+            continue
+        is_numbered = any(word.isdecimal() for word in value)
+        if label and (is_numbered or len(value) == 1):
+            key = _mixed(label)
+            rows[key] = None if key in rows and rows[key] != _mixed(value) else _mixed(value)
+        words = [
+            word
+            for word in value
+            if word not in known and word not in in_text and word not in address.numbers
+        ]
+        lines.append(Line(part.text, " ".join(label), tuple(words), is_numbered))
+    told = tuple((label, value) for label, value in rows.items() if value is not None)
+    words_said = tuple(word for word in said if word not in known)
+    return Facts(names, tuple(lines), words_said, told, address.host)
+
+
+def facts_bytes(found: Facts | None) -> bytes:
+    """Return *found* as ``fingerprint/facts.py`` keeps it."""
+    if found is None:
+        return NONE
+    words: dict[int, int] = {}
+    for word, kind in found.names.items():
+        words.setdefault(_hash(word), kind)
+    for line in found.lines:
+        kind = ROW if line.label else NUMBERED if line.is_numbered else LINE
+        for word in line.words:
+            words.setdefault(_hash(word), kind)
+    for word in found.said:
+        words.setdefault(_hash(word), SAID)
+    return packed(found.host, words, found.rows)
+
+
+#: Tags of values, and of their labels.
+_VALUES, _LABELS = ("td", "dd"), ("th", "dt")
+
+
+class _Address:
+    """What the URL of a page says."""
+
+    def __init__(self, url: str) -> None:
+        _, _, rest = url.encode("utf-8", "replace").decode().partition("://")
+        end = min((rest.index(mark) for mark in "?#" if mark in rest), default=len(rest))
+        place, _, path = rest[:end].partition("/")
+        host = place.encode().lower().removeprefix(b"www.")
+        #: The letters and digits of its host.
+        self.letters = "".join(_LETTERS.findall(host.decode()))
+        self.host = xxh3_64_intdigest(host) % 255 + 1 if place else 0
+        folders, _, last = path.rstrip("/").rpartition("/")
+        #: The tokens of its folders, and those of its last part.
+        self.folders = frozenset(_words(folders))
+        self.last = frozenset(_words(last))
+        self.numbers = {
+            word
+            for word in self.folders | self.last
+            if word.isdecimal() and len(word) >= LEAST_NUMBER and not is_year(word)
+        }
+
+
+def _names(
+    document: Document, title: int, in_text: set[str], address: _Address, known: frozenset[str]
+) -> dict[str, int]:
+    parts = document.paragraphs
+    heading: Sequence[str] = document.subject
+    if title < len(parts) and parts[title].boilerplate not in UNNAMED:
+        heading = unnumbered(parts[title].text, parts[title].tokens)
+    name = [word for word in dict.fromkeys(heading[:LONGEST_HEADING]) if word not in known]
+    # That of a print view is not in its folder's name.
+    in_url = address.last if 2 * sum(word in address.last for word in name) >= len(name) else frozenset()
+    names = {word: _KIND_OF_NAME[word in in_url, word in in_text] for word in name}
+    firsts = [part.tokens for part in parts[:FIRST_BLOCKS]]
+    left = LONGEST_HEADING
+    for segment in segments(_VERSION.sub(_blank, document.title))[:MOST_SEGMENTS]:
+        words = tuple(_words(segment))
+        most, left = left, max(0, left - len(words))
+        if words in firsts or "".join(words) in address.letters:
+            continue
+        for word in words[:most]:
+            is_version = word in address.folders and word.isdecimal() and not is_year(word)
+            if word not in known and not is_version:
+                names.setdefault(word, TITLE_IN_URL if word in in_url else TITLE)
+    return names
+
+
+_KIND_OF_NAME = {
+    (False, False): NAME,
+    (True, False): NAME_IN_URL,
+    (False, True): NAME_IN_TEXT,
+    (True, True): NAME_IN_BOTH,
+}
+
+
+def _row(parts: Sequence[Paragraph], place: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the tokens of a value's label, and those of the value; without a label, none and all of the line."""
+    part = parts[place]
+    if found := _LABELLED.match(part.text):
+        label = tuple(_words(found[1]))
+        value = part.tokens[len(label) :]
+        if _fits(label, value):
+            return label, value
+    if place and _is_beside(parts, place) and _fits(parts[place - 1].tokens, part.tokens):
+        return parts[place - 1].tokens, part.tokens
+    return (), unnumbered(part.text, part.tokens)
+
+
+def _is_beside(parts: Sequence[Paragraph], place: int) -> bool:
+    """Tell whether a paragraph is the value of that before it: the other of two in a row, or in a list of terms."""
+    before, part = parts[place - 1], parts[place]
+    tag, its_tag = part.path.rpartition("/")[2], before.path.rpartition("/")[2]
+    if before.zone == "heading" or tag == "li":
+        return False
+    if (its_tag, tag) == ("dt", "dd"):
+        return True
+    if part.container < 0 or part.container != before.container:
+        return False
+    around = [parts[k].container for k in (place - 2, place + 1) if 0 <= k < len(parts)]
+    return part.container not in around
+
+
+def _fits(label: Sequence[str], value: Sequence[str]) -> bool:
+    is_label = 0 < len(label) <= LONGEST_LABEL and not all(word.isdecimal() for word in label)
+    return is_label and 0 < len(value) <= LONGEST_VALUE
+
+
+def _is_sentence(part: Paragraph) -> bool:
+    return part.boilerplate is None and is_long(part)
+
+
+def _words(text: str) -> list[str]:
+    return tokenize(normalize(text))
+
+
+def _hash(word: str) -> int:
+    return number(word) >> 64 - WORD_BITS
+
+
+def _mixed(words: Iterable[str]) -> int:
+    """Return 64 bits for words in their order."""
+    key = 0
+    for word in words:
+        key = (key ^ number(word)) * SCATTER & _MASK
+        key ^= key >> 32
+    return key
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found[0])
+
+
+_MASK = 2**64 - 1

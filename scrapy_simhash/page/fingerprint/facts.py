@@ -1,0 +1,88 @@
+"""Facts as bytes: at most 128 at the end of a sketch, by which the second look tells whether pages contradict.
+
+As bytes::
+
+    1 byte       how many follow; 0 for a page without facts
+    1 byte       words, at most 30
+    3 bytes each words, in the order of their hashes: 20 bits of the hash, 4 for the kind
+    4 bytes each rows: 1 bit for one of structured data, 15 for its label, 16 for its value
+    1 byte       host: 1 to 255, 0 if nobody knows; the last one, since mirrors differ in nothing else
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+#: What a word stands in: the name of the page, which is its heading; its title, beside the name; a line; a line with
+#: a number, such as a date; the value of a row. Of the first two: whether it is in the page's URL too, and whether in
+#: its sentences. What is no fact, and said beside the sentences all the same, is `SAID`.
+NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE, NUMBERED, ROW, SAID = range(10)
+
+#: Words of a page, and those of them that are facts.
+MOST_WORDS, MOST_FACTS = 30, 28
+#: Rows of a page beside those of structured data, of which there are three at most.
+MOST_ROWS = 4
+#: Bits of a word's hash that are kept.
+WORD_BITS = 20
+#: A row of structured data, which names the page: its highest bit.
+STRUCTURED = 0x8000_0000
+#: Those of plain text.
+NONE = b"\0"
+_KIND_BITS = 4
+_WORD_BYTES, _ROW_BYTES = 3, 4
+#: What there is besides: how many words, and the host.
+_BESIDE = 2
+_MOST_BYTES = 127
+
+
+def packed(host: int, words: Mapping[int, int], rows: Iterable[tuple[int, int]] = ()) -> bytes:
+    """Return facts as bytes.
+
+    *words* are hashes of `WORD_BITS` bits with their kinds, *rows* hashes of 64 bits, of a label and of its value; of
+    both the most important first: what there is no room for is left out. O(words log words).
+    """
+    facts = [word for word, kind in words.items() if kind != SAID][:MOST_FACTS]
+    others = [word for word, kind in words.items() if kind == SAID]
+    kept = sorted((facts + others)[:MOST_WORDS])
+    data = b"".join([(word << _KIND_BITS | words[word]).to_bytes(_WORD_BYTES, "big") for word in kept])
+    values: dict[int, int] = {}
+    for label, value in rows:
+        # Of two labels with one number the first counts, or the page would contradict itself.
+        values.setdefault(label >> 49, value >> 48)
+    numbers = [label << 16 | value for label, value in values.items()][:MOST_ROWS]
+    return _with_length(bytes((len(kept),)) + data + _row_bytes(numbers) + bytes((host,)))
+
+
+def with_rows(facts: bytes, rows: Iterable[int]) -> bytes:
+    """Return *facts* with *rows* of structured data, numbers of 32 bits, as many as there is room for."""
+    held = facts[1:] or bytes(_BESIDE)
+    room = (_MOST_BYTES - len(held)) // _ROW_BYTES * _ROW_BYTES
+    return _with_length(held[:-1] + _row_bytes(rows)[:room] + held[-1:])
+
+
+def is_facts(data: bytes) -> bool:
+    """Tell whether *data* can be facts: the lengths in it agree with its own."""
+    if not data or len(data) != 1 + data[0] or len(data) > 1 + _MOST_BYTES:
+        return False
+    if data[0] < _BESIDE:
+        return data[0] == 0
+    rest = data[0] - _BESIDE - _WORD_BYTES * data[1]
+    return rest >= 0 and rest % _ROW_BYTES == 0
+
+
+def host_of(facts: bytes) -> int:
+    """Return the host in *facts*, which other bytes may follow: 1 to 255, 0 if nobody knows."""
+    return facts[facts[0]] if facts[0] else 0
+
+
+def are_one_host(host: int, its_host: int) -> bool:
+    """Tell whether two pages may be on one host: one in 255 of other hosts is taken for it."""
+    return host == its_host or not host or not its_host
+
+
+def _with_length(data: bytes) -> bytes:
+    return bytes((len(data),)) + data
+
+
+def _row_bytes(rows: Iterable[int]) -> bytes:
+    return b"".join([row.to_bytes(_ROW_BYTES, "big") for row in rows])

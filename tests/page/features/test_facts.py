@@ -1,0 +1,341 @@
+"""What a page states beside its sentences, on small made-up pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from scrapy_simhash.page.features.facts import (
+    LEAST_NUMBER,
+    LONGEST_HEADING,
+    LONGEST_LABEL,
+    LONGEST_LINE,
+    LONGEST_VALUE,
+    MOST_LINES,
+    MOST_SEGMENTS,
+    Facts,
+    facts_bytes,
+    find_facts,
+)
+from scrapy_simhash.page.fingerprint.facts import (
+    LINE,
+    NAME,
+    NAME_IN_BOTH,
+    NAME_IN_TEXT,
+    NAME_IN_URL,
+    NONE,
+    NUMBERED,
+    ROW,
+    SAID,
+    TITLE,
+    TITLE_IN_URL,
+    is_facts,
+)
+from scrapy_simhash.page.text import extract, parse, plain_text
+
+#: A sentence of 18 tokens.
+SENTENCE = "The ship that went out to the sea came home with the tide and the fog over harbours. "
+TITLE_OF_PAGE = "Night pilots | The Lamp"
+
+
+def page(
+    above: str = "", below: str = "", title: str = TITLE_OF_PAGE, h1: str = "Night pilots", text: int = 5
+) -> str:
+    """Return a page with so many sentences of *text*, and what stands *above* and *below* them."""
+    heading = f"<h1>{h1}</h1>" if h1 else ""
+    return (
+        f"<html lang=en><head><title>{title}</title></head><body><main>{heading}{above}<p>{SENTENCE * text}</p>"
+        f"{below}</main></body></html>"
+    )
+
+
+def stated(html: str, url: str = "") -> Facts:
+    found = find_facts(extract(parse(html)), url)
+    assert found is not None
+    return found
+
+
+def lines(html: str, url: str = "") -> list[tuple[str, ...]]:
+    return [line.words for line in stated(html, url).lines]
+
+
+def rows(html: str) -> list[tuple[str, str]]:
+    """Return label and text of each line with a label."""
+    return [(line.label, line.text) for line in stated(html).lines if line.label]
+
+
+# --- Names.
+
+
+@pytest.mark.parametrize(
+    ("html", "url", "names"),
+    [
+        # the heading, and the title beside it
+        (page(), "", {"night": NAME, "pilots": NAME, "lamp": TITLE}),
+        (page(title="Night pilots in Kiel"), "", {"night": NAME, "pilots": NAME, "kiel": TITLE}),
+        # those that the sentences say too
+        (page(h1="Night harbours", title=""), "", {"night": NAME, "harbours": NAME_IN_TEXT}),
+        # those that the last part of the URL says too, if that says half of the heading
+        (
+            page(h1="Night harbours", title="Night harbours Kiel Ulm"),
+            "https://e.example/x/night-harbours-kiel/",
+            {"night": NAME_IN_URL, "harbours": NAME_IN_BOTH, "kiel": TITLE_IN_URL, "ulm": TITLE},
+        ),
+        (page(title=""), "https://e.example/pilots", {"night": NAME, "pilots": NAME_IN_URL}),
+        (
+            page(h1="Night pilots wanted", title=""),
+            "https://e.example/pilots",
+            {"night": NAME, "pilots": NAME, "wanted": NAME},
+        ),
+        # not those of its folders, nor of its query
+        (
+            page(title=""),
+            "https://e.example/night-pilots/print?night=pilots",
+            {"night": NAME, "pilots": NAME},
+        ),
+        # stopwords, and the number of a chapter, are none
+        (page(h1="4.2. The pilots of the night", title=""), "", {"pilots": NAME, "night": NAME}),
+        # without a heading the subject
+        (page(h1="", title="Night pilots"), "", {"night": NAME, "pilots": NAME}),
+        (page(h1="", title="Night pilots") + "<nav><h1>Menu</h1></nav>", "", {"night": NAME, "pilots": NAME}),
+        (page(h1="", title=""), "", {}),
+    ],
+)
+def test_the_names_of_a_page_are_its_heading_and_the_title_beside_it(
+    html: str, url: str, names: dict[str, int]
+) -> None:
+    assert stated(html, url).names == names
+
+
+@pytest.mark.parametrize(
+    ("html", "url"),
+    [
+        # the letters of its host
+        (page(), "https://www.the-lamp.example/"),
+        (page(), "https://THE-LAMP.example:8080/a"),
+        # one of the first blocks
+        (page().replace("<main>", "<header>The Lamp</header><main>"), ""),
+    ],
+)
+def test_the_name_of_the_site_is_no_name_of_the_page(html: str, url: str) -> None:
+    assert stated(html, url).names == {"night": NAME, "pilots": NAME}
+
+
+def test_the_version_of_a_site_is_no_name_of_the_page() -> None:
+    for title in ("Night pilots v1.26 manual", "Night pilots manual 13.0.0rc1"):
+        assert stated(page(title=title)).names == {"night": NAME, "pilots": NAME, "manual": TITLE}
+    # A folder of its URL names it, unless it is a year.
+    numbered = page(title="Night pilots 16 2024 17")
+    assert set(stated(numbered, "https://e.example/docs/16/2024/pilots").names) == {
+        "night",
+        "pilots",
+        "2024",
+        "17",
+    }
+    # In the heading it is the page's.
+    assert "16" in stated(page(h1="Version 16 notes"), "https://e.example/docs/16/notes").names
+
+
+def test_names_are_read_up_to_a_limit() -> None:
+    words = [f"word{number}" for number in range(100)]
+    assert [*stated(page(h1=" ".join(words), title="")).names] == words[:LONGEST_HEADING]
+    assert [*stated(page(h1="Word", title=" ".join(words))).names][1:] == words[:LONGEST_HEADING]
+    segments = " | ".join(f"{number}x" for number in range(MOST_SEGMENTS + 9))
+    assert len(stated(page(h1="Word", title=segments)).names) == 1 + MOST_SEGMENTS
+    # Of several segments all words together.
+    halves = f"{' '.join(words[:60])} | {' '.join(words[60:])}"
+    assert [*stated(page(h1="Word", title=halves)).names][1:] == words[:LONGEST_HEADING]
+
+
+# --- Lines.
+
+
+def test_lines_above_the_first_sentence_count_in_any_text() -> None:
+    for text in (5, 12, 40):
+        assert lines(page("<p>Kiel, room 7</p>", text=text)) == [("kiel", "room", "7")]
+    # Also what the name of an element calls boilerplate, but no link.
+    assert lines(page('<p class="meta">Room 7</p>')) == [("room", "7")]
+    assert lines(page('<p class="meta"><a href="/7">Room 7</a></p>')) == []
+
+
+def test_lines_below_the_text_count_only_where_that_is_short() -> None:
+    for text, line, value in ((5, True, True), (12, False, True), (40, False, False)):
+        assert bool(lines(page(below="<p>Kiel, room 7</p>", text=text))) is line
+        assert bool(lines(page(below="<p>Room: Kiel 7</p>", text=text))) is value
+        assert bool(lines(page(below="<table><tr><th>Room<td>Kiel 7</table>", text=text))) is value
+
+
+def test_of_what_stands_above_the_title_only_values_count() -> None:
+    cells = "<table><tr><th>Town<td>Kiel</table><h1>"
+    assert lines(page("", title="").replace("<h1>", "<p>Ulm</p><h1>")) == []
+    assert lines(page("", title="").replace("<h1>", cells)) == [("kiel",)]
+
+
+def test_in_long_texts_no_line_with_a_date_counts() -> None:
+    dated = "<p>5 May 2024</p><p>Room 7</p>"
+    assert lines(page(dated)) == [("5", "2024"), ("room", "7")]
+    assert lines(page(dated, text=40)) == [("room", "7")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Posted in Kiel", "By Ann Lund", "Views 7", "ID 4711", "Veröffentlicht in Kiel", "Aufrufe: 7",
+        "Author: Ann Lund", "Written in the harbour on 5 May 2024",
+        # a price
+        "Now at $ 5.00", "Price: 5,00 €",
+    ],
+)  # fmt: skip
+def test_lines_that_rotate_and_prices_are_no_facts(line: str) -> None:
+    found = stated(page(f"<p>{line}</p><p>Room 7</p>"))
+    assert line not in [one.text for one in found.lines]
+    assert found.lines[-1].words == ("room", "7")
+
+
+def test_what_rotates_is_not_even_said_and_a_price_is() -> None:
+    said = stated(page("<p>Posted by Lund</p><p>Brass lantern at $ 5.00</p>")).said
+    assert "lund" not in said
+    assert {"brass", "lantern"} <= set(said)
+
+
+def test_stopwords_and_words_of_the_sentences_are_no_facts() -> None:
+    found = stated(page("<p>The room of the harbours</p>"))
+    assert [line.words for line in found.lines] == [("room",)]
+    # They are said beside the sentences all the same.
+    assert "harbours" in found.said
+    assert not {"the", "of"} & set(found.said)
+
+
+def test_numbers_by_which_its_url_calls_a_page_are_no_facts() -> None:
+    html = page("<p>Room 12345 and 98765</p><p>Room 2024</p><p>Room 123</p>")
+    url = "https://e.example/98765/rooms-12345-2024-123?id=77777"
+    # Years, and short numbers, are.
+    assert lines(html, url) == [("room",), ("room", "2024"), ("room", "123")]
+    assert LEAST_NUMBER == 4
+    assert lines(html, "https://e.example/?12345") == lines(html)
+    assert lines(html)[0] == ("room", "12345", "98765")
+
+
+def test_lines_are_short_and_few() -> None:
+    many = "".join(f"<p>Room {number}</p>" for number in range(MOST_LINES + 9))
+    found = stated(page(many))
+    assert [line.text for line in found.lines] == [f"Room {number}" for number in range(MOST_LINES)]
+    assert f"{MOST_LINES + 8}" in found.said
+    cells = [" ".join(f"w{number}x" for number in range(count)) for count in (LONGEST_LINE, LONGEST_LINE - 1)]
+    assert lines(page("".join(f'<p class="meta">{cell}</p>' for cell in cells))) == [tuple(cells[1].split())]
+
+
+def test_headings_and_links_are_no_lines() -> None:
+    html = page("<h2>Room Kiel</h2><p><a href='/x'>Room Ulm</a></p><p>Room Bonn</p>")
+    found = stated(html)
+    assert [line.text for line in found.lines] == ["Room Bonn"]
+    assert "kiel" in found.said
+    assert "ulm" not in found.said
+
+
+# --- Rows.
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<dl><dt>Town</dt><dd>Kiel</dd></dl>",
+        "<table><tr><th>Town</th><td>Kiel</td></tr><tr><th>Room</th><td>Blue seven</td></tr></table>",
+        "<table><tr><td>Town</td><td>Kiel</td></tr></table>",
+        "<div><div>Town</div><div>Kiel</div></div><div><div>Room</div><div>7</div></div>",
+        "<div><p>Town</p><p>Kiel</p></div>",
+        "<p>Town: Kiel</p>",
+        "<ul><li>Town: Kiel</li><li>Ulm</li></ul>",
+        "<ul><li><b>Town:</b> Kiel</li></ul>",
+        "<p>Town</p><p>Town: Kiel</p>",
+    ],
+)
+def test_a_row_is_a_label_and_its_value(markup: str) -> None:
+    html = page(markup)
+    found = stated(html)
+    value = next(line for line in found.lines if line.label)
+    assert (value.label, value.words) == ("town", ("kiel",))
+    # Whatever the markup, it is one row; and another value is another one.
+    assert found.rows[0] == stated(page("<p>Town: Kiel</p>")).rows[0]
+    label, value_hash = stated(page(markup.replace("Kiel", "Ulm"))).rows[0]
+    assert (label, value_hash != found.rows[0][1]) == (found.rows[0][0], True)
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        # three in a row, and items of a list
+        "<div><div>Kiel</div><div>Ulm</div><div>Bonn</div></div>",
+        "<ul><li>Kiel</li><li>Ulm</li></ul>",
+        # labels and values that are too long
+        f"<p>{'town ' * (LONGEST_LABEL + 1)}: Kiel</p>",
+        f"<p>Town: {'kiel ' * (LONGEST_VALUE + 1)}</p>",
+        # a number, or a time, is no label
+        "<table><tr><td>12</td><td>Kiel</td></tr></table>",
+        "<p>12: 30 Kiel</p>",
+        "<p>Town Kiel</p>",
+    ],
+)
+def test_what_is_no_row(markup: str) -> None:
+    for html in (page(markup), page(below=markup)):
+        assert rows(html) == []
+        assert stated(html).rows == ()
+
+
+def test_labels_that_rotate_have_no_row() -> None:
+    html = page(below="<dl><dt>Author<dd>Ann<dt>Views<dd>7<dt>Town<dd>Kiel</dl><p>Ref: 7</p>")
+    assert rows(html) == [("town", "Kiel")]
+
+
+def test_a_row_has_one_word_or_a_number_and_its_label_one_value() -> None:
+    # Several words are compared as words.
+    assert len(stated(page(below="<p>Town: Kiel Bay</p>")).rows) == 0
+    assert len(stated(page(below="<p>Town: Kiel 7 Bay</p>")).rows) == 1
+    assert len(stated(page(below="<p>Town: Kiel</p><p>Town: Kiel</p>")).rows) == 1
+    assert len(stated(page(below="<p>Town: Kiel</p><p>Town: Ulm</p><p>Room: 7</p>")).rows) == 1
+
+
+def test_a_label_is_said_and_is_no_fact() -> None:
+    found = stated(page(below="<dl><dt>Town<dd>Kiel</dl>"))
+    assert [line.words for line in found.lines] == [("kiel",)]
+    assert "town" in found.said
+
+
+# --- As bytes.
+
+
+def kinds(html: str, url: str = "") -> list[int]:
+    """Return the kinds of words, in the order of their hashes."""
+    facts = facts_bytes(stated(html, url))
+    assert is_facts(facts)
+    return [facts[at + 2] & 15 for at in range(2, 2 + 3 * facts[1], 3)]
+
+
+def test_each_word_has_the_kind_of_the_first_place_where_it_stands() -> None:
+    html = page(
+        "<p>Kiel</p><p>Ulm 7</p><p>Pilots</p>",
+        "<p>Room: Bonn</p><p>Room: Ulm</p>",
+        title="Night pilots Aachen",
+    )
+    assert sorted(kinds(html)) == sorted((NAME, NAME, TITLE, LINE, NUMBERED, NUMBERED, ROW, SAID))
+
+
+def test_a_host_is_one_with_and_without_www_and_in_any_case() -> None:
+    hosts = [
+        stated(page(), url).host
+        for url in (
+            "https://e.example/1",
+            "http://WWW.E.example/2?x",
+            "https://e.example",
+            "https://e.example#x",
+        )
+    ]
+    assert len({*hosts}) == 1
+    assert 1 <= hosts[0] <= 255
+    assert stated(page(), "https://f.example/").host != hosts[0]
+    assert stated(page()).host == stated(page(), "about:blank").host == stated(page(), "/path").host == 0
+
+
+def test_a_plain_text_has_no_facts() -> None:
+    document = plain_text(SENTENCE * 9)
+    assert find_facts(document, "https://e.example/") is None
+    assert facts_bytes(None) == NONE

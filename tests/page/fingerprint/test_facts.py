@@ -1,0 +1,120 @@
+"""Facts as bytes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash.page.fingerprint.facts import (
+    LINE,
+    MOST_FACTS,
+    MOST_ROWS,
+    MOST_WORDS,
+    NAME,
+    NONE,
+    ROW,
+    SAID,
+    STRUCTURED,
+    WORD_BITS,
+    is_facts,
+    packed,
+    with_rows,
+)
+
+#: Of a page at most.
+MOST_BYTES, MOST_THINGS = 128, 3
+HOSTS = st.integers(0, 255)
+WORDS = st.dictionaries(st.integers(0, 2**WORD_BITS - 1), st.integers(NAME, SAID), max_size=50)
+HASHES = st.integers(0, 2**64 - 1)
+ROWS = st.lists(st.tuples(HASHES, HASHES), max_size=9)
+THINGS = st.lists(st.integers(STRUCTURED, 2**32 - 1), max_size=MOST_THINGS)
+
+
+def read(facts: bytes) -> tuple[int, list[tuple[int, int]], list[int]]:
+    """Return the host, the words with their kinds, and the rows in *facts*."""
+    length, count = facts[0], facts[1]
+    assert len(facts) == 1 + length
+    words = [int.from_bytes(facts[at : at + 3], "big") for at in range(2, 2 + 3 * count, 3)]
+    rows = [int.from_bytes(facts[at : at + 4], "big") for at in range(2 + 3 * count, length, 4)]
+    return facts[length], [(word >> 4, word & 15) for word in words], rows
+
+
+@given(HOSTS, WORDS, ROWS, THINGS)
+def test_facts_of_any_page_are_facts_of_at_most_128_bytes(
+    host: int, words: dict[int, int], rows: list[tuple[int, int]], things: list[int]
+) -> None:
+    facts = packed(host, words, rows)
+    whole = with_rows(facts, things)
+    assert is_facts(facts)
+    assert is_facts(whole)
+    assert len(facts) <= len(whole) <= MOST_BYTES
+    its_host, its_words, its_rows = read(whole)
+    assert its_host == host
+    assert its_words == sorted(its_words)
+    assert set(its_words) <= set(words.items())
+    # Those of structured data always fit.
+    assert its_rows[len(its_rows) - len(things) :] == things
+    assert all(row < STRUCTURED for row in its_rows[: len(its_rows) - len(things)])
+    assert read(facts) == (host, its_words, its_rows[: len(its_rows) - len(things)])
+
+
+@given(HOSTS, WORDS)
+def test_the_first_facts_go_before_words_that_are_only_said(host: int, words: dict[int, int]) -> None:
+    _, kept, _ = read(packed(host, words))
+    facts = [pair for pair in words.items() if pair[1] != SAID][:MOST_FACTS]
+    said = [pair for pair in words.items() if pair[1] == SAID]
+    assert kept == sorted((facts + said)[:MOST_WORDS])
+
+
+@given(ROWS)
+def test_of_rows_the_first_ones_are_kept_by_15_bits_of_the_label_and_16_of_the_value(
+    rows: list[tuple[int, int]],
+) -> None:
+    _, _, kept = read(packed(1, {}, rows))
+    firsts: dict[int, int] = {}
+    for label, value in rows:
+        firsts.setdefault(label >> 49, value >> 48)
+    assert [(row >> 16, row & 0xFFFF) for row in kept] == list(firsts.items())[:MOST_ROWS]
+
+
+@given(HOSTS, WORDS, ROWS, st.lists(st.integers(STRUCTURED, 2**32 - 1), max_size=40))
+def test_rows_for_which_there_is_no_room_are_left_out(
+    host: int, words: dict[int, int], rows: list[tuple[int, int]], things: list[int]
+) -> None:
+    facts = packed(host, words, rows)
+    whole = with_rows(facts, things)
+    added = (len(whole) - len(facts)) // 4
+    assert is_facts(whole)
+    assert read(whole)[2] == read(facts)[2] + things[:added]
+    assert added == len(things) or len(whole) + 4 > MOST_BYTES
+
+
+def test_a_page_without_facts_may_have_structured_data() -> None:
+    assert is_facts(NONE)
+    host, words, rows = read(with_rows(NONE, [STRUCTURED | 7]))
+    assert (host, words, rows) == (0, [], [STRUCTURED | 7])
+
+
+@given(HOSTS, WORDS, ROWS, st.binary(min_size=1, max_size=9))
+def test_bytes_of_another_length_are_no_facts(
+    host: int, words: dict[int, int], rows: list[tuple[int, int]], more: bytes
+) -> None:
+    facts = packed(host, words, rows)
+    assert not is_facts(facts + more)
+    assert not is_facts(facts[:-1])
+    # The length says it, and the number of words does not.
+    assert not is_facts(bytes((facts[0] + 1,)) + facts[1:] + b"x")
+    assert not is_facts(facts[:1] + bytes((99,)) + facts[2:])
+
+
+@pytest.mark.parametrize("data", [b"", b"\1", b"\1\0", b"\0\0", b"\2\1\0", bytes([128]) + bytes(128)])
+def test_what_is_too_short_or_too_long_is_no_facts(data: bytes) -> None:
+    assert not is_facts(data)
+
+
+def test_bytes_are_stored_and_stay_what_they_are() -> None:
+    facts = packed(9, {0xBCDEF: LINE, 0x12345: NAME, 0xFFFFF: SAID, 0x00001: ROW}, [(2**64 - 1, 2**63)])
+    rest = "123450bcdef6fffff97fff8000"
+    assert facts.hex() == f"1204000018{rest}09"
+    assert with_rows(facts, [0x8003_1234]).hex() == f"1604000018{rest}8003123409"

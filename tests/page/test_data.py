@@ -1,0 +1,71 @@
+"""Pages whose data are in scripts or attributes: they are told apart by these."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from scrapy_simhash import NearDuplicateDetector
+from scrapy_simhash.page.data import LEAST_WORDS, data_of
+from scrapy_simhash.page.text import parse
+
+PLEA = (
+    "<noscript>You need to enable JavaScript to run this app. Please switch it on in the settings of your browser,"
+    " and load the page once more.</noscript>"
+)
+LINES = "<p>The map shows the place that was chosen. It is moved with the mouse, and made larger with the wheel.</p>"
+NAMES = (
+    "harbour lantern meadow quarry ferry orchard chapel tower mill bridge canal market station forest clinic"
+)
+
+
+def told(number: int) -> str:
+    """Return 45 words, others for each number."""
+    return " ".join(f"{name}{letter}{'abcdefghij'[number]}" for name in NAMES.split() for letter in "xyz")
+
+
+def script(number: int, kind: str = "application/json", more: str = "") -> str:
+    return f'<script type="{kind}">{more}{json.dumps({"name": told(number), "lines": [told(number)] * 2})}</script>'
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda number: script(number) + PLEA,
+        lambda number: script(number, "text/javascript", "window.__DATA__ = ") + PLEA,
+        lambda number: script(number, "", "var state=") + PLEA,
+        lambda number: f'<div data-place="{told(number)}" data-text="{told(number)}"></div>{LINES}',
+    ],
+)
+def test_pages_with_other_data_are_no_copies_and_those_with_the_same_are(form: object) -> None:
+    assert callable(form)
+    detector = NearDuplicateDetector()
+    pages = [f"<html lang=en><title>App</title><body><div id=app></div>{form(n)}" for n in (0, 1, 2, 0)]
+    verdicts = [detector.check(page, f"https://example.com/{place}") for place, page in enumerate(pages)]
+    assert [verdict.duplicate_of for verdict in verdicts] == [None, None, None, "https://example.com/0"]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "",
+        PLEA,
+        script(0, "application/ld+json"),
+        f'<script>load("{told(0)}")</script>',
+        f'<div data-toggle="{"a " * LEAST_WORDS}"></div>',
+        # What a page shows is more than its data.
+        f"<p>{told(1)} {told(2)} {told(3)}</p>{script(0)}",
+        f"<ul>{''.join(f'<li><a href=/{n}>{told(n)}</a>' for n in range(9))}</ul>{script(0)}",
+        # Numbers are another one at each visit.
+        '<script type="application/json">' + json.dumps(list(range(1_000))) + "</script>",
+        '<script type="application/json"></script><!-- --><?pi?>',
+    ],
+)
+def test_other_scripts_and_attributes_are_no_data(html: str) -> None:
+    assert data_of(parse(f"<body>{html}")).rows == ()
+
+
+def test_numbers_are_no_part_of_the_data() -> None:
+    one, other = (parse(f'<body>{script(0)}<script type="application/json">[{n}]</script>') for n in (17, 18))
+    assert data_of(one) == data_of(other) != data_of(parse(f"<body>{script(1)}"))
