@@ -21,8 +21,8 @@ random order. The spider yields one item per page: a page is dropped if its item
 
 The summary has the mean and the worst of the sites. Three groups of sites are not in its headline: *inside*, where
 pages differ inside the main text only; *one side*, where the distinguishing word is on one of two pages only; and
-*short*, with fewer than 80 words in an article. Prices are on request. With ``--prices`` real estate, cars and
-products name one, the same on all pages of a site, and are protected.
+*short*, with fewer than 80 words in an article. Prices are on request: with ``--prices`` real estate, cars and
+products name one, the same on all pages of a site.
 
 Not measured: links, other actions, sites that share no text (``benchmarks/clusters.py``), cost.
 """
@@ -255,7 +255,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--template", type=int, choices=TEMPLATES, help="one template only (default: both)")
     parser.add_argument("--known", action="store_true", help="crawl forty other pages of each site first")
-    parser.add_argument("--prices", action="store_true", help="name prices, which protect a page")
+    parser.add_argument("--prices", action="store_true", help="name a price on pages that have one")
     parser.add_argument("--seed", type=int, default=1, help="draws other sites and orders (default: 1)")
     parser.add_argument("--show", type=int, default=0, help="wrong pages of each site to name")
     add_settings(parser)

@@ -67,7 +67,10 @@ NAMED = 20
 def measure_pack(pack: Pack, ks: Sequence[int] = DISTANCES, jobs: int = 1) -> dict[str, Any]:
     """Return the figures of *pack* by each of the rules, as plain values."""
     gold = pack.gold
-    tasks = (Task(doc.id, html, gold[doc.id].text if doc.id in gold else None) for doc, html in pack.html())
+    tasks = (
+        Task(doc.id, html, gold[doc.id].text if doc.id in gold else None, url=doc.url)
+        for doc, html in pack.html()
+    )
     outcomes = list(fingerprint_all(tasks, jobs, len(pack.docs)))
     return {
         "digest": pack.digest,
@@ -142,7 +145,14 @@ def measure_example(ks: Sequence[int] = DISTANCES) -> dict[str, Any]:
         for a, b, is_so in truth.pairs()
     ]
     prints = {
-        address.key: fingerprint(Task(address.key, page.body(), content_type=page.content_type)).page
+        address.key: fingerprint(
+            Task(
+                address.key,
+                page.body(),
+                content_type=page.content_type,
+                url=f"http://{address.host}{address.target}",
+            )
+        ).page
         for address, page in build_site().items()
         if truth.pages[address.key].status == "content"
     }

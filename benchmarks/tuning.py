@@ -59,7 +59,7 @@ class Labelled(NamedTuple):
 
 def labelled_of(pack: Pack) -> list[Labelled]:
     """Return the pairs of *pack* that are near-duplicates or different pages, with their thresholds."""
-    tasks = (Task(doc.id, html, None) for doc, html in pack.html())
+    tasks = (Task(doc.id, html, url=doc.url) for doc, html in pack.html())
     prints = {one.id: one.page for one in fingerprint_all(tasks, 1, len(pack.docs))}
     rule, found = SimilarityRule(), []
     for pair in pack.pairs:

@@ -29,6 +29,7 @@ class Task(NamedTuple):
     html: bytes
     gold: str | None = None
     content_type: str | None = None
+    url: str = ""
 
 
 class Outcome(NamedTuple):
@@ -43,7 +44,7 @@ def fingerprint(task: Task) -> Outcome:
     """Return the fingerprint of a document, and how its text compares with the gold one."""
     # The two steps of PageFingerprinter.from_html(), because the document in between is measured too.
     document = FINGERPRINTER.extract(task.html, content_type=task.content_type)
-    page = FINGERPRINTER.from_document(document)
+    page = FINGERPRINTER.from_document(document, task.url)
     extraction = None if task.gold is None else beside_gold(document.text, page, task.gold)
     return Outcome(task.id, page, extraction)
 

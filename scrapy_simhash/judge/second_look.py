@@ -46,6 +46,9 @@ LEAST_VERSION = 50
 SHORT_OWN_PART = 30
 #: Own parts that confirm what all text says may miss twice as much.
 CONFIRMING = 2.0
+#: A title that three clusters have says as little as another one, unless the one page says so many facts of the
+#: other, and all that it has.
+LEAST_SAID = 2
 #: With fewer own tokens it is these that must agree: of so many tokens as may be missing, half may differ.
 FEW_TOKENS = 60
 FEW = 0.5
@@ -109,7 +112,13 @@ def _decide_by_text(pair: Measured) -> None:
     has_version = is_equal and not is_doubtful and not pair.is_generic
     if has_version and (fewer >= LEAST_VERSION or pair.has_same_words):
         pair.least = 1 - VERSION * leeway
-    elif pair.is_generic and pair.keys == EQUAL_KEY and not pair.has_same_words:
+    elif (
+        pair.is_generic
+        and pair.keys == EQUAL_KEY
+        and not pair.has_same_words
+        and _said(pair.facts, pair.its_facts) < LEAST_SAID
+        and _said(pair.its_facts, pair.facts) < LEAST_SAID
+    ):
         pair.least = 1 - OTHER_TITLE * leeway
     pair.similarity = pair.estimate if pair.estimate >= pair.least else NOT_NEAR
     # A known site repeats nothing of a WHOLE page: so text that it shares with an UNKNOWN one is no site's text.
@@ -177,6 +186,18 @@ def _unsaid(one: bytes, other: bytes) -> int:
             its += 3
         if its_word != word:
             found |= 1 << kind
+        at += 3
+    return found
+
+
+def _said(one: bytes, other: bytes) -> int:
+    """Return how many facts beside its name *one* has, all of which *other* says; 0 if it does not say all."""
+    if one[0] == 0 or other[0] == 0 or _unsaid(one, other) & OTHERS:
+        return 0
+    found = 0
+    at = 2
+    while at < 2 + 3 * one[1]:
+        found += OTHERS >> (one[at + 2] & 15) & 1
         at += 3
     return found
 

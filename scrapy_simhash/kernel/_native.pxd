@@ -97,7 +97,7 @@ cdef extern from "page.h" nogil:
         heading subject
         int structured
         bint may_name_canonical, says_little, may_ask
-        int64_t main_tokens, dialog_tokens
+        int64_t main_tokens, dialog_tokens, all_tokens
         int language, chosen_language
         columns columns
     ctypedef struct head_link:
@@ -121,7 +121,8 @@ cdef extern from "page.h" nogil:
         uint64_t text
         uint64_t value
         uint8_t sketch[128]
-    int LONGEST_LINE, MOST_LINES, LONGEST_HEADING, MOST_SEGMENTS, FIRST_BLOCKS, LONGEST_LABEL, LONGEST_VALUE, ROTATING_BIT
+    int LONGEST_LINE, MOST_LINES, LONGEST_HEADING, MOST_SEGMENTS, FIRST_BLOCKS, LONGEST_LABEL, LONGEST_VALUE
+    int WORD_BITS, MOST_WORDS_KEPT, MOST_FACTS, MOST_ROWS, ROTATING_BIT
     int SKETCH_MINHASH, WEIGHTS_KNOWN, ZONES, SCRIPTS, MOST_SENTENCE_MARKS, MOST_CURRENCIES, MOST_WORDS
 
     page *page_new(rules *of)

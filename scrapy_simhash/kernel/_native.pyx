@@ -148,7 +148,8 @@ cdef class Rules:
         c.cut, c.least_piece, c.short_piece = definition.cut, definition.least_piece, definition.short_piece
         c.long_text, c.longer_text, c.least_number = definition.long_text, definition.longer_text, definition.least_number
         if definition.limits_of_facts != (
-            LONGEST_LINE, MOST_LINES, LONGEST_HEADING, MOST_SEGMENTS, FIRST_BLOCKS, LONGEST_LABEL, LONGEST_VALUE
+            LONGEST_LINE, MOST_LINES, LONGEST_HEADING, MOST_SEGMENTS, FIRST_BLOCKS, LONGEST_LABEL, LONGEST_VALUE,
+            WORD_BITS, MOST_WORDS_KEPT, MOST_FACTS, MOST_ROWS
         ):
             raise ValueError(f"the kernel has other limits of facts than {definition.limits_of_facts}")
         c.max_path_depth, c.most_marks = definition.max_path_depth, definition.most_marks
@@ -584,7 +585,7 @@ cdef class Reader:
             if p.structured:
                 made = self.rules._with_structured(made, root, p.structured)
             if p.main_tokens < self.rules.c.few_tokens:
-                made = self.rules._marked(made, root, p.main_tokens, p.dialog_tokens, p.may_ask)
+                made = self.rules._marked(made, root, p.main_tokens, p.dialog_tokens, p.all_tokens, p.may_ask)
             return made
         finally:
             self._give_back(p)

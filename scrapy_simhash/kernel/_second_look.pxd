@@ -10,7 +10,7 @@ from scrapy_simhash.kernel._hamming cimport measured
 cdef double BITS, NOT_NEAR, OTHER_TITLE, UNKNOWN_SITE, VERSION, CONFIRMING, FEW
 cdef int DOUBTFUL, PART, UNKNOWN, WHOLE, EQUAL_KEY, NO_KEY, OTHER_KEY
 cdef int BY_BITS, BY_TEXT, BY_OWN_TEXT, BY_TITLE, BY_WORDS, BY_NAMES, BY_EQUAL_TEXT
-cdef int AGREED, OTHER_FACTS, OTHER_NAMES, NAMES, NAMES_ELSEWHERE, NAMES_IN_URL, OTHERS
+cdef int AGREED, OTHER_FACTS, OTHER_NAMES, NAMES, NAMES_ELSEWHERE, NAMES_IN_URL, OTHERS, LEAST_SAID
 cdef int BARE_DISTANCE, LONG_TEXT, LEAST_VERSION, SHORT_OWN_PART, FEW_TOKENS
 
 @cython.locals(
@@ -23,6 +23,8 @@ cdef void decide(measured *pair) noexcept nogil
 cdef int contradiction(const uint8_t *one, const uint8_t *other) noexcept nogil
 @cython.locals(found=int, at=int, end=int, its=int, its_end=int, kind=int, word=int, its_word=int)
 cdef int _unsaid(const uint8_t *one, const uint8_t *other) noexcept nogil
+@cython.locals(found=int, at=int)
+cdef int _said(const uint8_t *one, const uint8_t *other) noexcept nogil
 @cython.locals(found=int, at=int, its=int, has_its_label=cython.bint)
 cdef int _compare_rows(const uint8_t *one, const uint8_t *other) noexcept nogil
 @cython.locals(near=int, most=int, middle=int)

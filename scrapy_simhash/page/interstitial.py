@@ -35,18 +35,19 @@ _SOURCES = ("awswaf.com", "captcha-delivery.com", "cf-chl", "chl_page", "funcapt
 
 
 def marked(
-    reading: Reading, root: etree._Element, tokens: int, of_dialogs: int, may_ask: bool = True
+    reading: Reading, root: etree._Element, tokens: int, of_dialogs: int, of_all: int, may_ask: bool = True
 ) -> Reading:
     """Return *reading*, with the data of a page of few tokens; that of a page that says nothing for an interstitial.
 
-    *tokens* are those of its main text, *of_dialogs* those of what lies over it; *may_ask* tells whether it may ask
-    for a password, or test for humans. O(nodes) for a page of few tokens, else O(1).
+    *tokens* are those of its main text, *of_dialogs* those of what lies over it, *of_all* all that it shows;
+    *may_ask* tells whether it may ask for a password, or test for humans. O(nodes) for a page of few tokens, else
+    O(1).
     """
     if tokens >= FEW_TOKENS:
         return reading
     is_behind = tokens < HARDLY_ANY and of_dialogs >= LEAST_ASKED
     if not is_behind and not (may_ask and (asks_for_password(root) or tests_for_humans(root))):
-        return reading if reading.text_hash is None else reading.with_structured(data_of(root))
+        return reading if reading.text_hash is None else reading.with_structured(data_of(root, of_all))
     return Reading(None, None, may_name_canonical=reading.may_name_canonical, is_interstitial=True)
 
 
@@ -54,7 +55,8 @@ def marked_by(document: Document, reading: Reading, root: etree._Element) -> Rea
     """Do what `marked` does for the page that *document* was made of."""
     tokens = sum(len(paragraph.tokens) for paragraph in document.main)
     dialogs = (part for part in document.paragraphs if part.boilerplate == REASONS[DIALOG])
-    return marked(reading, root, tokens, sum(len(part.tokens) for part in dialogs))
+    of_all = sum(len(part.tokens) for part in document.paragraphs)
+    return marked(reading, root, tokens, sum(len(part.tokens) for part in dialogs), of_all)
 
 
 def asks_for_password(root: etree._Element) -> bool:

@@ -62,7 +62,7 @@ CREATE TABLE runs (
     ended INTEGER,
     reason TEXT
 );
-INSERT INTO "runs" VALUES(1,1795855649,1795855649,'finished');
+INSERT INTO "runs" VALUES(1,1795857453,1795857453,'finished');
 CREATE TABLE scopes (
     number INTEGER PRIMARY KEY,
     scope TEXT NOT NULL UNIQUE

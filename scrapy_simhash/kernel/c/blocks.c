@@ -423,13 +423,14 @@ void find_subject(page *p)
 /* --- All that a page says, to be compared as it is: the twin of whole_text() and compared(). */
 
 
-/* Counts the tokens of the main text, and of the dialogs that lie over it. */
+/* Counts the tokens of the main text, of the dialogs that lie over it, and all. */
 void weigh_main_text(page *p)
 {
-    p->main_tokens = p->dialog_tokens = 0;
+    p->main_tokens = p->dialog_tokens = p->all_tokens = 0;
     for (size_t i = 0; i < p->blocks.n; i++) {
         const block *b = &p->blocks.at[i];
         p->main_tokens += is_main(b) ? b->tokens : 0;
+        p->all_tokens += b->tokens;
         p->dialog_tokens += b->reason == p->rules->dialog ? b->tokens : 0;
     }
 }

@@ -2,9 +2,10 @@
  * page/fingerprint/facts.py. */
 #include "page.h"
 
-enum { IN_TEXT = 1, IN_FOLDERS = 2, IN_LAST = 4, IS_NAME = 8, IS_SAID = 16 };
+enum { IN_TEXT = 1, IN_FOLDERS = 2, IN_LAST = 4, IS_NAME = 8, IS_SAID = 16, IS_CUT = 32 };
+enum { CUT_LETTERS = 3 };
 enum { NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE, NUMBERED, ROW, SAID };
-enum { WORD_BITS = 20, KIND_BITS = 4, MOST_WORDS_KEPT = 30, MOST_FACTS = 28, MOST_ROWS = 4 };
+enum { KIND_BITS = 4 };
 enum { LABEL_LETTERS = 40 };
 
 /* Tokens of page.run. */
@@ -51,7 +52,33 @@ static bool is_stopword(const page *p, uint32_t number)
 
 static bool is_rotating(const page *p, uint32_t number) { return p->facts.at[number].lists >> ROTATING_BIT & 1; }
 
-static uint32_t hash_of(const page *p, uint32_t number) { return (uint32_t)(p->tokens.at[number].hash >> (64 - WORD_BITS)); }
+static bool is_decimal_at(const page *p, words w, uint32_t i) { return i < w.n && p->facts.at[word_at(p, w, i)].is_decimal; }
+
+/* Tells whether a word is told in another form since it is, or stands beside, the number of a date. */
+static bool is_cut(const page *p, words w, uint32_t i, bool has_date)
+{
+    return has_date && (is_decimal_at(p, w, i) || is_decimal_at(p, w, i + 1) || (i > 0 && is_decimal_at(p, w, i - 1)));
+}
+
+/* _told(): the hash of a word, in a date of a form that all dates have. */
+static uint64_t told(const page *p, words w, uint32_t i, bool has_date)
+{
+    const token *t = &p->tokens.at[word_at(p, w, i)];
+    if (!is_cut(p, w, i, has_date))
+        return t->hash;
+    const char *at = token_text(p, t), *end = at + t->n, *stop = at;
+    if (is_decimal_at(p, w, i)) {
+        while (at + 1 < end && *at == '0')
+            at++;
+        return xxh3(at, (size_t)(end - at));
+    }
+    for (int letters = 0; letters < CUT_LETTERS && stop < end; letters++) {
+        unsigned length;
+        utf8_decode(stop, end, &length);
+        stop += length;
+    }
+    return xxh3(at, (size_t)(stop - at));
+}
 
 static bool is_sentence(const page *p, const block *b)
 {
@@ -139,9 +166,9 @@ static bool host_has(page *p, const address *a, words w)
 
 /* --- Words, each once by what is kept of its hash; those that come first count. */
 
-static void add(stated *s, const page *p, uint32_t number, int kind)
+static void add(stated *s, uint64_t word, int kind)
 {
-    const uint32_t hash = hash_of(p, number);
+    const uint32_t hash = (uint32_t)(word >> (64 - WORD_BITS));
     for (uint32_t i = 0; i < s->n; i++)
         if (s->words[i] >> KIND_BITS == hash)
             return;
@@ -157,14 +184,17 @@ static void mark(page *p, words w, int flag)
         p->inside.at[word_at(p, w, i)] |= (uint8_t)flag;
 }
 
-static void say(page *p, words w)
+/* Leaves the words that a page says in p->rows: the upper half of the hash of each. */
+static void say(page *p, words w, bool has_date)
 {
     for (uint32_t i = 0; i < w.n; i++) {
         const uint32_t number = word_at(p, w, i);
-        if (is_in(p, number, IS_SAID) || is_stopword(p, number))
+        const int flag = is_cut(p, w, i, has_date) ? IS_CUT : IS_SAID;
+        const uint64_t hash = told(p, w, i, has_date);
+        if (is_in(p, number, flag) || (is_stopword(p, number) && hash == p->tokens.at[number].hash))
             continue;
-        p->inside.at[number] |= IS_SAID;
-        PUSH(&p->way_out, p->rows, number);
+        p->inside.at[number] |= (uint8_t)flag;
+        PUSH(&p->way_out, p->rows, (uint32_t)(hash >> 32));
     }
 }
 
@@ -221,7 +251,7 @@ static void add_segment(page *p, stated *s, const address *a, bool is_in_url, wo
         if (is_stopword(p, number) || is_version || is_in(p, number, IS_NAME))
             continue;
         p->inside.at[number] |= IS_NAME;
-        add(s, p, number, is_in_url && is_in(p, number, IN_LAST) ? TITLE_IN_URL : TITLE);
+        add(s, p->tokens.at[number].hash, is_in_url && is_in(p, number, IN_LAST) ? TITLE_IN_URL : TITLE);
     }
 }
 
@@ -241,7 +271,7 @@ static void add_names(page *p, stated *s, const address *a, words name, const wo
         const uint32_t number = word_at(p, name, i);
         const int in_url = is_in_url && is_in(p, number, IN_LAST) ? NAME_IN_URL : NAME;
         if (!is_stopword(p, number))
-            add(s, p, number, in_url + (is_in(p, number, IN_TEXT) ? NAME_IN_TEXT : NAME));
+            add(s, p->tokens.at[number].hash, in_url + (is_in(p, number, IN_TEXT) ? NAME_IN_TEXT : NAME));
     }
     uint32_t left = LONGEST_HEADING;
     for (size_t i = 0; i < n; i++) {
@@ -317,11 +347,11 @@ static void read_row(page *p, size_t i, words *label, words *value)
     *value = (words){.run = h.run, .n = h.n};
 }
 
-static uint64_t mixed(const page *p, words w)
+static uint64_t mixed(const page *p, words w, bool has_date)
 {
     uint64_t key = 0;
     for (uint32_t i = 0; i < w.n; i++) {
-        key = (key ^ p->tokens.at[word_at(p, w, i)].hash) * p->rules->occurrence_scatter;
+        key = (key ^ told(p, w, i, has_date)) * p->rules->occurrence_scatter;
         key ^= key >> 32;
     }
     return key;
@@ -335,16 +365,16 @@ static bool is_numbered(const page *p, words w)
     return found;
 }
 
-static void add_row(const page *p, stated *s, words label, words value)
+static void add_row(const page *p, stated *s, words label, words value, bool has_date)
 {
-    const uint64_t key = mixed(p, label), told = mixed(p, value);
+    const uint64_t key = mixed(p, label, false), value_key = mixed(p, value, has_date);
     for (int i = 0; i < s->rows; i++)
         if (s->labels[i] == key) {
-            s->is_unlike[i] |= s->values[i] != told;
+            s->is_unlike[i] |= s->values[i] != value_key;
             return;
         }
     s->labels[s->rows] = key;
-    s->values[s->rows] = told;
+    s->values[s->rows] = value_key;
     s->is_unlike[s->rows++] = false;
 }
 
@@ -368,7 +398,7 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
         (double)b->link_length / (double)b->length >= r->linked)
         return;
     if (b->zone == ZONE_HEADING) {
-        say(p, (words){.run = b->run, .n = b->tokens});
+        say(p, (words){.run = b->run, .n = b->tokens}, has_date(p, b));
         return;
     }
     words label, value;
@@ -378,7 +408,8 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
         rotates |= is_rotating(p, word_at(p, label, k));
     if (rotates || (!is_main(b) && is_byline(p, b)))
         return;
-    say(p, (words){.run = b->run, .n = b->tokens});
+    const bool is_dated = has_date(p, b);
+    say(p, (words){.run = b->run, .n = b->tokens}, is_dated);
     const path_node *tag = tag_of(p, b);
     const bool is_value = is_tag(tag, "td") || is_tag(tag, "dd");
     if ((i < f->title && f->title < p->blocks.n && !is_value) || is_tag(tag, "th") || is_tag(tag, "dt") ||
@@ -387,16 +418,16 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
     const bool is_above = f->first == 0 || i < f->first, is_longer = f->length >= r->longer_text;
     if (!is_above && (label.n > 0 || is_value ? is_longer : f->length >= r->long_text))
         return;
-    if (is_longer && has_date(p, b))
+    if (is_longer && is_dated)
         return;
     const bool has_number = is_numbered(p, value);
     if (label.n > 0 && (has_number || value.n == 1))
-        add_row(p, s, label, value);
+        add_row(p, s, label, value, is_dated);
     s->lines++;
     for (uint32_t k = 0; k < value.n; k++) {
         const uint32_t number = word_at(p, value, k);
         if (!is_stopword(p, number) && !is_in(p, number, IN_TEXT) && !is_own_number(p, number))
-            add(s, p, number, label.n > 0 ? ROW : has_number ? NUMBERED : LINE);
+            add(s, told(p, value, k, is_dated), label.n > 0 ? ROW : has_number ? NUMBERED : LINE);
     }
 }
 
@@ -415,7 +446,7 @@ static void pack(page *p, stated *s, uint8_t host, reading *result)
     memcpy(kept, s->words, n * sizeof *kept);
     for (size_t i = 0; i < p->rows.n && n < MOST_WORDS_KEPT; i++) {
         const uint32_t before = s->n;
-        add(s, p, p->rows.at[i], SAID);
+        add(s, (uint64_t)p->rows.at[i] << 32, SAID);
         if (s->n > before)
             kept[n++] = s->words[before];
     }
@@ -502,12 +533,12 @@ void find_facts(page *p, const char *url, size_t url_n, reading *result)
     mark(p, a.last, IN_LAST);
     add_names(p, &s, &a, name, segments, n);
     p->rows.n = 0;
-    say(p, name);
+    say(p, name, false);
     for (size_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < segments[i].n; k++)
             if (is_in(p, word_at(p, segments[i], k), IS_NAME))
-                say(p, (words){.run = segments[i].run + k, .n = 1});
-    say(p, title);
+                say(p, (words){.run = segments[i].run + k, .n = 1}, false);
+    say(p, title, false);
     for (size_t i = 0; i < p->blocks.n; i++) {
         const block *b = &p->blocks.at[i];
         if (p->columns.marks[i] || (b->zone == ZONE_HEADING && !is_unnamed(p, b)))

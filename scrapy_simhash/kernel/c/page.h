@@ -192,9 +192,9 @@ typedef struct {
 
 enum { STRUCTURED_SCRIPTS = 1, STRUCTURED_ITEMS = 2 };
 
-/* Limits of page/features/facts.py, and the bit of a word of ROTATING in a lexicon of stopwords. */
+/* Limits of page/features/facts.py and page/fingerprint/facts.py, and the bit of a word of ROTATING in a lexicon of stopwords. */
 enum { LONGEST_LINE = 24, MOST_LINES = 16, LONGEST_HEADING = 64, MOST_SEGMENTS = 32, FIRST_BLOCKS = 3, LONGEST_LABEL = 4,
-       LONGEST_VALUE = 8, ROTATING_BIT = 63 };
+       LONGEST_VALUE = 8, WORD_BITS = 20, MOST_WORDS_KEPT = 29, MOST_FACTS = 28, MOST_ROWS = 4, ROTATING_BIT = 63 };
 
 typedef struct {
     hatch way_out;
@@ -209,7 +209,7 @@ typedef struct {
     bool title_is_ascii;
     int structured; /* where there may be structured data, as page/structured.py numbers it */
     bool may_name_canonical, says_little, may_ask; /* may_ask: for a password, or to be human */
-    int64_t main_tokens, dialog_tokens;
+    int64_t main_tokens, dialog_tokens, all_tokens;
 
     VEC(char) bytes; /* what tokens are made of */
     VEC(token) tokens;

@@ -14,6 +14,7 @@ from scrapy_simhash.page.compiled.characters import character
 from scrapy_simhash.page.features import facts, weight
 from scrapy_simhash.page.features.extract import LEAST_BESIDE, LEAST_TOKENS, MOST_WORDS_OF_DATE
 from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.page.fingerprint.facts import MOST_FACTS, MOST_ROWS, MOST_WORDS, WORD_BITS
 from scrapy_simhash.page.fingerprint.fold import SCATTER as OCCURRENCE_SCATTER
 from scrapy_simhash.page.fingerprint.fold import TIE_MASK
 from scrapy_simhash.page.fingerprint.sketch import SCATTER as MARK_SCATTER
@@ -71,6 +72,7 @@ _LIMITS_OF_FACTS = (
     facts.FIRST_BLOCKS,
     facts.LONGEST_LABEL,
     facts.LONGEST_VALUE,
+    *(WORD_BITS, MOST_WORDS, MOST_FACTS, MOST_ROWS),
 )
 
 

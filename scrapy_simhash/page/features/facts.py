@@ -119,7 +119,7 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
     length = sum(len(parts[place].tokens) for place in sentences)
     address = _Address(url)
     names = _names(document, title, in_text, address, known)
-    said = dict.fromkeys((*names, *_words(document.title)))
+    said = dict.fromkeys((*names, *_unknown(_words(document.title), False, known)))
     lines: list[Line] = []
     rows: dict[int, int | None] = {}
     chosen = set(places)
@@ -128,14 +128,15 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
             continue
         if not 0 < len(part.tokens) < LONGEST_LINE or part.link_density >= LINKED or _is_sentence(part):
             continue
+        has_date = DATE.search(part.text) is not None
         if part.zone == "heading":
-            said.update(dict.fromkeys(part.tokens))
+            said.update(dict.fromkeys(_unknown(part.tokens, has_date, known)))
             continue
         label, value = _row(parts, place)
         is_left_out_byline = part.boilerplate is not None and is_byline(part)
         if is_left_out_byline or not ROTATING.isdisjoint(label or value[:1]):
             continue
-        said.update(dict.fromkeys(part.tokens))
+        said.update(dict.fromkeys(_unknown(part.tokens, has_date, known)))
         tag = part.path.rpartition("/")[2]
         if (place < title < len(parts) and tag not in _VALUES) or tag in _LABELS:
             continue
@@ -146,21 +147,20 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
         is_value = bool(label) or tag in _VALUES
         if not is_above and (is_longer if is_value else length >= LONG_TEXT):
             continue
-        if is_longer and DATE.search(part.text):
+        if is_longer and has_date:
             continue
         is_numbered = any(word.isdecimal() for word in value)
         if label and (is_numbered or len(value) == 1):
-            key = _mixed(label)
-            rows[key] = None if key in rows and rows[key] != _mixed(value) else _mixed(value)
+            key, told = _mixed(label), _mixed(_told(value, has_date))
+            rows[key] = None if key in rows and rows[key] != told else told
         words = [
-            word
-            for word in value
+            told
+            for word, told in zip(value, _told(value, has_date), strict=True)
             if word not in known and word not in in_text and word not in address.numbers
         ]
         lines.append(Line(part.text, " ".join(label), tuple(words), is_numbered))
-    told = tuple((label, value) for label, value in rows.items() if value is not None)
-    words_said = tuple(word for word in said if word not in known)
-    return Facts(names, tuple(lines), words_said, told, address.host)
+    labelled = tuple((label, value) for label, value in rows.items() if value is not None)
+    return Facts(names, tuple(lines), tuple(said), labelled, address.host)
 
 
 def facts_bytes(found: Facts | None) -> bytes:
@@ -268,6 +268,26 @@ def _is_beside(parts: Sequence[Paragraph], place: int) -> bool:
 def _fits(label: Sequence[str], value: Sequence[str]) -> bool:
     is_label = 0 < len(label) <= LONGEST_LABEL and not all(word.isdecimal() for word in label)
     return is_label and 0 < len(value) <= LONGEST_VALUE
+
+
+def _told(words: Sequence[str], has_date: bool) -> Sequence[str]:
+    """Return *words* so that the forms of a date are one: ``03 December`` is ``3 Dec``.
+
+    Where there is a date, numbers lose the zeros before them, and a word beside a number all but three letters.
+    """
+    if not has_date:
+        return words
+    decimal = [False, *(word.isdecimal() for word in words), False]
+    return [
+        (word.lstrip("0") or "0") if decimal[i] else word[:3] if decimal[i - 1] or decimal[i + 1] else word
+        for i, word in enumerate(words, 1)
+    ]
+
+
+def _unknown(words: Sequence[str], has_date: bool, known: frozenset[str]) -> list[str]:
+    """Return *words*, as `_told` has them, without stopwords that are told as they are."""
+    pairs = zip(words, _told(words, has_date), strict=True)
+    return [told for word, told in pairs if word != told or word not in known]
 
 
 def _is_sentence(part: Paragraph) -> bool:

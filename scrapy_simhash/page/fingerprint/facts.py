@@ -3,7 +3,7 @@
 As bytes::
 
     1 byte       how many follow; 0 for a page without facts
-    1 byte       words, at most 30
+    1 byte       words, at most 29
     3 bytes each words, in the order of their hashes: 20 bits of the hash, 4 for the kind
     4 bytes each rows: 1 bit for one of structured data, 15 for its label, 16 for its value
     1 byte       host: 1 to 255, 0 if nobody knows; the last one, since mirrors differ in nothing else
@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE, NUMBERED, ROW, SAID = range(10)
 
 #: Words of a page, and those of them that are facts.
-MOST_WORDS, MOST_FACTS = 30, 28
+MOST_WORDS, MOST_FACTS = 29, 28
 #: Rows of a page beside those of structured data, of which there are three at most.
 MOST_ROWS = 4
 #: Bits of a word's hash that are kept.

@@ -206,13 +206,22 @@ def test_stopwords_and_words_of_the_sentences_are_no_facts() -> None:
 
 
 def test_numbers_by_which_its_url_calls_a_page_are_no_facts() -> None:
-    html = page("<p>Room 12345 and 98765</p><p>Room 2024</p><p>Room 123</p>")
+    html = page("<p>Room 12345 and 98765</p><p>Room B 2024</p><p>Room 123</p>")
     url = "https://e.example/98765/rooms-12345-2024-123?id=77777"
     # Years, and short numbers, are.
-    assert lines(html, url) == [("room",), ("room", "2024"), ("room", "123")]
+    assert lines(html, url) == [("room",), ("room", "b", "2024"), ("room", "123")]
     assert LEAST_NUMBER == 4
     assert lines(html, "https://e.example/?12345") == lines(html)
     assert lines(html)[0] == ("room", "12345", "98765")
+
+
+@pytest.mark.parametrize("date", ["03 December 2024", "3 Dec 2024", "3 december, 2024"])
+def test_the_forms_of_a_date_are_one(date: str) -> None:
+    assert lines(page(f"<p>Open on {date}</p>")) == [("open", "3", "dec", "2024")]
+
+
+def test_a_number_without_a_date_keeps_its_zeros() -> None:
+    assert lines(page("<p>Room 007 December</p>")) == [("room", "007", "december")]
 
 
 def test_lines_are_short_and_few() -> None:
