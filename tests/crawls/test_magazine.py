@@ -54,6 +54,12 @@ def test_no_page_is_called_a_near_duplicate_of_a_different_one(done: Crawl, trut
     assert wrong == []
 
 
+def clusters_of(item: dict[str, object]) -> set[object]:
+    also_near = item.get("also_near", [])
+    assert isinstance(also_near, list)
+    return {item.get("cluster"), *also_near}
+
+
 def test_pages_with_the_same_text_are_in_one_cluster(
     items: dict[str, dict[str, object]], truth: Truth
 ) -> None:
@@ -62,7 +68,7 @@ def test_pages_with_the_same_text_are_in_one_cluster(
         if "calendar-month" in relation.kind or "new-headline" in relation.kind:
             # All their text is the site's, and each has another month for its subject; or each has another name.
             continue
-        clusters = [{item.get("cluster"), *item.get("also_near", ())} for item in (items[a], items[b])]
+        clusters = [clusters_of(items[key]) for key in (a, b)]
         if relation.grade == ">=.99" and (
             clusters[0] | clusters[1] == {None} or not clusters[0] & clusters[1]
         ):
