@@ -21,8 +21,8 @@ Three questions, ``--only`` some of them:
     three. The file was just written, so that the system has it in memory. Its rows are what claims would have
     written, but were written at one go.
 
-Fingerprints are uniform random numbers with sketches of random bytes and a fixed seed: real ones have more
-candidates, and each costs SQLite one query more.
+Fingerprints are uniform random numbers with random sketches and facts of 78 bytes, from a fixed seed: real ones have
+more candidates, and each costs SQLite one query more.
 Not measured: a disk that others use, network drives, Redis.
 """
 
@@ -47,9 +47,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.lib.processes import alone, resident_bytes
 from benchmarks.lib.prose_site import page
 from benchmarks.lib.report import arguments_of, progress, show
+from benchmarks.lib.sketches import random_sketch
 from scrapy_simhash import Fingerprint, PageFingerprinter
-from scrapy_simhash.page.fingerprint import FACTS_AT
-from scrapy_simhash.page.fingerprint.facts import NONE
 from scrapy_simhash.store import MemoryStore, Posting, Store
 from scrapy_simhash.store.candidates import BY_ALL
 from scrapy_simhash.store.sqlite import SqliteStore
@@ -77,7 +76,7 @@ def pages(count: int, copies: float) -> Iterator[Posting]:
     draw = random.Random(SEED)
     first: list[Fingerprint] = []
     for number in range(count):
-        fingerprint = Fingerprint(draw.getrandbits(64), sketch=draw.randbytes(FACTS_AT) + NONE)
+        fingerprint = Fingerprint(draw.getrandbits(64), sketch=random_sketch(draw))
         if len(first) < COPIED:
             first.append(fingerprint)
         elif draw.random() < copies:

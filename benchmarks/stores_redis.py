@@ -44,10 +44,9 @@ from redis import Redis
 
 from benchmarks.lib.processes import alone, resident_bytes, settled_bytes
 from benchmarks.lib.report import arguments_of, progress, show
+from benchmarks.lib.sketches import random_sketch
 from scrapy_simhash import Config, Fingerprint
 from scrapy_simhash.detector import header_for
-from scrapy_simhash.page.fingerprint import FACTS_AT
-from scrapy_simhash.page.fingerprint.facts import NONE
 from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.redis import RedisStore, servers_of
 from tests.store.cluster import redis_cluster
@@ -69,7 +68,7 @@ def different_pages(seed: str, scope: str = "") -> Iterator[Posting]:
         number += 1
         host = scope or f"example-{number % 50}.com"
         url = f"https://www.{host}/section-{number % 97}/an-article-of-some-length-{number}.html"
-        fingerprint = Fingerprint(randoms.getrandbits(64), sketch=randoms.randbytes(FACTS_AT) + NONE)
+        fingerprint = Fingerprint(randoms.getrandbits(64), sketch=random_sketch(randoms))
         key, text_hash = randoms.randbytes(20), randoms.getrandbits(64)
         yield Posting(key, url, scope, fingerprint, text_hash=text_hash, seen=number)
 

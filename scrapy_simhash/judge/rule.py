@@ -66,7 +66,7 @@ class Rule(ABC):
     name: ClassVar[str]
     """The value of ``SIMHASH_RULE``."""
     compares_sketches: ClassVar[bool]
-    """Whether fingerprints need a sketch: 128 bytes more, and the time to make it."""
+    """Whether fingerprints need a sketch: 129 to 256 bytes more, and the time to make it."""
 
     @property
     @abstractmethod

@@ -46,8 +46,8 @@ LEAST_VERSION = 50
 SHORT_OWN_PART = 30
 #: Own parts that confirm what all text says may miss twice as much.
 CONFIRMING = 2.0
-#: A title that three clusters have says as little as another one, unless the one page says so many facts of the
-#: other, and all that it has.
+#: Under a title that three clusters of a host have, pages must be as similar as with different titles, unless one has
+#: so many facts and the other says all of them.
 LEAST_SAID = 2
 #: With fewer own tokens it is these that must agree: of so many tokens as may be missing, half may differ.
 FEW_TOKENS = 60
