@@ -121,11 +121,13 @@ def _counts(stats: Stats) -> dict[str, int]:
 def report(result: dict[str, Any]) -> str:
     """Return *result* as a person reads it."""
     lines = ["Near-duplicates, below the page that was seen first, and which spider saw it:", ""]
+    # A near-duplicate with other facts begins a cluster of its own, so it may head one, too.
+    seen_by = result["new"] | {url: mark["spider"] for url, mark in result["near_duplicates"].items()}
     clusters = defaultdict(list)
     for url, mark in result["near_duplicates"].items():
         clusters[mark["repeats"]].append((mark["distance"], url, mark["spider"]))
     for original, copies in sorted(clusters.items()):
-        lines.append(f"  {result['new'][original]}          {original}")
+        lines.append(f"  {seen_by[original]}          {original}")
         lines += [f"  {spider}  {distance} bits  {url}" for distance, url, spider in sorted(copies)]
     spiders = result["spiders"]
     pages = sum(counts["pages"] for counts in spiders.values())

@@ -37,6 +37,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from enum import Enum
 from functools import partial, wraps
+from http.client import HTTPException
 from inspect import iscoroutine
 from pathlib import Path
 from random import Random
@@ -291,7 +292,7 @@ class ChaosSpider(Spider):
         if self._seen % 8 == 0 and (observers := shared(self.crawler, Observers)) is not None:
             hooks: Any = observers.hooks("judged")
             for url in (hook.__self__.url for hook in hooks if hook.__qualname__.startswith("LiveView")):
-                Thread(target=lambda url=url: urlopen(f"{url}data.json").read(), daemon=True).start()
+                Thread(target=ask, args=(f"{url}data.json",), daemon=True).start()
 
     def note_item(self, item: dict[str, Any]) -> None:
         """Write down which page has passed all pipelines."""
@@ -300,6 +301,12 @@ class ChaosSpider(Spider):
     def note_not_due(self, request: Request) -> None:
         """Write down what is not to be requested yet."""
         self.life.note("not due", url=request.url)
+
+
+def ask(url: str) -> None:
+    """Read what the live view says, or nothing if the crawl ends meanwhile: a traceback could meet Python's end."""
+    with suppress(OSError, HTTPException), urlopen(url) as answer:
+        answer.read()
 
 
 def live(life: Life) -> None:

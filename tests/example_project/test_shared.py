@@ -140,6 +140,17 @@ def test_no_page_is_called_a_near_duplicate_of_a_different_one(done: Run, truth:
     assert (wrong, done.out["wrong"], done.out["new_twice"]) == ([], [], [])
 
 
+def test_the_report_names_the_spider_of_a_near_duplicate_that_others_repeat(done: Run, project: Path) -> None:
+    # One with other facts has a cluster of its own: who comes first decides whether a crawl has such a cluster.
+    first, *_, last = done.out["near_duplicates"]
+    mark = {"repeats": first, "distance": 1, "spider": "estuary"}
+    changed = {**done.out, "near_duplicates": {**done.out["near_duplicates"], last: mark}}
+    run = python(project, "-c", f"import shared; print(shared.report({changed!r}))")
+    assert run.returncode == 0, run.stderr
+    assert f"  estuary  1 bits  {last}" in run.stdout
+    assert f"  {changed['near_duplicates'][first]['spider']}          {first}" in run.stdout
+
+
 def test_nothing_goes_wrong(done: Run) -> None:
     assert [counts["errors"] for counts in done.out["spiders"].values()] == [0, 0]
     for log in done.logs.values():
