@@ -2,15 +2,15 @@
 
     python benchmarks/index.py                                   # tables; --json for programs
     python benchmarks/index.py --sizes 100000000 --only auto     # some ten minutes
-    python benchmarks/index.py --distance 8 --only probing --blocks 5
+    python benchmarks/index.py --distance 8 --only auto
+    python benchmarks/index.py --only longest                    # the longest call, by what is hard for an index
     python benchmarks/index.py --peers                           # see ``lib/index_peers.py``
 
-Designs, ``--only`` some of them: ``auto`` (the plan that ``SimhashIndex`` chooses), ``lean`` (4 blocks, 4 tables),
-``classic`` (6 blocks, 20 tables) and ``pure`` (the lean plan without the C extension) for distances up to 5;
-``probing``, a ``ProbingIndex``, for any; with ``--blocks`` a ``SimhashIndex`` of so many blocks each. Of each, in a
-process of its own, one size after another, by processor time in microseconds:
+Designs, ``--only`` some of them: ``auto`` (the plan that ``SimhashIndex`` chooses), ``classic`` (6 blocks, 20 tables,
+for distances up to 5) and ``scan`` (without the C extension); with ``--blocks`` an index of so many blocks each. Of
+each, in a process of its own, one size after another, by processor time in microseconds:
 
-* many: ``find_or_add_many``, 2,000 fresh fingerprints at a time into an index of the size, median of the calls;
+* many: ``add_many``, 2,000 fresh fingerprints at a time into an index of the size, median of the calls;
 * single: ``find_or_add`` one by one, without the time of the loop, median of lists of 2,000;
 * find: ``find`` one by one, likewise;
 * growing: mean of the calls that filled it from empty, 65,536 at a time;
@@ -19,10 +19,11 @@ process of its own, one size after another, by processor time in microseconds:
 * recall: the share of planted ones for which a call returned their original. Anything but 1 is a bug.
 
 ``pairs``: seconds of a pass over all pairs of an index and of bare values, and whether each planted pair was found;
-``connected`` and ``representatives`` make clusters of them.
+``connected`` makes clusters of them. ``longest``: the milliseconds of the longest of all calls of ``add`` that fill
+an index, by the clock, with random fingerprints and with those that an index has most work with.
 
 Fingerprints are uniform random ones, one in a hundred planted near another one: real ones are less even and have more
-candidates. Not measured: deletion, several keys of one value, files. Other ways: ``python -m benchmarks.methods``.
+candidates. Not measured: deletion. Other ways: ``python -m benchmarks.methods``.
 """
 
 from __future__ import annotations
@@ -43,10 +44,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.lib import index_peers
 from benchmarks.lib.processes import alone, resident_bytes, timed
 from benchmarks.lib.report import arguments_of, progress, show
-from scrapy_simhash import kernel
-from scrapy_simhash.index import ProbingIndex, SimhashIndex
-from scrapy_simhash.index.index import representatives
+from scrapy_simhash.index import SimhashIndex
 from scrapy_simhash.index.pairs import connected, pairs
+from scrapy_simhash.index.scan import Scan
 
 SEED = 67
 #: One fingerprint in so many is near an earlier one; of the fresh ones, which come later, more are.
@@ -55,9 +55,11 @@ PLANTED_EVERY, FRESH_PLANTED_EVERY = 100, 20
 FRESH, CHUNK, FILLING = 20_000, 2_000, 65_536
 #: Rounds of ``pairs``.
 ROUNDS = 3
-PLANS: dict[str, int | str] = {"auto": "auto", "lean": 4, "classic": 6, "pure": 4}
+PLANS: dict[str, int | str] = {"auto": "auto", "classic": 6, "scan": "auto"}
 #: The largest size of a design: beyond it takes long, or more memory than a machine has.
-LARGEST = {"pure": 1_000_000, "pairs": 10_000_000}
+LARGEST = {"scan": 100_000, "pairs": 10_000_000}
+#: What C multiplies a key by, and how it takes the part of a table from that: keys of one part are a corner.
+SCATTER = 0x9E3779B97F4A7C15
 
 
 class Drawn(NamedTuple):
@@ -112,25 +114,25 @@ def draw(size: int, fresh: int, distance: int = 3) -> Drawn:
     return Drawn(values, originals, added, planted)
 
 
-def make(design: str, distance: int, blocks: int = 4) -> Any:
-    """Return an empty index of a *design*; *blocks* are those of ``probing``."""
-    if design == "probing":
-        return ProbingIndex(distance, blocks)
+def make(design: str, distance: int) -> SimhashIndex:
+    """Return an empty index of a *design*."""
     number: Any = PLANS.get(design) or int(design.split()[0])
-    return SimhashIndex(distance, number)
+    index = SimhashIndex(distance, number)
+    if design == "scan":
+        index.core = Scan(distance)
+    return index
 
 
-def measure_calls(design: str, size: int, distance: int, blocks: int) -> dict[str, Any]:
+def measure_calls(design: str, size: int, distance: int) -> dict[str, Any]:
     """Return the figures of one design at one size."""
     drawn = draw(size, 2 * FRESH, distance)
     resident = resident_bytes()
-    index = make(design, distance, blocks)
-    filling, stored = 0, bytearray()
+    index = make(design, distance)
+    filling = 0
     for first in range(0, size, FILLING):
         chunk = memoryview(drawn.values)[first : first + FILLING]
-        answers, took = timed(partial(index.find_or_add_many, chunk))
+        _, took = timed(partial(index.add_many, chunk))
         filling += took
-        stored.extend(key < 0 for key in answers)
         progress(f"{design}: {first:,} of {size:,} ...")
     resident = resident_bytes() - resident
     found: dict[str, Any] = {
@@ -144,12 +146,9 @@ def measure_calls(design: str, size: int, distance: int, blocks: int) -> dict[st
         values = drawn.fresh[first : first + CHUNK]
         find.append(_without_loop(lambda value, key: index.find(value), values, 0))
         for number in range(0, len(values), FRESH_PLANTED_EVERY):
-            original = drawn.planted[first + number]
-            # By chance another one was near it, and it was not stored: at wide distances.
-            if stored[original]:
-                planted += 1
-                hits += original in {match.key for match in index.find(values[number])}
-        many.append(timed(partial(index.find_or_add_many, values))[1] / CHUNK)
+            planted += 1
+            hits += drawn.planted[first + number] in {match.key for match in index.find(values[number])}
+        many.append(timed(partial(index.add_many, values))[1] / CHUNK)
     for first in range(FRESH, 2 * FRESH, CHUNK):
         values = drawn.fresh[first : first + CHUNK]
         single.append(_without_loop(index.find_or_add, values, size + first))
@@ -173,9 +172,9 @@ def _without_loop(call: Callable[[int, int], object], values: Sequence[int], fir
     return (2 * called - start - process_time_ns()) / len(values)
 
 
-def measure_growth(design: str, size: int, distance: int, blocks: int) -> dict[str, Any]:
+def measure_growth(design: str, size: int, distance: int) -> dict[str, Any]:
     """Return how many microseconds the slowest calls took of those that filled an index one by one."""
-    index = make(design, distance, blocks)
+    index = make(design, distance)
     # In tenths of a microsecond, and not more than a second.
     times, clock = array("Q", bytes(8 * 10_000_001)), perf_counter_ns
     for key, value in enumerate(draw(size, 0, distance).values):
@@ -193,6 +192,36 @@ def measure_growth(design: str, size: int, distance: int, blocks: int) -> dict[s
     return {"p99.9": (rank or 0) / 10, "longest": longest / 10}
 
 
+def measure_longest(size: int) -> dict[str, dict[str, Any]]:
+    """Return the milliseconds of the longest call that fills an index with *size* values, and the bytes of each."""
+    randoms = random.Random(SEED)
+    even = array("Q", randoms.randbytes(8 * size))
+    corner = [key for key in range(1 << 16) if key * SCATTER >> 10 & 63 == 0]
+    # One part of one table grows where others share it; a row moves to many tables; values have several keys.
+    hard: dict[str, tuple[SimhashIndex, Iterable[int]]] = {
+        "3 bits": (SimhashIndex(3, "auto"), even),
+        "3 bits, 6 blocks": (SimhashIndex(3, 6), even),
+        "8 bits": (SimhashIndex(8, "auto"), even),
+        "3 bits, one corner": (
+            SimhashIndex(3, "auto"),
+            (randoms.choice(corner) << 48 | value & (1 << 48) - 1 for value in even),
+        ),
+        "3 bits, 969 tables": (SimhashIndex(3, 19), even[:22_000]),
+        "3 bits, two keys each": (SimhashIndex(3, "auto"), (value for value in even for _ in range(2))),
+        "3 bits, one value": (SimhashIndex(3, "auto"), (5 for _ in even)),
+    }
+    result = {}
+    for name, (index, values) in hard.items():
+        progress(f"{name} ...")
+        longest, clock = 0, perf_counter_ns
+        for key, value in enumerate(values):
+            start = clock()
+            index.add(value, key)
+            longest = max(longest, clock() - start)
+        result[name] = {"longest": longest / 1e6, "nbytes": index.nbytes / len(index)}
+    return result
+
+
 def measure_pairs(size: int, distance: int) -> dict[str, dict[str, Any]]:
     """Return the seconds of a pass over all pairs, by what is passed over, and how many there are."""
     drawn = draw(size, 0, distance)
@@ -203,7 +232,6 @@ def measure_pairs(size: int, distance: int) -> dict[str, dict[str, Any]]:
         "index.pairs()": index.pairs,
         "pairs(values)": lambda: pairs(values, distance),
         "connected": lambda: connected(pairs(values, distance)),
-        "representatives": lambda: representatives(values, distance),
     }
     result = {}
     for name, way in ways.items():
@@ -221,14 +249,12 @@ def measure_pairs(size: int, distance: int) -> dict[str, dict[str, Any]]:
     return result
 
 
-def run(design: str, size: int, distance: int, blocks: int) -> dict[str, Any]:
+def run(design: str, size: int, distance: int) -> dict[str, Any]:
     """Return the figures of one design at one size; for a process of its own."""
-    if design == "pure":
-        kernel.hamming = None
     if design in index_peers.PEERS:
         drawn = draw(size, FRESH, distance)
         return index_peers.measure(design, drawn.values, drawn.fresh, drawn.planted)
-    return {**measure_calls(design, size, distance, blocks), **measure_growth(design, size, distance, blocks)}
+    return {**measure_calls(design, size, distance), **measure_growth(design, size, distance)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -236,10 +262,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = arguments_of(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 1_000_000], metavar="N")
     parser.add_argument("--distance", type=int, default=3, help="of a match, in bits (default: 3)")
-    parser.add_argument(
-        "--blocks", type=int, nargs="*", default=[], help="designs by blocks; of probing the first"
-    )
-    names = [*PLANS, "probing", "pairs", *index_peers.PEERS]
+    parser.add_argument("--blocks", type=int, nargs="*", default=[], help="designs by blocks")
+    names = [*PLANS, "pairs", "longest", *index_peers.PEERS]
     parser.add_argument(
         "--only", nargs="+", choices=names, metavar="NAME", help=f"some of: {', '.join(names)}"
     )
@@ -249,7 +273,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"a size must be at least {PLANTED_EVERY}, got {min(options.sizes)}")
     wide = options.distance > 5
     by_blocks = [f"{number} blocks" for number in options.blocks]
-    designs = options.only or (["probing"] if wide else by_blocks or [*PLANS, "pairs"])
+    designs = (
+        options.only or by_blocks or ["auto", "scan"] + ([] if wide else ["classic", "pairs", "longest"])
+    )
     designs += [*index_peers.PEERS] if options.peers else []
     result: dict[str, Any] = {}
     for size in options.sizes:
@@ -261,8 +287,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # A process each: memory freed by the one before would hide the growth of the next.
             if design == "pairs":
                 result[f"pairs at {size:,}"] = alone(measure_pairs, size, options.distance)
+            elif design == "longest":
+                result[f"milliseconds of the longest call at {size:,}"] = alone(measure_longest, size)
             else:
-                calls[design] = alone(run, design, size, options.distance, (options.blocks or [4])[0])
+                calls[design] = alone(run, design, size, options.distance)
         if calls:
             result[f"microseconds a call, bytes a fingerprint, at {size:,}"] = calls
     return show(__file__, options, arguments, result)

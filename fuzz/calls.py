@@ -29,7 +29,7 @@ from lxml import etree, html
 
 from fuzz.input import Input
 from scrapy_simhash import Fingerprint, kernel
-from scrapy_simhash.index.index import Door
+from scrapy_simhash.index.index import Callbacks
 from scrapy_simhash.page.compiled.definition import LANGUAGES, ZONES, definition
 from scrapy_simhash.page.text.document import Paragraph
 from scrapy_simhash.page.text.main_text import REASONS
@@ -43,10 +43,10 @@ MOST_LINES, HANGS_AFTER, DEEPEST, WRONG = 60, 20, 3, 0.04
 #: Of each class: how one is made, and its calls and attributes, with ``|`` between.
 OBJECTS: dict[str, tuple[str, str]] = {
     "Postings": (
-        "hamming.Postings({door}, {distance}, {steps})",
+        "hamming.Postings({door}, {distance}, {plan}, {count})",
         "find({value})|nearest([{value}, {value}], {count})|keys_of({value})|has({value}, {key})|add({value}, {key})|"
         "find_or_add({value}, {key})|discard({value}, {key})|find_many({row})|add_many({row}, {keys}, {count})|"
-        "find_or_add_many({row}, {keys}, {count})|parts()|part({count})|check()|values|nbytes|is_moving|next_key|"
+        "columns()|check()|nbytes|is_row|next_key|"
         "near({SecondLook}, {print}, {value}, {most}, {count}, {recent}, {read}, {count}, {flag})|"
         "nearest({any}, {any})",
     ),
@@ -78,13 +78,12 @@ OBJECTS: dict[str, tuple[str, str]] = {
 }
 #: Calls that need no object, or take any.
 ANYHOW = (
-    "hamming.use_scan({small})|hamming.scan_in_use()|hamming.scan_values({row}, {value}, {distance})|gc.collect(1)|"
-    "hamming.scan_tags({row}, {row}, {small}, {small}, {distance})|native.digest({row})|native.Columns({any})|"
+    "gc.collect(1)|native.digest({row})|native.Columns({any})|"
     "native.links_in_head({tree}, {word}, {count})|filters.classify({object})|len({object})|{object} == {object}|"
     "hash({object})|repr({object})|copy.copy({object})|pickle.dumps({object})|{object}.__init__({any}, {any}, {any})|"
     "{object}.__setstate_cython__({any})|{class}.__new__({class})|{class}.__new__({class}, {any}, {any}, {any})|"
-    "{class}.find({object}, {any})|type('Sub', ({class},), {})({any}, {any}, {any})|{Postings}.__init__(Door, 3, [])|"
-    "setattr({Postings}, 'next_key', {value})|setattr({PieceTable}, 'subjects', {value})"
+    "{class}.find({object}, {any})|type('Sub', ({class},), {})({any}, {any}, {any})|"
+    "{Postings}.__init__(Callbacks, 3, [], 0)|setattr({PieceTable}, 'subjects', {value})"
 )
 KINDS = {
     "value": "5|7|{small}|1 << ({small}) % 70|2**64 - 1|0|2**63|Busy({call!r})|2**64",
@@ -98,10 +97,9 @@ KINDS = {
     "row": "some({small})|bytes(8)|bytes(16)|b'\\xff' * 16|some(3000)|bytes(800)|b''|bytes(7)|"
     "Sub(bytes(8))|bytearray(8)",
     "keys": "None|some({small})|{row}",
-    "door": "Door|BusyDoor({call!r})|SimpleNamespace(checked_value=str)",
-    "steps": "[(5, [])]|[(2, []), (9, SIXTEEN), (2000, [(0, 0)])]|[(2**70, [])]|[(0, [(255, 0)])]|"
-    "[(2, []), (20, [(0xFFFF << 48, {small})]), (40, SIXTEEN)]|[({count}, [({value}, {small})])]|[]|[()]|"
-    "[(5, [(0xF00F, 40)])]|[(5, []), (9, [])]|[(1.5, [])]|[(5, [(1,)])]",
+    "door": "Callbacks|BusyDoor({call!r})|SimpleNamespace(checked_value=str)",
+    "plan": "[]|SIXTEEN|[(0, 0)]|[(255, 0)]|[(0xFFFF << 48, {small})]|[({value}, {small})]|[(0xF00F, 40)]|"
+    "[(0xFFFF << 48, 1), (2**48 - 1, 1)]|[(1,)]|[()]|[Busy({call!r})]",
     "masks": "[2**64 - 1]|[0xFFFF, 0xFFFF0000]|[{value}] * 70|[0]|[]|[Busy({call!r})]",
     "print": "bytes(8)|bytes(136)|b'\\2' * 267|b'\\1' * 147|b'\\6' * 276|b'\\5' * 156|bytes(({count}) % 300)|"
     "Sub(bytes(8))",
@@ -110,7 +108,7 @@ KINDS = {
     "read": "lambda n: (n, '', False, {print})|lambda n: None|lambda n: {call}|lambda n: (n,)",
     "decide": "C['decide']|C['decide']|C['threshold']|C['PART']",
     "threshold": "C['threshold']|C['threshold']|C['decide']|C['PART']",
-    "rows_door": "RowsDoor|BusyRowsDoor({call!r})|Door",
+    "rows_door": "RowsDoor|BusyRowsDoor({call!r})|Callbacks",
     "page_key": "b'%020d' % {small}|b'%020d' % {small}|b'other%d' % {small}|Sub(bytes(20))|b''|bytes(({small}) % 30)",
     "page": "0|0|1|2|{count}",
     "scope": "''|'a'|'\\udc80'|None|Busy({call!r})",
@@ -142,7 +140,7 @@ KINDS = {
 }
 #: The first object of each class, beside rules.
 GOOD = (
-    "Postings0 = hamming.Postings(Door, 3, [(2, []), (9, SIXTEEN), (40, [(0xFFFF << 48, 1), (2**48 - 1, 1)])])",
+    "Postings0 = hamming.Postings(Callbacks, 3, SIXTEEN, 9)",
     "PairSearch0 = hamming.PairSearch(2, [2**64 - 1], 3)",
     "SecondLook0 = hamming.SecondLook(C['decide'], C['threshold'], 0.8, 8, 2)",
     "Rows0 = hamming.Rows(RowsDoor)",
@@ -327,7 +325,7 @@ def _names() -> dict[str, Any]:
         "native": kernel.native,
         "filters": module("page.compiled._main_text"),
         "C": module("kernel._second_look").__pyx_capi__,
-        "BusyDoor": busy(Door, "match"),
+        "BusyDoor": busy(Callbacks, "match"),
         "BusyRowsDoor": busy(RowsDoor, "subject_number"),
         "RowsDoor": RowsDoor,
         "definition": _known,
@@ -344,7 +342,10 @@ def _names() -> dict[str, Any]:
         "Fake": lambda value, sketch, own: SimpleNamespace(value=value, sketch=sketch, own=own),
         "ZONES": ZONES,
         "REASONS": REASONS,
-        **{made.__name__: made for made in (Busy, Sub, Door, Entry, Fingerprint, Paragraph, Posting, Text)},
+        **{
+            made.__name__: made
+            for made in (Busy, Sub, Callbacks, Entry, Fingerprint, Paragraph, Posting, Text)
+        },
         **{
             used.__name__.rpartition(".")[2]: used
             for used in (copy, etree, gc, html, pickle, SimpleNamespace)

@@ -8,7 +8,7 @@ An *act* is a call with one value and one key; neighbours of the same turn are o
     1     find_many      8         null
     2     pairs          null      null
 
-A plan is written as the widths of its blocks, from the highest bit down, and keys or radii for them; null is a scan.
+A plan is written as it is: a mask and a radius for each table; without tables the index is a scan.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fuzz.input import Input
-from scrapy_simhash.index import Plan, ProbingPlan
-from scrapy_simhash.index.plans import BITS, Block
+from scrapy_simhash.index.plans import Key
 
 #: Calls with a single value, with many of them, and with none.
 SINGLE = ("add", "find", "find_or_add", "discard", "in")
-MANY = ("add_many", "find_many", "find_or_add_many", "nearest")
+MANY = ("add_many", "find_many", "nearest")
 BARE = ("iterate", "pairs")
 
 
@@ -39,42 +38,20 @@ class Act(NamedTuple):
     key: Any = None
 
 
-class PlanAsWritten(NamedTuple):
-    """A plan by the widths of its blocks; it has *keys*, or else *radii*."""
-
-    widths: list[int]
-    keys: list[list[int]] | None
-    radii: list[int] | None = None
-
-    def made(self, max_distance: int) -> Plan | ProbingPlan:
-        """Return the plan itself, which proves that it is exact."""
-        blocks, top = [], BITS
-        for width in self.widths:
-            top -= width
-            blocks.append(Block(top, width))
-        if self.keys is not None:
-            return Plan(max_distance, tuple(blocks), tuple(map(tuple, self.keys)))
-        return ProbingPlan(max_distance, tuple(blocks), tuple(self.radii or ()))
-
-
 @dataclass(frozen=True)
 class Life(Input):
     """An index and its acts.
 
-    *steps* are plans, each with the number of values up to which it serves. *scan* is the level of the scan, see
-    ``use_scan``. Where *starved* is not 0, one request for memory in so many is refused, drawn by *seed*.
+    *plan* has a mask and a radius for each table, in use from *row_limit* postings on. Where *starved* is not 0, one
+    request for memory in so many is refused, drawn by *seed*.
     """
 
     max_distance: int
-    steps: tuple[tuple[int, PlanAsWritten | None], ...]
+    plan: tuple[Key, ...]
+    row_limit: int
     acts: tuple[Act, ...]
-    scan: int = 3
     starved: int = 0
     seed: int = 0
-
-    def plans(self) -> list[tuple[int, Plan | ProbingPlan | None]]:
-        """Return the steps with their plans made."""
-        return [(upto, plan and plan.made(self.max_distance)) for upto, plan in self.steps]
 
     def calls(self) -> Iterator[tuple[str, list[Any], list[Any] | None]]:
         """Yield every call with its values and their keys; None where they are numbered on."""
@@ -101,5 +78,5 @@ class Life(Input):
     def read(cls, file: Path) -> Life:
         """Return the life that write() has written."""
         given = json.loads(file.read_text("ascii"))
-        steps = tuple((upto, PlanAsWritten(*plan) if plan else None) for upto, plan in given.pop("steps"))
-        return cls(steps=steps, acts=tuple(Act(*act) for act in given.pop("acts")), **given)
+        plan = tuple((mask, radius) for mask, radius in given.pop("plan"))
+        return cls(plan=plan, acts=tuple(Act(*act) for act in given.pop("acts")), **given)

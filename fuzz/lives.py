@@ -5,18 +5,18 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import accumulate, combinations, pairwise
+from itertools import combinations, pairwise
 from math import comb
 
-from fuzz.life import Act, Life, PlanAsWritten
-from scrapy_simhash.index import plans_for
-from scrapy_simhash.index.pure.tables import SCATTER
+from fuzz.life import Act, Life
+from scrapy_simhash.index.plans import BITS, Key, probes_of
 
 #: A plan is drawn with up to so many tables, and so many probes a search: more only take longer.
 MOST_TABLES, MOST_PROBES = 60, 2_000
 #: Values in one segment of the kernel from which on it leaves keys of 16 bits out of its entries, and some more.
 CROWD = 17_000
-FOREVER = 10**12
+#: What C multiplies a key by: its hash.
+SCATTER = 0x9E3779B97F4A7C15
 Draw = Callable[[], int]
 
 
@@ -27,9 +27,8 @@ def life(dice: random.Random, is_short_of_memory: bool = False) -> Life:
     distance = dice.choice((0, 1, 2, 3, 3, 3, 5, 8, 10))
     starved = dice.choice((2, 10, 50, 200)) if is_short_of_memory and dice.random() < 0.33 else 0
     acts = list(_acts(dice, distance, bool(starved)))
-    return Life(
-        distance, _steps(dice, distance), tuple(acts), dice.randrange(4), starved, dice.getrandbits(32)
-    )
+    row_limit = dice.choice((0, 1, 7, 40, 300, dice.randrange(2_000)))
+    return Life(distance, tuple(_plan(dice, distance)), row_limit, tuple(acts), starved, dice.getrandbits(32))
 
 
 def _crowded(dice: random.Random) -> Life:
@@ -46,54 +45,41 @@ def _crowded(dice: random.Random) -> Life:
     radii = [0, 0, 0, 0]
     for _ in range(distance - 3):
         radii[dice.randrange(4)] += 1
-    steps = ((FOREVER, PlanAsWritten([16] * 4, None, radii)),)
-    return Life(distance, steps, tuple(acts), dice.randrange(4))
+    return Life(distance, tuple(zip(_blocks([16] * 4), radii, strict=True)), 0, tuple(acts))
 
 
 # --- Plans.
 
 
-def _steps(dice: random.Random, distance: int) -> tuple[tuple[int, PlanAsWritten | None], ...]:
-    plans: list[PlanAsWritten | None] = [_plan(dice, distance) for _ in range(dice.choice((1, 1, 2, 3, 5)))]
-    if dice.random() < 0.6:
-        plans.insert(0, None)
-    sizes = [dice.choice((0, 1, 7, 40, 300, dice.randrange(2_000))) for _ in plans[1:]]
-    return tuple(zip([*accumulate(sizes), FOREVER], plans, strict=True))
-
-
-def _plan(dice: random.Random, distance: int) -> PlanAsWritten:
+def _plan(dice: random.Random, distance: int) -> list[Key]:
     while True:
         kind = dice.random()
-        if kind < 0.2:
-            named = dice.choice(list(plans_for(distance).values() or [None]))
-            if (
-                named is not None
-                and len(named.keys) <= MOST_TABLES
-                and sum(b.width for b in named.blocks) == 64
-            ):
-                return PlanAsWritten(
-                    [block.width for block in named.blocks], [list(key) for key in named.keys]
-                )
-        elif kind < 0.7:
+        if kind < 0.6:
             blocks = dice.randint(distance + 1, distance + 5)
             if comb(blocks, distance) <= MOST_TABLES:
-                keys = [list(key) for key in combinations(range(blocks), blocks - distance)]
-                dice.shuffle(keys)
-                return PlanAsWritten(_widths(dice, blocks), keys)
-        elif kind < 0.72:
-            return PlanAsWritten([64], [[]])
+                masks = _blocks(_widths(dice, blocks))
+                plan = [(sum(key), 0) for key in combinations(masks, blocks - distance)]
+                dice.shuffle(plan)
+                return plan
+        elif kind < 0.65:
+            return dice.choice([[], [(0, 0)]])
         else:
             blocks = dice.randint(1, 8)
-            widths, radii = _widths(dice, blocks), [-1] * blocks
+            masks, radii = _blocks(_widths(dice, blocks)), [-1] * blocks
             for _ in range(distance + 1):
                 radii[dice.randrange(blocks)] += 1
-            probes = sum(
-                comb(width, bits)
-                for width, radius in zip(widths, radii, strict=True)
-                for bits in range(radius + 1)
-            )
-            if probes <= MOST_PROBES:
-                return PlanAsWritten(widths, None, radii)
+            plan = [(mask, radius) for mask, radius in zip(masks, radii, strict=True) if radius >= 0]
+            if probes_of(plan) <= MOST_PROBES:
+                return plan
+
+
+def _blocks(widths: list[int]) -> list[int]:
+    """Return blocks of these *widths* as masks, from the highest bit down."""
+    masks, top = [], BITS
+    for width in widths:
+        top -= width
+        masks.append((1 << width) - 1 << top)
+    return masks
 
 
 def _widths(dice: random.Random, blocks: int) -> list[int]:
@@ -166,7 +152,7 @@ def _acts(dice: random.Random, distance: int, is_starved: bool) -> Iterator[Act]
     def key() -> int:
         return 2**63 - 1 - dice.randrange(3) if dice.random() < 0.0005 else dice.randrange(most_keys >> 1)
 
-    # Most lives are short, since pure Python lives them too, which takes long where keys are short.
+    # Most lives are short, since a scan lives them too.
     kinds = [(10, (1, 5)), (40, (1, 5, 20))]
     if distance < 5:
         kinds = kinds * 8 + [(80, (10, 100)), (15, (1, 1_000))]
@@ -175,7 +161,7 @@ def _acts(dice: random.Random, distance: int, is_starved: bool) -> Iterator[Act]
         turn += 1
         kind = dice.random()
         if kind < discards:
-            # What was stored first is moved first from plan to plan; runs of it empty a corner.
+            # What was stored first is moved first to the tables; runs of it empty a corner.
             start = dice.randrange(len(stored))
             for number, posting in enumerate(stored[start : start + dice.choice((1, 5, 50))]):
                 yield Act(turn + number, "discard", *posting)
@@ -183,12 +169,10 @@ def _acts(dice: random.Random, distance: int, is_starved: bool) -> Iterator[Act]
         elif kind > 0.97:
             yield Act(turn, dice.choice(("iterate", "pairs")))
         elif kind > 0.96:
-            call = dice.choice(
-                ("add", "find", "find_or_add", "discard", "in", "add_many", "find_or_add_many")
-            )
+            call = dice.choice(("add", "find", "find_or_add", "discard", "in", "add_many"))
             yield Act(turn, call, dice.choice((*WRONG_VALUES, 5)), dice.choice((*WRONG_KEYS, 5)))
         elif kind > 0.6:
-            call = dice.choice(("add_many", "add_many", "find_or_add_many", "find_many", "nearest"))
+            call = dice.choice(("add_many", "add_many", "find_many", "nearest"))
             is_numbered = dice.random() < 0.4 and not is_starved
             for _ in range(dice.choice(counts)):
                 act = Act(

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any, NamedTuple, TypeVar
 
 from benchmarks.lib.pack import Pair
-from scrapy_simhash.index import ProbingIndex
+from scrapy_simhash.index import SimhashIndex
 
 Page = TypeVar("Page")
 Measure = TypeVar("Measure")
@@ -119,7 +119,7 @@ def unlisted(values: Mapping[str, int], pairs: Iterable[Pair], distance: int) ->
     """Return every two documents within *distance* bits whom no pair names, whatever its label; nearest first."""
     listed = {frozenset((pair.a, pair.b)) for pair in pairs}
     ids = sorted(values)
-    index = ProbingIndex(distance)
+    index = SimhashIndex(distance, "auto")
     index.add_many([values[id] for id in ids], range(len(ids)))
     return sorted(
         Found(match.distance, id, ids[match.key])

@@ -9,7 +9,7 @@ from benchmarks.methods.frozen import FrozenTables
 from benchmarks.methods.shards import ShardedTables
 from benchmarks.methods.sorted_tables import Permutation, SortedRuns, SortedTables, by_guessing, by_halving
 from benchmarks.methods.trie import SortedTrie
-from benchmarks.methods.way import Found, Way, effective_bits
+from benchmarks.methods.way import Found, Plan, Way, effective_bits, nested
 
 __all__ = [
     "ExpandedSet",
@@ -17,6 +17,7 @@ __all__ = [
     "Found",
     "FrozenTables",
     "Permutation",
+    "Plan",
     "ShardedTables",
     "SortedRuns",
     "SortedTables",
@@ -25,5 +26,6 @@ __all__ = [
     "by_guessing",
     "by_halving",
     "effective_bits",
+    "nested",
     "probes",
 ]

@@ -25,7 +25,9 @@ from benchmarks.methods import (
     Way,
     by_guessing,
 )
-from scrapy_simhash.index import LinearScan, Plan, SimhashIndex
+from benchmarks.methods.way import Plan
+from scrapy_simhash.index import SimhashIndex
+from scrapy_simhash.index.scan import Scan
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -52,10 +54,8 @@ def main(arguments: list[str] | None = None) -> int:
         "ShardedTables": lambda: ShardedTables(plan, 8),
     }
     times: dict[str, float | None] = {}
-    index: dict[str, LinearScan | SimhashIndex] = {
-        "LinearScan": LinearScan(k),
-        "SimhashIndex": SimhashIndex(k, k + 3),
-    }
+    index = {"Scan": SimhashIndex(k, k + 3), "SimhashIndex": SimhashIndex(k, k + 3)}
+    index["Scan"].core = Scan(k)
     for name, ours in index.items():
         ours.add_many(values)
         began = perf_counter()

@@ -22,8 +22,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
 from benchmarks.methods.sorted_tables import Permutation, permutations
-from benchmarks.methods.way import Way
-from scrapy_simhash.index import Plan
+from benchmarks.methods.way import Plan, Way
 
 #: How a gap is taken from a number and its predecessor, and how it is applied to the latter again.
 GAPS = {"difference": (operator.sub, operator.add), "xor": (operator.xor, operator.xor)}

@@ -16,8 +16,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from benchmarks.methods.sorted_tables import SortedTable, permutations
-from benchmarks.methods.way import Way
-from scrapy_simhash.index import Plan
+from benchmarks.methods.way import Plan, Way
 
 
 class Address(NamedTuple):

@@ -18,9 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from benchmarks.methods.way import Way
-from scrapy_simhash.index import Plan
-from scrapy_simhash.index.plans import key_mask
+from benchmarks.methods.way import Plan, Way
 
 ONES = 2**64 - 1
 
@@ -163,7 +161,7 @@ class SortedTables(Way):
 
 def permutations(plan: Plan) -> list[Permutation]:
     """Return the permutation of each table of *plan*."""
-    return [Permutation(key_mask(plan.blocks, key)) for key in plan.keys]
+    return list(map(Permutation, plan.masks))
 
 
 class SortedRuns(Way):

@@ -8,8 +8,41 @@ from collections.abc import Collection, Iterable
 from math import log2
 from typing import NamedTuple
 
-from scrapy_simhash.index import Plan
-from scrapy_simhash.index.plans import key_mask
+from scrapy_simhash.index.plans import classic, partition
+
+
+class Plan(NamedTuple):
+    """The keys of an exact list of tables for a distance, as masks of the bits in them."""
+
+    max_distance: int
+    masks: tuple[int, ...]
+
+    @classmethod
+    def classic(cls, max_distance: int, blocks: int) -> Plan:
+        """Return the plan of Manku et al."""
+        return cls(max_distance, tuple(mask for mask, _ in classic(max_distance, blocks)))
+
+
+def nested() -> Plan:
+    """Return the plan of 16 tables and 28 bits for a distance of 3: one of four blocks, then one of four parts.
+
+    One of four blocks of 16 bits agrees; the other 48 bits are cut into four parts of 12, one of which agrees too.
+    To have both as whole blocks it cuts the fingerprint into 16 blocks of four bits::
+
+        |  0   1   2   3 |  4   5   6   7 |  8   9  10  11 | 12  13  14  15 |
+        |                |      the block |                |                |   4 5 6 7, and with it
+          1st part   | 2nd                    part | 3rd part  |   4th part     0 1 2, 3 8 9, 10 11 12, or 13 14 15
+
+    Source: Manku, Jain, Das Sarma 2007, section 3.
+
+    >>> [mask.bit_count() for mask in nested().masks] == [28] * 16
+    True
+    """
+    cut, masks = partition(16), []
+    for first in range(0, 16, 4):
+        block, others = cut[first : first + 4], cut[:first] + cut[first + 4 :]
+        masks += [sum(block + others[part : part + 3]) for part in range(0, 12, 3)]
+    return Plan(3, tuple(masks))
 
 
 class Found(NamedTuple):
@@ -58,8 +91,8 @@ def effective_bits(plan: Plan, values: Collection[int]) -> tuple[float, ...]:
     """
     pairs = len(values) * (len(values) - 1)
     worth = []
-    for key, width in zip(plan.keys, plan.key_bits, strict=True):
-        mask = key_mask(plan.blocks, key)
+    for mask in plan.masks:
+        width = mask.bit_count()
         alike = sum(count * (count - 1) for count in Counter(value & mask for value in values).values())
         worth.append(min(float(width), log2(pairs / alike)) if alike else float(width))
     return tuple(worth)

@@ -20,7 +20,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby, repeat
-from typing import BinaryIO, Final, Literal
+from typing import BinaryIO, Final, Literal, TypeAlias
 
 from scrapy_simhash.cli.options import add_json
 from scrapy_simhash.cli.streams import (
@@ -34,20 +34,20 @@ from scrapy_simhash.cli.streams import (
     open_output,
 )
 from scrapy_simhash.exceptions import failing
-from scrapy_simhash.index import connected, representatives
 from scrapy_simhash.index.index import SimhashIndex
-from scrapy_simhash.index.pairs import pairs
-from scrapy_simhash.index.plans import BITS, Plan
+from scrapy_simhash.index.pairs import connected, pairs
+from scrapy_simhash.index.plans import BITS, classic
 
 EXAMPLE = """\
 $ scrapy-simhash find hashes.txt
 [5456993838078482869, 5457064206285785525]
 """
-#: What leaves the choice of a plan to the index.
+#: Leaves the choice of blocks to the index.
 AUTO: Final = "auto"
+Blocks: TypeAlias = int | Literal["auto"]
 #: So few hashes are answered by a look at every other one: 60 nanoseconds each, where an index takes 500 to build.
 FEW = 8
-#: Hashes that the index takes, or answers, in one call.
+#: Hashes that are stored, or searched for, between two reports of the progress.
 BATCH = 1 << 16
 #: A hash that was looked for, and what was found: [hash, distance], nearest first, then smallest.
 Answer = tuple[int, list[list[int]]]
@@ -107,29 +107,30 @@ def run(options: Namespace) -> int:
     """Write what is found, and return 0. Integers stand there to the last digit."""
     if [*options.inputs, options.stored].count(STDIN) > 1:
         raise Refused("standard input can be read once only")
-    distance, plan = options.distance, chosen_plan(options.blocks, options.distance)
+    distance, blocks = options.distance, chosen_blocks(options.blocks, options.distance)
     with Progress() as progress, open_output(options.output) as output:
         stored = None if options.stored is None else read_hashes(options.stored, progress, options.hex)
         hashes = array("Q")
         for name in options.inputs:
             hashes.extend(read_hashes(name, progress, options.hex))
         facts = {"distance": distance, "hashes": len(hashes)}
-        tell = progress.share("searching")
         values: Iterable[object]
         if stored is not None:
             facts, name = {"distance": distance, "stored": len(stored), "queries": len(hashes)}, "answers"
-            if plan == AUTO and len(hashes) <= FEW:
+            if blocks == AUTO and len(hashes) <= FEW:
                 found = _by_scan(hashes, stored, distance, progress)
             else:
-                found = _by_index(hashes, stored, distance, plan, progress)
+                found = _by_index(hashes, stored, distance, blocks, progress)
             values = (f'{{"query": {query}, "matches": {matches}}}' for query, matches in found)
         elif options.representatives:
-            name, values = "clusters", represented(hashes, representatives(hashes, distance, plan, tell))
-        elif options.clusters:
-            name, values = "clusters", connected(pairs(hashes, distance, plan, tell))
+            name, values = "clusters", represented(hashes, distance, blocks, progress)
         else:
-            length = 3 if options.json else 2
-            name, values = "pairs", (list(pair[:length]) for pair in pairs(hashes, distance, plan, tell))
+            found_pairs = pairs(hashes, distance, blocks, progress.share("searching"))
+            if options.clusters:
+                name, values = "clusters", connected(found_pairs)
+            else:
+                length = 3 if options.json else 2
+                name, values = "pairs", (list(pair[:length]) for pair in found_pairs)
         lines = map(str, values)
         output.write(document(facts, name, lines) if options.json else (f"{line}\n" for line in lines))
     return 0
@@ -146,14 +147,14 @@ def parsed_distance(text: str) -> int:
     raise ArgumentTypeError(f"must be a number of bits from 0 to 64, got {text!r}")
 
 
-def chosen_plan(blocks: str, distance: int) -> Plan | Literal["auto"]:
-    """Return the plan that ``--blocks`` and ``--distance`` ask for; ``auto`` is passed on.
+def chosen_blocks(blocks: str, distance: int) -> Blocks:
+    """Return the number of blocks in ``--blocks``, or ``auto``.
 
-    Raises Refused if there is none.
+    Raises Refused if there is no index with so many for the distance.
 
-    >>> chosen_plan("4", 3) == Plan.classic(3, 4), chosen_plan("auto", 3)
-    (True, 'auto')
-    >>> chosen_plan("3", 3)
+    >>> chosen_blocks("4", 3), chosen_blocks("auto", 3)
+    (4, 'auto')
+    >>> chosen_blocks("3", 3)
     Traceback (most recent call last):
         ...
     scrapy_simhash.cli.streams.Refused: --blocks must be auto, or a number above --distance (3) up to 64, got '3'
@@ -166,9 +167,10 @@ def chosen_plan(blocks: str, distance: int) -> Plan | Literal["auto"]:
             f"--blocks must be auto, or a number above --distance ({distance}) up to {BITS}, got {blocks!r}"
         )
     try:
-        return Plan.classic(distance, number)
+        classic(distance, number)
     except ValueError as error:
         raise Refused(f"--blocks {number} is too large: {error}") from None
+    return number
 
 
 def document(facts: Mapping[str, int], name: str, values: Iterable[str]) -> Iterator[str]:
@@ -188,18 +190,23 @@ def document(facts: Mapping[str, int], name: str, values: Iterable[str]) -> Iter
     yield "\n]}\n"
 
 
-def represented(hashes: array[int], places: Iterable[int]) -> list[list[int]]:
-    """Return the groups of two different *hashes* or more, from the place of each one's representative.
+def represented(hashes: array[int], distance: int, blocks: Blocks, progress: Progress) -> list[list[int]]:
+    """Return the groups of two different *hashes* or more around the hash of each that comes first.
 
-    The representative comes first, then the others in their order; the groups are in the order of the first.
+    A hash joins the nearest one within *distance* that began a group before it, of equally near ones the earliest;
+    any other begins a group. That one comes first, then the others in their order; groups are in the order of the
+    first. Members of such a group are near the first one, where those that ``connected`` returns may be far apart.
 
-    >>> represented(array("Q", [5, 90, 7, 5, 91]), [0, 1, 0, 0, 1])
-    [[5, 7], [90, 91]]
+    >>> represented(array("Q", [0b0000111, 0b1111111, 0b0000001, 0b0000111]), 3, AUTO, Progress())
+    [[7, 1]]
     """
+    index, tell = SimhashIndex(distance, blocks), progress.counting("searching", of(len(hashes)))
     groups: dict[int, dict[int, None]] = {}
-    for value, place in zip(hashes, places, strict=True):
-        if value != hashes[place]:
-            groups.setdefault(place, {hashes[place]: None})[value] = None
+    for place, value in enumerate(hashes):
+        if not place % BATCH:
+            tell(place)
+        if (matches := index.find_or_add(value, place)) and value != matches[0].value:
+            groups.setdefault(matches[0].key, {matches[0].value: None})[value] = None
     return [list(groups[place]) for place in sorted(groups)]
 
 
@@ -213,11 +220,11 @@ def _by_scan(queries: array[int], stored: array[int], distance: int, progress: P
 
 
 def _by_index(
-    queries: array[int], stored: array[int], distance: int, plan: Plan | Literal["auto"], progress: Progress
+    queries: array[int], stored: array[int], distance: int, blocks: Blocks, progress: Progress
 ) -> Iterator[Answer]:
     # The keys number the hashes in rising order, so that of equally near ones the smallest comes first.
     distinct = array("Q", (value for value, _ in groupby(sorted(stored))))
-    index = SimhashIndex(distance, AUTO, len(distinct)) if plan == AUTO else SimhashIndex.from_plan(plan)
+    index = SimhashIndex(distance, blocks)
     tell = progress.counting("storing", of(len(distinct)))
     for start in range(0, len(distinct), BATCH):
         tell(start)

@@ -1,13 +1,13 @@
 """All pairs of fingerprints within a distance, without comparing each with each; and the groups that pairs connect.
 
-It is the search of the index with all fingerprints asked at once, which is far less work than one after the other.
-Table by table they are laid out so that those with one key are neighbours, and neighbours are compared::
+It is the search of the index with all fingerprints as queries at once, which is far less work than one after the
+other. Table by table they are laid out so that those with the same key are neighbours, and neighbours are compared::
 
     all values  --by the key A B-->  ..|x y|z|u v w|..     x with y; u with v and w, v with w
                 --by the key A C-->  ..|x|y z|..           and so on
 
-Two values can share the keys of several tables. The first of these tables reports them, and their bits tell which
-that is: no pair has to be remembered, however many there are.
+Two values can have the same keys in several tables. The first of these tables reports them, which follows from their
+bits: no pair has to be remembered, however many there are.
 
 Tables cost time here and no memory, for there is one at a time. Few of them are best for few fingerprints, long keys
 for many: ``plan_for`` weighs one against the other.
@@ -19,102 +19,91 @@ from array import array
 from collections.abc import Iterable, Iterator
 from itertools import combinations, groupby
 from math import comb
-from types import ModuleType
 from typing import Literal, SupportsIndex
 
 from scrapy_simhash import kernel
-from scrapy_simhash.index.plans import BITS, MAX_TABLES, Plan, key_mask, plans_for, scan
-from scrapy_simhash.index.values import BATCH, Progress, checked_distance, paced, row_of
+from scrapy_simhash.index.plans import BITS, MAX_TABLES, classic
+from scrapy_simhash.index.values import BATCH, Progress, checked_distance, row_of
 
-#: What it costs to compare two values, where it costs 1 to lay out one value for a table. Measured, see
-#: ``benchmarks/index.py``: 0.3 of 9 nanoseconds in C (without AVX-512 0.4, without AVX2 more), 90 of 900 in Python.
-NATIVE_CANDIDATE = 0.04
-PURE_CANDIDATE = 0.1
-#: Pure Python says how far it is after so many keys.
+#: What it costs to compare two values, where it costs 1 to lay out one value for a table: 0.3 of 9 nanoseconds in C.
+#: Measured, see ``benchmarks/index.py``.
+CANDIDATE = 0.04
+#: Pure Python reports its progress after so many keys.
 KEYS_BETWEEN = 1 << 12
 
 
 def pairs(
     values: Iterable[SupportsIndex],
     max_distance: SupportsIndex = 3,
-    blocks: SupportsIndex | Plan | Literal["auto"] = "auto",
-    progress: Progress | None = None,
+    blocks: SupportsIndex | Literal["auto"] = "auto",
+    progress: Progress = lambda share: None,
 ) -> Iterator[tuple[int, int, int]]:
     """Return an iterator over all pairs within *max_distance*: (smaller value, larger value, distance).
 
     Each pair of different values comes once, however often a value is in *values*, in no particular order, which is
-    the same for the same values. A buffer of 64-bit numbers is read where it lies, see `row_of`, and all values
-    are read before this returns. *blocks* is a number for the classic plan, a plan, or ``"auto"`` for the one that
-    takes least time. *progress* is called with the share that is done, 0.0 to 1.0, at most four times a second.
+    the same for the same values. A buffer of 64-bit numbers is not copied, see `row_of`, and all values are read
+    before this returns. *blocks* is a number for the classic plan, or ``"auto"`` for the one that takes least time.
+    *progress* is called with the share that is done, 0.0 to 1.0, every few milliseconds.
 
-    The compiled kernel takes 16 bytes a value and nothing for the pairs, and for a distance of 3 about a second for
+    The C extension takes 16 bytes a value and nothing for the pairs, and for a distance of 3 about a second for
     ten million random values; pure Python takes some 170 bytes a value, and a hundred times as long. Values that
     share a key are compared each with each: a hundred thousand under one key take half a second, and no more memory.
 
-    Raises TypeError or ValueError for values, distances and numbers of blocks that are none, and ValueError for a
-    plan of a smaller distance.
+    Raises TypeError or ValueError for values, distances and numbers of blocks that are none.
 
     >>> list(pairs([0b0000, 0b0111, 0b1111, 0b0111]))
     [(0, 7, 3), (7, 15, 1)]
     """
-    hamming, row = kernel.hamming, row_of(values)
-    distance = checked_distance(max_distance)
-    if isinstance(blocks, Plan):
-        plan = blocks
-        if plan.max_distance < distance:
-            raise ValueError(
-                f"blocks is a plan for distance {plan.max_distance}, but max_distance is {distance}"
-            )
-    elif blocks == "auto":
-        plan = plan_for(distance, len(row), PURE_CANDIDATE if hamming is None else NATIVE_CANDIDATE)
-    else:
-        plan = Plan.classic(distance, blocks)
-    masks = [key_mask(plan.blocks, key) for key in plan.keys]
-    if hamming is None:
-        return _pure(sorted(set(row)), masks, distance, paced(progress))
-    return _native(hamming, row, masks, distance, paced(progress))
+    row, distance = row_of(values), checked_distance(max_distance)
+    masks = (
+        plan_for(distance, len(row)) if blocks == "auto" else [mask for mask, _ in classic(distance, blocks)]
+    )
+    if kernel.hamming is None:
+        return _pure(sorted(set(row)), masks, distance, progress)
+    return _native(row, masks, distance, progress)
 
 
-def plan_for(max_distance: int, size: int, candidate: float = NATIVE_CANDIDATE) -> Plan:
-    """Return the plan that finds all pairs of *size* random fingerprints in the least time.
+def plan_for(max_distance: int, size: int) -> list[int]:
+    """Return the masks of the plan that finds all pairs of *size* random fingerprints in the least time.
 
-    A table costs 1 a fingerprint, and *candidate* for each that it has to be compared with.
+    A table costs 1 a fingerprint, and ``CANDIDATE`` for each that it has to be compared with. A single key without
+    bits compares each with each.
 
-    >>> [plan_for(3, size).name for size in (10, 100_000, 10_000_000)]
-    ['1x0', '4x16', '6x21']
+    >>> [len(plan_for(3, size)) for size in (10, 100_000, 10_000_000)]
+    [1, 4, 10]
     """
 
     def cost(tables: int, key_bits: float) -> float:
-        return tables * (1 + candidate * size / 2 * 2**-key_bits)
+        return tables * (1 + CANDIDATE * size / 2 * 2**-key_bits)
 
     def classic_cost(blocks: int) -> float:
         return cost(comb(blocks, max_distance), BITS * (blocks - max_distance) / blocks)
 
-    plans = [scan(max_distance), *plans_for(max_distance).values()]
-    # Those of up to 1,000 tables are weighed before they are made: making is proving, which takes milliseconds each.
     numbers = (m for m in range(max_distance + 1, BITS + 1) if comb(m, max_distance) <= MAX_TABLES)
-    if (blocks := min(numbers, key=classic_cost, default=None)) is not None:
-        plans.append(Plan.classic(max_distance, blocks))
-    return min(plans, key=lambda plan: sum(cost(1, bits) for bits in plan.key_bits))
+    blocks = min(numbers, key=classic_cost, default=None)
+    if blocks is None or cost(1, 0) <= classic_cost(blocks):
+        return [0]
+    return [mask for mask, _ in classic(max_distance, blocks)]
 
 
 def _native(
-    hamming: ModuleType, row: memoryview, masks: list[int], max_distance: int, tell: Progress
+    row: memoryview, masks: list[int], max_distance: int, report: Progress
 ) -> Iterator[tuple[int, int, int]]:
-    search = hamming.PairSearch(len(row), masks, max_distance)
+    assert kernel.hamming is not None
+    search = kernel.hamming.PairSearch(len(row), masks, max_distance)
     for start in range(0, len(row), BATCH):
         search.take(bytes(row[start : start + BATCH]))
 
     def found() -> Iterator[tuple[int, int, int]]:
         while search.done < 1:
             yield from search.step()
-            tell(search.done)
+            report(search.done)
 
     return found()
 
 
 def _pure(
-    distinct: list[int], masks: list[int], max_distance: int, tell: Progress
+    distinct: list[int], masks: list[int], max_distance: int, report: Progress
 ) -> Iterator[tuple[int, int, int]]:
     """Yield the pairs of *distinct* values, which rise. The definition."""
     for table, mask in enumerate(masks):
@@ -127,8 +116,8 @@ def _pure(
                 if differing.bit_count() <= max_distance and all(map(differing.__and__, masks[:table])):
                     yield small, large, differing.bit_count()
             if not number % KEYS_BETWEEN:
-                tell((table + number / len(distinct)) / len(masks))
-    tell(1.0)
+                report((table + number / len(distinct)) / len(masks))
+    report(1.0)
 
 
 def connected(pairs: Iterable[tuple[int, int] | tuple[int, int, int]]) -> list[list[int]]:

@@ -4,8 +4,6 @@
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "postings.h" nogil:
-    uint64_t FURTHER
-
     ctypedef struct plan_key:
         uint64_t mask
         uint32_t radius
@@ -14,46 +12,35 @@ cdef extern from "postings.h" nogil:
         uint64_t value, key
         uint32_t distance
 
+    ctypedef struct hits:
+        hit *at
+        size_t n, room
+
     ctypedef struct postings:
         size_t n
-        hit *hits
-        size_t n_hits, hits_room
+        bint is_row
 
-    void postings_init(postings *self, unsigned max_distance)
+    bint postings_init(postings *self, unsigned max_distance, const plan_key *plan, uint32_t n, size_t row_limit)
     void postings_free(postings *self)
-    bint postings_replan(postings *self, const plan_key *keys, uint32_t n)
-    bint postings_is_moving(const postings *self)
-    bint postings_find(postings *self, uint64_t value)
-    size_t hits_cut(hit *hits, size_t n, size_t most)
+    bint postings_find(const postings *self, uint64_t value, hits *found)
+    bint postings_of(const postings *self, uint64_t value, hits *found)
+    bint postings_has(const postings *self, uint64_t value, uint64_t key)
     bint postings_insert(postings *self, uint64_t value, uint64_t key)
-    bint postings_key(const postings *self, uint64_t value, uint64_t *key)
-    void postings_set_key(postings *self, uint64_t value, uint64_t key)
-    void postings_remove(postings *self, uint64_t value)
-    size_t postings_claim(postings *self, const uint64_t *values, const uint64_t *keys, uint64_t first, size_t n,
-                          size_t limit, int64_t *nearest)
+    bint postings_remove(postings *self, uint64_t value, uint64_t key)
     void postings_ask(const postings *self, uint64_t soon, uint64_t next)
-    uint32_t postings_parts(const postings *self)
-    size_t postings_part_size(const postings *self, uint32_t part)
-    void postings_read_part(const postings *self, uint32_t part, uint64_t *values, uint64_t *keys)
+    void postings_read(const postings *self, uint64_t *values, uint64_t *keys)
     size_t postings_bytes(const postings *self)
     const char *postings_check(const postings *self)
+    void hits_cut(hits *self, size_t most)
+    void hits_clear(hits *self)
 
 cdef extern from "scan.h" nogil:
-    ctypedef struct scans:
-        size_t (*values)(const uint64_t *at, size_t n, uint64_t query, unsigned k, uint32_t *hits) noexcept nogil
-        size_t (*tags)(const uint32_t *tags, const uint16_t *rests, size_t n, uint32_t tag, uint16_t rest, unsigned k,
-                       uint32_t *hits) noexcept nogil
     ctypedef struct pair_search:
         pass
     ctypedef struct value_pair:
         uint64_t small, large
 
-    scans scan
     unsigned ones(uint64_t x)
-    int scan_use(int level)
-    int scan_level()
-    const char *scan_name()
-    void scan_init()
     pair_search *pairs_new(size_t n, const uint64_t *masks, size_t tables, unsigned k)
     void pairs_free(pair_search *search)
     uint64_t *pairs_values(pair_search *search)

@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, binding=False
-"""The door to the index in C: Python's values in, Python's values out, and nothing decided here.
+"""Cython bindings of the index in C; they only convert values.
 
 A wrong call raises an exception. Objects take their arguments in ``__cinit__``, so that there is none without them, and
 a second ``__init__`` does nothing.
@@ -7,8 +7,8 @@ a second ``__init__`` does nothing.
 
 from cpython.bytes cimport PyBytes_AsString, PyBytes_FromStringAndSize, PyBytes_Size
 from cpython.pycapsule cimport PyCapsule_GetPointer
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 cdef extern from "Python.h":
@@ -41,7 +41,7 @@ cdef enum:
 
 
 cdef class PairSearch:
-    """A search for all pairs of *n* values within *max_distance*: the native twin of ``index/pairs.py``.
+    """A search for all pairs of *n* values within *max_distance*: the core of ``index/pairs.py``.
 
     *masks* are the keys of an exact plan. All n values are handed over by ``take``, then ``step`` is called until
     ``done`` is 1.0. Takes 16 bytes a value; raises MemoryError where there is none. One thread at a time.
@@ -105,41 +105,6 @@ cdef class PairSearch:
     def done(self):
         """The share of the work that is done, 0.0 to 1.0."""
         return pairs_done(self.c)
-
-
-# The scans of candidates as they are, for their tests.
-
-def use_scan(int level):
-    """Take the scan of a *level*, 0 to 3, or the best below it that this processor has; return its level."""
-    if not 0 <= level <= 3:
-        raise ValueError(f"level must be from 0 to 3, got {level}")
-    return scan_use(level)
-
-
-def scan_in_use():
-    """Return the level and the name of the scan in use."""
-    scan_init()
-    return scan_level(), (<bytes>scan_name()).decode()
-
-
-def scan_values(bytes values not None, uint64_t query, unsigned max_distance):
-    """Return the places of the *values*, native uint64, that are within *max_distance* of *query*."""
-    cdef size_t n = numbers_in(values, 8)
-    checked_distance(max_distance)
-    hits = PyBytes_FromStringAndSize(NULL, n * 4)
-    return hits[: 4 * scan.values(<const uint64_t *><const char *>values, n, query, max_distance,
-                                  <uint32_t *>PyBytes_AsString(hits))]
-
-
-def scan_tags(bytes tags not None, bytes rests not None, uint32_t tag, uint16_t rest, unsigned max_distance):
-    """Do the same over native uint32 and uint16 that belong together, 48 bits in two rows."""
-    cdef size_t n = numbers_in(tags, 4)
-    checked_distance(max_distance)
-    if <size_t>numbers_in(rests, 2) != n:
-        raise ValueError(f"there must be one rest for every tag, got {len(rests) // 2} for {n}")
-    hits = PyBytes_FromStringAndSize(NULL, n * 4)
-    return hits[: 4 * scan.tags(<const uint32_t *><const char *>tags, <const uint16_t *><const char *>rests, n, tag,
-                                rest, max_distance, <uint32_t *>PyBytes_AsString(hits))]
 
 
 # The second look at all candidates of a page in one call.
@@ -324,21 +289,6 @@ cdef double alike_of(const measured *pair) noexcept nogil:
     return pair.estimate
 
 
-cdef int add_hit(hit **hits, size_t *n, size_t *room, uint64_t key, const hit *like) except -1:
-    """Add a hit as another is, but for its key, to a row of *n* with *room*."""
-    cdef hit *more
-    if n[0] == room[0]:
-        room[0] = 2 * room[0] + 64
-        more = <hit *>realloc(hits[0], room[0] * sizeof(hit))
-        if more == NULL:
-            raise MemoryError()
-        hits[0] = more
-    hits[0][n[0]] = like[0]
-    hits[0][n[0]].key = key
-    n[0] += 1
-    return 0
-
-
 cdef struct findings:
     # What a search for a page has found: ``Search`` in ``store/candidates.py``.
     uint64_t contents[MOST]
@@ -356,7 +306,6 @@ cdef bint is_among(uint64_t number, const uint64_t *numbers, size_t n) noexcept 
 
 
 cdef uint64_t MOST_KEY = 0x7fffffffffffffff
-cdef size_t NO_LIMIT = <size_t>-1
 
 
 cdef Py_ssize_t postings_in(bytes values, bytes keys, uint64_t first) except -1:
@@ -379,87 +328,45 @@ cdef Py_ssize_t postings_in(bytes values, bytes keys, uint64_t first) except -1:
     return n
 
 
-cdef tuple checked_steps(list steps):
-    """Return the steps as tuples, which nobody changes."""
-    cdef list taken = []
-    cdef uint64_t mask
-    cdef uint32_t radius
-    for limit, keys in steps:
-        as_numbers = []
-        for mask, radius in keys:
-            if not table_is_possible(mask, radius):
-                raise ValueError(f"no table has the key {mask:#x} with radius {radius}: only one block may have a radius")
-            as_numbers.append((mask, radius))
-        if taken and not as_numbers:
-            raise ValueError("only the first step can be a plain scan")
-        if not isinstance(limit, int) or limit < 0:
-            raise ValueError(f"a limit must be an integer from 0 on, got {limit!r}")
-        taken.append((int(limit), tuple(as_numbers)))
-    if not taken:
-        raise ValueError("there must be one step or more")
-    return tuple(taken)
-
-
 cdef class Postings:
-    """Postings (value, key) under the tables of plans: the native twin of ``index/pure/postings.py`` and its searches.
+    """Postings (value, key) in a row, or in the tables of a plan, and the searches of them.
 
-    ``Door`` has what Python knows better: the checks of arguments, which raise the errors, and what a match is.
-    ``steps`` has a limit and keys for each plan on the way up: the keys (mask, radius) serve while there are fewer
-    fingerprints than the limit; no keys at all mean a plain scan, which may only come first. Raises TypeError or
-    ValueError for steps that are none.
+    *door* has the checks of arguments, which raise the errors, and the type of a match. *plan* has a mask and a radius
+    for each table, see ``index/plans.py``; without tables, or below *row_limit* postings, all of them are compared.
+    Raises TypeError or ValueError for a plan that is none.
     """
 
     cdef postings c
-    cdef object checked_value, checked_key, match, nearest_first
-    cdef tuple steps
-    cdef size_t limit
-    cdef dict further
-    cdef size_t length
-    cdef int step
-    cdef public uint64_t next_key
+    # The memory of the last search, for the next one.
+    cdef hits spare
+    cdef object checked_value, checked_key, match
+    # One more than the greatest key ever added.
+    cdef readonly uint64_t next_key
 
-    def __cinit__(self, door, unsigned max_distance, list steps not None):
-        postings_init(&self.c, checked_distance(max_distance))
-        self.checked_value, self.checked_key = door.checked_value, door.checked_key
-        self.match, self.nearest_first = door.match, door.nearest_first
-        self.steps = checked_steps(steps)
-        self.further = {}
-        self._take_step(0)
+    def __cinit__(self, door, unsigned max_distance, list plan not None, size_t row_limit):
+        # A copy: to read a number may run Python, which may change the list.
+        cdef tuple as_tuple = tuple(plan)
+        cdef uint32_t i, n = len(as_tuple)
+        cdef bint is_made
+        checked_distance(max_distance)
+        self.checked_value, self.checked_key, self.match = door.checked_value, door.checked_key, door.match
+        cdef plan_key *keys = <plan_key *>malloc((n + 1) * sizeof(plan_key))
+        if keys == NULL:
+            raise MemoryError()
+        try:
+            for i in range(n):
+                keys[i].mask, keys[i].radius = as_tuple[i]
+                if not table_is_possible(keys[i].mask, keys[i].radius):
+                    raise ValueError(f"no table has the key {keys[i].mask:#x} with radius {keys[i].radius}: only one block may have a radius")
+            is_made = postings_init(&self.c, max_distance, keys, n, row_limit)
+        finally:
+            free(keys)
+        if not is_made:
+            raise MemoryError()
 
     def __dealloc__(self):
         postings_free(&self.c)
-
-    cdef int _take_step(self, int number) except -1:
-        limit, keys = self.steps[number]
-        cdef plan_key *plan = NULL
-        cdef uint32_t i, n = len(keys)
-        if n:
-            plan = <plan_key *>malloc(n * sizeof(plan_key))
-            if plan == NULL:
-                raise MemoryError()
-            try:
-                for i in range(n):
-                    plan[i].mask, plan[i].radius = keys[i]
-                if not postings_replan(&self.c, plan, n):
-                    raise MemoryError()
-            finally:
-                free(plan)
-        self.step = number
-        # Beyond what can be addressed there is none.
-        self.limit = limit if limit < NO_LIMIT else NO_LIMIT
-        return 0
-
-    cdef int _grow(self) except -1:
-        # Without memory for other tables those that are there go on; what is stored is stored.
-        while self.c.n >= self.limit and self.step + 1 < len(self.steps):
-            try:
-                self._take_step(self.step + 1)
-            except MemoryError:
-                self.limit = self.c.n + self.c.n // 8 + 64
-                break
-        if self.step + 1 == len(self.steps):
-            self.limit = NO_LIMIT
-        return 0
+        free(self.spare.at)
 
     cdef uint64_t _value(self, value) except? 0xffffffffffffffff:
         if not PyLong_CheckExact(value):
@@ -482,135 +389,145 @@ cdef class Postings:
             raise OverflowError(f"key must be below 2**63, got {number}")
         return number
 
-    cdef int _insert(self, uint64_t value, uint64_t key) except -1:
-        if not postings_insert(&self.c, value, key):
-            raise MemoryError()
-        self.length += 1
-        if key >= self.next_key:
-            self.next_key = key + 1
-        if self.c.n >= self.limit:
-            self._grow()
+    cdef hits _begin(self) noexcept:
+        """Return the memory of the last search. To make a match runs Python, which may search again meanwhile."""
+        cdef hits found = self.spare
+        self.spare.at, self.spare.n, self.spare.room = NULL, 0, 0
+        return found
+
+    cdef int _end(self, hits *found) noexcept:
+        free(self.spare.at)
+        self.spare = found[0]
+        hits_clear(&self.spare)
         return 0
 
-    cdef list _matches(self):
-        cdef hit *hits = self.c.hits
-        cdef hit found
-        cdef size_t i, n = self.c.n_hits, room = self.c.hits_room
-        matches = []
-        # To make a match runs Python, which may search again: meanwhile the hits belong to this call.
-        self.c.hits, self.c.n_hits, self.c.hits_room = NULL, 0, 0
-        try:
-            for i in range(n):
-                found = hits[i]
-                matches.append(self.match(found.key & MOST_KEY, found.value, found.distance))
-                if found.key & FURTHER:
-                    for key in self.further.get(found.value, ()):
-                        matches.append(self.match(key, found.value, found.distance))
-        finally:
-            if self.c.hits == NULL:
-                self.c.hits, self.c.hits_room = hits, room
-            else:
-                free(hits)
-        return self.nearest_first(matches) if len(matches) > 1 else matches
+    cdef int _find(self, uint64_t value, hits *found) except -1:
+        if not postings_find(&self.c, value, found):
+            raise MemoryError()
+        return 0
+
+    cdef list _matches(self, hits *found, size_t most):
+        """Return the *most* nearest hits as matches, each key once."""
+        cdef size_t i
+        hits_cut(found, most)
+        if found.n == 1:
+            return [self.match(found.at[0].key, found.at[0].value, found.at[0].distance)]
+        by_key = {}
+        for i in range(found.n):
+            if found.at[i].key not in by_key:
+                by_key[found.at[i].key] = self.match(found.at[i].key, found.at[i].value, found.at[i].distance)
+        return list(by_key.values())
 
     def __len__(self):
-        return self.length
-
-    @property
-    def values(self):
-        """The number of distinct fingerprints."""
         return self.c.n
 
     @property
     def nbytes(self):
         """The memory in bytes, with the room kept for growth."""
-        further = sum(keys.__sizeof__() + 32 * len(keys) for keys in self.further.values())
-        return postings_bytes(&self.c) + self.further.__sizeof__() + 32 * len(self.further) + further
+        return postings_bytes(&self.c) + self.spare.room * sizeof(hit)
 
     def find(self, value):
         """See SimhashIndex.find."""
-        if not postings_find(&self.c, self._value(value)):
-            raise MemoryError()
-        return self._matches() if self.c.n_hits else []
+        cdef uint64_t as_value = self._value(value)
+        cdef hits found = self._begin()
+        try:
+            self._find(as_value, &found)
+            return self._matches(&found, found.n) if found.n else []
+        finally:
+            self._end(&found)
 
-    cdef size_t _gather(self, uint64_t value, hit **found, size_t *n, size_t *room) except? 0:
-        """Add all postings within reach of a value to a row of hits, and return how many they are."""
-        cdef size_t before = n[0], i, end
-        cdef hit like
-        if not postings_find(&self.c, value):
-            raise MemoryError()
-        for i in range(self.c.n_hits):
-            add_hit(found, n, room, self.c.hits[i].key, &self.c.hits[i])
-        end = n[0]
-        for i in range(before, end):
-            if found[0][i].key & FURTHER:
-                found[0][i].key &= MOST_KEY
-                like = found[0][i]
-                for key in self.further.get(like.value, ()):
-                    add_hit(found, n, room, key, &like)
-        return n[0] - before
+    def find_many(self, bytes values not None):
+        """Return the matches of each value, native uint64."""
+        cdef const uint64_t *v = <const uint64_t *>PyBytes_AsString(values)
+        cdef size_t i, n = numbers_in(values, 8)
+        cdef hits found = self._begin()
+        matches = []
+        try:
+            for i in range(n):
+                if i + 8 < n:
+                    postings_ask(&self.c, v[i + 8], v[i + 4])
+                found.n = 0
+                self._find(v[i], &found)
+                matches.append(self._matches(&found, found.n) if found.n else [])
+        finally:
+            self._end(&found)
+        return matches
 
     def nearest(self, list values, size_t most):
-        """See HammingIndex.nearest."""
-        cdef hit *found = NULL
-        cdef size_t n = 0, room = 0, i
+        """See SimhashIndex.nearest."""
+        cdef hits found = self._begin()
+        cdef size_t before
+        counts = []
         try:
-            counts = [self._gather(self._value(value), &found, &n, &room) for value in values]
-            n = hits_cut(found, n, most)
-            by_key = {}
-            for i in range(n):
-                if found[i].key not in by_key:
-                    by_key[found[i].key] = self.match(found[i].key, found[i].value, found[i].distance)
+            for value in values:
+                before = found.n
+                self._find(self._value(value), &found)
+                counts.append(found.n - before)
+            return self._matches(&found, most), counts
         finally:
-            free(found)
-        return list(by_key.values()), counts
+            self._end(&found)
+
+    def keys_of(self, value):
+        """See SimhashIndex.keys_of."""
+        cdef uint64_t as_value = self._value(value)
+        cdef hits found = self._begin()
+        cdef size_t i
+        try:
+            if not postings_of(&self.c, as_value, &found):
+                raise MemoryError()
+            hits_cut(&found, found.n)
+            return [found.at[i].key for i in range(found.n)]
+        finally:
+            self._end(&found)
 
     cdef int _search(self, const Print *page, uint64_t subject, size_t most, size_t nearby, findings *to) except -1:
         """Search for a page with a sketch: the native twin of ``search`` in ``store/candidates.py``."""
-        cdef uint64_t first, value
         cdef uint64_t values[3]
-        cdef hit *hits = NULL
-        cdef size_t n = 0, room = 0, count, i, half = most // 2, same = 0
-        cdef uint64_t near[MOST]
-        cdef size_t n_near = 0
+        cdef hits same, near
+        cdef size_t count, i, half = most // 2, n_near = 0
+        cdef uint64_t by_text[MOST]
         if most > MOST:
             raise ValueError(f"a page is compared with {MOST} contents at most, got {most}")
         values[0], values[1], values[2] = page.value, print_own(page), subject
-        to.n = to.n_values = to.found_by = 0
-        further = ()
+        to.n = to.n_values = to.found_by = to.within_reach = 0
+        same.at, same.n, same.room = NULL, 0, 0
+        near = self._begin()
         try:
             for i in range(3):
-                value = values[i]
-                if i > 0 and value == 0:
+                if i > 0 and values[i] == 0:
                     continue
                 if i < 2:
-                    count = self._gather(value, &hits, &n, &room)
+                    count = near.n
+                    self._find(values[i], &near)
+                    count = near.n - count
                 else:
-                    if postings_key(&self.c, value, &first):
-                        further = sorted(self.further[value]) if first & FURTHER else ()
-                        same = 1 + len(further)
-                    count = same
-                to.within_reach = count + (to.within_reach if i > 0 else 0)
+                    if not postings_of(&self.c, subject, &same):
+                        raise MemoryError()
+                    count = same.n
+                to.within_reach += count
                 if count < nearby:
                     to.found_by |= 1 << i
-                    to.values[to.n_values] = value
+                    to.values[to.n_values] = values[i]
                     to.n_values += 1
-            n = hits_cut(hits, n, most)
-            for i in range(n):
-                if not is_among(hits[i].key, near, n_near):
-                    near[n_near] = hits[i].key
+            hits_cut(&near, most)
+            for i in range(near.n):
+                if not is_among(near.at[i].key, by_text, n_near):
+                    by_text[n_near] = near.at[i].key
                     n_near += 1
+            if same.n:
+                # Of both as many as are compared, half of them at least.
+                count = same.n
+                hits_cut(&same, max(half, most - n_near))
+                for i in range(same.n):
+                    to.contents[i] = same.at[i].key
+                to.n = same.n
+                n_near = min(n_near, max(half, most - count if count < most else 0))
         finally:
-            free(hits)
-        if same:
-            # Of both as many as are compared, half of them at least.
-            for i in range(min(same, max(half, most - n_near))):
-                to.contents[i] = further[i - 1] if i > 0 else first & MOST_KEY
-                to.n += 1
-            n_near = min(n_near, max(half, most - same if same < most else 0))
+            free(same.at)
+            self._end(&near)
         for i in range(n_near):
-            if not is_among(near[i], to.contents, to.n):
-                to.contents[to.n] = near[i]
+            if not is_among(by_text[i], to.contents, to.n):
+                to.contents[to.n] = by_text[i]
                 to.n += 1
         return 0
 
@@ -654,37 +571,24 @@ cdef class Postings:
         return (found.found_by, values, of.agrees_by_text != of.is_near, chosen,
                 [others[i] for i in range(n_others)], of.pair.is_generic != 0)
 
-    def keys_of(self, value):
-        """See HammingIndex.keys_of."""
-        cdef uint64_t as_value = self._value(value)
-        cdef uint64_t first
-        if not postings_key(&self.c, as_value, &first):
-            return []
-        # The smallest stands beside the fingerprint.
-        keys = [first & MOST_KEY]
-        if first & FURTHER:
-            keys += sorted(self.further[as_value])
-        return keys
-
     def find_or_add(self, value, key):
         """See SimhashIndex.find_or_add."""
         cdef uint64_t as_value = self._value(value)
         cdef uint64_t as_key = self._key(key)
-        if not postings_find(&self.c, as_value):
-            raise MemoryError()
-        if self.c.n_hits:
-            return self._matches()
+        cdef hits found = self._begin()
+        try:
+            self._find(as_value, &found)
+            if found.n:
+                return self._matches(&found, found.n)
+        finally:
+            self._end(&found)
         self._insert(as_value, as_key)
         return []
 
     def has(self, value, key):
         """Return whether the posting is stored."""
         cdef uint64_t as_value = self._value(value)
-        cdef uint64_t as_key = self._key(key)
-        cdef uint64_t first
-        if not postings_key(&self.c, as_value, &first):
-            return False
-        return first & MOST_KEY == as_key or (first & FURTHER != 0 and as_key in self.further[as_value])
+        return bool(postings_has(&self.c, as_value, self._key(key)))
 
     def add(self, value, key):
         """See SimhashIndex.add."""
@@ -692,20 +596,14 @@ cdef class Postings:
         self._add(as_value, self._key(key))
 
     cdef int _add(self, uint64_t value, uint64_t key) except -1:
-        cdef uint64_t first
-        if not postings_key(&self.c, value, &first):
+        # A key above all others is new: so one value with ever more keys, as they are numbered, is not looked through.
+        if key >= self.next_key or not postings_has(&self.c, value, key):
             self._insert(value, key)
-            return 0
-        if first & MOST_KEY == key:
-            return 0
-        keys = self.further[value] if first & FURTHER else set()
-        if key in keys:
-            return 0
-        # The smallest stands beside the fingerprint.
-        keys.add(max(key, first & MOST_KEY))
-        self.further[value] = keys
-        postings_set_key(&self.c, value, min(key, first & MOST_KEY) | FURTHER)
-        self.length += 1
+        return 0
+
+    cdef int _insert(self, uint64_t value, uint64_t key) except -1:
+        if not postings_insert(&self.c, value, key):
+            raise MemoryError()
         if key >= self.next_key:
             self.next_key = key + 1
         return 0
@@ -723,113 +621,28 @@ cdef class Postings:
                 postings_ask(&self.c, v[i + 8], v[i + 4])
             self._add(v[i], k[i] if k != NULL else first + i)
 
-    def find_or_add_many(self, bytes values not None, bytes keys, uint64_t first):
-        """Return for each value, as native int64, the key of its nearest match, or -1 where it was new and added."""
-        cdef const uint64_t *v = <const uint64_t *>PyBytes_AsString(values)
-        cdef const uint64_t *k = <const uint64_t *>PyBytes_AsString(keys) if keys is not None else NULL
-        cdef size_t i, done = 0, step, n = postings_in(values, keys, first), before
-        cdef uint64_t most = 0
-        made = PyBytes_FromStringAndSize(NULL, n * 8)
-        cdef int64_t *nearest = <int64_t *>PyBytes_AsString(made)
-        while done < n:
-            before = self.c.n
-            step = postings_claim(&self.c, v + done, k + done if k != NULL else NULL, first + done, n - done,
-                                  self.limit, nearest + done)
-            self.length += self.c.n - before
-            for i in range(done, done + step):
-                if nearest[i] < 0:
-                    most = max(most, k[i] if k != NULL else first + i)
-            if self.c.n > before and most >= self.next_key:
-                self.next_key = most + 1
-            done += step
-            if self.c.n >= self.limit:
-                self._grow()
-            elif done < n:
-                raise MemoryError()
-        return made
-
-    def find_many(self, bytes values not None):
-        """Return the matches of each value, native uint64."""
-        cdef const uint64_t *v = <const uint64_t *>PyBytes_AsString(values)
-        cdef size_t i, n = numbers_in(values, 8)
-        matches = []
-        for i in range(n):
-            if i + 8 < n:
-                postings_ask(&self.c, v[i + 8], v[i + 4])
-            if not postings_find(&self.c, v[i]):
-                raise MemoryError()
-            matches.append(self._matches() if self.c.n_hits else [])
-        return matches
-
     def discard(self, value, key):
         """See SimhashIndex.discard."""
         cdef uint64_t as_value = self._value(value)
-        cdef uint64_t as_key = self._key(key)
-        cdef uint64_t first
-        if not postings_key(&self.c, as_value, &first):
-            return False
-        if not first & FURTHER:
-            if first != as_key:
-                return False
-            postings_remove(&self.c, as_value)
-            self.length -= 1
-            return True
-        keys = self.further[as_value]
-        if first & MOST_KEY == as_key:
-            first = min(keys)
-            keys.remove(first)
-        elif as_key in keys:
-            keys.remove(as_key)
-            first &= MOST_KEY
-        else:
-            return False
-        if not keys:
-            del self.further[as_value]
-        postings_set_key(&self.c, as_value, first | FURTHER if keys else first)
-        self.length -= 1
-        return True
+        return bool(postings_remove(&self.c, as_value, self._key(key)))
 
-    def parts(self):
-        """Return in how many parts the postings are read."""
-        return postings_parts(&self.c)
-
-    def part(self, uint32_t number):
-        """Return the values and keys of a part as two rows of native uint64; a value with several keys comes often."""
-        if number >= postings_parts(&self.c):
-            raise IndexError(number)
-        cdef size_t i, n = postings_part_size(&self.c, number)
-        values = PyBytes_FromStringAndSize(NULL, n * 8)
-        keys = PyBytes_FromStringAndSize(NULL, n * 8)
-        cdef uint64_t *v = <uint64_t *>PyBytes_AsString(values)
-        cdef uint64_t *k = <uint64_t *>PyBytes_AsString(keys)
-        cdef uint64_t one
-        postings_read_part(&self.c, number, v, k)
-        more_values, more_keys = [], []
-        for i in range(n):
-            if k[i] & FURTHER:
-                k[i] &= MOST_KEY
-                for key in self.further[v[i]]:
-                    one = v[i]
-                    more_values.append(PyBytes_FromStringAndSize(<const char *>&one, 8))
-                    one = key
-                    more_keys.append(PyBytes_FromStringAndSize(<const char *>&one, 8))
-        if more_values:
-            return values + b"".join(more_values), keys + b"".join(more_keys)
+    def columns(self):
+        """Return all values, and the key of each, as two rows of native uint64."""
+        values = PyBytes_FromStringAndSize(NULL, self.c.n * 8)
+        keys = PyBytes_FromStringAndSize(NULL, self.c.n * 8)
+        postings_read(&self.c, <uint64_t *>PyBytes_AsString(values), <uint64_t *>PyBytes_AsString(keys))
         return values, keys
 
     @property
-    def is_moving(self):
-        """Whether postings are on the way from one plan to another."""
-        return postings_is_moving(&self.c)
+    def is_row(self):
+        """Whether all postings are compared with a query."""
+        return bool(self.c.is_row)
 
     def check(self):
         """Assert what must hold between two calls. For tests: O(everything)."""
         cdef const char *wrong = postings_check(&self.c)
         if wrong != NULL:
             raise AssertionError((<bytes>wrong).decode())
-        held = self.c.n + sum(map(len, self.further.values()))
-        if held != self.length or not all(self.further.values()):
-            raise AssertionError("the number of postings is wrong")
 
 
 # What a store in memory keeps.

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from scrapy_simhash.index import HammingIndex, Match, ProbingIndex, SimhashIndex
+from scrapy_simhash.index import Match, SimhashIndex
 from scrapy_simhash.judge.rule import ClassicRule, Rule
 from scrapy_simhash.page.fingerprint import (
     FACTS_AT,
@@ -22,7 +22,7 @@ from scrapy_simhash.page.fingerprint.facts import are_one_host, host_of
 BLOCKS = 6
 
 
-def index_for(rule: Rule, blocks: int = BLOCKS) -> HammingIndex:
+def index_for(rule: Rule, blocks: int = BLOCKS) -> SimhashIndex:
     """Return an empty index as wide as the reach of *rule*.
 
     Permuted tables of *blocks* for the classic rule, or the best plan where *blocks* are too few for its distance;
@@ -30,11 +30,11 @@ def index_for(rule: Rule, blocks: int = BLOCKS) -> HammingIndex:
 
     >>> from scrapy_simhash.judge.rule import SimilarityRule
     >>> index_for(SimilarityRule()), index_for(ClassicRule(9))
-    (<ProbingIndex: 0 postings within 8 bits>, <SimhashIndex: 0 postings within 9 bits>)
+    (<SimhashIndex: 0 postings within 8 bits>, <SimhashIndex: 0 postings within 9 bits>)
     """
     if isinstance(rule, ClassicRule):
         return SimhashIndex(rule.reach, blocks if blocks > rule.reach else "auto")
-    return ProbingIndex(rule.reach)
+    return SimhashIndex(rule.reach, "auto")
 
 
 logger = logging.getLogger(__name__)
@@ -104,7 +104,7 @@ def values_by(fingerprint: Fingerprint, found_by: int) -> tuple[int, ...]:
     return tuple(values)
 
 
-def search(index: HammingIndex, fingerprint: Fingerprint) -> Search:
+def search(index: SimhashIndex, fingerprint: Fingerprint) -> Search:
     """Search for a page by its text, its own part and its subject.
 
     Within reach of the values of text and own part. Copies have equal subjects as a rule, and the values of different
@@ -170,7 +170,7 @@ def distance_of(page: Fingerprint, compared: bytes) -> int:
 
 
 def with_latest(
-    matches: list[Match], latest: int, its: Fingerprint, page: Fingerprint, index: HammingIndex
+    matches: list[Match], latest: int, its: Fingerprint, page: Fingerprint, index: SimhashIndex
 ) -> list[Match]:
     """Return *matches* with the page's *latest* content, with fingerprint *its*, if it can be found but was not."""
     if any(match.key == latest for match in matches):

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from scrapy_simhash.exceptions import RecordDamaged
-from scrapy_simhash.index import HammingIndex
+from scrapy_simhash.index import SimhashIndex
 from scrapy_simhash.judge.measured import BASES, BY_EQUAL_TEXT
 from scrapy_simhash.page.fingerprint import Fingerprint, subject_number
 from scrapy_simhash.recent import Recent
@@ -183,7 +183,7 @@ class LocalStore(Store):
         self._rule = header.rule
         self._rows = ledger
         self._blocks = blocks
-        self._indexes: dict[str, HammingIndex] = {}
+        self._indexes: dict[str, SimhashIndex] = {}
         #: Scopes with a crowd, of which the log has told.
         self._crowded: set[str] = set()
         #: Contents that were found, and cannot be read, or their pages cannot: nobody repeats them.
@@ -434,7 +434,7 @@ class LocalStore(Store):
         return None
 
     def _find_new(
-        self, fingerprint: Fingerprint, number: int, index: HammingIndex, look: SecondLook
+        self, fingerprint: Fingerprint, number: int, index: SimhashIndex, look: SecondLook
     ) -> Found:
         """Do what _find() does for a page that is new and has a sketch, by one call of the kernel."""
         native: Any = index.core
@@ -505,7 +505,7 @@ class LocalStore(Store):
         self._recent.pop(kin.content, None)
         return None
 
-    def _index(self, scope: str) -> HammingIndex:
+    def _index(self, scope: str) -> SimhashIndex:
         index = self._indexes.get(scope)
         if index is None:
             index = self._indexes[scope] = index_for(self._rule, self._blocks)

@@ -10,7 +10,7 @@ from heapq import heappush, heappushpop
 from random import Random
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from scrapy_simhash.index import HammingIndex
+from scrapy_simhash.index import SimhashIndex
 from scrapy_simhash.judge.hints import says_of_urls
 from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.judge.rule import Nearest, Rule
@@ -344,7 +344,7 @@ class Neighbours:
         self._sample = list(sample)
         self._best: dict[int, _Best] = {}
         #: By scope, those that repeat no other.
-        self._indexes: dict[str, HammingIndex] = {}
+        self._indexes: dict[str, SimhashIndex] = {}
         #: The others, by the number of the page that they repeat.
         self._copies: dict[int, list[int]] = defaultdict(list)
         for place, page in enumerate(self._sample):

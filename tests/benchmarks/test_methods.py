@@ -25,9 +25,10 @@ from benchmarks.methods import (
     by_halving,
     probes,
 )
-from scrapy_simhash.index import LinearScan, Plan
-from scrapy_simhash.index.plans import Block
+from benchmarks.methods.way import Plan, nested
+from scrapy_simhash.index.plans import partition
 from tests.examples import examples
+from tests.index.oracle import Oracle
 from tests.index.values import fingerprints, flipped, key_masks
 
 
@@ -61,13 +62,14 @@ every_way = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE.keys())
 PLANS = [
     *(Plan.classic(k, m) for k, m in [(0, 1), (0, 3), (1, 2), (1, 4), (2, 3), (2, 5)]),
     Plan.classic(1, 16),
-    Plan(2, Plan.classic(2, 12).blocks, ((0,), (5,), (11,))),
-    Plan(1, (Block(40, 9), Block(3, 20)), ((0,), (1,))),
+    nested(),
+    Plan(2, tuple(partition(12)[number] for number in (0, 5, 11))),
+    Plan(1, (0x1FF << 40, 0xFFFFF << 3)),
 ]
 
 
 def scanned(values: Iterable[int], query: int, max_distance: int) -> list[Found]:
-    scan = LinearScan(max_distance)
+    scan = Oracle(max_distance)
     for key, value in enumerate(sorted(set(values))):
         scan.add(value, key)
     return [Found(match.value, match.distance) for match in scan.find(query)]

@@ -26,7 +26,7 @@ SMALLEST: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "batch": ("--pages 20 --copies 1 --only speed --only inputs",
               lambda found: found["inputs generated"]["warc.gz"]),
     "hostile": ("--every 40", lambda found: found["pages"]["pairs"] == 4),
-    "index": ("--sizes 1000 --only auto probing pairs",
+    "index": ("--sizes 1000 --only auto scan pairs longest",
               lambda found: found["pairs at 1,000"]["pairs(values)"]["recall"] == 1),
     "kernel": ("--example --pages 3 --repeats 1",
                lambda found: found["microseconds of a text"]["pure"]),

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.cli.find import FEW, chosen_plan, document, parsed_distance
+from scrapy_simhash.cli.find import FEW, chosen_blocks, document, parsed_distance
 from scrapy_simhash.cli.streams import Refused
-from scrapy_simhash.index.plans import Plan
 from tests.cli.conftest import Cli
 
 RANDOM = random.Random(7)
@@ -176,8 +175,8 @@ def test_any_other_distance_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(("blocks", "distance"), [("4", 3), ("6", 3), ("11", 10), ("1", 0), ("64", 1)])
-def test_a_number_of_blocks_is_the_classic_plan(blocks: str, distance: int) -> None:
-    assert chosen_plan(blocks, distance) == Plan.classic(distance, int(blocks))
+def test_a_number_of_blocks_is_passed_on(blocks: str, distance: int) -> None:
+    assert chosen_blocks(blocks, distance) == int(blocks)
 
 
 @pytest.mark.parametrize(
@@ -191,4 +190,4 @@ def test_a_number_of_blocks_is_the_classic_plan(blocks: str, distance: int) -> N
 )
 def test_blocks_that_make_no_plan_are_refused(blocks: str, distance: int, message: str) -> None:
     with pytest.raises(Refused, match=message):
-        chosen_plan(blocks, distance)
+        chosen_blocks(blocks, distance)

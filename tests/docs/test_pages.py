@@ -15,8 +15,8 @@ from scrapy_simhash import Config, __version__
 from scrapy_simhash.crawl.consequences import BUDGET
 from scrapy_simhash.crawl.downloader_middleware import THREAD_SIZE
 from scrapy_simhash.crawl.items.fields import LARGEST
-from scrapy_simhash.index import ProbingPlan
-from scrapy_simhash.index.growth import FOREVER, native_steps, pure_steps
+from scrapy_simhash.index.index import ROW_LIMIT
+from scrapy_simhash.index.plans import plan_for, probes_of
 from scrapy_simhash.judge.clusters import MAX_CLUSTERS
 from scrapy_simhash.judge.hints.markup import (
     MAX_IN_BODY,
@@ -66,10 +66,10 @@ def test_the_rule_is_told_with_its_defaults() -> None:
 def test_the_size_of_a_sketch_and_of_a_scanned_scope_are_told() -> None:
     sketch = "a *MinHash sketch* with the words of its *title key* and its *facts*: 129 to 256 bytes"
     assert sketch in words(HOW_IT_WORKS.read_text("utf-8"))
-    plans = [(FOREVER, ProbingPlan.even(Config().distance))]
-    pure, native = pure_steps(plans)[0].upto, native_steps(plans)[0][0]
+    for_each_probe, _, _ = ROW_LIMIT
+    scanned = for_each_probe * probes_of(plan_for(Config().distance, "auto"))
     told = words((DOCS / "how-to" / "broad-crawls.rst").read_text("utf-8"))
-    assert f"up to {pure} pages in pure Python, {round(native, -3):,} with the kernel" in told
+    assert f"up to {round(scanned, -3):,} pages" in told
 
 
 def test_the_limits_of_hostile_pages_are_those_of_the_code() -> None:

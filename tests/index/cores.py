@@ -1,4 +1,4 @@
-"""Indexes over either core, with the limits set so low that a few fingerprints meet the rare cases."""
+"""Indexes over either core, with tables from the first fingerprints on."""
 
 from __future__ import annotations
 
@@ -7,56 +7,47 @@ from collections.abc import Sequence
 import pytest
 
 from scrapy_simhash import kernel
-from scrapy_simhash.index import LinearScan, Plan, ProbingIndex, ProbingPlan, SimhashIndex
-from scrapy_simhash.index.growth import FOREVER, Step, keys_of
-from scrapy_simhash.index.index import Door
-from scrapy_simhash.index.pure.postings import Postings
+from scrapy_simhash.index import SimhashIndex
+from scrapy_simhash.index.index import Callbacks
+from scrapy_simhash.index.plans import Key, classic, probing
+from scrapy_simhash.index.scan import Scan
+from tests.index.oracle import Oracle
 
-#: The cores there are: without the kernel there is one.
-CORES = ["pure", *(["native"] if kernel.hamming is not None else [])]
+#: The cores there are: without the C extension there is one.
+CORES = ["scan", *(["native"] if kernel.hamming is not None else [])]
 every_core = pytest.mark.parametrize("core", CORES)
 
-Steps = Sequence[tuple[int, "Plan | ProbingPlan | None"]]
 
-
-def core_of(core: str, max_distance: int, steps: Steps, leaf_size: int = 4) -> Postings:
-    """Return a core that goes through *steps*, each with the number of values up to which it serves."""
-    if core == "pure":
-        return Postings(max_distance, [Step(*step) for step in steps], leaf_size)
-    assert kernel.hamming is not None
-    stages = [(upto, [] if plan is None else keys_of(plan)) for upto, plan in steps]
-    made: Postings = kernel.hamming.Postings(Door, max_distance, stages)
-    return made
-
-
-def over(core: str, plan: Plan, leaf_size: int = 4, steps: Steps = ()) -> SimhashIndex:
-    """Return an index over the tables of *plan* from the first fingerprint on, or over *steps*."""
-    index = SimhashIndex.from_plan(plan)
-    index.core = core_of(core, plan.max_distance, steps or [(FOREVER, plan)], leaf_size)
+def over(core: str, max_distance: int, plan: list[Key], row_limit: int = 0) -> SimhashIndex:
+    """Return an index over the tables of *plan*, which are filled from *row_limit* postings on."""
+    index = SimhashIndex(max_distance, "auto")
+    if core == "scan":
+        index.core = Scan(max_distance)
+    else:
+        assert kernel.hamming is not None
+        index.core = kernel.hamming.Postings(Callbacks, max_distance, plan, row_limit)
     return index
 
 
-def probing(core: str, max_distance: int, blocks: int) -> ProbingIndex:
-    """Return an index that probes from the first fingerprint on."""
-    return probing_over(core, ProbingPlan.even(max_distance, blocks))
+def tables(core: str, max_distance: int, blocks: int, row_limit: int = 0) -> SimhashIndex:
+    """Return an index over the classic plan."""
+    return over(core, max_distance, classic(max_distance, blocks), row_limit)
 
 
-def probing_over(core: str, plan: ProbingPlan) -> ProbingIndex:
-    """Return the same over any plan."""
-    index = ProbingIndex.from_plan(plan)
-    index.core = core_of(core, plan.max_distance, [(FOREVER, plan)])
-    return index
+def probes(core: str, max_distance: int, blocks: int, row_limit: int = 0) -> SimhashIndex:
+    """Return an index that probes each of *blocks* blocks."""
+    return over(core, max_distance, probing(max_distance, blocks), row_limit)
 
 
-def assert_finds_what_linear_scan_finds(
-    index: SimhashIndex | ProbingIndex, values: Sequence[int], queries: Sequence[int]
+def assert_finds_what_comparing_all_finds(
+    index: SimhashIndex, values: Sequence[int], queries: Sequence[int]
 ) -> None:
-    """Tell both of *values*, the greater part as one batch, and ask both for *queries*."""
-    scan = LinearScan(index.max_distance)
+    """Store *values* in the index and the oracle, two thirds of them as one batch, and search both for *queries*."""
+    oracle = Oracle(index.max_distance)
     together = len(values) * 2 // 3
-    for searched in (index, scan):
+    for searched in (index, oracle):
         searched.add_many(values[:together])
         for key, value in enumerate(values[together:], start=together):
             searched.add(value, key)
     index._check()
-    assert [index.find(query) for query in queries] == [scan.find(query) for query in queries]
+    assert [index.find(query) for query in queries] == [oracle.find(query) for query in queries]

@@ -1,64 +1,67 @@
 """Proof by exhaustion: every pair of fingerprints of a few bits, in a real index of every shape of plan.
 
 The few bits are *spread* over the 64, since what a plan does depends on which blocks the differing bits fall into.
-Of 12 bits there are eight million pairs, which the kernel tries for every shape up to a distance of 4 in
+Of 12 bits there are eight million pairs, which the C extension tries for every shape up to a distance of 4 in
 ``make rest``; ``make test`` tries fewer bits.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from functools import cache
 from itertools import combinations
 
 import pytest
 
 from scrapy_simhash import kernel
-from scrapy_simhash.index import Plan, ProbingIndex, ProbingPlan, SimhashIndex, growth
-from scrapy_simhash.index.index import Door
-from scrapy_simhash.index.plans import Block, key_mask, partition, plans_for, scan
-from scrapy_simhash.index.pure import postings
-from tests.index.cores import every_core
+from scrapy_simhash.index import SimhashIndex
+from scrapy_simhash.index.plans import Key, classic, partition, probes_of, probing
+from tests.index.cores import over
+
+pytestmark = pytest.mark.skipif(kernel.hamming is None, reason="without the C extension there are no tables")
 
 DISTANCES = range(7)
 #: How many bits all numbers have that are tried, by distance: the wider it is, the more there are of each number.
-WIDTHS = {
-    "native": {0: 12, 1: 12, 2: 12, 3: 12, 4: 12, 5: 10, 6: 9},
-    "pure": {0: 10, 1: 10, 2: 10, 3: 9, 4: 8, 5: 8, 6: 8},
-}
+WIDTHS = {0: 12, 1: 12, 2: 12, 3: 12, 4: 12, 5: 10, 6: 9}
 #: The same for a run that somebody waits for.
-FEWER = {"native": dict.fromkeys(DISTANCES, 8), "pure": dict.fromkeys(DISTANCES, 7)}
-#: Plans for a distance of 3 that pure Python tries with 12 bits as well.
-LONG = ["4x16", "6x21"]
+FEWER = dict.fromkeys(DISTANCES, 8)
 #: Plans with more probes take long, and are no other shape.
 FEW_PROBES = 1000
 
 Spread = tuple[int, ...]
 """The places of the bits 0, 1, 2, ... of a small number among the 64."""
-Searched = SimhashIndex | ProbingIndex
-Make = Callable[[Plan | ProbingPlan], Searched]
+#: A distance, its plan, and the blocks that the plan is made of.
+Shape = tuple[int, list[Key], list[int]]
 
 
-@pytest.fixture
-def make(core: str, monkeypatch: pytest.MonkeyPatch) -> Make:
-    """How to make an index of a plan, with either core, whose tables are in use from the first fingerprint on."""
-    if core == "pure":
-        monkeypatch.setattr(kernel, "hamming", None)
-    monkeypatch.setattr(growth, "PURE_ROW", (0, 0, 0))
-    monkeypatch.setattr(growth, "NATIVE_ROW", (0, 0, 0))
-    # To sort the matches takes longer than to find them, and would hide those that are found twice.
-    monkeypatch.setattr(postings, "nearest_first", list)
-    monkeypatch.setattr(Door, "nearest_first", list)
-    return lambda plan: (
-        SimhashIndex.from_plan(plan) if isinstance(plan, Plan) else ProbingIndex.from_plan(plan)
-    )
+def all_shapes() -> dict[str, Shape]:
+    shapes: dict[str, Shape] = {}
+    for k in DISTANCES:
+        shapes[f"a scan for {k}"] = k, [(0, 0)], partition(1)
+        for m in range(k + 1, k + 4):
+            shapes[f"{m} blocks for {k}"] = k, classic(k, m), partition(m)
+        for m in (1, 2, 3, 4, 6):
+            if probes_of(plan := probing(k, m)) < FEW_PROBES:
+                shapes[f"{m} blocks probed for {k}"] = k, plan, partition(m)
+    shapes["some blocks probed"] = 2, list(zip(partition(4), (1, 0, 0), strict=False)), partition(4)
+    shapes["one block probed"] = 2, [(partition(4)[1], 2)], partition(4)
+    return shapes
 
 
-def dealt(blocks: tuple[Block, ...], width: int) -> Spread:
+SHAPES = all_shapes()
+exhaustive = pytest.mark.slow("of 12 bits there are eight million pairs")
+every_shape = pytest.mark.parametrize("name", SHAPES)
+
+
+def index_of(name: str) -> SimhashIndex:
+    k, plan, _ = SHAPES[name]
+    return over("native", k, plan)
+
+
+def dealt(blocks: list[int], width: int) -> Spread:
     """Deal the bits out to the blocks in turn, as cards, so that they lie in as many blocks as can be."""
-    columns = [range(block.shift, block.shift + block.width) for block in blocks]
+    columns = [[bit for bit in range(64) if block >> bit & 1] for block in blocks]
     rounds = [column[turn] for turn in range(64) for column in columns if turn < len(column)]
     return tuple(rounds[:width])
 
@@ -89,7 +92,7 @@ def neighbours(width: int, distance: int) -> list[int]:
     return [sum(number ^ other < number for other in differences) for number in range(2**width)]
 
 
-def assert_every_pair_is_found_once(index: Searched, values: list[int]) -> None:
+def assert_every_pair_is_found_once(index: SimhashIndex, values: list[int]) -> None:
     """Look every one of all numbers up before it is stored: those found are the smaller ones near it.
 
     For they are within the distance, no two are the same, and there are as many of them.
@@ -105,7 +108,7 @@ def assert_every_pair_is_found_once(index: Searched, values: list[int]) -> None:
         index.add(value, number)
 
 
-def assert_every_pair_is_found_both_ways(index: Searched, values: list[int]) -> None:
+def assert_every_pair_is_found_both_ways(index: SimhashIndex, values: list[int]) -> None:
     """Store all numbers at once and look all of them up, with what is said of each."""
     numbers = range(len(values))
     index.add_many(values)
@@ -119,94 +122,48 @@ def assert_every_pair_is_found_both_ways(index: Searched, values: list[int]) -> 
         assert list(found) == list(map(values.__getitem__, keys))
 
 
-def all_plans() -> Iterator[Plan | ProbingPlan]:
-    for k in DISTANCES:
-        yield from plans_for(k).values()
-        yield scan(k)
-        for m in range(k + 1, k + 4):
-            yield Plan.classic(k, m)
-        for m in (1, 2, 3, 4, 6):
-            with suppress(ValueError):
-                plan = ProbingPlan.even(k, m)
-                if plan.probes < FEW_PROBES:
-                    yield plan
-    yield ProbingPlan(2, partition(4), (1, 0, 0, -1))
-    yield ProbingPlan(2, partition(4), (-1, 2, -1, -1))
-
-
-def named(plan: Plan | ProbingPlan) -> str:
-    shape = f"{plan.name} of {len(plan.blocks)}" if isinstance(plan, Plan) else f"radii {plan.radii}"
-    return f"{shape} for {plan.max_distance}"
-
-
-PLANS = list(dict.fromkeys(all_plans()))
-exhaustive = pytest.mark.slow("of 12 bits there are eight million pairs")
-every_plan = pytest.mark.parametrize("plan", PLANS, ids=named)
-
-
 @pytest.mark.parametrize(
     "widths", [pytest.param(FEWER, id="few bits"), pytest.param(WIDTHS, id="many bits", marks=exhaustive)]
 )
-@every_core
-@every_plan
+@every_shape
 def test_every_pair_of_small_fingerprints_is_found_within_the_distance_and_no_other(
-    plan: Plan | ProbingPlan, core: str, widths: dict[str, dict[int, int]], make: Make
+    name: str, widths: dict[int, int]
 ) -> None:
-    spread = dealt(plan.blocks, widths[core][plan.max_distance])
-    assert_every_pair_is_found_once(make(plan), of_all_numbers(spread, background=0x9E37_79B9_7F4A_7C15))
+    k, _, blocks = SHAPES[name]
+    numbers = of_all_numbers(dealt(blocks, widths[k]), background=0x9E37_79B9_7F4A_7C15)
+    assert_every_pair_is_found_once(index_of(name), numbers)
 
 
-@pytest.mark.parametrize(
-    ("side_by_side", "scattered"),
-    [
-        pytest.param(5, 6, id="few bits"),
-        pytest.param(6, 7, id="more bits", marks=pytest.mark.slow("pure Python takes three times as long")),
-    ],
-)
-@every_core
-@every_plan
-def test_it_is_so_wherever_the_bits_are(
-    plan: Plan | ProbingPlan, make: Make, side_by_side: int, scattered: int
-) -> None:
-    assert_every_pair_is_found_both_ways(make(plan), of_all_numbers(together(60, side_by_side), background=0))
-    assert_every_pair_is_found_both_ways(
-        make(plan), of_all_numbers(anywhere(f"{plan}", scattered), background=2**64 - 1)
-    )
-
-
-@exhaustive
-@pytest.mark.parametrize("core", ["pure"])
-@pytest.mark.parametrize("name", LONG)
-def test_every_pair_of_twelve_bits_is_found(name: str, make: Make) -> None:
-    plan = plans_for(3)[name]
-    assert_every_pair_is_found_once(make(plan), of_all_numbers(dealt(plan.blocks, 12), background=0))
+@every_shape
+def test_it_is_so_wherever_the_bits_are(name: str) -> None:
+    assert_every_pair_is_found_both_ways(index_of(name), of_all_numbers(together(60, 6), background=0))
+    numbers = of_all_numbers(anywhere(name, 7), background=2**64 - 1)
+    assert_every_pair_is_found_both_ways(index_of(name), numbers)
 
 
 # --- What two fingerprints share depends on their difference alone, of which there are far fewer than pairs.
 
 
-def is_found(plan: Plan | ProbingPlan) -> Callable[[int], bool]:
-    """Return what tells whether fingerprints with a difference are in one cell of some table."""
-    if isinstance(plan, Plan):
-        masks = [key_mask(plan.blocks, key) for key in plan.keys]
-        return lambda difference: any(not difference & mask for mask in masks)
-    blocks = list(zip(plan.blocks, plan.radii, strict=True))
-    return lambda difference: any(block.of(difference).bit_count() <= radius for block, radius in blocks)
+def is_found(plan: list[Key]) -> Callable[[int], bool]:
+    """Return what shows whether fingerprints with a difference are found by some table."""
+    return lambda difference: any((difference & mask).bit_count() <= radius for mask, radius in plan)
 
 
-@pytest.mark.parametrize("plan", [plan for plan in PLANS if plan.max_distance <= 3], ids=named)
-def test_every_difference_of_up_to_three_of_the_64_bits_is_found(plan: Plan | ProbingPlan) -> None:
+@pytest.mark.parametrize("name", [name for name, (k, *_) in SHAPES.items() if k <= 3])
+def test_every_difference_of_up_to_three_of_the_64_bits_is_found(name: str) -> None:
+    k, plan, _ = SHAPES[name]
     found = is_found(plan)
     bits = [1 << place for place in range(64)]
     # Of fewer bits is part of one of so many.
-    assert all(found(sum(some)) for some in combinations(bits, plan.max_distance))
+    assert all(found(sum(some)) for some in combinations(bits, k))
 
 
-@pytest.mark.parametrize("plan", [plan for plan in PLANS if plan.max_distance > 3], ids=named)
-def test_every_difference_among_sixteen_bits_is_found_wherever_they_are(plan: Plan | ProbingPlan) -> None:
+@pytest.mark.parametrize("name", [name for name, (k, *_) in SHAPES.items() if k > 3])
+def test_every_difference_among_sixteen_bits_is_found_wherever_they_are(name: str) -> None:
+    k, plan, blocks = SHAPES[name]
     found = is_found(plan)
     spreads = [
-        dealt(plan.blocks, 16),
+        dealt(blocks, 16),
         together(0, 16),
         together(40, 16),
         anywhere("a", 16),
@@ -214,12 +171,11 @@ def test_every_difference_among_sixteen_bits_is_found_wherever_they_are(plan: Pl
     ]
     for spread in spreads:
         bits = [1 << place for place in spread]
-        assert all(found(sum(some)) for some in combinations(bits, plan.max_distance))
+        assert all(found(sum(some)) for some in combinations(bits, k))
 
 
 @pytest.mark.parametrize("k", range(1, 7))
 def test_a_plan_for_one_bit_less_misses_some_difference(k: int) -> None:
     """So that the tests above can fail."""
-    plan = next(iter(plans_for(k - 1).values()))
-    bits = [1 << place for place in dealt(plan.blocks, 16)]
-    assert not all(map(is_found(plan), map(sum, combinations(bits, k))))
+    bits = [1 << place for place in dealt(partition(k), 16)]
+    assert not all(map(is_found(classic(k - 1, k)), map(sum, combinations(bits, k))))

@@ -6,7 +6,7 @@ from typing import Any, SupportsIndex
 import pytest
 
 from scrapy_simhash.index import values as row
-from scrapy_simhash.index.values import INTERVAL, paced, row_of
+from scrapy_simhash.index.values import row_of
 
 
 class Number:
@@ -76,28 +76,3 @@ def test_bytes_are_refused_since_nobody_knows_what_numbers_they_are(values: byte
     ):
         row_of(values)
     assert row_of(memoryview(bytes(16)).cast("Q")).tolist() == [0, 0]
-
-
-# --- Progress.
-
-
-def test_it_is_told_at_most_once_in_an_interval() -> None:
-    now = 0.0
-    told: list[float] = []
-    tell = paced(told.append, clock=lambda: now)
-    for step in range(100):
-        now = step * INTERVAL / 10
-        tell(step / 100)
-    assert told == [step / 100 for step in range(10, 100, 10)]
-
-
-def test_the_end_is_told_at_once() -> None:
-    told: list[float] = []
-    tell = paced(told.append, clock=lambda: 0)
-    tell(0.5)
-    tell(1.0)
-    assert told == [1.0]
-
-
-def test_there_may_be_nobody_to_tell() -> None:
-    paced(None)(1.0)

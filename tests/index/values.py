@@ -7,9 +7,11 @@ from collections.abc import Iterable
 
 from hypothesis import strategies as st
 
-from scrapy_simhash.index.plans import key_mask, partition
+from scrapy_simhash.index.plans import partition
 
 ALL_ONES = 2**64 - 1
+#: What the C extension multiplies a key by: its hash.
+SCATTER = 0x9E3779B97F4A7C15
 
 bit = st.integers(0, 63)
 fingerprints = st.sampled_from([0, 1, 2**32 - 1, 2**32, 2**63, ALL_ONES - 1, ALL_ONES]) | st.integers(
@@ -17,9 +19,7 @@ fingerprints = st.sampled_from([0, 1, 2**32 - 1, 2**32, 2**63, ALL_ONES - 1, ALL
 )
 
 #: The bits of keys made of whole blocks.
-key_masks = st.integers(1, 64).flatmap(
-    lambda blocks: st.sets(st.integers(0, blocks - 1)).map(lambda key: key_mask(partition(blocks), key))
-)
+key_masks = st.integers(1, 64).flatmap(lambda blocks: st.sets(st.sampled_from(partition(blocks))).map(sum))
 
 
 def flipped(value: int, bits: Iterable[int]) -> int:
@@ -52,7 +52,7 @@ def values_with_equal_leading_bits(draw: random.Random) -> list[int]:
 def values_at_block_borders(draw: random.Random, blocks: int) -> list[int]:
     """One fingerprint, with one bit flipped, or two, where a block of so many ends."""
     value = draw.getrandbits(64)
-    borders = {block.shift for block in partition(blocks)}
+    borders = {(block & -block).bit_length() - 1 for block in partition(blocks)}
     return [flipped(value, {bit, (bit - 1) % 64}) for bit in borders] + [value ^ 1 << bit for bit in borders]
 
 

@@ -1,28 +1,65 @@
-"""The scans of candidates, on every kind of processor that this one can be."""
+"""The scans of candidates, and the comparison of pairs, as every kind of processor that this one can be runs them."""
 
 from __future__ import annotations
 
+import ctypes
 import random
+import shutil
+import subprocess
 from array import array
-from collections.abc import Iterator
-from types import ModuleType
+from functools import partial
+from itertools import combinations
+from pathlib import Path
 
 import pytest
 
-from scrapy_simhash import kernel
+import scrapy_simhash
 
+SOURCES = Path(scrapy_simhash.__file__).parent / "kernel" / "hamming"
+COMPILER = shutil.which("cc") or shutil.which("gcc")
 SIZES = [*range(70), 100, 127, 128, 129, 200]
+DISTANCES = [0, 1, 2, 3, 4, 7, 16, 31, 32, 33, 48, 63, 64]
+LEVELS = ["SCAN_PORTABLE", "SCAN_POPCNT", "SCAN_AVX512"]
+
+numbers = ctypes.c_void_p
+SCAN_VALUES = ctypes.CFUNCTYPE(
+    ctypes.c_size_t, numbers, ctypes.c_size_t, ctypes.c_uint64, ctypes.c_uint, numbers
+)
+SCAN_TAGS = ctypes.CFUNCTYPE(
+    *(
+        ctypes.c_size_t,
+        numbers,
+        numbers,
+        ctypes.c_size_t,
+        ctypes.c_uint32,
+        ctypes.c_uint16,
+        ctypes.c_uint,
+        numbers,
+    )
+)
+
+pytestmark = pytest.mark.skipif(
+    COMPILER is None or not SOURCES.is_dir(), reason="there is no compiler to build the scans with"
+)
 
 
-@pytest.fixture(params=range(4))
-def hamming(request: pytest.FixtureRequest) -> Iterator[ModuleType]:
-    """The kernel, scanning on one level."""
-    if kernel.hamming is None:
-        pytest.skip(f"pure Python runs: {kernel.REASON}")
-    in_use, _ = kernel.hamming.scan_in_use()
-    assert kernel.hamming.use_scan(request.param) <= request.param  # this processor may have less
-    yield kernel.hamming
-    kernel.hamming.use_scan(in_use)
+class Scans(ctypes.Structure):
+    """The variable of scan.h."""
+
+    _fields_ = [("values", SCAN_VALUES), ("tags", SCAN_TAGS)]
+
+
+@pytest.fixture(scope="module", params=LEVELS)
+def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """The scans built for a level; a processor that has less runs what it has."""
+    file = tmp_path_factory.mktemp("scan") / "scan.so"
+    sources = [str(SOURCES / name) for name in ("scan.c", "pairs.c", "table.c")]
+    options = ["-std=c11", "-O2", "-shared", "-fPIC", f"-DSCAN_MOST={request.param}"]
+    subprocess.run([str(COMPILER), *options, "-o", str(file), *sources], check=True)
+    library = ctypes.CDLL(str(file))
+    library.scan_init()
+    assert library.scan_level() <= LEVELS.index(request.param)
+    return library
 
 
 def near_and_far(query: int, size: int, draw: random.Random) -> list[int]:
@@ -34,40 +71,68 @@ def near_and_far(query: int, size: int, draw: random.Random) -> list[int]:
     return values
 
 
-@pytest.mark.parametrize("max_distance", [0, 1, 2, 3, 4, 7, 16, 31, 32, 33, 48, 63, 64])
-def test_every_value_within_the_distance_is_hit_and_no_other(hamming: ModuleType, max_distance: int) -> None:
+def hits(scan: partial[int], size: int) -> list[int]:
+    """Return the places that a scan of *size* numbers writes."""
+    places = (ctypes.c_uint32 * (size + 1))()
+    return places[: scan(ctypes.addressof(places))]
+
+
+def scanned(library: ctypes.CDLL, values: list[int], query: int, most: int) -> list[int]:
+    column = (ctypes.c_uint64 * len(values))(*values)
+    scan = Scans.in_dll(library, "scan").values
+    return hits(partial(scan, ctypes.addressof(column), len(values), query, most), len(values))
+
+
+@pytest.mark.parametrize("max_distance", DISTANCES)
+def test_every_value_within_the_distance_is_hit_and_no_other(library: ctypes.CDLL, max_distance: int) -> None:
     draw = random.Random(max_distance)
     for size in SIZES:
         query = draw.getrandbits(64)
         values = near_and_far(query, size, draw)
-        hits = array("I", hamming.scan_values(array("Q", values).tobytes(), query, max_distance))
-        assert hits.tolist() == [
+        expected = [
             place for place, value in enumerate(values) if (value ^ query).bit_count() <= max_distance
         ]
+        assert scanned(library, values, query, max_distance) == expected
 
 
-@pytest.mark.parametrize("max_distance", [0, 1, 2, 3, 4, 7, 16, 31, 32, 33, 48, 63, 64])
-def test_what_lies_in_two_pieces_is_hit_by_the_sum_of_both(hamming: ModuleType, max_distance: int) -> None:
+@pytest.mark.parametrize("max_distance", DISTANCES)
+def test_what_is_in_two_pieces_is_hit_by_the_sum_of_both(library: ctypes.CDLL, max_distance: int) -> None:
     draw = random.Random(max_distance)
+    scan = Scans.in_dll(library, "scan").tags
     for size in SIZES:
         query = draw.getrandbits(48)
         values = [value & 2**48 - 1 for value in near_and_far(query, size, draw)]
-        tags = array("I", [value >> 16 for value in values]).tobytes()
-        rests = array("H", [value & 0xFFFF for value in values]).tobytes()
-        hits = array("I", hamming.scan_tags(tags, rests, query >> 16, query & 0xFFFF, max_distance))
-        assert hits.tolist() == [
+        tags = (ctypes.c_uint32 * size)(*(value >> 16 for value in values))
+        rests = (ctypes.c_uint16 * size)(*(value & 0xFFFF for value in values))
+        columns = ctypes.addressof(tags), ctypes.addressof(rests), size
+        found = hits(partial(scan, *columns, query >> 16, query & 0xFFFF, max_distance), size)
+        expected = [
             place for place, value in enumerate(values) if (value ^ query).bit_count() <= max_distance
         ]
+        assert found == expected
 
 
-def test_one_hit_is_found_wherever_it_stands(hamming: ModuleType) -> None:
+def test_one_hit_is_found_wherever_it_is(library: ctypes.CDLL) -> None:
     for size in (1, 9, 50, 200):
         for place in range(size):
-            values = array("Q", bytes(8 * size))
+            values = [0] * size
             values[place] = 2**64 - 1
-            assert array("I", hamming.scan_values(values.tobytes(), 2**64 - 4, 3)).tolist() == [place]
+            assert scanned(library, values, 2**64 - 4, 3) == [place]
 
 
-def test_each_level_has_a_name(hamming: ModuleType) -> None:
-    level, name = hamming.scan_in_use()
-    assert name == ("portable", "popcnt", "avx2", "avx512")[level]
+def test_pairs_are_the_same_on_every_level(library: ctypes.CDLL) -> None:
+    draw = random.Random(5)
+    values = [number << 16 | 0xABCD for number in draw.sample(range(2**48), 300)]
+    values += [value ^ 1 << draw.randrange(64) ^ 1 << draw.randrange(64) for value in values]
+    library.pairs_new.restype = library.pairs_values.restype = ctypes.c_void_p
+    library.pairs_step.restype, library.pairs_done.restype = ctypes.c_size_t, ctypes.c_double
+    masks = (ctypes.c_uint64 * 4)(*(0xFFFF << shift for shift in range(0, 64, 16)))
+    search = ctypes.c_void_p(library.pairs_new(ctypes.c_size_t(len(values)), masks, ctypes.c_size_t(4), 3))
+    ctypes.memmove(library.pairs_values(search), array("Q", values).tobytes(), 8 * len(values))
+    room, found = (ctypes.c_uint64 * 128)(), set()
+    while library.pairs_done(search) < 1:
+        n = library.pairs_step(search, room, ctypes.c_size_t(64))
+        found |= set(zip(room[: 2 * n : 2], room[1 : 2 * n : 2], strict=True))
+    library.pairs_free(search)
+    distinct = sorted(set(values))
+    assert found == {(a, b) for a, b in combinations(distinct, 2) if (a ^ b).bit_count() <= 3}

@@ -14,9 +14,7 @@ from lxml import html
 
 from scrapy_simhash import Fingerprint, kernel
 from scrapy_simhash.index import Match
-from scrapy_simhash.index.growth import FOREVER, Step
-from scrapy_simhash.index.index import Door
-from scrapy_simhash.index.pure.postings import Postings as PurePostings
+from scrapy_simhash.index.index import Callbacks
 from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.page.compiled.definition import LANGUAGES, ZONES, definition
 from scrapy_simhash.page.text.document import Paragraph
@@ -30,11 +28,10 @@ pytestmark = pytest.mark.skipif(kernel.native is None, reason=f"pure Python runs
 
 HAMMING: Any = kernel.hamming
 NATIVE: Any = kernel.native
-SCAN: list[tuple[int, list[tuple[int, int]]]] = [(FOREVER, [])]
 
 
-def native_postings(steps: Any = SCAN, distance: int = 3) -> Any:
-    return HAMMING.Postings(Door, distance, steps)
+def native_postings(plan: Any = (), distance: int = 3, row_limit: int = 0) -> Any:
+    return HAMMING.Postings(Callbacks, distance, list(plan), row_limit)
 
 
 def rows() -> Any:
@@ -73,7 +70,7 @@ def test_only_a_reader_makes_columns() -> None:
 def test_a_second_init_changes_nothing() -> None:
     core = native_postings()
     core.add(5, 1)
-    core.__init__(None, 65, [])
+    core.__init__(None, 65, [], 0)
     assert core.find(5) == [(1, 5, 0)]
     stored = rows()
     stored.write(new_page(), bytes(8))
@@ -97,12 +94,6 @@ def test_a_function_of_another_type_is_refused(function: Any) -> None:
 # --- Rows of numbers.
 
 
-def pure_postings() -> Any:
-    return PurePostings(3, [Step(FOREVER, None)])
-
-
-@pytest.mark.parametrize("made", [native_postings, pure_postings])
-@pytest.mark.parametrize("name", ["add_many", "find_or_add_many"])
 @pytest.mark.parametrize(
     ("values", "keys", "first"),
     [
@@ -116,12 +107,10 @@ def pure_postings() -> Any:
         (numbers(1, 2), None, 2**63 - 1),
     ],
 )
-def test_values_without_a_key_each_are_refused(
-    made: Callable[[], Any], name: str, values: bytes, keys: bytes | None, first: int
-) -> None:
-    core = made()
+def test_values_without_a_key_each_are_refused(values: bytes, keys: bytes | None, first: int) -> None:
+    core = native_postings()
     with pytest.raises(ValueError, match=r"key|bytes"):
-        getattr(core, name)(values, keys, first)
+        core.add_many(values, keys, first)
     assert len(core) == 0
     core.check()
     core.add_many(numbers(1), None, 2**63 - 1)
@@ -134,45 +123,37 @@ def test_rows_that_are_cut_off_are_refused() -> None:
     calls: list[Callable[[], object]] = [
         lambda: native_postings().find_many(bytes(9)),
         lambda: search.take(bytes(15)),
-        lambda: HAMMING.scan_values(bytes(7), 0, 3),
-        lambda: HAMMING.scan_tags(bytes(5), bytes(2), 0, 0, 3),
-        lambda: HAMMING.scan_tags(bytes(8), bytes(2), 0, 0, 3),
-        lambda: HAMMING.scan_tags(bytes(8), bytes(6), 0, 0, 3),
         lambda: NATIVE.PieceTable(2, 4).flags(bytes(7)),
         lambda: NATIVE.PieceTable(2, 4).learn(bytes(9), 0),
         lambda: NATIVE.PieceTable(2, 4).load(bytes(8)),
     ]
     for call in calls:
-        with pytest.raises(ValueError, match=r"bytes|one rest for every tag"):
+        with pytest.raises(ValueError, match="bytes"):
             call()
 
 
 # --- Numbers that are out of range.
 
 
-@pytest.mark.parametrize(
-    ("steps", "error"),
-    [
-        ([], "one step or more"),
-        ([(5, [(0xF00F, 40)])], "only one block may have a radius"),
-        ([(5, [(2**64 - 1, 40)])], "only one block may have a radius"),
-        ([(5, [(0xFF, 256)])], "only one block may have a radius"),
-        ([(5, []), (9, [])], "only the first step"),
-        ([(-1, [])], "from 0 on"),
-        ([("5", [])], "from 0 on"),
-    ],
-)
-def test_steps_that_no_index_can_take_are_refused(steps: Any, error: str) -> None:
-    with pytest.raises(ValueError, match=error):
-        native_postings(steps)
+@pytest.mark.parametrize("key", [(0xF00F, 40), (2**64 - 1, 40), (0xFF, 256)])
+def test_a_plan_that_no_index_can_have_is_refused(key: tuple[int, int]) -> None:
+    with pytest.raises(ValueError, match="only one block may have a radius"):
+        native_postings([(0xFF, 0), key])
 
 
-def test_steps_are_copied() -> None:
-    steps: list[Any] = [(2, []), (FOREVER, [(0xFFFF << shift, 0) for shift in range(0, 64, 16)])]
-    core = native_postings(steps)
-    steps.clear()
+@pytest.mark.parametrize("key", [(-1, 0), (2**64, 0), (1,), (1, 2, 3), None, ("1", 0)])
+def test_a_plan_of_something_else_is_refused(key: Any) -> None:
+    with pytest.raises((TypeError, ValueError, OverflowError)):
+        native_postings([key])
+
+
+def test_a_plan_is_copied() -> None:
+    plan: list[Any] = [(0xFFFF << shift, 0) for shift in range(0, 64, 16)]
+    core = HAMMING.Postings(Callbacks, 3, plan, 2)
+    plan.clear()
     core.add_many(numbers(1, 2**20, 2**40), None, 0)
     core.check()
+    assert not core.is_row
     assert [match.key for match in core.find(1)] == [0, 1, 2]
 
 
@@ -182,12 +163,6 @@ def test_numbers_out_of_range_are_refused() -> None:
         lambda: native_postings(distance=65),
         lambda: HAMMING.PairSearch(2, [1], 65),
         lambda: HAMMING.PairSearch(2, [], 3),
-        lambda: HAMMING.scan_values(bytes(8), 0, 65),
-        lambda: HAMMING.use_scan(4),
-        lambda: HAMMING.use_scan(-1),
-        lambda: native_postings().part(1),
-        lambda: pure_postings().part(1),
-        lambda: native_postings([(0, [(1, 0)]), (FOREVER, [(1, 0)])]).part(64),
         lambda: NATIVE.PieceTable(2, 4).learn(bytes(8), 64),
         lambda: NATIVE.PieceTable(2, 4).learn(bytes(8), -1),
         lambda: NATIVE.links_in_head(root, b"x ", 9),
@@ -197,10 +172,8 @@ def test_numbers_out_of_range_are_refused() -> None:
     for call in calls:
         with pytest.raises((ValueError, IndexError)):
             call()
-    core = native_postings()
-    for key in (None, -1, 2**64, "1"):
-        with pytest.raises((TypeError, OverflowError)):
-            core.next_key = key
+    with pytest.raises(AttributeError):
+        native_postings().next_key = 0
 
 
 def test_a_reader_checks_its_settings_and_lists() -> None:
@@ -226,7 +199,7 @@ def test_a_reader_checks_its_settings_and_lists() -> None:
 def test_a_match_that_changes_the_index_harms_no_search() -> None:
     calls: list[list[Match] | None] = []
 
-    class Busy(Door):
+    class Busy(Callbacks):
         @staticmethod
         def match(key: int, value: int, distance: int) -> Match:  # type: ignore[override]
             if not calls:
@@ -236,10 +209,12 @@ def test_a_match_that_changes_the_index_harms_no_search() -> None:
                 core.add_many(numbers(*range(100, 200)), None, 100)
             return Match(key, value, distance)
 
-    core = HAMMING.Postings(Busy, 3, SCAN)
+    core = HAMMING.Postings(Busy, 3, [], 0)
     for value, key in ((5, 1), (5, 2), (7, 3), (2**64 - 1, 4)):
         core.add(value, key)
-    assert [match.key for match in core.find(5)] == [1, 3]
+    # As it was when the search began.
+    assert [match.key for match in core.find(5)] == [1, 2, 3]
+    assert [match.key for match in core.find(5)][:2] == [1, 3]
     assert calls == [[(4, 2**64 - 1, 0)]]
     core.check()
 

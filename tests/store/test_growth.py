@@ -14,7 +14,7 @@ import pytest
 
 from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.detector import header_for
-from scrapy_simhash.index import HammingIndex
+from scrapy_simhash.index import SimhashIndex
 from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.store import Header, MemoryStore, Store
 from scrapy_simhash.store.redis import RedisStore
@@ -73,15 +73,15 @@ def made(kind: str, header: Header, folder: Path, request: pytest.FixtureRequest
 def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """What stores do from now on, by kind of work."""
     counts: Counter[str] = Counter()
-    nearest, keys_of = HammingIndex.nearest, HammingIndex.keys_of
+    nearest, keys_of = SimhashIndex.nearest, SimhashIndex.keys_of
     compare_all, ask = SimilarityRule.compare_all, Nodes.ask
 
-    def counted_nearest(self: HammingIndex, values: Any, most: int) -> Any:
+    def counted_nearest(self: SimhashIndex, values: Any, most: int) -> Any:
         found = nearest(self, values, most)
         counts[REACHED] += sum(found[1])
         return found
 
-    def counted_keys(self: HammingIndex, value: Any) -> list[int]:
+    def counted_keys(self: SimhashIndex, value: Any) -> list[int]:
         keys = keys_of(self, value)
         counts[REACHED] += len(keys)
         return keys
@@ -97,8 +97,8 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         counts[COMMANDS] += 1
         return await ask(self, *command)
 
-    monkeypatch.setattr(HammingIndex, "nearest", counted_nearest)
-    monkeypatch.setattr(HammingIndex, "keys_of", counted_keys)
+    monkeypatch.setattr(SimhashIndex, "nearest", counted_nearest)
+    monkeypatch.setattr(SimhashIndex, "keys_of", counted_keys)
     monkeypatch.setattr(SimilarityRule, "compare_all", counted_comparison)
     monkeypatch.setattr(Nodes, "ask", counted_ask)
     return counts

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import settings
 
 from scrapy_simhash import kernel
-from scrapy_simhash.index import HammingIndex, ProbingIndex, SimhashIndex, growth
+from scrapy_simhash.index import SimhashIndex, index
 from scrapy_simhash.judge import rule as judge_rule
 from scrapy_simhash.judge.rule import Rule, SimilarityRule
 from scrapy_simhash.store import Header, MemoryStore, Store
@@ -18,8 +18,7 @@ SETTINGS = settings(max_examples=examples(150), stateful_step_count=30, deadline
 
 def scan_up_to(contents: int, patch: pytest.MonkeyPatch) -> None:
     """Let indexes be scans up to so many contents, and tables from there on."""
-    for name in ("NATIVE_ROW", "PURE_ROW"):
-        patch.setattr(growth, name, (0, contents, contents))
+    patch.setattr(index, "ROW_LIMIT", (0, contents, contents))
 
 
 def without_kernel(patch: pytest.MonkeyPatch) -> None:
@@ -56,7 +55,7 @@ def test_how_much_can_be_found_is_known_without_a_look_at_every_scope(
     for number in range(3):
         store.claim(posting(str(number), number, scope=f"{number}.example"))
     store.remove(b"1")
-    monkeypatch.delattr(HammingIndex, "__len__")
+    monkeypatch.delattr(SimhashIndex, "__len__")
     assert store.index_size == 2
 
 
@@ -97,16 +96,14 @@ TestPromotedStoreMachine = PromotedStoreMachine.TestCase
 TestPromotedStoreMachine.settings = SETTINGS
 
 
-@pytest.mark.parametrize(("rule", "kind"), [(CLASSIC, SimhashIndex), (SECOND_LOOK, ProbingIndex)])
-def test_a_scope_has_the_index_of_the_rule_to_itself(
-    rule: Rule, kind: type, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("rule", [CLASSIC, SECOND_LOOK])
+def test_a_scope_has_an_index_to_itself(rule: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
     scan_up_to(4, monkeypatch)
     store = MemoryStore(header(rule))
     for number in range(6):
         store.claim(posting(str(number), content(0xFFFF << 8 * number, text=str(number)), "large"))
     store.claim(posting("small", content(0), "small"))
-    assert {type(index) for index in store._indexes.values()} == {kind}
+    assert [index.max_distance for index in store._indexes.values()] == [rule.reach] * 2
     assert store.index_size == 7
     # What was scanned is found in the tables, and nothing of the other scope.
     for number in range(6):

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from scrapy_simhash import Fingerprint, kernel
-from scrapy_simhash.index.pure.tables import SCATTER
 from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.page.fingerprint import FACTS_AT, WHOLE, OwnPart
 from scrapy_simhash.page.fingerprint.facts import NONE, packed, with_rows
@@ -20,6 +19,7 @@ from scrapy_simhash.store import MemoryStore, Posting, candidates
 from scrapy_simhash.store.local import Entry, LocalStore, Text
 from scrapy_simhash.store.memory import Door, Rows
 from tests.examples import examples
+from tests.index.values import SCATTER
 from tests.store.cases import FACTS, LINES, content, header, own_part, whole
 
 pytestmark = pytest.mark.skipif(kernel.hamming is None, reason=f"pure Python runs: {kernel.REASON}")

@@ -1,4 +1,4 @@
-/* All pairs of fingerprints within a distance: the twin of index/pairs.py.
+/* All pairs of fingerprints within a distance: index/pairs.py chooses the tables.
  *
  * For every table of a plan the values are laid out so that equal keys are neighbours, and neighbours are compared. A
  * pair can agree in the keys of several tables; it is reported by the first of them only, so that nothing has to
@@ -245,14 +245,6 @@ POPCNT static inline unsigned near_popcnt(const uint64_t *at, uint64_t value, un
     return popcnt(*at ^ value) <= k;
 }
 
-AVX2 static inline unsigned near_avx2(const uint64_t *at, uint64_t value, unsigned k)
-{
-    __m256i x = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)at), _mm256_set1_epi64x((long long)value));
-    x = _mm256_sad_epu8(ones_in_bytes(x), _mm256_setzero_si256());
-    x = _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)k + 1), x);
-    return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(x));
-}
-
 AVX512 static inline unsigned near_avx512(const uint64_t *at, uint64_t value, unsigned k)
 {
     __m512i x = _mm512_xor_si512(_mm512_loadu_si512(at), _mm512_set1_epi64((long long)value));
@@ -260,7 +252,6 @@ AVX512 static inline unsigned near_avx512(const uint64_t *at, uint64_t value, un
 }
 
 COMPARE(compare_popcnt, POPCNT, 1, near_popcnt)
-COMPARE(compare_avx2, AVX2, 4, near_avx2)
 COMPARE(compare_avx512, AVX512, 8, near_avx512)
 
 #endif
@@ -269,7 +260,7 @@ COMPARE(compare_avx512, AVX512, 8, near_avx512)
 static size_t (*const COMPARES[])(pair_search *, value_pair *, size_t, size_t, int64_t *) = {
     compare_portable,
 #ifdef X86
-    compare_popcnt, compare_avx2, compare_avx512,
+    compare_popcnt, compare_avx512,
 #endif
 };
 

@@ -91,38 +91,6 @@ POPCNT static size_t tags_popcnt(const uint32_t *tags, const uint16_t *rests, si
     return take_tags(tags, rests, i, n, tag, rest, k, hits, found);
 }
 
-/* AVX2 has no popcount. Looking up half bytes is: 0.22 ns a candidate where popcnt takes 0.33, whatever k is.
- * Clearing the lowest bit k times is 0.18 to 0.21 for k = 3, and worse from 4 on. */
-
-AVX2 static size_t values_avx2(const uint64_t *at, size_t n, uint64_t query, unsigned k, uint32_t *hits)
-{
-    const __m256i queries = _mm256_set1_epi64x((long long)query), beyond = _mm256_set1_epi64x((long long)k + 1);
-    size_t found = 0, i = 0;
-    for (; i + 4 <= n; i += 4) {
-        __m256i x = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(at + i)), queries);
-        __m256i near = _mm256_cmpgt_epi64(beyond, _mm256_sad_epu8(ones_in_bytes(x), _mm256_setzero_si256()));
-        if (!_mm256_testz_si256(near, near))
-            found = take_values(at, i, i + 4, query, k, hits, found);
-    }
-    return take_values(at, i, n, query, k, hits, found);
-}
-
-AVX2 static size_t tags_avx2(const uint32_t *tags, const uint16_t *rests, size_t n, uint32_t tag, uint16_t rest,
-                             unsigned k, uint32_t *hits)
-{
-    const __m256i queries = _mm256_set1_epi32((int)tag), beyond = _mm256_set1_epi32((int)(k < 64 ? k : 64) + 1);
-    size_t found = 0, i = 0;
-    for (; i + 8 <= n; i += 8) {
-        __m256i x = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(tags + i)), queries);
-        x = _mm256_maddubs_epi16(ones_in_bytes(x), _mm256_set1_epi8(1));
-        x = _mm256_madd_epi16(x, _mm256_set1_epi16(1));
-        unsigned near = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(beyond, x)));
-        for (; near; near &= near - 1)
-            found = take_tag(tags, rests, i + (size_t)__builtin_ctz(near), tag, rest, k, hits, found);
-    }
-    return take_tags(tags, rests, i, n, tag, rest, k, hits, found);
-}
-
 /* AVX-512 counts eight or sixteen at once, and its masks keep off what is past the end. */
 
 AVX512 static size_t values_avx512(const uint64_t *at, size_t n, uint64_t query, unsigned k, uint32_t *hits)
@@ -168,57 +136,46 @@ AVX512 static size_t tags_avx512(const uint32_t *tags, const uint16_t *rests, si
 
 #endif
 
-static const struct {
-    const char *name;
-    struct scans scans;
-} VARIANTS[] = {
-    {"portable", {values_portable, tags_portable}},
+/* By level. */
+static const struct scans VARIANTS[] = {
+    {values_portable, tags_portable},
 #ifdef X86
-    {"popcnt", {values_popcnt, tags_popcnt}},
-    {"avx2", {values_avx2, tags_avx2}},
-    {"avx512", {values_avx512, tags_avx512}},
+    {values_popcnt, tags_popcnt},
+    {values_avx512, tags_avx512},
 #endif
 };
 
+/* The tests build this file for a lesser processor as well. */
+#ifndef SCAN_MOST
+#define SCAN_MOST SCAN_AVX512
+#endif
+
 struct scans scan = {values_portable, tags_portable};
-static int level_in_use = SCAN_PORTABLE, is_chosen;
+static int level_in_use = SCAN_PORTABLE;
 
 static int runs_here(int level)
 {
 #ifdef X86
     __builtin_cpu_init();
-    int popcnt = __builtin_cpu_supports("popcnt"), avx2 = popcnt && __builtin_cpu_supports("avx2");
     if (level == SCAN_POPCNT)
-        return popcnt;
-    if (level == SCAN_AVX2)
-        return avx2;
+        return __builtin_cpu_supports("popcnt");
     if (level == SCAN_AVX512)
-        return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vpopcntdq") &&
-               __builtin_cpu_supports("bmi");
+        return __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("avx512f") &&
+               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("bmi");
 #endif
     return level == SCAN_PORTABLE;
 }
 
-int scan_use(int level)
-{
-    if (level > SCAN_AVX512)
-        level = SCAN_AVX512;
-    while (level > SCAN_PORTABLE && !runs_here(level))
-        level--;
-    if (level < SCAN_PORTABLE)
-        level = SCAN_PORTABLE;
-    scan = VARIANTS[level].scans;
-    is_chosen = 1;
-    return level_in_use = level;
-}
-
 void scan_init(void)
 {
-    if (!is_chosen)
-        scan_use(SCAN_AVX512);
+    if (level_in_use != SCAN_PORTABLE)
+        return;
+    int level = SCAN_MOST;
+    while (!runs_here(level))
+        level--;
+    scan = VARIANTS[level];
+    level_in_use = level;
 }
 
 int scan_level(void) { return level_in_use; }
-
-const char *scan_name(void) { return VARIANTS[level_in_use].name; }

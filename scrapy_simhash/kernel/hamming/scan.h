@@ -1,7 +1,7 @@
 /* The scans of candidates: which of many fingerprints lie within a distance of one.
  *
  * Each scan has a variant for every kind of processor that matters; all give the same hits. Before scan_init() the
- * portable one runs. Whoever scans calls that first, once for what he scans in; it may be called at any time. */
+ * portable one runs; every index and every search for pairs calls it first. */
 #ifndef SIMHASH_SCAN_H
 #define SIMHASH_SCAN_H
 
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* What a processor can do, the later the faster. */
-enum { SCAN_PORTABLE, SCAN_POPCNT, SCAN_AVX2, SCAN_AVX512 };
+enum { SCAN_PORTABLE, SCAN_POPCNT, SCAN_AVX512 };
 
 struct scans {
     /* Write the places i, rising, where at[i] and query differ in at most k bits; return how many. Nothing is read
@@ -23,13 +23,10 @@ struct scans {
 
 extern struct scans scan;
 
-/* Choose the fastest variant this processor runs, unless one was chosen already. */
+/* Choose the fastest variant this processor runs. It may be called at any time. */
 void scan_init(void);
-/* Take the variant of this level, or the best below it that runs here; return its level. For tests. */
-int scan_use(int level);
-/* The level in use, and its name. */
+/* The level in use. */
 int scan_level(void);
-const char *scan_name(void);
 
 /* The number of ones. */
 static inline unsigned ones(uint64_t x)
@@ -79,21 +76,11 @@ double pairs_done(const pair_search *search);
 
 /* Before a function: it may be called from the level of scan.h on that is named like it. */
 #define POPCNT __attribute__((target("popcnt")))
-#define AVX2 __attribute__((target("avx2,popcnt")))
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt,bmi")))
 
 POPCNT static inline unsigned popcnt(uint64_t x)
 {
     return (unsigned)__builtin_popcountll(x);
-}
-
-/* The ones of each byte, looked up by halves. */
-AVX2 static inline __m256i ones_in_bytes(__m256i x)
-{
-    const __m256i low = _mm256_set1_epi8(15);
-    const __m256i of_half = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
-    return _mm256_add_epi8(_mm256_shuffle_epi8(of_half, _mm256_and_si256(x, low)),
-                           _mm256_shuffle_epi8(of_half, _mm256_and_si256(_mm256_srli_epi16(x, 4), low)));
 }
 
 #endif

@@ -389,30 +389,41 @@ bool table_insert(table *self, uint64_t value, uint64_t key)
 
 /* --- Search. */
 
-place table_find(const table *self, uint64_t value)
+static place find_from(const table *self, segment *in, uint64_t value, uint32_t from)
 {
-    uint64_t turned = turned_left(value, self->turn), hash = table_hash(self, turned);
-    segment *in = segment_of(self, hash);
-    place none = {NULL, 0};
-    if (in->block == NULL)
-        return none;
-    bucket mine = buckets_of(in)[bucket_of(in, hash)];
+    uint64_t turned = turned_left(value, self->turn);
+    bucket mine = buckets_of(in)[bucket_of(in, table_hash(self, turned))];
     uint64_t entry = in->tags != NULL ? rest_of(self, turned) : value;
-    for (uint32_t at = mine.start; at < mine.start + mine.count; at++)
+    for (uint32_t at = from > mine.start ? from : mine.start; at < mine.start + mine.count; at++)
         if (entry_at(in, at) == entry)
             return (place){in, at};
-    return none;
+    return (place){NULL, 0};
+}
+
+place table_find(const table *self, uint64_t value)
+{
+    segment *in = segment_of(self, table_hash(self, turned_left(value, self->turn)));
+    return in->block == NULL ? (place){NULL, 0} : find_from(self, in, value, 0);
+}
+
+place table_find_next(const table *self, uint64_t value, place after)
+{
+    return find_from(self, after.in, value, after.at + 1);
+}
+
+void table_remove_at(table *self, uint64_t value, place found)
+{
+    segment *in = found.in;
+    bucket *mine = buckets_of(in) + bucket_of(in, table_hash(self, turned_left(value, self->turn)));
+    move_entry(in, found.at, mine->start + --mine->count);
+    in->n--;
 }
 
 void table_remove(table *self, uint64_t value)
 {
     place found = table_find(self, value);
-    segment *in = found.in;
-    if (in == NULL)
-        return;
-    bucket *mine = buckets_of(in) + bucket_of(in, table_hash(self, turned_left(value, self->turn)));
-    move_entry(in, found.at, mine->start + --mine->count);
-    in->n--;
+    if (found.in != NULL)
+        table_remove_at(self, value, found);
 }
 
 static void probe_bucket(const table *self, uint64_t turned, uint64_t value, unsigned most, hit_function *hit,

@@ -12,6 +12,9 @@
  * segment is nearly full it alone is laid out anew, some fifth larger, with more buckets if they have become long: so no
  * insert ever waits for more than a 64th of a table.
  *
+ * The first table of an index has an entry for every posting, so that a fingerprint with several keys is in it as often;
+ * any other table has each fingerprint once.
+ *
  * An entry is the fingerprint, eight bytes. When the bucket alone tells the whole key, and the key is one block of at
  * least 16 bits, six bytes are enough for the rest of it: a tag of 32 bits, which is scanned, and 16 bits, which are
  * looked at when the tag is near.
@@ -29,7 +32,7 @@
 #define SEGMENT_BITS 6
 #define SEGMENTS (1 << SEGMENT_BITS)
 
-/* 2^64 divided by the golden ratio, as in index/pure/tables.py. */
+/* 2^64 divided by the golden ratio. */
 #define SCATTER 0x9E3779B97F4A7C15u
 
 typedef struct {
@@ -91,14 +94,18 @@ bool table_init(table *self, uint64_t mask, unsigned radius, bool has_keys);
 void table_free(table *self);
 void segment_free(segment *self);
 
-/* Adds a fingerprint that is not there, with its key in the first table. Returns false without memory, unchanged. */
+/* Adds an entry, with its key in the first table. Returns false without memory, unchanged. */
 bool table_insert(table *self, uint64_t value, uint64_t key);
-/* Finds a fingerprint that is exactly `value`; in == NULL if there is none. */
+/* Finds an entry that is exactly `value`; in == NULL if there is none. */
 place table_find(const table *self, uint64_t value);
-/* Takes a fingerprint out that is there. */
+/* Finds the next such entry behind a place where one was found. */
+place table_find_next(const table *self, uint64_t value, place after);
+/* Removes the entry of `value` at the place where it was found. */
+void table_remove_at(table *self, uint64_t value, place found);
+/* Removes an entry that is exactly `value`, if there is one. */
 void table_remove(table *self, uint64_t value);
 
-/* Calls `hit` for every fingerprint within `most` bits that the probes of this table find; once each. */
+/* Calls `hit` for every entry within `most` bits that the probes of this table find; once each. */
 typedef void hit_function(void *of, uint64_t value, unsigned distance, place at);
 void table_probe(const table *self, uint64_t value, unsigned most, hit_function *hit, void *of);
 /* Asks the memory for what a probe of `value` will read first, and then. */

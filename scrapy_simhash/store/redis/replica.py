@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Collection, Iterable
 from itertools import count
 
-from scrapy_simhash.index import HammingIndex, Match
+from scrapy_simhash.index import Match, SimhashIndex
 from scrapy_simhash.judge.rule import Rule
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.recent import Recent
@@ -43,7 +43,7 @@ class Replica:
         self.mark = bytes(MARK_BYTES)
         self._rule = rule
         self._blocks = blocks
-        self._indexes: dict[bytes, HammingIndex] = {}
+        self._indexes: dict[bytes, SimhashIndex] = {}
         #: Scopes with a crowd, of which the log has told.
         self._crowded: set[str] = set()
         self._scopes = None if scopes is None else set(scopes)
@@ -142,7 +142,7 @@ class Replica:
                 index = self._index(scope)
                 self._size -= sum([index.discard(value, content) for value in its_values]) > 0
 
-    def _index(self, scope: bytes) -> HammingIndex:
+    def _index(self, scope: bytes) -> SimhashIndex:
         index = self._indexes.get(scope)
         if index is None:
             index = self._indexes[scope] = index_for(self._rule, self._blocks)

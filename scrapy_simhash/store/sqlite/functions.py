@@ -6,15 +6,12 @@ import json
 import sqlite3
 from collections.abc import Callable
 
-from scrapy_simhash.index import HammingIndex, ProbingIndex, hamming_distance
-from scrapy_simhash.index.scan import LinearScan
+from scrapy_simhash.index import SimhashIndex, hamming_distance
 from scrapy_simhash.store.sqlite.schema import unsigned
 
 #: The pages of a store that have a fingerprint, as add_functions() takes them.
 PAGES = """SELECT pages.number, pages.value FROM pages
 JOIN contents ON contents.number = pages.content WHERE NOT contents.is_short"""
-#: Bits up to which an index is faster than a scan.
-_INDEXED = 12
 
 
 def add_functions(connection: sqlite3.Connection, rows: str = PAGES) -> None:
@@ -50,7 +47,7 @@ def _distance(a: object, b: object) -> int | None:
 def _near(connection: sqlite3.Connection, rows: str) -> Callable[[object, object], str | None]:
     """Return the function of *connection*."""
     state: object = None
-    indexes: dict[int, HammingIndex | LinearScan] = {}
+    indexes: dict[int, SimhashIndex] = {}
 
     def near(value: object, k: object) -> str | None:
         nonlocal state
@@ -63,7 +60,7 @@ def _near(connection: sqlite3.Connection, rows: str) -> Callable[[object, object
             state = version, connection.total_changes
             indexes.clear()
         if k not in indexes:
-            index = indexes[k] = ProbingIndex(k) if k <= _INDEXED else LinearScan(k)
+            index = indexes[k] = SimhashIndex(k, "auto")
             for key, held in connection.execute(rows):
                 if held is not None:
                     index.add(_number(held), key)

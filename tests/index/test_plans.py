@@ -1,0 +1,139 @@
+"""The plans of tables and of probes: their shapes, the proof that they are exact, and what is no plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations, product
+from math import comb
+from typing import Any
+
+import pytest
+
+from scrapy_simhash.index.plans import (
+    MAX_TABLES,
+    MOST_CLASSIC,
+    Key,
+    classic,
+    partition,
+    plan_for,
+    probes_of,
+    probing,
+)
+
+CLASSIC = [(k, m) for k, m in product(range(7), range(1, 11)) if k < m]
+
+
+@pytest.mark.parametrize(
+    ("blocks", "widths"),
+    [
+        (1, [64]),
+        (2, [32, 32]),
+        (3, [22, 21, 21]),
+        (4, [16] * 4),
+        (6, [11, 11, 11, 11, 10, 10]),
+        (7, [10] + [9] * 6),
+        (64, [1] * 64),
+    ],
+)
+def test_blocks_are_as_equal_as_possible_the_wider_ones_first(blocks: int, widths: list[int]) -> None:
+    assert [block.bit_count() for block in partition(blocks)] == widths
+
+
+@pytest.mark.parametrize("blocks", range(1, 65))
+def test_every_bit_is_in_one_block_most_significant_first(blocks: int) -> None:
+    cut = partition(blocks)
+    bits = [bit for block in cut for bit in range(63, -1, -1) if block >> bit & 1]
+    assert bits == list(range(63, -1, -1))
+
+
+# --- The classic plan.
+
+
+def missed(masks: Iterable[int], blocks: int, max_distance: int) -> tuple[int, ...] | None:
+    """Return a set of blocks in which every key has bits, so that no table finds what differs there; else None."""
+    keys = [{number for number, block in enumerate(partition(blocks)) if block & mask} for mask in masks]
+    sets = combinations(range(blocks), max_distance)
+    return next((differing for differing in sets if all(key & set(differing) for key in keys)), None)
+
+
+@pytest.mark.parametrize(("k", "m"), [*CLASSIC, (1, 64), (0, 64), (2, 45), (43, 45)])
+def test_the_classic_plan_has_a_table_for_every_choice_of_the_blocks_that_agree(k: int, m: int) -> None:
+    plan = classic(k, m)
+    assert len(set(plan)) == len(plan) == comb(m, k)
+    assert {radius for _, radius in plan} == {0}
+    assert missed([mask for mask, _ in plan], m, k) is None
+
+
+@pytest.mark.parametrize(("k", "m"), [(k, m) for k, m in CLASSIC if m <= 8])
+def test_a_classic_plan_without_one_of_its_keys_misses_pairs(k: int, m: int) -> None:
+    masks = [mask for mask, _ in classic(k, m)]
+    for missing in masks:
+        differing = missed([mask for mask in masks if mask != missing], m, k)
+        assert differing == tuple(n for n, block in enumerate(partition(m)) if not block & missing)
+
+
+def test_the_plan_of_the_paper_has_twenty_tables_of_32_bits() -> None:
+    plan = classic(max_distance=3, blocks=6)
+    assert len(plan) == 20
+    assert {mask.bit_count() for mask, _ in plan} == {31, 32, 33}
+
+
+# --- The probing plan.
+
+
+@pytest.mark.parametrize(("k", "blocks"), list(product(range(65), [1, 2, 3, 4, 5, 6, 8, 64])))
+def test_the_radii_of_a_probing_plan_are_exact_and_none_is_too_great(k: int, blocks: int) -> None:
+    plan = probing(k, blocks)
+    assert sum(radius + 1 for _, radius in plan) == k + 1
+    radii = [radius for _, radius in plan] + [-1] * (blocks - len(plan))
+    assert max(radii) - min(radii) <= 1
+    assert {mask for mask, _ in plan} <= set(partition(blocks))
+
+
+def test_uneven_units_go_where_they_make_the_fewest_probes() -> None:
+    for k, blocks in product(range(30), [3, 5, 6]):
+        cut, plan = partition(blocks), probing(k, blocks)
+        units, left = divmod(k + 1, blocks)
+        others: list[list[Key]] = [
+            [(cut[n], units - (n not in more)) for n in range(blocks) if units - (n not in more) >= 0]
+            for more in combinations(range(blocks), left)
+        ]
+        assert probes_of(plan) == min(map(probes_of, others))
+
+
+@pytest.mark.parametrize(("k", "probes"), [(8, 56), (10, 135), (12, 291), (20, 2306)])
+def test_the_probes_of_a_search_in_five_blocks(k: int, probes: int) -> None:
+    assert probes_of(probing(k)) == probes
+
+
+# --- Which is chosen.
+
+
+@pytest.mark.parametrize("k", range(65))
+def test_auto_is_one_block_more_than_the_distance_up_to_three_and_probes_beyond(k: int) -> None:
+    assert MOST_CLASSIC == 3
+    assert plan_for(k, "auto") == (classic(k, k + 1) if k <= 3 else probing(k, 5))
+
+
+@pytest.mark.parametrize(("k", "m"), [(3, 4), (3, 6), (8, 9), (0, 1)])
+def test_a_number_of_blocks_is_the_classic_plan(k: int, m: int) -> None:
+    assert plan_for(k, m) == classic(k, m)
+
+
+@pytest.mark.parametrize(
+    ("k", "blocks", "error", "message"),
+    [
+        (3, 2, ValueError, r"blocks must be greater than max_distance \(3\), got 2"),
+        (3, 3, ValueError, r"blocks must be greater than max_distance \(3\), got 3"),
+        (0, 0, ValueError, r"blocks must be greater than max_distance \(0\), got 0"),
+        (1, 65, ValueError, "blocks must be at most 64, got 65"),
+        (3, 20, ValueError, f"with 20 blocks: 1,140 tables are too many, the limit is {MAX_TABLES:,}"),
+        (3, True, TypeError, "blocks must be an integer, got True"),
+        (3, "6", TypeError, "blocks must be an integer, got '6'"),
+    ],
+)
+def test_blocks_that_make_no_plan_are_refused(
+    k: int, blocks: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        plan_for(k, blocks)
