@@ -582,7 +582,7 @@ cdef class Postings:
                 return self._matches(&found, found.n)
         finally:
             self._end(&found)
-        self._insert(as_value, as_key)
+        self._insert(as_value, as_key, True)
         return []
 
     def has(self, value, key):
@@ -598,11 +598,11 @@ cdef class Postings:
     cdef int _add(self, uint64_t value, uint64_t key) except -1:
         # A key above all others is new: so one value with ever more keys, as they are numbered, is not looked through.
         if key >= self.next_key or not postings_has(&self.c, value, key):
-            self._insert(value, key)
+            self._insert(value, key, False)
         return 0
 
-    cdef int _insert(self, uint64_t value, uint64_t key) except -1:
-        if not postings_insert(&self.c, value, key):
+    cdef int _insert(self, uint64_t value, uint64_t key, bint is_new) except -1:
+        if not postings_insert(&self.c, value, key, is_new):
             raise MemoryError()
         if key >= self.next_key:
             self.next_key = key + 1

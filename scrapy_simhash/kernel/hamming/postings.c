@@ -72,10 +72,11 @@ static place tables_find(const postings *self, uint64_t value, uint64_t key)
     return at;
 }
 
-/* Adds a posting that is not there. False without memory, and nothing added. */
-static bool tables_insert(postings *self, uint64_t value, uint64_t key)
+/* Adds a posting that is not there; `is_new` if no other one has its fingerprint. False without memory, and nothing
+ * added. */
+static bool tables_insert(postings *self, uint64_t value, uint64_t key, bool is_new)
 {
-    bool is_known = table_find(&self->tables[0], value).in != NULL;
+    bool is_known = !is_new && table_find(&self->tables[0], value).in != NULL;
     if (!table_insert(&self->tables[0], value, key))
         return false;
     for (uint32_t i = 1; !is_known && i < self->n_tables; i++) {
@@ -143,7 +144,7 @@ static void row_move(postings *self)
     if (self->tables == NULL && !tables_init(self))
         return;
     for (size_t end = self->moved + MOVED; self->moved < end && self->moved < self->n; self->moved++)
-        if (!tables_insert(self, self->row[self->moved], self->row_keys[self->moved]))
+        if (!tables_insert(self, self->row[self->moved], self->row_keys[self->moved], false))
             return;
     if (self->moved == self->n) {
         self->is_row = false;
@@ -254,9 +255,9 @@ bool postings_has(const postings *self, uint64_t value, uint64_t key)
 
 /* --- Change. */
 
-bool postings_insert(postings *self, uint64_t value, uint64_t key)
+bool postings_insert(postings *self, uint64_t value, uint64_t key, bool is_new)
 {
-    if (!(self->is_row ? row_insert(self, value, key) : tables_insert(self, value, key)))
+    if (!(self->is_row ? row_insert(self, value, key) : tables_insert(self, value, key, is_new)))
         return false;
     self->n++;
     if (self->is_row && self->n >= self->row_limit)

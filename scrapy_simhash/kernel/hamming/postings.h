@@ -51,8 +51,9 @@ bool postings_find(const postings *self, uint64_t value, hits *found);
 /* Adds to `found` all postings of exactly this fingerprint. False without memory. */
 bool postings_of(const postings *self, uint64_t value, hits *found);
 bool postings_has(const postings *self, uint64_t value, uint64_t key);
-/* Stores a posting that is not there. False without memory, and nothing stored. */
-bool postings_insert(postings *self, uint64_t value, uint64_t key);
+/* Stores a posting that is not there; `is_new` if no other one has its fingerprint. False without memory, and nothing
+ * stored. */
+bool postings_insert(postings *self, uint64_t value, uint64_t key, bool is_new);
 /* Removes a posting; false if it is not there. */
 bool postings_remove(postings *self, uint64_t value, uint64_t key);
 
