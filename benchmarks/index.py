@@ -14,13 +14,14 @@ each, in a process of its own, one size after another, by processor time in micr
 * single: ``find_or_add`` one by one, without the time of the loop, median of lists of 2,000;
 * find: ``find`` one by one, likewise;
 * growing: mean of the calls that filled it from empty, 65,536 at a time;
-* p99.9 and longest: of single calls from empty to the size, by the clock, which takes some 40 ns itself;
+* p99.9 and longest: of single calls from empty to the size, by the processor time of the thread, since the clock also
+  counts what other processes take;
 * nbytes and resident: bytes of a fingerprint with its key, by its own account, and by the growth of the process;
 * recall: the share of planted ones for which a call returned their original. Anything but 1 is a bug.
 
 ``pairs``: seconds of a pass over all pairs of an index and of bare values, and whether each planted pair was found;
 ``connected`` makes clusters of them. ``longest``: the milliseconds of the longest of all calls of ``add`` that fill
-an index, by the clock, with random fingerprints and with those that an index has most work with.
+an index, likewise, with random fingerprints and with those that an index has most work with.
 
 Fingerprints are uniform random ones, one in a hundred planted near another one: real ones are less even and have more
 candidates. Not measured: deletion. Other ways: ``python -m benchmarks.methods``.
@@ -35,7 +36,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
-from time import perf_counter_ns, process_time_ns
+from time import process_time_ns, thread_time_ns
 from typing import Any, NamedTuple
 
 # For a run as a file.
@@ -176,7 +177,7 @@ def measure_growth(design: str, size: int, distance: int) -> dict[str, Any]:
     """Return how many microseconds the slowest calls took of those that filled an index one by one."""
     index = make(design, distance)
     # In tenths of a microsecond, and not more than a second.
-    times, clock = array("Q", bytes(8 * 10_000_001)), perf_counter_ns
+    times, clock = array("Q", bytes(8 * 10_000_001)), thread_time_ns
     for key, value in enumerate(draw(size, 0, distance).values):
         start = clock()
         index.find_or_add(value, key)
@@ -213,7 +214,7 @@ def measure_longest(size: int) -> dict[str, dict[str, Any]]:
     result = {}
     for name, (index, values) in hard.items():
         progress(f"{name} ...")
-        longest, clock = 0, perf_counter_ns
+        longest, clock = 0, thread_time_ns
         for key, value in enumerate(values):
             start = clock()
             index.add(value, key)

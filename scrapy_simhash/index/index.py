@@ -85,19 +85,19 @@ class SimhashIndex:
 
         Few blocks make few tables but short keys, which have more candidates. ``"auto"`` makes one block more than
         *max_distance* up to a distance of 3, and for wider ones five blocks, in each of which a search looks up all
-        keys near its own. Measured with random fingerprints, see ``benchmarks/index.py``:
+        keys near its own. A search among random fingerprints, see ``benchmarks/index.py``:
 
-        ========  ======  ======  ======  ================================  =====
-        ..                                microseconds of a search among    bytes
-        --------  ------  ------  ------  --------------------------------  -----
-        distance  blocks  tables  probes  100,000         a million         each
-        ========  ======  ======  ======  ==============  ================  =====
-        3         4       4       4       0.6             0.8               46
-        3         6       20      20      0.9             1.8               197
-        8         auto    5       56      1.6             9                 54
-        10        auto    5       135     3.7             19                54
-        12        auto    5       291     12              76                54
-        ========  ======  ======  ======  ==============  ================  =====
+        ========  ======  ======  ======  ==================  ====================
+        ..                                microseconds among  bytes a fingerprint
+        --------------------------------  ------------------  --------------------
+        distance  blocks  tables  probes  100,000   million   of a million
+        ========  ======  ======  ======  ========  ========  ====================
+        3         auto    4       4       .3        .6        38
+        3         6       20      20      1.3       2.4       198
+        8         auto    5       56      2.0       11        54
+        10        auto    5       135     4.4       29        54
+        12        auto    5       291     8.4       52        54
+        ========  ======  ======  ======  ========  ========  ====================
 
         Raises ValueError unless 0 <= *max_distance* < *blocks* <= 64, or if there would be more than 1,000 tables.
 

@@ -45,7 +45,7 @@ def pairs(
     before this returns. *blocks* is a number for the classic plan, or ``"auto"`` for the one that takes least time.
     *progress* is called with the share that is done, 0.0 to 1.0, every few milliseconds.
 
-    The C extension takes 16 bytes a value and nothing for the pairs, and for a distance of 3 about a second for
+    The C extension takes 16 bytes a value and nothing for the pairs, and for a distance of 3 two seconds for
     ten million random values; pure Python takes some 170 bytes a value, and a hundred times as long. Values that
     share a key are compared each with each: a hundred thousand under one key take half a second, and no more memory.
 
