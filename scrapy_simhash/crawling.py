@@ -173,10 +173,10 @@ class JudgedPage:
 
     @property
     def hints(self) -> Hints:
-        """What markup and HTTP header say about its URLs, read when it is first asked for."""
+        """What its head says about its URLs, read when it is first asked for."""
         if self.known_hints is None:
             response = self.response
-            self.known_hints = read_hints(tree_of(response), response.url, header_values(response, b"Link"))
+            self.known_hints = read_hints(tree_of(response), response.url)
         return self.known_hints
 
     def text(self, fingerprinter: PageFingerprinter) -> Document:

@@ -85,11 +85,6 @@ class Case:
         )
 
     @cached_property
-    def links(self) -> list[str]:
-        """The values of the ``Link`` headers."""
-        return self.visit.headers.get("Link", [])
-
-    @cached_property
     def copy(self) -> HtmlResponse:
         """The same at another URL, parsed."""
         response = self.respond(self.visit.url + "/copy")
@@ -300,27 +295,6 @@ ATTACKS: Mapping[str, Attack] = {
     "buttons in depth": Attack(5_000, lambda n: _page("<div class=a>" * n + "<button>b</button>" * n)),
     "passwords in depth": Attack(5_000, lambda n: _page("<div class=a>" * n + "<input type=password>" * n)),
     # what a server says beside the page
-    "Link headers": Attack(
-        2_500, _header("Link", lambda n: [f"<{URL}/{i}>; rel=canonical" for i in range(n)])
-    ),
-    "Link headers that name alternates": Attack(
-        1_500, _header("Link", lambda n: [f"<{URL}/{i}>; rel=alternate; hreflang=en" for i in range(n)])
-    ),
-    "links of one header": Attack(
-        2_500, _header("Link", lambda n: [", ".join(f"<{URL}/{i}>; rel=canonical" for i in range(n))])
-    ),
-    "parameters of a link": Attack(
-        20_000, _header("Link", lambda n: [f"<{URL}>; rel=canonical" + "; a=b" * n])
-    ),
-    "languages of a link": Attack(
-        8_000, _header("Link", lambda n: [f"<{URL}>; rel=alternate" + "; hreflang=a" * n])
-    ),
-    "open quote in a header": Attack(100_000, _header("Link", lambda n: [f'<{URL}>; a="' + "\\" * n])),
-    "brackets in a header": Attack(100_000, _header("Link", lambda n: ["<" * n])),
-    "spaces in a header": Attack(100_000, _header("Link", lambda n: [f"<{URL}>" + " ;" * n + "="])),
-    "anchors": Attack(
-        1_500, _header("Link", lambda n: [f"<{URL}>; rel=canonical; anchor=/{i}" for i in range(n)])
-    ),
     "language header": Attack(25_000, _header("Content-Language", lambda n: ["en, " * n])),
     # URLs: twenty kilobytes is more than a redirect may have
     "www": Attack(5_000, _at(lambda n: f"https://{'www.' * n}x/")),
@@ -374,13 +348,13 @@ class _Entries:
     def hints(self, case: Case) -> object:
         """Read what head and headers say about URLs, and compare."""
         url = case.visit.url
-        hints = read_hints(case.root, url, case.links)
-        return evidence(hints, url, URL, [url]), read_canonical(case.root, url, case.links)
+        hints = read_hints(case.root, url)
+        return evidence(hints, url, URL, [url]), read_canonical(case.root, url)
 
     def protections(self, case: Case) -> object:
         """Ask for every protection."""
         url = case.visit.url
-        hints = read_hints(case.root, url, case.links)
+        hints = read_hints(case.root, url)
         return list(protections(case.root, url, URL, hints, (), PROTECTIONS, contradicts=True))
 
     def floods(self, case: Case) -> object:

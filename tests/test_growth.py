@@ -38,7 +38,6 @@ QUICK = (
     "comments in a heading",
     "comments in a property",
     "buttons in depth",
-    "Link headers",
     "www",
     "open tags",
 )

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from scrapy_simhash import names
-from scrapy_simhash.crawling import Observer, header_values, stats_of, tree_of
+from scrapy_simhash.crawling import Observer, stats_of, tree_of
 from scrapy_simhash.judge.clusters import ClusterBook
 from scrapy_simhash.judge.hints import read_canonical
 from scrapy_simhash.signals import cluster_closed
@@ -42,9 +42,8 @@ class ClusterReporter(Observer):
             canonical = page.known_hints.canonical
         elif self._asks_for_canonical and (reading := page.reading) is not None:
             response = page.response
-            if reading.may_name_canonical or dict.__contains__(response.headers, b"Link"):
-                links = header_values(response, b"Link")
-                canonical = read_canonical(tree_of(response), response.url, links)
+            if reading.may_name_canonical:
+                canonical = read_canonical(tree_of(response), response.url)
         largest = book.largest
         page.preferred = book.note(verdict, page.response.url, canonical)
         if page.preferred is not None:

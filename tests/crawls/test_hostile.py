@@ -43,7 +43,7 @@ def attacked() -> Crawl:
         for path in (f"/{number}", f"/{number}/copy"):
             routes[path] = body
     # A mapping that has one name many times.
-    headers: Any = Headers([("Link", f"</c/{number}>; rel=canonical") for number in range(20_000)])
+    headers: Any = Headers([("Content-Language", f"x-{number}") for number in range(20_000)])
     for path in ("/headers", "/headers/copy"):
         routes[path] = Answer(f"<p>{PROSE * 5}</p>", headers=headers)
     with serve(routes) as site:

@@ -70,7 +70,7 @@ def routes() -> dict[str, Route]:
     return {
         "/story": markup(0, "/story"),
         "/copy": markup(0, "/copy"),
-        "/print": Answer(markup(0, "/print"), headers={"Link": '</story>; rel="canonical"'}),
+        "/print": markup(0, "/print", '<link rel="canonical" href="/story">'),
         "/story/?utm_source=mail": markup(0, "/mail", changed=True),
         "/us/story": markup(0, "/us/story", alternate),
         "/boats": markup(1, "/boats"),

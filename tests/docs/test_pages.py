@@ -23,7 +23,6 @@ from scrapy_simhash.judge.hints.markup import (
     MAX_IN_HEAD,
     MAX_LINK_CHARACTERS,
     MAX_LINKS,
-    MAX_PARAMETERS,
 )
 from scrapy_simhash.judge.hints.page_kind import MAX_NODES
 from scrapy_simhash.judge.hints.urls import MAX_ADDRESS
@@ -82,7 +81,6 @@ def test_the_limits_of_hostile_pages_are_those_of_the_code() -> None:
         MAX_IN_HEAD,
         MAX_LINKS,
         MAX_LINK_CHARACTERS,
-        MAX_PARAMETERS,
         MAX_ADDRESS,
         MAX_IN_BODY,
         MAX_NODES,

@@ -1,13 +1,13 @@
-"""What head and HTTP header of a page say about its URLs: the canonical one, translations, the pages beside it."""
+"""What the head of a page says about its URLs: the canonical one, translations, the pages beside it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import TypeAlias
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 from lxml import etree
@@ -16,45 +16,6 @@ from w3lib.url import safe_url_string
 from scrapy_simhash.judge.hints.urls import MAX_ADDRESS, url_key
 from scrapy_simhash.page.compiled import compiled_reader
 from scrapy_simhash.page.text.tree import elements
-
-# A name, and a value in quotes or without: each part begins where the one before it cannot go on, so that no
-# header takes more than one look at each character.
-_PARAMETER = re.compile(r'[\s;]*([^\s=;,"<]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,]*)))?')
-#: Parameters of one link that are read.
-MAX_PARAMETERS = 50
-_ESCAPE = re.compile(r"\\(.)")
-
-
-class HeaderLink(NamedTuple):
-    """One link: where to, and what is said about it."""
-
-    target: str
-    """As it is written, relative to the URL of the response."""
-    parameters: list[tuple[str, str]]
-    """Names in lower case, in their order; a name may come twice."""
-
-    def get(self, name: str) -> str:
-        """Return the first value of parameter *name*, empty if there is none."""
-        return next((value for known, value in self.parameters if known == name), "")
-
-
-def links_of(header: str) -> Iterator[HeaderLink]:
-    """Yield the links of the value of one ``Link`` header. What cannot be read is passed over.
-
-    >>> [(link.target, link.get("rel")) for link in links_of('</a>; rel="canonical", </b>; REL=next')]
-    [('/a', 'canonical'), ('/b', 'next')]
-    """
-    position = 0
-    while (start := header.find("<", position)) >= 0 and (stop := header.find(">", start)) >= 0:
-        parameters: list[tuple[str, str]] = []
-        position = stop + 1
-        while len(parameters) < MAX_PARAMETERS and (match := _PARAMETER.match(header, position)):
-            name, quoted, plain = match.groups()
-            value = _ESCAPE.sub(r"\1", quoted) if quoted is not None else plain or ""
-            parameters.append((name.lower(), value))
-            position = match.end()
-        yield HeaderLink(header[start + 1 : stop].strip(), parameters)
-
 
 # A URL that is what it is, whatever the base.
 _ABSOLUTE = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:[/?][^\s#\\]*)?", re.ASCII)
@@ -79,7 +40,6 @@ _PAGE_TYPES = ("", "text/html", "application/xhtml+xml")
 HeadLink: TypeAlias = "tuple[str | None, str, str | None, str | None]"
 #: What a link means, where it leads as it is written, and in which language.
 _Link: TypeAlias = "tuple[frozenset[str], str, str]"
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +53,7 @@ class Hints:
     alternates: tuple[tuple[str, str], ...] = ()
     """Language in lower case and URL of each translation, of itself too if the page says so."""
     beside: tuple[str, ...] = ()
-    """The next and the previous page as head or HTTP header name them; relative to *base*."""
+    """The next and the previous page as the head names them; relative to *base*."""
 
     def steps(self) -> Iterator[str]:
         """Yield the URLs of the next and the previous page, absolute. Few pages are ever asked for them."""
@@ -102,14 +62,13 @@ class Hints:
                 yield target
 
 
-def read_hints(root: etree._Element, url: str, link_headers: Sequence[str] = ()) -> Hints:
+def read_hints(root: etree._Element, url: str) -> Hints:
     """Return what the page at *url* says about URLs; the tree is read only.
 
-    *link_headers* are the values of its HTTP ``Link`` headers. Looks at the head only, and at links that stand
-    directly in the body, where the parser moves those of a broken head. Never raises for markup or URLs,
-    however bad. O(elements of the head): for most pages 10 to 20 µs.
+    Looks at the head only, and at links that stand directly in the body, where the parser moves those of a broken
+    head. Never raises for markup or URLs, however bad. O(elements of the head): for most pages 10 to 20 µs.
     """
-    base, links = _links(root, url, link_headers)
+    base, links = _links(root, url)
     named = [link for link in links if "alternate" in link[0] and link[2].strip()]
     alternates = (
         [
@@ -124,9 +83,9 @@ def read_hints(root: etree._Element, url: str, link_headers: Sequence[str] = ())
     return Hints(base, _canonical(base, links), tuple(alternates), tuple(beside[:MAX_STEPS]))
 
 
-def read_canonical(root: etree._Element, url: str, link_headers: Sequence[str] = ()) -> str | None:
+def read_canonical(root: etree._Element, url: str) -> str | None:
     """Return the canonical URL that the page at *url* names: that of `read_hints`, for a third of the time."""
-    base, links = _links(root, url, link_headers, _CANONICAL.encode())
+    base, links = _links(root, url, _CANONICAL.encode())
     return _canonical(base, links) if links else None
 
 
@@ -144,9 +103,7 @@ def links_in_head(root: etree._Element) -> Iterable[HeadLink]:
             yield rel, href, element.get("hreflang"), element.get("type")
 
 
-def _links(
-    root: etree._Element, url: str, link_headers: Sequence[str], word: bytes | None = None
-) -> tuple[str, list[_Link]]:
+def _links(root: etree._Element, url: str, word: bytes | None = None) -> tuple[str, list[_Link]]:
     """Return what the links of the page are relative to, and those that mean something.
 
     Nothing but those in the head that mean *word* is needed, if there is a word.
@@ -163,8 +120,6 @@ def _links(
                 base = resolved(url, href)
         elif meaning := _meaning(rel):
             found.append((meaning, href, (language or "") if _is_page(content_type) else ""))
-    if link_headers:
-        found += islice(_links_of_page(link_headers, url), MAX_LINKS)
     return base or url, found
 
 
@@ -188,30 +143,12 @@ def _canonical(base: str, links: Iterable[_Link]) -> str | None:
 
 def _first(links: Iterable[_Link]) -> Iterator[_Link]:
     """Yield *links* up to what is too much."""
-    return islice(_within(MAX_LINK_CHARACTERS, links, lambda link: len(link[1])), MAX_LINKS)
-
-
-def _within(room: int, things: Iterable[T], size_of: Callable[[T], int]) -> Iterator[T]:
-    """Yield *things* up to the one with which they are larger than *room*."""
-    for thing in things:
-        room -= size_of(thing)
+    room = MAX_LINK_CHARACTERS
+    for link in islice(links, MAX_LINKS):
+        room -= len(link[1])
         if room < 0:
             return
-        yield thing
-
-
-def _links_of_page(headers: Iterable[str], url: str) -> Iterator[_Link]:
-    """Yield the links in the values of HTTP headers, as far as they are about the page at *url* itself."""
-    own = resolved(url, "")
-    links = chain.from_iterable(map(links_of, _within(MAX_LINK_CHARACTERS, headers, len)))
-    for link in islice(links, MAX_LINKS):
-        meaning = _meaning(link.get("rel"))
-        if not meaning or resolved(url, link.get("anchor")) != own:
-            continue
-        if target := resolved(url, link.target):
-            is_page = _is_page(link.get("type"))
-            languages = [value for name, value in link.parameters if name == "hreflang" and is_page]
-            yield from ((meaning, target, language) for language in languages or [""])
+        yield link
 
 
 def steps_in_body(root: etree._Element, base: str) -> Iterator[str]:

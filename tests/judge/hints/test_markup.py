@@ -1,4 +1,4 @@
-"""Hints in markup and in HTTP headers."""
+"""Hints in markup."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from scrapy_simhash.judge.hints.markup import (
     MAX_IN_HEAD,
     MAX_LINK_CHARACTERS,
     MAX_LINKS,
-    MAX_PARAMETERS,
     MAX_STEPS,
     links_in_head,
-    links_of,
     resolved,
     steps_in_body,
 )
@@ -30,8 +28,8 @@ from tests.judge.hints.urls import URLS
 URL = "https://example.com/boats/ferry?x=1"
 
 
-def hints_of(head: str, *headers: str, url: str = URL) -> Hints:
-    return read_hints(parse(f"<html><head>{head}</head><body><p>Fog.</body></html>"), url, headers)
+def hints_of(head: str) -> Hints:
+    return read_hints(parse(f"<html><head>{head}</head><body><p>Fog.</body></html>"), URL)
 
 
 @pytest.mark.parametrize(
@@ -116,39 +114,6 @@ def test_the_next_and_the_previous_page() -> None:
     assert list(hints_of('<link rel="next" href="javascript:next()">').steps()) == []
 
 
-def test_http_headers_say_the_same() -> None:
-    hints = hints_of(
-        '<base href="https://example.org/">',
-        '<ferry>; rel="canonical", <?page=2>; rel=next',
-        "</de>; rel=alternate; hreflang=de; hreflang=AT",
-        "</feed>; rel=alternate; hreflang=de; type=application/rss+xml, </m>; rel=alternate",
-    )
-    assert (
-        hints.canonical == "https://example.com/boats/ferry"
-    )  # relative to the response, not to the markup's base
-    assert list(hints.steps()) == ["https://example.com/boats/ferry?page=2"]
-    assert hints.alternates == (("de", "https://example.com/de"), ("at", "https://example.com/de"))
-
-
-@pytest.mark.parametrize(
-    ("header", "canonical"),
-    [
-        ('</a>; rel="canonical"; anchor="/elsewhere"', None),
-        ('</a>; rel="canonical"; anchor="#top"', "https://example.com/a"),
-        ('</a>; rel="canonical"; anchor="http://[broken"', None),
-        ("<http://[broken>; rel=canonical", None),
-    ],
-)
-def test_a_header_may_be_about_another_page(header: str, canonical: str | None) -> None:
-    assert hints_of("", header).canonical == canonical
-
-
-def test_markup_and_header_that_disagree_name_nothing() -> None:
-    link = '<link rel="canonical" href="/a">'
-    assert hints_of(link, "</b>; rel=canonical").canonical is None
-    assert hints_of(link, "</a>; rel=canonical").canonical == "https://example.com/a"
-
-
 def test_links_of_the_text_are_looked_for_apart() -> None:
     root = parse(
         '<p><a rel="next nofollow" href="?page=2">older</a> <a rel="nofollow" href="/a">a</a> <a rel=prev>'
@@ -195,11 +160,6 @@ def test_of_very_long_links_the_first_are_resolved() -> None:
         f'<link rel="alternate" hreflang="de" href="/{n:04}{"x" * 7_995}">' for n in range(2 * long)
     )
     assert len(hints_of(alternates).alternates) == long
-    headers = [f'<{URL}{n:04}{"x" * 7_900}>; rel="alternate"; hreflang="de"' for n in range(2 * long)]
-    assert 0 < len(read_hints(parse(""), URL, headers).alternates) < long + 1
-    # What would name another page comes too late.
-    canonical = [f"<{URL}a>; rel=canonical", *(["<x>"] * MAX_LINKS), f"<{URL}b>; rel=canonical"]
-    assert read_hints(parse(""), URL, canonical).canonical == f"{URL}a"
 
 
 def test_a_canonical_address_counts_however_much_else_the_page_says() -> None:
@@ -226,35 +186,21 @@ PIECES = (
 MARKUP = st.lists(st.sampled_from(PIECES)).map("".join)
 
 
-@given(
-    MARKUP,
-    st.one_of(st.text(), URLS),
-    st.lists(st.text(alphabet='<>/;="relcanonicalnextanchor, '), max_size=2),
-)
-def test_hints_are_read_from_any_page_and_leave_it_as_it_is(
-    markup: str, url: str, headers: list[str]
-) -> None:
+@given(MARKUP, st.one_of(st.text(), URLS))
+def test_hints_are_read_from_any_page_and_leave_it_as_it_is(markup: str, url: str) -> None:
     root = parse(markup)
     before = etree.tostring(root)
-    hints = read_hints(root, url, headers)
+    hints = read_hints(root, url)
     steps = [*hints.steps(), *steps_in_body(root, hints.base)]
     for address in (*steps, *(target for _, target in hints.alternates), hints.canonical):
         assert address is None or (address.startswith(("http://", "https://")) and "#" not in address)
     assert etree.tostring(root) == before
 
 
-HEADERS = st.lists(
-    st.sampled_from(("", "</a>; rel=canonical", "</b>; rel=next", "</c>; rel=canonical; anchor=/d", "<")),
-    max_size=3,
-)
-
-
-@given(MARKUP, st.one_of(st.text(), URLS), HEADERS)
-def test_the_canonical_address_by_itself_is_that_of_all_hints(
-    markup: str, url: str, headers: list[str]
-) -> None:
+@given(MARKUP, st.one_of(st.text(), URLS))
+def test_the_canonical_address_by_itself_is_that_of_all_hints(markup: str, url: str) -> None:
     root = parse(markup)
-    assert read_canonical(root, url, headers) == read_hints(root, url, headers).canonical
+    assert read_canonical(root, url) == read_hints(root, url).canonical
 
 
 @given(MARKUP)
@@ -313,51 +259,3 @@ def test_a_head_is_not_read_for_a_canonical_address_that_it_surely_does_not_name
 def test_an_address_that_is_resolved_stays_what_it_is(base: str, href: str) -> None:
     target = resolved(base, href)
     assert target is None or resolved("https://example.org/", target) == target
-
-
-@pytest.mark.parametrize(
-    ("header", "links"),
-    [
-        ('</a>; rel="canonical"', [("/a", [("rel", "canonical")])]),
-        ("</a>;rel=canonical", [("/a", [("rel", "canonical")])]),
-        ("< /a >  ;  REL = next", [("/a", [("rel", "next")])]),
-        (
-            '</a>; rel="next prev", </b>; rel=prev',
-            [("/a", [("rel", "next prev")]), ("/b", [("rel", "prev")])],
-        ),
-        # commas, semicolons and brackets in addresses and in quotes
-        ('</a,b;c>; title="x, <y>; z"; rel=next', [("/a,b;c", [("title", "x, <y>; z"), ("rel", "next")])]),
-        (r'</a>; title="say \"hi\""; rel=next', [("/a", [("title", 'say "hi"'), ("rel", "next")])]),
-        (
-            "</a>; rel=alternate; hreflang=en; hreflang=de",
-            [("/a", [("rel", "alternate"), ("hreflang", "en"), ("hreflang", "de")])],
-        ),
-        ("</a>; crossorigin; rel=next", [("/a", [("crossorigin", ""), ("rel", "next")])]),
-        ("</a>", [("/a", [])]),
-        # what is broken is passed over
-        ("", []),
-        ("/a; rel=next", []),
-        ("</a; rel=next", []),
-        ("nonsense, </b>; rel=next", [("/b", [("rel", "next")])]),
-        ('</a>; rel="next', [("/a", [("rel", '"next')])]),
-        ("</a>; rel=next </b>; rel=prev", [("/a", [("rel", "next")]), ("/b", [("rel", "prev")])]),
-    ],
-)
-def test_links_of_a_header(header: str, links: list[tuple[str, list[tuple[str, str]]]]) -> None:
-    assert [(link.target, link.parameters) for link in links_of(header)] == links
-
-
-def test_of_a_parameter_that_comes_twice_the_first_counts() -> None:
-    (link,) = links_of("</a>; rel=canonical; rel=next")
-    assert link.get("rel") == "canonical"
-    assert link.get("title") == ""
-
-
-def test_of_very_many_parameters_the_first_are_read() -> None:
-    first, second = links_of("</a>" + "; a=b" * (2 * MAX_PARAMETERS) + ", </b>; rel=next")
-    assert (len(first.parameters), second.get("rel")) == (MAX_PARAMETERS, "next")
-
-
-@given(st.text(alphabet='</>;,="\\ab \t\n€', max_size=60))
-def test_any_header_can_be_read(header: str) -> None:
-    assert all("<" in header and ">" not in link.target for link in links_of(header))
