@@ -1,4 +1,4 @@
-"""URLs: which surely lead to the same page, which are pages of one listing, and which are days of one calendar."""
+"""URLs: which surely lead to the same page, and which are pages of one listing."""
 
 from __future__ import annotations
 
@@ -112,24 +112,17 @@ _PAGE_IN_PATH = re.compile(
     rf"|[-_.](?:(?:{'|'.join(_PAGE_WORDS)})[=_-]?\d{{1,6}}|p\d{{1,4}})(?=\.\w{{1,5}}$|/|$)",
     re.ASCII | re.IGNORECASE,
 )
-_TIME_PARAMETERS = frozenset("date day fecha datum jahr mes mois monat month year week yr".split())
-_TIME_VALUE = re.compile(r"[\d./_-]{1,10}", re.ASCII)
-_TIME_IN_PATH = re.compile(
-    r"(?<!\d)(?:19|20)\d\d(?:[-/_.]?(?:0?[1-9]|1[0-2])(?:[-/_.]?(?:0?[1-9]|[12]\d|3[01]))?)?(?!\d)", re.ASCII
-)
 
 
 def are_pages_of_one_listing(url: str, original: str, steps: Iterable[str] = ()) -> bool:
     """Tell whether two URLs are those of pages of one listing.
 
-    They are if they differ in a page number only; or if one of *steps*, which are the next and the previous page as
-    the page at *url* names them, is *original*, or differs from the page in parameters in which *original* does too,
-    as with a cursor: a session in the URL makes no other page of it. A step to another day or month makes a
-    calendar, which is no listing: it has no last page. Never raises.
+    They are if they differ in a page number only, or if *original* is one of *steps*: the next and the previous page
+    as the page at *url* names them. Never raises.
 
     >>> are_pages_of_one_listing("http://example.com/boats?page=2", "http://example.com/boats")
     True
-    >>> are_pages_of_one_listing("http://example.com/tides?month=2024-02", "http://example.com/tides?month=2024-01")
+    >>> are_pages_of_one_listing("http://example.com/boats?sort=name", "http://example.com/boats")
     False
     """
     own, other = url_key(url), url_key(original)
@@ -139,19 +132,7 @@ def are_pages_of_one_listing(url: str, original: str, steps: Iterable[str] = ())
     rest, numbers = _without_pages(other)
     if own_rest == rest and own_numbers != numbers:
         return True
-    if _without_time(own) == _without_time(other):
-        return False
-    for step in map(url_key, steps):
-        if step == other:
-            return True
-        if (
-            step != own
-            and _path(step) == _path(own) == _path(other)
-            and _without_time(step) != _without_time(own)
-            and _differing(step, own) <= _differing(own, other)
-        ):
-            return True
-    return False
+    return any(url_key(step) == other for step in steps)
 
 
 def _without_pages(key: str) -> tuple[str, list[str]]:
@@ -175,30 +156,6 @@ def counts_pages(parameter: str) -> bool:
     (True, False)
     """
     return parameter.lower().translate(_NO_MARKS) in _PAGE_PARAMETERS
-
-
-def _without_time(key: str) -> str:
-    """Return *key* without what looks like a year, a month or a day."""
-    parts = urlsplit(key)
-    kept = [
-        parameter
-        for parameter in parts.query.split("&")
-        if not (
-            parameter.partition("=")[0].lower() in _TIME_PARAMETERS
-            and _TIME_VALUE.fullmatch(parameter.partition("=")[2])
-        )
-    ]
-    return f"{parts.netloc}{_TIME_IN_PATH.sub('', parts.path)}?{'&'.join(kept)}"
-
-
-def _differing(key: str, other: str) -> set[str]:
-    """Return the names of the parameters that two URLs do not share."""
-    mine, its = (set(urlsplit(address).query.split("&")) for address in (key, other))
-    return {parameter.partition("=")[0] for parameter in (mine ^ its) - {""}}
-
-
-def _path(key: str) -> str:
-    return key.partition("?")[0]
 
 
 _NO_MARKS = {ord(mark): None for mark in "-_"}
