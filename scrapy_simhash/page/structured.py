@@ -1,9 +1,10 @@
 """Structured data to Structured: the one job, event, product or place that a page says it is about, and its price.
 
-JSON-LD and microdata, in the words of schema.org. Rows are made of what a reader sees too: a title, a place, an
-organisation, the start of an event, the number of an article. The identifier of an advert and the day of its posting
-are none, since they change when it is posted again. Price and availability of a product are apart from it:
-they tell whether the page has changed.
+JSON-LD and microdata, in the words of schema.org. Which kind of thing it is, its properties say, so that no list of
+types is needed: an event has a start, a place has an address. Rows are made of what a reader sees too: a title, a
+place, an organisation, the start of an event, the number of an article. The identifier of an advert and the day of
+its posting are none, since they change when it is posted again. Price and availability are apart from it: they tell
+whether the page has changed.
 """
 
 from __future__ import annotations
@@ -41,50 +42,16 @@ _MAX_OFFERS = 8
 #: Titles and headings of a page that are looked at.
 _MAX_NAMES = 20
 
-#: Kinds of things, by number. Where a page names things of several kinds, it is about the first kind.
-JOB, EVENT, PRODUCT, PLACE = KINDS = (1, 2, 3, 4)
-#: Rows of a thing at most.
-_MOST_ROWS = 3
-
-_TYPES_OF = {
-    JOB: "JobPosting",
-    EVENT: "BusinessEvent ChildrensEvent ComedyEvent CourseInstance DanceEvent EducationEvent Event EventSeries"
-    " ExhibitionEvent Festival FoodEvent Hackathon LiteraryEvent MusicEvent SaleEvent ScreeningEvent SocialEvent"
-    " SportsEvent TheaterEvent VisualArtsEvent",
-    PRODUCT: "Car IndividualProduct Motorcycle Product ProductModel Vehicle",
-    PLACE: "Accommodation AccountingService Airport AmusementPark AnimalShelter Apartment ApartmentComplex"
-    " Aquarium ArchiveOrganization ArtGallery Attorney AutoBodyShop AutoDealer AutoPartsStore"
-    " AutoRental AutoRepair AutoWash AutomatedTeller AutomotiveBusiness Bakery BankOrCreditUnion"
-    " BarOrPub Beach BeautySalon BedAndBreakfast BikeStore BoatTerminal BookStore BowlingAlley Brewery"
-    " BuddhistTemple BusStation CafeOrCoffeeShop Campground Casino CatholicChurch Cemetery ChildCare"
-    " Church CityHall CivicStructure ClothingStore CollegeOrUniversity ComedyClub ComputerStore"
-    " ConvenienceStore Courthouse Crematorium DaySpa Dentist DepartmentStore Distillery"
-    " DryCleaningOrLaundry EducationalOrganization Electrician ElectronicsStore ElementarySchool"
-    " Embassy EmergencyService EmploymentAgency EntertainmentBusiness EventVenue ExerciseGym"
-    " FastFoodRestaurant FinancialService FireStation Florist FoodEstablishment FurnitureStore"
-    " GardenStore GasStation GeneralContractor GolfCourse GovernmentBuilding GovernmentOffice"
-    " GroceryStore HVACBusiness HairSalon HardwareStore HealthAndBeautyBusiness HealthClub HighSchool"
-    " HinduTemple HobbyShop HomeAndConstructionBusiness HomeGoodsStore Hospital Hostel Hotel House"
-    " HousePainter IceCreamShop InsuranceAgency InternetCafe JewelryStore"
-    " LandmarksOrHistoricalBuildings LegalService Library LiquorStore LocalBusiness Locksmith"
-    " LodgingBusiness MedicalBusiness MedicalClinic MensClothingStore MiddleSchool MobilePhoneStore"
-    " Mosque Motel MotorcycleDealer MotorcycleRepair MovieRentalStore MovieTheater MovingCompany"
-    " Museum MusicStore MusicVenue NailSalon NightClub Notary OfficeEquipmentStore Optician Optometric"
-    " OutletStore Park ParkingFacility PawnShop PerformingArtsTheater PetStore Pharmacy Physician"
-    " Place PlaceOfWorship Plumber PoliceStation PostOffice Preschool ProfessionalService"
-    " PublicSwimmingPool RVPark RadioStation RealEstateAgent RealEstateListing RecyclingCenter"
-    " Residence Resort Restaurant RoofingContractor School SelfStorage ShoeStore ShoppingCenter"
-    " SingleFamilyResidence SkiResort SportingGoodsStore SportsActivityLocation SportsClub"
-    " StadiumOrArena Store SubwayStation Suite Synagogue TattooParlor TelevisionStation TennisComplex"
-    " TireShop TouristAttraction TouristInformationCenter ToyStore TrainStation TravelAgency"
-    " VacationRental VeterinaryCare WholesaleStore Winery Zoo",
-}
-#: Types of schema.org, each with its kind.
-TYPES = {word: kind for kind in KINDS for word in _TYPES_OF[kind].split()}
-#: Beside the name, by which a page is recognised as that of a thing.
-_PARTS = {JOB: ("hiringOrganization", "jobLocation"), EVENT: ("startDate", "location"), PLACE: ("address",)}
-#: The first one that is given.
+#: The number of an article: the first one that is given.
 _NUMBERS = ("sku", "mpn", "gtin13", "gtin", "gtin14", "gtin12", "gtin8", "isbn", "productID")
+#: Properties of the kinds of things: jobs, events, products, places. A thing of several is of the first kind, and
+#: where a page names things of several kinds, it is about the first.
+_KINDS = (("hiringOrganization", "jobLocation"), ("startDate",), (*_NUMBERS, "offers"), ("address",))
+JOB, EVENT, PRODUCT, PLACE = range(len(_KINDS))
+#: The properties by which a thing is recognised.
+TELLING = frozenset(word for words in _KINDS for word in words)
+#: Properties that make a row each, after the name or the number.
+_ROWS = ("hiringOrganization", "jobLocation", "startDate", "location", "address")
 #: What is read of an organisation, a place or an address.
 _TOLD = ("name", "streetAddress", "postalCode", "addressLocality", "addressRegion", "address", "@value")
 
@@ -92,11 +59,10 @@ _TOLD = ("name", "streetAddress", "postalCode", "addressLocality", "addressRegio
 _TERMS = ("price", "lowPrice", "highPrice", "priceCurrency", "availability")
 _OFFERS = ("offers", "priceSpecification")
 
-# Bounded, since a hostile script may open any number of lists.
-_TYPE_NAMES = re.compile(r'"@type"\s*:\s*(\[[^\]]{,500}\]|"[^"]{,200}")')
-_WORD = re.compile("[A-Za-z]+")
+_KEY = re.compile('"([A-Za-z0-9]+)(?=")')
 # Takes a third of the time of descendant-or-self::*[@itemtype].
 _ITEMS = etree.XPath("descendant-or-self::*/@itemtype/..")
+_PROPERTIES = etree.XPath("descendant-or-self::*/@itemprop", smart_strings=False)
 _WHITE_SPACE = " \t\n\v\f\r"
 
 
@@ -106,7 +72,7 @@ class Structured(NamedTuple):
     rows: tuple[int, ...] = ()
     """Of the one thing that the page is about, as page/fingerprint/facts.py has them; empty for none or several."""
     offer: str = ""
-    """Price, currency and availability of the products that it is about; empty for none."""
+    """Price, currency and availability of the things that it is about; empty for none."""
 
 
 #: Those of a page without structured data, and of plain text.
@@ -137,23 +103,19 @@ def structured(root: etree._Element, holds: int = SCRIPTS | ITEMS) -> Structured
         name = _words(text_of(thing.get("title") or thing.get("name")))
         # As for subjects: all words but one in seven.
         if name and 7 * len(seen.intersection(name)) >= 6 * len(set(name)):
-            found.setdefault(kind, set()).add(_rows(kind, name, thing))
-            if kind == PRODUCT:
-                terms += _terms(thing.get("offers"))
+            found.setdefault(kind, set()).add(_rows(name, thing))
+            terms += _terms(thing.get("offers"))
     if not found:
         return NOTHING
     first = found[min(found)]
     return Structured(first.pop() if len(first) == 1 else (), "\n".join(terms))
 
 
-def _rows(kind: int, name: list[str], thing: Mapping[str, Any]) -> tuple[int, ...]:
-    if kind == PRODUCT:
-        named = _number_of(thing) or _number_of(thing.get("offers"))
-        parts = [named, [] if named else name]
-    else:
-        parts = [name, *(_words(text_of(thing.get(part))) for part in _PARTS[kind])]
-    labelled = enumerate(parts, kind * _MOST_ROWS)
-    return tuple(STRUCTURED | label << 16 | _number(words) for label, words in labelled if words)
+def _rows(name: list[str], thing: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return a row for each property that is given; the number of an article stands for its name."""
+    named = _number_of(thing) or _number_of(thing.get("offers"))
+    parts = [named, [] if named else name, *(_words(text_of(thing.get(part))) for part in _ROWS)]
+    return tuple(STRUCTURED | label << 16 | _number(words) for label, words in enumerate(parts) if words)
 
 
 def _number_of(thing: object) -> list[str]:
@@ -188,13 +150,10 @@ def _terms(offer: object, depth: int = _MAX_OFFERS) -> Iterator[str]:
 def kind_of(thing: Mapping[str, Any]) -> int | None:
     """Return which kind of thing *thing* is, None for any other.
 
-    >>> kind_of({"@type": ["https://schema.org/Thing", "schema:Event"]}) == EVENT
+    >>> kind_of({"name": "Concert", "startDate": "2026-05-03"}) == EVENT
     True
     """
-    types = thing.get("@type")
-    names = types if isinstance(types, list) else [types]
-    kinds = [TYPES[word] for name in names if isinstance(name, str) and (word := type_name(name)) in TYPES]
-    return min(kinds, default=None)
+    return next((kind for kind, words in enumerate(_KINDS) if any(thing.get(word) for word in words)), None)
 
 
 def type_name(name: str) -> str:
@@ -265,8 +224,8 @@ def _in_scripts(root: etree._Element, is_hidden: AnyAncestor) -> Iterator[dict[s
     for element in scripts(root):
         script = element.text or ""
         # Most scripts name other things, and parsing is what costs.
-        words = {word for types in _TYPE_NAMES.findall(script[:left]) for word in _WORD.findall(types)}
-        if len(script) <= left and not words.isdisjoint(TYPES) and not is_hidden(element.getparent()):
+        may_tell = any(match[1] in TELLING for match in _KEY.finditer(script[:left]))
+        if len(script) <= left and may_tell and not is_hidden(element.getparent()):
             left -= len(script)
             yield from things_in(script)
 
@@ -281,22 +240,25 @@ def is_part(element: etree._Element) -> bool:
 
 
 def _in_elements(root: etree._Element, is_hidden: AnyAncestor) -> Iterator[Mapping[str, Any]]:
+    # Most items are articles and menus, and reading one is what costs.
+    words = _PROPERTIES(root)
+    if not isinstance(words, list) or not any(TELLING.intersection(str(word).split()) for word in words):
+        return
     items = _ITEMS(root)
     count = 0
     for element in items if isinstance(items, list) else ():
         if not isinstance(element, etree._Element) or is_part(element):
             continue
-        types = (element.get("itemtype") or "").split()
-        if kind_of({"@type": types}) is not None and not is_hidden(element):
-            yield _item(element, types)
+        if not is_hidden(element):
+            yield _item(element)
             count += 1
             if count == MAX_ITEMS:
                 return
 
 
-def _item(element: etree._Element, types: list[str]) -> Mapping[str, Any]:
+def _item(element: etree._Element) -> Mapping[str, Any]:
     """Return an item as JSON-LD would have it; of each property what stands first."""
-    item: dict[str, Any] = {"@type": types}
+    item: dict[str, Any] = {}
     waiting = [(child, item) for child in reversed(element)]
     for _ in range(MAX_ELEMENTS):
         if not waiting:

@@ -65,7 +65,7 @@ typedef struct {
 /* The rules, as the pure Python modules state them. Read only once it is made. */
 typedef struct {
     lexicon tags, roles, names;
-    lexicon things; /* types of schema.org that page/structured.py reads */
+    lexicon things; /* properties by which page/structured.py recognises a thing */
     lexicon stopwords; /* word -> a bit for each language that has it */
     char_table chars;
     int languages;

@@ -243,52 +243,15 @@ static bool is_json_ld(const char *type) { return begins_with(type + skip_space(
 /* --- Where a page may have structured data that says what it is about, so that page/structured.py looks at few pages.
  * Its twin there decides; what is told here may be more, never less. */
 
-
-/* Characters of a list of types, and of one type, as _TYPE_NAMES in page/structured.py has them. */
-enum { MOST_OF_LIST = 500, MOST_OF_TYPE = 200 };
-
-static bool is_white_or_colon(char c) { return (c > '\0' && c <= ' ') || c == ':'; }
-
-/* Tells whether one of the runs of letters in `text` names a kind of thing. */
-static bool names_a_thing(const lexicon *things, const char *text, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        size_t start = i;
-        while (i < n && is_ascii_letter(text[i]))
-            i++;
-        if (lexicon_find(things, text + start, i - start) != 0)
-            return true;
-    }
-    return false;
-}
-
-/* Whether an attribute `itemtype` may name what a page is about. */
-static bool may_be_thing(const page *p, const xmlAttr *itemtype)
-{
-    const char *types = attribute_text(itemtype);
-    return types == NULL || names_a_thing(&p->rules->things, types, strlen(types));
-}
-
-/* Tells whether a script of JSON-LD may name a thing. O(bytes). */
+/* Tells whether a script of JSON-LD has a property by which a thing is recognised, in quotes. O(bytes). */
 static bool says_thing(const page *p, const char *script)
 {
-    static const char KEY[] = "\"@type\"";
-    const char *end = script + strlen(script);
-    for (const char *at = script; (at = strstr(at, KEY)) != NULL;) {
-        at += sizeof KEY - 1;
-        while (is_white_or_colon(*at))
+    for (const char *at = script; (at = strchr(at, '"')) != NULL;) {
+        const char *start = ++at;
+        while (is_ascii_letter(*at) || is_ascii_digit(*at))
             at++;
-        if ((uint8_t)*at >= 0x80)
-            return true; /* perhaps white space */
-        if (*at != '[' && *at != '"')
-            continue;
-        size_t most = *at == '[' ? MOST_OF_LIST : MOST_OF_TYPE, room = (size_t)(end - ++at);
-        const char *last = memchr(at, most == MOST_OF_LIST ? ']' : '"', room < 4 * most + 1 ? room : 4 * most + 1);
-        if (last == NULL || utf8_length(at, (size_t)(last - at)) > most)
-            continue;
-        if (names_a_thing(&p->rules->things, at, (size_t)(last - at)))
+        if (*at == '"' && at > start && lexicon_find(&p->rules->things, start, (size_t)(at - start)) != 0)
             return true;
-        at = last + 1;
     }
     return false;
 }
@@ -388,8 +351,7 @@ int claim_of(page *p, const void *element, uint64_t tag)
             break;
         }
         case ITEMTYPE:
-            if (may_be_thing(p, attribute))
-                p->structured |= STRUCTURED_ITEMS;
+            p->structured |= STRUCTURED_ITEMS;
             break;
         default:
             break;

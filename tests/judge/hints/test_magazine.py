@@ -72,7 +72,9 @@ def test_no_copy_of_a_page_is_protected_but_for_what_it_says(told: Told, truth: 
     assert held == OTHERS
 
 
-def test_pages_of_one_listing_are_protected_and_months_only_beside_each_other(told: Told, truth: Truth) -> None:
+def test_pages_of_one_listing_are_protected_and_months_only_beside_each_other(
+    told: Told, truth: Truth
+) -> None:
     held = {
         kind: Counter(
             "pagination" in told.protections(key, original)
