@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html import unescape
 from itertools import combinations
 
@@ -12,6 +13,7 @@ from benchmarks.kinds import HEADLINE, INSIDE, ONE_SIDE, Choice, Crawled, figure
 from benchmarks.lib.kinds import FORMS, KINDS, TEMPLATES, Page, Site, make_site, other_pages, sites
 from benchmarks.lib.kinds.entries import PAGES, Entry
 from benchmarks.lib.kinds.pages import COPIED
+from tests.docs.reader import ROOT
 
 SITES = list(sites(1))
 
@@ -119,3 +121,20 @@ def test_two_kinds_are_crawled(capsys: pytest.CaptureFixture[str]) -> None:
         # The first page has no page before it.
         assert 1 / PAGES <= row["kept"] <= 1
     assert found["summary"].keys() == {HEADLINE, ONE_SIDE}
+
+
+@pytest.mark.slow("it crawls sixty sites")
+def test_the_table_of_the_documentation_says_what_a_crawl_does(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--json"]) == 0
+    sites_crawled = json.loads(capsys.readouterr().out)["sites"]
+    page = (ROOT / "docs" / "concepts" / "facts.rst").read_text("utf-8").partition(".. _kinds-of-sites:")[2]
+    rows = re.findall(r"    \* - (.+)\n      - ([\d.]+)\n      - ([\d.]+)\n", page)
+    told = set()
+    for names, kept, dropped in rows:
+        kinds = set(names.partition(":")[0].split("; "))
+        of_row = [site for site in sites_crawled if site["kind"].partition(" ")[2] in kinds]
+        assert len(of_row) == len(kinds) * len(TEMPLATES)
+        found = [min(site[name] for site in of_row) for name in ("kept", "dropped")]
+        assert found == [float(kept), float(dropped)], names
+        told |= kinds
+    assert len(told) == len(KINDS)
