@@ -158,8 +158,6 @@ class JudgedPage:
     since: float | None = None
     """When work on the event loop began, by ``perf_counter()``, as if none of it had been waited for; None for a page
     that was not read."""
-    stands_in: bool = False
-    """Whether the page that it repeats may be lost, and this one is to stand in for it."""
     decision: Decision = NOTHING
     preferred: str | None = None
     """The URL of its cluster that is to be preferred, as far as is known."""

@@ -357,7 +357,7 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
     fingerprint = None if posting.is_short else posting.fingerprint
     short = Reason.SHORT_TEXT if posting.is_short else None
     if posting.is_short and claim.original is None:
-        return NOTHING_SAID
+        return replace(NOTHING_SAID, text_number=claim.cluster)
     former, distance, reason = claim.former, claim.distance, short
     if former is None:
         status = Status.NEW if claim.original is None else Status.NEAR_DUPLICATE
@@ -384,6 +384,7 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
         decided_by=claim.decided_by,
         required=claim.required,
         also_near=claim.also_near,
+        text_number=claim.cluster,
         original_key=claim.original_key,
         contradicts=claim.contradicts,
     )

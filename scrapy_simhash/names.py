@@ -46,6 +46,7 @@ STAT_REVISITS_REPEATING = "simhash/revisits/near_duplicates"
 STAT_SKIPPED = "simhash/skipped"  # /<reason>
 STAT_PROTECTED = "simhash/protected"  # /<reason>
 STAT_DROPPED = "simhash/dropped"  # /<what> and /<what>/unchanged
+STAT_WAITING = "simhash/waiting"  # /<what>
 STAT_ELSEWHERE = "simhash/elsewhere"
 STAT_BY_LEARNING = "simhash/by_learning"  # /<status>
 STAT_UNIQUE_TEXT = "simhash/unique_text"

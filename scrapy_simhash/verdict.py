@@ -142,6 +142,9 @@ class Verdict:
     group with its own. Which page is its original they do not change."""
     contradicts: bool = False
     """Whether its facts contradict those of ``duplicate_of``, so that it is not dropped; see `Protection.FACTS`."""
+    text_number: int | None = field(default=None, compare=False, repr=False)
+    """Number of the cluster whose text it has, also for a page that is skipped because its text is short; None for
+    other pages that are skipped."""
     original_key: bytes | None = field(default=None, compare=False, repr=False)
     """Key of the page in ``duplicate_of``; None from a store that does not tell."""
 

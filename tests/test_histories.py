@@ -115,8 +115,6 @@ class Past:
     was_last_delivered: bool = False
     """Whether that was so at the latest visit of that run, after which it must be known for safe."""
     is_known_safe: bool = False
-    is_of_this_run: bool = False
-    """Whether the store has heard of it in the present run."""
     rank: tuple[int, int] | None = None
     """Of its latest cluster: the number of that, and the page's rank in it."""
 
@@ -143,9 +141,6 @@ def lost_as_copy(rules: Rules, visit: Visit, meta: dict[str, Any]) -> set[str]:
     gone = parts(visit.action or words)
     if not visit.action and visit.page in rules.denied:
         return set()
-    if result["protected"] == "unconfirmed":
-        assert not visit.action
-        return set()
     if rules.keep_per_cluster:
         return gone if result["rank"] >= rules.keep_per_cluster else set()
     return gone if visit.action else less_of_a_start_page(gone, visit)
@@ -170,7 +165,8 @@ def fail(*_: object) -> None:
 
 
 def lost(actor: SimhashSpiderMiddleware, response: Response) -> set[str]:
-    """Return what of a page the spider's project does not get."""
+    """Return what of a page the spider's project does not get, once its text is delivered by another page."""
+    actor._deliveries = None
     try:
         actor.process_spider_input(response)
     except NearDuplicate:
@@ -212,9 +208,6 @@ def crawl(folder: Path, number: int, run: Run, rules: Rules, pasts: dict[str, Pa
             assert not gone, "nobody knows"
             past.was_last_delivered = past.was_last_delivered and not visit.fails
             continue
-        if request.meta["simhash_result"]["protected"] == "unconfirmed":
-            original = pasts[request.meta["simhash_result"]["duplicate_of"][-1]]
-            assert past.is_on_its_way or not (original.is_known_safe or original.is_of_this_run)
         hold(past, gone, rules, visit, request.meta)
     if run.is_killed:
         shutil.copytree(folder, killed := folder.with_name("killed"))
@@ -226,7 +219,7 @@ def crawl(folder: Path, number: int, run: Run, rules: Rules, pasts: dict[str, Pa
     for past in pasts.values():
         past.is_safe = past.is_safe or (past.is_on_its_way and not run.is_killed)
         past.is_known_safe = past.is_known_safe or (past.was_last_delivered and not run.is_killed)
-        past.is_on_its_way = past.was_last_delivered = past.is_of_this_run = False
+        past.is_on_its_way = past.was_last_delivered = False
 
 
 def hold(past: Past, gone: set[str], rules: Rules, visit: Visit, meta: dict[str, Any]) -> None:
@@ -235,7 +228,6 @@ def hold(past: Past, gone: set[str], rules: Rules, visit: Visit, meta: dict[str,
     if past.texts[-1:] != [visit.text]:
         past.is_safe = past.is_known_safe = past.is_on_its_way = past.was_last_delivered = False
     past.texts.append(visit.text)
-    past.is_of_this_run = True
     result = meta["simhash_result"]
     is_done = result["reason"] == "unchanged" and result["confirmed"]
     assert past.is_safe or not is_done, f"{tale}, and passes for safe"

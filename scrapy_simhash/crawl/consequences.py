@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_simhash.crawl.delivery import Deliveries
     from scrapy_simhash.crawl.store_session import StoreSession
     from scrapy_simhash.crawling import JudgedPage, Observers
     from scrapy_simhash.fingerprinter import PageFingerprinter
@@ -37,8 +38,11 @@ logger = logging.getLogger(__name__)
 class Consequences:
     """Decides what is done about a page, and makes it known: in meta, flags and stats, to observers, by a signal."""
 
-    def __init__(self, crawler: Crawler, session: StoreSession, observers: Observers) -> None:
+    def __init__(
+        self, crawler: Crawler, session: StoreSession, observers: Observers, deliveries: Deliveries
+    ) -> None:
         self._crawler = crawler
+        self._deliveries = deliveries
         self._session = session
         self._store = session.detector.store
         # Scrapy calls a function for each look at an attribute of a stats collector.
@@ -82,7 +86,7 @@ class Consequences:
         told = self._judged if page.verdict.duplicate_of is None else self._judged_copy
         try:
             verdict, decision = page.verdict, page.decision
-            write_result(verdict, decision, request)
+            self._deliveries.note(write_result(verdict, decision, request), verdict)
             count_verdict(self._increase, verdict)
             if decision.protected is not None:
                 self._count_protected(page, decision.protected)
@@ -117,7 +121,6 @@ class Consequences:
                 page.protections,
                 self._requested.on_copy(verdict, request, response) if verdict.is_duplicate else None,
                 self._requested.on_unchanged(verdict, request, response) if is_done(verdict) else None,
-                page.stands_in,
             )
         )
         # Who looks at a single page wants to see it.

@@ -22,6 +22,7 @@ from scrapy_simhash import kernel, names
 from scrapy_simhash.config import ACTION_SETTINGS, unknown_settings, unused_settings
 from scrapy_simhash.crawl.consequences import Consequences, observers_of
 from scrapy_simhash.crawl.counts import summary_of_pages
+from scrapy_simhash.crawl.delivery import Deliveries
 from scrapy_simhash.crawl.drops import advice_of
 from scrapy_simhash.crawl.marks import erase_result
 from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
@@ -105,7 +106,11 @@ class SimhashDownloaderMiddleware:
         kept = [one for one in asked_for if one.keep_in(self.detector.store)]
         self._observers = share(crawler, Observers(crawler, kept))
         self._session.last_step = self._observers.finish
-        self._consequences = Consequences(crawler, self._session, self._observers)
+        self._deliveries = share(
+            crawler,
+            Deliveries(crawler, fingerprinter.is_near_duplicate, self.config.revisit_action != "mark"),
+        )
+        self._consequences = Consequences(crawler, self._session, self._observers, self._deliveries)
         self._key_of = key_of(crawler)
         self._is_remote = self.detector.store.is_remote
         self._once = Once(crawler, logger, names.ERRORS_COMPARE)
@@ -317,10 +322,18 @@ class SimhashDownloaderMiddleware:
                     page.document = await self._in_thread(partial(page.text, detector.fingerprinter))
                 since += perf_counter() - asked
             if verdict.duplicate_of is not None:  # no call of a property for every page
-                page.stands_in = await self._session.stands_in(verdict, key)
+                await self._ask_for_delivery(verdict)
             page.verdict, page.reading, page.key, page.since = verdict, reading, key, since
         except Exception as error:
             page.verdict = self._give_up(error, response)
+
+    async def _ask_for_delivery(self, verdict: Verdict) -> None:
+        """Ask the store whether the original of a copy was delivered, if it did not come in this crawl."""
+        cluster, key = verdict.text_number, verdict.original_key
+        if cluster is None or key is None or not self._deliveries.is_unknown(cluster):
+            return
+        if await self._session.is_delivered(key):
+            self._deliveries.note_delivered(cluster)
 
     async def _in_thread(self, function: Callable[[], T]) -> T:
         """Return what *function*, which reads the tree of a page, returns in a thread; raise what it raises."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_simhash.crawl.delivery import Text
     from scrapy_simhash.judge.policy import Decision
     from scrapy_simhash.verdict import Verdict
 
@@ -23,14 +24,22 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def write_result(verdict: Verdict, decision: Decision, request: Request) -> None:
-    """Put what is known of a page, and what is done about it, into the meta of *request*."""
-    result = verdict.to_dict()
+class PageResult(dict[str, Any]):
+    """What is known of a page, as the meta has it, with what nobody else needs."""
+
+    text: Text | None = None
+    """The text of a page that was compared."""
+
+
+def write_result(verdict: Verdict, decision: Decision, request: Request) -> PageResult:
+    """Put what is known of a page, and what is done about it, into the meta of *request*, and return it."""
+    result = PageResult(verdict.to_dict())
     result["action"] = None if decision.action is None else str(decision.action)
     result["dropped_as"] = None if decision.action is None else decision.dropped_as
     result["protected"] = decision.protected and decision.protected.value
     result["preferred"] = result["change"] = None
     request.meta[names.META_RESULT] = result
+    return result
 
 
 def result_of(response: Response | None) -> dict[str, Any]:
@@ -58,7 +67,7 @@ def note_parent(request: Request, response: Response) -> None:
     # What asks for the same page again was led to by what led to that page.
     parent = own_of(asked).get(names.PARENT) if asks_again(request, response) else asked.url
     if parent is not None:
-        request.meta[names.META_OWN] = {names.PARENT: parent}
+        request.meta[names.META_OWN] = {**own_of(request), names.PARENT: parent}
 
 
 #: What every mark has, of a page or of an item. A dictionary with all of it is a mark of an earlier pass.

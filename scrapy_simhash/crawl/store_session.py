@@ -18,7 +18,6 @@ from scrapy_simhash.crawling import counted, is_crawl, stats_of
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.exceptions import RecordDamaged, SimhashError, StoreError
 from scrapy_simhash.notes import PAGE
-from scrapy_simhash.recent import Recent
 from scrapy_simhash.store import MemoryStore
 from scrapy_simhash.waiting import awaited, finished
 
@@ -31,13 +30,9 @@ if TYPE_CHECKING:
     from scrapy_simhash.config import Config
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.store import Header, Page
-    from scrapy_simhash.verdict import Verdict
     from scrapy_simhash.waiting import Answer
 
 logger = logging.getLogger(__name__)
-
-#: Copies beyond which the oldest no longer stands in for its original: then another one does.
-STAND_INS = 100_000
 
 
 class StoreSession:
@@ -75,12 +70,8 @@ class StoreSession:
         self.last_step: Callable[[], Awaitable[None]] | None = None
         self._telling: asyncio.Task[None] | None = None
         self._began = int(time.time())
-        # How many pages were known when this run began, as far as the store could say, and whether there may be some.
+        # How many pages were known when this run began, as far as the store could say.
         self._former = 0 if self.forgets or store.absence is not None else len(store)
-        self._has_former = not self.forgets and (store.absence is not None or self._former > 0)
-        # By cluster the key of its first page, or of the copy that stands in for that; and the other way round.
-        self._stand_ins: Recent[int, bytes] = Recent(STAND_INS)
-        self._stands_for: Recent[bytes, int] = Recent(STAND_INS)
         self._close_reason = "finished"
         if self.is_crawl and not self.forgets:
             _opened.append(self)
@@ -96,29 +87,24 @@ class StoreSession:
         if not self.remembers or self.forgets:
             return
         self.detector.unsettle(key)
-        cluster = self._stands_for.pop(key, None)
-        if cluster is not None:
-            self._stand_ins.pop(cluster, None)
         if self.sees_live_crawlers and (self._telling is None or self._telling.done()):
             self._telling = asyncio.create_task(self._tell())
 
-    async def stands_in(self, verdict: Verdict, key: bytes) -> bool:
-        """Tell whether the page *key* stands in for the one that it repeats.
+    async def is_delivered(self, key: bytes) -> bool:
+        """Tell whether the page *key*, which did not come in this crawl, need not be delivered again.
 
-        That one was delivered neither in a run that has ended in order nor since this one began, and no other page
-        stands in for it. Raises StoreError.
+        An earlier crawl has delivered it, and what that did counts (``SIMHASH_REVISIT_ACTION``); or another crawler
+        has it in this one. Raises StoreError.
         """
-        original, cluster = verdict.original_key, verdict.cluster
-        if not self._has_former or original is None or cluster is None:
+        counts = self.detector.config.revisit_action != "mark"
+        if self.forgets or not (counts or self.detector.store.is_remote):
             return False
-        if cluster not in self._stand_ins:
-            page = await awaited(self.detector.store.get(original))
-            is_safe = page is None or page.posting.is_delivered or self._is_of_this_run(page)
-            # While the store was asked, another copy may have been faster.
-            if cluster not in self._stand_ins:
-                self._stand_ins[cluster] = stand_in = original if is_safe else key
-                self._stands_for[stand_in] = cluster
-        return self._stand_ins[cluster] == key
+        page = await awaited(self.detector.store.get(key))
+        if page is None:
+            return False
+        return (counts and page.posting.is_delivered) or (
+            self.detector.store.is_remote and self._is_of_this_run(page)
+        )
 
     def _is_of_this_run(self, page: Page) -> bool:
         """Tell whether this run, or one that is live beside it, saw a page last."""

@@ -20,8 +20,6 @@ class Protection(str, Enum):
     """``SIMHASH_KEEP_URLS`` has its URL, or ``SIMHASH_ACTION_URLS`` has it not."""
     ITSELF = "itself"
     """It has the same URL as the page that it repeats: another request for the same one."""
-    UNCONFIRMED = "unconfirmed"
-    """It repeats a page of which nobody knows that its items were kept, and is the first to stand in for it."""
     BUDGET = "budget"
     """It is among the first ``SIMHASH_KEEP_PER_CLUSTER`` pages of its cluster."""
     START = "start"
@@ -136,16 +134,13 @@ class Case(NamedTuple):
     """The action that is asked for since the page repeats another one; None if it does not."""
     on_unchanged: RequestedAction | None = None
     """The action that is asked for since the page is *done*; None if it is not. See is_done()."""
-    stands_in: bool = False
-    """Whether the page that it repeats may be lost, and this one is to stand in for it."""
 
 
 class Policy:
     """The policy of one crawl. First the exceptions that somebody wrote down, then the budget, then the protections.
 
     * An action in a request's meta knows no exceptions but the budget.
-    * The URL filter spares a page everything; so does its own URL, if it repeats that, or an original that may be
-      lost.
+    * The URL filter spares a page everything; so does its own URL, if it repeats that.
     * A budget spares the first pages of a cluster everything, and those after it nothing.
     * Where there is no budget, protections spare a page everything, or its links.
     * What has not changed since the last crawl, or since another crawler had it, repeats itself and no other: it has
@@ -195,8 +190,6 @@ class Policy:
         # Other plugins put more into a request's fingerprint than what it asks for.
         if case.verdict.duplicate_of == case.url and not requested.is_explicit:
             return Decision(Action.MARK, Protection.ITSELF)
-        if not requested.is_explicit and case.stands_in:
-            return Decision(Action.MARK, Protection.UNCONFIRMED)
         if self._budget:
             rank = case.verdict.rank
             # A store that does not count cannot tell that the budget is spent.

@@ -17,7 +17,6 @@ DONE = {
 PROTECTED = {
     "url": "its URL matches SIMHASH_KEEP_URLS, or does not match SIMHASH_ACTION_URLS",
     "itself": "it has the same URL as its original",
-    "unconfirmed": "a crawl that was killed had its original, and it is the first copy since then",
     "budget": "it is among the first SIMHASH_KEEP_PER_CLUSTER pages of its cluster",
     "start": "the links of a start page are followed",
     "listing": "the links of a page that lists others are followed",

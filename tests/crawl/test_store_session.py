@@ -1,7 +1,6 @@
 """The end of a store: in order only if all has been told."""
 
 import asyncio
-import time
 from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any, cast
 import pytest
 from scrapy import Request, signals
 from scrapy.http import HtmlResponse
-from scrapy.utils.request import fingerprint
 
 from scrapy_simhash import SimhashDownloaderMiddleware, StoreUnavailable
 from scrapy_simhash.store.sqlite import SqliteStore
@@ -84,47 +82,3 @@ def test_a_copy_that_was_dropped_is_not_settled_however_the_crawl_ends(
     with closing(SqliteStore(path, read_only=True)) as kept:
         pages = [kept.get(key) for key in keys]
     assert [page is not None and page.posting.is_delivered for page in pages] == settled
-
-
-@pytest.mark.parametrize(
-    ("end", "clock"), [("in order", 1e3), ("killed", 1e3), ("killed", None), ("killed", 1e10)]
-)
-def test_after_a_kill_one_copy_stands_in_for_an_original_that_does_not_come_again(
-    end: str, clock: float | None, tmp_path: Path
-) -> None:
-    def visited(middleware: SimhashDownloaderMiddleware, name: str) -> tuple[str, str | None]:
-        request = Request(f"https://example.com/{name}")
-        page = HtmlResponse(request.url, body=article(0).encode(), encoding="utf-8", request=request)
-        middleware.process_response(request, page)
-        result = request.meta["simhash_result"]
-        return result["action"], result["protected"]
-
-    def opened() -> SimhashDownloaderMiddleware:
-        crawler = stand_in(store=str(tmp_path), action="drop_items")
-        middleware = SimhashDownloaderMiddleware.from_crawler(crawler)
-        crawler.signals.send_catch_log(signals.engine_started)
-        return middleware
-
-    first = opened()
-    # None: it was killed in the second in which the next one begins.
-    began = int(time.time()) - 1
-    first.detector._clock = lambda: began if clock is None else clock
-    visited(first, "a")
-    if end == "killed":
-        cast("SqliteStore", first.detector.store)._let_go()
-    else:
-        asyncio.run(first._session._engine_stopped())
-    second = opened()
-    second._session._began = began
-    dropped = "drop_items", None
-    stands_in = ("mark", "unconfirmed") if end == "killed" else dropped
-    assert [visited(second, name) for name in "bc"] == [stands_in, dropped]
-    # Its callback fails, so the next copy stands in.
-    key = fingerprint(Request("https://example.com/b"))
-    second._session.unsettle(key)
-    assert [visited(second, name) for name in "de"] == [stands_in, dropped]
-    # The original itself is delivered again, and needs nobody from then on.
-    assert visited(second, "a")[1] is None
-    second._session.unsettle(fingerprint(Request("https://example.com/d")))
-    assert visited(second, "f") == dropped
-    asyncio.run(second._session._engine_stopped())

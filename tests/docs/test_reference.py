@@ -46,6 +46,7 @@ SEVERAL = {
     names.STAT_FLOODS: ("kind", {kind.value for kind in Kind}),
     names.STAT_CHANGES: ("change", {change.value for change in Change}),
     names.STAT_DROPPED: ("what", {"pages", "items", "requests"}),
+    names.STAT_WAITING: ("what", {"items", "dropped", "delivered", "requests", "beyond_limit"}),
     names.STAT_BY_LEARNING: ("status", {"new", "near_duplicates"}),
     names.STAT_ITEMS: ("status", values_of("ITEMS_")),
     names.STAT_ERRORS: ("where", values_of("ERRORS_")),

@@ -1,0 +1,603 @@
+"""Delivery: what a copy yields waits until a page with its text has delivered an item; if none does, it is delivered.
+
+A text is known by the number of its cluster and a fingerprint. It is *delivered* once an item of a page with this
+text was scraped, *pending* while such a page is with its callback or in the pipelines, and *failed* if the last of
+them has ended without an item. Items of a copy are dropped if its text is delivered, delivered if it has failed, and
+kept otherwise: until the text is settled, or until the spider has nothing else to do.
+"""
+
+from __future__ import annotations
+
+import logging
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from itemadapter import ItemAdapter
+from scrapy import Request, signals
+from scrapy.exceptions import DontCloseSpider
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+
+from scrapy_simhash import names
+from scrapy_simhash.crawl.marks import PageResult, result_of
+from scrapy_simhash.crawling import Once, meta_with, own_of, stats_of
+from scrapy_simhash.judge.policy import is_done
+from scrapy_simhash.verdict import Reason, Verdict
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.internet.defer import Deferred
+
+    from scrapy_simhash.page.fingerprint import Fingerprint
+
+logger = logging.getLogger(__name__)
+
+#: Copies of one text whose items or requests are kept.
+MOST_OF_A_TEXT = 3
+#: Copies that are kept of all texts.
+MOST = 20_000
+#: Copies that are requested again although their callback gave no item for the same text, to see whether it does.
+PROBES = 3
+
+#: What is known of a cluster: its original came in this crawl, its callback came to its end, and it has delivered its
+#: text; a page with this text ended without an item; in order, as one of a list; after requests.
+_MET, _ENDED, _DELIVERED, _FAILED, _IS_QUIET, _HAS_LED = (1 << bit for bit in range(6))
+#: Where the number of the callback begins that had no item.
+_CALLBACK = 8
+_MOST_CALLBACKS = 255
+_CHUNK = 4_096
+
+
+class Facts:
+    """Two bytes for the number of each cluster, 8 KiB for 4,096 in a row."""
+
+    def __init__(self) -> None:
+        self._chunks: dict[int, array[int]] = {}
+
+    def of(self, number: int) -> int:
+        """Return what is known of a cluster."""
+        chunk = self._chunks.get(number // _CHUNK)
+        return 0 if chunk is None else chunk[number % _CHUNK]
+
+    def change(self, number: int, given: int, taken: int = 0) -> None:
+        """Take the bits *taken* from what is known of a cluster, and give it those of *given*."""
+        chunk = self._chunks.get(number // _CHUNK)
+        if chunk is None:
+            chunk = self._chunks[number // _CHUNK] = array("H", bytes(2 * _CHUNK))
+        chunk[number % _CHUNK] = chunk[number % _CHUNK] & ~taken | given
+
+
+class Text(NamedTuple):
+    """The text of a page."""
+
+    cluster: int
+    """Number of the cluster that has the page."""
+    repeated: int
+    """Number of the cluster of the original: another one for a page whose facts contradict those of its original."""
+    fingerprint: Fingerprint | None
+    """None for a page that is too short for one: its cluster has one text only."""
+    is_original: bool
+
+
+class Flight:
+    """A page between its callback and the end of the pipelines."""
+
+    __slots__ = ("cluster", "has_ended", "has_led", "has_raised", "is_delivered", "is_kept", "items", "open",
+                 "response", "text")  # fmt: skip
+
+    def __init__(self, response: Response, text: Text, cluster: int) -> None:
+        """*cluster* is that of the text for which it stands."""
+        self.response = response
+        self.text = text
+        self.cluster = cluster
+        #: Items that are in the pipelines, and all that there were.
+        self.open = self.items = 0
+        self.has_ended = self.has_raised = self.has_led = self.is_delivered = False
+        #: Whether its items were kept, and are sent by us.
+        self.is_kept = False
+
+
+class Kept(NamedTuple):
+    """A copy that waits: its items, with a response that has no body, or its request."""
+
+    text: Text
+    response: Response | None
+    items: tuple[Any, ...]
+    request: Request | None
+
+
+class Deliveries:
+    """Knows which texts are delivered, and keeps what copies of others yield."""
+
+    def __init__(
+        self, crawler: Crawler, is_near: Callable[[Fingerprint, Fingerprint], bool], keeps_former: bool
+    ) -> None:
+        """*is_near* is the rule; with *keeps_former* what earlier crawls delivered counts."""
+        self._crawler = crawler
+        self._is_near = is_near
+        self._keeps_former = keeps_former
+        self._give_up = Once(crawler, logger, names.ERRORS_ACTION).tell
+        self._facts = Facts()
+        # Originals that have another text than their first copies.
+        self._changed: set[int] = set()
+        # Texts that were delivered, but not by an original as its copies know it: of copies, and of those.
+        self._others: dict[int, list[Text]] = {}
+        self._flights: dict[int, Flight] = {}
+        # Pages with the text of a cluster that are with their callbacks or in the pipelines.
+        self._pending: dict[int, int] = {}
+        self._kept: dict[int, list[Kept]] = {}
+        self._number = 0
+        self._callbacks: dict[str, int] = {}
+        self._giving: set[str] = set()
+        self._probes: Counter[str] = Counter()
+        self._found: set[str] = set()
+        self._tasks: set[Deferred[Any]] = set()
+        self._releasing: set[int] = set()
+        #: What is called with the response of each item that is dropped after it was kept.
+        self.drop: Callable[[Any, Response], None] = lambda item, response: None
+        for signal, handler in (
+            (signals.item_scraped, self._item_scraped),
+            (signals.item_dropped, self._item_lost),
+            (signals.item_error, self._item_lost),
+            (signals.spider_opened, self._spider_opened),
+            (signals.spider_idle, self._spider_idle),
+        ):
+            crawler.signals.connect(handler, signal=signal)
+
+    # --- What is known of pages, before the spider sees them.
+
+    def note(self, result: PageResult, verdict: Verdict) -> None:
+        """Note the text of a page; an original that has changed has not delivered its new one."""
+        cluster = verdict.text_number
+        if cluster is None:
+            return
+        if verdict.duplicate_of is not None:
+            repeated = verdict.also_near[0] if verdict.contradicts and verdict.also_near else cluster
+            result.text = Text(cluster, repeated, verdict.fingerprint, False)
+            return
+        result.text = Text(cluster, cluster, verdict.fingerprint, True)
+        if verdict.reason is Reason.CHANGED:
+            self._changed.add(cluster)
+            self._facts.change(cluster, _MET, _DELIVERED | _ENDED)
+        elif self._keeps_former and is_done(verdict):
+            self._facts.change(cluster, _MET | _DELIVERED)
+        else:
+            self._facts.change(cluster, _MET)
+
+    def note_delivered(self, cluster: int) -> None:
+        """Note that an earlier crawl, or another crawler, has delivered the original of *cluster*."""
+        self._facts.change(cluster, _DELIVERED)
+
+    def is_unknown(self, cluster: int) -> bool:
+        """Tell whether nothing is known of the original of *cluster*: it did not come in this crawl."""
+        return not self._facts.of(cluster) & (_MET | _DELIVERED)
+
+    # --- On the way through the spider.
+
+    def take_off(self, response: Response, result: Mapping[str, Any]) -> None:
+        """Note that the page of *response* goes to its callback, and that its items are delivered."""
+        text: Text | None = getattr(result, "text", None)
+        if text is None:
+            if not _carried_by(response.request):
+                return
+            text = _NO_TEXT
+        # A copy that is delivered in place of its original stands for that one's text.
+        is_in_place = not text.is_original and result.get("action") not in (None, "mark")
+        cluster = text.repeated if is_in_place else text.cluster
+        self._flights[id(response)] = Flight(response, text, cluster)
+        self._pending[cluster] = self._pending.get(cluster, 0) + 1
+
+    def flight_of(self, response: Response | None) -> Flight | None:
+        """Return the flight of the page of *response*, None if its items are not delivered."""
+        return self._flights.get(id(response))
+
+    def end_of_callback(self, flight: Flight, has_raised: bool) -> None:
+        """Note that a callback came to its end, and whether by an exception."""
+        flight.has_ended, flight.has_raised = True, has_raised
+        if not has_raised:
+            self._facts.change(flight.cluster, _ENDED)
+        if not flight.open:
+            self._settle(flight)
+
+    def has_ended(self, response: Response) -> bool:
+        """Tell whether the callback of the original of *response* came to its end, so that its links are known."""
+        text = _text_of(response)
+        return text is not None and bool(self._facts.of(text.repeated) & _ENDED)
+
+    def waits(self, response: Response) -> bool:
+        """Tell whether nothing is known yet of a delivery of the text of the copy *response*."""
+        text = _text_of(response)
+        if text is None or text.is_original or self._facts.of(text.repeated) & _DELIVERED:
+            return False
+        others = self._others.get(text.repeated, ())
+        return not any(self._are_near(text, other) for other in others)
+
+    def is_asked_for(self, response: Response) -> bool:
+        """Tell whether a copy was requested for its items, or carries an item of a page that is delivered."""
+        return response.request is not None and not OWED.isdisjoint(own_of(response.request))
+
+    def is_owed(self, response: Response, is_page: bool = False) -> bool:
+        """Tell whether a copy is delivered at once, since its text has failed.
+
+        With *is_page* its callback is not called otherwise, and is not called to no purpose.
+        """
+        text, request = _text_of(response), response.request
+        if text is None or request is None:
+            return True
+        cluster = text.repeated
+        if not self._facts.of(cluster) & _FAILED or cluster in self._pending or cluster in self._kept:
+            return False
+        return not is_page or not self._gives_nothing(cluster, request)
+
+    def keep_items(self, response: Response, items: list[Any]) -> bool:
+        """Keep what a copy has yielded until its text is settled; False where there is no room."""
+        # The body is no longer needed, and the callback would keep the spider's frames.
+        kept = self._kept_of(response, response.replace(body=b""), items)
+        if kept:
+            self._count("items", len(items))
+        return kept
+
+    def keep_request(self, response: Response) -> bool:
+        """Keep the request of a copy until its text is settled; False if it cannot be sent again, or without room."""
+        request = response.request
+        if request is None or request.method not in ("GET", "HEAD") or request.body:
+            return False
+        return self._kept_of(response, None, (), request)
+
+    def _kept_of(
+        self, response: Response, shell: Response | None, items: Iterable[Any], request: Request | None = None
+    ) -> bool:
+        text = _text_of(response)
+        if text is None or not self._has_room(text.repeated):
+            return False
+        self._kept.setdefault(text.repeated, []).append(Kept(text, shell, tuple(items), request))
+        self._number += 1
+        return True
+
+    def _has_room(self, cluster: int) -> bool:
+        if self._number < MOST and len(self._kept.get(cluster, ())) < MOST_OF_A_TEXT:
+            return True
+        self._count("beyond_limit")
+        return False
+
+    def _are_near(self, one: Text, other: Text) -> bool:
+        if one.fingerprint is None or other.fingerprint is None:
+            return one.fingerprint is other.fingerprint
+        return self._is_near(one.fingerprint, other.fingerprint)
+
+    # --- Outcomes.
+
+    def _item_scraped(self, response: Response | None) -> None:
+        flight = self._flights.get(id(response))
+        if flight is None:
+            return
+        flight.open -= 1
+        if not flight.is_delivered:
+            flight.is_delivered = True
+            self._deliver(flight)
+        if flight.has_ended and not flight.open:
+            self._settle(flight)
+
+    def _item_lost(self, response: Response | None) -> None:
+        flight = self._flights.get(id(response))
+        if flight is not None and flight.open > 0:
+            flight.open -= 1
+            self._settle(flight)
+
+    def _deliver(self, flight: Flight) -> None:
+        """Note that a text is delivered, and drop what was kept of its copies."""
+        cluster, request = flight.cluster, flight.response.request
+        if flight.text.is_original and cluster not in self._changed:
+            self._facts.change(cluster, _DELIVERED, _FAILED)
+        elif flight.text is not _NO_TEXT:
+            self._facts.change(cluster, 0, _FAILED)
+            self._others.setdefault(cluster, []).append(flight.text)
+        if cluster in self._kept:
+            self._drop_kept(cluster, lambda kept: self._are_near(kept.text, flight.text))
+        if request is None or names.META_OWN not in request.meta:
+            return
+        if ASKED in own_of(request):
+            self._found.add(_callback_of(request))
+        for carrier in _carried_by(request):
+            self._facts.change(carrier, _DELIVERED, _FAILED)
+            self._drop_kept(carrier, lambda _: True)
+
+    def _drop_kept(self, cluster: int, has_text: Callable[[Kept], bool]) -> None:
+        """Drop of what is kept the copies that *has_text* names."""
+        left = []
+        for kept in self._kept.pop(cluster, []):
+            if has_text(kept):
+                self._forget(kept)
+            else:
+                left.append(kept)
+        if left:
+            self._kept[cluster] = left
+
+    def _forget(self, kept: Kept) -> None:
+        self._number -= 1
+        if kept.response is None:
+            return
+        self._count("dropped", len(kept.items))
+        for item in kept.items:
+            self.drop(item, kept.response)
+
+    def _settle(self, flight: Flight) -> None:
+        """End the flight of a page whose callback and items have come to their end."""
+        if flight.open > 0 or not flight.has_ended or self._flights.pop(id(flight.response), None) is None:
+            return
+        request = flight.response.request
+        if flight.items and request is not None:
+            self._giving.add(_callback_of(request))
+        if not flight.is_delivered and request is not None and flight.text is not _NO_TEXT:
+            self._note_failure(flight, request)
+        self._land(flight.cluster, flight.is_delivered)
+        if request is not None and names.META_OWN in request.meta:
+            for carrier in _carried_by(request):
+                self._land(carrier, flight.is_delivered)
+
+    def _land(self, cluster: int, is_delivered: bool) -> None:
+        """Note that one page less is on its way that may deliver the text of *cluster*."""
+        pending = self._pending.get(cluster, 0)
+        if pending > 1:
+            self._pending[cluster] = pending - 1
+            return
+        self._pending.pop(cluster, None)
+        if not is_delivered and cluster in self._kept:
+            self._start(cluster)
+
+    def _note_failure(self, flight: Flight, request: Request) -> None:
+        """Note that a page ended without an item, and how."""
+        is_quiet = not flight.items and not flight.has_raised
+        known = self._callbacks.setdefault(
+            _callback_of(request), min(len(self._callbacks) + 1, _MOST_CALLBACKS)
+        )
+        how = _FAILED | (_IS_QUIET if is_quiet else 0) | (_HAS_LED if flight.has_led else 0)
+        self._facts.change(flight.cluster, how | known << _CALLBACK, _IS_QUIET | _HAS_LED | 255 << _CALLBACK)
+
+    def _gives_nothing(self, cluster: int, request: Request) -> bool:
+        """Tell whether the callback of *request* was in order without an item for this text, as for lists."""
+        mine, facts = _callback_of(request), self._facts.of(cluster)
+        return (
+            bool(facts & _FAILED and facts & _IS_QUIET)
+            and facts >> _CALLBACK == self._callbacks.get(mine)
+            and mine not in self._found
+            and (bool(facts & _HAS_LED) or mine not in self._giving)
+        )
+
+    # --- What is kept.
+
+    def _start(self, cluster: int) -> None:
+        if cluster in self._releasing:
+            return
+        task = deferred_from_coro(self._release(cluster))
+        self._tasks.add(task)
+        task.addBoth(lambda _: self._tasks.discard(task))
+
+    async def _release(self, cluster: int) -> None:
+        """Deliver copies of *cluster*, one after another until one is, or a request is sent for one.
+
+        Requests whose callback gives nothing wait for the end, when it is known what it gives.
+        """
+        self._releasing.add(cluster)
+        try:
+            while kept := self._kept.get(cluster):
+                first = kept[0]
+                if first.request is not None and self._gives_nothing(cluster, first.request):
+                    return
+                self._take_first(cluster)
+                if first.request is not None:
+                    self._send_request(first.request)
+                    return
+                await self._send_items(cluster, first)
+        except Exception:
+            self._give_up("Error while delivering what was kept of %(about)s", f"cluster {cluster}")
+        finally:
+            self._releasing.discard(cluster)
+            self._wake()
+
+    def _take_first(self, cluster: int) -> Kept:
+        kept = self._kept[cluster]
+        first = kept.pop(0)
+        if not kept:
+            del self._kept[cluster]
+        self._number -= 1
+        return first
+
+    async def _send_items(self, cluster: int, kept: Kept) -> None:
+        """Have the pipelines process the items of a copy, and wait for that."""
+        response = kept.response
+        engine = self._crawler.engine
+        if response is None or engine is None:
+            return
+        flight = Flight(response, kept.text, cluster)
+        flight.open = flight.items = len(kept.items)
+        flight.is_kept = True
+        self._flights[id(response)] = flight
+        self._pending[cluster] = self._pending.get(cluster, 0) + 1
+        self._count("delivered", len(kept.items))
+        scraper: Any = engine.scraper
+        # Scrapy 2.13 has the other one.
+        send = getattr(scraper, "start_itemproc_async", None)
+        for item in kept.items:
+            try:
+                if send is not None:
+                    await send(item, response=response)
+                else:
+                    await maybe_deferred_to_future(scraper.start_itemproc(item, response=response))
+            except Exception:
+                self._give_up("Error while delivering the items of %(about)s", response)
+        # Whatever a pipeline has swallowed.
+        flight.open, flight.has_ended = 0, True
+        self._settle(flight)
+        # A scraper that is asked to end meanwhile looks for that only when the items of a response have ended.
+        closing = getattr(scraper.slot, "closing", None)
+        if closing is not None and not closing.called:
+            scraper._check_if_closing()
+
+    def _may_ask(self, cluster: int, request: Request) -> bool:
+        if not self._gives_nothing(cluster, request):
+            return True
+        callback = _callback_of(request)
+        self._probes[callback] += 1
+        return self._probes[callback] <= PROBES
+
+    def _send_request(self, request: Request) -> None:
+        engine = self._crawler.engine
+        if engine is not None:
+            self._count("requests")
+            engine.crawl(request.replace(dont_filter=True, meta=meta_with(request, ASKED, True)))
+
+    def _wake(self) -> None:
+        """Have the engine look whether the spider is idle; otherwise it does so every five seconds."""
+        call = getattr(getattr(self._crawler.engine, "_slot", None), "nextcall", None)
+        if call is not None:
+            call.schedule()
+
+    # --- The end.
+
+    def _spider_opened(self, spider: Spider) -> None:
+        """Have the pipelines wait with their end for the items that are kept."""
+        processor: Any = getattr(getattr(self._crawler.engine, "scraper", None), "itemproc", None)
+        if processor is None:
+            return
+        if hasattr(processor, "close_spider_async"):
+            close_async = processor.close_spider_async
+
+            async def close_spider_async() -> None:
+                await self.finish()
+                await close_async()
+
+            processor.close_spider_async = close_spider_async
+            return
+        close = processor.close_spider  # Scrapy 2.13
+
+        async def finish_and_close(spider: Spider) -> Any:
+            await self.finish()
+            return await maybe_deferred_to_future(close(spider))
+
+        processor.close_spider = lambda spider: deferred_from_coro(finish_and_close(spider))
+
+    def _spider_idle(self) -> None:
+        """Request what is kept as requests, and deliver items that wait for a text that nobody has brought."""
+        # Of those nothing is left to come, whatever a middleware has done with their items.
+        for flight in list(self._flights.values()):
+            if not flight.is_kept:
+                flight.open, flight.has_ended = 0, True
+                self._settle(flight)
+        for cluster, kept in list(self._kept.items()):
+            if kept[0].request is None:
+                self._start(cluster)
+        is_asked = False
+        while not is_asked and (clusters := self._next_clusters()):
+            for cluster in clusters:
+                is_asked = self._ask_again(cluster) or is_asked
+        if is_asked or self._tasks:
+            raise DontCloseSpider
+
+    def _next_clusters(self) -> list[int]:
+        """Return the clusters whose copies are requested now; what depends on the probes comes after these."""
+        sure: list[int] = []
+        unsure: list[int] = []
+        for cluster, kept in self._kept.items():
+            request = kept[0].request
+            if request is not None:
+                (unsure if self._gives_nothing(cluster, request) else sure).append(cluster)
+        probes: dict[str, int] = {}
+        for cluster in unsure:
+            request = self._kept[cluster][0].request
+            if request is not None and self._probes[_callback_of(request)] < PROBES:
+                probes.setdefault(_callback_of(request), cluster)
+        return sure or list(probes.values()) or unsure
+
+    def _ask_again(self, cluster: int) -> bool:
+        """Request the first copy of *cluster* that may be asked for; tell whether there was one."""
+        while (kept := self._kept.get(cluster)) and kept[0].request is not None:
+            request = self._take_first(cluster).request
+            if request is not None and self._may_ask(cluster, request):
+                self._send_request(request)
+                return True
+        return False
+
+    async def finish(self) -> None:
+        """Deliver the items that are still kept, before the pipelines end; give requests back to a queue on disk."""
+        for task in list(self._tasks):
+            await maybe_deferred_to_future(task)
+        for cluster in list(self._kept):
+            requests = [one.request for one in self._kept[cluster] if one.request is not None]
+            items = [one for one in self._kept.pop(cluster) if one.request is None]
+            if items:
+                self._kept[cluster] = items
+                await self._release(cluster)
+            self._give_back(requests)
+
+    def _give_back(self, requests: list[Request]) -> None:
+        """Put requests into the queue of a crawl that is stopped and will be resumed."""
+        slot = getattr(self._crawler.engine, "_slot", None)
+        if not self._crawler.settings.get("JOBDIR") or slot is None:
+            return
+        for request in requests:
+            slot.scheduler.enqueue_request(
+                request.replace(dont_filter=True, meta=meta_with(request, ASKED, True))
+            )
+
+    # --- Items that are built over several requests.
+
+    def note_request(self, request: Request, flight: Flight | None) -> None:
+        """Note that a page that is delivered led to *request*, which may carry an item of the page."""
+        if flight is None:
+            return
+        flight.has_led = True
+        if carries_item(request):
+            # If that page delivers, the text of this one is delivered; until then it is pending.
+            carried = {*_carried_by(flight.response.request)}
+            if flight.text.is_original and flight.cluster not in self._changed:
+                carried.add(flight.cluster)
+            for cluster in carried:
+                self._pending[cluster] = self._pending.get(cluster, 0) + 1
+            request.meta[names.META_OWN] = {**own_of(request), OF_NEW: sorted(carried)}
+
+    def _count(self, what: str, number: int = 1) -> None:
+        stats_of(self._crawler).inc_value(f"{names.STAT_WAITING}/{what}", number)
+
+
+#: In our part of the meta of a request: it was kept and is sent again; it carries an item of a page that is no copy.
+ASKED, OF_NEW = "asked", "of_new"
+OWED = frozenset((ASKED, OF_NEW))
+#: Of a page that is not compared, and carries an item.
+_NO_TEXT = Text(-1, -1, None, False)
+
+
+def _carried_by(request: Request | None) -> Sequence[int]:
+    """Return the clusters of the pages whose item *request* hands on."""
+    return () if request is None else own_of(request).get(OF_NEW, ())
+
+
+def carries_item(request: Request) -> bool:
+    """Tell whether *request* hands on an item, or the loader of one: a category or a proxy is none."""
+    handed_on = [value for name, value in request.meta.items() if not name.startswith(_NO_ITEMS)]
+    return any(map(_is_item, (*request.cb_kwargs.values(), *handed_on)))
+
+
+#: What keys of a meta begin with that middlewares read.
+_NO_ITEMS = ("_", names.META, "cookie", "download", "playwright", "proxy", "splash", "zyte_api")
+
+
+def _is_item(value: object) -> bool:
+    return hasattr(value, "load_item") or (ItemAdapter.is_item(value) and any(_fields_of(value)))
+
+
+def _fields_of(value: object) -> Iterator[str]:
+    yield from ItemAdapter(value).keys()
+
+
+def _text_of(response: Response) -> Text | None:
+    text: Text | None = getattr(result_of(response), "text", None)
+    return text
+
+
+def _callback_of(request: Request) -> str:
+    """Return which callback a request has: the rule of a CrawlSpider is part of it."""
+    return f"{getattr(request.callback, '__name__', 'parse')} {request.meta.get('rule', '')}"

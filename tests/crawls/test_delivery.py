@@ -1,0 +1,256 @@
+"""No text is lost by dropping: what plain Scrapy delivers of a site is delivered once at least, whatever fails."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+import scrapy
+from scrapy.exceptions import DropItem
+from scrapy.http import Response
+
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
+from tests.crawls.site import Routes, article, links, serve
+from tests.examples import examples
+
+#: What the callback does with a page, or a pipeline with its item; and whether an item comes out.
+WAYS = {
+    "yields": True,
+    "yields slowly": True,
+    "yields twice": True,
+    "yields, then raises": True,
+    "carries": True,
+    "is silent": False,
+    "raises": False,
+    "is dropped": False,
+    "is not stored": False,
+    "is stored slowly": True,
+}
+ACTIONS = ("drop_items", "drop_items,drop_links", "drop_page", "drop_links")
+
+
+class Fails(Exception):
+    """What callbacks and pipelines raise here."""
+
+
+class Storing:
+    """A pipeline that drops, fails and takes its time, as the item says."""
+
+    async def process_item(self, item: dict[str, Any]) -> dict[str, Any]:
+        if item["way"] == "is dropped":
+            raise DropItem("as it says")
+        if item["way"] == "is not stored":
+            raise Fails("as it says")
+        if item["way"] == "is stored slowly":
+            await asyncio.sleep(0.02)
+        return item
+
+
+class Reader(scrapy.Spider):
+    """Asks for all *urls*, and does with each page what its path says: ``/TEXT/NUMBER/WAY``."""
+
+    name = "reader"
+    custom_settings = {"ITEM_PIPELINES": {Storing: 300}}  # noqa: RUF012  # as Scrapy has it
+
+    def __init__(self, urls: list[str], **keywords: Any) -> None:
+        super().__init__(**keywords)
+        self.urls = urls
+
+    async def start(self) -> AsyncIterator[Any]:
+        for url in self.urls:
+            yield scrapy.Request(url)
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:
+        _, text, _, way = response.url.replace("%20", " ").rsplit("/", 3)
+        item = {"text": text, "way": way, "url": response.url}
+        if way == "raises":
+            raise Fails("as it says")
+        if way == "yields slowly":
+            await asyncio.sleep(0.02)
+        if way == "carries":
+            url = f"{response.url.rpartition('/')[0]}/{way}/more"
+            yield scrapy.Request(url, self.more, cb_kwargs={"item": item}, dont_filter=True)
+        elif way != "is silent":
+            yield item
+        if way == "yields twice":
+            yield {**item, "again": True}
+        if way == "yields, then raises":
+            raise Fails("as it says")
+
+    def more(self, response: Response, item: dict[str, Any]) -> Iterator[Any]:
+        yield {**item, "more": response.url}
+
+
+class Page(NamedTuple):
+    """A page of a made-up site."""
+
+    text: int
+    number: int
+    way: str
+
+    @property
+    def path(self) -> str:
+        return f"/{self.text}/{self.number}/{self.way.replace(' ', '%20')}"
+
+
+def made(random: Random, ways: Sequence[str] = tuple(WAYS)) -> list[Page]:
+    """Return the pages of a site in the order in which they are linked: some texts on up to six pages."""
+    pages = [
+        Page(text, number, random.choice(ways))
+        for text in range(random.randrange(1, 6))
+        for number in range(random.randrange(1, 7))
+    ]
+    random.shuffle(pages)
+    return pages
+
+
+def routes_of(pages: list[Page]) -> Routes:
+    routes: dict[str, Any] = {}
+    for page in pages:
+        routes[page.path] = article(page.text)
+        # Of all items that are carried the last page says the same.
+        routes[f"{page.path}/more"] = article(11)
+    return routes
+
+
+def delivered(done: Crawl) -> set[str]:
+    return {item["text"] for item in done.items}
+
+
+def expected(pages: list[Page]) -> set[str]:
+    """The texts that plain Scrapy delivers."""
+    return {str(page.text) for page in pages if WAYS[page.way]}
+
+
+@pytest.mark.parametrize("seed", range(examples(12)))
+def test_what_plain_scrapy_delivers_is_delivered(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)
+    pages = made(random)
+    settings: dict[str, Any] = {
+        "SIMHASH_ACTION": random.choice(ACTIONS),
+        "SIMHASH_PROTECT": random.choice([["facts"], ["start", "facts"]]),
+        "RETRY_ENABLED": False,
+        **random.choice([IN_ORDER, {"CONCURRENT_REQUESTS": 1}, {"CONCURRENT_REQUESTS": 16}]),
+    }
+    if random.random() < 0.6:
+        settings["SIMHASH_STORE"] = str(tmp_path / "seen")
+    if random.random() < 0.3:
+        settings["SIMHASH_EXACT_ACTION"] = random.choice(ACTIONS)
+    with serve(routes_of(pages)) as site:
+        # In later crawls some pages are gone, changed, or come in another order.
+        runs = [pages]
+        for _ in range(2):
+            runs.append(random.sample(pages, random.randrange(1, len(pages) + 1)))
+        plans = []
+        for run in runs:
+            plan = {"urls": site.urls(*(page.path for page in run))}
+            plans.append(Plan("test_delivery.Reader", settings, plan))
+        for run, done in zip(runs, crawl(*plans), strict=True):
+            told = [text for text in done.complaints if "Fails" not in text]
+            assert (expected(run) - delivered(done), told) == (set(), []), settings
+            assert done.stat("errors/action") == done.stat("errors/compare") == 0
+
+
+@pytest.mark.parametrize("seed", range(examples(6)))
+def test_with_a_revisit_action_it_is_delivered_then_or_before(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)
+    # A page without an item passes for delivered there, since a store knows only what was lost.
+    pages = made(random, [way for way in WAYS if way not in ("is silent", "is dropped")])
+    settings = {
+        "SIMHASH_ACTION": "drop_items",
+        "SIMHASH_REVISIT_ACTION": random.choice(["drop_items", "drop_page"]),
+        "SIMHASH_PROTECT": ["facts"],
+        "SIMHASH_STORE": str(tmp_path / "seen"),
+        "RETRY_ENABLED": False,
+    }
+    before: set[str] = set()
+    with serve(routes_of(pages)) as site:
+        runs = [random.sample(pages, random.randrange(1, len(pages) + 1)) for _ in range(3)]
+        plans = [
+            Plan("test_delivery.Reader", settings, {"urls": site.urls(*(page.path for page in run))})
+            for run in runs
+        ]
+        for run, done in zip(runs, crawl(*plans), strict=True):
+            before |= delivered(done)
+            assert expected(run) - before == set()
+
+
+def plans_of(action: str, pages: list[Page], **settings: Any) -> Crawl:
+    with serve(routes_of(pages)) as site:
+        urls = site.urls(*(page.path for page in pages))
+        asked = {**IN_ORDER, "SIMHASH_ACTION": action, "SIMHASH_PROTECT": [], **settings}
+        (done,) = crawl(Plan("test_delivery.Reader", asked, {"urls": urls}))
+    return done
+
+
+@pytest.mark.parametrize("action", ["drop_items", "drop_page"])
+def test_a_copy_is_delivered_in_place_of_an_original_that_yields_nothing(action: str) -> None:
+    first, *copies = [Page(0, number, "is silent" if number == 0 else "yields") for number in range(4)]
+    done = plans_of(action, [first, *copies])
+    # One of them, and the others are dropped.
+    assert [item["text"] for item in done.items] == ["0"]
+    assert done.stat("dropped/items" if action == "drop_items" else "dropped/pages") >= 2
+
+
+def test_items_wait_for_an_original_that_takes_its_time() -> None:
+    pages = [Page(0, 0, "is stored slowly"), Page(0, 1, "yields"), Page(0, 2, "yields")]
+    done = plans_of("drop_items", pages, CONCURRENT_REQUESTS=8)
+    assert len(done.items) == 1
+    assert done.stats["item_dropped_count"] == 2
+
+
+def test_no_more_than_three_copies_of_a_text_are_kept() -> None:
+    pages = [Page(0, 0, "yields slowly"), *(Page(0, number, "yields") for number in range(1, 7))]
+    done = plans_of("drop_items", pages, CONCURRENT_REQUESTS=8)
+    assert done.stat("waiting/items") <= 3
+    assert len(done.items) == 1 + done.stat("waiting/beyond_limit")
+
+
+def test_an_item_of_two_pages_is_dropped_only_if_both_are_copies() -> None:
+    pages = [Page(text, 0, "carries") for text in range(3)]
+    done = plans_of("drop_items", [*pages, Page(0, 1, "carries")])
+    # The second page of all of them says the same.
+    assert sorted(item["text"] for item in done.items) == ["0", "1", "2"]
+
+
+def test_a_site_whose_originals_deliver_costs_no_request_and_no_item() -> None:
+    texts = [Page(text, number, "yields") for number in range(3) for text in range(5)]
+    for action in ("drop_items", "drop_page"):
+        done = plans_of(action, texts)
+        assert len(done.items) == 5
+        assert done.stats["downloader/request_count"] == 15
+        assert done.stat("waiting/delivered") == done.stat("waiting/requests") == 0
+
+
+def test_lists_are_not_requested_again_but_for_a_few() -> None:
+    pages = [Page(text, number, "is silent") for number in range(2) for text in range(9)]
+    done = plans_of("drop_page", pages)
+    assert done.items == []
+    assert 0 < done.stat("waiting/requests") <= 3
+
+
+def test_links_of_a_copy_are_followed_until_those_of_its_original_are_known() -> None:
+    routes: Routes = {
+        "/": links("/first", "/copy"),
+        "/first": article(0),
+        "/copy": article(0, before=links("/other")),
+        "/other": article(1),
+    }
+    with serve(routes) as site:
+        settings = {**IN_ORDER, "SIMHASH_ACTION": "drop_links", "SIMHASH_PROTECT": []}
+        plan = Plan("Follower", settings, {"urls": site.urls("/")})
+        (done,) = crawl(plan)
+    assert "/other" not in done.verdicts
+
+
+def test_ways_are_all_met() -> None:
+    ways: dict[str, int] = defaultdict(int)
+    for seed in range(12):
+        for page in made(Random(seed)):
+            ways[page.way] += 1
+    assert ways.keys() == WAYS.keys()
