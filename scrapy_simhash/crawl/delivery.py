@@ -217,7 +217,10 @@ class Deliveries:
 
     def is_asked_for(self, response: Response) -> bool:
         """Tell whether a copy was requested for its items, or carries an item of a page that is delivered."""
-        return response.request is not None and not OWED.isdisjoint(own_of(response.request))
+        own = own_of(response.request) if response.request is not None else {}
+        if ASKED in own or OF_NEW in own:
+            return True
+        return any(not self._facts.of(cluster) & _DELIVERED for cluster in own.get(OF_COPY, ()))
 
     def is_owed(self, response: Response, is_page: bool = False) -> bool:
         """Tell whether a copy is delivered at once, since its text has failed.
@@ -545,34 +548,40 @@ class Deliveries:
 
     # --- Items that are built over several requests.
 
-    def note_request(self, request: Request, flight: Flight | None) -> None:
-        """Note that a page that is delivered led to *request*, which may carry an item of the page."""
-        if flight is None:
+    def note_request(self, request: Request, response: Response, flight: Flight | None) -> None:
+        """Note that a page led to *request*, which may carry an item of it: then the next page has to deliver that.
+
+        Not for a copy whose text is delivered. If the next page delivers, so is the text of this one; until then that
+        is pending.
+        """
+        if flight is not None:
+            flight.has_led = True
+        if not carries_item(request) or (flight is None and not self.waits(response)):
             return
-        flight.has_led = True
-        if carries_item(request):
-            # If that page delivers, the text of this one is delivered; until then it is pending.
-            carried = {*_carried_by(flight.response.request)}
-            if flight.text.is_original and flight.cluster not in self._changed:
-                carried.add(flight.cluster)
-            for cluster in carried:
-                self._pending[cluster] = self._pending.get(cluster, 0) + 1
-            request.meta[names.META_OWN] = {**own_of(request), OF_NEW: sorted(carried)}
+        text, carried = _text_of(response), {*_carried_by(response.request)}
+        if text is not None and text.repeated not in self._changed:
+            carried.add(text.repeated)
+        for cluster in carried:
+            self._pending[cluster] = self._pending.get(cluster, 0) + 1
+        of = OF_COPY if flight is None else OF_NEW
+        request.meta[names.META_OWN] = {**own_of(request), of: sorted(carried)}
 
     def _count(self, what: str, number: int = 1) -> None:
         stats_of(self._crawler).inc_value(f"{names.STAT_WAITING}/{what}", number)
 
 
-#: In our part of the meta of a request: it was kept and is sent again; it carries an item of a page that is no copy.
-ASKED, OF_NEW = "asked", "of_new"
-OWED = frozenset((ASKED, OF_NEW))
+#: In our part of the meta of a request: it was kept and is sent again; it carries an item of a page that is
+#: delivered, or of a copy that waits.
+ASKED, OF_NEW, OF_COPY = "asked", "of_new", "of_copy"
+OWED = frozenset((ASKED, OF_NEW, OF_COPY))
 #: Of a page that is not compared, and carries an item.
 _NO_TEXT = Text(-1, -1, None, False)
 
 
 def _carried_by(request: Request | None) -> Sequence[int]:
     """Return the clusters of the pages whose item *request* hands on."""
-    return () if request is None else own_of(request).get(OF_NEW, ())
+    own = {} if request is None else own_of(request)
+    return (*own.get(OF_NEW, ()), *own.get(OF_COPY, ()))
 
 
 def carries_item(request: Request) -> bool:

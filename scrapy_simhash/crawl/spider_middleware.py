@@ -9,7 +9,7 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
-from scrapy_simhash.crawl.delivery import OWED, Deliveries, Flight
+from scrapy_simhash.crawl.delivery import OWED, Deliveries, Flight, carries_item
 from scrapy_simhash.crawl.drops import Drops, NearDuplicate
 from scrapy_simhash.crawl.marks import ItemMarks, erase_result, note_parent, result_of
 from scrapy_simhash.crawling import asks_again, config_of, shared
@@ -157,7 +157,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
             response is not None
             and _action_on(response) in _WITHOUT_LINKS
             and not asks_again(request, response)
-            and self._are_links_known(response)
+            and self._is_link_known(request, response)
         ):
             self._drops.request(request, response)
             return None
@@ -172,12 +172,17 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         if self._notes_parents and response is not None:
             note_parent(request, response)
         if self._deliveries is not None and response is not None:
-            self._deliveries.note_request(request, self._deliveries.flight_of(response))
+            self._deliveries.note_request(request, response, self._deliveries.flight_of(response))
         return request
 
-    def _are_links_known(self, response: Response) -> bool:
-        """Tell whether the links of a page may be dropped: the callback of a page with its text came to its end."""
-        return self._deliveries is None or not self._waits(response) or self._deliveries.has_ended(response)
+    def _is_link_known(self, request: Request, response: Response) -> bool:
+        """Tell whether a link may be dropped: the callback of a page with this text came to its end.
+
+        One that carries an item is dropped only if the text is delivered.
+        """
+        if self._deliveries is None or not self._waits(response):
+            return True
+        return self._deliveries.has_ended(response) and not carries_item(request)
 
 
 # DROP_PAGE is neither: it is done before there are items and links.
