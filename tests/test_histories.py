@@ -166,7 +166,7 @@ def fail(*_: object) -> None:
 
 def lost(actor: SimhashSpiderMiddleware, response: Response) -> set[str]:
     """Return what of a page the spider's project does not get, once its text is delivered by another page."""
-    actor._deliveries = None
+    actor.deliveries = None
     try:
         actor.process_spider_input(response)
     except NearDuplicate:

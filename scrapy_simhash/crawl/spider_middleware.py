@@ -9,7 +9,7 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
-from scrapy_simhash.crawl.delivery import OWED, Deliveries, Flight, carries_item
+from scrapy_simhash.crawl.delivery import OWED, Deliveries, carries_item
 from scrapy_simhash.crawl.drops import Drops, NearDuplicate
 from scrapy_simhash.crawl.marks import ItemMarks, erase_result, note_parent, result_of
 from scrapy_simhash.crawling import asks_again, config_of, shared
@@ -31,17 +31,21 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         config = config_of(crawler.settings)
         self._drops = Drops(crawler, config)
         # The downloader middleware, which is made first, shares it.
-        self._deliveries = shared(crawler, Deliveries)
-        if self._deliveries is not None:
-            self._deliveries.drop = self._drops.item
+        self.deliveries = shared(crawler, Deliveries)
+        if self.deliveries is not None:
+            self.deliveries.drop = self.drop
         self._notes_parents = config.url_rules != "off"
-        self._marks_items = config.item_field is not None
+        self.marks_items = config.item_field is not None
         self._item_marks = ItemMarks(crawler, config.item_field, "SIMHASH_ITEM_FIELD")
+
+    def drop(self, item: Any, response: Response) -> None:
+        """Drop an item as one of a copy, or of an unchanged page."""
+        self._drops.item(item, response)
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
         """Raise NearDuplicate for a page to be dropped: its callback is not called, its errback is."""
-        deliveries = self._deliveries
+        deliveries = self.deliveries
         result = None if response.request is None else response.request.meta.get(names.META_RESULT)
         if not isinstance(result, dict):
             return
@@ -52,7 +56,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
             if action is None or action == Action.MARK:
                 deliveries.take_off(response, result)
             elif deliveries.is_asked_for(response) or (
-                self._waits(response)
+                self.waits(response)
                 and (
                     deliveries.is_owed(response, is_page)
                     or (is_page and not deliveries.keep_request(response))
@@ -68,76 +72,50 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         self, response: Response, exception: Exception, spider: Spider | None = None
     ) -> Iterable[Any] | None:
         """Let the NearDuplicate of a page without an errback end quietly."""
-        if self._deliveries is not None and (flight := self._deliveries.flight_of(response)) is not None:
-            self._deliveries.end_of_callback(flight, has_raised=True)
+        if self.deliveries is not None and (flight := self.deliveries.flight_of(response)) is not None:
+            self.deliveries.end_of_callback(flight, has_raised=True)
         return () if isinstance(exception, NearDuplicate) else None
+
+    def process_spider_output(
+        self, response: Response | None, result: Iterable[Any], spider: Spider | None = None
+    ) -> Iterable[Any]:
+        """Yield what is left of *result*: links and items that are not dropped, items of copies if they are owed."""
+        output, error = _Output(self, response), None
+        try:
+            for one in result:
+                if (one := output.left_of(one)) is not None:
+                    yield one
+        except Exception as raised:
+            error = raised
+        yield from output.end(error)
+        if error is not None:
+            raise error
 
     async def process_spider_output_async(
         self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
     ) -> AsyncIterator[Any]:
-        """Yield what is left of *result*: links and items that are not dropped, items of copies if they are owed."""
-        flight = self._flight_of(response)
-        kept: list[Any] | None = (
-            [] if flight is None and response is not None and self._waits(response) else None
-        )
-        error: Exception | None = None
+        """Do what ``process_spider_output`` does."""
+        output, error = _Output(self, response), None
         try:
             async for one in result:
-                if isinstance(one, Request):
-                    one = self.get_processed_request(one, response)
-                elif flight is not None and one is not None:
-                    flight.open += 1
-                    flight.items += 1
-                    if self._marks_items:
-                        self._item_marks.write(one, _mark(response))
-                elif kept is not None and one is not None and _action_on(response) in _WITHOUT_ITEMS:
-                    kept.append(one)
-                    continue
-                else:
-                    one = self.get_processed_item(one, response)
-                if one is not None:
+                if (one := output.left_of(one)) is not None:
                     yield one
         except Exception as raised:
             error = raised
-        if kept and response is not None:
-            for item in self._keep(response, kept):
-                yield item
-            # There is one by now if they are delivered.
-            flight = self._flight_of(response)
-        if flight is not None and self._deliveries is not None:
-            self._deliveries.end_of_callback(flight, has_raised=error is not None)
+        for one in output.end(error):
+            yield one
         if error is not None:
             raise error
 
-    def _flight_of(self, response: Response | None) -> Flight | None:
-        return None if self._deliveries is None else self._deliveries.flight_of(response)
-
-    def _waits(self, response: Response) -> bool:
+    def waits(self, response: Response) -> bool:
         """Tell whether a page loses what it loses as a copy of a text that is not known to be delivered."""
         result = result_of(response)
         return (
-            self._deliveries is not None
+            self.deliveries is not None
             and result.get("action") not in (None, "mark")
             and result.get("dropped_as") != "unchanged"
-            and self._deliveries.waits(response)
+            and self.deliveries.waits(response)
         )
-
-    def _keep(self, response: Response, items: list[Any]) -> list[Any]:
-        """Keep the items of a copy; return those that are delivered now: its text has failed, or there is no room."""
-        if self._marks_items:
-            for item in items:
-                self._item_marks.write(item, _mark(response))
-        # Its text may have been settled while the callback ran.
-        if self._deliveries is None or not self._waits(response):
-            for item in items:
-                self._drops.item(item, response)
-            return []
-        if not self._deliveries.is_owed(response) and self._deliveries.keep_items(response, items):
-            return []
-        self._deliveries.take_off(response, result_of(response))
-        if (flight := self._flight_of(response)) is not None:
-            flight.open = flight.items = len(items)
-        return items
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         """Return *item*, with its mark if the settings name a field for it; None when it is to be dropped."""
@@ -145,11 +123,15 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
             return None
         # What an errback yields for a page that was dropped is its own: that page has had its action.
         if response is not None and _action_on(response) in _WITHOUT_ITEMS:
-            self._drops.item(item, response)
+            self.drop(item, response)
             return None
-        if self._marks_items:
-            self._item_marks.write(item, _mark(response))
+        if self.marks_items:
+            self.mark(item, response)
         return item
+
+    def mark(self, item: Any, response: Response | None) -> None:
+        """Write the mark of the page of *response* into *item*."""
+        self._item_marks.write(item, _mark(response))
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
         """Return *request* without the result of the page it came from; None when it is to be dropped."""
@@ -171,8 +153,8 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
                     request.meta[names.META_OWN] = {name: own[name] for name in kept}
         if self._notes_parents and response is not None:
             note_parent(request, response)
-        if self._deliveries is not None and response is not None:
-            self._deliveries.note_request(request, response, self._deliveries.flight_of(response))
+        if self.deliveries is not None and response is not None:
+            self.deliveries.note_request(request, response, self.deliveries.flight_of(response))
         return request
 
     def _is_link_known(self, request: Request, response: Response) -> bool:
@@ -180,9 +162,70 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
 
         One that carries an item is dropped only if the text is delivered.
         """
-        if self._deliveries is None or not self._waits(response):
+        if self.deliveries is None or not self.waits(response):
             return True
-        return self._deliveries.has_ended(response) and not carries_item(request)
+        return self.deliveries.has_ended(response) and not carries_item(request)
+
+
+class _Output:
+    """What the callback of one page yields."""
+
+    __slots__ = ("_flight", "_kept", "_middleware", "_response")
+
+    def __init__(self, middleware: SimhashSpiderMiddleware, response: Response | None) -> None:
+        self._middleware = middleware
+        self._response = response
+        deliveries = middleware.deliveries
+        self._flight = None if deliveries is None else deliveries.flight_of(response)
+        # The items of a copy that waits.
+        self._kept: list[Any] | None = None
+        if self._flight is None and response is not None and middleware.waits(response):
+            self._kept = []
+
+    def left_of(self, one: Any) -> Any:
+        """Return what is left of a request or an item; None for one that is dropped or waits."""
+        middleware, response = self._middleware, self._response
+        if isinstance(one, Request):
+            return middleware.get_processed_request(one, response)
+        if self._flight is not None and one is not None:
+            self._flight.open += 1
+            self._flight.items += 1
+            if middleware.marks_items:
+                middleware.mark(one, response)
+            return one
+        if self._kept is not None and one is not None and _action_on(response) in _WITHOUT_ITEMS:
+            self._kept.append(one)
+            return None
+        return middleware.get_processed_item(one, response)
+
+    def end(self, error: Exception | None) -> Iterable[Any]:
+        """Return what is delivered of the items that were kept, now that the callback has come to its end."""
+        deliveries, response = self._middleware.deliveries, self._response
+        if deliveries is None or response is None:
+            return ()
+        items = self._owed(deliveries, response, self._kept) if self._kept else ()
+        # There is one by now if they are delivered.
+        if (flight := deliveries.flight_of(response)) is not None:
+            deliveries.end_of_callback(flight, has_raised=error is not None)
+        return items
+
+    def _owed(self, deliveries: Deliveries, response: Response, items: list[Any]) -> Iterable[Any]:
+        """Keep the items of a copy; return those that are delivered now: its text has failed, or there is no room."""
+        middleware = self._middleware
+        if middleware.marks_items:
+            for item in items:
+                middleware.mark(item, response)
+        # Its text may have been settled while the callback ran.
+        if not middleware.waits(response):
+            for item in items:
+                middleware.drop(item, response)
+            return ()
+        if not deliveries.is_owed(response) and deliveries.keep_items(response, items):
+            return ()
+        deliveries.take_off(response, result_of(response))
+        if (flight := deliveries.flight_of(response)) is not None:
+            flight.open = flight.items = len(items)
+        return items
 
 
 # DROP_PAGE is neither: it is done before there are items and links.

@@ -14,7 +14,7 @@ import scrapy
 from scrapy.exceptions import DropItem
 from scrapy.http import Response
 
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
+from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Crawl, Plan, crawl
 from tests.crawls.site import Routes, article, links, serve
 from tests.examples import examples
 
@@ -41,7 +41,8 @@ class Fails(Exception):
 class Storing:
     """A pipeline that drops, fails and takes its time, as the item says."""
 
-    async def process_item(self, item: dict[str, Any]) -> dict[str, Any]:
+    # Scrapy 2.13 passes the spider.
+    async def process_item(self, item: dict[str, Any], spider: object = None) -> dict[str, Any]:
         if item["way"] == "is dropped":
             raise DropItem("as it says")
         if item["way"] == "is not stored":
@@ -254,3 +255,56 @@ def test_ways_are_all_met() -> None:
         for page in made(Random(seed)):
             ways[page.way] += 1
     assert ways.keys() == WAYS.keys()
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_crawl_that_is_stopped_and_resumed_delivers_all(action: str, seed: int, tmp_path: Path) -> None:
+    pages = made(Random(seed))
+    settings = {
+        **IN_ORDER,
+        "SIMHASH_ACTION": action,
+        "SIMHASH_PROTECT": [],
+        "JOBDIR": str(tmp_path / "job"),
+        "RETRY_ENABLED": False,
+    }
+    with serve(routes_of(pages)) as site:
+        urls = {"urls": site.urls(*(page.path for page in pages))}
+        stops = [{"CLOSESPIDER_PAGECOUNT": 5}, {"CLOSESPIDER_PAGECOUNT": 3}, {}]
+        runs = crawl(*(Plan("test_delivery.Reader", {**settings, **stop}, urls) for stop in stops))
+    found = set().union(*map(delivered, runs))
+    assert expected(pages) - found == set()
+
+
+def test_items_that_wait_are_delivered_when_the_crawl_is_stopped(tmp_path: Path) -> None:
+    # In the second crawl the original is not asked for, and the crawl ends before it has nothing else to do.
+    first, copy, *others = [
+        Page(0, 0, "yields"),
+        Page(0, 1, "yields"),
+        *(Page(n, 0, "yields") for n in (1, 2, 3)),
+    ]
+    settings = {**IN_ORDER, "SIMHASH_ACTION": "drop_items", "SIMHASH_STORE": str(tmp_path / "seen")}
+    settings["SIMHASH_PROTECT"] = []
+    with serve(routes_of([first, copy, *others])) as site:
+        plans = [
+            Plan("test_delivery.Reader", settings, {"urls": site.urls(first.path, copy.path)}),
+            Plan(
+                "test_delivery.Reader",
+                {**settings, "CLOSESPIDER_PAGECOUNT": 2},
+                {"urls": site.urls(copy.path, *(page.path for page in others))},
+            ),
+        ]
+        runs = crawl(*plans)
+    assert delivered(runs[0]) == {"0"}
+    assert "0" in delivered(runs[1])
+    assert runs[1].stat("waiting/delivered") == 1
+
+
+@pytest.mark.parametrize("reactor", ["asyncio", WITHOUT_REACTOR])
+def test_without_a_reactor_it_is_the_same(reactor: str) -> None:
+    pages = made(Random(3))
+    settings = {"SIMHASH_ACTION": "drop_items", "SIMHASH_PROTECT": ["facts"], "RETRY_ENABLED": False}
+    with serve(routes_of(pages)) as site:
+        plan = Plan("test_delivery.Reader", settings, {"urls": site.urls(*(page.path for page in pages))})
+        (done,) = crawl(plan, reactor=reactor)
+    assert expected(pages) - delivered(done) == set()
