@@ -39,6 +39,8 @@ logger = logging.getLogger(__name__)
 MOST_OF_A_TEXT = 3
 #: Copies that are kept of all texts.
 MOST = 20_000
+#: Different texts of one cluster that are remembered as delivered, beside that of its original.
+MOST_TEXTS = 16
 #: Copies that are requested again although their callback gave no item for the same text, to see whether it does.
 PROBES = 3
 
@@ -292,12 +294,16 @@ class Deliveries:
 
     def _deliver(self, flight: Flight) -> None:
         """Note that a text is delivered, and drop what was kept of its copies."""
-        cluster, request = flight.cluster, flight.response.request
-        if flight.text.is_original and cluster not in self._changed:
+        cluster, request, text = flight.cluster, flight.response.request, flight.text
+        # A page whose facts contradict those of its original is the first of a cluster, too.
+        is_first = text.is_original or cluster != text.repeated
+        if is_first and cluster not in self._changed:
             self._facts.change(cluster, _DELIVERED, _FAILED)
-        elif flight.text is not _NO_TEXT:
+        elif text is not _NO_TEXT and not self._facts.of(cluster) & _DELIVERED:
             self._facts.change(cluster, 0, _FAILED)
-            self._others.setdefault(cluster, []).append(flight.text)
+            others = self._others.setdefault(cluster, [])
+            if len(others) < MOST_TEXTS and not any(self._are_near(text, other) for other in others):
+                others.append(text)
         if cluster in self._kept:
             self._drop_kept(cluster, lambda kept: self._are_near(kept.text, flight.text))
         if request is None or names.META_OWN not in request.meta:
