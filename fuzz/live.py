@@ -10,25 +10,20 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cache, partial
-from random import Random
 from typing import Any
 
 from fuzz.life import BARE, Life
-from scrapy_simhash import Fingerprint, kernel
+from scrapy_simhash import kernel
 from scrapy_simhash.index import LinearScan, Plan, ProbingPlan, pairs
 from scrapy_simhash.index.growth import Step, keys_of
 from scrapy_simhash.index.index import Door, HammingIndex
 from scrapy_simhash.index.pairs import _pure as pure_pairs
 from scrapy_simhash.index.plans import key_mask
 from scrapy_simhash.index.pure.postings import Postings
-from scrapy_simhash.page.fingerprint import FACTS_AT
-from scrapy_simhash.page.fingerprint.facts import LINE, NAME, NONE, packed
-from scrapy_simhash.store import MemoryStore, Posting
 
 #: Leaves of the pure tables, so small that they split.
 LEAF_SIZE = 4
 #: Of made-up pages: none, and such as contradict each other, beside their names and by them.
-FACTS = (NONE, NONE, *(packed(1, {word: kind}) for word in (1, 2) for kind in (LINE, NAME)))
 #: Acts up to which a life is short; values up to which all pairs are compared each with each.
 SHORT, PAIRED = 600, 300
 #: Of several values, so many of the nearest postings are asked for.
@@ -175,7 +170,7 @@ def _starved(life: Life) -> list[str]:
     if library is None:
         return []
     before = library.simhash_blocks()
-    lines = _lived_starved(life, library) or _claimed_starved(life, library)
+    lines = _lived_starved(life, library)
     library.simhash_starve(0, 0)
     kept = library.simhash_blocks() - before
     return lines or ([f"{kept} blocks of memory were not given back"] if kept else [])
@@ -207,39 +202,3 @@ def _lived_starved(life: Life, library: ctypes.CDLL) -> list[str]:
         if wrong or (is_refused and sorted(native) != sorted(known)):
             return [f"after call {number}, {call}, which was {found}: {wrong or 'not what was stored'}"]
     return [] if sorted(native) == sorted(known) else ["the kernel holds other postings than pure Python"]
-
-
-def _claimed_starved(life: Life, library: ctypes.CDLL) -> list[str]:
-    """Claim pages that are new in a store in memory; what fails must have done nothing, and is asked again."""
-    random = Random(life.seed)
-    try:
-        # The first bytes of its rows and of an index.
-        library.simhash_starve(life.starved, life.seed)
-        store = MemoryStore()
-        store._index("")
-    except MemoryError:
-        return []
-    finally:
-        library.simhash_starve(0, 0)
-    known = MemoryStore()
-    known._native = known._look = None
-    for number in range(CLAIMS):
-        value = random.getrandbits(64) if random.random() < 0.7 else random.getrandbits(3)
-        sketch = bytes([random.randrange(4)]) * FACTS_AT + random.choice(FACTS)
-        # Of any length, so that some are kept apart.
-        key = b"%0*d" % (random.choice((20, 20, 20, 7)), number)
-        posting = Posting(
-            key, f"https://{number % 3}.example/{number}", "", Fingerprint(value, sketch=sketch)
-        )
-        library.simhash_starve(life.starved, (life.seed + number) & 0xFFFFFFFF)
-        claim = _outcome(partial(store.claim, posting))
-        library.simhash_starve(0, 0)
-        if claim == "MemoryError: ":
-            if sorted(store._index("")) != sorted(known._index("")) or store.get(key) is not None:
-                return [f"claim {number} was refused, and did something"]
-            claim = store.claim(posting)
-        if claim != (expected := known.claim(posting)):
-            return [f"claim {number}: the kernel has {claim}, pure Python {expected}"]
-        if store.get(key) != known.get(key):
-            return [f"claim {number}: another page was kept"]
-    return []

@@ -74,7 +74,7 @@ def test_a_copy_that_was_dropped_is_not_settled_however_the_crawl_ends(
         crawler.request_fingerprinter.fingerprint(Request(f"https://example.com/{name}")) for name in "ab"
     ]
     if end == "killed":
-        store._let_go()
+        store._release()
     else:
         with pytest.MonkeyPatch.context() as patch:
             if end == "away":
@@ -111,7 +111,7 @@ def test_after_a_kill_one_copy_stands_in_for_an_original_that_does_not_come_agai
     first.detector._clock = lambda: began if clock is None else clock
     visited(first, "a")
     if end == "killed":
-        cast("SqliteStore", first.detector.store)._let_go()
+        cast("SqliteStore", first.detector.store)._release()
     else:
         asyncio.run(first._session._engine_stopped())
     second = opened()

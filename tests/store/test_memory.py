@@ -7,7 +7,8 @@ from scrapy_simhash import kernel
 from scrapy_simhash.index import HammingIndex, ProbingIndex, SimhashIndex, growth
 from scrapy_simhash.judge import rule as judge_rule
 from scrapy_simhash.judge.rule import Rule, SimilarityRule
-from scrapy_simhash.store import Header, MemoryStore, Store
+from scrapy_simhash.store import Header, Store
+from scrapy_simhash.store.sqlite import SqliteStore
 from tests.examples import examples
 from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, posting
 from tests.store.contract import StoreContract
@@ -30,7 +31,7 @@ def without_kernel(patch: pytest.MonkeyPatch) -> None:
 
 class TestMemoryStore(StoreContract):
     def make(self, header: Header) -> Store:
-        return MemoryStore(header, blocks=header.rule.reach + 3)
+        return SqliteStore(header=header, blocks=header.rule.reach + 3)
 
 
 class TestMemoryStoreInPurePython(TestMemoryStore):
@@ -52,7 +53,7 @@ class TestMemoryStoreBeyondTheScan(TestMemoryStore):
 def test_how_much_can_be_found_is_known_without_a_look_at_every_scope(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    store = MemoryStore()
+    store = SqliteStore()
     for number in range(3):
         store.claim(posting(str(number), number, scope=f"{number}.example"))
     store.remove(b"1")
@@ -62,7 +63,7 @@ def test_how_much_can_be_found_is_known_without_a_look_at_every_scope(
 
 class MemoryStoreMachine(StoreMachine):
     def make(self, header: Header) -> Store:
-        return MemoryStore(header, blocks=header.rule.reach + 2)
+        return SqliteStore(header=header, blocks=header.rule.reach + 2)
 
 
 class PromotedStoreMachine(MemoryStoreMachine):
@@ -102,7 +103,7 @@ def test_a_scope_has_the_index_of_the_rule_to_itself(
     rule: Rule, kind: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scan_up_to(4, monkeypatch)
-    store = MemoryStore(header(rule))
+    store = SqliteStore(header=header(rule))
     for number in range(6):
         store.claim(posting(str(number), content(0xFFFF << 8 * number, text=str(number)), "large"))
     store.claim(posting("small", content(0), "small"))
@@ -116,4 +117,4 @@ def test_a_scope_has_the_index_of_the_rule_to_itself(
 
 
 def test_a_store_has_the_default_rule_unless_told() -> None:
-    assert MemoryStore()._rule == SimilarityRule()
+    assert SqliteStore()._rule == SimilarityRule()

@@ -11,8 +11,7 @@ from scrapy_simhash.index.scan import LinearScan
 from scrapy_simhash.store.sqlite.schema import unsigned
 
 #: The pages of a store that have a fingerprint, as add_functions() takes them.
-PAGES = """SELECT pages.number, pages.value FROM pages
-JOIN contents ON contents.number = pages.content WHERE NOT contents.is_short"""
+PAGES = "SELECT number, value FROM pages WHERE NOT is_short"
 #: Bits up to which an index is faster than a scan.
 _INDEXED = 12
 
