@@ -5,6 +5,7 @@ A wrong call raises an exception. Objects take their arguments in ``__cinit__``,
 a second ``__init__`` does nothing.
 """
 
+from cpython.object cimport PyObject
 from cpython.bytes cimport PyBytes_AsString, PyBytes_FromStringAndSize, PyBytes_Size
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -14,6 +15,9 @@ from libc.string cimport memcmp, memcpy
 cdef extern from "Python.h":
     unsigned long long PyLong_AsUnsignedLongLong(object number) except? 0xffffffffffffffff
     bint PyLong_CheckExact(object number)
+    bint PyTuple_Check(object value)
+    Py_ssize_t PyTuple_Size(object value) except -1
+    PyObject *PyTuple_GetItem(object value, Py_ssize_t place) except NULL
 
 
 cdef Py_ssize_t numbers_in(bytes row, Py_ssize_t size) except -1:
@@ -176,6 +180,24 @@ cdef struct choice:
     double alike
     int distance
     uint64_t original
+
+
+cdef struct candidate:
+    # The row of an original, as far as it is compared.
+    uint64_t number
+    const uint8_t *data
+    size_t length
+
+
+cdef object read_candidate(row, candidate *to):
+    """Read an ``Original``; return what must be kept as long as *to* is used."""
+    cdef object data
+    if not PyTuple_Check(row) or PyTuple_Size(row) < 4:
+        raise TypeError(f"an original must be a tuple, got {row!r}")
+    to.number = <object>PyTuple_GetItem(row, 0)
+    data = <object>PyTuple_GetItem(row, 3)
+    to.data, to.length = <const uint8_t *>PyBytes_AsString(data), PyBytes_Size(data)
+    return data
 
 
 cdef class SecondLook:
@@ -605,36 +627,37 @@ cdef class Postings:
         """
         cdef findings found
         cdef choice of
-        cdef size_t i
-        cdef bytes data
+        cdef candidate rows[MOST]
+        cdef size_t i, n = 0
         look._begin(&of, <const uint8_t *>PyBytes_AsString(page), len(page), generic_from, number, cluster)
         self._search(&of.page, self._value(subject), most, nearby, &found)
-        rows = []
-        if found.within_reach > most and cluster >= 0 and not is_among(cluster, found.contents, found.n):
+        # The bytes of candidates stay where they are as long as they are in here.
+        kept = []
+        if most and found.within_reach > most and cluster >= 0 and not is_among(cluster, found.contents, found.n):
             row = read(cluster)
             # One that no value finds is not compared.
             if row is not None and row[6]:
-                rows.append(row)
+                kept.append(read_candidate(row, &rows[n]))
+                n += 1
                 found.n = min(found.n, most - 1)
         for i in range(found.n):
             row = recent.get(found.contents[i])
             if row is None:
                 row = read(found.contents[i])
             if row is not None:
-                rows.append(row)
-        for row in rows:
-            data = row[3]
-            count_title(&of, row[0], <const uint8_t *>PyBytes_AsString(data), len(data))
-        for row in rows:
-            data = row[3]
-            look._meet(&of, row[0], <const uint8_t *>PyBytes_AsString(data), len(data))
+                kept.append(read_candidate(row, &rows[n]))
+                n += 1
+        for i in range(n):
+            count_title(&of, rows[i].number, rows[i].data, rows[i].length)
+        for i in range(n):
+            look._meet(&of, rows[i].number, rows[i].data, rows[i].length)
         chosen = None
         if of.kinship < NOT_NEAR or of.alike >= 0:
             chosen = (of.original, of.kinship < NOT_NEAR, of.distance, of.alike, of.kinship == CONTRADICTED)
         others = []
-        for row in rows:
-            if len(others) < MOST_CLUSTERS and not is_among(row[0], of.near, of.n_near):
-                others.append(row[0])
+        for i in range(n):
+            if len(others) < MOST_CLUSTERS and not is_among(rows[i].number, of.near, of.n_near):
+                others.append(rows[i].number)
         values = tuple([found.values[i] for i in range(found.n_values)])
         near = tuple([of.near[i] for i in range(of.n_near)])
         return (found.found_by, values, of.agrees_by_text != (of.kinship < NOT_NEAR), chosen, near, tuple(others),

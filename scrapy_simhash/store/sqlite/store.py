@@ -521,7 +521,8 @@ class SqliteStore(Store):
     def _near_copies(self, fingerprint: Fingerprint, found: Found, known: Known | None) -> set[int]:
         """Return the originals that a page is not near, and is near one of the first copies of."""
         own = NO_PAGE if known is None else known.number
-        clusters = [number for number in found.others if number != own and self._has_copies(number)]
+        others = map(self._original, found.others)
+        clusters = [one.number for one in others if one and one.joined and one.number != own]
         if not (clusters and fingerprint.sketch and self._rule.compares_sketches):
             return set()
         places = ", ".join("?" * len(clusters))
@@ -531,10 +532,6 @@ class SqliteStore(Store):
             fingerprint, [compared for _, compared in copies], found.is_generic
         )
         return {copies[one.place][0] for one in near_ones if one.similarity is not None}
-
-    def _has_copies(self, number: int) -> bool:
-        original = self._recent.get(number) or self._original(number)
-        return original is not None and original.joined > 0
 
     def _candidate(self, found: Found) -> Candidate | None:
         """Return the row that explains the answer."""
