@@ -310,11 +310,11 @@ class SqliteStore(Store):
     def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. One query."""
         with self._guard:
-            # A reader beside a crawl may meet new names.
-            if self._lock is None and self._path is not None:
-                self._read_names()
             found = self._execute(schema.PAGE, (key,)).fetchall()
-            return self._page(found[0], self._scopes) if found else None
+            if not found:
+                return None
+            self._scope(found[0][2])
+            return self._page(found[0], self._scopes)
 
     def pages(self) -> Iterator[Page]:
         """See :meth:`Store.pages <scrapy_simhash.store.base.Store.pages>`. Read as they are asked for."""
@@ -613,7 +613,7 @@ class SqliteStore(Store):
             raise TypeError(f"page {number}")
         return Known(
             number,
-            self._scopes[scope],
+            self._scope(scope),
             is_short == 1,
             unsigned(value),
             compared_of(value, rest),
@@ -663,6 +663,12 @@ class SqliteStore(Store):
         )
         is_original = cluster == number or original is None
         return Page(number, posting, cluster, None if is_original else from_sql(original))
+
+    def _scope(self, number: int) -> str:
+        """Return the name of a scope; a reader beside a crawl may meet new ones."""
+        if number not in self._scopes:
+            self._read_names()
+        return self._scopes[number]
 
     def _name(self, name: str) -> int:
         """Return the number of a scope or a host."""
