@@ -1,8 +1,7 @@
 """Live one life on the compiled core and on the pure one, which is the definition, and say where they differ.
 
 A short life is also lived by a linear scan, which knows no tables. One that is starved is lived by the compiled core
-alone: what fails must have done nothing, or of many values the first ones, and everything must be given back. So must
-the claims of a store in memory.
+alone: what fails must have done nothing, or of many values the first ones, and everything must be given back.
 """
 
 from __future__ import annotations
@@ -23,13 +22,10 @@ from scrapy_simhash.index.pure.postings import Postings
 
 #: Leaves of the pure tables, so small that they split.
 LEAF_SIZE = 4
-#: Of made-up pages: none, and such as contradict each other, beside their names and by them.
 #: Acts up to which a life is short; values up to which all pairs are compared each with each.
 SHORT, PAIRED = 600, 300
 #: Of several values, so many of the nearest postings are asked for.
 NEAREST = 8
-#: Pages that are claimed in a store that is short of memory.
-CLAIMS = 100
 
 
 class Lived(HammingIndex):
