@@ -49,10 +49,10 @@ from benchmarks.lib.prose_site import page
 from benchmarks.lib.report import arguments_of, progress, show
 from benchmarks.lib.sketches import random_sketch
 from scrapy_simhash import Fingerprint, PageFingerprinter
-from scrapy_simhash.store import MemoryStore, Posting, Store
+from scrapy_simhash.store import Posting, Store
 from scrapy_simhash.store.candidates import BY_ALL
 from scrapy_simhash.store.sqlite import SqliteStore
-from scrapy_simhash.store.sqlite.schema import NEW_CONTENT, NEW_PAGE, NEW_SKETCH, TAKE_TEXT, signed
+from scrapy_simhash.store.sqlite.schema import NEW_PAGE, signed
 
 SEED = 6
 #: Pages that are copied where pages are copies.
@@ -91,7 +91,7 @@ def pages(count: int, copies: float) -> Iterator[Posting]:
 def weigh(way: str, share: float, count: int, folder: Path) -> dict[str, Any]:
     """Return what a page takes in the store *way*, in bytes, of *count* pages of which a *share* are copies."""
     file = folder / "weighed.sqlite"
-    store: Store = MemoryStore() if way == MEMORY else SqliteStore(file)
+    store: Store = SqliteStore() if way == MEMORY else SqliteStore(file)
     stream = pages(count, share)
     # What every store takes once, and the interpreter with it.
     for posting in islice(stream, COPIED):
@@ -130,7 +130,7 @@ def claims(folder: Path, count: int) -> dict[str, list[int]]:
     itself._checkpoints.stop()
     itself._execute("PRAGMA wal_autocheckpoint = 1000").fetchall()
     stores: dict[str, Store] = {
-        MEMORY: MemoryStore(),
+        MEMORY: SqliteStore(),
         SQLITE: SqliteStore(folder / "thread.sqlite"),
         ITSELF: itself,
     }
@@ -159,7 +159,7 @@ def fill(file: Path, count: int) -> None:
         for pragma in ("journal_mode = OFF", "synchronous = OFF", f"cache_size = -{FILLING_CACHE}"):
             connection.execute(f"PRAGMA {pragma}").fetchall()
         connection.execute("BEGIN")
-        connection.execute("INSERT INTO scopes VALUES (0, '')")
+        connection.execute("INSERT INTO names VALUES (0, '')")
         stream = enumerate(pages(count, 0))
         while chunk := list(islice(stream, CHUNK)):
             progress(f"open: making {chunk[-1][0] + 1:,} of {count:,} pages")
@@ -169,12 +169,14 @@ def fill(file: Path, count: int) -> None:
 
 
 def _insert(connection: sqlite3.Connection, chunk: Sequence[tuple[int, Posting]]) -> None:
-    heads = [(signed(p.fingerprint.value), signed(p.text_hash or 0), p.seen) for _, p in chunk]
-    rows = list(zip(chunk, heads, strict=True))
-    connection.executemany(NEW_PAGE, ((n, p.key, p.url, *head, 1, n, 0, None, None) for (n, p), head in rows))
-    connection.executemany(NEW_CONTENT, ((n, n, 0, *head, False, BY_ALL) for (n, _), head in rows))
-    connection.executemany(NEW_SKETCH, ((n, p.fingerprint.sketch, None) for n, p in chunk))
-    connection.executemany(TAKE_TEXT, ((0, signed(p.text_hash or 0), n) for n, p in chunk))
+    rows = (
+        (
+            *(n, p.key, p.url, 0, 0, False, signed(p.fingerprint.value), p.fingerprint.sketch, BY_ALL),
+            *(signed(p.text_hash or 0), None, 0, 1, p.seen, p.seen, p.seen),
+        )
+        for n, p in chunk
+    )
+    connection.executemany(NEW_PAGE, rows)
 
 
 def open_it(file: Path) -> dict[str, Any]:

@@ -34,8 +34,6 @@ from scrapy_simhash.page.compiled.definition import LANGUAGES, ZONES, definition
 from scrapy_simhash.page.text.document import Paragraph
 from scrapy_simhash.page.text.main_text import REASONS
 from scrapy_simhash.store import Posting
-from scrapy_simhash.store.local import Entry, Text
-from scrapy_simhash.store.memory import Door as RowsDoor
 
 #: Lines of a script; seconds after which it hangs; calls within calls; how often a field is filled with anything.
 MOST_LINES, HANGS_AFTER, DEEPEST, WRONG = 60, 20, 3, 0.04
@@ -47,7 +45,7 @@ OBJECTS: dict[str, tuple[str, str]] = {
         "find({value})|nearest([{value}, {value}], {count})|keys_of({value})|has({value}, {key})|add({value}, {key})|"
         "find_or_add({value}, {key})|discard({value}, {key})|find_many({row})|add_many({row}, {keys}, {count})|"
         "columns()|check()|nbytes|is_row|next_key|"
-        "near({SecondLook}, {print}, {value}, {most}, {count}, {recent}, {read}, {count}, {flag})|"
+        "near({SecondLook}, {print}, {value}, {most}, {count}, {recent}, {read}, {count}, {count}, {count})|"
         "nearest({any}, {any})",
     ),
     "PairSearch": (
@@ -57,13 +55,6 @@ OBJECTS: dict[str, tuple[str, str]] = {
     "SecondLook": (
         "hamming.SecondLook({decide}, {threshold}, {number}, {distance}, {small})",
         "compare({print}, {prints}, {flag})|nearest({print}, {prints}, {flag})",
-    ),
-    "Rows": (
-        "hamming.Rows({rows_door})",
-        "write({new_entry}, {print})|write({new_entry}, {print})|write({entry}, {print})|remove({page_key}, {text})|"
-        "claim({posting}, {Postings}, {SecondLook}, {most}, {count}, {count}, {flag})|find({page_key})|page({page})|"
-        "claim({posting}, {Postings}, {SecondLook}, 64, 256, 3, {flag})|content({page})|contents_of({page})|"
-        "first_copies({page})|with_text({scope}, {value})",
     ),
     "Rules": ("native.Rules({definition})", "__init__(None)"),
     "Reader": (
@@ -104,24 +95,10 @@ KINDS = {
     "print": "bytes(8)|bytes(136)|b'\\2' * 267|b'\\1' * 147|b'\\6' * 276|b'\\5' * 156|bytes(({count}) % 300)|"
     "Sub(bytes(8))",
     "prints": "[{print}, {print}]|[bytes(136), b'\\2' * 267]|[{print}] * 70|[]|[{any}]",
-    "recent": "{}|{0: (0, '', False, {print})}|Busy({call!r})",
-    "read": "lambda n: (n, '', False, {print})|lambda n: None|lambda n: {call}|lambda n: (n,)",
+    "recent": "{}|{0: (0, b'', '', {print}, None, 0, 1)}|Busy({call!r})",
+    "read": "lambda n: (n, b'', '', {print}, None, 0, 1)|lambda n: None|lambda n: {call}|lambda n: (n,)",
     "decide": "C['decide']|C['decide']|C['threshold']|C['PART']",
     "threshold": "C['threshold']|C['threshold']|C['decide']|C['PART']",
-    "rows_door": "RowsDoor|BusyRowsDoor({call!r})|Callbacks",
-    "page_key": "b'%020d' % {small}|b'%020d' % {small}|b'other%d' % {small}|Sub(bytes(20))|b''|bytes(({small}) % 30)",
-    "page": "0|0|1|2|{count}",
-    "scope": "''|'a'|'\\udc80'|None|Busy({call!r})",
-    "text": "None|None|None|Text({scope}, {value}, {page})|(1, 2)",
-    "url": "'https://a.example/b'|''|'//'|'x:\\udc80'|'http://' + 'a' * 70000",
-    "fingerprint": "Fingerprint(({small}) % 64, sketch=bytes(112) + b'\\1' * 16)|Fingerprint(5, sketch=bytes(128))|"
-    "Fingerprint(5)|Fake({value}, bytes(128), b'\\2' * 131)|Fake({value}, {row}, {row})|Fake(5, {print}, {print})",
-    "posting": "Posting({page_key}, {url}, {scope}, {fingerprint}, False, {value}, 1)|({any},) * 7|"
-    "Posting({page_key}, {url}, '', {fingerprint}, {flag}, None, {count})|Busy({call!r})|Posting(*[{any}] * 7)",
-    "entry": "Entry({page}, {posting}, {former}, {page}, {flag}, {flag}, 0, {page}, {joins}, 1, {text}, {text})",
-    "new_entry": "Entry(pages({Rows}), {posting}, None, contents({Rows}), True, 0, 0, 0, {joins}, 1, {text}, {text})",
-    "former": "()|None",
-    "joins": "None|None|None|{page}",
     "definition": "definition()|changed({string}, {any})|changed('stopwords', {})|changed('weight', {any})",
     "numbers": "NUMBERS|{}|{'en': {count}}",
     "paragraph": "Paragraph|tuple|object",
@@ -143,7 +120,6 @@ GOOD = (
     "Postings0 = hamming.Postings(Callbacks, 3, SIXTEEN, 9)",
     "PairSearch0 = hamming.PairSearch(2, [2**64 - 1], 3)",
     "SecondLook0 = hamming.SecondLook(C['decide'], C['threshold'], 0.8, 8, 2)",
-    "Rows0 = hamming.Rows(RowsDoor)",
     "Reader0 = native.Reader(Rules0, NUMBERS, frozenset(['zh']), Paragraph, ZONES, REASONS)",
     "PieceTable0 = native.PieceTable(2, 4)",
 )
@@ -160,7 +136,7 @@ class Dice:
 
     def line(self) -> str:
         """Return the next line."""
-        kind = self._dice.choice([*OBJECTS, "Postings", "Rows", "Rows"])
+        kind = self._dice.choice([*OBJECTS, "Postings", "Postings"])
         if self._dice.random() < 0.1:
             self._made[kind] += 1
             return f"{kind}{self._made[kind] - 1} = {self._filled(OBJECTS[kind][0], 0)}"
@@ -308,15 +284,6 @@ def _names() -> dict[str, Any]:
 
         return lambda call: type("Busy", (door,), {name: staticmethod(lambda *given: does(call, *given))})
 
-    def count(read: Callable[[int], Any]) -> int:
-        number = 0
-        try:
-            while True:
-                read(number)
-                number += 1
-        except IndexError:
-            return number
-
     def module(name: str) -> Any:
         return import_module(f"scrapy_simhash.{name}")
 
@@ -326,13 +293,9 @@ def _names() -> dict[str, Any]:
         "filters": module("page.compiled._main_text"),
         "C": module("kernel._second_look").__pyx_capi__,
         "BusyDoor": busy(Callbacks, "match"),
-        "BusyRowsDoor": busy(RowsDoor, "subject_number"),
-        "RowsDoor": RowsDoor,
         "definition": _known,
         "Rules0": _rules(),
         "changed": lambda name, to: SimpleNamespace(**{**vars(_known()), name: to}),
-        "pages": lambda rows: count(rows.page),
-        "contents": lambda rows: count(rows.content),
         "NUMBERS": {code: number for number, code in enumerate(LANGUAGES)},
         "SIXTEEN": [(0xFFFF << shift, 0) for shift in range(0, 64, 16)],
         "tree": html.document_fromstring,
@@ -342,10 +305,7 @@ def _names() -> dict[str, Any]:
         "Fake": lambda value, sketch, own: SimpleNamespace(value=value, sketch=sketch, own=own),
         "ZONES": ZONES,
         "REASONS": REASONS,
-        **{
-            made.__name__: made
-            for made in (Busy, Sub, Callbacks, Entry, Fingerprint, Paragraph, Posting, Text)
-        },
+        **{made.__name__: made for made in (Busy, Sub, Callbacks, Fingerprint, Paragraph, Posting)},
         **{
             used.__name__.rpartition(".")[2]: used
             for used in (copy, etree, gc, html, pickle, SimpleNamespace)

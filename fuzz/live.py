@@ -1,7 +1,7 @@
 """Live one life on the C extension and as a scan, and say where they differ.
 
 Of one that is starved, calls of the C extension that fail must have done nothing, or of many values the first ones,
-and everything must be given back. So must the claims of a store in memory.
+and everything must be given back.
 """
 
 from __future__ import annotations
@@ -9,25 +9,17 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cache, partial
-from random import Random
 from typing import Any
 
 from fuzz.life import Life
-from scrapy_simhash import Fingerprint, kernel
+from scrapy_simhash import kernel
 from scrapy_simhash.index import SimhashIndex
 from scrapy_simhash.index.index import Callbacks
 from scrapy_simhash.index.pairs import _pure as pure_pairs
 from scrapy_simhash.index.scan import Scan
-from scrapy_simhash.page.fingerprint import FACTS_AT
-from scrapy_simhash.page.fingerprint.facts import LINE, NAME, NONE, packed
-from scrapy_simhash.store import MemoryStore, Posting
 
-#: Of made-up pages: none, and such as contradict each other, beside their names and by them.
-FACTS = (NONE, NONE, *(packed(1, {word: kind}) for word in (1, 2) for kind in (LINE, NAME)))
 #: Of several values, so many of the nearest postings are asked for.
 NEAREST = 8
-#: Pages that are claimed in a store that is short of memory.
-CLAIMS = 100
 
 
 def differences(life: Life) -> list[str]:
@@ -125,7 +117,7 @@ def _starved(life: Life) -> list[str]:
     if library is None:
         return []
     before = library.simhash_blocks()
-    lines = _lived_starved(life, library) or _claimed_starved(life, library)
+    lines = _lived_starved(life, library)
     library.simhash_starve(0, 0)
     kept = library.simhash_blocks() - before
     return lines or ([f"{kept} blocks of memory were not given back"] if kept else [])
@@ -157,39 +149,3 @@ def _lived_starved(life: Life, library: ctypes.CDLL) -> list[str]:
         if wrong or (is_refused and sorted(native) != sorted(known)):
             return [f"after call {number}, {call}, which was {found}: {wrong or 'not what was stored'}"]
     return [] if sorted(native) == sorted(known) else ["the C extension holds other postings than a scan"]
-
-
-def _claimed_starved(life: Life, library: ctypes.CDLL) -> list[str]:
-    """Claim pages that are new in a store in memory; what fails must have done nothing, and is asked again."""
-    random = Random(life.seed)
-    try:
-        # The first bytes of its rows and of an index.
-        library.simhash_starve(life.starved, life.seed)
-        store = MemoryStore()
-        store._index("")
-    except MemoryError:
-        return []
-    finally:
-        library.simhash_starve(0, 0)
-    known = MemoryStore()
-    known._native = known._look = None
-    for number in range(CLAIMS):
-        value = random.getrandbits(64) if random.random() < 0.7 else random.getrandbits(3)
-        sketch = bytes([random.randrange(4)]) * FACTS_AT + random.choice(FACTS)
-        # Of any length, so that some are kept apart.
-        key = b"%0*d" % (random.choice((20, 20, 20, 7)), number)
-        posting = Posting(
-            key, f"https://{number % 3}.example/{number}", "", Fingerprint(value, sketch=sketch)
-        )
-        library.simhash_starve(life.starved, (life.seed + number) & 0xFFFFFFFF)
-        claim = _outcome(partial(store.claim, posting))
-        library.simhash_starve(0, 0)
-        if claim == "MemoryError: ":
-            if sorted(store._index("")) != sorted(known._index("")) or store.get(key) is not None:
-                return [f"claim {number} was refused, and did something"]
-            claim = store.claim(posting)
-        if claim != (expected := known.claim(posting)):
-            return [f"claim {number}: the kernel has {claim}, pure Python {expected}"]
-        if store.get(key) != known.get(key):
-            return [f"claim {number}: another page was kept"]
-    return []

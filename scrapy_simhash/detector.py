@@ -10,20 +10,26 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from os import PathLike
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading, scheme_name, scheme_of
 from scrapy_simhash.index import hamming_distance
+from scrapy_simhash.judge.measured import BASES, BY_EQUAL_TEXT
+from scrapy_simhash.judge.rule import Rule
 from scrapy_simhash.notes import SITE
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.site import SiteProfiles
 from scrapy_simhash.page.text import Html
 from scrapy_simhash.scope import scope_function
-from scrapy_simhash.store import Claim, Header, MemoryStore, Posting, Store, Visit
-from scrapy_simhash.verdict import Reason, Status, Verdict
+from scrapy_simhash.store import Claim, Header, Posting, Store, Visit
+from scrapy_simhash.store.candidates import distance_of
+from scrapy_simhash.verdict import NearMiss, Reason, Status, Verdict
 from scrapy_simhash.waiting import awaited, finished
+
+if TYPE_CHECKING:
+    from scrapy_simhash.store.sqlite import SqliteStore
 
 _T = TypeVar("_T")
 
@@ -77,7 +83,7 @@ class NearDuplicateDetector:
         self.store: Store = self._new_store() if store is None else store
         # In which a remote store is asked where nobody can await it.
         self._loop: asyncio.AbstractEventLoop | None = None
-        # Half a microsecond a page in memory with the kernel, more elsewhere: there only if somebody will read it.
+        # Some microseconds a page, and a round trip in Redis: only if the verdicts are shown to somebody.
         if store is None or self.config.report is not None:
             self.store.explains = True
         # What the hosts' pages share, under the rule that can use it.
@@ -96,7 +102,7 @@ class NearDuplicateDetector:
                 f"a {name} that was given a store ({type(self.store).__name__}) cannot be pickled or copied, since"
                 f" two detectors cannot share one: {advice}, and open a store in the other process"
             )
-        seen = len(cast(MemoryStore, self.store))
+        seen = len(self.store)
         if seen or self._unsettled:
             raise TypeError(
                 f"a {name} that has seen pages ({seen}) cannot be pickled or copied, since the copy would not learn"
@@ -180,7 +186,7 @@ class NearDuplicateDetector:
         else:
             answer = self.store.claim(posting)
             claim = answer if isinstance(answer, Claim) else await answer
-        verdict = verdict_of(posting, claim) if self._across_scopes is None else self.verdict(posting, claim)
+        verdict = self.verdict(posting, claim)
         sites = self.sites
         if remember and sites is not None and reading.fingerprint is not None and reading.pieces:
             if self.store.is_remote:
@@ -287,6 +293,8 @@ class NearDuplicateDetector:
     def verdict(self, posting: Posting, claim: Claim) -> Verdict:
         """Return what a claim says about the page that asked, with the page of another scope that it repeats."""
         verdict = verdict_of(posting, claim)
+        if claim.nearest is not None:
+            verdict = explained(verdict, posting, claim, self.fingerprinter.rule)
         if self._across_scopes is None:
             return verdict
         # All are remembered there; who only looks has a crawl of one page.
@@ -298,8 +306,10 @@ class NearDuplicateDetector:
             return verdict
         return replace(verdict, elsewhere=elsewhere)
 
-    def _new_store(self) -> MemoryStore:
-        return MemoryStore(header_for(self.config), self.config.blocks)
+    def _new_store(self) -> SqliteStore:
+        from scrapy_simhash.store.sqlite import SqliteStore
+
+        return SqliteStore(header=header_for(self.config), blocks=self.config.blocks)
 
 
 class AcrossScopes:
@@ -308,7 +318,7 @@ class AcrossScopes:
     Two stores, of which the older one is thrown away when the other is full.
     """
 
-    def __init__(self, new_store: Callable[[], MemoryStore]) -> None:
+    def __init__(self, new_store: Callable[[], SqliteStore]) -> None:
         """*new_store* makes an empty store."""
         self._new_store = new_store
         self._older, self._recent = new_store(), new_store()
@@ -366,6 +376,8 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
         if not posting.is_short:
             # A short page has no fingerprint that this one could differ from.
             distance = None if former.is_short else hamming_distance(former.value, posting.fingerprint.value)
+        if distance is not None and former.is_unchanged(posting):
+            distance = 0
     return Verdict(
         status,
         fingerprint,
@@ -379,10 +391,6 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
         claim.is_same_text,
         claim.rank,
         is_by_learning=claim.is_by_learning,
-        threshold=claim.threshold,
-        near_miss=claim.near_miss,
-        decided_by=claim.decided_by,
-        required=claim.required,
         also_near=claim.also_near,
         text_number=claim.cluster,
         original_key=claim.original_key,
@@ -390,10 +398,39 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
     )
 
 
+#: What explains that a page has the text of one in the cluster of a page that it is not near: threshold, what
+#: decided, what was required.
+_EQUAL_TEXT = 1.0, BASES[BY_EQUAL_TEXT], 1.0
+
+
+def explained(verdict: Verdict, posting: Posting, claim: Claim, rule: Rule) -> Verdict:
+    """Return *verdict* with its threshold and what decided it, or with its near miss, by the nearest candidate."""
+    nearest, page = claim.nearest, posting.fingerprint
+    if nearest is None or posting.is_short:
+        return verdict
+    its = [nearest.compared]
+    found = rule.nearest(page, its, nearest.is_generic)
+    is_near = any(one.similarity is not None for one in rule.compare_all(page, its, nearest.is_generic))
+    if claim.original is None:
+        if found is None:
+            return verdict
+        if nearest.key == posting.key:
+            return replace(verdict, threshold=found.threshold) if is_near else verdict
+        miss = NearMiss(nearest.url, distance_of(page, nearest.compared), *found[1:])
+        return replace(verdict, near_miss=miss)
+    if not is_near:
+        threshold, decided_by, required = _EQUAL_TEXT
+    elif found is not None:
+        _, _, threshold, decided_by, required = found
+    else:
+        return verdict
+    return replace(verdict, threshold=threshold, decided_by=decided_by, required=required)
+
+
 def _fate(posting: Posting, former: Visit, claim: Claim) -> Reason:
     """Return how a page has fared since it was seen last."""
-    if (former.value, former.text_hash) == (posting.fingerprint.value, posting.text_hash):
+    if former.is_unchanged(posting):
         return Reason.DELIVERED if former.is_live else Reason.UNCHANGED
-    if claim.content == former.content:
+    if claim.cluster == former.cluster:
         return Reason.SMALL_CHANGE
     return Reason.CHANGED if claim.original is None else Reason.NOW_NEAR_DUPLICATE

@@ -285,7 +285,7 @@ class Elsewhere(RemoteStore):
 
     def __init__(self, store: SqliteStore, seed: int) -> None:
         super().__init__(store.header)
-        self.store = store  # type: ignore[assignment]
+        self.store = store
         self._random = Random(seed)
 
     @classmethod
@@ -341,7 +341,7 @@ async def crawl_at_once(
     await asyncio.gather(*map(visited, run.visits))
     store = cast("Elsewhere", judge.detector.store).store
     if run.is_killed:
-        cast("SqliteStore", store)._let_go()
+        store._release()
         return
     await judge.detector.flush_async()
     store.close()

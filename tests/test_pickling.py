@@ -305,7 +305,7 @@ VALUES: list[Any] = [
     Decision(None),
     Header("web-4"),
     Posting(b"key", "https://example.com/", "", FINGERPRINT),
-    Claim(None, 1, 2, "https://example.com/", 3, 0.9, True, rank=1),
+    Claim(None, 2, "https://example.com/", 3, 0.9, True, rank=1),
     read_hints(parse('<link rel="next" href="/2">'), "https://example.com/"),
 ]
 

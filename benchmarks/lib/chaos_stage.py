@@ -251,7 +251,7 @@ class Stage:
             pass  # it opens
         with self._place.reading() as store:
             checked = check(self._place, store, lambda number: None)
-            kept = {page.posting.key.decode(): page for _, page in walk(store) if page is not None}
+            kept = {page.posting.key.decode(): page for page in walk(store)}
         self.pages = len(kept)
         found += [f"damaged: {record}" for record in checked["damaged"]]
         if isinstance(self._place, FilePlace):

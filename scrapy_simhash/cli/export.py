@@ -40,8 +40,8 @@ def lines(store: Waited, tell: Callable[[int], None], options: Namespace) -> Ite
     """Yield the lines of an export; *tell* hears how many postings it were so far."""
     yield header_line(store.header)
     if not options.learned and options.host is None:
-        for number, step in enumerate(walk(store), 1):
-            yield posting_line(step.posting, step.page and step.page.original)
+        for number, page in enumerate(walk(store), 1):
+            yield posting_line(page.posting, page.original)
             tell(number)
     for site in sites_of(store):
         if options.host in (None, site.host, f"www.{site.host}"):

@@ -153,7 +153,7 @@ def _opened(
 
 
 def _postings(store: Waited) -> Iterator[Posting | Site]:
-    yield from (entry.posting for entry in walk(store))
+    yield from (page.posting for page in walk(store))
 
 
 def _peeked(given: Input) -> bytes:

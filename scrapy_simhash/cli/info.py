@@ -76,10 +76,11 @@ def survey(place: Place, store: Waited, tell: Callable[[int], None]) -> dict[str
     repeats: Counter[int] = Counter()
     originals: dict[int, str] = {}
     first = last = None
-    for number, (posting, page) in enumerate(walk(store), 1):
-        first = posting.seen if first is None else min(first, posting.seen)
-        last = posting.seen if last is None else max(last, posting.seen)
-        if page is not None and page.original is not None:
+    for number, page in enumerate(walk(store), 1):
+        seen = page.posting.seen
+        first = seen if first is None else min(first, seen)
+        last = seen if last is None else max(last, seen)
+        if page.original is not None:
             repeats[page.cluster] += 1
             originals[page.cluster] = page.original
         tell(number)

@@ -30,7 +30,7 @@ from scrapy_simhash.page.fingerprint import Fingerprint, is_own_part, is_sketch
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.site.profile import BUCKET, MOST_BUCKETS
 from scrapy_simhash.store import Header, Posting
-from scrapy_simhash.store.damage import shown
+from scrapy_simhash.store.sqlite.files import printable
 from scrapy_simhash.times import parsed, written
 
 FORMAT = "scrapy-simhash postings"
@@ -331,10 +331,9 @@ class Site(NamedTuple):
 def sites_of(store: Waited, note: Callable[[str], object] | None = None) -> Iterator[Site]:
     """Yield what *store* has learned about sites, if it keeps such.
 
-    Damaged ones are learned anew: they are left out, and *note* hears what they are, else the store's own ``damage``.
+    Damaged ones are learned again: they are left out, and *note*, else the store, gets a name for each.
     """
-    if note is None and store.damage is not None:
-        note = store.damage.note
+    note = note or store.note_damage
     for kind, what in ((SITE, "profile"), (RULES, "URL rules")):
         for host, data in store.notes(kind):
             try:
@@ -343,8 +342,7 @@ def sites_of(store: Waited, note: Callable[[str], object] | None = None) -> Iter
                 elif url_rules.parsed(data):
                     yield Site(host, data)
             except ValueError as error:
-                if note is not None:
-                    note(f"{what} of {shown(host)} ({error})")
+                note(f"{what} of {printable(host)} ({error})")
 
 
 def site_line(site: Site) -> str:

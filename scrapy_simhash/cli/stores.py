@@ -8,11 +8,10 @@ Whatever it is, its methods answer at once (`Waited`), so that no verb knows two
 whatever runs at that moment. In an event loop that may be anything, such as the task that reads answers for all
 others, which would take it for a fault of the connection: so signals wait there.
 
-A walk has an order in which another store can take all in. Originals differ from each other, whatever their order.
-What repeats one of them must come after it, and pages that were visited once came in just that order. The others are
-*late*: a page that said something of its own before it came to repeat another one, as its cluster may be younger than
-it is, and a page that repeats what was removed. Late pages follow at the end, so that each finds the original that it
-had, and not itself a new one.
+A walk has an order in which another store can take all in. Originals differ from each other, whatever their order. A
+near-duplicate must come after its original, and pages that were visited once came in just that order. The others are
+*late*: a page whose original has a higher number than it has, and one whose original was removed or has another text
+now. Late pages follow at the end, so that each finds the original that it had, and does not become a new one.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ import signal
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser, Namespace
 from asyncio import AbstractEventLoop, gather, new_event_loop
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from inspect import isawaitable
-from itertools import groupby, islice
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from scrapy_simhash.cli.streams import BYTE_ORDER_MARK, FAILED, Refused, warn
 from scrapy_simhash.exceptions import FileError, RecordDamaged, StoreError, StoreUnavailable, failing
 from scrapy_simhash.notes import change
 from scrapy_simhash.place import StorePlace, filled, in_url, is_redis
-from scrapy_simhash.store import Header, Page, Posting, Store, damage
+from scrapy_simhash.store import Header, Page, Posting, Store
 from scrapy_simhash.store.candidates import BLOCKS
 from scrapy_simhash.store.sqlite import SqliteStore, header_at, is_database
 from scrapy_simhash.waiting import awaited, finished
@@ -306,17 +305,17 @@ def _waiting(open_store: Callable[[], Store]) -> Iterator[Waited]:
 
 
 # One warning, and not what a crawl writes into its log: a line for each.
-logging.getLogger(damage.__name__).addHandler(logging.NullHandler())
+for _name in ("base", "redis.damage", "sqlite.files"):
+    logging.getLogger(f"scrapy_simhash.store.{_name}").addHandler(logging.NullHandler())
 
 
 def left_out(place: Place, store: Waited) -> int:
     """Warn of damaged records of *store* that were left out, and return the exit status: FAILED if there are any."""
-    found: damage.Damage | None = store.damage
-    if not found:
+    damaged: int = store.damaged
+    if not damaged:
         return 0
     warn(
-        f"{place.shown}: damaged records were left out: {len(found):,} ({found.named[0]}"
-        f"{', ...' if len(found) > 1 else ''}); scrapy-simhash info --check names them"
+        f"{place.shown}: damaged records were left out: {damaged:,}; scrapy-simhash info --check shows which"
     )
     return FAILED
 
@@ -374,10 +373,13 @@ class Waited:
         return cast(Store, self)
 
     def pages(self) -> Iterator[Page]:
-        """Yield every page as it is at its latest visit."""
+        """Yield every page by number. Of a remote store, a few hundred at a time."""
         if not self._store.is_remote:
-            return cast("Iterator[Page]", self._store.pages())
-        return (entry.page for entry in walk(self) if entry.page is not None)
+            yield from cast("Iterator[Page]", self._store.pages())
+            return
+        keys = (posting.key for posting in self)
+        while batch := list(islice(keys, BATCH)):
+            yield from filter(None, self.get_many(batch))
 
     def get_many(self, keys: Sequence[bytes]) -> list[Page | None]:
         """Return what ``get`` does for each of *keys*, asked for at once; None for a damaged page."""
@@ -424,45 +426,16 @@ async def _some(ones: AsyncIterator[_T]) -> list[_T]:
     return batch
 
 
-class WalkEntry(NamedTuple):
-    """A posting of the store."""
-
-    posting: Posting
-    page: Page | None
-    """The page that it is the present state of; None for what a page said before."""
-
-
-def walk(store: Waited) -> Iterator[WalkEntry]:
-    """Yield every posting of *store*, and with the last one of a page what is known about that page.
+def walk(store: Waited) -> Iterator[Page]:
+    """Yield every page of *store*, near-duplicates after their originals.
 
     Memory for a few hundred pages at a time, and 60 bytes for each late page.
     """
     late: list[bytes] = []
-    for batch in _batches(groupby(store, key=lambda posting: posting.key)):
-        known = store.get_many([key for key, _ in batch])
-        for (key, postings), page in zip(batch, known, strict=True):
-            *formers, latest = postings
-            for former in formers:
-                yield WalkEntry(former, None)
-            if page is not None and _is_late(page, bool(formers)):
-                late.append(key)
-            else:
-                yield WalkEntry(latest, page)
+    for page in store.pages():
+        if page.cluster != page.number and (page.cluster > page.number or page.original is None):
+            late.append(page.posting.key)
+        else:
+            yield page
     for start in range(0, len(late), BATCH):
-        for page in store.get_many(late[start : start + BATCH]):
-            if page is not None:
-                yield WalkEntry(page.posting, page)
-
-
-def _batches(
-    groups: Iterable[tuple[bytes, Iterable[Posting]]],
-) -> Iterator[list[tuple[bytes, list[Posting]]]]:
-    lists = ((key, list(postings)) for key, postings in groups)
-    while batch := list(islice(lists, BATCH)):
-        yield batch
-
-
-def _is_late(page: Page, has_formers: bool) -> bool:
-    if page.cluster == page.number:
-        return False
-    return has_formers or page.cluster > page.number or page.original is None
+        yield from filter(None, store.get_many(late[start : start + BATCH]))

@@ -139,10 +139,10 @@ def _of_store(place: Place, progress: Progress) -> Pairs:
 
         def pages(doing: str) -> Iterator[Page]:
             tell = progress.counting(doing, of(total))
-            for count, entry in enumerate(walk(store), 1):
+            for count, page in enumerate(walk(store), 1):
                 tell(count)
-                if entry.page is not None and not entry.posting.is_short:
-                    yield entry.page
+                if not page.posting.is_short:
+                    yield page
 
         sample: Sample[Page] = Sample(MOST_PAGES)
         for page in pages("choosing pages"):

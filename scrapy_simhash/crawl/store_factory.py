@@ -15,7 +15,7 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.exceptions import SettingError, StoreUnavailable
 from scrapy_simhash.place import FOLDER, MEMORY, REDIS, StorePlace, filled
-from scrapy_simhash.store import Header, MemoryStore, Store
+from scrapy_simhash.store import Header, Store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,17 +46,17 @@ def open_store(
     Raises SettingError for settings that do not go together, and StoreError for a store that cannot be used. A Redis
     server that is away is one only with ``required=true``, and not for *read_only*.
     """
+    from scrapy_simhash.store.sqlite import SqliteStore
+
     header = header or header_for(config)
     place = place_of(config, crawler.settings)
     spider = crawler.spider.name if crawler.spider else crawler.spidercls.name
     if place.kind == MEMORY:
-        return MemoryStore(header, config.blocks)
+        return SqliteStore(header=header, blocks=config.blocks)
     if place.kind == FOLDER:
         path = file_of(place, crawler.settings, spider, part)
         if read_only and not path.exists():
-            return MemoryStore(header, config.blocks)
-        from scrapy_simhash.store.sqlite import SqliteStore
-
+            return SqliteStore(header=header, blocks=config.blocks)
         return SqliteStore(
             path, header, config.blocks, reset=config.reset and not read_only, read_only=read_only
         )

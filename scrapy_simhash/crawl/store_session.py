@@ -18,7 +18,6 @@ from scrapy_simhash.crawling import counted, is_crawl, stats_of
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.exceptions import RecordDamaged, SimhashError, StoreError
 from scrapy_simhash.notes import PAGE
-from scrapy_simhash.store import MemoryStore
 from scrapy_simhash.waiting import awaited, finished
 
 if TYPE_CHECKING:
@@ -57,8 +56,8 @@ class StoreSession:
         _close_failed()
         store = open_store(crawler, config, not self.is_crawl, header=header, part=part)
         self.detector = NearDuplicateDetector(config, store, fingerprinter=fingerprinter)
-        #: Whether nothing outlives the crawl. A subclass of MemoryStore may keep its pages.
-        self.forgets = type(store) is MemoryStore
+        #: Whether nothing outlives the crawl.
+        self.forgets = store.is_memory
         #: Whether pages are stored: commands such as scrapy shell only read the store of a crawl.
         self.remembers = self.is_crawl or self.forgets
         #: Whether pages may be dropped because another live crawler has delivered them.
@@ -152,7 +151,7 @@ class StoreSession:
 
     def failed(self, error: StoreError) -> None:
         """Note that the store did not answer for one page or item, and log the first since it has answered last."""
-        # Of a damaged record the store has told, and it answers for all others.
+        # The store has logged that a record is damaged, and answers for all others.
         if isinstance(error, RecordDamaged):
             return
         self.missed += 1
@@ -187,8 +186,8 @@ class StoreSession:
     async def _spider_closed(self, reason: str) -> None:
         """Remember the reason, and close the store of a spider that is closed before the engine has started."""
         self._close_reason = reason
-        if damage := self.detector.store.damage:
-            stats_of(self.crawler).inc_value(names.ERRORS_RECORD, len(damage))
+        if damaged := self.detector.store.damaged:
+            stats_of(self.crawler).inc_value(names.ERRORS_RECORD, damaged)
         if self in _opened:
             _opened.remove(self)
             await self._engine_stopped()

@@ -68,61 +68,8 @@ cdef extern from "second_look.h" nogil:
     uint64_t print_own(const Print *self)
     const uint8_t *print_subject(const Print *self)
     bint print_is_of_host(const Print *self, const uint8_t *data, size_t length)
-    bint print_says(const uint8_t *one, const uint8_t *other, size_t length)
     int print_distance(const Print *one, const Print *other)
     void pair_measure(measured *self, const Print *one, const Print *other)
 
 cdef extern from "table.h" nogil:
-    ctypedef struct segment:
-        uint64_t *keys
-    ctypedef struct table:
-        pass
-    ctypedef struct place:
-        segment *inside "in"
-        uint32_t at
-
-    uint64_t SCATTER
-
     bint table_is_possible(uint64_t mask, unsigned radius)
-    bint table_init(table *self, uint64_t mask, unsigned radius, bint has_keys)
-    void table_free(table *self)
-    bint table_insert(table *self, uint64_t value, uint64_t key)
-    place table_find(const table *self, uint64_t value)
-    void table_remove(table *self, uint64_t value)
-
-cdef extern from "rows.h" nogil:
-    enum:
-        KEY_BYTES
-        NO_SITE
-    ctypedef struct page_row:
-        uint64_t text_hash
-        int64_t seen
-        uint64_t url, site, print, length, is_known
-        uint32_t content, rank, copies
-        uint8_t key[KEY_BYTES]
-    enum:
-        FIRST_COPIES
-    ctypedef struct copies_row:
-        uint32_t joined
-        uint32_t first[FIRST_COPIES]
-    ctypedef struct content_row:
-        uint64_t print
-        uint32_t page, scope, head
-        uint16_t length
-        bint is_short
-    ctypedef struct head_row:
-        uint64_t text_hash
-        int64_t seen
-        bint is_known
-    ctypedef struct column:
-        char *at
-        size_t n, room
-
-    bint column_reserve(column *self, size_t more, size_t size)
-    ctypedef struct key_set:
-        pass
-
-    uint32_t keys_find(const key_set *self, const page_row *rows, const uint8_t *key)
-    bint keys_add(key_set *self, const page_row *rows, const uint8_t *key, uint32_t number)
-    void keys_remove(key_set *self, const page_row *rows, const uint8_t *key)
-    void keys_free(key_set *self)

@@ -4,9 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, SupportsIndex
 
 from scrapy_simhash.index.values import Match
-from scrapy_simhash.store.base import Claim, Posting
-from scrapy_simhash.store.local import ContentRow
-from scrapy_simhash.store.memory import Rows as PureRows
+from scrapy_simhash.store.candidates import Original
 
 class Postings:
     next_key: int
@@ -28,16 +26,18 @@ class Postings:
         subject: int,
         most: int,
         nearby: int,
-        recent: Mapping[int, ContentRow],
-        read: Callable[[int], ContentRow | None],
+        recent: Mapping[int, Original],
+        read: Callable[[int], Original | None],
         generic_from: int,
-        explains: bool,
+        number: int,
+        cluster: int,
     ) -> tuple[
         int,
         tuple[int, ...],
         bool,
-        tuple[int, bool, int, float, tuple[float, int, float] | None, list[int]] | None,
-        list[int],
+        tuple[int, bool, int, float, bool] | None,
+        tuple[int, ...],
+        tuple[int, ...],
         bool,
     ]: ...
     def keys_of(self, value: SupportsIndex) -> list[int]: ...
@@ -67,15 +67,3 @@ class SecondLook:
         self, one: bytes, others: list[bytes], is_generic: bool
     ) -> tuple[int, float, float, int, float] | None: ...
 
-class Rows(PureRows):
-    def __init__(self, door: Any) -> None: ...
-    def claim(
-        self,
-        posting: Posting,
-        index: Any,
-        look: SecondLook,
-        most: int,
-        nearby: int,
-        generic_from: int,
-        explains: bool,
-    ) -> tuple[Claim, int | None] | None: ...

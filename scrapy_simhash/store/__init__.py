@@ -1,6 +1,7 @@
-"""Who was seen: the class of all stores, and the one in memory."""
+"""Stores: which pages a crawl has seen."""
 
 from scrapy_simhash.store.base import (
+    Candidate,
     Claim,
     Page,
     Posting,
@@ -9,12 +10,11 @@ from scrapy_simhash.store.base import (
     Visit,
 )
 from scrapy_simhash.store.header import Header
-from scrapy_simhash.store.memory import MemoryStore
 
 __all__ = [
+    "Candidate",
     "Claim",
     "Header",
-    "MemoryStore",
     "Page",
     "Posting",
     "Run",

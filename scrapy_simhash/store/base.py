@@ -1,18 +1,22 @@
-"""Store: the memory of who was seen. One small class, whatever keeps it.
+"""Store: the interface of all stores.
 
-A *page* is what has a key. A *content* is what can be found: what a page said first, and no other page before it.
-Each page has one content at a time, its own or that of another page, which it repeats; the page that a content came
-from gives its number to the *cluster*::
+A page has a key, and is one row. It is an *original*, which others are compared with, or a near-duplicate of one; the
+number of the original is that of the *cluster*::
 
-    page 0  /ferry          --> content 0, of page 0      cluster 0
-    page 1  /ferry?print=1  --> content 0, of page 0      cluster 0
-    page 2  /pilot          --> content 1, of page 2      cluster 2
+    page 0  /ferry          original 0
+    page 1  /ferry?print=1  original 0
+    page 2  /pilot          original 2
+
+A small change of an original leaves its fingerprint as it is, so that clusters do not drift. If its new text is no
+near-duplicate of its row, the row is replaced, and takes the next number: copies of its former text are new from then
+on, and pages that were near-duplicates of it are compared again at their next visit.
 
 A *run* is one crawl, or one import, that wrote to the store: from its opening to its closing.
 """
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple, cast
@@ -20,17 +24,17 @@ from typing import NamedTuple, cast
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.notes import Name, Note
 from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
-from scrapy_simhash.verdict import NearMiss
 from scrapy_simhash.waiting import Answer
+
+logger = logging.getLogger(__name__)
 
 
 class Posting(NamedTuple):
     """A page as it asks to be remembered."""
 
     key: bytes
-    """What makes a page itself: Scrapy's request fingerprint, not the URL's text."""
+    """Identifies the page: Scrapy's request fingerprint, not the URL's text."""
     url: str
     """Where it was found; of a page that came again, the latest."""
     scope: str
@@ -38,10 +42,10 @@ class Posting(NamedTuple):
     fingerprint: Fingerprint
     """Its value and its sketch are kept; the number of its features is not."""
     is_short: bool = False
-    """Whether only an equal value is a match: a page too short for a fingerprint, whose value is the hash of its
-    text. Short pages are compared with short ones only."""
+    """Whether only equal texts match: a page too short for a fingerprint, whose value is its text hash. Short pages
+    are compared with short ones only."""
     text_hash: int | None = None
-    """64-bit hash of title and text, by which an unchanged page is told; None when nobody knows it."""
+    """64-bit hash of title and text, by which unchanged pages and equal texts are found; None if it is not known."""
     seen: int = 0
     """When the page was fetched, in whole seconds of Unix time."""
     is_delivered: bool = True
@@ -50,14 +54,15 @@ class Posting(NamedTuple):
 
 
 class Visit(NamedTuple):
-    """What the store kept of a page's last visit."""
+    """The row of a page before a claim of it."""
 
     value: int
+    """Of the fingerprint in its row."""
     text_hash: int | None
     seen: int
     """Seconds of Unix time."""
-    content: int
-    """Number of the content it had."""
+    cluster: int
+    """Number of the page that it was a near-duplicate of, or its own."""
     is_settled: bool
     """Whether this very text was delivered in a run that has ended in order: what was made of it is safe."""
     is_short: bool = False
@@ -66,65 +71,78 @@ class Visit(NamedTuple):
     """Whether it was delivered in another run that is live: not over, with a recent heartbeat, which came after this
     run began. False from a store that was not asked to find out, or that has one run at a time."""
 
+    def is_unchanged(self, posting: Posting) -> bool:
+        """Return whether *posting* has the text of the last visit; where no hash is known, whether its value."""
+        its_hash = posting.fingerprint.value if posting.is_short else posting.text_hash
+        return its_hash == self.text_hash and (
+            its_hash is not None or self.value == posting.fingerprint.value
+        )
+
+
+class Candidate(NamedTuple):
+    """The stored page that decided a claim: the original, or of a new page the most alike of all compared ones."""
+
+    key: bytes
+    url: str
+    compared: bytes
+    """`Fingerprint.compared_bytes` of its row."""
+    is_generic: bool = False
+    """Whether the title of the page that was claimed is generic, see ``candidates``."""
+
 
 class Claim(NamedTuple):
-    """What the store knew when a page asked."""
+    """The answer to a page: its row before, and the original that it is a near-duplicate of."""
 
     former: Visit | None
-    """The last visit of the same page; None at its first."""
-    content: int
-    """Number of the content, counted from 0 in the order in which contents came."""
+    """None at the first visit of a page."""
     cluster: int
-    """Number of the page whose content this is: its own when the content is new."""
+    """Number of the original: the page's own if it is a near-duplicate of no other."""
     original: str | None
-    """URL of that page, None when it is the page itself."""
+    """URL of the original, None when it is the page itself."""
     distance: int | None
-    """Bits from the content of that page that decided, None when it is the page itself."""
+    """Bits in which the nearest values of the page and the original differ, None when it is the page itself."""
     similarity: float | None
     """How alike the two are by the rule, 0-1, None when it is the page itself."""
     is_same_text: bool = False
-    """Whether it is that page's text to the letter: the content came with the text hash that the page asks with, and
-    both are known. Every copy of a short page has it. False when the page is the original itself."""
+    """Whether the original has this text, character for character: the text hashes are known and equal. Every copy of
+    a short page has it. False when the page is the original itself."""
     rank: int | None = None
-    """How many pages had joined the cluster before this one did: 0 for the page that it is named after, then 1, 2,
-    and so on. A page keeps its rank for as long as it stays, and takes a new one if it comes back; none is given
-    twice. None from a store that does not count."""
+    """How many pages had joined the cluster before this one did: 0 for the original, then 1, 2, and so on. A page
+    keeps its rank for as long as it stays, and takes a new one if it comes back; none is given twice. None from a
+    store that does not count."""
     original_key: bytes | None = None
-    """Key of the page in *original*, None when it is the page itself, or from a store that does not tell."""
+    """Key of the page in *original*, None when it is the page itself, or from a store that does not return it."""
     is_by_learning: bool = False
-    """Whether own parts made the difference: by all its text the page would repeat none of the pages that it was
-    compared with, although it does, or would repeat one, although it does not. False from a store that does not
-    tell."""
-    threshold: float | None = None
-    """See :class:`~scrapy_simhash.Verdict`: of what decided; None from a store that does not explain."""
-    near_miss: NearMiss | None = None
-    """See :class:`~scrapy_simhash.Verdict`; None from a store that does not explain."""
-    decided_by: str | None = None
-    """See :class:`~scrapy_simhash.Verdict`, as the next one; None from a store that does not explain."""
-    required: float | None = None
+    """Whether unique text made the difference: by all its text the page would be a near-duplicate of none of the
+    pages that it was compared with, although it is, or would be one of one, although it is not. False from a store
+    that does not return it."""
     elsewhere: str | None = None
     """URL of the page that came first with this very text in any scope, perhaps this one's; None if it is the page
-    itself, or from a store that does not tell."""
+    itself, or from a store that does not return it."""
     also_near: tuple[int, ...] = ()
-    """Numbers of the other clusters with a content that the page repeats, among those that it was compared with, or
-    with one of the first copies that it is near (see ``candidates``): none where it has a text that was known. With
-    its own they are one group of pages; which page it repeats, and so what may be dropped, they do not change."""
+    """Numbers of the other originals that the page is a near-duplicate of, among those that it was compared with, and
+    of those with a first copy that it is near (see ``candidates``): none where it has a text that was known. With its
+    own they are one group of pages; they do not change which page is its original, and so what may be dropped."""
     contradicts: bool = False
-    """Whether the facts of the page contradict those of the page in *original*: it is a content of its own all the
-    same, in a cluster of its own, so that its own copies are found. Never of a page whose text others have."""
+    """Whether the facts of the page contradict those of the page in *original*: it is an original all the same, with
+    its own number in *cluster*, so that its own copies are found. Never of a page whose text others have."""
+    nearest: Candidate | None = None
+    """The original, or of a new page the most alike of the pages that it was compared with: what explains the answer.
+    None if nothing was compared, and from a store that does not explain."""
 
 
 class Page(NamedTuple):
-    """A page as the store knows it."""
+    """The row of a page."""
 
     number: int
-    """Counted from 0, in the order of first visits."""
+    """Counted from 0. An original whose text is replaced takes the next number; numbers are not used again."""
     posting: Posting
-    """The latest; ``is_delivered`` says whether it is settled by now."""
-    content: int
+    """As it is stored: the fingerprint is the one that other pages are compared with, URL, text hash and time are
+    those of the last visit, and ``is_delivered`` says whether it is settled by now."""
     cluster: int
     original: str | None
-    """URL of the page that it repeats; None when it is an original, or when that page was removed."""
+    """URL of the page that it is a near-duplicate of; None when it is an original, or when that page was removed or
+    has another text now."""
 
 
 class Run(NamedTuple):
@@ -143,15 +161,13 @@ class Run(NamedTuple):
 class Store(ABC):
     """Keeps postings and answers which of them a new one repeats.
 
-    Every method returns its answer, or an awaitable of it where `is_remote` is true. Whatever goes wrong while it
-    works raises StoreUnavailable, and then nothing of that call was stored: the caller goes on without an answer and
-    may ask again later. If that is of no use, because what is kept of the page itself is damaged, it raises
-    RecordDamaged. All other pages are judged as if the damaged one had been removed. One thread at a time.
+    Every method returns its answer, or an awaitable of it where `is_remote` is true. Any failure raises
+    StoreUnavailable, and then nothing of that call was stored: the caller goes on without an answer and may ask again
+    later. RecordDamaged is raised where that is of no use, because a record cannot be read. One thread at a time.
 
     A subclass is made with its header, and has `claim`, `get`, `close`, ``__len__``, and ``__iter__`` (``__aiter__``
-    if it is remote), which yields a posting for every content and every page: claimed in this order they make a store
-    like this. Page after page by number; of one page, the contents that it had before come first. The store must not
-    change meanwhile. What else a subclass does not have does what is said here.
+    if it is remote), which yields the posting of every page by number: claimed in this order they make a store like
+    this. The store must not change meanwhile. Every other method has a default, which its docstring describes.
     """
 
     #: Whether it is elsewhere: methods may return awaitables, any number of claims may wait at once, and other
@@ -161,14 +177,15 @@ class Store(ABC):
     is_remote = False
     #: Kinds of notes that outlive the crawl. Of others `note` returns none, and `replace_notes` keeps nothing.
     note_kinds: Collection[str] = ()
-    #: Whether claims tell thresholds and near misses, at the cost of a look-up more for each new page that had
-    #: candidates. Is set by who reads them; a store need not care.
+    #: Whether claims return the nearest candidate. The detector sets it where verdicts are explained; a store may
+    #: ignore it.
     explains = False
-    #: What could not be read, from a store that finds that out.
-    damage: Damage | None = None
+    #: Whether its pages end with the process.
+    is_memory = False
 
     def __init__(self, header: Header | None) -> None:
         self._header = header
+        self._damaged: set[str] = set()
 
     @property
     def header(self) -> Header:
@@ -188,7 +205,7 @@ class Store(ABC):
 
     @property
     def index_size(self) -> int:
-        """How many fingerprints can be found: contents that are not short. As many as pages where nobody counts."""
+        """How many fingerprints can be found: originals that are not short. All pages if these are not counted."""
         return len(self)
 
     @abstractmethod
@@ -199,15 +216,14 @@ class Store(ABC):
     def claim(self, posting: Posting) -> Answer[Claim]:
         """Look *posting* up and remember it, in one step that nothing comes between.
 
-        Content that is a near-duplicate, by the rule of the header, of what another page had first belongs to that
-        page's cluster and is not stored as an original: clusters do not drift along chains A ~ B ~ C. Among several
-        such contents the page's own goes first, then those that it does not contradict, of these the ones of the
-        cluster it was in, then the most alike, then the nearest, then the oldest. A page that changed is compared
-        again; its earlier content stays known as its own.
+        A page that is a near-duplicate of an original, by the rule of the header, joins its cluster and is not stored
+        as an original: clusters do not drift along chains A ~ B ~ C. An original with an equal text goes before all
+        others. Among several originals the page's own row goes first, then those that it does not contradict, of
+        these the one that it was a near-duplicate of, then the most alike, then the nearest, then the oldest.
         """
 
     def look(self, posting: Posting) -> Answer[Claim]:
-        """Return what ``claim`` would, and store nothing. New content has the numbers that it would get.
+        """Return what ``claim`` would, and store nothing. A new page has the number that it would get.
 
         Raises StoreUnavailable where there is no such look: commands such as ``scrapy shell`` compare nothing then.
         """
@@ -236,17 +252,28 @@ class Store(ABC):
         """Return what is known about a page, None if nothing is."""
 
     def remove(self, key: bytes) -> Answer[bool]:
-        """Forget a page and its notes, and return whether it was known.
+        """Remove a page and its notes, and return whether it was known.
 
-        The contents that came from it are not found any more. Pages that repeat them stay, without an
-        original, and are compared anew at their next visit. Numbers are not used again.
+        Pages that were near-duplicates of it stay, without an original, and are compared again at their next visit.
+        Numbers are not used again.
 
-        Raises StoreError from a store that forgets nothing.
+        Raises StoreError from a store that cannot remove pages.
         """
         raise StoreError(f"{self} cannot remove pages")
 
+    def note_damage(self, record: str) -> None:
+        """Count a damaged *record*, and log the first. What follows its name in brackets does not count."""
+        self._damaged.add(record.partition(" (")[0])
+        if len(self._damaged) == 1:
+            logger.warning("%s is damaged: %s", self, record)
+
+    @property
+    def damaged(self) -> int:
+        """How many damaged records were met."""
+        return len(self._damaged)
+
     def pages(self) -> Iterator[Page] | AsyncIterator[Page]:
-        """Yield every page as it is at its latest visit, in the order of first visits."""
+        """Yield every page by number."""
         keys = dict.fromkeys(posting.key for posting in cast("Iterable[Posting]", self))
         return (page for page in map(self.get, keys) if isinstance(page, Page))
 
@@ -267,9 +294,9 @@ class Store(ABC):
         return [1] * len(notes)
 
     def audit(self, tell: Callable[[int], None]) -> Answer[list[str]]:
-        """Return the damaged records, as messages name them; *tell* hears how many postings were read so far.
+        """Return the damaged records, as messages name them; *tell* gets the number of pages that were read so far.
 
-        Raises StoreError from a store that cannot tell.
+        Raises StoreError from a store that cannot be checked.
         """
         raise StoreError(f"{self} cannot be checked: stores in an SQLite file and in Redis can")
 

@@ -1,10 +1,11 @@
-"""Candidates: which stored contents are compared with a page, which index finds them, by which of their values."""
+"""Candidates: which stored originals are compared with a page, how an index finds them, and which one is chosen."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from typing import Any, NamedTuple
 
 from scrapy_simhash.index import Match, SimhashIndex
 from scrapy_simhash.judge.rule import ClassicRule, Rule
@@ -18,7 +19,7 @@ from scrapy_simhash.page.fingerprint import (
 )
 from scrapy_simhash.page.fingerprint.facts import are_one_host, host_of
 
-#: Blocks where nobody says how many: ``SIMHASH_BLOCKS``.
+#: Default of ``SIMHASH_BLOCKS``.
 BLOCKS = 6
 
 
@@ -42,10 +43,10 @@ logger = logging.getLogger(__name__)
 # Where a site repeats most of its text, all of its pages are within reach of each other, and new all the same: they
 # are a crowd. Fingerprints without a sketch make none: what is within reach of them is what they repeat.
 
-#: Candidates that are compared with a page: its own content, then the nearest ones, of equally near ones the oldest.
+#: Max candidates that a page is compared with: its own row, then the nearest ones, of equally near ones the oldest.
 MOST_COMPARED = 64
-#: Contents within reach of one value from which on no further one is found by such a value: else the next pages would
-#: find them all.
+#: Originals within reach of one value from which on no further one is found by such a value: else the next pages
+#: would find them all.
 MOST_NEARBY = 256
 
 # A page may be near a copy, and not near the original of that. Copies are in no index: candidates lead to them, and
@@ -62,7 +63,7 @@ FINGERPRINTS = 10_000
 #: Where the title key is in what is compared.
 _TITLE = slice(8 + MINHASH_BYTES, 8 + FACTS_AT)
 
-#: By which of its values a content is found, added up; 0 for none.
+#: By which of its values an original is found, added up; 0 for none.
 BY_TEXT, BY_OWN_PART, BY_SUBJECT = 1, 2, 4
 BY_ALL = BY_TEXT | BY_OWN_PART | BY_SUBJECT
 
@@ -90,7 +91,7 @@ NOTHING = Search([], BY_TEXT)
 
 
 def values_by(fingerprint: Fingerprint, found_by: int) -> tuple[int, ...]:
-    """Return the values by which a content is found: its text, its own part, its subject, if it has them.
+    """Return the values by which an original is found: its text, its own part, its subject, if it has them.
 
     Without a sketch nothing but bits of the text is compared.
     """
@@ -135,7 +136,7 @@ def search(index: SimhashIndex, fingerprint: Fingerprint) -> Search:
 
 
 def _both(same: list[int], subject: int, by_text: list[Match]) -> list[Match]:
-    """Return the contents that have the *same* subject and those found *by_text*, as many as are compared."""
+    """Return the originals that have the *same* subject and those found *by_text*, as many as are compared."""
     half = MOST_COMPARED // 2
     some = by_text[: max(half, MOST_COMPARED - len(same))]
     others = [Match(key, subject, 0) for key in same[: max(half, MOST_COMPARED - len(by_text))]]
@@ -145,7 +146,7 @@ def _both(same: list[int], subject: int, by_text: list[Match]) -> list[Match]:
 def is_generic(page: Fingerprint, contents: Iterable[tuple[int, bytes]], titled_elsewhere: int = 0) -> bool:
     """Return whether the title of a page is generic.
 
-    *contents* are those that it is compared with: their clusters, and what `Fingerprint.compared_bytes` returned.
+    *contents* are the originals that it is compared with: number, and what `Fingerprint.compared_bytes` returned.
     *titled_elsewhere* clusters with that title are in other stores.
     """
     title = page.sketch[MINHASH_BYTES:FACTS_AT]
@@ -161,9 +162,9 @@ def is_generic(page: Fingerprint, contents: Iterable[tuple[int, bytes]], titled_
 
 
 def distance_of(page: Fingerprint, compared: bytes) -> int:
-    """Return the bits by which the nearest values of a page and a content differ, of text or own part.
+    """Return the bits by which the nearest values of a page and an original differ, of text or own part.
 
-    *compared* is what `Fingerprint.compared_bytes` returned of the content.
+    *compared* is what `Fingerprint.compared_bytes` returned of the original.
     """
     its_values = compared_values(compared)
     return min([(a ^ b).bit_count() for a in values_by(page, BY_TEXT | BY_OWN_PART) for b in its_values])
@@ -172,12 +173,126 @@ def distance_of(page: Fingerprint, compared: bytes) -> int:
 def with_latest(
     matches: list[Match], latest: int, its: Fingerprint, page: Fingerprint, index: SimhashIndex
 ) -> list[Match]:
-    """Return *matches* with the page's *latest* content, with fingerprint *its*, if it can be found but was not."""
+    """Return *matches* with the page's *latest* original, with fingerprint *its*, if it can be found but was not."""
     if any(match.key == latest for match in matches):
         return matches
     if not any((value, latest) in index for value in values_by(its, BY_ALL)):
         return matches
     return [Match(latest, its.value, distance_of(page, its.compared_bytes())), *matches[: MOST_COMPARED - 1]]
+
+
+class Original(NamedTuple):
+    """The row of an original, as far as claims compare and return it."""
+
+    number: int
+    key: bytes
+    url: str
+    compared: bytes
+    text_hash: int | None
+    joined: int
+    """How many pages have ever joined its cluster."""
+    found_by: int
+    """By which of its values it is found."""
+
+
+class Chosen(NamedTuple):
+    """The original that a page is a near-duplicate of, or the most alike."""
+
+    number: int
+    is_near: bool
+    distance: int
+    similarity: float
+    contradicts: bool
+
+
+class Found(NamedTuple):
+    """The result of `near`."""
+
+    found_by: int = 0
+    """By which of its values the page can be found, if it is new."""
+    values: tuple[int, ...] = ()
+    """These values."""
+    is_by_learning: bool = False
+    """See ``Claim``."""
+    chosen: Chosen | None = None
+    near: tuple[int, ...] = ()
+    """The originals that it is a near-duplicate of."""
+    others: tuple[int, ...] = ()
+    """The first ones, at most `MOST_CLUSTERS`, that it is not."""
+    is_generic: bool = False
+    """Whether its title is generic."""
+
+
+#: The number of no page.
+NO_PAGE = -1
+
+
+def near(
+    index: SimhashIndex,
+    rule: Rule,
+    page: Fingerprint,
+    recent: Mapping[int, Original],
+    read: Callable[[int], Original | None],
+    number: int = NO_PAGE,
+    cluster: int = NO_PAGE,
+    titled_elsewhere: int = 0,
+) -> Found:
+    """Search for a page, compare it with at most `MOST_COMPARED` originals, and choose one.
+
+    *recent*, else *read*, has the row of an original, None for one that is passed over. A page that was there before
+    has a *number*, and was a near-duplicate of *cluster*, or is that original itself. *titled_elsewhere* clusters
+    with its title are in other stores.
+
+    The page's own row goes first, then those that it does not contradict, of these that of its cluster, then the most
+    alike, the nearest, the oldest. Of originals that are no near-duplicates the most alike one.
+    """
+    look = rule.native
+    if look is not None and page.sketch:
+        native: Any = index.core
+        found_by, values, is_by_learning, chosen, nearby, others, has_generic_title = native.near(
+            look,
+            page.compared_bytes(),
+            subject_number(page.sketch),
+            *(MOST_COMPARED, MOST_NEARBY, recent, read, GENERIC - titled_elsewhere, number, cluster),
+        )
+        its = Chosen(*chosen) if chosen is not None else None
+        return Found(found_by, values, is_by_learning, its, nearby, others, has_generic_title)
+    matches, found_by, values, is_cut = search(index, page)
+    if is_cut and cluster != NO_PAGE and not any(match.key == cluster for match in matches):
+        latest = read(cluster)
+        # One that no value finds is not compared.
+        if latest is not None and latest.found_by:
+            matches = [Match(cluster, 0, 0), *matches[: MOST_COMPARED - 1]]
+    rows = [row for match in matches if (row := recent.get(match.key) or read(match.key))]
+    compared = [row.compared for row in rows]
+    has_generic_title = is_generic(page, [(row.number, row.compared) for row in rows], titled_elsewhere)
+    compared_all = rule.compare_all(page, compared, has_generic_title)
+    alike = [
+        Chosen(
+            rows[place].number,
+            True,
+            distance_of(page, compared[place]),
+            similarity,
+            contradicts,
+        )
+        for place, similarity, _, contradicts in compared_all
+        if similarity is not None
+    ]
+    best = min(
+        alike,
+        key=lambda one: (
+            *(one.number != number, one.contradicts, not one.contradicts and one.number != cluster),
+            *(-one.similarity, one.distance, one.number),
+        ),
+        default=None,
+    )
+    if best is None and (nearest := rule.nearest(page, compared, has_generic_title)):
+        row = rows[nearest.place]
+        best = Chosen(row.number, False, distance_of(page, row.compared), nearest.similarity, False)
+    near_ones = tuple(dict.fromkeys(one.number for one in alike))
+    others = tuple(islice((row.number for row in rows if row.number not in near_ones), MOST_CLUSTERS))
+    is_by_learning = any(one.by_text is not None for one in compared_all) != bool(alike)
+    return Found(found_by, values, is_by_learning, best, near_ones, others, has_generic_title)
 
 
 def tell_crowd(scope: str, reach: int, told: set[str]) -> None:

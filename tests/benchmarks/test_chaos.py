@@ -50,7 +50,7 @@ ELSEWHERE = "0-9"
 
 
 def claim(number: int, original: str | None = None, former: Visit | None = None) -> Claim:
-    return Claim(former, 0, number, None if original is None else url_of(original), 0, 1.0)
+    return Claim(former, number, None if original is None else url_of(original), 0, 1.0)
 
 
 def settled(seen: int) -> Visit:
@@ -82,7 +82,7 @@ class Told:
         return seen
 
     def keep(self, key: str, seen: int, answer: Claim) -> None:
-        self.kept[key] = Page(0, posting_of(key, seen), answer.content, answer.cluster, answer.original)
+        self.kept[key] = Page(0, posting_of(key, seen), answer.cluster, answer.original)
 
     def wait(self, nanoseconds: int) -> None:
         self._time += nanoseconds

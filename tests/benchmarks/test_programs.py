@@ -162,6 +162,7 @@ def test_a_program_starts_as_a_file_and_as_a_module(way: Sequence[str]) -> None:
 def test_a_page_enters_no_more_python_functions_than_when_they_were_counted(run: Run) -> None:
     """Whoever adds a call to the path of a page says so here."""
     entered = run("plugin", "--only functions --generated")["a page enters"]
-    assert entered["new page, mark"]["functions"] <= 55
+    # Some thirty of them are those of a claim, which is SQL in memory too.
+    assert entered["new page, mark"]["functions"] <= 86
     assert entered["new page, drop_items"] == entered["new page, mark"]
-    assert entered["dropped copy, drop_items"]["functions"] <= 272
+    assert entered["dropped copy, drop_items"]["functions"] <= 304

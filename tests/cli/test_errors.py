@@ -253,7 +253,7 @@ def test_it_is_0_if_there_is_nothing_to_find(typed: str, folder: Path, cli: Cli)
     # A store is made by its first page.
     assert main(["import", "empty.sqlite", "news.sqlite"]) == 0
     with connected(folder / "empty.sqlite") as connection:
-        for table in ("pages", "contents", "sketches", "notes"):
+        for table in ("pages", "names", "notes"):
             connection.execute(f"DELETE FROM {table}")
     status, _, complaint = cli.ended(*typed.split())
     assert (status, complaint) == (0, "")

@@ -18,7 +18,7 @@ from scrapy_simhash.detector import header_for
 from scrapy_simhash.fingerprinter import SCHEME
 from scrapy_simhash.judge.rule import ClassicRule
 from scrapy_simhash.page.text import plain_text
-from scrapy_simhash.store import Header, MemoryStore, Posting
+from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.cli.conftest import Cli
 
@@ -83,7 +83,7 @@ def test_a_page_is_known_by_its_request_and_read_as_the_detector_reads_it(
     for page in PAGES:
         if page.get("html"):
             detector.check(page["html"], page["url"], key=fingerprint(Request(page["url"])))
-    assert isinstance(detector.store, MemoryStore)
+    assert isinstance(detector.store, SqliteStore)
     assert [one._replace(seen=0, is_delivered=False) for one in postings(place)] == [
         one._replace(seen=0, is_delivered=False) for one in detector.store
     ]

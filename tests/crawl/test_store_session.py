@@ -72,7 +72,7 @@ def test_a_copy_that_was_dropped_is_not_settled_however_the_crawl_ends(
         crawler.request_fingerprinter.fingerprint(Request(f"https://example.com/{name}")) for name in "ab"
     ]
     if end == "killed":
-        store._let_go()
+        store._release()
     else:
         with pytest.MonkeyPatch.context() as patch:
             if end == "away":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_simhash import StoreUnavailable
-from scrapy_simhash.store import MemoryStore
+from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.remote import RemoteStore
 
 if TYPE_CHECKING:
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from scrapy_simhash.store import Claim, Header, Posting
 
 
-class Named(MemoryStore):
+class Named(SqliteStore):
     """Built from the crawler, as Scrapy's components are; knows whose it is."""
 
     def __init__(self, header: Header, spider: str) -> None:
-        super().__init__(header)
+        super().__init__(header=header)
         self.spider = spider
 
     @classmethod
@@ -31,11 +31,11 @@ class Named(MemoryStore):
         raise StoreUnavailable(f"the store of {self.spider} was closed: {reason}")
 
 
-class Moody(MemoryStore):
+class Moody(SqliteStore):
     """Answers three times, then fails twice, and so on."""
 
     def __init__(self, header: Header) -> None:
-        super().__init__(header)
+        super().__init__(header=header)
         self.asked = 0
 
     def claim(self, posting: Posting) -> Claim:
@@ -45,8 +45,11 @@ class Moody(MemoryStore):
         return super().claim(posting)
 
 
-class Away(MemoryStore):
+class Away(SqliteStore):
     """Never answers."""
+
+    def __init__(self, header: Header) -> None:
+        super().__init__(header=header)
 
     def claim(self, posting: Posting) -> Claim:
         raise StoreUnavailable("not now")

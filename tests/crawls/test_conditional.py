@@ -81,7 +81,7 @@ def test_a_second_crawl_transfers_nothing_and_follows_the_same_requests(
     ]
     assert depths[0] == depths[1]
     with closing(sqlite3.connect(tmp_path / "known.sqlite")) as store:
-        ((pages, seen),) = store.execute("SELECT count(*), min(seen) >= max(started) FROM pages, runs")
+        ((pages, seen),) = store.execute("SELECT count(*), min(last_seen) >= max(started) FROM pages, runs")
     assert (pages, seen) == (10, 1)
 
 

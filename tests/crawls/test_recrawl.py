@@ -40,7 +40,7 @@ def again(
 def age(folder: Path, seconds: int, url: str = "%", spider: str = "known") -> None:
     """Have pages be so much older than they are."""
     with closing(sqlite3.connect(folder / f"{spider}.sqlite")) as store, store:
-        store.execute("UPDATE pages SET seen = seen - ? WHERE url LIKE ?", (seconds, url))
+        store.execute("UPDATE pages SET last_seen = last_seen - ? WHERE url LIKE ?", (seconds, url))
 
 
 def test_pages_that_are_not_old_enough_are_skipped_and_their_links_are_not(

@@ -44,16 +44,17 @@ class WindsSpider(scrapy.Spider):
 OWN = """
 from urllib.parse import urlsplit
 
-from scrapy_simhash.store import MemoryStore
 
 class ByPath:
     def fingerprint(self, request):
         return urlsplit(request.url).path.encode()
 
-class OwnStore(MemoryStore):
+from scrapy_simhash.store.sqlite import SqliteStore
+
+class OwnStore(SqliteStore):
     @classmethod
     def from_crawler(cls, crawler, header):
-        return cls(header)
+        return cls(header=header)
 """
 
 

@@ -12,17 +12,15 @@ from typing import Any
 import pytest
 from lxml import html
 
-from scrapy_simhash import Fingerprint, kernel
+from scrapy_simhash import kernel
 from scrapy_simhash.index import Match
 from scrapy_simhash.index.index import Callbacks
 from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.page.compiled.definition import LANGUAGES, ZONES, definition
 from scrapy_simhash.page.text.document import Paragraph
 from scrapy_simhash.page.text.main_text import REASONS
-from scrapy_simhash.store import MemoryStore, Posting
-from scrapy_simhash.store.local import Entry
-from scrapy_simhash.store.memory import Door as RowsDoor
-from tests.store.cases import content, header
+from scrapy_simhash.store.candidates import Original
+from tests.store.cases import content
 
 pytestmark = pytest.mark.skipif(kernel.native is None, reason=f"pure Python runs: {kernel.REASON}")
 
@@ -32,10 +30,6 @@ NATIVE: Any = kernel.native
 
 def native_postings(plan: Any = (), distance: int = 3, row_limit: int = 0) -> Any:
     return HAMMING.Postings(Callbacks, distance, list(plan), row_limit)
-
-
-def rows() -> Any:
-    return HAMMING.Rows(RowsDoor)
 
 
 def look() -> Any:
@@ -52,7 +46,7 @@ def numbers(*values: int) -> bytes:
 @pytest.mark.parametrize(
     "kind",
     [
-        *(getattr(HAMMING, name, None) for name in ("PairSearch", "Postings", "Rows", "SecondLook")),
+        *(getattr(HAMMING, name, None) for name in ("PairSearch", "Postings", "SecondLook")),
         *(getattr(NATIVE, name, None) for name in ("PieceTable", "Reader", "Rules")),
     ],
 )
@@ -72,10 +66,6 @@ def test_a_second_init_changes_nothing() -> None:
     core.add(5, 1)
     core.__init__(None, 65, [], 0)
     assert core.find(5) == [(1, 5, 0)]
-    stored = rows()
-    stored.write(new_page(), bytes(8))
-    stored.__init__(None)
-    assert stored.page(0).url == "https://a.example/"
 
 
 @pytest.mark.parametrize("function", [None, datetime.datetime_CAPI, "swapped"])
@@ -219,55 +209,33 @@ def test_a_match_that_changes_the_index_harms_no_search() -> None:
     core.check()
 
 
-def new_page(number: int = 0, url: str = "https://a.example/") -> Entry:
-    posting = Posting(b"%020d" % number, url, "", Fingerprint(0))
-    return Entry(number, posting, None, number, True, False, False, 0, None, 1, None, None)
+def near(read: Callable[[int], Any], most: int = 64) -> Any:
+    """Search for a page with a sketch among three originals."""
+    core = native_postings()
+    for number in range(3):
+        core.add(5, number)
+    page = content(5)
+    return core.near(look(), page.compared_bytes(), 7, most, 256, {}, read, 3, -1, 2)
 
 
-def test_rows_are_changed_by_one_call_at_a_time() -> None:
-    store = MemoryStore(header(SimilarityRule()))
-    stored: Any = store._native
+def test_an_original_that_is_none_is_refused_and_one_that_is_missing_passed_over() -> None:
+    def original(number: int) -> Original:
+        return Original(number, b"", "", content(5).compared_bytes(), None, 0, 1)
 
-    class Busy(RowsDoor):
-        @staticmethod
-        def subject_number(*arguments: Any, **named: Any) -> int:
-            stored.write(new_page(), bytes(8))
-            return 0
-
-    stored = store._native = store._rows = HAMMING.Rows(Busy)
-    posting = Posting(b"a", "https://a.example/", "", content(5), False, 7, 0)
-    with pytest.raises(RuntimeError, match="being changed by another call"):
-        store.claim(posting)
-    assert (stored.find(b"a"), len(store)) == (None, 0)
-    stored.write(new_page(), bytes(8))
-    assert stored.find(b"%020d" % 0) == 0
-
-
-def test_what_is_written_must_be_the_next_page_and_content() -> None:
-    stored = rows()
-    stored.write(new_page(), bytes(8))
-    wrong: list[Entry] = [
-        new_page()._replace(content=1),
-        new_page(1)._replace(content=2),
-        new_page(5)._replace(content=1),
-        new_page(1)._replace(former=(), content=1),  # type: ignore[arg-type]
-        new_page(1)._replace(number=-1, former=(), content=1),  # type: ignore[arg-type]
-    ]
-    for entry in wrong:
-        with pytest.raises((IndexError, OverflowError)):
-            stored.write(entry, bytes(8))
-    text: Any
-    for text in ("", "abc", (1, 2), ("", -1, 0), ([], 1, 0)):
-        with pytest.raises((TypeError, ValueError, OverflowError)):
-            stored.remove(b"%020d" % 0, text)
-    assert stored.page(0) is not None
-    assert stored.find(b"%020d" % 1) is None
-    stored.remove(b"%020d" % 0, None)
-    for key in (b"%020d" % 0, b"unknown"):
-        with pytest.raises(KeyError):
-            stored.remove(key, None)
-    with pytest.raises(IndexError):
-        stored.write(new_page()._replace(former=(), content=0, is_new_content=False), bytes(8))  # type: ignore[arg-type]
+    assert near(original)[3][:2] == (2, True), "that of its cluster"
+    assert near(lambda number: None)[3] is None
+    assert near(lambda number: original(number) if number == 1 else None)[3][0] == 1
+    for read in (
+        lambda number: (number,),
+        lambda number: original(number)._replace(compared=bytes(9)),
+        lambda number: original(number)._replace(compared=None),  # type: ignore[arg-type]
+        lambda number: original(-1),
+        lambda number: number,
+    ):
+        with pytest.raises((IndexError, TypeError, ValueError, OverflowError)):
+            near(read)
+    with pytest.raises(ValueError, match="at most"):
+        near(original, 65)
 
 
 @pytest.mark.parametrize("data", [b"", bytes(7), bytes(9), bytes(1000), None, "", 5])

@@ -63,6 +63,8 @@ def posting(
     is_delivered: bool = True,
 ) -> Posting:
     fingerprint = Fingerprint(what) if isinstance(what, int) else what
+    if is_short:
+        text_hash = fingerprint.value
     url = f"https://example.com/{key}"
     return Posting(key.encode(), url, scope, fingerprint, is_short, text_hash, seen, is_delivered)
 
@@ -77,10 +79,10 @@ def url(key: str) -> str:
 
 
 class Answer(NamedTuple):
-    """A claim without what numbers contents."""
+    """A claim without what else it says."""
 
     former: int | None
-    """The value of the last visit."""
+    """The value of its row."""
     cluster: int
     original: str | None
     distance: int | None

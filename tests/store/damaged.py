@@ -26,8 +26,8 @@ def with_own(value: int, own: int, edited: int = 0) -> Fingerprint:
 
 
 LIKE_A = with_own(1, own=1 << 60 | 1, edited=9)
-#: a is damaged; b repeats it, and differs a little. c, which had another content before, and d, its copy, and the
-#: short pages have nothing to do with them.
+#: a is damaged; b repeats it, and differs a little. c, which had another text before, and d, its copy, and the short
+#: pages have nothing to do with them.
 PAGES = (
     page("a", with_own(0, own=1 << 60)),
     page("b", LIKE_A),
@@ -58,7 +58,7 @@ def ask_others(store: Any) -> list[tuple[object, ...]]:
 
 
 def told(claim: Claim) -> tuple[object, ...]:
-    former = claim.former and claim.former._replace(content=0)
+    former = claim.former and claim.former._replace(cluster=0)
     return (former, claim.original, claim.distance, claim.similarity, claim.is_same_text, claim.rank)
 
 
@@ -71,7 +71,7 @@ def ask_everything(
     """
     with opened(read_only=True) as store:
         exported = [one.key for one in store]
-        assert [key for key in exported if key in b"cdef"] == [b"c", b"c", b"d", b"e", b"f"]
+        assert [key for key in exported if key in b"cdef"] == [b"c", b"d", b"e", b"f"]
         assert store.get(b"d").posting.url == url("d")
         named = store.audit(lambda number: None)
         assert len(named) == len({name.partition(" (")[0] for name in named})

@@ -1,37 +1,48 @@
-"""A store as the protocol words it: it remembers everything, and looks at all of it."""
+"""A store as the protocol words it: it looks at every row."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from scrapy_simhash.judge.rule import Rule
+from scrapy_simhash import Fingerprint
+from scrapy_simhash.judge.rule import Near, Rule
 from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES
 from scrapy_simhash.store import Claim, Page, Posting, Visit
 from scrapy_simhash.store.candidates import BY_OWN_PART, BY_TEXT, FIRST_COPIES, MOST_CLUSTERS, values_by
 
 
-class Original(NamedTuple):
-    """A content, and the page whose content it was first."""
+@dataclass
+class Row:
+    """A page."""
 
+    number: int
     posting: Posting
-    page: int
+    """As it came last."""
+    fingerprint: Fingerprint
+    """By which others are compared with it."""
+    original: int
+    rank: int
+    run: int
+
+    @property
+    def is_original(self) -> bool:
+        return self.original == self.number
 
 
 class Kin(NamedTuple):
-    """A content that a page repeats; the least of them goes first."""
+    """An original that a page is a near-duplicate of; the least of them goes first."""
 
     contradicts: bool
     difference: float
     """Minus the similarity."""
     distance: int
-    content: int
-    page: int
+    number: int
 
 
 class NaiveStore:
-    """A store as the protocol words it: lists, and a look at every entry."""
+    """A store as the protocol words it: a dictionary, and a look at every entry."""
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
@@ -39,242 +50,195 @@ class NaiveStore:
         #: Runs that give heartbeats and see those of others.
         self.live: set[int] = set()
         self.run = 1
-        #: By page number. A page that was removed is None.
-        self.pages: list[Posting | None] = []
-        self.content: list[int] = []
-        self.first_run: list[int] = []
-        #: The rank that it took when it joined the cluster that it is in.
-        self.ranks: list[int] = []
+        self.rows: dict[bytes, Row] = {}
+        #: The number that the next page takes.
+        self.next = 0
         #: The clusters that were joined, one after another; the one that a page founds is not joined.
         self.joins: list[int] = []
-        #: By content number.
-        self.originals: list[Original] = []
 
-    def number(self, key: bytes) -> int | None:
-        numbers = [number for number, page in enumerate(self.pages) if page is not None and page.key == key]
-        return numbers[0] if numbers else None
-
-    def visit(self, number: int) -> Visit | None:
-        page = self.pages[number]
-        if page is None:
+    def visit(self, key: bytes) -> Visit | None:
+        row = self.rows.get(key)
+        if row is None:
             return None
-        run = self.first_run[number]
-        settled = run in self.ended
-        is_live = {run, self.run} <= self.live and run != self.run and not settled
-        return Visit(
-            page.fingerprint.value,
-            page.text_hash,
-            page.seen,
-            self.content[number],
-            settled,
-            page.is_short,
-            is_live,
-        )
+        settled = row.run in self.ended
+        is_live = {row.run, self.run} <= self.live and row.run != self.run and not settled
+        last = row.posting
+        value = row.fingerprint.value
+        return Visit(value, last.text_hash, last.seen, row.original, settled, last.is_short, is_live)
+
+    def originals(self) -> dict[int, Row]:
+        return {row.number: row for row in self.rows.values() if row.is_original}
 
     def look(self, posting: Posting) -> Claim:
         return self.answer(posting)._replace(is_by_learning=self.is_by_learning(posting))
 
     def answer(self, posting: Posting) -> Claim:
-        number = self.number(posting.key)
-        page = len(self.pages) if number is None else number
-        former = None if number is None else self.visit(number)
-        cluster = None if former is None else self.originals[former.content].page
+        row, former = self.rows.get(posting.key), self.visit(posting.key)
         same_text = self.with_text(posting)
         kin = sorted(self.kin(posting))
         if same_text is not None:
             # Whatever else it is like, and whatever it was before.
-            kin = [match._replace(contradicts=False) for match in kin if match.content == same_text]
-            kin = kin or [Kin(False, -1.0, 0, same_text, self.originals[same_text].page)]
-        near = {match.page for match in kin}
+            kin = [match._replace(contradicts=False) for match in kin if match.number == same_text]
+            kin = kin or [Kin(False, -1.0, 0, same_text)]
+        near = {match.number for match in kin}
         if same_text is None:
             near |= self.near_copies(posting, near)
-        # The page's own content first, then that of its cluster unless it contradicts that, then what it does not
+        # The page's own row first, then that of its cluster unless it contradicts that, then what it does not
         # contradict, then the most alike, then the nearest, then the oldest.
-        of_itself = [match for match in kin if match.page == page]
-        of_cluster = [match for match in kin if match.page == cluster and not match.contradicts]
+        own = None if row is None else row.number
+        cluster = None if row is None else row.original
+        of_itself = [match for match in kin if match.number == own]
+        of_cluster = [match for match in kin if match.number == cluster and not match.contradicts]
         chosen = next(iter(of_itself or of_cluster or kin), None)
+        if chosen is not None and chosen.number == own:
+            also_near = tuple(sorted(near - {chosen.number}))
+            return Claim(former, chosen.number, None, None, None, rank=0, also_near=also_near)
+        # What had a text of its own takes the next number.
+        number = self.next if row is None or row.is_original else row.number
         if chosen is None:
-            also_near = tuple(sorted(near - {page}))
-            return Claim(former, len(self.originals), page, None, None, None, False, 0, also_near=also_near)
-        contradicts, difference, distance, content, owner = chosen
-        if owner == page:
-            also_near = tuple(sorted(near - {page}))
-            return Claim(former, content, page, None, None, None, False, 0, also_near=also_near)
-        original = self.pages[owner]
-        assert original is not None
-        rank = self.ranks[page] if owner == cluster else self.joins.count(owner) + 1
-        first = self.originals[content].posting
-        same = posting.is_short or (posting.text_hash is not None and posting.text_hash == first.text_hash)
+            also_near = tuple(sorted(near - {number}))
+            return Claim(former, number, None, None, None, rank=0, also_near=also_near)
+        contradicts, difference, distance, owner = chosen
+        original = self.originals()[owner].posting
+        same = posting.is_short or (posting.text_hash is not None and posting.text_hash == original.text_hash)
+        rank = row.rank if row is not None and row.original == owner else self.joins.count(owner) + 1
+        joined = owner
         if contradicts:
-            # A content of its own, in a cluster of its own.
-            content, owner, rank = len(self.originals), page, 0
-        known = (former, content, owner, original.url, distance, -difference, same, rank, original.key)
-        return Claim(*known, also_near=tuple(sorted(near - {owner})), contradicts=contradicts)
+            joined, rank = number, 0
+        known = (former, joined, original.url, distance, -difference, same, rank, original.key)
+        return Claim(*known, also_near=tuple(sorted(near - {joined})), contradicts=contradicts)
 
     def claim(self, posting: Posting) -> Claim:
         claim = self.look(posting)
-        number = self.number(posting.key)
-        page = len(self.pages) if number is None else number
-        if claim.content == len(self.originals):
-            self.originals.append(Original(posting, page))
-        cluster = None if claim.former is None else self.originals[claim.former.content].page
-        if claim.cluster not in (page, cluster):
+        row, former = self.rows.get(posting.key), claim.former
+        run = self.run if posting.is_delivered else 0
+        is_copy = claim.original is not None and not claim.contradicts
+        if is_copy and not (row is not None and row.original == claim.cluster):
             self.joins.append(claim.cluster)
         assert claim.rank is not None
-        run = self.run if posting.is_delivered else 0
-        if number is None:
-            self.pages.append(posting)
-            self.content.append(claim.content)
-            self.ranks.append(claim.rank)
-            self.first_run.append(run)
+        if row is None or former is None:
+            number = self.next
+            self.next += 1
+            original = claim.cluster if is_copy else number
+            self.rows[posting.key] = Row(number, posting, posting.fingerprint, original, claim.rank, run)
             return claim
-        former = claim.former
-        assert former is not None
-        unchanged = (former.value, former.text_hash) == (posting.fingerprint.value, posting.text_hash)
-        if not (unchanged and (former.is_settled or (former.is_live and posting.is_delivered))):
-            self.first_run[page] = run
-        self.pages[page], self.content[page], self.ranks[page] = posting, claim.content, claim.rank
+        if not (
+            former.is_unchanged(posting) and (former.is_settled or (former.is_live and posting.is_delivered))
+        ):
+            row.run = run
+        row.posting, row.rank = posting, claim.rank
+        if row.is_original and claim.cluster == row.number:
+            return claim
+        row.fingerprint = posting.fingerprint
+        if row.is_original:
+            row.number = self.next
+            self.next += 1
+        row.original = claim.cluster if is_copy else row.number
         return claim
 
     def unsettle(self, keys: Collection[bytes]) -> None:
         for key in keys:
-            number = self.number(key)
-            if number is not None and self.first_run[number] == self.run:
-                self.first_run[number] = 0
+            if (row := self.rows.get(key)) is not None and row.run == self.run:
+                row.run = 0
 
     def is_by_learning(self, posting: Posting) -> bool:
         agrees = not posting.is_short and any(
-            near.by_text is not None
-            for other, page in self.originals
-            for near in self.rule.compare_all(
-                posting.fingerprint, [other.fingerprint.compared_bytes()], self.has_generic_title(posting)
-            )
-            if self.pages[page] is not None and (other.scope, other.is_short) == (posting.scope, False)
+            near.by_text is not None for row in self.findable(posting) for near in self.compared(posting, row)
         )
         is_decided = posting.is_short or self.with_text(posting) is not None
         return not is_decided and agrees != bool(self.kin(posting))
 
+    def compared(self, posting: Posting, row: Row) -> list[Near]:
+        generic = self.has_generic_title(posting)
+        return self.rule.compare_all(posting.fingerprint, [row.fingerprint.compared_bytes()], generic)
+
     def with_text(self, posting: Posting) -> int | None:
-        """Return the content of the pages that have the text of *posting* now, and an original that is there."""
+        """Return the original of the pages that have the text of *posting* now, if it is there."""
+        asked = (posting.scope, posting.is_short, posting.text_hash)
+        originals = self.originals()
         found = {
-            self.content[number]
-            for number, page in enumerate(self.pages)
-            if page is not None
-            and (page.scope, page.is_short, page.text_hash) == (posting.scope, False, posting.text_hash)
-            and self.pages[self.originals[self.content[number]].page] is not None
+            row.original
+            for row in self.rows.values()
+            if (row.posting.scope, row.posting.is_short, row.posting.text_hash) == asked
+            and row.original in originals
         }
-        assert len(found) <= 1 or posting.text_hash is None, "equal text is one content"
-        return None if posting.is_short or posting.text_hash is None or not found else found.pop()
+        assert len(found) <= 1 or posting.text_hash is None, "equal text is one cluster"
+        return None if posting.text_hash is None or not found else found.pop()
 
     def kin(self, posting: Posting) -> list[Kin]:
-        """Return every content that *posting* repeats."""
+        """Return every original that *posting* is a near-duplicate of."""
         found = []
-        for number, distance, other, page in self.originals_of(posting):
-            near = self.rule.compare_all(
-                posting.fingerprint, [other.fingerprint.compared_bytes()], self.has_generic_title(posting)
-            )
-            alike, contradicts = (near[0].similarity, near[0].contradicts) if near else (None, False)
-            if posting.is_short:
-                alike, contradicts = None if distance else 1.0, False
-            if alike is not None:
-                found.append(Kin(contradicts, -alike, distance, number, page))
+        for row in [] if posting.is_short else self.findable(posting):
+            for near in self.compared(posting, row):
+                if near.similarity is not None:
+                    distance = self.distance(posting, row)
+                    found.append(Kin(near.contradicts, -near.similarity, distance, row.number))
         return found
 
-    def originals_of(self, posting: Posting) -> Iterator[tuple[int, int, Posting, int]]:
-        """Yield number, distance, posting and page of every content that *posting* may be compared with."""
-        for number, (other, page) in enumerate(self.originals):
-            if self.pages[page] is None or (other.scope, other.is_short) != (posting.scope, posting.is_short):
-                continue
-            # Of a short page nothing but its value is compared.
-            found_by = BY_TEXT if posting.is_short else BY_TEXT | BY_OWN_PART
-            distance = min(
-                (one ^ its).bit_count()
-                for one in values_by(posting.fingerprint, found_by)
-                for its in values_by(other.fingerprint, found_by)
-            )
-            yield number, distance, other, page
+    def distance(self, posting: Posting, row: Row) -> int:
+        found_by = BY_TEXT | BY_OWN_PART
+        return min(
+            (one ^ its).bit_count()
+            for one in values_by(posting.fingerprint, found_by)
+            for its in values_by(row.fingerprint, found_by)
+        )
+
+    def findable(self, posting: Posting) -> Iterator[Row]:
+        """Yield the row of every original that *posting* may be compared with."""
+        for _, row in sorted(self.originals().items()):
+            if row.posting.scope == posting.scope and not row.posting.is_short:
+                yield row
 
     def near_copies(self, posting: Posting, near: Collection[int]) -> set[int]:
-        """Return the clusters of candidates that are not *near*, of which a first copy is near."""
+        """Return the originals among the candidates that are not *near*, of which a first copy is near."""
         title = posting.fingerprint.sketch[MINHASH_BYTES:FACTS_AT]
         if posting.is_short or not posting.fingerprint.sketch or not self.rule.compares_sketches:
             return set()
         candidates = []
-        for number, distance, other, page in self.originals_of(posting):
-            has_title = any(title) and other.fingerprint.sketch[MINHASH_BYTES:FACTS_AT] == title
-            if page not in near and (has_title or distance <= self.rule.reach):
-                candidates.append((0 if has_title else 1, 0 if has_title else distance, number, page))
-        clusters = list(dict.fromkeys(page for *_, page in sorted(candidates)))[:MOST_CLUSTERS]
-        found = set()
-        for number, copy in enumerate(self.pages):
-            if copy is None or copy.key == posting.key or not 0 < self.ranks[number] <= FIRST_COPIES:
-                continue
-            cluster = self.originals[self.content[number]].page
-            compared = self.latest(number).fingerprint.compared_bytes()
-            if cluster in clusters and any(
-                one.similarity is not None
-                for one in self.rule.compare_all(
-                    posting.fingerprint, [compared], self.has_generic_title(posting)
+        for row in self.findable(posting):
+            distance = self.distance(posting, row)
+            has_title = any(title) and row.fingerprint.sketch[MINHASH_BYTES:FACTS_AT] == title
+            if row.number not in near and (has_title or distance <= self.rule.reach):
+                candidates.append(
+                    (0 if has_title else 1, 0 if has_title else distance, row.number, row.posting.key)
                 )
-            ):
-                found.add(cluster)
-        return found
+        clusters = [number for _, _, number, key in sorted(candidates)][:MOST_CLUSTERS]
+        own = self.rows.get(posting.key)
+        if own is not None and own.number in clusters:
+            clusters.remove(own.number)
+        return {
+            copy.original
+            for copy in self.rows.values()
+            if copy.posting.key != posting.key and 0 < copy.rank <= FIRST_COPIES and copy.original in clusters
+            if any(near.similarity is not None for near in self.compared(posting, copy))
+        }
 
     def has_generic_title(self, posting: Posting) -> bool:
         """Return whether three clusters or more of its scope have the title of *posting*."""
         title = posting.fingerprint.sketch[MINHASH_BYTES:FACTS_AT]
-        titled = {
-            page
-            for other, page in self.originals
-            if (other.scope, other.is_short) == (posting.scope, False) and self.pages[page] is not None
-            if any(title) and other.fingerprint.sketch[MINHASH_BYTES:FACTS_AT] == title
-        }
-        return len(titled) >= 3
+        return (
+            any(title)
+            and sum(row.fingerprint.sketch[MINHASH_BYTES:FACTS_AT] == title for row in self.findable(posting))
+            >= 3
+        )
 
     def get(self, key: bytes) -> Page | None:
-        number = self.number(key)
-        if number is None:
+        row = self.rows.get(key)
+        if row is None:
             return None
-        content = self.content[number]
-        cluster = self.originals[content].page
-        first = self.pages[cluster]
-        original = None if cluster == number or first is None else first.url
-        return Page(number, self.latest(number), content, cluster, original)
+        first = self.originals().get(row.original)
+        original = None if first is None or first is row else first.posting.url
+        return Page(row.number, self.kept(row), row.original, original)
 
-    def latest(self, number: int) -> Posting:
-        """Return the posting of the last visit of a page, as stores keep it."""
-        posting = self.pages[number]
-        assert posting is not None
-        first = self.originals[self.content[number]]
-        fingerprint, its = posting.fingerprint, first.posting.fingerprint
-        # All but the host, the last byte of its facts.
-        is_as = (fingerprint.value, fingerprint.sketch[:-1]) == (its.value, its.sketch[:-1])
-        if is_as and (first.page == number or fingerprint.own == its.own):
-            # What was known about the site when its content came.
-            fingerprint = replace(fingerprint, sketch=its.sketch, own=its.own)
-        return _kept(posting._replace(fingerprint=fingerprint), self.first_run[number] in self.ended)
+    def kept(self, row: Row) -> Posting:
+        """Return the posting of a page, as stores keep it."""
+        return row.posting._replace(fingerprint=row.fingerprint, is_delivered=row.run in self.ended)
 
     def remove(self, key: bytes) -> bool:
-        number = self.number(key)
-        if number is not None:
-            self.pages[number] = None
-        return number is not None
+        return self.rows.pop(key, None) is not None
 
     def postings(self) -> list[Posting]:
-        found = []
-        for number, latest in enumerate(self.pages):
-            if latest is None:
-                continue
-            settled = self.first_run[number] in self.ended
-            for content, (first, owner) in enumerate(self.originals):
-                is_latest = content == self.content[number] and (
-                    first.fingerprint.to_bytes() == latest.fingerprint.to_bytes()
-                )
-                if owner == number and not is_latest:
-                    # Of an earlier content its URL is not kept, but the page's of today.
-                    found.append(_kept(first, settled)._replace(url=latest.url))
-            found.append(self.latest(number))
-        return found
+        return [self.kept(row) for row in sorted(self.rows.values(), key=lambda row: row.number)]
 
     def end_run(self, in_order: bool) -> None:
         if in_order:
@@ -283,13 +247,7 @@ class NaiveStore:
 
     @property
     def index_size(self) -> int:
-        return sum(
-            not entry.posting.is_short and self.pages[entry.page] is not None for entry in self.originals
-        )
+        return sum(not row.posting.is_short for row in self.originals().values())
 
     def __len__(self) -> int:
-        return sum(page is not None for page in self.pages)
-
-
-def _kept(posting: Posting, is_settled: bool) -> Posting:
-    return posting._replace(is_delivered=is_settled)
+        return len(self.rows)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from scrapy_simhash.store import Claim, Header, MemoryStore, Page, Posting, Run, Store
+from scrapy_simhash.store import Claim, Header, Page, Posting, Run, Store
+from scrapy_simhash.store.sqlite import SqliteStore
 
 
 class RemoteStore(Store):
@@ -15,7 +16,7 @@ class RemoteStore(Store):
 
     def __init__(self, header: Header) -> None:
         super().__init__(header)
-        self.store = MemoryStore(header)
+        self.store = SqliteStore(header=header)
         self.waiting = 0
         self.most = 0
 

@@ -15,7 +15,7 @@ from benchmarks.lib.shared_text.sites import REPOSTS
 from scrapy_simhash import Config, NearDuplicateDetector, Status
 from scrapy_simhash.notes import SITE
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles
-from scrapy_simhash.store import MemoryStore, Store
+from scrapy_simhash.store import Store
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.cases import SECOND_LOOK, header
@@ -112,13 +112,15 @@ def test_what_was_learned_is_written_at_the_end(shelf: Shelf) -> None:
 
 
 def test_something_is_learned_with_every_store_unless_it_is_switched_off() -> None:
-    for store in (MemoryStore(HEADER), RemoteStore(HEADER)):
+    for store in (SqliteStore(header=HEADER), RemoteStore(HEADER)):
         assert type(NearDuplicateDetector(store=store).sites) is SiteProfiles
     assert NearDuplicateDetector(Config(site_learning=False)).sites is None
     assert NearDuplicateDetector(Config(rule="classic")).sites is None
 
 
-@pytest.mark.parametrize("store", [MemoryStore(HEADER), RemoteStore(HEADER)], ids=["here", "elsewhere"])
+@pytest.mark.parametrize(
+    "store", [SqliteStore(header=HEADER), RemoteStore(HEADER)], ids=["here", "elsewhere"]
+)
 def test_coroutines_learn_too(store: Store) -> None:
     detector = NearDuplicateDetector(store=store)
     pages = make_site(PLANS[4]).pages

@@ -7,7 +7,8 @@ from scrapy_simhash import kernel
 from scrapy_simhash.index import SimhashIndex, index
 from scrapy_simhash.judge import rule as judge_rule
 from scrapy_simhash.judge.rule import Rule, SimilarityRule
-from scrapy_simhash.store import Header, MemoryStore, Store
+from scrapy_simhash.store import Header, Store
+from scrapy_simhash.store.sqlite import SqliteStore
 from tests.examples import examples
 from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, posting
 from tests.store.contract import StoreContract
@@ -29,7 +30,7 @@ def without_kernel(patch: pytest.MonkeyPatch) -> None:
 
 class TestMemoryStore(StoreContract):
     def make(self, header: Header) -> Store:
-        return MemoryStore(header, blocks=header.rule.reach + 3)
+        return SqliteStore(header=header, blocks=header.rule.reach + 3)
 
 
 class TestMemoryStoreInPurePython(TestMemoryStore):
@@ -51,7 +52,7 @@ class TestMemoryStoreBeyondTheScan(TestMemoryStore):
 def test_how_much_can_be_found_is_known_without_a_look_at_every_scope(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    store = MemoryStore()
+    store = SqliteStore()
     for number in range(3):
         store.claim(posting(str(number), number, scope=f"{number}.example"))
     store.remove(b"1")
@@ -61,7 +62,7 @@ def test_how_much_can_be_found_is_known_without_a_look_at_every_scope(
 
 class MemoryStoreMachine(StoreMachine):
     def make(self, header: Header) -> Store:
-        return MemoryStore(header, blocks=header.rule.reach + 2)
+        return SqliteStore(header=header, blocks=header.rule.reach + 2)
 
 
 class PromotedStoreMachine(MemoryStoreMachine):
@@ -99,11 +100,12 @@ TestPromotedStoreMachine.settings = SETTINGS
 @pytest.mark.parametrize("rule", [CLASSIC, SECOND_LOOK])
 def test_a_scope_has_an_index_to_itself(rule: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
     scan_up_to(4, monkeypatch)
-    store = MemoryStore(header(rule))
+    store = SqliteStore(header=header(rule))
     for number in range(6):
         store.claim(posting(str(number), content(0xFFFF << 8 * number, text=str(number)), "large"))
     store.claim(posting("small", content(0), "small"))
-    assert [index.max_distance for index in store._indexes.values()] == [rule.reach] * 2
+    # That of no scope is there from the beginning.
+    assert [index.max_distance for index in store._indexes.values()] == [rule.reach] * 3
     assert store.index_size == 7
     # What was scanned is found in the tables, and nothing of the other scope.
     for number in range(6):
@@ -113,4 +115,4 @@ def test_a_scope_has_an_index_to_itself(rule: Rule, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_store_has_the_default_rule_unless_told() -> None:
-    assert MemoryStore()._rule == SimilarityRule()
+    assert SqliteStore()._rule == SimilarityRule()

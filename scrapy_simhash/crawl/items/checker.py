@@ -93,7 +93,7 @@ class ItemChecker:
         """Note that the item *key* was lost after it had been checked: what repeats it is not dispensable for it."""
         self._safe.pop(key, None)
         self._gone.add(key)
-        self._replacements = {content: other for content, other in self._replacements.items() if other != key}
+        self._replacements = {cluster: other for cluster, other in self._replacements.items() if other != key}
         if self._remembers:
             self._detector.unsettle(key)
 
@@ -122,13 +122,13 @@ class ItemChecker:
                 return True
         if claim.original is None:
             return False
-        if self._replacements.get(claim.content, key) != key:
+        if self._replacements.get(claim.cluster, key) != key:
             return True
         original = claim.original_key
         if original is None:
             return False
         # An item may have said this once, and say something else by now.
-        return self._safe.get(original) == claim.content or any(
+        return self._safe.get(original) == claim.cluster or any(
             self._is_near(case.posting, other) for other in self._waiting.get(original, ())
         )
 
@@ -153,11 +153,11 @@ class ItemChecker:
     def _rule(self, case: ItemReading, claim: Claim, original: Page | None) -> Ruling:
         """Return the ruling, with what the store knows of the *original* if it was asked."""
         key, former = case.posting.key, claim.former
-        if original is not None and original.content == claim.content:
+        if original is not None and original.cluster == claim.cluster:
             if self._is_elsewhere(original.posting.key, original.posting):
-                self._safe[original.posting.key] = claim.content
+                self._safe[original.posting.key] = claim.cluster
         elif claim.original is None and former is not None and self._is_elsewhere(key, former):
-            self._safe[key] = claim.content
+            self._safe[key] = claim.cluster
         is_safe = self._is_safe(case, claim)
         verdict = self._verdict(case, claim, is_safe)
         is_dispensable = verdict.is_duplicate and is_safe
@@ -167,11 +167,11 @@ class ItemChecker:
             if claim.original is not None and self._remembers:
                 self._detector.unsettle(key)
             return Ruling(verdict, is_dispensable, key)
-        self._safe[key] = claim.content
+        self._safe[key] = claim.cluster
         self._gone.discard(key)
         if self._drops and verdict.is_duplicate:
             # It stays though it is a copy.
-            self._replacements[claim.content] = key
+            self._replacements[claim.cluster] = key
         return Ruling(verdict, is_dispensable, key)
 
     def _verdict(self, case: ItemReading, claim: Claim, is_safe: bool) -> Verdict:

@@ -95,12 +95,12 @@ class Judge:
 def _claimed(
     detector: NearDuplicateDetector, reading: Reading, url: str, key: bytes | None, remembers: bool
 ) -> tuple[Verdict, int | None]:
-    """Return the verdict on a page, and the number of its content."""
+    """Return the verdict on a page, and the number of its original."""
     posting = detector.posting(reading, url, key)
     if posting is None:
         return nothing_said(reading), None
     claim = finished(detector.claim(posting, remembers))
-    return detector.verdict(posting, claim), claim.content
+    return detector.verdict(posting, claim), claim.cluster
 
 
 _TOO_LARGE = Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)

@@ -44,8 +44,9 @@ from scrapy_simhash.judge.rule import rule_of
 from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES, Fingerprint, OwnPart, is_part, number
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.scope import host_of, scope_function
-from scrapy_simhash.store import MemoryStore, Posting
+from scrapy_simhash.store import Posting
 from scrapy_simhash.store.candidates import distance_of
+from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.store.sqlite.schema import signed, unsigned
 from scrapy_simhash.verdict import Reason
 
@@ -213,8 +214,8 @@ class ComparePairs:
 class JudgePages:
     """Pages to `JUDGED_PAGES`: component, id, url, scope, value, text_hash, is_short, sketch, own, titled_elsewhere.
 
-    By component and id. A store for each component gets its pages in their order, and says what it says in a crawl;
-    *titled_elsewhere* clusters of other components have the title of a page.
+    By component and id. A store has a scope for each component, gets its pages in their order, and answers as in a
+    crawl; *titled_elsewhere* clusters of other components have the title of a page.
     """
 
     def __init__(self, config: Config) -> None:
@@ -222,35 +223,44 @@ class JudgePages:
         self._protects_facts = Protection.FACTS.value in config.protect
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Return batches of what a store says that gets the pages of each component in their order."""
+        """Return batches of what a store answers that gets the pages of each component in their order."""
         header, blocks = header_for(self._config), self._config.blocks
-        store, ids, last = MemoryStore(header, blocks), dict[bytes, int](), None
-        numbers: list[int] = []
+        store = SqliteStore(header=header, blocks=blocks)
+        #: The ids of pages, and of originals by their number in the store.
+        ids, id_of, last = dict[bytes, int](), dict[int, int](), None
         for batch in batches:
             found = []
             for row in rows_of(batch):
                 component, id, url, scope, value, text_hash, is_short, sketch, own, titled_elsewhere = row
                 if component != last:
-                    store, ids, numbers = MemoryStore(header, blocks), {}, []
+                    ids, id_of = {}, {}
+                    if len(store) >= _PAGES:
+                        store.close()
+                        store = SqliteStore(header=header, blocks=blocks)
                 last, store.titled_elsewhere = component, titled_elsewhere
-                key = url.encode("utf-8", "surrogatepass")
-                if key not in ids:
-                    # The store counts pages as they come, too.
-                    ids[key] = id
-                    numbers.append(id)
+                # A page of another component may have the same URL, in another scope.
+                key = f"{component} {url}".encode("utf-8", "surrogatepass")
+                first = ids.setdefault(key, id)
                 fingerprint = Fingerprint(unsigned(value), 0, sketch, own)
                 known = None if text_hash is None else unsigned(text_hash)
-                posting = Posting(key, url, scope, fingerprint, is_short, known)
-                verdict = verdict_of(posting, store.claim(posting))
+                posting = Posting(key, url, f"{component} {scope}", fingerprint, is_short, known)
+                claim = store.claim(posting)
+                # A number that was not met yet is the page's own.
+                id_of.setdefault(claim.cluster, first)
+                verdict = verdict_of(posting, claim)
                 if verdict.cluster is not None:
-                    verdict = replace(verdict, cluster=numbers[verdict.cluster])
+                    verdict = replace(verdict, cluster=id_of[verdict.cluster])
                 # The only protection that asks for no more than fingerprints.
                 is_protected = verdict.contradicts and self._protects_facts
                 is_kept = is_protected or fate_of(verdict) is Fate.KEPT
                 marks = marks_of(verdict, is_kept, Protection.FACTS.value if is_protected else None)
-                also_near = [numbers[cluster] for cluster in verdict.also_near]
+                also_near = [id_of[cluster] for cluster in verdict.also_near]
                 found.append((id, url, *marks.values(), also_near))
             yield JUDGED_PAGES.batch(found)
+
+
+#: Pages after which another store is begun, so that memory does not grow with a table.
+_PAGES = 20_000
 
 
 class GatherClusters:

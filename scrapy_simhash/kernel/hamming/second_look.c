@@ -167,15 +167,6 @@ bool print_is_of_host(const Print *self, const uint8_t *data, size_t length)
     return host == its_host || host == 0 || its_host == 0;
 }
 
-bool print_says(const uint8_t *one, const uint8_t *other, size_t length)
-{
-    if (length <= VALUE + FACTS_AT)
-        return memcmp(one, other, length) == 0;
-    const size_t facts = VALUE + FACTS_AT, host = facts + one[facts];
-    return one[facts] == other[facts] && host < length && memcmp(one, other, host) == 0 &&
-           memcmp(one + host + 1, other + host + 1, length - host - 1) == 0;
-}
-
 int print_distance(const Print *one, const Print *other)
 {
     uint64_t values[] = {one->value, print_own(one)}, its[] = {other->value, print_own(other)};

@@ -43,8 +43,6 @@ uint64_t print_own(const Print *self);
 const uint8_t *print_subject(const Print *self);
 /* Whether a page may be on the host of another, whose fingerprint is `data`. */
 bool print_is_of_host(const Print *self, const uint8_t *data, size_t length);
-/* Whether two fingerprints as bytes, which are equally long, say the same; their hosts may differ. */
-bool print_says(const uint8_t *one, const uint8_t *other, size_t length);
 /* The bits by which the nearest values of two fingerprints differ, of text or own part: see store/candidates.py. */
 int print_distance(const Print *one, const Print *other);
 /* Sets what is measured of a pair, all but `min_similarity`, `reach`, `is_generic` and the answer. 20 nanoseconds or so. */

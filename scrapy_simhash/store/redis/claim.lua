@@ -88,26 +88,24 @@ local function fate_in(number, own_run)
   return -ended > began and math.abs(now() + ended) <= live and LIVE or VISITED
 end
 
--- Return whether the text of a content is that of this page, to the letter.
-local function has_its_text(content)
-  return has(flags, HAS_TEXT_HASH) and has(content.flags, HAS_TEXT_HASH)
-    and content.stamp:sub(TEXT_HASH_BEGIN) == stamp:sub(TEXT_HASH_BEGIN)
+-- Return whether another page has the text of this one now, character for character.
+local function has_its_text(other)
+  return has(flags, HAS_TEXT_HASH) and has(other.flags, HAS_TEXT_HASH)
+    and other.stamp:sub(TEXT_HASH_BEGIN) == stamp:sub(TEXT_HASH_BEGIN)
 end
 
--- Return whether a content says all of this page's fingerprint that must be kept. The own part of a page changes
--- whenever more is known about its site; with its own content stays the first.
+-- Return whether a content says all of this page's fingerprint that must be kept: an original keeps its first one.
 local function is_as(content, is_own)
-  -- All but the host, its last byte.
-  return content.sketch:sub(1, -2) == sketch:sub(1, -2)
-    and (content.own_part == own_part or is_own and content.stamp:sub(1, VALUE_END) == value)
+  return is_own or content.sketch == sketch and content.own_part == own_part
 end
 
--- Return what is compared of the first copies of `clusters`, 8 bytes each, after the cluster and its length.
-local function copies_of(clusters)
+-- Return what is compared of the first copies of `clusters`, 8 bytes each, after the cluster and its length. None of
+-- the page's `own` cluster.
+local function copies_of(clusters, own)
   local numbers, asked, parts = {}, {}, {}
   for at = 1, #clusters, 8 do
     local number = struct.unpack('>I8', clusters, at)
-    for rank = 1, FIRST_COPIES do
+    for rank = 1, number == own and 0 or FIRST_COPIES do
       numbers[#numbers + 1], asked[#asked + 1] = number, field(number) .. ':' .. rank
     end
   end
@@ -162,6 +160,10 @@ if record then
   local was_short = its_content and has(its_content.flags, IS_SHORT)
   text_before = its_content and text_of(former_flags, former_stamp, its_content.scope, was_short)
   if was_short then former_flags = former_flags + IS_SHORT end
+  -- The value of an original is that of its content.
+  if its_content and its_content.page == page.number then
+    former_stamp = its_content.stamp:sub(1, VALUE_END) .. former_stamp:sub(VALUE_END + 1)
+  end
 end
 if is_short == 1 then
   local its_number = tonumber(redis.call('HGET', SHORT, value .. scope) or '')
@@ -196,23 +198,28 @@ if content and content.page ~= page.number then
   if original then url_of_original, rank = original.url, original.joined + 1 end
   -- It keeps its rank for as long as it stays.
   if content.page == cluster then rank = page.rank else joins = original end
-  is_same_text = is_short == 1 or has_its_text(content)
+  is_same_text = is_short == 1 or original and has_its_text(original) or false
 end
-local copies = by_text and '' or copies_of(others)
+local copies = by_text and '' or copies_of(others, page.number)
 local is_new = not content
+-- A page whose own text is replaced takes the next number: copies of its former text are new from now on.
+local is_replaced = record and page.own > 0 and (is_new or content.page ~= page.number)
+local before = {number = page.number, own = page.own}
+if is_replaced then page.number, page.own, page.joined = next_page, 0, 0 end
 if is_new then
   place, number = 0, next_content
   if redis.call('HGET', CONTENTS, field(number)) then return 'H' end
-  content = {page = page.number, before = page.own, flags = flags, stamp = stamp, key = key, scope = scope,
+  content = {page = page.number, before = 0, flags = flags, stamp = stamp, key = key, scope = scope,
     sketch = sketch, own_part = own_part}
 end
 
 -- --- Write.
 
 if is_look == 0 then
-  if not record then redis.call('HINCRBY', HEADER, 'pages', 1) end
+  if not record or is_replaced then redis.call('HINCRBY', HEADER, 'pages', 1) end
   local sketch_flags = (#sketch > 0 and HAS_SKETCH or 0) + (#own_part > 0 and HAS_OWN_PART or 0)
   local is_first_of_kind = false
+  if is_replaced then remove_contents(before, events, last) end
   if is_new then
     redis.call('HINCRBY', HEADER, 'contents', 1)
     content.flags = flags + sketch_flags + (is_short == 1 and IS_SHORT or 0)
@@ -230,7 +237,7 @@ if is_look == 0 then
   -- dropped for its sake, and that run never ends in order, the page is not settled.
   local is_kept = (former == SETTLED or former == LIVE and delivered == 1)
     and has(former_flags, HAS_TEXT_HASH) == has(flags, HAS_TEXT_HASH)
-    and former_stamp:sub(1, VALUE_END) == value
+    and (has(flags, HAS_TEXT_HASH) or former_stamp:sub(1, VALUE_END) == value)
     and former_stamp:sub(TEXT_HASH_BEGIN) == stamp:sub(TEXT_HASH_BEGIN)
   page.run = is_kept and former_run or delivered == 1 and run or 0
   page.content, page.stamp, page.rank, page.url = number, stamp, rank, url
@@ -269,6 +276,6 @@ for _, its_key in pairs(spoiled) do keys[#keys + 1] = its_key end
 local keys_of_spoiled = packed(keys)
 
 return struct.pack('>c1I8I8I8I8I4I4BBBI8c24I2I4I4I4', 'S', redis.call('HLEN', PAGES), page.number, number, content.page,
-  place, rank, (is_same_text and 1 or 0) + (by_text and 2 or 0), former, former_flags, former_content, former_stamp,
+  place, rank, (is_same_text and 1 or 0) + (by_text and 2 or 0), former, former_flags, cluster or page.number, former_stamp,
   #key_of_original, #url_of_original, #keys_of_spoiled, #copies)
   .. key_of_original .. url_of_original .. keys_of_spoiled .. copies .. packed(events)

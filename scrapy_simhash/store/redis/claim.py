@@ -12,14 +12,12 @@ from scrapy_simhash.index import Match
 from scrapy_simhash.judge.rule import Rule
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store import candidates
-from scrapy_simhash.store.base import Claim, Posting
+from scrapy_simhash.store.base import Candidate, Claim, Posting
 from scrapy_simhash.store.candidates import distance_of
-from scrapy_simhash.store.local import EQUAL_TEXT
 from scrapy_simhash.store.redis import layout
 from scrapy_simhash.store.redis.link import LOSSES
 from scrapy_simhash.store.redis.records import Records
 from scrapy_simhash.store.redis.replica import Replica
-from scrapy_simhash.verdict import NearMiss
 
 #: Store, events known, what the last of them ends with, run, its token, seconds until all is forgotten, reach;
 #: whether it is a look only, short, delivered; seconds for which another run is live after a heartbeat; how it is
@@ -155,30 +153,26 @@ class Comparison:
         """Tell whether the page repeats any of *matches*, which were compared, if own parts are left aside."""
         return any(self._compared[match.key].by_text is not None for match in matches)
 
-    async def of_equal_text(self, claim: Claim, rule: Rule, explains: bool) -> Claim:
+    async def of_equal_text(self, claim: Claim, content: int, rule: Rule, explains: bool) -> Claim:
         """Return *claim*, of the page whose text others have, with how like the original it is. A trip at most."""
         page = self._posting.fingerprint
-        match = Match(claim.content, 0, 0)
         with suppress(StoreUnavailable):
-            for _, data in (await self._fetch([claim.content])).values():
+            for _, data in (await self._fetch([content])).values():
                 for _, similarity, *_ in rule.compare_all(page, [data]):
                     if similarity is not None:
                         claim = claim._replace(distance=distance_of(page, data), similarity=similarity)
-                        return await self.explained(claim, [match], rule) if explains else claim
-        if explains:
-            threshold, decided_by, required = EQUAL_TEXT
-            claim = claim._replace(threshold=threshold, decided_by=decided_by, required=required)
+                if explains and claim.original is not None and claim.original_key is not None:
+                    claim = claim._replace(nearest=Candidate(claim.original_key, claim.original, data))
         return claim
 
-    async def explained(self, claim: Claim, matches: list[Match], rule: Rule) -> Claim:
-        """Return *claim*, of the page that was compared with *matches*, with its threshold or its near miss.
+    async def with_nearest(self, claim: Claim, content: int, matches: list[Match], rule: Rule) -> Claim:
+        """Return *claim*, of the page that was compared with *matches*, with the nearest candidate.
 
         Two trips for a new page, none for others as a rule. Should the server go away meanwhile, the claim stands all
         the same, without.
         """
         with suppress(StoreUnavailable):
             if claim.original is not None:
-                content = claim.content
                 if claim.contradicts and self._contradicted is not None:
                     content = self._contradicted[0].key
                 matches = [match for match in matches if match.key == content]
@@ -189,13 +183,14 @@ class Comparison:
             nearest = rule.nearest(fingerprint, compared, self._has_generic_title)
             if nearest is None:
                 return claim
-            place, _, threshold, decided_by, required = nearest
-            if claim.original is not None:
-                return claim._replace(threshold=threshold, decided_by=decided_by, required=required)
-            page, url, _ = await self._records.origin(there[place])
-            if url is not None and page != claim.cluster:
-                miss = NearMiss(url, distance_of(fingerprint, compared[place]), *nearest[1:])
-                return claim._replace(near_miss=miss)
+            data = compared[nearest.place]
+            key, url = claim.original_key, claim.original
+            if url is None:
+                page, url, key = await self._records.origin(there[nearest.place])
+                if page == claim.cluster:
+                    return claim
+            if url is not None and key is not None:
+                return claim._replace(nearest=Candidate(key, url, data, self._has_generic_title))
         return claim
 
     async def with_latest(self, matches: list[Match], latest: int) -> list[Match]:
@@ -252,9 +247,9 @@ async def decide(records: Records, posting: Posting, is_look: bool, explains: bo
                 candidates.NOTHING if posting.is_short else replica.find(posting.scope, fingerprint)
             )
             if is_cut:
-                content = await records.content_of(key)
-                if content is not None:
-                    matches = await comparison.with_latest(matches, content)
+                latest = await records.content_of(key)
+                if latest is not None:
+                    matches = await comparison.with_latest(matches, latest)
             kin = await comparison.kin(matches, rule) if matches else []
             head = _CLAIM.pack(
                 *(replica.store_id, first, mark, link.run, terms.token, terms.expire, rule.reach),
@@ -268,19 +263,21 @@ async def decide(records: Records, posting: Posting, is_look: bool, explains: bo
                 records.check(reply, key)
                 losses += await link.learn(reply, replica, first)
                 continue
-            claim, is_new, is_by_text, copies = _claimed(reply, posting, records, replica, first, kin)
+            claim, content, is_new, is_by_text, copies = _claimed(
+                reply, posting, records, replica, first, kin
+            )
             if is_by_text:
-                return (
-                    claim if claim.original is None else await comparison.of_equal_text(claim, rule, explains)
-                )
+                if claim.original is None:
+                    return claim
+                return await comparison.of_equal_text(claim, content, rule, explains)
             is_by_learning = comparison.agrees_by_text(matches) != comparison.is_near
             also_near = comparison.also_near(claim, is_new, copies, rule)
             claim = claim._replace(is_by_learning=is_by_learning, also_near=also_near)
             claim = await comparison.contradicting(claim)
             if explains and matches:
-                claim = await comparison.explained(claim, matches, rule)
+                claim = await comparison.with_nearest(claim, content, matches, rule)
             if is_new and not is_look and found_by & candidates.BY_TEXT:
-                replica.keep_compared(claim.content, claim.cluster, fingerprint.compared_bytes())
+                replica.keep_compared(content, claim.cluster, fingerprint.compared_bytes())
             elif is_new and not is_look:
                 replica.note_crowd(posting.scope)
             return claim
@@ -294,8 +291,8 @@ def _claimed(
     replica: Replica,
     first: int,
     kin: list[tuple[Match, float]],
-) -> tuple[Claim, bool, bool, bytes]:
-    """Return the claim that *reply* tells, whether its content is new, whether pages have its text, and copies."""
+) -> tuple[Claim, int, bool, bool, bytes]:
+    """Return the claim in *reply*, its content, whether that is new, whether pages have its text, and copies."""
     fields = _CLAIMED.unpack_from(reply)
     _, records.link.pages, number, content, owner, place, rank, about_text = fields[:8]
     is_by_text = about_text & 2 > 0
@@ -308,12 +305,12 @@ def _claimed(
     former = layout.read_visit(*visit)
     if owner == number:
         is_new = not place and not posting.is_short
-        return Claim(former, content, number, None, None, None, rank=rank), is_new, is_by_text, copies
+        return Claim(former, number, None, None, None, rank=rank), content, is_new, is_by_text, copies
     key, original = reply[_CLAIMED.size : key_end], layout.told(reply[key_end:end])
     distance, similarity = 0, 1.0
     if not (posting.is_short or is_by_text):
         match, similarity = kin[place - 1]
         distance = match.distance
     is_same_text = about_text & 1 > 0
-    claim = Claim(former, content, owner, original, distance, similarity, is_same_text, rank, key)
-    return claim, False, is_by_text, copies
+    claim = Claim(former, owner, original, distance, similarity, is_same_text, rank, key)
+    return claim, content, False, is_by_text, copies

@@ -134,7 +134,7 @@ def stamp_of(posting: Posting) -> bytes:
     return bytes([flags]) + _STAMP.pack(posting.fingerprint.value, posting.seen, posting.text_hash or 0)
 
 
-def read_visit(kind: int, flags: int, content: int, stamp: bytes) -> Visit | None:
+def read_visit(kind: int, flags: int, cluster: int, stamp: bytes) -> Visit | None:
     """Return a former visit as the script tells it: its *kind* is 0 for none, 2 if it is settled, 3 if it is live.
 
     *flags* are those of the page, and that of its content which says that it is short.
@@ -142,7 +142,9 @@ def read_visit(kind: int, flags: int, content: int, stamp: bytes) -> Visit | Non
     if not kind:
         return None
     value, text_hash, seen = _read_stamp(flags, stamp)
-    return Visit(value, text_hash, seen, content, kind == 2, bool(flags & _IS_SHORT), kind == 3)
+    if flags & _IS_SHORT:
+        text_hash = value
+    return Visit(value, text_hash, seen, cluster, kind == 2, bool(flags & _IS_SHORT), kind == 3)
 
 
 def read_page(record: bytes) -> PageRecord:
@@ -211,20 +213,15 @@ def packed_values(fingerprint: Fingerprint, found_by: int) -> bytes:
     return _FOUND_BY.pack(there, *[values[0] if values else 0 for _, values in by_each])
 
 
-def posting_of(
-    page: PageRecord, content: ContentRecord, is_settled: bool, key: bytes | None = None
-) -> Posting:
-    """Return the posting with which *content* came from *page*, with its URL of today; with *key*, its latest one."""
-    first = Posting(
-        *(content.key, page.url, content.scope, content.fingerprint, content.is_short, content.text_hash),
-        *(content.seen, is_settled),
+def posting_of(page: PageRecord, content: ContentRecord, is_settled: bool, key: bytes) -> Posting:
+    """Return the posting of the page with *key*: the fingerprint of an original is that of its content."""
+    fingerprint = content.fingerprint
+    if content.page != page.number:
+        fingerprint = page.fingerprint or replace(fingerprint, value=page.value)
+    its_hash = page.value if content.is_short else page.text_hash
+    return Posting(
+        key, page.url, content.scope, fingerprint, content.is_short, its_hash, page.seen, is_settled
     )
-    if key is None:
-        return first
-    fingerprint = page.fingerprint
-    if fingerprint is None:
-        fingerprint = replace(content.fingerprint, value=page.value)
-    return first._replace(key=key, fingerprint=fingerprint, text_hash=page.text_hash, seen=page.seen)
 
 
 def told(url: bytes) -> str:

@@ -16,8 +16,8 @@ from struct import Struct
 from typing import Any
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
-from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
+from scrapy_simhash.store.redis.damage import Damage
 from scrapy_simhash.store.redis.layout import ANEW, ID_BYTES, KEYS, VERSION, names_of
 from scrapy_simhash.store.redis.nodes import Nodes
 from scrapy_simhash.store.redis.replica import Compared, Replica

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection
 from functools import partial
 from itertools import islice
 
 from scrapy_simhash.store.base import Page, Posting, Run
-from scrapy_simhash.store.damage import Damage, shown
+from scrapy_simhash.store.redis.damage import Damage, shown
 from scrapy_simhash.store.redis.layout import (
     ContentRecord,
     PageRecord,
@@ -47,7 +47,7 @@ class Records:
             original = self._url(content.key, of_original)
         run = self._run(page.run, of_run) if of_run else None
         posting = posting_of(page, content, run is not None and run.ended is not None, key)
-        return Page(page.number, posting, page.content, content.page, original)
+        return Page(page.number, posting, content.page, original)
 
     async def content_of(self, key: bytes) -> int | None:
         """Return the number of the content of a page, None if the page is not known. One trip."""
@@ -85,7 +85,7 @@ class Records:
         return sorted(run for run in runs if run is not None)
 
     async def postings(self) -> AsyncIterator[Posting]:
-        """Yield a posting for every content and every page, page after page; see ``Store.__iter__``.
+        """Yield the posting of every page; see ``Store.__iter__``.
 
         The numbers of all pages are read and sorted first.
         """
@@ -100,10 +100,13 @@ class Records:
             for key, record in zip(batch, records, strict=True):
                 if record is not None and (page := self._page(key, record)):
                     found.append((key, page))
-            known = await self._all_contents(page for _, page in found)
+            known = await self.contents(sorted({page.content for _, page in found}))
             for key, page in found:
-                for posting in self._postings(key, page, known, page.run in ended):
-                    yield posting
+                if content := known.get(page.content):
+                    yield posting_of(page, content, page.run in ended, key)
+                else:
+                    about = f"{shown(page.url)}, its content {page.content} cannot be read"
+                    self.damage.note(f"{page_name(key)} ({about})")
 
     async def audit(self, number: int, tell: Callable[[int], None]) -> int:
         """Read everything; *tell* hears how many postings were read so far, after *number*. Return how many."""
@@ -147,44 +150,6 @@ class Records:
                 yield pair
             if not cursor:
                 return
-
-    async def _all_contents(self, pages: Iterable[PageRecord]) -> dict[int, ContentRecord]:
-        """Return the contents of *pages*, and those that they had before, by number; no damaged ones."""
-        known: dict[int, ContentRecord] = {}
-        wanted = {number for page in pages for number in (page.content, page.own - 1) if number >= 0}
-        asked: set[int] = set()
-        while wanted:
-            found = await self.contents(sorted(wanted))
-            for number in wanted - found.keys():
-                self.damage.note(f"content {number}")
-            known |= found
-            asked |= wanted
-            # The contents that a page had before: each names the one before it.
-            wanted = {content.before - 1 for content in found.values() if content.before} - asked
-        return known
-
-    def _postings(
-        self, key: bytes, page: PageRecord, known: Mapping[int, ContentRecord], is_settled: bool
-    ) -> Iterator[Posting]:
-        """Yield the postings of one page: of the contents that came from it, and its latest."""
-        if page.content not in known:
-            about = f"{shown(page.url)}, its content {page.content} cannot be read"
-            self.damage.note(f"{page_name(key)} ({about})")
-            return
-        own, at = [], page.own
-        while at and at - 1 in known:
-            content = known[at - 1]
-            if content.page != page.number:
-                self.damage.note(f"content {at - 1} (an earlier one of {page_name(key)})")
-                break
-            own.append(at - 1)
-            # Contents that came before have lower numbers: a chain that is damaged ends.
-            at = content.before if content.before < at else 0
-        for number in reversed(own):
-            is_latest = number == page.content and page.fingerprint is None
-            if not is_latest or page.value != known[number].fingerprint.value:
-                yield posting_of(page, known[number], is_settled)
-        yield posting_of(page, known[page.content], is_settled, key)
 
     def _url(self, key: bytes, record: bytes) -> str | None:
         page = self._page(key, record)

@@ -21,11 +21,11 @@ from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import scope_of
 from scrapy_simhash.store.base import Claim, Page, Posting, Run, Store
 from scrapy_simhash.store.candidates import BLOCKS, FINGERPRINTS
-from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.redis import layout
 from scrapy_simhash.store.redis.claim import decide
 from scrapy_simhash.store.redis.connection import Server, Servers
+from scrapy_simhash.store.redis.damage import Damage
 from scrapy_simhash.store.redis.layout import VERSION_BYTES, decoded, encoded
 from scrapy_simhash.store.redis.link import EVENTS, Link, Terms, readable
 from scrapy_simhash.store.redis.nodes import Nodes
@@ -128,7 +128,7 @@ class RedisStore(Store):
         self.note_kinds = (SITE, RULES, TRUST) if self._is_cluster else KINDS
         self._prefix, self._across, self._scopes = prefix, across, scopes
         self._wanted_shards, self._shards = shards, (shards or SHARDS) if self._is_cluster else 1
-        self.damage: Damage = Damage(str(self))
+        self.damage = Damage(str(self))
         self._terms = Terms(
             *(str(self), header, blocks, expire, live, reset, read_only, timeout, self._is_cluster),
             *(self.damage, Recent(FINGERPRINTS)),
@@ -158,6 +158,15 @@ class RedisStore(Store):
     def index_size(self) -> int:
         """How many fingerprints can be found, in memory or not, as of the last answers of shards that were met."""
         return sum(link.index_size for link in self._links)
+
+    @property
+    def damaged(self) -> int:
+        """How many damaged records were met."""
+        return len(self.damage)
+
+    def note_damage(self, record: str) -> None:
+        """See :meth:`Store.note_damage <scrapy_simhash.store.base.Store.note_damage>`."""
+        self.damage.note(record)
 
     @property
     def absence(self) -> StoreError | None:
@@ -218,8 +227,8 @@ class RedisStore(Store):
             page = await (await self._ready_of(shard)).page(key)
             if page is not None:
                 self._homes[key] = shard
-                number, content, cluster = self._numbers(shard, page.number, page.content, page.cluster)
-                return page._replace(number=number, content=content, cluster=cluster)
+                number, cluster = self._numbers(shard, page.number, page.cluster)
+                return page._replace(number=number, cluster=cluster)
         return None
 
     async def remove(self, key: bytes) -> bool:
@@ -356,9 +365,8 @@ class RedisStore(Store):
             claim = await asked
         former = claim.former
         if former is not None:
-            former = former._replace(content=self._numbers(shard, former.content)[0])
-        content, cluster = self._numbers(shard, claim.content, claim.cluster)
-        return claim._replace(former=former, content=content, cluster=cluster)
+            former = former._replace(cluster=self._numbers(shard, former.cluster)[0])
+        return claim._replace(former=former, cluster=self._numbers(shard, claim.cluster)[0])
 
     async def _first_elsewhere(self, posting: Posting, is_look: bool) -> str | None:
         """Return the URL that came first with the text of *posting*; None if it is this one, or nobody knows.

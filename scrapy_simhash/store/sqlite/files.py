@@ -14,17 +14,19 @@ those that SQLite has on it.
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from struct import error as StructError
 
-from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreLocked, StoreUnavailable
-from scrapy_simhash.store.damage import Damage
+from scrapy_simhash.exceptions import RecordDamaged, StoreDamaged, StoreError, StoreLocked, StoreUnavailable
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.sqlite import schema
+
+logger = logging.getLogger(__name__)
 
 #: SQLite's, and those of a row that is not what it should be.
 FAULTS = (sqlite3.Error, AttributeError, LookupError, OverflowError, StructError, TypeError, ValueError)
@@ -44,23 +46,58 @@ def is_forbidden(error: Exception) -> bool:
 
 
 @contextmanager
-def said_at_opening(path: Path, what: str) -> Iterator[None]:
-    """Raise in our words what goes wrong inside, while a store is opened to *what*: ``read`` or ``write``."""
+def open_errors(path: Path | None, what: str) -> Iterator[None]:
+    """Turn what goes wrong inside into a StoreError, while a store is opened to *what*: ``read`` or ``write``."""
     try:
         yield
     except (*FAULTS, OSError) as error:
+        if path is None:
+            raise
         raise _at_opening(path, error, what) from error
 
 
-@contextmanager
-def said_at_work(path: Path, damage: Damage) -> Iterator[None]:
-    """Raise StoreUnavailable for what goes wrong inside, RecordDamaged if it will again; that *damage* gets, too."""
-    try:
-        yield
-    except FAULTS as error:
-        if not is_damage(error):
-            raise StoreUnavailable(f"{path}: {words_of(error)}") from error
-        raise damage.found(words_of(error)) from error
+def runtime_error(place: object, error: Exception) -> StoreUnavailable:
+    """Return what is to be raised for an *error*: RecordDamaged if it will come again."""
+    if not is_damage(error):
+        return StoreUnavailable(f"{place}: {words_of(error)}")
+    return RecordDamaged(damage(place, words_of(error)))
+
+
+def damage(place: object, found: str) -> str:
+    """Return the sentence about a damaged file: what was *found*, what the crawl does, and what the user can do."""
+    return (
+        f"{place} is damaged: {found}. Pages whose records cannot be read have the status unknown and are never"
+        f" dropped, all others are compared. {REPAIR}"
+    )
+
+
+#: What a user can do about a damaged file.
+REPAIR = (
+    "To repair the file, stop the crawl and run: sqlite3 OLD.sqlite .recover | sqlite3 NEW.sqlite; or restore a"
+    " backup"
+)
+
+
+def quick_check(execute: Callable[..., sqlite3.Cursor], most: int = 100) -> list[str]:
+    """Return what SQLite finds wrong in the structure of a file, at most so many lines. Reads the whole file."""
+    return [line for (line,) in execute(f"PRAGMA quick_check({most})") if line != "ok"]
+
+
+def check_after_kill(path: Path, connection: sqlite3.Connection) -> None:
+    """Log it if the last run was killed, and SQLite finds that the file is damaged since."""
+    last = connection.execute("SELECT ended FROM runs ORDER BY number DESC LIMIT 1").fetchall()
+    if last == [(None,)] and (found := quick_check(connection.execute, 1)):
+        logger.warning("%s", damage(path, printable(found[0])))
+
+
+def printable(value: object) -> str:
+    r"""Return *value* as printable ASCII, at most 200 characters.
+
+    >>> printable("https://example.com/é"), printable(b"a\n"), printable(7)
+    ('https://example.com/\\xe9', 'a\\n', '7')
+    """
+    text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
+    return ascii(text)[1:-1][:200]
 
 
 def words_of(error: Exception) -> str:
@@ -84,7 +121,8 @@ def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
     if is_damage(error):
         return StoreDamaged(
             f"{path} is damaged, or is not a store: {words_of(error)}. Nothing was changed. Replace it with a backup,"
-            " export what can still be read, or set SIMHASH_RESET = True to delete it"
+            " or with what sqlite3 OLD.sqlite .recover | sqlite3 NEW.sqlite saves, or set SIMHASH_RESET = True to"
+            " delete it"
         )
     if "locked" in str(error):
         return StoreLocked(f"{path}: another program is writing to it. Wait until it ends, or stop it")
@@ -92,14 +130,14 @@ def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
 
 
 #: Seconds for which others that write to the file are waited for. After a kill, whoever opens it first reads the log.
-PATIENCE = 5.0
+LOCK_TIMEOUT = 5.0
 #: The same for a claim: the reactor waits too.
-PATIENCE_OF_CLAIMS = 0.1
+LOCK_TIMEOUT_OF_CLAIMS = 0.1
 #: What can be beside a database, and belongs to it.
 _BESIDE = ("-wal", "-shm", "-journal")
 
 
-def connect(path: Path, mode: str, patience: float = PATIENCE) -> sqlite3.Connection:
+def connect(path: Path, mode: str, patience: float = LOCK_TIMEOUT) -> sqlite3.Connection:
     """Return a connection in autocommit mode. *mode* is what SQLite's URIs say: ``ro``, ``rw``, ``rwc``."""
     return sqlite3.connect(
         f"{without_host(path.as_uri())}?mode={mode}",
@@ -147,7 +185,7 @@ def lock_of(path: Path) -> sqlite3.Connection:
     SQLite's own lock, which is the same on every system, on an empty database.
     """
     lock = beside(path, "-lock")
-    with said_at_opening(lock, "write"):
+    with open_errors(lock, "write"):
         connection = connect(lock, "rwc", patience=0)
         try:
             # Nothing is written, and so nothing has to be undone.
@@ -171,7 +209,7 @@ def open_for_writing(
 
     A file that is not there is made, for *header*; with *reset* it is made anew.
     """
-    with ExitStack() as undo, said_at_opening(path, "write"):
+    with ExitStack() as undo, open_errors(path, "write"):
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = lock_of(path)
         undo.callback(lock.close)
@@ -207,7 +245,7 @@ def open_for_reading(path: Path) -> tuple[sqlite3.Connection, str]:
     """
     if not path.is_file():
         raise StoreError(f"{path}: no such file")
-    with said_at_opening(path, "read"):
+    with open_errors(path, "read"):
         for mode in ("ro", "ro&immutable=1"):
             connection = connect(path, mode)
             try:
@@ -224,7 +262,7 @@ def open_for_reading(path: Path) -> tuple[sqlite3.Connection, str]:
 def header_at(path: Path) -> Header:
     """Return the header of the store at *path*, and read nothing else. Raises StoreError as opening it does."""
     connection, _ = open_for_reading(resolved(path))
-    with closing(connection), said_at_opening(path, "read"):
+    with closing(connection), open_errors(path, "read"):
         return schema.header_of(connection)
 
 
@@ -233,7 +271,7 @@ def is_database(path: Path) -> bool:
 
     SQLite looks, as it can do so without harm to its own locks (see above); it takes none, and makes no file.
     """
-    with said_at_opening(path, "read"), closing(connect(resolved(path), "ro&immutable=1")) as connection:
+    with open_errors(path, "read"), closing(connect(resolved(path), "ro&immutable=1")) as connection:
         try:
             connection.execute("PRAGMA schema_version").fetchall()
         except sqlite3.DatabaseError as error:

@@ -10,8 +10,7 @@ from scrapy_simhash.index import SimhashIndex, hamming_distance
 from scrapy_simhash.store.sqlite.schema import unsigned
 
 #: The pages of a store that have a fingerprint, as add_functions() takes them.
-PAGES = """SELECT pages.number, pages.value FROM pages
-JOIN contents ON contents.number = pages.content WHERE NOT contents.is_short"""
+PAGES = "SELECT number, value FROM pages WHERE NOT is_short"
 
 
 def add_functions(connection: sqlite3.Connection, rows: str = PAGES) -> None:

@@ -1,4 +1,4 @@
-"""Schema: the tables of a store's file, their values, and what claims say to them.
+"""Schema: the tables of a store, their values, and the statements of claims.
 
 ``notes/sqlite-file.rst`` says what every column means. Integers of SQLite have a sign: a 64-bit number from
 2**63 on is stored as that number less 2**64. Its texts are Unicode: a URL with lone surrogates is stored as a BLOB.
@@ -11,13 +11,13 @@ from __future__ import annotations
 import sqlite3
 
 from scrapy_simhash.exceptions import StoreDamaged
-from scrapy_simhash.store.candidates import BY_OWN_PART, BY_SUBJECT, FIRST_COPIES
+from scrapy_simhash.store.candidates import FIRST_COPIES
 from scrapy_simhash.store.header import Header
 
 #: "SIMH": by it ``file`` and other programs tell whose database this is.
 APPLICATION_ID = 0x53494D48
 #: Of the tables: raise it with every change of them. A file of another version is refused.
-VERSION = 9
+VERSION = 10
 
 TABLES = (
     """CREATE TABLE header (
@@ -30,46 +30,33 @@ TABLES = (
     ended INTEGER,
     reason TEXT
 )""",
-    """CREATE TABLE scopes (
+    """CREATE TABLE names (
     number INTEGER PRIMARY KEY,
-    scope TEXT NOT NULL UNIQUE
+    name TEXT NOT NULL UNIQUE
 )""",
     """CREATE TABLE pages (
     number INTEGER PRIMARY KEY,
     key BLOB NOT NULL UNIQUE,
     url TEXT NOT NULL,
+    scope INTEGER NOT NULL,
+    host INTEGER NOT NULL,
+    is_short INTEGER NOT NULL,
     value INTEGER NOT NULL,
+    fingerprint BLOB,
+    found_by INTEGER NOT NULL,
     text_hash INTEGER,
-    seen INTEGER NOT NULL,
-    run INTEGER NOT NULL,
-    content INTEGER NOT NULL,
+    page_hash INTEGER,
+    original INTEGER,
     rank INTEGER NOT NULL,
     joined INTEGER NOT NULL,
-    sketch BLOB,
-    own BLOB
+    run INTEGER NOT NULL,
+    delivered INTEGER,
+    first_seen INTEGER NOT NULL,
+    last_seen INTEGER NOT NULL,
+    last_visit INTEGER NOT NULL,
+    visits INTEGER NOT NULL,
+    changes INTEGER NOT NULL
 )""",
-    """CREATE TABLE contents (
-    number INTEGER PRIMARY KEY,
-    page INTEGER NOT NULL,
-    scope INTEGER NOT NULL,
-    value INTEGER NOT NULL,
-    text_hash INTEGER,
-    seen INTEGER NOT NULL,
-    is_short INTEGER NOT NULL,
-    found_by INTEGER NOT NULL
-)""",
-    """CREATE TABLE sketches (
-    content INTEGER PRIMARY KEY,
-    sketch BLOB NOT NULL,
-    own BLOB
-)""",
-    """CREATE TABLE texts (
-    scope INTEGER NOT NULL,
-    text_hash INTEGER NOT NULL,
-    content INTEGER NOT NULL,
-    pages INTEGER NOT NULL,
-    PRIMARY KEY (scope, text_hash)
-) WITHOUT ROWID""",
     """CREATE TABLE notes (
     kind TEXT NOT NULL,
     name NOT NULL,
@@ -78,14 +65,13 @@ TABLES = (
     PRIMARY KEY (kind, name)
 ) WITHOUT ROWID""",
     """CREATE TABLE removed (
-    page INTEGER PRIMARY KEY
+    number INTEGER NOT NULL
 )""",
 )
 
 INDEXES = (
-    "CREATE INDEX contents_of_page ON contents (page)",
-    f"CREATE INDEX first_copies ON pages (content) WHERE rank BETWEEN 1 AND {FIRST_COPIES}",
-    "CREATE UNIQUE INDEX short_contents ON contents (scope, value) WHERE is_short AND found_by",
+    "CREATE INDEX pages_by_text ON pages (text_hash, scope) WHERE text_hash IS NOT NULL",
+    f"CREATE INDEX first_copies ON pages (original) WHERE rank BETWEEN 1 AND {FIRST_COPIES}",
 )
 
 # SQLite has no exclusive or, and no function that counts bits: those of each half of a byte are looked up.
@@ -94,12 +80,10 @@ VIEWS = (
 WITH RECURSIVE
 places (place) AS (SELECT 0 UNION ALL SELECT place + 4 FROM places WHERE place < 60),
 differing AS (
-    SELECT (pages.value | contents.value) - (pages.value & contents.value) AS bits,
-        pages.url, originals.url AS original, pages.value, pages.seen
+    SELECT (pages.value | originals.value) - (pages.value & originals.value) AS bits,
+        pages.url, originals.url AS original, pages.value, pages.last_seen AS seen
     FROM pages
-    JOIN contents ON contents.number = pages.content
-    JOIN pages AS originals ON originals.number = contents.page
-    WHERE contents.page <> pages.number
+    JOIN pages AS originals ON originals.number = pages.original
 )
 SELECT
     url,
@@ -110,51 +94,57 @@ SELECT
 FROM differing""",
 )
 
-#: Pages and contents have smaller numbers. Larger ones are damage, and are not counted on from.
-MOST_NUMBER = 1 << 40
-
-ENDS = f"""SELECT
-    (SELECT count(*) FROM pages),
-    (SELECT 1 + max(ifnull((SELECT max(number) FROM pages WHERE number < {MOST_NUMBER}), -1),
-        ifnull((SELECT max(page) FROM removed WHERE page < {MOST_NUMBER}), -1))),
-    (SELECT 1 + ifnull(max(number), -1) FROM contents WHERE number < {MOST_NUMBER})"""
-FIND = "SELECT number FROM pages WHERE key = ?"
-#: What a page says is a content's where ``pages.sketch`` is NULL.
-PAGE = """SELECT key, url, value, coalesce(pages.sketch, sketches.sketch),
-    CASE WHEN pages.sketch IS NULL THEN sketches.own ELSE pages.own END, text_hash, seen, pages.content, rank, joined,
-    EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND ended IS NOT NULL)
-FROM pages LEFT JOIN sketches ON sketches.content = pages.content
+#: Number of pages, and the number that the next one takes.
+ENDS = """SELECT
+    (SELECT count(*) FROM pages NOT INDEXED),
+    1 + max(ifnull((SELECT max(number) FROM pages), -1), ifnull((SELECT max(number) FROM removed), -1))"""
+#: The row of an original, see ``candidates.Original``.
+ORIGINAL = (
+    "SELECT number, key, url, value, fingerprint, text_hash, joined, found_by FROM pages WHERE number = ?"
+)
+#: The original of the latest pages with a text. Those that were near-duplicates of a page that was removed, or whose
+#: text was replaced, have none; a bound keeps a claim short where there are many of them.
+WITH_TEXT = """SELECT originals.number, originals.key, originals.url, originals.value, originals.fingerprint,
+    originals.text_hash, originals.joined, originals.found_by
+FROM (
+    SELECT ifnull(original, number) AS original FROM pages
+    WHERE text_hash = ? AND scope = ? AND is_short = ? ORDER BY number DESC LIMIT 16
+) AS latest JOIN pages AS originals ON originals.number = latest.original
+LIMIT 1"""
+_IS_SETTLED = "EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND ended IS NOT NULL)"
+#: The row of a page before a claim.
+KNOWN = f"""SELECT number, scope, is_short, value, fingerprint, found_by, text_hash, last_seen,
+    ifnull(original, number), rank, {_IS_SETTLED}
+FROM pages WHERE key = ?"""
+#: The first copies of some originals.
+FIRST_COPIES_OF = f"""SELECT number, original, value, fingerprint FROM pages
+WHERE rank BETWEEN 1 AND {FIRST_COPIES} AND original IN """
+_POSTING = f"""pages.key, pages.url, pages.scope, pages.value, pages.fingerprint, pages.is_short, pages.text_hash,
+    pages.last_seen, {_IS_SETTLED}"""
+POSTINGS = f"SELECT {_POSTING}, pages.number FROM pages ORDER BY number"
+_PAGE = f"""SELECT {_POSTING}, pages.number, ifnull(pages.original, pages.number), originals.url
+FROM pages LEFT JOIN pages AS originals ON originals.number = pages.original"""
+PAGES = f"{_PAGE} ORDER BY pages.number"
+PAGE = f"{_PAGE} WHERE pages.key = ?"
+FINDABLE = "SELECT number, scope, value, fingerprint, found_by FROM pages WHERE found_by"
+NEW_PAGE = (
+    """INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, 0, ?, NULL, ?, ?, ?, 1, 0)"""
+)
+#: A visit of an original that is still a near-duplicate of its row.
+SMALL_CHANGE = """UPDATE pages
+SET url = ?, host = ?, text_hash = ?, run = coalesce(?, run), last_seen = ?, last_visit = ?,
+    visits = visits + 1, changes = changes + ?
 WHERE number = ?"""
-CONTENT = """SELECT page, scopes.scope, is_short, value, sketch, own, text_hash, seen
-FROM contents
-LEFT JOIN scopes ON scopes.number = contents.scope
-LEFT JOIN sketches ON content = contents.number
-WHERE contents.number = ?"""
-CONTENTS_OF = "SELECT number FROM contents WHERE page = ? ORDER BY number"
-FIRST_COPIES_OF = f"""SELECT pages.number
-FROM contents JOIN pages ON pages.content = contents.number
-WHERE contents.page = ? AND rank BETWEEN 1 AND {FIRST_COPIES}"""
-NEXT = "SELECT min(number) FROM pages WHERE number >= ?"
-FINDABLE = f"""SELECT scope, number, value, sketch, own, found_by
-FROM contents LEFT JOIN sketches ON content = number AND found_by & {BY_SUBJECT | BY_OWN_PART}
-WHERE found_by AND NOT is_short"""
-SHORT = "SELECT number FROM contents WHERE scope = ? AND value = ? AND is_short AND found_by"
-WITH_TEXT = "SELECT content FROM texts WHERE scope = ? AND text_hash = ?"
-TAKE_TEXT = """INSERT INTO texts VALUES (?, ?, ?, 1) ON CONFLICT (scope, text_hash) DO UPDATE
-SET pages = CASE content WHEN excluded.content THEN pages + 1 ELSE 1 END, content = excluded.content"""
-LEAVE_TEXT = "UPDATE texts SET pages = pages - 1 WHERE scope = ? AND text_hash = ? AND content = ?"
-FORGET_TEXT = "DELETE FROM texts WHERE scope = ? AND text_hash = ? AND pages < 1"
-NEW_CONTENT = "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-NEW_SKETCH = "INSERT INTO sketches VALUES (?, ?, ?)"
-NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)"
-CHANGED_PAGE = """UPDATE pages
-SET url = ?, value = ?, text_hash = ?, seen = ?, run = coalesce(?, run), content = ?, rank = ?, sketch = ?,
-    own = ?
+#: A visit of any other page.
+REPLACED = """UPDATE pages
+SET url = ?, host = ?, text_hash = ?, run = coalesce(?, run), last_seen = ?, last_visit = ?,
+    visits = visits + 1, changes = changes + ?, number = ?, scope = ?, is_short = ?, value = ?, fingerprint = ?,
+    found_by = ?, original = ?, rank = ?, joined = 0
 WHERE number = ?"""
+JOINED = "UPDATE pages SET joined = joined + 1 WHERE number = ?"
 UNSETTLED = "UPDATE pages SET run = 0 WHERE key = ? AND run = ?"
-JOINED_CLUSTER = "UPDATE pages SET joined = ? WHERE number = ?"
-
-TOUCHED = "UPDATE pages SET seen = ? WHERE key = ?"
+TOUCHED = "UPDATE pages SET last_seen = ?, visits = visits + 1 WHERE key = ?"
+RUNS = "SELECT number, started, ended, reason FROM runs ORDER BY number"
 NOTE = "SELECT version, data FROM notes WHERE kind = ? AND name = ?"
 NOTES = "SELECT name, data FROM notes WHERE kind = ? ORDER BY name"
 KEEP_NOTE = "INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)"
@@ -171,6 +161,15 @@ def create(connection: sqlite3.Connection, header: Header) -> None:
     # Last: what has no version is no store.
     connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")
+
+
+def in_memory(header: Header) -> sqlite3.Connection:
+    """Return a connection to a new store in memory."""
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    # SQLite adds some 300 bytes to each of its pages: with 4 KiB, 478 bytes a page of the crawl in place of 440.
+    connection.execute("PRAGMA page_size = 8192")
+    create(connection, header)
+    return connection
 
 
 def check(connection: sqlite3.Connection, place: str) -> None:
@@ -231,10 +230,20 @@ def signed_hash(number: int | None) -> int | None:
     return None if number is None else signed(number)
 
 
-def stored(text: str) -> str | bytes:
+def unsigned_hash(number: int | None) -> int | None:
+    """Return the hash that signed_hash() took."""
+    return None if number is None else number & 2**64 - 1
+
+
+def compared_of(value: int, rest: bytes | None) -> bytes:
+    """Return ``Fingerprint.compared_bytes`` of the columns ``value`` and ``fingerprint``."""
+    return unsigned(value).to_bytes(8, "big") + (rest or b"")
+
+
+def to_sql(text: str) -> str | bytes:
     r"""Return *text* as SQLite can keep it.
 
-    >>> stored("/caf\u00e9"), stored("/\udce9")
+    >>> to_sql("/caf\u00e9"), to_sql("/\udce9")
     ('/café', b'/\xed\xb3\xa9')
     """
     try:
@@ -244,6 +253,6 @@ def stored(text: str) -> str | bytes:
     return text
 
 
-def told(text: str | bytes) -> str:
-    """Return the text that stored() took."""
+def from_sql(text: str | bytes) -> str:
+    """Return the text that to_sql() took."""
     return text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")

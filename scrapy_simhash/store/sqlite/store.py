@@ -1,65 +1,197 @@
-"""The store in one SQLite file: what is told to it survives the process, however that ends."""
+"""SqliteStore: the store in one SQLite file, or in memory."""
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from threading import Lock
-from types import NoneType
+from types import NoneType, TracebackType
+from typing import Any, NamedTuple
 
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
+from scrapy_simhash.index import SimhashIndex
 from scrapy_simhash.notes import KINDS, PAGE, Name, Note
-from scrapy_simhash.store.base import Claim, Page, Posting, Run
-from scrapy_simhash.store.candidates import BLOCKS
-from scrapy_simhash.store.damage import Damage
+from scrapy_simhash.page.fingerprint import Fingerprint, sketch_length
+from scrapy_simhash.recent import Recent
+from scrapy_simhash.scope import host_of
+from scrapy_simhash.store.base import Candidate, Claim, Page, Posting, Run, Store, Visit
+from scrapy_simhash.store.candidates import (
+    BLOCKS,
+    BY_ALL,
+    BY_TEXT,
+    FINGERPRINTS,
+    NO_PAGE,
+    Chosen,
+    Found,
+    Original,
+    distance_of,
+    index_for,
+    near,
+    tell_crowd,
+    values_by,
+)
 from scrapy_simhash.store.header import Header
-from scrapy_simhash.store.local import ContentRow, ContentsOf, Entry, LocalStore, Text
 from scrapy_simhash.store.sqlite import files, schema
 from scrapy_simhash.store.sqlite.checkpoints import Checkpoints
-from scrapy_simhash.store.sqlite.files import is_damage, said_at_opening, said_at_work
-from scrapy_simhash.store.sqlite.rows import FileRows
-from scrapy_simhash.store.sqlite.schema import signed, signed_hash, stored, told
+from scrapy_simhash.store.sqlite.files import open_errors
+from scrapy_simhash.store.sqlite.schema import (
+    compared_of,
+    from_sql,
+    signed,
+    signed_hash,
+    to_sql,
+    unsigned,
+    unsigned_hash,
+)
+
+logger = logging.getLogger(__name__)
+
+#: The path of a store in memory, as SQLite writes it.
+MEMORY = ":memory:"
+#: Rows that are in memory at a time while the indexes are filled.
+CHUNK = 1 << 14
 
 
-class SqliteStore(LocalStore):
-    """A :class:`~scrapy_simhash.store.base.Store` in a file; only the indexes are in memory.
+class Known(NamedTuple):
+    """The row of a page before a claim of it."""
 
-    A claim is one transaction, which no kill of the process takes back. It costs some 50 microseconds more than that
-    of a store in memory, and waits for no disk. Opening takes about a second for every million contents.
+    number: int
+    scope: str
+    is_short: bool
+    value: int
+    compared: bytes
+    found_by: int
+    text_hash: int | None
+    seen: int
+    original: int
+    rank: int
+    is_settled: bool
+
+    @property
+    def is_original(self) -> bool:
+        """Whether other pages are compared with it."""
+        return self.original == self.number
+
+
+class Decision(NamedTuple):
+    """The answer to a page, and what its row becomes."""
+
+    claim: Claim
+    posting: Posting
+    known: Known | None
+    number: int
+    """Of the row after the claim."""
+    keeps_row: bool
+    """Whether it is an original that is still a near-duplicate of its row."""
+    original: Original | None
+    """The row of the original whose cluster it is in, None of its own."""
+    found: Found
+
+    @property
+    def joins(self) -> bool:
+        """Whether it joins a cluster that it was not in."""
+        is_there = self.known is not None and self.known.original == self.claim.cluster
+        return self.original is not None and not is_there
+
+
+class Guard:
+    """Turns the errors of a block into those of a store: a ``with`` statement that is cheap enough for claims."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+
+    def __enter__(self) -> None:
+        """Do nothing."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Raise the error of the store."""
+        if not isinstance(error, files.FAULTS):
+            return
+        raised = files.runtime_error(self._store, error)
+        if isinstance(raised, RecordDamaged):
+            self._store.note_damage(files.words_of(error))
+        raise raised from error
+
+
+class Transaction(Guard):
+    """The same around a transaction: what was not committed inside is undone. One at a time."""
+
+    def __enter__(self) -> None:
+        """Begin it, and wait if a checkpoint is late."""
+        store = self._store
+        if not store._run:
+            raise StoreError(f"{store} was opened read-only, or was closed")
+        store._turn.acquire()
+        try:
+            store._execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            store._turn.release()
+            super().__exit__(type(error), error, None)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Undo what was not committed."""
+        store = self._store
+        try:
+            store._undo()
+        finally:
+            store._turn.release()
+        super().__exit__(kind, error, trace)
+
+
+class SqliteStore(Store):
+    """A :class:`~scrapy_simhash.store.base.Store` in a file, or in memory; the indexes are always in memory.
+
+    A claim is one transaction, which no kill of the process takes back, and waits for no disk. Opening takes about a
+    second for every million pages.
     """
 
-    note_kinds = KINDS
+    #: How many fingerprints can be found. Counted, since there may be as many indexes as sites.
+    index_size = 0
+    #: How many clusters in other stores have the title of the page that is claimed next. Set by callers that have
+    #: several stores for the pages of one scope.
+    titled_elsewhere = 0
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] = MEMORY,
         header: Header | None = None,
         blocks: int = BLOCKS,
         *,
         read_only: bool = False,
         reset: bool = False,
     ) -> None:
-        """Open the store at *path*, and make it, for fingerprints of *header*, if there is none.
+        """Open the store at *path*, ``:memory:`` for one that ends with the process.
 
-        Where *header* is None the store's own is taken, for a new one the default. One process at a time can write to
-        a file. *read_only* begins no run, takes no claims, and works beside a crawl: what that adds can be got and
-        iterated over, but is not found by ``look``; it opens damaged tables, too. *reset* forgets what a file holds,
-        damaged or not.
+        A file that does not exist is created for fingerprints of *header*. Where *header* is None the store's own is
+        taken, for a new one the default. One process at a time can write to a file. *read_only* begins no run, takes
+        no claims, and works beside a crawl: pages that the crawl adds can be got and iterated over, but are not found
+        by ``look``. *reset* deletes the stored pages, damaged or not. *blocks* is for `index_for`.
 
         Raises StoreMismatch if the file's header is another; StoreLocked if it is being written to; StoreDamaged if
-        it is no store, or one of a release with other tables; StoreError if it cannot be written or is not there;
+        it is no store, is damaged, or has another version; StoreError if it cannot be written or does not exist;
         StoreUnavailable if the disk is full.
         """
-        self._path = files.resolved(path)
-        damage = self.damage = Damage(str(self._path))
-        # What else connects to the file reads only.
+        self._path = None if path == MEMORY else files.resolved(path)
+        # A subclass may keep its pages.
+        self.is_memory = self._path is None and type(self) is SqliteStore
+        self.note_kinds = () if self._path is None else KINDS
+        self._damaged = set()
+        # Other connections only read.
         self._mode = "ro"
         self._lock: sqlite3.Connection | None = None
         self._checkpoints: Checkpoints | None = None
-        if read_only:
+        if self._path is None:
+            self._connection = schema.in_memory(header or Header())
+        elif read_only:
             self._connection, self._mode = files.open_for_reading(self._path)
         else:
             self._lock, self._connection = files.open_for_writing(self._path, header, reset)
@@ -67,254 +199,549 @@ class SqliteStore(LocalStore):
         # The claims' turn to write; the checkpoints' when the log is too long.
         self._turn = Lock()
         self._run = 0
-        self._scopes: dict[str, int] = {}
+        self._guard, self._transaction = Guard(self), Transaction(self)
+        self._names: dict[str, int] = {}
+        self._scopes: dict[int, str] = {}
+        self._new_names: list[str] = []
+        self._indexes: dict[str, SimhashIndex] = {}
+        self._blocks = blocks
+        #: Scopes with a dense region, which were logged.
+        self._crowded: set[str] = set()
+        #: Originals that were compared of late: in a dense region they are the same again and again.
+        self._recent: Recent[int, Original] = Recent(FINGERPRINTS)
+        #: How many pages are known, and the number that the next one takes.
+        self._size = self._next = 0
         what = "read" if read_only else "write"
         try:
-            with said_at_opening(self._path, what):
+            with open_errors(self._path, what):
                 own = schema.header_of(self._connection)
             if header is not None:
-                own.check(header, str(self._path))
-            super().__init__(own, FileRows(self._connection, damage), damage, blocks)
-            # If *blocks* is wrong, it is not the file that is damaged.
+                own.check(header, str(self))
+            self._header = own
+            self._rule = own.rule
+            # A wrong number of blocks is no damage of the file.
             self._index("")
-            with said_at_opening(self._path, what):
-                try:
-                    self._read()
-                except sqlite3.DatabaseError as error:
-                    # What is left can be read all the same.
-                    if not (read_only and is_damage(error)):
-                        raise
-                    self.damage.note(f"{error}: not all that is there can be found")
+            with open_errors(self._path, what):
+                self._read()
                 if not read_only:
                     self._begin_run()
         except BaseException:
-            self._let_go()
+            self._release()
             raise
 
     def _read(self) -> None:
-        """Read what is kept in memory."""
-        ((self._size, self._page_end, self._content_end),) = self._execute(schema.ENDS).fetchall()
-        scopes = {number: told(scope) for number, scope in self._execute("SELECT number, scope FROM scopes")}
-        if sorted(scopes) != list(range(len(scopes))) or (self._content_end and not scopes):
-            raise KeyError("scopes are missing")
-        self._scopes = {scope: number for number, scope in scopes.items()}
-        for scope, values, numbers, count in FileRows(self._connection, self.damage).findable(scopes):
-            self._index(scopes[scope]).add_many(values, numbers)
-            self.index_size += count
+        """Read names, and fill the indexes."""
+        ((self._size, self._next),) = self._execute(schema.ENDS).fetchall()
+        self._read_names()
+        cursor = self._connection.execute(schema.FINDABLE)
+        while chunk := cursor.fetchmany(CHUNK):
+            columns: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+            for number, scope, value, rest, found_by in chunk:
+                values, numbers = columns[scope]
+                try:
+                    its_values = values_by(_fingerprint_of(value, rest), found_by)
+                except files.FAULTS as error:
+                    # No page becomes a near-duplicate of it.
+                    self.note_damage(f"page {number} ({files.words_of(error)})")
+                    continue
+                values += its_values
+                numbers += [number] * len(its_values)
+            for scope, (values, numbers) in columns.items():
+                self._index(self._scopes[scope]).add_many(values, numbers)
+            self.index_size += len(chunk)
+
+    def _read_names(self) -> None:
+        for number, name in self._execute("SELECT number, name FROM names").fetchall():
+            self._names[from_sql(name)] = number
+            self._scopes[number] = from_sql(name)
+
+    def note_damage(self, record: str) -> None:
+        """See :meth:`Store.note_damage <scrapy_simhash.store.base.Store.note_damage>`."""
+        if not self._damaged:
+            logger.warning("%s", files.damage(self, record))
+        self._damaged.add(record.partition(" (")[0])
 
     def _begin_run(self) -> None:
+        if self._path is not None:
+            files.check_after_kill(self._path, self._connection)
         self._execute("INSERT INTO runs (started) VALUES (?)", (int(time.time()),))
         ((self._run,),) = self._execute("SELECT max(number) FROM runs").fetchall()
-        self._execute(f"PRAGMA busy_timeout = {round(1000 * files.PATIENCE_OF_CLAIMS)}")
-        self._checkpoints = Checkpoints(self._path, self._turn)
+        if self._path is not None:
+            self._execute(f"PRAGMA busy_timeout = {round(1000 * files.LOCK_TIMEOUT_OF_CLAIMS)}")
+            self._checkpoints = Checkpoints(self._path, self._turn)
 
     def __str__(self) -> str:
-        """Return the path of the file."""
-        return str(self._path)
+        """Return the path of the file, or ``memory``."""
+        return "memory" if self._path is None else str(self._path)
+
+    def __len__(self) -> int:
+        """Return how many pages are known. O(1)."""
+        return self._size
 
     def claim(self, posting: Posting) -> Claim:
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One transaction."""
-        with self._transaction():
-            return super().claim(posting)
+        with self._transaction:
+            decision = self._decide(posting)
+            self._write(decision)
+            self._commit()
+        self._follow(decision)
+        return decision.claim
 
     def look(self, posting: Posting) -> Claim:
         """See :meth:`Store.look <scrapy_simhash.store.base.Store.look>`. One look-up."""
-        with said_at_work(self._path, self.damage):
-            return super().look(posting)
-
-    def unsettle(self, keys: Collection[bytes]) -> None:
-        """See :meth:`Store.unsettle <scrapy_simhash.store.base.Store.unsettle>`. One transaction."""
-        try:
-            self._unsettle(keys)
-        except RecordDamaged:
-            for key in keys:
-                # What cannot be written here cannot be read either: nobody takes it for settled.
-                with suppress(RecordDamaged):
-                    self._unsettle([key])
-
-    def _unsettle(self, keys: Collection[bytes]) -> None:
-        with self._transaction():
-            self._connection.executemany(schema.UNSETTLED, [(key, self._run) for key in keys])
-            self._commit()
+        with self._guard:
+            return self._decide(posting).claim
 
     def remove(self, key: bytes) -> bool:
         """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`. One transaction."""
-        with self._transaction():
-            return super().remove(key)
+        with self._transaction:
+            known = self._known(key)
+            if known is None:
+                return False
+            self._execute("DELETE FROM pages WHERE number = ?", (known.number,))
+            self._execute("DELETE FROM removed")
+            self._execute("INSERT INTO removed VALUES (?)", (self._next - 1,))
+            self._execute(schema.FORGET_NOTE, (PAGE, key))
+            self._commit()
+        self._size -= 1
+        self._discard(known)
+        return True
 
     def get(self, key: bytes) -> Page | None:
-        """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. Some queries."""
-        with said_at_work(self._path, self.damage):
-            return super().get(key)
+        """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. One query."""
+        with self._guard:
+            found = self._execute(schema.PAGE, (key,)).fetchall()
+            if not found:
+                return None
+            self._scope(found[0][2])
+            return self._page(found[0], self._scopes)
+
+    def pages(self) -> Iterator[Page]:
+        """See :meth:`Store.pages <scrapy_simhash.store.base.Store.pages>`. Read as they are asked for."""
+        with self._reading() as (execute, scopes):
+            for row in execute(schema.PAGES):
+                try:
+                    page = self._page(row, scopes)
+                except files.FAULTS:
+                    self.note_damage(_page_in(row))
+                    continue
+                yield page
+
+    def __iter__(self) -> Iterator[Posting]:
+        """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`. Read as they are asked for."""
+        with self._reading() as (execute, scopes):
+            for key, url, scope, value, rest, is_short, text_hash, seen, is_settled, number in execute(
+                schema.POSTINGS
+            ):
+                try:
+                    posting = Posting(
+                        key,
+                        from_sql(url),
+                        scopes[scope],
+                        _fingerprint_of(value, rest),
+                        is_short == 1,
+                        unsigned_hash(text_hash),
+                        seen,
+                        is_settled == 1,
+                    )
+                except files.FAULTS:
+                    self.note_damage(f"page {number} ({files.printable(url)})")
+                    continue
+                yield posting
 
     def audit(self, tell: Callable[[int], None]) -> list[str]:
-        """Read everything, and return the damaged records; *tell* hears how many postings were read so far."""
-        for number, _ in enumerate(self, 1):
-            tell(number)
-        with suppress(RecordDamaged):
-            self.runs()
-        with suppress(RecordDamaged), self._reading() as (rows, _, _):
-            rows.check()
-        return self.damage.named
+        """Read everything; return what SQLite finds, and the pages that cannot be read.
 
-    @contextmanager
-    def _reading(self) -> Iterator[tuple[FileRows, Iterable[int], ContentsOf]]:
-        """See `LocalStore._reading`. From a connection of its own, as all is when it begins."""
-        with (
-            said_at_work(self._path, self.damage),
-            closing(files.connect(self._path, self._mode)) as connection,
-        ):
-            connection.execute("BEGIN")
-            rows = FileRows(connection, self.damage)
-            yield rows, rows.numbers(), rows.contents_of
+        *tell* gets the number of pages that were read so far.
+        """
+        damaged: list[str] = []
+        with self._reading() as (execute, scopes):
+            try:
+                damaged += [f"the file: {files.printable(line)}" for line in files.quick_check(execute)]
+                for number, row in enumerate(execute(schema.PAGES), 1):
+                    try:
+                        self._page(row, scopes)
+                    except files.FAULTS:
+                        damaged.append(_page_in(row))
+                    tell(number)
+            except sqlite3.DatabaseError as error:
+                if not files.is_damage(error):
+                    raise
+                damaged.append(f"the file: {files.words_of(error)}")
+        found = self._execute(schema.RUNS).fetchall()
+        damaged += [f"run {number}" for number, *times, _ in found if not _are_times(*times)]
+        return list(dict.fromkeys(damaged))
+
+    def unsettle(self, keys: Collection[bytes]) -> None:
+        """See :meth:`Store.unsettle <scrapy_simhash.store.base.Store.unsettle>`. One transaction."""
+        with self._transaction:
+            self._connection.executemany(schema.UNSETTLED, [(key, self._run) for key in keys])
+            self._commit()
 
     def touch(self, visits: Collection[tuple[bytes, int]]) -> None:
         """See :meth:`Store.touch <scrapy_simhash.store.base.Store.touch>`. One transaction."""
-        with self._transaction():
+        with self._transaction:
             self._connection.executemany(schema.TOUCHED, [(seen, key) for key, seen in visits])
             self._commit()
 
     def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
         """See :meth:`Notes.note <scrapy_simhash.notes.Notes.note>`. One query."""
-        with said_at_work(self._path, self.damage):
+        with self._guard:
             # A cursor of its own: threads that read large pages ask too, while a claim uses the other.
-            found = self._connection.execute(schema.NOTE, (kind, _stored_name(name))).fetchall()
+            found = self._connection.execute(schema.NOTE, (kind, _name_to_sql(name))).fetchall()
             return found[0] if found else (0, None)
 
     def notes(self, kind: str) -> Iterator[tuple[Name, bytes]]:
         """See :meth:`Notes.notes <scrapy_simhash.notes.Notes.notes>`."""
-        with said_at_work(self._path, self.damage):
+        with self._guard:
             for name, data in self._connection.execute(schema.NOTES, (kind,)):
-                yield name if kind == PAGE else told(name), data
+                yield name if kind == PAGE else from_sql(name), data
 
     def replace_notes(self, kind: str, notes: Sequence[Note]) -> list[int | None]:
         """See :meth:`Notes.replace_notes <scrapy_simhash.notes.Notes.replace_notes>`. One transaction for all."""
         versions: list[int | None] = []
-        with self._transaction():
+        with self._transaction:
             for name, version, data in notes:
                 former, _ = self.note(kind, name)
                 is_expected = version is None or version == former
                 if is_expected:
-                    self._execute(schema.KEEP_NOTE, (kind, _stored_name(name), former + 1, data))
+                    self._execute(schema.KEEP_NOTE, (kind, _name_to_sql(name), former + 1, data))
                 versions.append(former + 1 if is_expected else None)
             self._commit()
         return versions
 
     def runs(self) -> list[Run]:
         """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`."""
-        with said_at_work(self._path, self.damage):
-            found = self._execute(
-                "SELECT number, started, ended, reason FROM runs ORDER BY number"
-            ).fetchall()
-            runs = [Run(*row) for row in found if type(row[1]) is int and type(row[2]) in (int, NoneType)]
-            for lost in {row[0] for row in found}.difference(run.number for run in runs):
-                self.damage.note(f"run {lost}")
-            return runs
+        with self._guard:
+            found = self._execute(schema.RUNS).fetchall()
+            for number, *times, _ in found:
+                if not _are_times(*times):
+                    self.note_damage(f"run {number}")
+            return [Run(*row) for row in found if _are_times(*row[1:3])]
 
     def close(self, reason: str = "finished") -> None:
         """See :meth:`Store.close <scrapy_simhash.store.base.Store.close>`. Waits until all is in the file, on disk.
 
-        Raises StoreUnavailable if the end of the run cannot be noted; the file is let go of all the same.
+        Raises StoreUnavailable if the end of the run cannot be written; the file is released all the same.
         """
         try:
             if self._run:
                 ending = (int(time.time()), reason, self._run)
                 self._run = 0
-                with said_at_work(self._path, self.damage):
+                with self._guard:
                     self._execute("UPDATE runs SET ended = ?, reason = ? WHERE number = ?", ending)
         finally:
-            self._let_go()
+            self._release()
 
     def abandon(self) -> None:
         """See :meth:`Store.abandon <scrapy_simhash.store.base.Store.abandon>`."""
         self._run = 0
-        self._let_go()
+        self._release()
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
+        if self._path is None:
+            # Its pages are there as long as the store is.
+            return
         if self._checkpoints is not None:
             self._checkpoints.stop()
         with suppress(sqlite3.Error):
-            # All into the file. Whatever is left, because someone reads: it will be there at the next opening.
+            # All into the file. What a reader keeps in the log will be there at the next opening.
             self._execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._connection.close()
         if self._lock is not None:
             self._lock.close()
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """Undo what was not committed inside."""
-        if not self._run:
-            raise StoreError(f"{self._path} was opened read-only, or was closed")
-        with said_at_work(self._path, self.damage), self._turn:
+    # --- A claim: decide, write, and only then let the index follow.
+
+    def _decide(self, posting: Posting) -> Decision:
+        """Return the answer to *posting*, and what is to be written."""
+        known = self._known(posting.key)
+        equal = self._with_text(posting)
+        if equal is not None:
+            found = self._equal(posting, equal)
+        elif posting.is_short:
+            found = Found()
+        else:
+            is_there = known is not None and known.scope == posting.scope and not known.is_short
+            number, cluster = (known.number, known.original) if known and is_there else (NO_PAGE, NO_PAGE)
+            found = near(
+                self._index(posting.scope),
+                self._rule,
+                posting.fingerprint,
+                self._recent,
+                self._original,
+                number,
+                cluster,
+                self.titled_elsewhere,
+            )
+        chosen = found.chosen if found.chosen is not None and found.chosen.is_near else None
+        keeps_row = chosen is not None and known is not None and chosen.number == known.number
+        original = None if chosen is None or keeps_row else self._original(chosen.number)
+        number = self._next
+        if known is not None and (keeps_row or not known.is_original):
+            number = known.number
+        joined = original if chosen is not None and not chosen.contradicts else None
+        cluster, rank = number, 0
+        if joined is not None:
+            is_there = known is not None and known.original == joined.number
+            cluster, rank = joined.number, known.rank if known and is_there else joined.joined + 1
+        also_near = set(found.near)
+        if found.others:
+            also_near |= self._near_copies(posting.fingerprint, found, known)
+        also_near.discard(cluster)
+        text_hash = posting.text_hash
+        claim = Claim(
+            None if known is None else _visit_of(known),
+            cluster,
+            None if original is None else original.url,
+            None if original is None or chosen is None else chosen.distance,
+            None if original is None or chosen is None else chosen.similarity,
+            original is not None
+            and (posting.is_short or (text_hash is not None and text_hash == original.text_hash)),
+            rank,
+            None if original is None else original.key,
+            found.is_by_learning,
+            None,
+            tuple(sorted(also_near)) if also_near else (),
+            original is not None and joined is None,
+            self._candidate(found) if self.explains and not posting.is_short else None,
+        )
+        return Decision(claim, posting, known, number, keeps_row, joined, found)
+
+    def _equal(self, posting: Posting, original: Original) -> Found:
+        """Return how like the *original* whose cluster has its text a page is, whatever else it is like."""
+        chosen = Chosen(original.number, True, 0, 1.0, False)
+        if not posting.is_short:
+            for near_one in self._rule.compare_all(posting.fingerprint, [original.compared]):
+                if near_one.similarity is not None:
+                    distance = distance_of(posting.fingerprint, original.compared)
+                    chosen = Chosen(original.number, True, distance, near_one.similarity, False)
+        return Found(chosen=chosen)
+
+    def _near_copies(self, fingerprint: Fingerprint, found: Found, known: Known | None) -> set[int]:
+        """Return the originals that a page is not near, and is near one of the first copies of."""
+        own = NO_PAGE if known is None else known.number
+        others = map(self._original, found.others)
+        clusters = [one.number for one in others if one and one.joined and one.number != own]
+        if not (clusters and fingerprint.sketch and self._rule.compares_sketches):
+            return set()
+        places = ", ".join("?" * len(clusters))
+        rows = self._execute(f"{schema.FIRST_COPIES_OF}({places})", clusters).fetchall()
+        copies = [(cluster, compared_of(*of)) for number, cluster, *of in rows if number != own]
+        near_ones = self._rule.compare_all(
+            fingerprint, [compared for _, compared in copies], found.is_generic
+        )
+        return {copies[one.place][0] for one in near_ones if one.similarity is not None}
+
+    def _candidate(self, found: Found) -> Candidate | None:
+        """Return the row that explains the answer."""
+        row = None if found.chosen is None else self._original(found.chosen.number)
+        return None if row is None else Candidate(row.key, row.url, row.compared, found.is_generic)
+
+    def _write(self, decision: Decision) -> None:
+        claim, posting, known, number, keeps_row, original, found = decision
+        fingerprint, seen = posting.fingerprint, posting.seen
+        text_hash = signed_hash(_text_hash(posting))
+        url, host = to_sql(posting.url), self._name(host_of(posting.url))
+        run: int | None = self._run if posting.is_delivered else 0
+        if decision.joins:
+            self._execute(schema.JOINED, (claim.cluster,))
+        if known is not None:
+            is_unchanged = claim.former is not None and claim.former.is_unchanged(posting)
+            if known.is_settled and is_unchanged:
+                # The text was delivered in an earlier run already, which stays noted.
+                run = None
+            visit = (url, host, text_hash, run, seen, seen, not is_unchanged)
+            if keeps_row:
+                self._execute(schema.SMALL_CHANGE, (*visit, number))
+                return
+        scope = self._name(posting.scope)
+        value, rest = signed(fingerprint.value), None
+        if fingerprint.sketch:
+            rest = fingerprint.sketch + fingerprint.own
+        cluster = found_by = None
+        if original is not None:
+            cluster, found_by = original.number, 0
+        elif not posting.is_short:
+            found_by = found.found_by
+        row = (posting.is_short, value, rest, found_by or 0)
+        if known is None:
+            page = (number, posting.key, url, scope, host, *row, text_hash, cluster, claim.rank, run)
+            self._execute(schema.NEW_PAGE, (*page, seen, seen, seen))
+        else:
+            self._execute(schema.REPLACED, (*visit, number, scope, *row, cluster, claim.rank, known.number))
+
+    def _follow(self, decision: Decision) -> None:
+        """Change what is kept in memory as the file was changed."""
+        _, posting, known, number, keeps_row, original, found = decision
+        self._size += known is None
+        self._next = max(self._next, number + 1)
+        if keeps_row:
+            if row := self._recent.get(number):
+                self._recent[number] = row._replace(url=posting.url, text_hash=_text_hash(posting))
+            return
+        if known is not None and known.is_original:
+            self._discard(known)
+        if original is not None:
+            if decision.joins:
+                self._recent[original.number] = original._replace(joined=original.joined + 1)
+        elif not posting.is_short:
+            index = self._index(posting.scope)
+            for value in found.values:
+                index.add(value, number)
+            self.index_size += bool(found.found_by)
+            if not found.found_by & BY_TEXT:
+                tell_crowd(posting.scope, self._rule.reach, self._crowded)
+
+    def _discard(self, known: Known) -> None:
+        """Let the row of an original no longer be found."""
+        self._recent.pop(known.number, None)
+        if known.found_by:
+            index = self._index(known.scope)
+            for value in values_by(Fingerprint.from_compared_bytes(known.compared), BY_ALL):
+                index.discard(value, known.number)
+            self.index_size -= 1
+
+    # --- Rows.
+
+    def _known(self, key: bytes) -> Known | None:
+        found = self._execute(schema.KNOWN, (key,)).fetchall()
+        if not found:
+            return None
+        number, scope, is_short, value, rest, found_by, text_hash, seen, original, rank, is_settled = found[0]
+        if not type(seen) is type(original) is type(rank) is int:
+            raise TypeError(f"page {number}")
+        return Known(
+            number,
+            self._scope(scope),
+            is_short == 1,
+            unsigned(value),
+            compared_of(value, rest),
+            found_by,
+            unsigned_hash(text_hash),
+            seen,
+            original,
+            rank,
+            is_settled == 1,
+        )
+
+    def _original(self, number: int) -> Original | None:
+        """Return the row of an original, None if it was removed or replaced, or is damaged."""
+        row = self._recent.get(number)
+        if row is None:
+            row = self._original_in(self._execute(schema.ORIGINAL, (number,)).fetchall())
+            if row is not None:
+                self._recent[number] = row
+        return row
+
+    def _original_in(self, found: list[Any]) -> Original | None:
+        """Return the original in what a query has found; no page becomes a near-duplicate of a damaged one."""
+        for number, key, url, value, rest, text_hash, joined, found_by in found:
             try:
-                self._execute("BEGIN IMMEDIATE")
-                yield
-            finally:
-                if self._connection.in_transaction:
-                    with suppress(sqlite3.Error):
-                        self._execute("ROLLBACK")
+                if type(key) is not bytes or not type(joined) is type(found_by) is int:
+                    raise TypeError(f"page {number}")
+                compared, its_hash = compared_of(value, rest), unsigned_hash(text_hash)
+                return Original(number, key, from_sql(url), compared, its_hash, joined, found_by)
+            except files.FAULTS as error:
+                self.note_damage(f"page {number} ({files.words_of(error)})")
+        return None
+
+    def _with_text(self, posting: Posting) -> Original | None:
+        """Return the original of the pages that have the text of *posting* now."""
+        scope, text_hash = self._names.get(posting.scope), _text_hash(posting)
+        if scope is None or text_hash is None:
+            return None
+        asked = (signed(text_hash), scope, posting.is_short)
+        return self._original_in(self._execute(schema.WITH_TEXT, asked).fetchall())
+
+    def _page(self, row: Sequence[Any], scopes: dict[int, str]) -> Page:
+        key, url, scope, value, rest, is_short, text_hash, seen, is_settled, number, cluster, original = row
+        fingerprint = _fingerprint_of(value, rest)
+        known_hash = unsigned_hash(text_hash)
+        posting = Posting(
+            key, from_sql(url), scopes[scope], fingerprint, bool(is_short), known_hash, seen, bool(is_settled)
+        )
+        is_original = cluster == number or original is None
+        return Page(number, posting, cluster, None if is_original else from_sql(original))
+
+    def _scope(self, number: int) -> str:
+        """Return the name of a scope; a reader beside a crawl may meet new ones."""
+        if number not in self._scopes:
+            self._read_names()
+        return self._scopes[number]
+
+    def _name(self, name: str) -> int:
+        """Return the number of a scope or a host."""
+        number = self._names.get(name)
+        if number is None:
+            number = len(self._names)
+            self._execute("INSERT INTO names VALUES (?, ?)", (number, to_sql(name)))
+            self._names[name] = number
+            self._scopes[number] = name
+            self._new_names.append(name)
+        return number
+
+    def _index(self, scope: str) -> SimhashIndex:
+        index = self._indexes.get(scope)
+        if index is None:
+            index = self._indexes[scope] = index_for(self._rule, self._blocks)
+        return index
+
+    # --- Transactions.
+
+    @contextmanager
+    def _reading(self) -> Iterator[tuple[Callable[..., sqlite3.Cursor], dict[int, str]]]:
+        """Give what executes a query, and the names of scopes. Of a file, as all is at the beginning."""
+        with self._guard:
+            if self._path is None:
+                yield self._connection.execute, self._scopes
+                return
+            with closing(files.connect(self._path, self._mode)) as connection:
+                connection.execute("BEGIN")
+                names = connection.execute("SELECT number, name FROM names")
+                yield connection.execute, {number: from_sql(name) for number, name in names}
+
+    def _undo(self) -> None:
+        """Undo what was not committed, which SQLite may have done by itself."""
+        if self._connection.in_transaction:
+            with suppress(sqlite3.Error):
+                self._execute("ROLLBACK")
+        for name in self._new_names:
+            del self._scopes[self._names.pop(name)]
+        self._new_names.clear()
 
     def _commit(self) -> None:
         self._execute("COMMIT")
+        self._new_names.clear()
         if self._checkpoints is not None:
             self._checkpoints.count()
 
-    def _short(self, scope: str, value: int) -> int | None:
-        found = self._execute(schema.SHORT, (self._scopes.get(scope), signed(value))).fetchall()
-        return found[0][0] if found else None
 
-    def _with_text(self, scope: str, text_hash: int) -> int | None:
-        found = self._execute(schema.WITH_TEXT, (self._scopes.get(scope), signed(text_hash))).fetchall()
-        return found[0][0] if found else None
-
-    def _exchange(self, leaves: Text | None, takes: Text | None) -> None:
-        if takes is not None:
-            # A new scope gets the next number.
-            its = self._scopes.get(takes.scope, len(self._scopes)), signed(takes.text_hash)
-            self._execute(schema.TAKE_TEXT, (*its, takes.content))
-        if leaves is not None:
-            its = self._scopes[leaves.scope], signed(leaves.text_hash)
-            self._execute(schema.LEAVE_TEXT, (*its, leaves.content))
-            self._execute(schema.FORGET_TEXT, its)
-
-    def _write(self, entry: Entry) -> None:
-        number, posting, content = entry.number, entry.posting, entry.content
-        fingerprint, scope = posting.fingerprint, self._scopes.get(posting.scope)
-        head = (signed(fingerprint.value), signed_hash(posting.text_hash), posting.seen)
-        if entry.is_new_content:
-            if scope is None:
-                scope = len(self._scopes)
-                self._execute("INSERT INTO scopes VALUES (?, ?)", (scope, stored(posting.scope)))
-            # A damaged one may be in the place of a short one.
-            is_free = not posting.is_short or self._short(posting.scope, fingerprint.value) is None
-            found_by = entry.found_by if is_free else 0
-            self._execute(schema.NEW_CONTENT, (content, number, scope, *head, posting.is_short, found_by))
-            if fingerprint.sketch:
-                self._execute(schema.NEW_SKETCH, (content, fingerprint.sketch, fingerprint.own or None))
-        sketch, own = (fingerprint.sketch, fingerprint.own or None) if entry.has_own_sketch else (None, None)
-        run = self._run if posting.is_delivered else 0
-        url = stored(posting.url)
-        rank = entry.rank
-        if entry.former is None:
-            self._execute(schema.NEW_PAGE, (number, posting.key, url, *head, run, content, rank, sketch, own))
-        else:
-            its_run = None if entry.keeps_run else run
-            self._execute(schema.CHANGED_PAGE, (url, *head, its_run, content, rank, sketch, own, number))
-        if entry.joins is not None:
-            self._execute(schema.JOINED_CLUSTER, (rank, entry.joins))
-        self._exchange(entry.leaves, entry.takes)
-        self._commit()
-        if scope is not None:
-            self._scopes[posting.scope] = scope
-
-    def _erase(self, number: int, key: bytes, contents: Iterable[ContentRow], text: Text | None) -> None:
-        self._execute("UPDATE contents SET found_by = 0 WHERE page = ?", (number,))
-        self._execute("DELETE FROM pages WHERE number = ?", (number,))
-        self._execute(schema.FORGET_NOTE, (PAGE, key))
-        self._execute("INSERT INTO removed VALUES (?)", (number,))
-        self._exchange(text, None)
-        self._commit()
+def _name_to_sql(name: Name) -> str | bytes:
+    return to_sql(name) if isinstance(name, str) else name
 
 
-def _stored_name(name: Name) -> str | bytes:
-    return stored(name) if isinstance(name, str) else name
+def _are_times(started: object, ended: object) -> bool:
+    return type(started) is int and type(ended) in (int, NoneType)
+
+
+def _page_in(row: Sequence[Any]) -> str:
+    """Return how messages call the page in a row that cannot be read."""
+    return f"page {row[9]} ({files.printable(row[1])})"
+
+
+def _fingerprint_of(value: int, rest: bytes | None) -> Fingerprint:
+    """Return the fingerprint of the columns ``value`` and ``fingerprint``."""
+    if not rest:
+        return Fingerprint(unsigned(value))
+    end = sketch_length(rest)
+    return Fingerprint(unsigned(value), 0, rest[:end], rest[end:])
+
+
+def _text_hash(posting: Posting) -> int | None:
+    """Return the text hash of a page: of a short one it is the value."""
+    return posting.fingerprint.value if posting.is_short else posting.text_hash
+
+
+def _visit_of(known: Known) -> Visit:
+    return Visit(known.value, known.text_hash, known.seen, known.original, known.is_settled, known.is_short)

@@ -19,7 +19,8 @@ from scrapy_simhash.files.engines.sql import FOLLOWERS
 from scrapy_simhash.files.records import Record
 from scrapy_simhash.index.pairs import connected
 from scrapy_simhash.page.fingerprint import WHOLE, OwnPart, digest
-from scrapy_simhash.store import Header, MemoryStore
+from scrapy_simhash.store import Header
+from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.store.sqlite.schema import signed
 from tests.files.engines.pages import answers_in, answers_of_dedup, pa, pages, rows_of, table_of
 from tests.store.cases import FAR, content, posting
@@ -115,7 +116,7 @@ def test_a_page_that_is_near_a_copy_only_is_kept_and_in_its_cluster(tmp_path: Pa
 @many_queries
 @pytest.mark.parametrize("seed", range(2))
 def test_titles_that_several_clusters_have_say_as_little_as_in_a_crawl(tmp_path: Path, seed: int) -> None:
-    random, store = Random(seed), MemoryStore(Header())
+    random, store = Random(seed), SqliteStore(header=Header())
     titles = {text: random.choice(("night pilots", "day pilots", "boats")) for text in "abcdefghijkl"}
     pages, answers = [], []
     for id in range(120):

@@ -8,7 +8,7 @@ from scrapy.utils.test import get_crawler
 
 from scrapy_simhash.observers.recrawl.answers import Answer
 from scrapy_simhash.observers.recrawl.trust import FORGIVEN, IN_VAIN, SHARED, Host, Trust, TrustedHosts
-from scrapy_simhash.store import MemoryStore
+from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.waiting import finished
 
 NOW = int(time.time())
@@ -48,7 +48,7 @@ def test_what_is_no_finding_changes_nothing(data: bytes | None) -> None:
 @pytest.fixture
 def hosts() -> TrustedHosts:
     """The hosts of a crawl that has met ``a``."""
-    hosts = TrustedHosts(MemoryStore(), get_crawler())
+    hosts = TrustedHosts(SqliteStore(), get_crawler())
     finished(hosts.meet("a"))
     return hosts
 
@@ -132,7 +132,7 @@ def test_validators_that_are_of_no_use_are_given_up_one_after_the_other(
 def test_a_host_that_was_wrong_once_is_checked_as_at_first_when_it_is_trusted_again(
     was_wrong: bool,
 ) -> None:
-    store = MemoryStore()
+    store = SqliteStore()
     hosts = TrustedHosts(store, get_crawler())
     finished(hosts.meet("a"))
     if was_wrong:

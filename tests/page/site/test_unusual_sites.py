@@ -17,8 +17,9 @@ from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector
 from scrapy_simhash.judge.rule import Near, SimilarityRule
 from scrapy_simhash.page.fingerprint import DOUBTFUL, PART, UNKNOWN, WHOLE, OwnPart
 from scrapy_simhash.page.site import SiteProfile
-from scrapy_simhash.store import Claim, MemoryStore, Posting
+from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.candidates import MOST_COMPARED, MOST_NEARBY
+from scrapy_simhash.store.sqlite import SqliteStore
 
 #: Bytes: 64 KiB of pieces, and what stands before them.
 MOST_PROFILE = 64 * 1024 + 17
@@ -48,7 +49,7 @@ def own_of(detector: NearDuplicateDetector, page: str, url: str) -> OwnPart:
     return OwnPart.from_bytes(fingerprint.own)
 
 
-class Work(MemoryStore):
+class Work(SqliteStore):
     """A store that counts the candidates of each page."""
 
     most_found = 0

@@ -38,7 +38,7 @@ async def test_of_many_identical_pages_at_once_exactly_one_is_new(shared: RedisS
             ]
         )
     assert Counter(claim.original is None for claim in claims) == {True: 1, False: 199}
-    assert {claim.content for claim in claims} == {0}
+    assert {claim.cluster for claim in claims} == {0}
 
 
 @waits

@@ -86,7 +86,7 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
     fields = client.hgetall(key["header"])
     assert {name.decode() for name in fields} == {row[0].strip("`") for row in rows("redis-header")}
     counters = {name: int(fields[name.encode()]) for name in ("version", "pages", "contents", "runs")}
-    assert counters == {"version": layout.VERSION, "pages": 6, "contents": 5, "runs": 1}
+    assert counters == {"version": layout.VERSION, "pages": 7, "contents": 5, "runs": 1}
     assert f"Of this layout: {layout.VERSION}." in LAYOUT
 
     assert client.hgetall(key["short"]) == {(3).to_bytes(8, "big"): b"3"}
@@ -94,7 +94,7 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
         stamp(0, 0, 8)[16:] + b"x": (4).to_bytes(8, "big") + (2).to_bytes(4, "big")
     }
     page = read("redis-page", client.hget(key["pages"], b"d"))
-    assert page == [3, 3, 4, 1, 0, stamp(3, 77, 0), b"https://example.com/d"]
+    assert page == [4, 3, 4, 1, 1, stamp(3, 77, 3), b"https://example.com/d"]
     assert client.hgetall(key["answers"]) == {b"d": layout.packed_version(answer or 0) + b"about"}
 
     record = client.hget(key["contents"], "0")
@@ -103,17 +103,17 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
         *(0, 0, 1 + 2 + 8 + 128, stamp(5, 9, 7), 1, 9),
         b"a" + b"x.example" + sketch + own,
     ]
-    assert read("redis-content", client.hget(key["contents"], "1"))[:3] == [0, 1, 2 + 8]
-    assert read("redis-content", client.hget(key["contents"], "3"))[:3] == [3, 0, 4]
+    assert read("redis-content", client.hget(key["contents"], "1"))[:3] == [2, 0, 2 + 8]
+    assert read("redis-content", client.hget(key["contents"], "3"))[:3] == [4, 0, 5]
 
     events = [read("redis-event", event) for event in client.lrange(key["events"], 0, -1)]
     named, other = (subject_number(content(0, text=text).sketch) for text in ("", "t"))
     assert [event[:6] for event in events] == [
         [b"+", 0, 1 + 2 + 4, 5, 6, named],
+        [b"-", 0, 1 + 2 + 4, 5, 6, named],
         [b"+", 1, 1 + 4, FAR, 0, other],
         [b"+", 4, 1, 1 << 40, 0, 0],
         [b"-", 1, 1 + 4, FAR, 0, other],
-        [b"-", 0, 1 + 2 + 4, 5, 6, named],
     ]
     whole = client.lindex(key["events"], 0)
     assert whole[-4:] == hashlib.sha1(fields[b"id"] + whole[:-4] + b"a" + sketch + own).digest()[:4]
@@ -139,17 +139,17 @@ async def test_a_sketch_and_an_own_part_that_differ_are_where_the_page_says(
         await store.claim(posting("c", content(5)))
         far = content(FAR, text="t")
         await store.claim(posting("d", replace(far, own=own_part(1))))
-        # Its own content, but other bits: both own parts are kept.
+        # A small change of an original: it is compared by what its content says.
         await store.claim(posting("d", replace(far, value=FAR + 1, own=own_part(1, 10))))
     client = admin(shared.url)
     flags, rest = {}, {}
     for key in "abcd":
         *_, flags[key], _, rest[key] = read("redis-page", client.hget(f"{prefix}:pages", key))
-    assert flags == {"a": 32, "b": 2 + 16 + 32, "c": 32, "d": 2 + 16 + 128}
+    assert flags == {"a": 32, "b": 2 + 16 + 32, "c": 32, "d": 0}
     assert rest["a"] == ranks(0, 2) + b"https://example.com/a"
     assert rest["b"] == ranks(1, 0) + content(4, edited=20).sketch + b"https://example.com/b"
     assert rest["c"] == ranks(2, 0) + b"https://example.com/c"
-    assert rest["d"] == far.sketch + own_part(1, 10) + b"https://example.com/d"
+    assert rest["d"] == b"https://example.com/d"
 
 
 @waits

@@ -29,7 +29,7 @@ async def live(server: str | Server) -> None:
     """Meet *server* in both ways, and claim."""
     async with opened(server, "p") as store:
         store.check()
-        assert (await store.claim(posting("a", content(0)))).content == 0
+        assert (await store.claim(posting("a", content(0)))).cluster == 0
 
 
 # --- Ways to a server.
@@ -186,15 +186,15 @@ async def test_a_reset_begins_anew_and_only_once(server: RedisServer) -> None:
     client.hset("p:header", "version", VERSION - 1)
     async with opened(server.url, "p", reset=True) as store:
         store.check()
-        assert (await store.claim(posting("b", content(FAR)))).content == 0
+        assert (await store.claim(posting("b", content(FAR)))).cluster == 0
         server.kill()
         server.start()
     async with opened(server.url, "p", reset=True) as store, opened(server.url, "p") as other:
         # Also when nobody checked before; and only once.
-        assert (await store.claim(posting("c", content(0)))).content == 0
+        assert (await store.claim(posting("c", content(0)))).cluster == 0
         assert (await other.claim(posting("d", content(1)))).original
         client.flushdb()
-        assert (await store.claim(posting("d", content(0)))).content == 0
+        assert (await store.claim(posting("d", content(0)))).cluster == 0
         assert (await other.claim(posting("c", content(0)))).original
 
 
@@ -228,7 +228,7 @@ async def test_a_reset_leaves_the_keys_of_others(server: RedisServer) -> None:
 async def test_who_only_reads_leaves_no_trace(shared: RedisServer, prefix: str) -> None:
     async with opened(shared.url, prefix, read_only=True) as reader:
         reader.check()
-        assert (await reader.look(posting("a", content(0)))).content == 0
+        assert (await reader.look(posting("a", content(0)))).cluster == 0
         assert await reader.get(b"a") is None
         assert await reader.runs() == []
         assert [page async for page in reader] == []

@@ -78,7 +78,7 @@ async def test_a_server_in_trouble_is_away_until_it_is_over_and_nothing_is_lost(
             assert "script" not in str(caught.value), "its hash tells nobody anything"
         end(server)
         copy = await eventually(lambda: store.claim(posting("b", content(1))))
-        assert (copy.original, copy.content) == (posting("a", 0).url, first.content)
+        assert (copy.original, copy.cluster) == (posting("a", 0).url, first.cluster)
         # What was sent to a server that stood still may have been stored; all else that was refused left nothing.
         assert len(store) == 2 or (begin is RedisServer.pause and len(store) == 3)
         assert [run.number for run in await store.runs()] == [1], "it is the same run"
@@ -111,13 +111,13 @@ async def test_a_server_that_is_not_there_at_the_beginning_is_found_later(server
         with pytest.raises(StoreUnavailable):
             await store.claim(posting("a", content(0)))
         server.start()
-        assert (await eventually(lambda: store.claim(posting("a", content(0))))).content == 0
+        assert (await eventually(lambda: store.claim(posting("a", content(0))))).cluster == 0
     async with opened(server.url, "q") as store:
         server.kill()
         with pytest.raises(StoreUnavailable):
             await store.claim(posting("a", content(0)))
         server.start()
-        assert (await eventually(lambda: store.claim(posting("a", content(0))))).content == 0
+        assert (await eventually(lambda: store.claim(posting("a", content(0))))).cluster == 0
 
 
 @waits
@@ -149,8 +149,8 @@ async def test_a_server_that_came_back_empty_is_a_new_store(
         for asking in (store, other):
             await eventually(asking.runs)
         assert (len(store), store.index_size) == (0, 0)
-        assert (await eventually(lambda: store.claim(posting("b", content(FAR, text="x"))))).content == 0
-        assert (await eventually(lambda: other.claim(posting("a", content(0))))).content == 1
+        assert (await eventually(lambda: store.claim(posting("b", content(FAR, text="x"))))).cluster == 0
+        assert (await eventually(lambda: other.claim(posting("a", content(0))))).cluster == 1
         assert sorted(run.number for run in await other.runs()) == [1, 2]
     said = warnings(caplog)
     assert len(said) == 2, "one of each store"
@@ -165,7 +165,7 @@ async def test_keys_that_vanish_under_a_running_store_are_noticed(
         await store.claim(posting("a", content(0)))
         admin(server.url).flushdb()
         claim = await store.claim(posting("b", content(0)))
-        assert (claim.content, claim.original) == (0, None)
+        assert (claim.cluster, claim.original) == (0, None)
         assert len(warnings(caplog)) == 1
 
 
@@ -252,7 +252,7 @@ async def test_scripts_that_the_server_forgot_are_told_again(server: RedisServer
         await store.claim(posting("a", content(0)))
         admin(server.url).script_flush()
         claims = await asyncio.gather(*[store.claim(posting(str(i), content(1))) for i in range(20)])
-        assert {claim.content for claim in claims} == {0}
+        assert {claim.cluster for claim in claims} == {0}
 
 
 @pytest.mark.parametrize("moment", [("HSCAN", "p:pages"), ("HMGET", "p:pages"), ("HMGET", "p:contents")])

@@ -30,12 +30,12 @@ class Shelf:
         return self.open(self._place(), header)
 
     def reopen(self, store: SqliteStore, in_order: bool, header: Header | None = None) -> SqliteStore:
-        path = store._path
+        path = Path(str(store))
         if not in_order:
             path = self._place()
             # What a kill leaves: the file and its log. What says where things are in the log is made anew.
             for suffix in ("", "-wal"):
-                shutil.copyfile(f"{store._path}{suffix}", f"{path}{suffix}")
+                shutil.copyfile(f"{Path(str(store))}{suffix}", f"{path}{suffix}")
         store.close()
         assert_sound(path)
         return self.open(path, header or store.header)
@@ -43,7 +43,7 @@ class Shelf:
     def close(self) -> None:
         for store in self.stores:
             store.close()
-            assert_sound(store._path)
+            assert_sound(Path(str(store)))
 
     def _place(self) -> Path:
         self.made += 1
@@ -55,27 +55,22 @@ def assert_sound(path: Path) -> None:
     with connected(path) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         for query in NOTHING:
-            assert connection.execute(f"{PLACED} {query}").fetchall() == [], query
-
-
-PLACED = """WITH placed AS (
-    SELECT pages.number, url, rank, contents.page AS cluster
-    FROM pages JOIN contents ON contents.number = pages.content
-)"""
+            assert connection.execute(query).fetchall() == [], query
 
 
 #: What a sound store has none of.
 NOTHING = (
-    "SELECT number FROM pages WHERE content NOT IN (SELECT number FROM contents)",
-    "SELECT number FROM contents WHERE scope NOT IN (SELECT number FROM scopes)",
-    "SELECT content FROM sketches WHERE content NOT IN (SELECT number FROM contents)",
+    "SELECT number FROM pages WHERE scope NOT IN (SELECT number FROM names)",
+    "SELECT number FROM pages WHERE host NOT IN (SELECT number FROM names)",
     "SELECT number FROM pages WHERE run NOT IN (SELECT number FROM runs) AND run <> 0",
-    "SELECT page FROM removed WHERE page IN (SELECT number FROM pages)",
-    "SELECT number FROM contents WHERE (found_by > 0) <> (page IN (SELECT number FROM pages))",
+    "SELECT number FROM pages WHERE found_by AND (original IS NOT NULL OR is_short)",
+    "SELECT number FROM pages WHERE original = number",
+    "SELECT one.url FROM pages AS one JOIN pages ON pages.number = one.original WHERE pages.original IS NOT NULL",
     "SELECT url FROM duplicates WHERE url = original",
-    "SELECT url FROM placed WHERE (cluster = number) <> (rank = 0)",
-    "SELECT cluster FROM placed WHERE rank > 0 GROUP BY cluster, rank HAVING count(*) > 1",
-    "SELECT placed.url FROM placed JOIN pages ON pages.number = cluster WHERE placed.rank > pages.joined",
+    "SELECT url FROM pages WHERE (original IS NULL) <> (rank = 0)",
+    "SELECT original FROM pages WHERE rank > 0 GROUP BY original, rank HAVING count(*) > 1",
+    "SELECT one.url FROM pages AS one JOIN pages ON pages.number = one.original WHERE one.rank > pages.joined",
+    "SELECT number FROM pages WHERE visits < 1 OR changes >= visits",
 )
 
 

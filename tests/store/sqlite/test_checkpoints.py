@@ -19,7 +19,7 @@ PATIENCE = 200_000
 
 def claims_until_the_log_begins_anew(store: SqliteStore) -> None:
     """Claim without a pause. A log that begins anew is written over, and stays as long as it is."""
-    log = files.beside(store._path, "-wal")
+    log = files.beside(Path(str(store)), "-wal")
     for _ in range(PATIENCE // 50):
         before = log.stat().st_size
         for number in range(50):

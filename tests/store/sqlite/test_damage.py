@@ -1,10 +1,11 @@
-"""One damaged row costs one page: that gets no answer, all others are judged, and a rescue leaves out no more."""
+"""A damaged file: what can be read is compared, what cannot is unknown, and one sentence says what to do."""
 
 from __future__ import annotations
 
 import random
 import shutil
 import sqlite3
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -14,32 +15,43 @@ import pytest
 from scrapy_simhash.exceptions import RecordDamaged, StoreDamaged, StoreError
 from scrapy_simhash.page.fingerprint import FACTS_AT, Fingerprint
 from scrapy_simhash.page.fingerprint.facts import NONE
-from scrapy_simhash.store.sqlite import SqliteStore, rows, schema
+from scrapy_simhash.store.sqlite import SqliteStore, schema
 from tests.examples import examples
-from tests.store.damaged import LIKE_A, Opened, ask_anything, ask_everything, ask_others, fill, page
+from tests.store.damaged import LIKE_A, PAGES, Opened, ask_anything, ask_others, fill, page
 from tests.store.sqlite.stores import connected
 
-#: The tables that say what a page is, and the column of their numbers.
-TABLES = {"pages": "number", "contents": "number", "sketches": "content"}
-#: Columns in which no value is wrong, or that no reader wants: the page is as before, but for what is in them.
-UNTOLD = {("pages", "url"), ("pages", "run"), ("pages", "own"), ("sketches", "content")}
+#: Columns that claims and exports do not read, or in which the value below is right.
+UNREAD = {
+    *(
+        "url",
+        "host",
+        "page_hash",
+        "delivered",
+        "first_seen",
+        "last_visit",
+        "visits",
+        "changes",
+        "run",
+        "is_short",
+    ),
+    *("last_seen", "rank", "joined", "found_by", "original", "key"),
+}
 
 
 def opened_at(path: Path) -> Opened:
     return lambda **options: closing(SqliteStore(path, **options))
 
 
-def wounds() -> Iterator[tuple[str, str, str]]:
-    """Yield table, column and a value that cannot be right, for each column, also of those that will come."""
+def wounds() -> Iterator[tuple[str, str]]:
+    """Yield column and a value that cannot be right, for each column, also of those that will come."""
     with closing(sqlite3.connect(":memory:")) as connection:
         for table in schema.TABLES:
             connection.execute(table)
-        for table, where in TABLES.items():
-            for _, column, *_ in connection.execute(f"PRAGMA table_info({table})"):
-                is_number = column == where
-                for value in (f"{column} + 99", 1 << 62) if is_number else ("'many'", "x'00'", "0.5"):
-                    if (column, value) != ("key", "x'00'"):  # the key of another page
-                        yield table, column, str(value)
+        for _, column, *_ in connection.execute("PRAGMA table_info(pages)"):
+            for value in ("'many'", "x'00'", "0.5", "NULL"):
+                # What a column of integers does not take, and the key of another page.
+                if column != "number" and (column, value) != ("key", "x'00'"):
+                    yield column, value
 
 
 @pytest.fixture(scope="module")
@@ -57,35 +69,49 @@ def expected(sound: Path) -> list[tuple[object, ...]]:
         return ask_others(store)
 
 
-@pytest.mark.parametrize(("table", "column", "value"), list(wounds()))
+@pytest.mark.parametrize(("column", "value"), list(wounds()))
 def test_a_damaged_row_costs_its_page_and_no_other(
-    table: str, column: str, value: str, sound: Path, expected: list[tuple[object, ...]], path: Path
+    column: str, value: str, sound: Path, expected: list[tuple[object, ...]], path: Path
 ) -> None:
     shutil.copyfile(sound, path)
     with connected(path) as connection:
-        connection.execute(f"UPDATE {table} SET {column} = {value} WHERE {TABLES[table]} = 0")
-    exported, named = ask_everything(opened_at(path), expected)
-    assert bool(named) == ((table, column) not in UNTOLD)
-    assert b"a" in exported or named
+        try:
+            connection.execute(f"UPDATE pages SET {column} = {value} WHERE number = 0")
+        except sqlite3.IntegrityError:
+            return  # NOT NULL
+    if column == "scope":
+        for read_only in (True, False):
+            with pytest.raises(StoreDamaged):
+                SqliteStore(path, read_only=read_only)
+        return
+    with closing(SqliteStore(path, read_only=True)) as store:
+        named = store.audit(lambda number: None)
+        assert column in UNREAD or bool(named) or value == "NULL"
+    with closing(SqliteStore(path)) as store:
+        assert ask_others(store) == expected
+        for one in (PAGES[0], PAGES[1], page("x", LIKE_A), page("y", LIKE_A)):
+            for ask in (store.look, store.claim):
+                with suppress(RecordDamaged):
+                    assert ask(one).original != one.url
 
 
-def test_a_page_that_is_missing_is_named_when_its_copy_comes(sound: Path, path: Path) -> None:
+def test_what_cannot_be_read_is_counted_and_logged_once_with_the_remedy(
+    sound: Path, path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     shutil.copyfile(sound, path)
     with connected(path) as connection:
-        connection.execute("DELETE FROM pages WHERE number = 0")
+        connection.execute("UPDATE pages SET fingerprint = x'00' WHERE number = 0")
     with closing(SqliteStore(path)) as store:
-        assert store.claim(page("x", LIKE_A)).original is None
-        assert store.damage.named == ["page 0 (of content 0)"]
-
-
-#: Parts of a file, and how many of 1,000 pages are left at least if a leaf of one is overwritten.
-PARTS = {
-    "pages": 900,
-    "contents": 800,
-    "sketches": 900,
-    "sqlite_autoindex_pages_1": 1000,
-    "contents_of_page": 1000,
-}
+        assert store.damaged == 1
+        for _ in range(2):
+            with pytest.raises(RecordDamaged, match=r"shop\.sqlite is damaged: .*status unknown.*\.recover"):
+                store.claim(PAGES[0])
+        assert store.damaged == 2
+        like_a = page("x", LIKE_A)._replace(text_hash=1)
+        assert store.claim(like_a).original is None, "it is no near-duplicate of what cannot be read"
+        assert b"a" not in {one.key for one in store}
+        assert store.audit(lambda number: None) == ["page 0 (https://example.com/a)"]
+    assert len([message for message in caplog.messages if "is damaged" in message]) == 1
 
 
 def tear(path: Path, part: str) -> None:
@@ -103,51 +129,65 @@ def tear(path: Path, part: str) -> None:
         file.write(b"\xff" * size)
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_the_rest_of_a_torn_file_can_be_read(part: str, path: Path) -> None:
+@pytest.fixture
+def filled(path: Path) -> Path:
+    """A store of a thousand pages whose run was killed."""
     draw = random.Random(1000)
-    pages = [
-        page(str(number), Fingerprint(draw.getrandbits(64), sketch=draw.randbytes(FACTS_AT) + NONE))._replace(
-            text_hash=draw.getrandbits(64)
-        )
-        for number in range(1000)
-    ]
     with closing(SqliteStore(path)) as store:
-        for one in pages:
-            store.claim(one)
-    tear(path, part)
-    with closing(SqliteStore(path, read_only=True)) as store:
-        found = {one.key for one in store}
-        assert len(found) >= PARTS[part]
-        assert len(found) + len(store.damage) >= 1000
-        named = {record.partition(" (")[0] for record in store.damage.named}
-        assert not named & {f"page {key.decode()}" for key in found}, "what can be read is not damaged"
-        assert store.audit(lambda number: None)
-    if part in ("contents", "sketches", "sqlite_autoindex_pages_1"):
-        # All of these is read at the start.
-        with pytest.raises(StoreDamaged):
-            SqliteStore(path)
-        return
-    changed = {one.key: draw.getrandbits(64) for one in pages}
-    with closing(SqliteStore(path)) as store:
-        judged = 0
-        for one in pages:
-            with suppress(RecordDamaged):
-                judged += store.claim(one._replace(text_hash=changed[one.key])).former is not None
-        assert judged > 900
-        store.unsettle([one.key for one in pages])
-    with closing(SqliteStore(path, read_only=True)) as store:
-        assert store.runs()[-1].ended is not None
-        assert not any(one.is_delivered and one.text_hash == changed[one.key] for one in store), (
-            "those that can be read"
-        )
+        for number in range(1000):
+            fingerprint = Fingerprint(draw.getrandbits(64), sketch=draw.randbytes(FACTS_AT) + NONE)
+            store.claim(page(str(number), fingerprint)._replace(text_hash=draw.getrandbits(64)))
+    with connected(path) as connection:
+        connection.execute("UPDATE runs SET ended = NULL")
+    return path
 
 
-def test_whatever_is_overwritten_nothing_but_store_errors_come(
-    sound: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_file_is_checked_when_the_last_run_was_killed(
+    filled: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    # The file has a thousand pages: so many numbers without a page need not be tried.
-    monkeypatch.setattr(rows, "MOST_TORN", 300)
+    tear(filled, "sqlite_autoindex_pages_1")
+    with closing(SqliteStore(filled)):
+        assert len([message for message in caplog.messages if ".recover" in message]) == 1
+    caplog.clear()
+    # Its end is known now.
+    SqliteStore(filled).close()
+    assert not caplog.messages
+
+
+@pytest.mark.parametrize("part", ["pages", "sqlite_autoindex_pages_1", "pages_by_text"])
+def test_a_torn_file_is_found_damaged_and_nothing_but_store_errors_come(part: str, filled: Path) -> None:
+    tear(filled, part)
+    with suppress(StoreDamaged), closing(SqliteStore(filled, read_only=True)) as store:
+        assert store.audit(lambda number: None)
+    judged, refused, draw = 0, 0, random.Random(2)
+    if part == "pages":
+        # All of it is read at the start.
+        with pytest.raises(StoreDamaged, match=r"\.recover"):
+            SqliteStore(filled)
+        return
+    with closing(SqliteStore(filled)) as store:
+        for number in range(1000):
+            try:
+                store.claim(page(str(number), 5)._replace(text_hash=draw.getrandbits(64)))
+                judged += 1
+            except StoreError:
+                refused += 1
+    assert judged > 0
+    assert refused > 0
+
+
+@pytest.mark.skipif(shutil.which("sqlite3") is None, reason="the program sqlite3 is missing")
+def test_what_the_remedy_saves_can_be_opened(filled: Path, path: Path) -> None:
+    saved = subprocess.run(["sqlite3", filled, ".recover"], capture_output=True, check=False).stdout
+    if b"CREATE TABLE" not in saved:
+        pytest.skip("this program sqlite3 was built without .recover")
+    new = path.with_name("new.sqlite")
+    subprocess.run(["sqlite3", new], input=saved, check=True)
+    with closing(SqliteStore(new)) as store:
+        assert len(store) == 1000
+
+
+def test_whatever_is_overwritten_nothing_but_store_errors_come(sound: Path, path: Path) -> None:
     whole = sound.read_bytes()
     draw = random.Random(8)
     for _ in range(examples(150)):

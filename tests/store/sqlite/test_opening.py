@@ -115,8 +115,8 @@ def test_a_run_that_was_closed_takes_no_claims(path: Path) -> None:
         assert [run.reason for run in reader.runs()] == ["shutdown"]
 
 
-def test_many_contents_in_many_scopes_are_found_again(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scrapy_simhash.store.sqlite.rows.CHUNK", 7)
+def test_many_pages_in_many_scopes_are_found_again(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scrapy_simhash.store.sqlite.store.CHUNK", 7)
     store = shelf.new()
     pages = [posting(str(n), 2**64 - 1 - (FAR >> n), f"{n % 3}.example", seen=n) for n in range(32)]
     for page in pages:
@@ -323,7 +323,7 @@ def of_another_program(path: Path) -> None:
 def test_other_tables_are_another_version() -> None:
     # A file with the same version and other tables would be taken for a damaged one.
     tables = hashlib.sha256(repr(schema.TABLES).encode()).hexdigest()[:16]
-    assert (schema.VERSION, tables) == (9, "4b881149fd0a06da")
+    assert (schema.VERSION, tables) == (10, "c81b4188c2852825")
 
 
 DAMAGE = "is damaged, or is not a store: "
@@ -342,7 +342,7 @@ OURS = {
     "an empty file": (Path.touch, "is an empty file, not a store"),
     "cut": (cut, f"{DAMAGE}database disk image is malformed"),
     "with a wrong schema": (with_a_wrong_schema, f"{DAMAGE}malformed database schema"),
-    "without a table": (changed("DROP TABLE sketches"), f"{DAMAGE}no table sketches"),
+    "without a table": (changed("DROP TABLE pages"), f"{DAMAGE}no table pages"),
     "without a header": (
         changed("DELETE FROM header WHERE name = 'scope'"),
         "cannot read the header: it lacks the fields scope",
@@ -355,7 +355,7 @@ OURS = {
         changed("UPDATE header SET value = 'x' WHERE name = 'shingle_size'"),
         "cannot read the header: invalid literal",
     ),
-    "without a scope": (changed("DELETE FROM scopes"), DAMAGE),
+    "without names": (changed("DELETE FROM names"), DAMAGE),
     "only the log": (only_the_log, "holds the latest transactions of shop.sqlite, which is missing"),
 }
 ANY = {**OURS, "of another program": (of_another_program, "is a database of another program")}

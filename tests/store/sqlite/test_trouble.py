@@ -40,7 +40,7 @@ def no_larger_files(store: SqliteStore, room: int = 50_000) -> Iterator[None]:
     """A write that ends in the middle, in the log: what a full disk, or a quota, does."""
     import resource
 
-    log = files.beside(store._path, "-wal")
+    log = files.beside(Path(str(store)), "-wal")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (log.stat().st_size + room, limits[1]))
     try:
@@ -104,10 +104,10 @@ def test_a_run_whose_end_cannot_be_noted_is_let_go_of(path: Path) -> None:
 def test_a_program_that_writes_for_long_costs_claims_and_nothing_else(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "PATIENCE_OF_CLAIMS", 0.001)
+    monkeypatch.setattr(files, "LOCK_TIMEOUT_OF_CLAIMS", 0.001)
     store = shelf.new()
     store.claim(unlike(0))
-    with connected(store._path) as other:
+    with connected(Path(str(store))) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreUnavailable, match="database is locked"):
             store.claim(unlike(1))
