@@ -67,6 +67,7 @@ class NearDuplicateDetector:
         """
         self._clock = clock
         # Keys of pages that were dropped or lost: those that the store was not told, and those that it is being told.
+        self._delivered: set[bytes] = set()
         self._unsettled: set[bytes] = set()
         self._being_told: set[bytes] = set()
         self._telling = asyncio.Lock()
@@ -181,7 +182,7 @@ class NearDuplicateDetector:
         posting = self.posting(reading, url, key)
         if posting is None:
             return nothing_said(reading)
-        if self._unsettled or self._being_told or not remember:
+        if self._has_to_tell(posting.key) or not remember:
             claim = await self.claim(posting, remember)
         else:
             answer = self.store.claim(posting)
@@ -204,7 +205,7 @@ class NearDuplicateDetector:
         """
         if not remember:
             return await awaited(self.store.look(posting))
-        if self._unsettled or self._being_told:
+        if self._has_to_tell(posting.key):
             await self._tell_if_needed(posting.key)
         return await awaited(self.store.claim(posting))
 
@@ -214,6 +215,13 @@ class NearDuplicateDetector:
         Without its text, a page is unchanged when its fingerprint is.
         """
         return self.conclude(Reading(fingerprint, None), url, key=key)
+
+    def deliver(self, key: bytes) -> None:
+        """Note that an item of the page *key* was delivered.
+
+        The store is told before the next claim of the page, when 500 pages wait for that, or by flush().
+        """
+        self._delivered.add(key)
 
     def unsettle(self, key: bytes) -> None:
         """Note that the items of the page *key* were dropped or lost: this run does not settle it.
@@ -243,6 +251,13 @@ class NearDuplicateDetector:
     async def tell(self) -> None:
         """Do what ``flush_async`` does, without what was learned about sites."""
         async with self._telling:
+            if self._delivered:
+                keys, self._delivered = self._delivered, set()
+                try:
+                    await awaited(self.store.deliver(keys))
+                except BaseException:
+                    self._delivered |= keys
+                    raise
             while self._unsettled:
                 # What is noted meanwhile may be about a later claim, which the store gets after this.
                 keys, self._unsettled = self._unsettled, set()
@@ -255,9 +270,16 @@ class NearDuplicateDetector:
                 finally:
                     self._being_told = set()
 
+    def _has_to_tell(self, key: bytes) -> bool:
+        delivered = self._delivered
+        return bool(
+            self._unsettled or self._being_told or key in delivered or len(delivered) >= _MOST_DELIVERED
+        )
+
     async def _tell_if_needed(self, key: bytes) -> None:
-        is_waiting = key in self._unsettled or key in self._being_told
-        if is_waiting or len(self._unsettled) >= _MOST_UNSETTLED:
+        is_waiting = key in self._unsettled or key in self._being_told or key in self._delivered
+        are_many = len(self._unsettled) >= _MOST_UNSETTLED or len(self._delivered) >= _MOST_DELIVERED
+        if is_waiting or are_many:
             await self.tell()
 
     def _finished(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
@@ -337,6 +359,8 @@ class AcrossScopes:
 _MOST_ELSEWHERE = 100_000
 #: Pages after which the store is told what was learned about their hosts: a kill loses no more than that.
 _SITES_KEPT_EVERY = 500
+#: Pages that wait until the store is told that they are delivered.
+_MOST_DELIVERED = 500
 #: Pages that wait until the store is told that they are not settled: so many at most.
 _MOST_UNSETTLED = 100
 #: The verdict on a page that says nothing: no store is asked about it.
@@ -393,6 +417,7 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
         is_by_learning=claim.is_by_learning,
         also_near=claim.also_near,
         text_number=claim.cluster,
+        was_delivered=reason is Reason.UNCHANGED and former is not None and former.is_delivered,
         original_key=claim.original_key,
         contradicts=claim.contradicts,
     )

@@ -142,6 +142,8 @@ class Verdict:
     group with its own. Which page is its original they do not change."""
     contradicts: bool = False
     """Whether its facts contradict those of ``duplicate_of``, so that it is not dropped; see `Protection.FACTS`."""
+    was_delivered: bool = field(default=False, compare=False, repr=False)
+    """Whether an item of the page was delivered since it has this text, from a store that keeps that."""
     text_number: int | None = field(default=None, compare=False, repr=False)
     """Number of the cluster whose text it has, also for a page that is skipped because its text is short; None for
     other pages that are skipped."""

@@ -23,7 +23,6 @@ from scrapy_simhash import names
 from scrapy_simhash.crawl.marks import PageResult, result_of
 from scrapy_simhash.crawling import Once, meta_with, own_of, stats_of
 from scrapy_simhash.judge.policy import is_done
-from scrapy_simhash.verdict import Reason, Verdict
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
     from scrapy_simhash.page.fingerprint import Fingerprint
+    from scrapy_simhash.verdict import Verdict
 
 logger = logging.getLogger(__name__)
 
@@ -115,17 +115,21 @@ class Deliveries:
     """Knows which texts are delivered, and keeps what copies of others yield."""
 
     def __init__(
-        self, crawler: Crawler, is_near: Callable[[Fingerprint, Fingerprint], bool], keeps_former: bool
+        self,
+        crawler: Crawler,
+        is_near: Callable[[Fingerprint, Fingerprint], bool],
+        keeps_former: bool,
+        store_keeps: bool,
     ) -> None:
         """*is_near* is the rule; with *keeps_former* what earlier crawls delivered counts."""
         self._crawler = crawler
         self._is_near = is_near
         self._keeps_former = keeps_former
+        # A store that does not keep what is delivered knows what was not lost.
+        self._store_keeps = store_keeps
         self._give_up = Once(crawler, logger, names.ERRORS_ACTION).tell
         self._facts = Facts()
-        # Originals that have another text than their first copies.
-        self._changed: set[int] = set()
-        # Texts that were delivered, but not by an original as its copies know it: of copies, and of those.
+        # Texts of copies that were delivered.
         self._others: dict[int, list[Text]] = {}
         self._flights: dict[int, Flight] = {}
         # Pages with the text of a cluster that are with their callbacks or in the pipelines.
@@ -138,6 +142,8 @@ class Deliveries:
         self._found: set[str] = set()
         self._tasks: set[Deferred[Any]] = set()
         self._releasing: set[int] = set()
+        #: What is called with the request of each page that is delivered.
+        self.delivered: Callable[[Request | None], None] = lambda request: None
         #: What is called with the response of each item that is dropped after it was kept.
         self.drop: Callable[[Any, Response], None] = lambda item, response: None
         for signal, handler in (
@@ -152,22 +158,24 @@ class Deliveries:
     # --- What is known of pages, before the spider sees them.
 
     def note(self, result: PageResult, verdict: Verdict) -> None:
-        """Note the text of a page; an original that has changed has not delivered its new one."""
+        """Note the text of a page. An original with another text has another number than before."""
         cluster = verdict.text_number
         if cluster is None:
             return
         if verdict.duplicate_of is not None:
             repeated = verdict.also_near[0] if verdict.contradicts and verdict.also_near else cluster
             result.text = Text(cluster, repeated, verdict.fingerprint, False)
+            if self._was_delivered(verdict):
+                self._facts.change(repeated, _DELIVERED)
             return
         result.text = Text(cluster, cluster, verdict.fingerprint, True)
-        if verdict.reason is Reason.CHANGED:
-            self._changed.add(cluster)
-            self._facts.change(cluster, _MET, _DELIVERED | _ENDED)
-        elif self._keeps_former and is_done(verdict):
-            self._facts.change(cluster, _MET | _DELIVERED)
-        else:
-            self._facts.change(cluster, _MET)
+        self._facts.change(cluster, _MET | _DELIVERED if self._was_delivered(verdict) else _MET)
+
+    def _was_delivered(self, verdict: Verdict) -> bool:
+        """Tell whether an earlier crawl has delivered a page with its text, if that counts."""
+        if not self._keeps_former or verdict.reason is None:
+            return False
+        return verdict.was_delivered if self._store_keeps else is_done(verdict)
 
     def note_delivered(self, cluster: int) -> None:
         """Note that an earlier crawl, or another crawler, has delivered the original of *cluster*."""
@@ -297,7 +305,8 @@ class Deliveries:
         cluster, request, text = flight.cluster, flight.response.request, flight.text
         # A page whose facts contradict those of its original is the first of a cluster, too.
         is_first = text.is_original or cluster != text.repeated
-        if is_first and cluster not in self._changed:
+        self.delivered(request)
+        if is_first:
             self._facts.change(cluster, _DELIVERED, _FAILED)
         elif text is not _NO_TEXT and not self._facts.of(cluster) & _DELIVERED:
             self._facts.change(cluster, 0, _FAILED)
@@ -565,7 +574,7 @@ class Deliveries:
         if not carries_item(request) or (flight is None and not self.waits(response)):
             return
         text, carried = _text_of(response), {*_carried_by(response.request)}
-        if text is not None and text.repeated not in self._changed:
+        if text is not None:
             carried.add(text.repeated)
         for cluster in carried:
             self._pending[cluster] = self._pending.get(cluster, 0) + 1

@@ -108,8 +108,14 @@ class SimhashDownloaderMiddleware:
         self._session.last_step = self._observers.finish
         self._deliveries = share(
             crawler,
-            Deliveries(crawler, fingerprinter.is_near_duplicate, self.config.revisit_action != "mark"),
+            Deliveries(
+                crawler,
+                fingerprinter.is_near_duplicate,
+                keeps_former=self.config.revisit_action != "mark",
+                store_keeps=self.detector.store.keeps_deliveries,
+            ),
         )
+        self._deliveries.delivered = self._note_delivered
         self._consequences = Consequences(crawler, self._session, self._observers, self._deliveries)
         self._key_of = key_of(crawler)
         self._is_remote = self.detector.store.is_remote
@@ -326,6 +332,10 @@ class SimhashDownloaderMiddleware:
             page.verdict, page.reading, page.key, page.since = verdict, reading, key, since
         except Exception as error:
             page.verdict = self._give_up(error, response)
+
+    def _note_delivered(self, request: Request | None) -> None:
+        if request is not None and self._session.keeps_deliveries:
+            self._session.note_delivered(self._key_of(request))
 
     async def _ask_for_delivery(self, verdict: Verdict) -> None:
         """Ask the store whether the original of a copy was delivered, if it did not come in this crawl."""

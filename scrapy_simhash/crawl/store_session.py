@@ -60,6 +60,8 @@ class StoreSession:
         self.forgets = store.is_memory
         #: Whether pages are stored: commands such as scrapy shell only read the store of a crawl.
         self.remembers = self.is_crawl or self.forgets
+        #: Whether the next crawl is to know which pages this one has delivered.
+        self.keeps_deliveries = self.is_crawl and not self.forgets
         #: Whether pages may be dropped because another live crawler has delivered them.
         self.sees_live_crawlers = not part and place_of(config, crawler.settings).live > 0
         #: Pages or items that were not compared since the store has answered last.
@@ -89,6 +91,10 @@ class StoreSession:
         if self.sees_live_crawlers and (self._telling is None or self._telling.done()):
             self._telling = asyncio.create_task(self._tell())
 
+    def note_delivered(self, key: bytes) -> None:
+        """Note that an item of the page *key* was delivered. The store is told of many at once."""
+        self.detector.deliver(key)
+
     async def is_delivered(self, key: bytes) -> bool:
         """Tell whether the page *key*, which did not come in this crawl, need not be delivered again.
 
@@ -101,9 +107,9 @@ class StoreSession:
         page = await awaited(self.detector.store.get(key))
         if page is None:
             return False
-        return (counts and page.posting.is_delivered) or (
-            self.detector.store.is_remote and self._is_of_this_run(page)
-        )
+        store = self.detector.store
+        is_delivered = page.is_delivered if store.keeps_deliveries else page.posting.is_delivered
+        return (counts and is_delivered) or (self.detector.store.is_remote and self._is_of_this_run(page))
 
     def _is_of_this_run(self, page: Page) -> bool:
         """Tell whether this run, or one that is live beside it, saw a page last."""

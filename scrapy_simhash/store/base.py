@@ -70,6 +70,8 @@ class Visit(NamedTuple):
     is_live: bool = False
     """Whether it was delivered in another run that is live: not over, with a recent heartbeat, which came after this
     run began. False from a store that was not asked to find out, or that has one run at a time."""
+    is_delivered: bool = False
+    """Whether an item of it was delivered since it has this text, from a store that ``keeps_deliveries``."""
 
     def is_unchanged(self, posting: Posting) -> bool:
         """Return whether *posting* has the text of the last visit; where no hash is known, whether its value."""
@@ -143,6 +145,8 @@ class Page(NamedTuple):
     original: str | None
     """URL of the page that it is a near-duplicate of; None when it is an original, or when that page was removed or
     has another text now."""
+    is_delivered: bool = False
+    """Whether an item of it was delivered since it has its text, from a store that ``keeps_deliveries``."""
 
 
 class Run(NamedTuple):
@@ -180,6 +184,8 @@ class Store(ABC):
     #: Whether claims return the nearest candidate. The detector sets it where verdicts are explained; a store may
     #: ignore it.
     explains = False
+    #: Whether it keeps what `deliver` says.
+    keeps_deliveries = False
     #: Whether its pages end with the process.
     is_memory = False
 
@@ -237,6 +243,13 @@ class Store(ABC):
         as delivered again. A page whose record is damaged is passed over: nobody is told that it is settled.
 
         A store whose visits are never settled has nothing to do.
+        """
+        return None
+
+    def deliver(self, keys: Collection[bytes]) -> Answer[None]:
+        """Note that items of these pages were delivered in this run, since they have their text. One step.
+
+        A store that does not keep that has nothing to do.
         """
         return None
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
 
@@ -116,3 +119,20 @@ def test_a_scope_has_an_index_to_itself(rule: Rule, monkeypatch: pytest.MonkeyPa
 
 def test_a_store_has_the_default_rule_unless_told() -> None:
     assert SqliteStore()._rule == SimilarityRule()
+
+
+def test_what_is_delivered_stays_noted_until_the_page_has_another_text(tmp_path: Path) -> None:
+    path = tmp_path / "seen.sqlite"
+    with closing(SqliteStore(path)) as store:
+        for key in ("a", "b"):
+            store.claim(posting(key, 1, text_hash=7))
+        store.deliver([b"a", b"unknown"])
+    with closing(SqliteStore(path)) as store:
+        assert [store.get(key).is_delivered for key in (b"a", b"b")] == [True, False]  # type: ignore[union-attr]
+        former = [store.claim(posting(key, 1, text_hash=7)).former for key in ("a", "b")]
+        assert [visit and visit.is_delivered for visit in former] == [True, False]
+        # It is asked with another text.
+        store.claim(posting("a", 1, text_hash=8))
+        again = store.claim(posting("a", 1, text_hash=7)).former
+        assert again is not None
+        assert again.is_delivered is False

@@ -114,7 +114,7 @@ LIMIT 1"""
 _IS_SETTLED = "EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND ended IS NOT NULL)"
 #: The row of a page before a claim.
 KNOWN = f"""SELECT number, scope, is_short, value, fingerprint, found_by, text_hash, last_seen,
-    ifnull(original, number), rank, {_IS_SETTLED}
+    ifnull(original, number), rank, {_IS_SETTLED}, delivered IS NOT NULL
 FROM pages WHERE key = ?"""
 #: The first copies of some originals.
 FIRST_COPIES_OF = f"""SELECT number, original, value, fingerprint FROM pages
@@ -122,7 +122,8 @@ WHERE rank BETWEEN 1 AND {FIRST_COPIES} AND original IN """
 _POSTING = f"""pages.key, pages.url, pages.scope, pages.value, pages.fingerprint, pages.is_short, pages.text_hash,
     pages.last_seen, {_IS_SETTLED}"""
 POSTINGS = f"SELECT {_POSTING}, pages.number FROM pages ORDER BY number"
-_PAGE = f"""SELECT {_POSTING}, pages.number, ifnull(pages.original, pages.number), originals.url
+_PAGE = f"""SELECT {_POSTING}, pages.number, ifnull(pages.original, pages.number), originals.url,
+    pages.delivered IS NOT NULL
 FROM pages LEFT JOIN pages AS originals ON originals.number = pages.original"""
 PAGES = f"{_PAGE} ORDER BY pages.number"
 PAGE = f"{_PAGE} WHERE pages.key = ?"
@@ -133,16 +134,19 @@ NEW_PAGE = (
 #: A visit of an original that is still a near-duplicate of its row.
 SMALL_CHANGE = """UPDATE pages
 SET url = ?, host = ?, text_hash = ?, run = coalesce(?, run), last_seen = ?, last_visit = ?,
-    visits = visits + 1, changes = changes + ?
+    visits = visits + 1, changes = changes + ?, delivered = CASE WHEN ? THEN NULL ELSE delivered END
 WHERE number = ?"""
 #: A visit of any other page.
 REPLACED = """UPDATE pages
 SET url = ?, host = ?, text_hash = ?, run = coalesce(?, run), last_seen = ?, last_visit = ?,
-    visits = visits + 1, changes = changes + ?, number = ?, scope = ?, is_short = ?, value = ?, fingerprint = ?,
+    visits = visits + 1, changes = changes + ?, delivered = CASE WHEN ? THEN NULL ELSE delivered END,
+    number = ?, scope = ?, is_short = ?, value = ?, fingerprint = ?,
     found_by = ?, original = ?, rank = ?, joined = 0
 WHERE number = ?"""
 JOINED = "UPDATE pages SET joined = joined + 1 WHERE number = ?"
 UNSETTLED = "UPDATE pages SET run = 0 WHERE key = ? AND run = ?"
+#: The run that has delivered an item of a page with the text that it has now.
+DELIVERED = "UPDATE pages SET delivered = ? WHERE key = ?"
 TOUCHED = "UPDATE pages SET last_seen = ?, visits = visits + 1 WHERE key = ?"
 RUNS = "SELECT number, started, ended, reason FROM runs ORDER BY number"
 NOTE = "SELECT version, data FROM notes WHERE kind = ? AND name = ?"

@@ -71,6 +71,7 @@ class Known(NamedTuple):
     original: int
     rank: int
     is_settled: bool
+    is_delivered: bool
 
     @property
     def is_original(self) -> bool:
@@ -183,6 +184,7 @@ class SqliteStore(Store):
         self._path = None if path == MEMORY else files.resolved(path)
         # A subclass may keep its pages.
         self.is_memory = self._path is None and type(self) is SqliteStore
+        self.keeps_deliveries = True
         self.note_kinds = () if self._path is None else KINDS
         self._damaged = set()
         # Other connections only read.
@@ -378,6 +380,12 @@ class SqliteStore(Store):
             self._connection.executemany(schema.UNSETTLED, [(key, self._run) for key in keys])
             self._commit()
 
+    def deliver(self, keys: Collection[bytes]) -> None:
+        """See :meth:`Store.deliver <scrapy_simhash.store.base.Store.deliver>`. One transaction."""
+        with self._transaction:
+            self._connection.executemany(schema.DELIVERED, [(self._run, key) for key in keys])
+            self._commit()
+
     def touch(self, visits: Collection[tuple[bytes, int]]) -> None:
         """See :meth:`Store.touch <scrapy_simhash.store.base.Store.touch>`. One transaction."""
         with self._transaction:
@@ -551,7 +559,7 @@ class SqliteStore(Store):
             if known.is_settled and is_unchanged:
                 # The text was delivered in an earlier run already, which stays noted.
                 run = None
-            visit = (url, host, text_hash, run, seen, seen, not is_unchanged)
+            visit = (url, host, text_hash, run, seen, seen, not is_unchanged, not is_unchanged)
             if keeps_row:
                 self._execute(schema.SMALL_CHANGE, (*visit, number))
                 return
@@ -608,7 +616,7 @@ class SqliteStore(Store):
         found = self._execute(schema.KNOWN, (key,)).fetchall()
         if not found:
             return None
-        number, scope, is_short, value, rest, found_by, text_hash, seen, original, rank, is_settled = found[0]
+        number, scope, is_short, value, rest, found_by, text_hash, seen, original, rank, *fate = found[0]
         if not type(seen) is type(original) is type(rank) is int:
             raise TypeError(f"page {number}")
         return Known(
@@ -622,7 +630,7 @@ class SqliteStore(Store):
             seen,
             original,
             rank,
-            is_settled == 1,
+            *[flag == 1 for flag in fate],
         )
 
     def _original(self, number: int) -> Original | None:
@@ -655,14 +663,15 @@ class SqliteStore(Store):
         return self._original_in(self._execute(schema.WITH_TEXT, asked).fetchall())
 
     def _page(self, row: Sequence[Any], scopes: dict[int, str]) -> Page:
-        key, url, scope, value, rest, is_short, text_hash, seen, is_settled, number, cluster, original = row
+        key, url, scope, value, rest, is_short, text_hash, seen, is_settled, *its = row
+        number, cluster, original, is_delivered = its
         fingerprint = _fingerprint_of(value, rest)
         known_hash = unsigned_hash(text_hash)
         posting = Posting(
             key, from_sql(url), scopes[scope], fingerprint, bool(is_short), known_hash, seen, bool(is_settled)
         )
         is_original = cluster == number or original is None
-        return Page(number, posting, cluster, None if is_original else from_sql(original))
+        return Page(number, posting, cluster, None if is_original else from_sql(original), bool(is_delivered))
 
     def _scope(self, number: int) -> str:
         """Return the name of a scope; a reader beside a crawl may meet new ones."""
@@ -744,4 +753,12 @@ def _text_hash(posting: Posting) -> int | None:
 
 
 def _visit_of(known: Known) -> Visit:
-    return Visit(known.value, known.text_hash, known.seen, known.original, known.is_settled, known.is_short)
+    return Visit(
+        known.value,
+        known.text_hash,
+        known.seen,
+        known.original,
+        known.is_settled,
+        known.is_short,
+        is_delivered=known.is_delivered,
+    )
