@@ -26,8 +26,6 @@ MEMORY, FOLDER, REDIS, CLASS = "memory", "folder", "redis", "class"
 SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster")
 #: Seconds: 32 bits in the records.
 MAX_EXPIRE = 2**32 - 1
-#: Seconds for which a killed crawler counts as live: beyond it, others wait too long for its pages.
-MAX_LIVE = 3_600
 _WHAT = (
     "must be 'memory', a folder such as './seen', 'redis', a URL like redis://host:6379/0?prefix=news, or the import"
     " path of a class"
@@ -65,12 +63,13 @@ def _seconds(most: int) -> Callable[[str], int]:
 KEYS: Options = {
     "prefix": ("simhash:%(name)s", _prefix),
     "expire": (0, _seconds(MAX_EXPIRE)),
-    "live": (0, _seconds(MAX_LIVE)),
     "required": (False, switch),
     # As many as a Redis Cluster has slots.
     "shards": (None, whole(1, 16_384, of="shards")),
     "scopes": (None, whole(1, of="scopes")),
 }
+#: Keys that there were before, and what follows.
+_GONE = {"live": "pages that another running crawler has delivered are no longer dropped"}
 #: Keys that say something about a cluster only.
 _OF_CLUSTER = {"shards", "scopes"}
 
@@ -80,7 +79,7 @@ class StorePlace:
     """Where pages are remembered.
 
     >>> StorePlace.of("redis://:secret@host:6379/0?db=1&prefix=news&expire=30d")
-    StorePlace(kind='redis', path='', url='redis://:secret@host:6379/0?db=1', prefix='news', expire=2592000, live=0, \
+    StorePlace(kind='redis', path='', url='redis://:secret@host:6379/0?db=1', prefix='news', expire=2592000, \
 required=False, shards=None, scopes=None)
     """
 
@@ -94,8 +93,6 @@ required=False, shards=None, scopes=None)
     """What the names of the keys in Redis begin with; a template like that of a folder."""
     expire: int = 0
     """Seconds until a store in Redis that nobody writes to expires; 0 for never."""
-    live: int = 0
-    """Seconds for which another crawler counts as live after its last heartbeat; 0 for never."""
     required: bool = False
     """Whether a crawl stops at its start if Redis cannot be used."""
     shards: int | None = None
@@ -148,6 +145,8 @@ required=False, shards=None, scopes=None)
                     raise ValueError(f"has an @ in {name}: write %40, and %3F for ? in a password")
                 given[name] = value
                 continue
+            if name in _GONE:
+                raise ValueError(f"has {name}, which is gone, behind {shown}?: {_GONE[name]}. Remove it")
             near = get_close_matches(name.lower(), KEYS, n=1, cutoff=0.75)
             if near or address == REDIS:
                 what = f"did you mean {near[0]}?" if near else f"it has {', '.join(KEYS)}"

@@ -111,7 +111,6 @@ def _open_redis(
     options: dict[str, Any] = {
         "blocks": config.blocks,
         "expire": place.expire,
-        "live": 0 if part else place.live,
         "reset": config.reset and not read_only,
         "read_only": read_only,
     }

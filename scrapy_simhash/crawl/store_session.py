@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +11,7 @@ from scrapy import signals
 
 from scrapy_simhash import names
 from scrapy_simhash.config import FORGETS, KEEPS_NO_ANSWERS
-from scrapy_simhash.crawl.store_factory import open_store, place_of
+from scrapy_simhash.crawl.store_factory import open_store
 from scrapy_simhash.crawling import counted, is_crawl, stats_of
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.exceptions import RecordDamaged, SimhashError, StoreError
@@ -65,14 +63,11 @@ class StoreSession:
         self.forgets = store.is_memory
         #: Whether pages are stored: commands such as scrapy shell only read the store of a crawl.
         self.remembers = self.is_crawl or self.forgets
-        #: Whether pages may be dropped because another live crawler has delivered them.
-        self.sees_live_crawlers = not part and place_of(config, crawler.settings).live > 0
         #: Pages or items that were not compared since the store has answered last.
         self.missed = 0
         self._noun, self._stat_missed = ("item", names.ITEMS_ERRORS) if part else ("page", names.ERRORS_STORE)
         #: What is to be done before the store is closed; it raises nothing.
         self.last_step: Callable[[], Awaitable[None]] | None = None
-        self._telling: asyncio.Task[None] | None = None
         self._began = int(time.time())
         # How many pages were known when this run began, as far as the store could say, and whether there may be some.
         self._former = 0 if self.forgets or store.absence is not None else len(store)
@@ -88,18 +83,13 @@ class StoreSession:
         crawler.signals.connect(self._engine_stopped, signal=signals.engine_stopped)
 
     def unsettle(self, key: bytes) -> None:
-        """Note that the items of the page *key* were dropped or lost: this crawl does not settle it.
-
-        If it sees live crawlers, the store is told at once, since other crawlers drop what this one has delivered.
-        """
+        """Note that the items of the page *key* were dropped or lost: this crawl does not settle it."""
         if not self.remembers or self.forgets:
             return
         self.detector.unsettle(key)
         cluster = self._stands_for.pop(key, None)
         if cluster is not None:
             self._stand_ins.pop(cluster, None)
-        if self.sees_live_crawlers and (self._telling is None or self._telling.done()):
-            self._telling = asyncio.create_task(self._tell())
 
     async def stands_in(self, verdict: Verdict, key: bytes) -> bool:
         """Tell whether the page *key* stands in for the one that it repeats.
@@ -186,11 +176,6 @@ class StoreSession:
                 extra={"spider": self.crawler.spider},
             )
             self.missed = 0
-
-    async def _tell(self) -> None:
-        # If it fails, the detector tells the store with the next page, or at the end.
-        with suppress(Exception):
-            await self.detector.tell()
 
     def _engine_started(self) -> None:
         """Note that the engine has started, so that its stop will close the store."""

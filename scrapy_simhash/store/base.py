@@ -67,9 +67,6 @@ class Visit(NamedTuple):
     """Whether this very text was delivered in a run that has ended in order: what was made of it is safe."""
     is_short: bool = False
     """Whether the page was too short for a fingerprint: *value* is the hash of its text then."""
-    is_live: bool = False
-    """Whether it was delivered in another run that is live: not over, with a recent heartbeat, which came after this
-    run began. False from a store that was not asked to find out, or that has one run at a time."""
 
     def is_unchanged(self, posting: Posting) -> bool:
         """Return whether *posting* has the text of the last visit; where no hash is known, whether its value."""

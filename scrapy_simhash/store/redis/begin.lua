@@ -16,8 +16,7 @@ local EVENT, EVENT_HEAD, VALUES, MARK = '>c1I8c25', 34, 25, 4
 local BY_TEXT, BY_OWN_PART, BY_SUBJECT = 1, 2, 4
 -- What is kept of a text: the content of the pages that have it now, and how many these are.
 local TEXT, TEXT_LENGTH = '>I8I4', 12
--- A run: the token of who began it, when it began, when it ended; then why. While it goes on, in place of its end,
--- minus the time of its last heartbeat, or NEVER if it has none.
+-- A run: the token of its crawler, when it began, when it ended, or NEVER; then why it ended.
 local RUN, RUN_HEAD = '>c8i8i8', 24
 -- A stamp is 24 bytes: value, time, hash of the text. Nothing in here looks into it but for these parts.
 local VALUE_END, TEXT_HASH_BEGIN = 8, 17
@@ -202,17 +201,6 @@ local function remove_contents(page, events, last)
     -- Contents that came before have lower numbers: a chain that is damaged ends here, too.
     own = content.before < own and content.before or 0
   end
-end
-
--- Return the seconds of Unix time by the server's clock.
-local function now()
-  return tonumber(redis.call('TIME')[1])
-end
-
--- Return the record of a run that goes on, with a heartbeat of this moment.
-local function with_heartbeat(record)
-  local token, started = struct.unpack(RUN, record)
-  return struct.pack(RUN, token, started, -now())
 end
 
 -- Let everything be forgotten after so many seconds, 0 for never: all keys at the same moment.

@@ -3,18 +3,16 @@
 --
 -- The caller has looked the page up in its replica of the log, as far as it knew it, and says which contents the
 -- page repeats. If another near one came meanwhile, nothing is stored, and the caller begins again with the news.
-local id, known, mark, run, token, expiry, reach, is_look, is_short, delivered, live, found_by =
-  struct.unpack('>c8I8c4I4c8I4BBBBI4c25', ARGV[1])
+local id, known, mark, run, token, expiry, reach, is_look, is_short, delivered, found_by =
+  struct.unpack('>c8I8c4I4c8I4BBBBc25', ARGV[1])
 local key, flags, stamp, scope, sketch, own_part, url, kin, others =
   ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 -- Contents whose page is damaged: nobody repeats them.
 local spoiled = {}
 -- A page is searched for by all of its values. If it is new it is found by those that `found_by` begins with.
 local value = stamp:sub(1, VALUE_END)
--- What is known of a former visit: that there was one; that its text was delivered in a run that has ended in order,
--- or in another run that is live. It is if its last heartbeat is at most `live` seconds old, 0 for nobody asks, and
--- came after this run began: of one that was killed before, and is perhaps begun anew by this one, nothing is dropped.
-local VISITED, SETTLED, LIVE = 1, 2, 3
+-- A former visit: there was one; its text was delivered in a run that has ended in order.
+local VISITED, SETTLED = 1, 2
 -- Who is further behind is told so, and catches up in steps.
 local MOST = 1000
 -- Pages that joined a cluster first are told to those that are not near its content.
@@ -76,16 +74,12 @@ local function choose(candidates, own, cluster)
   return unpack(chosen)
 end
 
--- Return what the run in which a text was delivered says about it, and this run of the record `own_run`.
-local function fate_in(number, own_run)
+-- Return whether the run in which a text was delivered has ended in order.
+local function fate_in(number)
   local its_run = run_of(field(number))
   if not its_run then return VISITED end
   local _, _, ended = struct.unpack(RUN, its_run)
-  if ended >= 0 then return SETTLED end
-  if live == 0 or not own_run or number == run or ended == NEVER then return VISITED end
-  local _, began = struct.unpack(RUN, own_run)
-  -- A clock that was put back makes nobody live for longer.
-  return -ended > began and math.abs(now() + ended) <= live and LIVE or VISITED
+  return ended >= 0 and SETTLED or VISITED
 end
 
 -- Return whether another page has the text of this one now, character for character.
@@ -132,9 +126,8 @@ end
 
 local events, last = news(id, known, mark, MOST + 1)
 if not events then return 'L' end
-local own_run = run_of(field(run), token)
--- Who only looks has none.
-if not own_run and is_look == 0 then return 'L' end
+-- A look has no run.
+if is_look == 0 and not run_of(field(run), token) then return 'L' end
 if #events > MOST then return 'B' end
 if is_short == 0 then
   for _, event in ipairs(events) do
@@ -154,7 +147,7 @@ if record then
   page = read_page(record)
   if not page then return 'D' end
   former_run, former_content, former_flags, former_stamp = page.run, page.content, page.flags, page.stamp
-  former = fate_in(former_run, own_run)
+  former = fate_in(former_run)
   local its_content = content_of(former_content)
   cluster = its_content and its_content.page
   local was_short = its_content and has(its_content.flags, IS_SHORT)
@@ -233,9 +226,8 @@ if is_look == 0 then
     end
     page.own = number + 1
   end
-  -- The text was delivered in another run already, which has ended, or is live: that stays noted. If this page is
-  -- dropped for its sake, and that run never ends in order, the page is not settled.
-  local is_kept = (former == SETTLED or former == LIVE and delivered == 1)
+  -- If the same text was delivered in a run that has ended, the page keeps that run.
+  local is_kept = former == SETTLED
     and has(former_flags, HAS_TEXT_HASH) == has(flags, HAS_TEXT_HASH)
     and (has(flags, HAS_TEXT_HASH) or former_stamp:sub(1, VALUE_END) == value)
     and former_stamp:sub(TEXT_HASH_BEGIN) == stamp:sub(TEXT_HASH_BEGIN)
@@ -254,11 +246,6 @@ if is_look == 0 then
   if text ~= text_before or former_content ~= number then
     if text then take_text(text, number) end
     if text_before then leave_text(text_before, former_content) end
-  end
-  if live > 0 then
-    local _, _, heartbeat = struct.unpack(RUN, own_run)
-    -- Once a second: who begins is soon to know who is at work.
-    if -heartbeat ~= now() then redis.call('HSET', RUNS, field(run), with_heartbeat(own_run)) end
   end
   if expiry > 0 then
     is_first_of_kind = is_first_of_kind or text and redis.call('HLEN', TEXTS) == 1

@@ -20,9 +20,8 @@ from scrapy_simhash.store.redis.records import Records
 from scrapy_simhash.store.redis.replica import Replica
 
 #: Store, events known, what the last of them ends with, run, its token, seconds until all is forgotten, reach;
-#: whether it is a look only, short, delivered; seconds for which another run is live after a heartbeat; how it is
-#: found if it is new, and its values.
-_CLAIM = Struct(">8sQ4sI8sIB???I25s")
+#: whether it is a look only, short, delivered; how it is found if it is new, and its values.
+_CLAIM = Struct(">8sQ4sI8sIB???25s")
 #: Pages, number of the page, content, page that had it first, place among the kin (0: none), rank, 1 for the same
 #: text and 2 if it was found by the text, the former visit, lengths of the key and URL of the original, of the keys
 #: of damaged pages and of first copies, which follow.
@@ -253,7 +252,7 @@ async def decide(records: Records, posting: Posting, is_look: bool, explains: bo
             kin = await comparison.kin(matches, rule) if matches else []
             head = _CLAIM.pack(
                 *(replica.store_id, first, mark, link.run, terms.token, terms.expire, rule.reach),
-                *(is_look, posting.is_short, posting.is_delivered, terms.live),
+                *(is_look, posting.is_short, posting.is_delivered),
                 layout.packed_values(fingerprint, found_by),
             )
             known = b"".join([comparison.told(match.key) for match, _ in kin])

@@ -135,7 +135,7 @@ def stamp_of(posting: Posting) -> bytes:
 
 
 def read_visit(kind: int, flags: int, cluster: int, stamp: bytes) -> Visit | None:
-    """Return a former visit as the script tells it: its *kind* is 0 for none, 2 if it is settled, 3 if it is live.
+    """Return a former visit as the script tells it: its *kind* is 0 for none, 2 if it is settled.
 
     *flags* are those of the page, and that of its content which says that it is short.
     """
@@ -144,7 +144,7 @@ def read_visit(kind: int, flags: int, cluster: int, stamp: bytes) -> Visit | Non
     value, text_hash, seen = _read_stamp(flags, stamp)
     if flags & _IS_SHORT:
         text_hash = value
-    return Visit(value, text_hash, seen, cluster, kind == 2, bool(flags & _IS_SHORT), kind == 3)
+    return Visit(value, text_hash, seen, cluster, kind == 2, bool(flags & _IS_SHORT))
 
 
 def read_page(record: bytes) -> PageRecord:

@@ -28,8 +28,6 @@ logger = logging.getLogger(__name__)
 NOWHERE = bytes(ID_BYTES)
 #: Seconds between attempts to reach a server that is away: at first, and at last.
 _SOON, _LATE = 0.1, 5.0
-#: Heartbeats in the time for which one of them counts.
-_HEARTBEATS = 4
 #: Events a step when a replica is made: some milliseconds, then others have their turn.
 _STEP = 2000
 #: Store, events known, what the last of them ends with, how many more.
@@ -59,8 +57,6 @@ class Terms:
     blocks: int
     expire: int
     """Seconds after the last claim when everything is forgotten; 0 for never."""
-    live: int
-    """Seconds for which a run counts as live after a heartbeat; 0 for no heartbeats."""
     is_reset: bool
     is_read_only: bool
     timeout: float
@@ -102,7 +98,6 @@ class Link:
         self._wanted: set[bytes] = set()
         self._taking = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
-        self._heart: asyncio.Task[None] | None = None
         self._catching_up = asyncio.Lock()
 
     @property
@@ -264,10 +259,9 @@ class Link:
                 await self._end(reason)
         finally:
             self._is_up, self.absence = False, StoreError(f"{self.terms.place} was closed")
-            for task in (self._heart, self._task):
-                if task is not None:
-                    task.cancel()
-                    await asyncio.wait([task])
+            if self._task is not None:
+                self._task.cancel()
+                await asyncio.wait([self._task])
 
     async def _end(self, reason: str) -> None:
         await self.ready()
@@ -276,10 +270,7 @@ class Link:
             await self.ask("PING")
         if self._told and self._found != self._told_at:
             await self.unsettle()
-        await self._say(str(int(time.time())), reason, str(self.terms.expire))
-
-    async def _say(self, *end: str) -> None:
-        """Say that the run goes on or, with the words of its *end*, that it has ended."""
+        end = str(int(time.time())), reason, str(self.terms.expire)
         await self.ask("run", str(self.run), self.terms.token, *end)
 
     def _asked(self, name: str, *arguments: Any) -> Coroutine[Any, Any, Any]:
@@ -341,8 +332,6 @@ class Link:
             raise StoreUnavailable(f"{terms.place} changed while it was read")
         self._is_up = True
         self._openings += 1
-        if self.run and terms.live and self._heart is None:
-            self._heart = asyncio.create_task(self._beat())
 
     async def _open(self, mode: str, run: int = 0) -> tuple[bytes, int]:
         """Open the store, and return its id and the number of the run, that of *run* if it goes on, 0 for a new one.
@@ -366,7 +355,7 @@ class Link:
                     terms.token,
                     str(terms.started),
                 ),
-                *(mode if accepted else "read", str(int(is_reset)), str(terms.expire), str(terms.live)),
+                *(mode if accepted else "read", str(int(is_reset)), str(terms.expire)),
             )
             if status == b"foreign":
                 key, kind = (part.decode("utf-8", "replace") for part in said)
@@ -413,14 +402,6 @@ class Link:
                 "%s may evict keys when its memory is full: set maxmemory-policy to noeviction (it is %s)",
                 *(self.terms.place, policy),
             )
-
-    async def _beat(self) -> None:
-        """Say again and again that the run goes on. Opening says so, too: also when the server was away."""
-        while True:
-            await asyncio.sleep(self.terms.live / _HEARTBEATS)
-            if self._is_up:
-                with suppress(StoreError):
-                    await self._say()
 
 
 @contextmanager

@@ -1,5 +1,5 @@
 -- open: begin a run, or go on with it, in a store of the header that the caller accepts; nothing is written else.
-local accepted, version, new_id, run, token, started, mode, is_reset, expiry, live = unpack(ARGV)
+local accepted, version, new_id, run, token, started, mode, is_reset, expiry = unpack(ARGV)
 
 -- A server that cannot be written to says so here, and nothing is changed.
 local function try()
@@ -43,10 +43,8 @@ if mode == 'write' then
   local record = run_of(run, token)
   if not record then
     run = field(redis.call('HINCRBY', HEADER, 'runs', 1))
-    -- Heartbeats are compared with it: then it is told by the same clock.
-    record = struct.pack(RUN, token, live == '0' and tonumber(started) or now(), NEVER)
+    record = struct.pack(RUN, token, tonumber(started), NEVER)
   end
-  if live ~= '0' then record = with_heartbeat(record) end
   -- Also when it is there: a server that cannot write says so here.
   redis.call('HSET', RUNS, run, record)
   expire(tonumber(expiry))

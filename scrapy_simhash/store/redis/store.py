@@ -92,7 +92,6 @@ class RedisStore(Store):
         across: bool = False,
         blocks: int = BLOCKS,
         expire: int = 0,
-        live: int = 0,
         reset: bool = False,
         read_only: bool = False,
         timeout: float = TIMEOUT,
@@ -100,11 +99,8 @@ class RedisStore(Store):
         """Make a store of the keys that begin with *prefix* and a colon. Connects at the first question.
 
         *server* is a URL or more. *header* is what the store must be for; None takes what is there. *expire* seconds
-        after the last claim everything is forgotten, 0 for never. *live* is for how many seconds after a heartbeat
-        another run counts as live, see Visit; this one gives four in that time, and one with the first claim of each
-        second. 0: no heartbeats, and no run is live.
-        With *reset* it begins empty. A *read_only* one leaves no trace, and refuses to claim or remove. *timeout* is
-        for every answer, in seconds.
+        after the last claim everything is forgotten, 0 for never. With *reset* it begins empty. A *read_only* one
+        leaves no trace, and refuses to claim or remove. *timeout* is for every answer, in seconds.
 
         On a cluster, keys begin with *prefix* and the number of a shard, in braces. *shards* None takes what is
         there, else ``SHARDS``. *scopes* are in memory at most. With *across* claims also say which page had their
@@ -130,7 +126,7 @@ class RedisStore(Store):
         self._wanted_shards, self._shards = shards, (shards or SHARDS) if self._is_cluster else 1
         self.damage = Damage(str(self))
         self._terms = Terms(
-            *(str(self), header, blocks, expire, live, reset, read_only, timeout, self._is_cluster),
+            *(str(self), header, blocks, expire, reset, read_only, timeout, self._is_cluster),
             *(self.damage, Recent(FINGERPRINTS)),
         )
         self._nodes = Nodes(self._server, str(self), self._tag, timeout)

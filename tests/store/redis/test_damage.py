@@ -111,7 +111,7 @@ def test_damaged_runs_and_headers_raise_store_errors_only(
     for field, value in direct.hgetall(name).items():
         direct.hset(name, field, WAYS[way](value))
         # The end waits so long for a server that cannot be opened.
-        with suppress(StoreError), opened(live=60, timeout=0.5) as store:
+        with suppress(StoreError), opened(timeout=0.5) as store:
             ask_anything(store)
         direct.hset(name, field, value)
 
