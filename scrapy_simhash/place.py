@@ -2,8 +2,7 @@
 
     memory                                      until the crawl ends
     ./seen  /var/seen  ~/seen  seen/            a folder, with a file for each spider
-    redis  redis?prefix=news&expire=30d         Redis, at the server of scrapy-redis's settings
-    redis://host:6379/0?prefix=news&expire=30d  the same at this server; also rediss:// (TLS) and unix://
+    redis://host:6379/0?prefix=news&expire=30d  Redis or Valkey; also rediss:// (TLS) and unix://
     redis+cluster://host:7000,host:7001?...     a Redis Cluster; also rediss+cluster://
     my.module.Store                             the import path of a class
 
@@ -27,7 +26,7 @@ SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster")
 #: Seconds: 32 bits in the records.
 MAX_EXPIRE = 2**32 - 1
 _WHAT = (
-    "must be 'memory', a folder such as './seen', 'redis', a URL like redis://host:6379/0?prefix=news, or the import"
+    "must be 'memory', a folder such as './seen', a URL like redis://host:6379/0?prefix=news, or the import"
     " path of a class"
 )
 _TEMPLATE = "must not contain % except in %(name)s and %%"
@@ -87,8 +86,8 @@ required=False, shards=None, scopes=None)
     """One of ``memory``, ``folder``, ``redis`` and ``class``."""
     path: str = ""
     """The folder, in which ``%(name)s`` is the spider's name and ``%%`` a percent sign, or the import path."""
-    url: str | None = None
-    """Of Redis, as redis-py reads it, or of a cluster; None means the server of scrapy-redis's settings."""
+    url: str = ""
+    """Of Redis, as redis-py reads it, or of a cluster."""
     prefix: str = KEYS["prefix"][0]
     """What the names of the keys in Redis begin with; a template like that of a folder."""
     expire: int = 0
@@ -127,6 +126,11 @@ required=False, shards=None, scopes=None)
     def _in_redis(cls, text: str) -> StorePlace:
         address, _, query = text.partition("?")
         shown = without_password(text)
+        if address == REDIS:
+            raise ValueError(
+                f"must be the URL of the server, such as redis://localhost:6379/0, got {shown!r}: REDIS_URL and other"
+                " settings of scrapy-redis are no longer read"
+            )
         # A password may have a #, and ends at the at sign.
         before, mark, fragment = text.rpartition("@")[2].partition("#")
         if mark:
@@ -148,14 +152,13 @@ required=False, shards=None, scopes=None)
             if name in _GONE:
                 raise ValueError(f"has {name}, which is gone, behind {shown}?: {_GONE[name]}. Remove it")
             near = get_close_matches(name.lower(), KEYS, n=1, cutoff=0.75)
-            if near or address == REDIS:
-                what = f"did you mean {near[0]}?" if near else f"it has {', '.join(KEYS)}"
-                raise ValueError(f"has an unknown key {name!r} behind {shown}?: {what}")
+            if near:
+                raise ValueError(f"has an unknown key {name!r} behind {shown}?: did you mean {near[0]}?")
             others.append(part)
         is_cluster = address.startswith(("redis+cluster:", "rediss+cluster:"))
         if not is_cluster and (wrong := _OF_CLUSTER & given.keys()):
             raise ValueError(f"has {min(wrong)}, which is for redis+cluster:// only, behind {shown}?")
-        url = None if address == REDIS else "?".join(filter(None, (address, "&".join(others))))
+        url = "?".join(filter(None, (address, "&".join(others))))
         return cls(REDIS, url=url, **{name: option(given, KEYS, name) for name in given})
 
 

@@ -30,9 +30,10 @@ HOST = "redis://host:6379/0"
             )
         ),
         ("my.module.Store", StorePlace("class", "my.module.Store")),
-        ("redis", StorePlace("redis")),
-        (" redis ", StorePlace("redis")),
-        ("redis?prefix=news&expire=30d", StorePlace("redis", prefix="news", expire=30 * 86_400)),
+        (
+            f" {HOST}?prefix=news&expire=30d ",
+            StorePlace("redis", url=HOST, prefix="news", expire=30 * 86_400),
+        ),
         (HOST, StorePlace("redis", url=HOST)),
         ("rediss://:p%2Fw@host", StorePlace("redis", url="rediss://:p%2Fw@host")),
         ("unix:///run/a?db=1&prefix=b", StorePlace("redis", url="unix:///run/a?db=1", prefix="b")),
@@ -107,7 +108,14 @@ def test_every_prefix_can_be_written_in_a_url(prefix: str) -> None:
             "has an unknown key 'exipre' behind redis://host:6379/0?: did you mean expire?",
         ),
         (f"{HOST}?Prefix=a", "did you mean prefix?"),
-        ("redis?db=3", "has an unknown key 'db' behind redis?: it has prefix, expire"),
+        *(
+            (
+                text,
+                "must be the URL of the server, such as redis://localhost:6379/0, got 'redis': REDIS_URL and other"
+                " settings of scrapy-redis are no longer read",
+            )
+            for text in ("redis", "redis?prefix=news")
+        ),
         (
             f"{HOST}#news",
             f"takes the prefix of a store in Redis as ?prefix=, not behind #: write {HOST}?prefix=news",

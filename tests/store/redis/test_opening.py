@@ -16,7 +16,7 @@ from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreUnavailable
 from scrapy_simhash.judge.rule import ClassicRule
 from scrapy_simhash.notes import PAGE, SITE, Note
 from scrapy_simhash.store import Header
-from scrapy_simhash.store.redis import RedisStore, Server, servers_of
+from scrapy_simhash.store.redis import RedisStore, Server
 from scrapy_simhash.store.redis.layout import KEYS, VERSION
 from tests.store.cases import FAR, content, posting
 from tests.store.redis.stores import HEADER, PATIENCE, admin, lose_patience, opened, waits
@@ -39,10 +39,7 @@ async def live(server: str | Server) -> None:
 async def test_a_password_lets_in_and_a_wrong_one_is_told_at_the_start(tmp_path: Path) -> None:
     with RedisServer(tmp_path, requirepass="secret") as server:
         await live(server.url.replace("//", "//:secret@"))
-        settings = {"REDIS_URL": server.url, "REDIS_PARAMS": {"password": "secret", "encoding": "utf-8"}}
-        found = servers_of(None, settings)
-        assert isinstance(found, Server)
-        async with opened(found, "p") as store:
+        async with opened(f"{server.url}?password=secret&encoding=utf-8", "p") as store:
             assert (await store.look(posting("a", content(0)))).former
         for url in (server.url, server.url.replace("//", "//:wrong@")):
             store = RedisStore(url, "p", HEADER)
@@ -85,7 +82,7 @@ async def test_tls_is_spoken_and_a_certificate_that_nobody_knows_refused(tmp_pat
     with tls_server(tmp_path) as (server, certificate):
         url = server.url
         await live(f"{url}?ssl_ca_certs={certificate}")
-        async with opened(Server(url, {"ssl_ca_certs": str(certificate)}), "p") as store:
+        async with opened(f"{url}?ssl_ca_certs={certificate}", "p") as store:
             assert (await store.claim(posting("b", content(0)))).original
         with pytest.raises(StoreUnavailable, match=r"(?i)certificate"):
             RedisStore(url, "p", HEADER).check()
