@@ -22,6 +22,8 @@ local RUN, RUN_HEAD = '>c8i8i8', 24
 local VALUE_END, TEXT_HASH_BEGIN = 8, 17
 
 local HAS_TEXT_HASH, HAS_SKETCH, IS_SHORT, IS_REMOVED, DIFFERS, HAS_RANKS = 1, 2, 4, 8, 16, 32
+-- The latest claim of the page found it in the store.
+local WAS_KNOWN = 64
 local HAS_OWN_PART = 128
 local FACTS_AT, MINHASH = 128, 112
 -- A note is kept after its version.

@@ -84,7 +84,7 @@ class Server:
         if address.startswith("rediss:"):
             suitable |= _TLS_OPTIONS
         query = urlencode([(name, value) for name, value in parse_qsl(query) if name in suitable])
-        # The same claim sent again would find itself.
+        # Nodes repeats commands, and marks claims that were sent before.
         once = redis.asyncio.retry.Retry(redis.backoff.NoBackoff(), 0)
         try:
             times = dict.fromkeys(_TIMES, float(timeout))

@@ -145,7 +145,7 @@ async def test_a_sketch_and_an_own_part_that_differ_are_where_the_page_says(
     flags, rest = {}, {}
     for key in "abcd":
         *_, flags[key], _, rest[key] = read("redis-page", client.hget(f"{prefix}:pages", key))
-    assert flags == {"a": 32, "b": 2 + 16 + 32, "c": 32, "d": 0}
+    assert flags == {"a": 32, "b": 2 + 16 + 32, "c": 32, "d": 64}
     assert rest["a"] == ranks(0, 2) + b"https://example.com/a"
     assert rest["b"] == ranks(1, 0) + content(4, edited=20).sketch + b"https://example.com/b"
     assert rest["c"] == ranks(2, 0) + b"https://example.com/c"
