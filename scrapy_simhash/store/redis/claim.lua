@@ -3,8 +3,8 @@
 --
 -- The caller has looked the page up in its replica of the log, as far as it knew it, and says which contents the
 -- page repeats. If another near one came meanwhile, nothing is stored, and the caller begins again with the news.
-local id, known, mark, run, token, expiry, reach, is_look, is_short, delivered, found_by =
-  struct.unpack('>c8I8c4I4c8I4BBBBc25', ARGV[1])
+local id, known, mark, numbers, run, token, expiry, reach, is_look, is_short, delivered, found_by =
+  struct.unpack('>c8I8c4I8I4c8I4BBBBc25', ARGV[1])
 local key, flags, stamp, scope, sketch, own_part, url, kin, others =
   ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 -- Whether this claim was sent before and its reply was lost. If it was executed, it gets the same answer once more.
@@ -156,6 +156,8 @@ local counts = redis.call('HMGET', HEADER, 'pages', 'contents')
 local next_page, next_content = tonumber(counts[1] or 0), tonumber(counts[2] or 0)
 -- Counters that are damaged would have this page take the place of others.
 if not next_page or not next_content then return 'H' end
+-- The caller has seen more numbers of pages: copies and short pages were lost, which have no events.
+if next_page < numbers then return 'L' end
 page = page or {number = next_page, own = 0, rank = 0, joined = 0}
 local former, former_content, former_flags, former_stamp = 0, 0, 0, string.rep('\0', 24)
 local former_run, cluster, text_before

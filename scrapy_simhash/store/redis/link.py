@@ -84,6 +84,10 @@ class Link:
         self.run = 0
         #: As of the last answer.
         self.pages = 0
+        #: One more than the highest number of a page that this crawler has seen.
+        self.numbers = 0
+        #: When the last claim was stored.
+        self._claimed: float | None = None
         #: Why the server cannot be asked just now, or ever; None while it can, or before it was asked.
         self.absence: StoreError | None = None
         self.turns = asyncio.Semaphore(_AT_ONCE)
@@ -142,6 +146,11 @@ class Link:
             await asyncio.wait([task])
             if not task.cancelled():
                 task.result()
+
+    def note_claim(self, number: int) -> None:
+        """Note that a claim was stored, of the page with *number*."""
+        self.numbers = max(self.numbers, number + 1)
+        self._claimed = time.monotonic()
 
     def forget(self, scope: bytes) -> None:
         """Let go of the contents of *scope* until it is asked for again."""
@@ -309,7 +318,7 @@ class Link:
         terms = self.terms
         mode = "read" if terms.is_read_only else "write"
         before, replica = self.run, self._replica
-        store_id, self.run = await self._open(mode, before)
+        store_id, self.run, is_behind = await self._open(mode, before)
         is_new_run = replica is not None and before != self.run
         is_same_store = replica is not None and replica.store_id == store_id
         if replica is None or not is_same_store or not await self.catch_up(replica):
@@ -320,11 +329,14 @@ class Link:
             replica = Replica(store_id, terms.header.rule, terms.blocks, terms.compared, scopes)
             self._replica = replica
         else:
-            is_loss = is_new_run
-        if is_loss:
+            is_loss = is_new_run or is_behind
+        if is_loss and not is_same_store and self._may_have_expired:
+            level = logging.DEBUG if terms.is_cut else logging.INFO
+            logger.log(level, "%s has expired; this crawl continues with an empty store", terms.place)
+        elif is_loss:
             if self.run and is_same_store and not is_new_run:
                 # What this run has unsettled may be lost, too. It never ends, and settles nothing.
-                _, self.run = await self._open(mode)
+                _, self.run, _ = await self._open(mode)
             logger.warning(
                 "%s has lost stored pages; this crawl continues with those that are left", terms.place
             )
@@ -333,8 +345,19 @@ class Link:
         self._is_up = True
         self._openings += 1
 
-    async def _open(self, mode: str, run: int = 0) -> tuple[bytes, int]:
-        """Open the store, and return its id and the number of the run, that of *run* if it goes on, 0 for a new one.
+    @property
+    def _may_have_expired(self) -> bool:
+        """Whether so much time has passed since the last claim that the store may have expired."""
+        expire = self.terms.expire
+        if not expire or self._claimed is None:
+            return False
+        # Claims set the time of expiry now and then only, and in whole seconds: see claim.lua.
+        return time.monotonic() - self._claimed >= expire - min(60, expire / 10) - 1
+
+    async def _open(self, mode: str, run: int = 0) -> tuple[bytes, int, bool]:
+        """Open the store. Return its id, the number of the run, and whether pages of this crawler are missing.
+
+        The run *run* goes on if the server has it; 0 begins a new one.
 
         *mode* is ``write``, or ``read``, which leaves no trace, or ``try``: the same, but a server that cannot write
         fails. Raises StoreMismatch, StoreDamaged or StoreError, and then nothing was changed.
@@ -355,7 +378,7 @@ class Link:
                     terms.token,
                     str(terms.started),
                 ),
-                *(mode if accepted else "read", str(int(is_reset)), str(terms.expire)),
+                *(mode if accepted else "read", str(int(is_reset)), str(terms.expire), str(self.numbers)),
             )
             if status == b"foreign":
                 key, kind = (part.decode("utf-8", "replace") for part in said)
@@ -378,10 +401,12 @@ class Link:
                 continue
             if header is None:
                 raise StoreError(f"no such store: {place.removeprefix('the store ')}")
-            store_id, number, self.pages = said or (NOWHERE, 0, 0)
+            store_id, number, self.pages, is_behind, numbers = said or (NOWHERE, 0, 0, 0, 0)
+            if mode == "write":
+                self.numbers = max(self.numbers, numbers)
             # What was reset is not reset again.
             terms.header, terms.is_met, terms.is_reset = header, True, False
-            return store_id, int(number)
+            return store_id, int(number), bool(is_behind)
 
     async def _greet(self) -> None:
         """Find out whether there is a server that lets us in, and warn of one that throws keys away."""

@@ -1,5 +1,5 @@
--- open: begin a run, or go on with it, in a store of the header that the caller accepts; nothing is written else.
-local accepted, version, new_id, run, token, started, mode, is_reset, expiry = unpack(ARGV)
+-- open: begin a run, or continue it, in a store of the header that the caller accepts; else nothing is written.
+local accepted, version, new_id, run, token, started, mode, is_reset, expiry, numbers = unpack(ARGV)
 
 -- A server that cannot be written to says so here, and nothing is changed.
 local function try()
@@ -32,14 +32,21 @@ if not id then
   end
   id = new_id
   redis.call('HSET', HEADER, 'version', version, 'header', accepted, 'id', id,
-    'pages', 0, 'contents', 0, 'runs', 0)
+    'pages', numbers, 'contents', 0, 'runs', 0)
 elseif its_version ~= version or header ~= accepted then
   -- The caller compares, and asks again if it can work with that.
   return {'other', its_version or '', header or ''}
 end
 
 try()
+local next_page = tonumber(redis.call('HGET', HEADER, 'pages') or '')
+local is_behind = 0
 if mode == 'write' then
+  if next_page and next_page < tonumber(numbers) then
+    -- No number is given twice.
+    redis.call('HSET', HEADER, 'pages', numbers)
+    next_page, is_behind = tonumber(numbers), 1
+  end
   local record = run_of(run, token)
   if not record then
     run = field(redis.call('HINCRBY', HEADER, 'runs', 1))
@@ -49,4 +56,4 @@ if mode == 'write' then
   redis.call('HSET', RUNS, run, record)
   expire(tonumber(expiry))
 end
-return {'open', id, run, redis.call('HLEN', PAGES)}
+return {'open', id, run, redis.call('HLEN', PAGES), is_behind, next_page or 0}
