@@ -268,6 +268,25 @@ async def test_a_store_can_be_read_by_who_does_not_know_what_it_is_for(
         assert reader.header.scheme == "web-0"
 
 
+@pytest.mark.parametrize("is_there", [False, True])
+@waits
+async def test_a_user_who_may_not_add_to_the_log_is_refused_before_anything_is_stored(
+    is_there: bool, server: RedisServer
+) -> None:
+    client = admin(server.url)
+    if is_there:
+        async with opened(server.url, "p") as store:
+            await store.claim(posting("a", content(0)))
+    before = {key: client.dump(key) for key in client.keys("*")}
+    client.acl_setuser("crawler", enabled=True, passwords=["+x"], keys=["p:*"], commands=["+@all", "-rpush"])
+    async with opened(server.url.replace("//", "//crawler:x@"), "p") as store:
+        with pytest.raises(StoreError, match=r"denies access: .*may not run RPUSH"):
+            store.check()
+        with pytest.raises(StoreUnavailable, match="may not run RPUSH"):
+            await store.claim(posting("b", content(FAR)))
+    assert {key: client.dump(key) for key in client.keys("*")} == before
+
+
 # --- Expiry.
 
 
