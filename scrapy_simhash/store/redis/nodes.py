@@ -71,14 +71,15 @@ class Nodes:
         ``meaning`` has them.
         """
         again: tuple[bytes, ...] = ()
-        for repeats in range(_REPEATS + 1):
+        repeats = 0
+        while True:
             try:
                 return await self._ask(shard, name, *arguments, *again)
             except ConnectionLost as error:
                 if repeats == _REPEATS:
                     raise StoreUnavailable(str(error)) from error
+                repeats += 1
                 again = (_AGAIN,) if name == "claim" else ()
-        raise AssertionError
 
     async def _ask(self, shard: int, name: str, *arguments: Any) -> Any:
         if name.islower():
