@@ -140,6 +140,8 @@ class Page(NamedTuple):
     original: str | None
     """URL of the page that it is a near-duplicate of; None when it is an original, or when that page was removed or
     has another text now."""
+    delivered: int | None = None
+    """Number of the run in which it was last delivered, see ``Store.deliver``; None if it never was."""
 
 
 class Run(NamedTuple):
@@ -234,6 +236,13 @@ class Store(ABC):
         as delivered again. A page whose record is damaged is passed over: nobody is told that it is settled.
 
         A store whose visits are never settled has nothing to do.
+        """
+        return None
+
+    def deliver(self, keys: Collection[bytes]) -> Answer[None]:
+        """Store that items of these pages were delivered in this run. One step; call it with many pages at once.
+
+        Pages that are not known are passed over. A store that does not keep it does nothing.
         """
         return None
 

@@ -2,9 +2,9 @@
 -- notes/redis-layout.rst has the keys and the bytes of the records.
 local HEADER, PAGES, CONTENTS, EVENTS, SHORT, TEXTS, RUNS, NOTES, LATEST, ANSWERS, COPIES = unpack(KEYS)
 
--- A page: number, content, latest content of its own + 1, run, flags, stamp; then its ranks, its sketch and its own
+-- A page: number, content, latest content of its own + 1, run, run of the last delivery or 0, flags, stamp; then its ranks, its sketch and its own
 -- part, if it has any, and its URL.
-local PAGE, PAGE_HEAD = '>I8I8I8I4Bc24', 53
+local PAGE, PAGE_HEAD = '>I8I8I8I4I4Bc24', 57
 -- Ranks: that of the page in the cluster of another one, 0 in its own; how many have joined its own.
 local RANKS = '>I4I4'
 -- A content: page it came from, the content which that page had of its own before + 1, flags, stamp, lengths of
@@ -62,7 +62,7 @@ end
 -- Return the page of a record, nil if that is damaged: what it says does not fit into it.
 local function read_page(record)
   if #record < PAGE_HEAD then return nil end
-  local number, content, own, run, flags, stamp = struct.unpack(PAGE, record)
+  local number, content, own, run, delivered, flags, stamp = struct.unpack(PAGE, record)
   local rank, joined, rest = 0, 0, PAGE_HEAD + 1
   if has(flags, HAS_RANKS) then
     if #record < PAGE_HEAD + 8 then return nil end
@@ -71,7 +71,7 @@ local function read_page(record)
   end
   local url_begin = after_sketch(record, flags, rest)
   if url_begin > #record + 1 then return nil end
-  return {number = number, content = content, own = own, run = run, flags = flags, stamp = stamp, rank = rank,
+  return {number = number, content = content, own = own, run = run, delivered = delivered, flags = flags, stamp = stamp, rank = rank,
     joined = joined, sketch = record:sub(rest, url_begin - 1), url = record:sub(url_begin)}
 end
 
@@ -81,7 +81,8 @@ local function write_page(key, page)
   if page.rank + page.joined > 0 then
     flags, ranks = flags + HAS_RANKS, struct.pack(RANKS, page.rank, page.joined)
   end
-  redis.call('HSET', PAGES, key, struct.pack(PAGE, page.number, page.content, page.own, page.run, flags, page.stamp)
+  redis.call('HSET', PAGES, key, struct.pack(PAGE, page.number, page.content, page.own, page.run,
+    page.delivered, flags, page.stamp)
     .. ranks .. page.sketch .. page.url)
 end
 

@@ -158,7 +158,7 @@ local next_page, next_content = tonumber(counts[1] or 0), tonumber(counts[2] or 
 if not next_page or not next_content then return 'H' end
 -- The caller has seen more numbers of pages: copies and short pages were lost, which have no events.
 if next_page < numbers then return 'L' end
-page = page or {number = next_page, own = 0, rank = 0, joined = 0}
+page = page or {number = next_page, own = 0, delivered = 0, rank = 0, joined = 0}
 local former, former_content, former_flags, former_stamp = 0, 0, 0, string.rep('\0', 24)
 local former_run, cluster, text_before
 if record then

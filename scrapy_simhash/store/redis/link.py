@@ -34,7 +34,7 @@ _STEP = 2000
 EVENTS = Struct(">8sQ4sI")
 _EVENTS_REPLY = Struct(">cQQ")
 #: Store, run, its token.
-_UNSETTLE = Struct(">8sI8s")
+_IN_RUN = Struct(">8sI8s")
 #: Claims under way. More would be slower: each is compared with those that came since it was sent, one by one.
 _AT_ONCE = 24
 #: How often a server may lose what it knew while it is asked or told one thing.
@@ -241,7 +241,7 @@ class Link:
             found = self._found
             if found != self._told_at:
                 named.update(key for _, told in self._told for key in told)
-            return _UNSETTLE.pack(replica.store_id, self.run, self.terms.token), *named
+            return _IN_RUN.pack(replica.store_id, self.run, self.terms.token), *named
 
         await self.change("unsettle", about)
         # As of before: a server that was connected anew on the way may have lost the others.
@@ -249,6 +249,14 @@ class Link:
         self._told.append((now, named))
         while self._told[0][0] < now - _FORGOTTEN:
             self._told.popleft()
+
+    async def deliver(self, keys: Collection[bytes]) -> None:
+        """Store that *keys* were delivered in this run."""
+
+        def about(replica: Replica) -> tuple[bytes, ...]:
+            return _IN_RUN.pack(replica.store_id, self.run, self.terms.token), *keys
+
+        await self.change("deliver", about)
 
     async def close(self, reason: str | None) -> None:
         """End the run, unless *reason* is None, and let go of the shard.

@@ -207,12 +207,15 @@ class RedisStore(Store):
         One trip a shard, of all that were met if a page is from long ago.
         """
         self._check_writable()
-        by_shard: defaultdict[int, list[bytes]] = defaultdict(list)
-        for key in keys:
-            home = self._homes.get(key) if self._is_cluster else 0
-            for shard in self._records if home is None else [home]:
-                by_shard[shard].append(key)
-        await _all_of([self._of(shard).link.unsettle(its) for shard, its in by_shard.items()])
+        await _all_of([self._of(shard).link.unsettle(its) for shard, its in self._by_shard(keys)])
+
+    async def deliver(self, keys: Collection[bytes]) -> None:
+        """See :meth:`Store.deliver <scrapy_simhash.store.base.Store.deliver>`. Trips are those of ``unsettle``.
+
+        On a cluster the number of the run is that of the page's shard.
+        """
+        self._check_writable()
+        await _all_of([self._of(shard).link.deliver(its) for shard, its in self._by_shard(keys)])
 
     async def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`.
@@ -456,6 +459,15 @@ class RedisStore(Store):
             return [home]
         is_there = await self._of_all("HEXISTS", "pages", about=[key])
         return [shard for shard, is_its in enumerate(is_there) if is_its]
+
+    def _by_shard(self, keys: Collection[bytes]) -> Collection[tuple[int, list[bytes]]]:
+        """Return *keys* by the shards in which their pages may be, of those that were met."""
+        by_shard: defaultdict[int, list[bytes]] = defaultdict(list)
+        for key in keys:
+            home = self._homes.get(key) if self._is_cluster else 0
+            for shard in self._records if home is None else [home]:
+                by_shard[shard].append(key)
+        return by_shard.items()
 
     async def _shard_of_note(self, name: Name) -> int:
         """Return the shard of what is known of a host: that of its pages, if their scope says so by its name."""

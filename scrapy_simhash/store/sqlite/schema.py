@@ -122,7 +122,8 @@ WHERE rank BETWEEN 1 AND {FIRST_COPIES} AND original IN """
 _POSTING = f"""pages.key, pages.url, pages.scope, pages.value, pages.fingerprint, pages.is_short, pages.text_hash,
     pages.last_seen, {_IS_SETTLED}"""
 POSTINGS = f"SELECT {_POSTING}, pages.number FROM pages ORDER BY number"
-_PAGE = f"""SELECT {_POSTING}, pages.number, ifnull(pages.original, pages.number), originals.url
+_PAGE = f"""SELECT {_POSTING}, pages.number, ifnull(pages.original, pages.number), originals.url,
+    pages.delivered
 FROM pages LEFT JOIN pages AS originals ON originals.number = pages.original"""
 PAGES = f"{_PAGE} ORDER BY pages.number"
 PAGE = f"{_PAGE} WHERE pages.key = ?"
@@ -142,6 +143,7 @@ SET url = ?, host = ?, text_hash = ?, run = coalesce(?, run), last_seen = ?, las
     found_by = ?, original = ?, rank = ?, joined = 0
 WHERE number = ?"""
 JOINED = "UPDATE pages SET joined = joined + 1 WHERE number = ?"
+DELIVERED = "UPDATE pages SET delivered = ? WHERE key = ?"
 UNSETTLED = "UPDATE pages SET run = 0 WHERE key = ? AND run = ?"
 TOUCHED = "UPDATE pages SET last_seen = ?, visits = visits + 1 WHERE key = ?"
 RUNS = "SELECT number, started, ended, reason FROM runs ORDER BY number"

@@ -94,7 +94,7 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
         stamp(0, 0, 8)[16:] + b"x": (4).to_bytes(8, "big") + (2).to_bytes(4, "big")
     }
     page = read("redis-page", client.hget(key["pages"], b"d"))
-    assert page == [4, 3, 4, 1, 1, stamp(3, 77, 3), b"https://example.com/d"]
+    assert page == [4, 3, 4, 1, 0, 1, stamp(3, 77, 3), b"https://example.com/d"]
     assert client.hgetall(key["answers"]) == {b"d": layout.packed_version(answer or 0) + b"about"}
 
     record = client.hget(key["contents"], "0")

@@ -148,10 +148,10 @@ def dump(server: RedisServer, prefix: str) -> dict[bytes, bytes]:
             ["HSET {}:header id 12345678 version 7 header {{}}"],
             "another release .*: its layout has version 7, this .* Set SIMHASH_RESET = True to begin anew",
         ),
-        (["HSET {}:header id 12345678 version 9 header {{}}"], "header that cannot be read"),
-        (["HSET {}:header id 12345678 version 9 header what"], "header that cannot be read"),
+        (["HSET {}:header id 12345678 version {version} header {{}}"], "header that cannot be read"),
+        (["HSET {}:header id 12345678 version {version} header what"], "header that cannot be read"),
         (
-            ['HSET {}:header id 12345678 version 9 header {{"rule":"classic","later":1}}'],
+            ['HSET {}:header id 12345678 version {version} header {{"rule":"classic","later":1}}'],
             "does not know: later. A newer release wrote it",
         ),
         (["HSET {}:header id 12345678"], "header that cannot be read"),
@@ -163,7 +163,7 @@ async def test_what_is_no_store_is_refused_and_left_alone(
 ) -> None:
     client = admin(shared.url)
     for command in commands:
-        client.execute_command(*command.format(prefix).split())
+        client.execute_command(*command.format(prefix, version=VERSION).split())
     before = dump(shared, prefix)
     for read_only in (False, True):
         async with opened(shared.url, prefix, read_only=read_only) as store:
