@@ -16,7 +16,6 @@
     * of each cluster at most one page was called new, and one if all claims were answered; all got the same cluster;
     * no page was called a duplicate of itself, or of a page of another cluster;
     * no page was called settled that no run has delivered and ended in order, or that was taken back since;
-    * no page was called live long after the crawlers had ended that claimed it;
     * no crawler has ended by itself, and the store opens, and ``info --check`` finds nothing damaged in it.
 ``crawls``
     A spider crawls a site with ``JOBDIR``, every fourth page the same, and writes down what it was told. The process

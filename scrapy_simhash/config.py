@@ -298,7 +298,7 @@ FORMER = {
     "DIR": "set SIMHASH_STORE to a folder such as './simhash'",
     **dict.fromkeys(("REDIS_URL", "REDIS_PREFIX", "REDIS_EXPIRE", "REDIS_REQUIRED"), _REDIS),
     **dict.fromkeys(("REDIS_SHARDS", "REDIS_SCOPES"), _REDIS),
-    "REVISIT_LIVE": "set SIMHASH_STORE to a URL such as redis://host:6379/0?live=60s",
+    "REVISIT_LIVE": "pages that another running crawler has delivered are no longer dropped. Remove it",
     "CONDITIONAL_CHECKS": "set SIMHASH_CONDITIONAL = {'checks': 0.05}",
     "CONDITIONAL_LINKS": "set SIMHASH_CONDITIONAL = {'links': False}",
     "RECRAWL_MAX_AGE": "set SIMHASH_RECRAWL = {'': 'auto', 'max_age': '30d'}",

@@ -455,7 +455,7 @@ def explained(verdict: Verdict, posting: Posting, claim: Claim, rule: Rule) -> V
 def _fate(posting: Posting, former: Visit, claim: Claim) -> Reason:
     """Return how a page has fared since it was seen last."""
     if former.is_unchanged(posting):
-        return Reason.DELIVERED if former.is_live else Reason.UNCHANGED
+        return Reason.UNCHANGED
     if claim.cluster == former.cluster:
         return Reason.SMALL_CHANGE
     return Reason.CHANGED if claim.original is None else Reason.NOW_NEAR_DUPLICATE

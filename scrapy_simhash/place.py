@@ -2,8 +2,7 @@
 
     memory                                      until the crawl ends
     ./seen  /var/seen  ~/seen  seen/            a folder, with a file for each spider
-    redis  redis?prefix=news&expire=30d         Redis, at the server of scrapy-redis's settings
-    redis://host:6379/0?prefix=news&expire=30d  the same at this server; also rediss:// (TLS) and unix://
+    redis://host:6379/0?prefix=news&expire=30d  Redis or Valkey; also rediss:// (TLS) and unix://
     redis+cluster://host:7000,host:7001?...     a Redis Cluster; also rediss+cluster://
     my.module.Store                             the import path of a class
 
@@ -26,10 +25,8 @@ MEMORY, FOLDER, REDIS, CLASS = "memory", "folder", "redis", "class"
 SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster")
 #: Seconds: 32 bits in the records.
 MAX_EXPIRE = 2**32 - 1
-#: Seconds for which a killed crawler counts as live: beyond it, others wait too long for its pages.
-MAX_LIVE = 3_600
 _WHAT = (
-    "must be 'memory', a folder such as './seen', 'redis', a URL like redis://host:6379/0?prefix=news, or the import"
+    "must be 'memory', a folder such as './seen', a URL like redis://host:6379/0?prefix=news, or the import"
     " path of a class"
 )
 _TEMPLATE = "must not contain % except in %(name)s and %%"
@@ -65,12 +62,13 @@ def _seconds(most: int) -> Callable[[str], int]:
 KEYS: Options = {
     "prefix": ("simhash:%(name)s", _prefix),
     "expire": (0, _seconds(MAX_EXPIRE)),
-    "live": (0, _seconds(MAX_LIVE)),
     "required": (False, switch),
     # As many as a Redis Cluster has slots.
     "shards": (None, whole(1, 16_384, of="shards")),
     "scopes": (None, whole(1, of="scopes")),
 }
+#: Keys that there were before, and what follows.
+_GONE = {"live": "pages that another running crawler has delivered are no longer dropped"}
 #: Keys that say something about a cluster only.
 _OF_CLUSTER = {"shards", "scopes"}
 
@@ -80,7 +78,7 @@ class StorePlace:
     """Where pages are remembered.
 
     >>> StorePlace.of("redis://:secret@host:6379/0?db=1&prefix=news&expire=30d")
-    StorePlace(kind='redis', path='', url='redis://:secret@host:6379/0?db=1', prefix='news', expire=2592000, live=0, \
+    StorePlace(kind='redis', path='', url='redis://:secret@host:6379/0?db=1', prefix='news', expire=2592000, \
 required=False, shards=None, scopes=None)
     """
 
@@ -88,14 +86,12 @@ required=False, shards=None, scopes=None)
     """One of ``memory``, ``folder``, ``redis`` and ``class``."""
     path: str = ""
     """The folder, in which ``%(name)s`` is the spider's name and ``%%`` a percent sign, or the import path."""
-    url: str | None = None
-    """Of Redis, as redis-py reads it, or of a cluster; None means the server of scrapy-redis's settings."""
+    url: str = ""
+    """Of Redis, as redis-py reads it, or of a cluster."""
     prefix: str = KEYS["prefix"][0]
     """What the names of the keys in Redis begin with; a template like that of a folder."""
     expire: int = 0
     """Seconds until a store in Redis that nobody writes to expires; 0 for never."""
-    live: int = 0
-    """Seconds for which another crawler counts as live after its last heartbeat; 0 for never."""
     required: bool = False
     """Whether a crawl stops at its start if Redis cannot be used."""
     shards: int | None = None
@@ -130,6 +126,11 @@ required=False, shards=None, scopes=None)
     def _in_redis(cls, text: str) -> StorePlace:
         address, _, query = text.partition("?")
         shown = without_password(text)
+        if address == REDIS:
+            raise ValueError(
+                f"must be the URL of the server, such as redis://localhost:6379/0, got {shown!r}: REDIS_URL and other"
+                " settings of scrapy-redis are no longer read"
+            )
         # A password may have a #, and ends at the at sign.
         before, mark, fragment = text.rpartition("@")[2].partition("#")
         if mark:
@@ -148,15 +149,16 @@ required=False, shards=None, scopes=None)
                     raise ValueError(f"has an @ in {name}: write %40, and %3F for ? in a password")
                 given[name] = value
                 continue
+            if name in _GONE:
+                raise ValueError(f"has {name}, which is gone, behind {shown}?: {_GONE[name]}. Remove it")
             near = get_close_matches(name.lower(), KEYS, n=1, cutoff=0.75)
-            if near or address == REDIS:
-                what = f"did you mean {near[0]}?" if near else f"it has {', '.join(KEYS)}"
-                raise ValueError(f"has an unknown key {name!r} behind {shown}?: {what}")
+            if near:
+                raise ValueError(f"has an unknown key {name!r} behind {shown}?: did you mean {near[0]}?")
             others.append(part)
         is_cluster = address.startswith(("redis+cluster:", "rediss+cluster:"))
         if not is_cluster and (wrong := _OF_CLUSTER & given.keys()):
             raise ValueError(f"has {min(wrong)}, which is for redis+cluster:// only, behind {shown}?")
-        url = None if address == REDIS else "?".join(filter(None, (address, "&".join(others))))
+        url = "?".join(filter(None, (address, "&".join(others))))
         return cls(REDIS, url=url, **{name: option(given, KEYS, name) for name in given})
 
 

@@ -33,8 +33,6 @@ class Reason(str, Enum):
 
     UNCHANGED = "unchanged"
     """A revisit that says the same as last time, sign for sign."""
-    DELIVERED = "delivered"
-    """The same, and another live crawler has delivered it; see ``live`` in ``SIMHASH_STORE``."""
     SMALL_CHANGE = "small_change"
     """A revisit whose text has changed, but is still a near-duplicate of the first page of its cluster."""
     CHANGED = "changed"

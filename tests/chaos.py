@@ -358,7 +358,7 @@ def drawn(draw: Random, redis: Callable[[], str]) -> dict[str, Any]:
     if store:
         url = redis() if store == "redis" else ""
         choices |= {
-            "SIMHASH_STORE": (url, f"{url}?live=60s") if url else ("store/",),
+            "SIMHASH_STORE": (url,) if url else ("store/",),
             "SIMHASH_REVISIT_ACTION": ("mark", "drop_items", "drop_page"),
             "SIMHASH_CONDITIONAL": (False, True),
             "SIMHASH_RECRAWL": (None, "auto"),

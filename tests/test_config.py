@@ -36,7 +36,7 @@ FIELD = "must be the name of one field (the fields to compare go into SIMHASH_IT
 WEIGHTS = "must be a list of fields, or a dictionary of fields and whole numbers above 0"
 ADDRESS = "must be 127.0.0.1 or [::1] and a port, such as 127.0.0.1:0 (0: any free port)"
 PLACE = (
-    "must be 'memory', a folder such as './seen', 'redis', a URL like redis://host:6379/0?prefix=news, or the import"
+    "must be 'memory', a folder such as './seen', a URL like redis://host:6379/0?prefix=news, or the import"
     " path of a class"
 )
 AGES = (

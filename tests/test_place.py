@@ -30,10 +30,10 @@ HOST = "redis://host:6379/0"
             )
         ),
         ("my.module.Store", StorePlace("class", "my.module.Store")),
-        ("redis", StorePlace("redis")),
-        (" redis ", StorePlace("redis")),
-        ("redis?prefix=news&expire=30d", StorePlace("redis", prefix="news", expire=30 * 86_400)),
-        ("redis?live=60s", StorePlace("redis", live=60)),
+        (
+            f" {HOST}?prefix=news&expire=30d ",
+            StorePlace("redis", url=HOST, prefix="news", expire=30 * 86_400),
+        ),
         (HOST, StorePlace("redis", url=HOST)),
         ("rediss://:p%2Fw@host", StorePlace("redis", url="rediss://:p%2Fw@host")),
         ("unix:///run/a?db=1&prefix=b", StorePlace("redis", url="unix:///run/a?db=1", prefix="b")),
@@ -41,7 +41,7 @@ HOST = "redis://host:6379/0"
             f"{HOST}?ssl_ca_certs=/a%20b&required=true&db=3",
             StorePlace("redis", url=f"{HOST}?ssl_ca_certs=/a%20b&db=3", required=True),
         ),
-        (f"{HOST}?required=False&expire=0s&live=0s", StorePlace("redis", url=HOST)),
+        (f"{HOST}?required=False&expire=0s", StorePlace("redis", url=HOST)),
         (
             "redis+cluster://a:7000,b:7000/0?shards=12&scopes=50&prefix=x",
             StorePlace("redis", url="redis+cluster://a:7000,b:7000/0", prefix="x", shards=12, scopes=50),
@@ -92,8 +92,10 @@ def test_every_prefix_can_be_written_in_a_url(prefix: str) -> None:
             f"{HOST}?expire=7102w",
             "such as 30d, up to 4,294,967,295s",
         ),
-        (f"{HOST}?live=60", "has live=60, which must be a number with a unit (s, m, h, d, w)"),
-        (f"{HOST}?live=2h", "such as 30d, up to 3,600s"),
+        (
+            f"{HOST}?live=60s",
+            "has live, which is gone, behind redis://host:6379/0?: pages that another running crawler has delivered",
+        ),
         (f"{HOST}?required=maybe", "has required=maybe, which must be True or False"),
         (f"{HOST}?shards=3", "has shards, which is for redis+cluster:// only, behind redis://host:6379/0?"),
         *(
@@ -106,7 +108,14 @@ def test_every_prefix_can_be_written_in_a_url(prefix: str) -> None:
             "has an unknown key 'exipre' behind redis://host:6379/0?: did you mean expire?",
         ),
         (f"{HOST}?Prefix=a", "did you mean prefix?"),
-        ("redis?db=3", "has an unknown key 'db' behind redis?: it has prefix, expire"),
+        *(
+            (
+                text,
+                "must be the URL of the server, such as redis://localhost:6379/0, got 'redis': REDIS_URL and other"
+                " settings of scrapy-redis are no longer read",
+            )
+            for text in ("redis", "redis?prefix=news")
+        ),
         (
             f"{HOST}#news",
             f"takes the prefix of a store in Redis as ?prefix=, not behind #: write {HOST}?prefix=news",

@@ -28,8 +28,6 @@ from scrapy_simhash.store.sqlite import SqliteStore, checkpoints
 PREFIX = "chaos"
 #: Redis: seconds that an answer may take, and claims under way.
 TIMEOUT, AT_ONCE = 0.3, 8
-#: Seconds for which a crawler counts as live after it gave its last sign.
-LIVE = 2
 #: Claims between two closings of the store.
 LIFE = 400
 #: Pages that each crawler has of a cluster before it goes on to the next one.
@@ -138,7 +136,7 @@ class _Crawler:
 
     def _open(self) -> Store:
         if self._place.startswith("redis:"):
-            return RedisStore(self._place, PREFIX, Header(), timeout=TIMEOUT, live=LIVE)
+            return RedisStore(self._place, PREFIX, Header(), timeout=TIMEOUT)
         return SqliteStore(self._place)
 
     async def _claim_on(self, store: Store) -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from threading import Lock
 from typing import NamedTuple
 
-from benchmarks.lib.chaos_crawler import LIVE, cluster_of, key_of, number_of, posting_of
+from benchmarks.lib.chaos_crawler import cluster_of, key_of, number_of, posting_of
 from scrapy_simhash.store import Claim, Page
-
-#: Nanoseconds for which a life may be held for live after its end. A sign of it may be on its way for long.
-HELD_FOR_LIVE = (LIVE + 3) * 10**9
 
 
 class Try(NamedTuple):
@@ -43,8 +39,6 @@ class Ledger:
         self._life: dict[int, int] = {}
         #: Lives that may have ended in order: they were told to.
         self._closing: set[int] = set()
-        #: When lives ended, in order or by a kill.
-        self._ended: dict[int, int] = {}
         #: Claims of which it was acknowledged that they are not settled.
         self._unsettled: set[tuple[int, int]] = set()
         self._latest: dict[tuple[int, str], int] = {}
@@ -58,11 +52,6 @@ class Ledger:
         with self._turn:
             self._begin_life(crawler)
             return self._ends.setdefault(crawler, (0, crawler << 32))
-
-    def end(self, crawler: int) -> None:
-        """Take note that a crawler does not live any more."""
-        with self._turn:
-            self._ended.setdefault(self._life[crawler], time.monotonic_ns())
 
     def take(self, crawler: int, told: tuple[object, ...]) -> None:
         """Take what a crawler tells, see ``chaos_crawler.crawl``."""
@@ -86,7 +75,6 @@ class Ledger:
             case ("closing",):
                 self._closing.add(self._life[crawler])
             case ("closed",):
-                self._ended[self._life[crawler]] = time.monotonic_ns()
                 self._begin_life(crawler)
             case ("failed", str(what)):
                 self.failures.append(f"crawler {crawler} failed: {what}")
@@ -130,8 +118,6 @@ class Ledger:
             former = one.claim.former
             if former is not None and former.is_settled and not self._may_be_settled(one, tries):
                 yield f"{key} was called settled, and it is not"
-            if former is not None and former.is_live and not self._may_be_live(one, tries):
-                yield f"{key} was called live, and nobody was"
 
     def _may_be_settled(self, asked: Try, tries: list[Try]) -> bool:
         """Tell whether a page may be settled when *asked* is answered, by what was sent of it before."""
@@ -139,14 +125,6 @@ class Ledger:
         return any(
             life in self._closing and (one.crawler, one.seen) not in self._unsettled
             for life, one in latest.items()
-        )
-
-    def _may_be_live(self, asked: Try, tries: list[Try]) -> bool:
-        """Tell whether another life that claimed the page had ended not long before *asked*, if at all."""
-        return any(
-            self._ended.get(one.life, asked.began) + HELD_FOR_LIVE > asked.began
-            for one in tries
-            if one.life != asked.life and one.began < asked.ended
         )
 
 

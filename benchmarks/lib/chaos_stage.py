@@ -192,7 +192,6 @@ class Crawler:
         """Kill the process, if it has not ended; all that it has told is taken."""
         self.process.kill()
         self._join()
-        self._ledger.end(self.number)
 
     def end(self) -> str | None:
         """Tell the process to end, and return what is wrong with how it does."""

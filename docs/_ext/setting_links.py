@@ -1,6 +1,6 @@
 """Makes each literal that is a setting a link: ``SIMHASH_STORE`` to the reference, ``JOBDIR`` to the docs of Scrapy.
 
-So a page names a setting as it is, and the reader is one click away from its entry. ``SIMHASH_STORE = "redis"`` is a
+So a page names a setting as it is, and the reader is one click away from its entry. ``SIMHASH_STORE = "memory"`` is a
 link as well. Headings are left alone.
 """
 

@@ -5,12 +5,12 @@ import os
 from crawler.settings import *  # noqa: F403 - whatever does not follow is as for one spider
 
 ADDONS = {"scrapy_simhash.Addon": 500}
-# In the server of scrapy-redis's settings. The default prefix has the spider's name in it: an index for each.
-SIMHASH_STORE = "redis?prefix=harbour-lamp:simhash"
+# The server that scrapy-redis uses. The default prefix has the spider's name in it: an index for each.
+REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
+SIMHASH_STORE = f"{REDIS_URL}?prefix=harbour-lamp:simhash"
 SIMHASH_SITE_LEARNING = False  # what is known of a host when a page comes depends on chance here
 
 # scrapy-redis. Its keys, too, have the spider's name in them unless told otherwise.
-REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
 SCHEDULER = "scrapy_redis.scheduler.Scheduler"
 SCHEDULER_QUEUE_CLASS = "scrapy_redis.queue.FifoQueue"
 SCHEDULER_QUEUE_KEY = "harbour-lamp:requests"

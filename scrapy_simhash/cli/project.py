@@ -163,5 +163,5 @@ def _place_of(crawler: Crawler, spider: str) -> Place:
     if place.kind == REDIS:
         from scrapy_simhash.store.redis import servers_of
 
-        return RedisPlace(servers_of(place.url, settings), place, filled(place.prefix, spider), config.blocks)
+        return RedisPlace(servers_of(place.url), place, filled(place.prefix, spider), config.blocks)
     return OwnPlace(crawler, place.path)

@@ -230,7 +230,7 @@ def place_of(name: str | None, options: Namespace) -> Place:
             wanted = StorePlace.of(name)
         except ValueError as error:
             raise Refused(f"STORE {error}") from None
-        server = servers_of(wanted.url, options.project.settings if options.project is not None else {})
+        server = servers_of(wanted.url)
         prefix = filled(wanted.prefix, "")
         if prefix != filled(wanted.prefix, "of a spider"):
             raise Refused(f"a store in Redis needs a prefix: append ?prefix=PREFIX to {server}")

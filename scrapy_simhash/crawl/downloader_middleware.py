@@ -213,8 +213,6 @@ class SimhashDownloaderMiddleware:
             action += f", exact action: {config.exact_action}"
         if self._is_crawl and not self._session.forgets and config.revisit_action != "mark":
             action += f", revisit action: {config.revisit_action}"
-            if self._session.sees_live_crawlers:
-                action += ", also for pages of live crawlers"
         logger.info(
             "Marking near-duplicates: %(rule)s, scope: %(scope)s, action: %(action)s, store: %(store)s"
             " (scheme %(scheme)s, kernel %(kernel)s)",

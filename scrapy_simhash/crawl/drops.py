@@ -35,7 +35,6 @@ logger = logging.getLogger(__name__)
 #: Why a page is dropped that repeats no other, by its reason.
 UNCHANGED = {
     Reason.UNCHANGED.value: "is unchanged since an earlier crawl",
-    Reason.DELIVERED.value: "was scraped with the same text by another running crawler",
 }
 
 
@@ -64,10 +63,7 @@ class NearDuplicatePageItem(DropItem):
 
 
 class UnchangedPageItem(DropItem):
-    """An item was dropped because its page, at ``url``, is unchanged.
-
-    It was delivered by an earlier crawl, or, with ``live`` in ``SIMHASH_STORE``, by another live crawler.
-    """
+    """An item was dropped because its page, at ``url``, is unchanged since an earlier crawl delivered it."""
 
     def __init__(self, response: Response, log_level: str | None = None) -> None:
         super().__init__(f"its page {response.url} {_why(response)}", log_level=log_level)

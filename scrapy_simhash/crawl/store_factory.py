@@ -62,7 +62,7 @@ def open_store(
         )
     if place.kind == REDIS:
         prefix = filled(place.prefix, spider) + (part and f":{part}")
-        return _open_redis(place, crawler.settings, config, header, prefix, read_only, part)
+        return _open_redis(place, config, header, prefix, read_only, part)
     try:
         maker = load_object(place.path)
     except (ImportError, NameError, ValueError) as error:
@@ -93,7 +93,6 @@ def changes_file(crawler: Crawler, config: Config) -> Path:
 
 def _open_redis(
     place: StorePlace,
-    settings: BaseSettings,
     config: Config,
     header: Header,
     prefix: str,
@@ -107,11 +106,10 @@ def _open_redis(
         )
     from scrapy_simhash.store.redis import SCOPES, SHARDS, RedisStore, Servers, servers_of
 
-    server = servers_of(place.url, settings)
+    server = servers_of(place.url)
     options: dict[str, Any] = {
         "blocks": config.blocks,
         "expire": place.expire,
-        "live": 0 if part else place.live,
         "reset": config.reset and not read_only,
         "read_only": read_only,
     }

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +11,7 @@ from scrapy import signals
 
 from scrapy_simhash import names
 from scrapy_simhash.config import FORGETS, KEEPS_NO_ANSWERS
-from scrapy_simhash.crawl.store_factory import open_store, place_of
+from scrapy_simhash.crawl.store_factory import open_store
 from scrapy_simhash.crawling import counted, is_crawl, stats_of
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.exceptions import RecordDamaged, SimhashError, StoreError
@@ -62,14 +60,11 @@ class StoreSession:
         self.remembers = self.is_crawl or self.forgets
         #: Whether the next crawl is to know which pages this one has delivered.
         self.keeps_deliveries = self.is_crawl and not self.forgets
-        #: Whether pages may be dropped because another live crawler has delivered them.
-        self.sees_live_crawlers = not part and place_of(config, crawler.settings).live > 0
         #: Pages or items that were not compared since the store has answered last.
         self.missed = 0
         self._noun, self._stat_missed = ("item", names.ITEMS_ERRORS) if part else ("page", names.ERRORS_STORE)
         #: What is to be done before the store is closed; it raises nothing.
         self.last_step: Callable[[], Awaitable[None]] | None = None
-        self._telling: asyncio.Task[None] | None = None
         self._began = int(time.time())
         # How many pages were known when this run began, as far as the store could say.
         self._former = 0 if self.forgets or store.absence is not None else len(store)
@@ -81,15 +76,10 @@ class StoreSession:
         crawler.signals.connect(self._engine_stopped, signal=signals.engine_stopped)
 
     def unsettle(self, key: bytes) -> None:
-        """Note that the items of the page *key* were dropped or lost: this crawl does not settle it.
-
-        If it sees live crawlers, the store is told at once, since other crawlers drop what this one has delivered.
-        """
+        """Note that the items of the page *key* were dropped or lost: this crawl does not settle it."""
         if not self.remembers or self.forgets:
             return
         self.detector.unsettle(key)
-        if self.sees_live_crawlers and (self._telling is None or self._telling.done()):
-            self._telling = asyncio.create_task(self._tell())
 
     def note_delivered(self, key: bytes) -> None:
         """Note that an item of the page *key* was delivered. The store is told of many at once."""
@@ -108,7 +98,7 @@ class StoreSession:
         if page is None:
             return False
         store = self.detector.store
-        is_delivered = page.is_delivered if store.keeps_deliveries else page.posting.is_delivered
+        is_delivered = page.delivered is not None if store.keeps_deliveries else page.posting.is_delivered
         return (counts and is_delivered) or (self.detector.store.is_remote and self._is_of_this_run(page))
 
     def _is_of_this_run(self, page: Page) -> bool:
@@ -178,11 +168,6 @@ class StoreSession:
                 extra={"spider": self.crawler.spider},
             )
             self.missed = 0
-
-    async def _tell(self) -> None:
-        # If it fails, the detector tells the store with the next page, or at the end.
-        with suppress(Exception):
-            await self.detector.tell()
 
     def _engine_started(self) -> None:
         """Note that the engine has started, so that its stop will close the store."""

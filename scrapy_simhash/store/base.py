@@ -67,9 +67,6 @@ class Visit(NamedTuple):
     """Whether this very text was delivered in a run that has ended in order: what was made of it is safe."""
     is_short: bool = False
     """Whether the page was too short for a fingerprint: *value* is the hash of its text then."""
-    is_live: bool = False
-    """Whether it was delivered in another run that is live: not over, with a recent heartbeat, which came after this
-    run began. False from a store that was not asked to find out, or that has one run at a time."""
     is_delivered: bool = False
     """Whether an item of it was delivered since it has this text, from a store that ``keeps_deliveries``."""
 
@@ -145,8 +142,8 @@ class Page(NamedTuple):
     original: str | None
     """URL of the page that it is a near-duplicate of; None when it is an original, or when that page was removed or
     has another text now."""
-    is_delivered: bool = False
-    """Whether an item of it was delivered since it has its text, from a store that ``keeps_deliveries``."""
+    delivered: int | None = None
+    """Number of the run in which it was last delivered, see ``Store.deliver``; None if it never was."""
 
 
 class Run(NamedTuple):
@@ -247,9 +244,11 @@ class Store(ABC):
         return None
 
     def deliver(self, keys: Collection[bytes]) -> Answer[None]:
-        """Note that items of these pages were delivered in this run, since they have their text. One step.
+        """Store that items of these pages were delivered in this run, since they have their text.
 
-        A store that does not keep that has nothing to do.
+        One step; call it with many pages at once.
+
+        Pages that are not known are passed over. A store that does not keep it does nothing.
         """
         return None
 

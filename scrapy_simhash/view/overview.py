@@ -345,7 +345,7 @@ class _Savings:
         if first is not None:
             self.repeats += 1
             self.identical += is_same_text
-        elif reason in ("unchanged", "delivered"):
+        elif reason == "unchanged":
             self.unchanged += 1
         if is_behind or first is not None:
             if len(self.behind) < self.most_pages:

@@ -27,7 +27,6 @@ PROTECTED = {
 #: How a page has fared that was seen before.
 FATES = {
     "unchanged": "its text is unchanged",
-    "delivered": "its text is unchanged, and another running crawler has scraped it",
     "small_change": "a little of its text has changed",
     "changed": "its text has changed",
     "now_near_duplicate": "its text has changed and is now a near-duplicate of another page",

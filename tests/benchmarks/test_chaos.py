@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import chaos
 from benchmarks.lib.chaos_crawler import posting_of, url_of
-from benchmarks.lib.chaos_ledger import HELD_FOR_LIVE, Ledger
+from benchmarks.lib.chaos_ledger import Ledger
 from benchmarks.lib.chaos_stage import REDIS, SQLITE
 from scrapy_simhash.store import Claim, Page, Visit
 
@@ -83,9 +83,6 @@ class Told:
 
     def keep(self, key: str, seen: int, answer: Claim) -> None:
         self.kept[key] = Page(0, posting_of(key, seen), answer.cluster, answer.original)
-
-    def wait(self, nanoseconds: int) -> None:
-        self._time += nanoseconds
 
     @property
     def faults(self) -> list[str]:
@@ -170,21 +167,6 @@ def test_a_page_is_settled_by_a_run_that_ended_in_order_only(
     told.begin(0)
     told.claim(C, claim(0, A, settled(seen)))
     assert told.faults == ([] if is_right else [f"{C} was called settled, and it is not"])
-
-
-@pytest.mark.parametrize("ends", ["in order", "by a kill", "not"])
-def test_a_page_is_live_while_another_crawler_is(told: Told, ends: str) -> None:
-    def ask() -> int:
-        """Ask for the page long after the crawlers did so."""
-        told.wait(2 * HELD_FOR_LIVE)
-        return told.claim(B, claim(0, A, settled(0)._replace(is_settled=False, is_live=True)))
-
-    if ends == "in order":
-        told.ledger.take(1, ("closed",))
-    elif ends == "by a kill":
-        told.ledger.end(1)
-    ask()
-    assert told.faults == ([] if ends == "not" else [f"{B} was called live, and nobody was"])
 
 
 def test_a_crawler_that_fails_is_a_fault(told: Told) -> None:

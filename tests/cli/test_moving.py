@@ -433,7 +433,7 @@ def test_a_store_in_redis_has_a_prefix(redis: Any, tmp_path: Path, cli: Cli) -> 
         f"a store in Redis needs a prefix: append ?prefix=PREFIX to {redis.url}",
     )
     # There is no spider whose name could be in it.
-    assert "needs a prefix" in cli.fails("info", "redis?prefix=simhash:%(name)s")[1]
+    assert "needs a prefix" in cli.fails("info", "redis://localhost?prefix=simhash:%(name)s")[1]
     assert cli.fails("info", f"{redis.url}#in:url") == (
         2,
         "STORE takes the prefix of a store in Redis as ?prefix=, not behind #: write"

@@ -329,7 +329,7 @@ def test_there_is_a_sentence_for_every_word() -> None:
     assert set(DONE) >= actions
     assert set(PROTECTED) == {exemption.value for exemption in Protection}
     fates = {
-        *(Reason.UNCHANGED, Reason.DELIVERED, Reason.SMALL_CHANGE),
+        *(Reason.UNCHANGED, Reason.SMALL_CHANGE),
         *(Reason.CHANGED, Reason.NOW_NEAR_DUPLICATE),
     }
     assert set(FATES) == {reason.value for reason in fates}

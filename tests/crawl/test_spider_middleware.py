@@ -117,9 +117,7 @@ def test_a_dropped_page_says_what_it_repeats() -> None:
 
 
 UNCHANGED = Verdict(Status.REVISIT, distance=0, reason=Reason.UNCHANGED, is_confirmed=True)
-DELIVERED = Verdict(Status.REVISIT, distance=0, reason=Reason.DELIVERED)
 CONFIRMED = "is unchanged since an earlier crawl"
-ELSEWHERE = "was scraped with the same text by another running crawler"
 ASKED = "has the action {action} in simhash_result"
 
 
@@ -131,12 +129,9 @@ def also_copy(verdict: Verdict, **more: Any) -> Verdict:
     ("verdict", "dropped_as", "why", "is_unchanged"),
     [
         (UNCHANGED, "unchanged", CONFIRMED, True),
-        (DELIVERED, "unchanged", ELSEWHERE, True),
         # A copy that is unchanged, by what drops it.
         (also_copy(UNCHANGED), "unchanged", CONFIRMED, True),
-        (also_copy(DELIVERED), "unchanged", ELSEWHERE, True),
         (also_copy(UNCHANGED), "near_duplicate", f"is a near-duplicate of {FIRST} and {CONFIRMED}", False),
-        (also_copy(DELIVERED), "near_duplicate", f"is a near-duplicate of {FIRST} and {ELSEWHERE}", False),
         # Only the callback wrote the action.
         (UNCHANGED, None, CONFIRMED, True),
         (also_copy(UNCHANGED), None, f"is a near-duplicate of {FIRST} and {CONFIRMED}", False),

@@ -276,7 +276,10 @@ def test_a_request_that_waits_keeps_its_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"SIMHASH_STORE": "redis"}, "SIMHASH_CHANGES needs a store in a folder, got one of kind 'redis'"),
+        (
+            {"SIMHASH_STORE": "redis://localhost"},
+            "SIMHASH_CHANGES needs a store in a folder, got one of kind 'redis'",
+        ),
         ({"SIMHASH_STORE": None}, "SIMHASH_CHANGES needs a store in a folder, got one of kind 'memory'"),
         ({"SIMHASH_CHANGES": "x" * 300}, "SIMHASH_CHANGES must be a file that can be written"),
     ],

@@ -109,15 +109,11 @@ def test_a_crawl_that_requires_its_server_stops_before_any_request(
     with RedisServer(tmp_path, requirepass="secret") as server:
         trouble(server)
         place = f"127.0.0.1:{server.port}"
-        # In scrapy-redis's settings the time that an answer may take can be named.
-        settings = {
-            "REDIS_URL": f"redis://:secret@{place}/0",
-            "REDIS_PARAMS": {"socket_timeout": timeout},
-        }
+        url = f"redis://:secret@{place}/0?socket_timeout={timeout}"
         required, not_required = crawl(
             *[
-                Plan("Visitor", {**settings, "SIMHASH_STORE": store}, {"urls": site.urls("/first")})
-                for store in ("redis?required=true", "redis")
+                Plan("Visitor", {"SIMHASH_STORE": store}, {"urls": site.urls("/first")})
+                for store in (f"{url}&required=true", url)
             ]
         )
     assert required.error is not None

@@ -171,13 +171,11 @@ def test_a_spider_that_forgets_has_no_store(tmp_path: Path) -> None:
     )
 
 
-def test_redis_alone_is_the_server_of_the_settings_of_the_project(
-    tmp_path: Path, server: RedisServer
-) -> None:
-    project(tmp_path, f'REDIS_URL = "{server.url}"\nSIMHASH_STORE = "redis"')
+def test_the_store_of_a_spider_in_redis_is_that_of_its_url(tmp_path: Path, server: RedisServer) -> None:
+    project(tmp_path, f'SIMHASH_STORE = "{server.url}"')
     source = feed(tmp_path, ("https://example.com/a", article(1)))
     simhash(tmp_path, "import", "tides", source, "--html-field", "html")
-    told = json.loads(simhash(tmp_path, "info", "redis?prefix=simhash:tides", "--json"))
+    told = json.loads(simhash(tmp_path, "info", "tides", "--json"))
     assert (told["pages"], told["place"]) == (1, f"{server.url}?prefix=simhash:tides")
     assert told == json.loads(simhash(tmp_path, "info", told["place"], "--json"))
 

@@ -28,8 +28,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         " 'tests.crawls.stores.NoStore'",
     ),
     (
-        {"SIMHASH_STORE": "redis", "REDIS_PORT": "six"},
-        "REDIS_PORT (or its value in REDIS_PARAMS) must be a whole number, got 'six'",
+        {"SIMHASH_STORE": "redis", "REDIS_URL": "redis://host"},
+        "SIMHASH_STORE must be the URL of the server, such as redis://localhost:6379/0, got 'redis': REDIS_URL and"
+        " other settings of scrapy-redis are no longer read",
     ),
 ]
 

@@ -40,7 +40,7 @@ COMMANDS = [
     if (command := line.removeprefix("$ ") if block.language == "console" and line[:2] == "$ " else line)
     and (block.language == "sh" or line.startswith("$ "))
 ]
-#: Settings of scrapy-redis that are read here.
+#: Settings of scrapy-redis in examples.
 SCRAPY_REDIS = {"REDIS_URL", "SCHEDULER_PERSIST", "REDIS_PARAMS"}
 #: Variables that stand before a command, and what they may be.
 VARIABLES = {

@@ -25,7 +25,7 @@ META = {names.META, names.META_RESULT, names.META_TEXT}
 STATS = {value for name, value in vars(names).items() if name.startswith("STAT_")}
 #: How a page has fared that was seen before.
 FATES = {
-    *(Reason.UNCHANGED, Reason.DELIVERED, Reason.SMALL_CHANGE),
+    *(Reason.UNCHANGED, Reason.SMALL_CHANGE),
     *(Reason.CHANGED, Reason.NOW_NEAR_DUPLICATE),
 }
 

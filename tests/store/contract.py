@@ -766,6 +766,21 @@ class PersistentContract(StoreContract):
         assert (store.get(b"a").posting.seen, len(store)) == (200, 2)
         assert store.claim(posting("a", 5, seen=300)).former.seen == 200
 
+    def test_a_delivery_is_kept_with_its_run(self, store: Any) -> None:
+        for key, value in (("a", 5), ("b", 5), ("c", FAR)):
+            store.claim(posting(key, value))
+        store.deliver([b"b", b"c", b"unknown"])
+        assert [store.get(key).delivered for key in (b"a", b"b", b"c")] == [None, 1, 1]
+        store = self.reopen(store, True)
+        # As long as its text stays.
+        store.claim(posting("b", 5))
+        store.claim(posting("c", 1 << 40))
+        assert [store.get(key).delivered for key in (b"a", b"b", b"c")] == [None, 1, None]
+        store.deliver([b"c"])
+        store.deliver([b"c", b"a"])
+        assert [store.get(key).delivered for key in (b"a", b"b", b"c")] == [2, 1, 2]
+        assert len(store) == 3
+
     def test_a_store_of_other_fingerprints_is_refused_and_left_as_it_is(self, store: Any) -> None:
         store.claim(posting("a", 0))
         right = store.header

@@ -47,8 +47,6 @@ class NaiveStore:
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
         self.ended: set[int] = set()
-        #: Runs that give heartbeats and see those of others.
-        self.live: set[int] = set()
         self.run = 1
         self.rows: dict[bytes, Row] = {}
         #: The number that the next page takes.
@@ -61,10 +59,9 @@ class NaiveStore:
         if row is None:
             return None
         settled = row.run in self.ended
-        is_live = {row.run, self.run} <= self.live and row.run != self.run and not settled
         last = row.posting
         value = row.fingerprint.value
-        return Visit(value, last.text_hash, last.seen, row.original, settled, last.is_short, is_live)
+        return Visit(value, last.text_hash, last.seen, row.original, settled, last.is_short)
 
     def originals(self) -> dict[int, Row]:
         return {row.number: row for row in self.rows.values() if row.is_original}
@@ -122,9 +119,7 @@ class NaiveStore:
             original = claim.cluster if is_copy else number
             self.rows[posting.key] = Row(number, posting, posting.fingerprint, original, claim.rank, run)
             return claim
-        if not (
-            former.is_unchanged(posting) and (former.is_settled or (former.is_live and posting.is_delivered))
-        ):
+        if not (former.is_unchanged(posting) and former.is_settled):
             row.run = run
         row.posting, row.rank = posting, claim.rank
         if row.is_original and claim.cluster == row.number:

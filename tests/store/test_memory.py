@@ -128,7 +128,7 @@ def test_what_is_delivered_stays_noted_until_the_page_has_another_text(tmp_path:
             store.claim(posting(key, 1, text_hash=7))
         store.deliver([b"a", b"unknown"])
     with closing(SqliteStore(path)) as store:
-        assert [store.get(key).is_delivered for key in (b"a", b"b")] == [True, False]  # type: ignore[union-attr]
+        assert [store.get(key).delivered for key in (b"a", b"b")] == [1, None]  # type: ignore[union-attr]
         former = [store.claim(posting(key, 1, text_hash=7)).former for key in ("a", "b")]
         assert [visit and visit.is_delivered for visit in former] == [True, False]
         # It is asked with another text.

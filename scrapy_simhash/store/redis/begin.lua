@@ -2,9 +2,9 @@
 -- notes/redis-layout.rst has the keys and the bytes of the records.
 local HEADER, PAGES, CONTENTS, EVENTS, SHORT, TEXTS, RUNS, NOTES, LATEST, ANSWERS, COPIES = unpack(KEYS)
 
--- A page: number, content, latest content of its own + 1, run, flags, stamp; then its ranks, its sketch and its own
+-- A page: number, content, latest content of its own + 1, run, run of the last delivery or 0, flags, stamp; then its ranks, its sketch and its own
 -- part, if it has any, and its URL.
-local PAGE, PAGE_HEAD = '>I8I8I8I4Bc24', 53
+local PAGE, PAGE_HEAD = '>I8I8I8I4I4Bc24', 57
 -- Ranks: that of the page in the cluster of another one, 0 in its own; how many have joined its own.
 local RANKS = '>I4I4'
 -- A content: page it came from, the content which that page had of its own before + 1, flags, stamp, lengths of
@@ -16,13 +16,14 @@ local EVENT, EVENT_HEAD, VALUES, MARK = '>c1I8c25', 34, 25, 4
 local BY_TEXT, BY_OWN_PART, BY_SUBJECT = 1, 2, 4
 -- What is kept of a text: the content of the pages that have it now, and how many these are.
 local TEXT, TEXT_LENGTH = '>I8I4', 12
--- A run: the token of who began it, when it began, when it ended; then why. While it goes on, in place of its end,
--- minus the time of its last heartbeat, or NEVER if it has none.
+-- A run: the token of its crawler, when it began, when it ended, or NEVER; then why it ended.
 local RUN, RUN_HEAD = '>c8i8i8', 24
 -- A stamp is 24 bytes: value, time, hash of the text. Nothing in here looks into it but for these parts.
 local VALUE_END, TEXT_HASH_BEGIN = 8, 17
 
 local HAS_TEXT_HASH, HAS_SKETCH, IS_SHORT, IS_REMOVED, DIFFERS, HAS_RANKS = 1, 2, 4, 8, 16, 32
+-- The latest claim of the page found it in the store.
+local WAS_KNOWN = 64
 local HAS_OWN_PART = 128
 local FACTS_AT, MINHASH = 128, 112
 -- A note is kept after its version.
@@ -61,7 +62,7 @@ end
 -- Return the page of a record, nil if that is damaged: what it says does not fit into it.
 local function read_page(record)
   if #record < PAGE_HEAD then return nil end
-  local number, content, own, run, flags, stamp = struct.unpack(PAGE, record)
+  local number, content, own, run, delivered, flags, stamp = struct.unpack(PAGE, record)
   local rank, joined, rest = 0, 0, PAGE_HEAD + 1
   if has(flags, HAS_RANKS) then
     if #record < PAGE_HEAD + 8 then return nil end
@@ -70,7 +71,7 @@ local function read_page(record)
   end
   local url_begin = after_sketch(record, flags, rest)
   if url_begin > #record + 1 then return nil end
-  return {number = number, content = content, own = own, run = run, flags = flags, stamp = stamp, rank = rank,
+  return {number = number, content = content, own = own, run = run, delivered = delivered, flags = flags, stamp = stamp, rank = rank,
     joined = joined, sketch = record:sub(rest, url_begin - 1), url = record:sub(url_begin)}
 end
 
@@ -80,7 +81,8 @@ local function write_page(key, page)
   if page.rank + page.joined > 0 then
     flags, ranks = flags + HAS_RANKS, struct.pack(RANKS, page.rank, page.joined)
   end
-  redis.call('HSET', PAGES, key, struct.pack(PAGE, page.number, page.content, page.own, page.run, flags, page.stamp)
+  redis.call('HSET', PAGES, key, struct.pack(PAGE, page.number, page.content, page.own, page.run,
+    page.delivered, flags, page.stamp)
     .. ranks .. page.sketch .. page.url)
 end
 
@@ -202,17 +204,6 @@ local function remove_contents(page, events, last)
     -- Contents that came before have lower numbers: a chain that is damaged ends here, too.
     own = content.before < own and content.before or 0
   end
-end
-
--- Return the seconds of Unix time by the server's clock.
-local function now()
-  return tonumber(redis.call('TIME')[1])
-end
-
--- Return the record of a run that goes on, with a heartbeat of this moment.
-local function with_heartbeat(record)
-  local token, started = struct.unpack(RUN, record)
-  return struct.pack(RUN, token, started, -now())
 end
 
 -- Let everything be forgotten after so many seconds, 0 for never: all keys at the same moment.

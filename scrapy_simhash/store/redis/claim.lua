@@ -3,18 +3,18 @@
 --
 -- The caller has looked the page up in its replica of the log, as far as it knew it, and says which contents the
 -- page repeats. If another near one came meanwhile, nothing is stored, and the caller begins again with the news.
-local id, known, mark, run, token, expiry, reach, is_look, is_short, delivered, live, found_by =
-  struct.unpack('>c8I8c4I4c8I4BBBBI4c25', ARGV[1])
+local id, known, mark, numbers, run, token, expiry, reach, is_look, is_short, delivered, found_by =
+  struct.unpack('>c8I8c4I8I4c8I4BBBBc25', ARGV[1])
 local key, flags, stamp, scope, sketch, own_part, url, kin, others =
   ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
+-- Whether this claim was sent before and its reply was lost. If it was executed, it gets the same answer once more.
+local is_again = ARGV[10] and is_look == 0
 -- Contents whose page is damaged: nobody repeats them.
 local spoiled = {}
 -- A page is searched for by all of its values. If it is new it is found by those that `found_by` begins with.
 local value = stamp:sub(1, VALUE_END)
--- What is known of a former visit: that there was one; that its text was delivered in a run that has ended in order,
--- or in another run that is live. It is if its last heartbeat is at most `live` seconds old, 0 for nobody asks, and
--- came after this run began: of one that was killed before, and is perhaps begun anew by this one, nothing is dropped.
-local VISITED, SETTLED, LIVE = 1, 2, 3
+-- A former visit: there was one; its text was delivered in a run that has ended in order.
+local VISITED, SETTLED = 1, 2
 -- Who is further behind is told so, and catches up in steps.
 local MOST = 1000
 -- Pages that joined a cluster first are told to those that are not near its content.
@@ -76,16 +76,12 @@ local function choose(candidates, own, cluster)
   return unpack(chosen)
 end
 
--- Return what the run in which a text was delivered says about it, and this run of the record `own_run`.
-local function fate_in(number, own_run)
+-- Return whether the run in which a text was delivered has ended in order.
+local function fate_in(number)
   local its_run = run_of(field(number))
   if not its_run then return VISITED end
   local _, _, ended = struct.unpack(RUN, its_run)
-  if ended >= 0 then return SETTLED end
-  if live == 0 or not own_run or number == run or ended == NEVER then return VISITED end
-  local _, began = struct.unpack(RUN, own_run)
-  -- A clock that was put back makes nobody live for longer.
-  return -ended > began and math.abs(now() + ended) <= live and LIVE or VISITED
+  return ended >= 0 and SETTLED or VISITED
 end
 
 -- Return whether another page has the text of this one now, character for character.
@@ -97,6 +93,15 @@ end
 -- Return whether a content says all of this page's fingerprint that must be kept: an original keeps its first one.
 local function is_as(content, is_own)
   return is_own or content.sketch == sketch and content.own_part == own_part
+end
+
+-- Return the place of a content in `kin`, 0 if it is not in there.
+local function place_in_kin(number)
+  local wanted = struct.pack('>I8', number)
+  for place = 1, #kin / 8 do
+    if kin:sub(8 * place - 7, 8 * place) == wanted then return place end
+  end
+  return 0
 end
 
 -- Return what is compared of the first copies of `clusters`, 8 bytes each, after the cluster and its length. None of
@@ -132,11 +137,16 @@ end
 
 local events, last = news(id, known, mark, MOST + 1)
 if not events then return 'L' end
-local own_run = run_of(field(run), token)
--- Who only looks has none.
-if not own_run and is_look == 0 then return 'L' end
+-- A look has no run.
+if is_look == 0 and not run_of(field(run), token) then return 'L' end
 if #events > MOST then return 'B' end
-if is_short == 0 then
+local record = redis.call('HGET', PAGES, key)
+local page = record and read_page(record)
+if record and not page then return 'D' end
+-- A claim that found the page in the store is answered and stored anew: what it found is not there any more.
+local is_stored = is_again and page and not has(page.flags, WAS_KNOWN) and page.stamp == stamp
+  and page.run == (delivered == 1 and run or 0)
+if is_short == 0 and not is_stored then
   for _, event in ipairs(events) do
     if is_near(event) then return 'R' .. packed(events) end
   end
@@ -146,15 +156,14 @@ local counts = redis.call('HMGET', HEADER, 'pages', 'contents')
 local next_page, next_content = tonumber(counts[1] or 0), tonumber(counts[2] or 0)
 -- Counters that are damaged would have this page take the place of others.
 if not next_page or not next_content then return 'H' end
-local page = {number = next_page, own = 0, rank = 0, joined = 0}
+-- The caller has seen more numbers of pages: copies and short pages were lost, which have no events.
+if next_page < numbers then return 'L' end
+page = page or {number = next_page, own = 0, delivered = 0, rank = 0, joined = 0}
 local former, former_content, former_flags, former_stamp = 0, 0, 0, string.rep('\0', 24)
 local former_run, cluster, text_before
-local record = redis.call('HGET', PAGES, key)
 if record then
-  page = read_page(record)
-  if not page then return 'D' end
   former_run, former_content, former_flags, former_stamp = page.run, page.content, page.flags, page.stamp
-  former = fate_in(former_run, own_run)
+  former = is_stored and 0 or fate_in(former_run)
   local its_content = content_of(former_content)
   cluster = its_content and its_content.page
   local was_short = its_content and has(its_content.flags, IS_SHORT)
@@ -173,11 +182,17 @@ if is_short == 1 then
 end
 -- The content of the pages that have the same text now, before any that is like it.
 local text = text_of(flags, stamp, scope, is_short == 1)
-local with_text = read_text(text)
+local with_text, pages_with_text = read_text(text)
 local by_text = with_text and with_text < MOST_NUMBER and content_of(with_text)
 by_text = by_text and by_text.scope == scope and not has(by_text.flags, IS_SHORT)
 local content, place, number = choose(by_text and struct.pack('>I8', with_text) or kin, page.number, cluster)
-if not content then
+if is_stored then
+  content, place, number = content_of(page.content), place_in_kin(page.content), page.content
+  if not content then return 'D' end
+  -- It was found by its text if another page had that before.
+  by_text = content.page ~= page.number and with_text == number and pages_with_text > 1
+  if content.page == page.number then place = 0 end
+elseif not content then
   by_text = false
   content, place, number = choose(kin, page.number, cluster)
 end
@@ -215,7 +230,7 @@ end
 
 -- --- Write.
 
-if is_look == 0 then
+if is_look == 0 and not is_stored then
   if not record or is_replaced then redis.call('HINCRBY', HEADER, 'pages', 1) end
   local sketch_flags = (#sketch > 0 and HAS_SKETCH or 0) + (#own_part > 0 and HAS_OWN_PART or 0)
   local is_first_of_kind = false
@@ -233,17 +248,17 @@ if is_look == 0 then
     end
     page.own = number + 1
   end
-  -- The text was delivered in another run already, which has ended, or is live: that stays noted. If this page is
-  -- dropped for its sake, and that run never ends in order, the page is not settled.
-  local is_kept = (former == SETTLED or former == LIVE and delivered == 1)
-    and has(former_flags, HAS_TEXT_HASH) == has(flags, HAS_TEXT_HASH)
+  -- If the same text was delivered in a run that has ended, the page keeps that run.
+  local is_unchanged = has(former_flags, HAS_TEXT_HASH) == has(flags, HAS_TEXT_HASH)
     and (has(flags, HAS_TEXT_HASH) or former_stamp:sub(1, VALUE_END) == value)
     and former_stamp:sub(TEXT_HASH_BEGIN) == stamp:sub(TEXT_HASH_BEGIN)
-  page.run = is_kept and former_run or delivered == 1 and run or 0
+  page.run = is_unchanged and former == SETTLED and former_run or delivered == 1 and run or 0
+  -- Another text has not been delivered yet.
+  if not is_unchanged then page.delivered = 0 end
   page.content, page.stamp, page.rank, page.url = number, stamp, rank, url
-  page.flags, page.sketch = flags, ''
+  page.flags, page.sketch = flags + (record and WAS_KNOWN or 0), ''
   if not is_as(content, content.page == page.number) then
-    page.flags, page.sketch = flags + DIFFERS + sketch_flags, sketch .. own_part
+    page.flags, page.sketch = page.flags + DIFFERS + sketch_flags, sketch .. own_part
   end
   write_page(key, page)
   if joins then
@@ -254,11 +269,6 @@ if is_look == 0 then
   if text ~= text_before or former_content ~= number then
     if text then take_text(text, number) end
     if text_before then leave_text(text_before, former_content) end
-  end
-  if live > 0 then
-    local _, _, heartbeat = struct.unpack(RUN, own_run)
-    -- Once a second: who begins is soon to know who is at work.
-    if -heartbeat ~= now() then redis.call('HSET', RUNS, field(run), with_heartbeat(own_run)) end
   end
   if expiry > 0 then
     is_first_of_kind = is_first_of_kind or text and redis.call('HLEN', TEXTS) == 1

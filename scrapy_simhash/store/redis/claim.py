@@ -19,10 +19,10 @@ from scrapy_simhash.store.redis.link import LOSSES
 from scrapy_simhash.store.redis.records import Records
 from scrapy_simhash.store.redis.replica import Replica
 
-#: Store, events known, what the last of them ends with, run, its token, seconds until all is forgotten, reach;
-#: whether it is a look only, short, delivered; seconds for which another run is live after a heartbeat; how it is
+#: Store, events known, what the last of them ends with, one more than the highest number of a page that was seen,
+#: run, its token, seconds until all is forgotten, reach; whether it is a look only, short, delivered; how it is
 #: found if it is new, and its values.
-_CLAIM = Struct(">8sQ4sI8sIB???I25s")
+_CLAIM = Struct(">8sQ4sQI8sIB???25s")
 #: Pages, number of the page, content, page that had it first, place among the kin (0: none), rank, 1 for the same
 #: text and 2 if it was found by the text, the former visit, lengths of the key and URL of the original, of the keys
 #: of damaged pages and of first copies, which follow.
@@ -252,8 +252,17 @@ async def decide(records: Records, posting: Posting, is_look: bool, explains: bo
                     matches = await comparison.with_latest(matches, latest)
             kin = await comparison.kin(matches, rule) if matches else []
             head = _CLAIM.pack(
-                *(replica.store_id, first, mark, link.run, terms.token, terms.expire, rule.reach),
-                *(is_look, posting.is_short, posting.is_delivered, terms.live),
+                *(
+                    replica.store_id,
+                    first,
+                    mark,
+                    link.numbers,
+                    link.run,
+                    terms.token,
+                    terms.expire,
+                    rule.reach,
+                ),
+                *(is_look, posting.is_short, posting.is_delivered),
                 layout.packed_values(fingerprint, found_by),
             )
             known = b"".join([comparison.told(match.key) for match, _ in kin])
@@ -263,6 +272,8 @@ async def decide(records: Records, posting: Posting, is_look: bool, explains: bo
                 records.check(reply, key)
                 losses += await link.learn(reply, replica, first)
                 continue
+            if not is_look:
+                link.note_claim(_CLAIMED.unpack_from(reply)[2])
             claim, content, is_new, is_by_text, copies = _claimed(
                 reply, posting, records, replica, first, kin
             )

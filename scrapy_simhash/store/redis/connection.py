@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from scrapy_simhash.exceptions import SettingError, StoreError
 from scrapy_simhash.place import without_password
@@ -23,7 +20,6 @@ _TLS_OPTIONS = {
     *("ssl_ca_certs", "ssl_ca_data", "ssl_ca_path", "ssl_cert_reqs", "ssl_certfile", "ssl_check_hostname"),
     *("ssl_ciphers", "ssl_keyfile", "ssl_min_version", "ssl_password"),
 }
-_URL_SETTINGS = "SIMHASH_STORE (or REDIS_URL)"
 _THIS_MACHINE = {"127.0.0.1", "::1"}
 
 
@@ -37,13 +33,11 @@ class Server:
 
     url: str
     """``redis://``, ``rediss://`` (TLS) or ``unix://``, as ``redis.Redis.from_url`` takes it."""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """What the URL does not say, as ``redis.Redis`` takes it. What does not suit a store is passed over."""
 
     def __post_init__(self) -> None:
         if not self.url.startswith(_SCHEMES):
             raise SettingError(
-                f"{_URL_SETTINGS} must be a URL that begins with redis://, rediss://, unix:// or redis+cluster://,"
+                "SIMHASH_STORE must be a URL that begins with redis://, rediss://, unix:// or redis+cluster://,"
                 f" got {self}"
             )
 
@@ -59,7 +53,7 @@ class Server:
     def identity(self) -> str:
         """Where it is and which database is meant, told in one way however it was written.
 
-        >>> Server("redis://127.0.0.1").identity == Server("redis://:secret@LOCALHOST:6379", {"db": 0}).identity
+        >>> Server("redis://127.0.0.1").identity == Server("redis://:secret@LOCALHOST:6379/0").identity
         True
         """
         taken = self.client(1).connection_pool.connection_kwargs
@@ -71,7 +65,7 @@ class Server:
     def client(self, timeout: float) -> Any:
         """Return an asyncio client of redis-py that tries everything once and takes answers as bytes.
 
-        *timeout* is for every answer, in seconds, unless the server's options have one. Connects at the first
+        *timeout* is for every answer, in seconds, unless the URL has one. Connects at the first
         command. Raises StoreError if redis-py is missing or too old, SettingError for options that it does not take.
         """
         redis = library()
@@ -81,7 +75,7 @@ class Server:
         except ValueError:
             # What Python has to say about it may be a part of the password.
             raise SettingError(
-                f"{_URL_SETTINGS} must be a URL like redis://:password@host:6379/0, got {self}."
+                f"SIMHASH_STORE must be a URL like redis://:password@host:6379/0, got {self}."
                 " In a password write %2F for /, %3F for ?, %23 for #, %5B for [, %5D for ]"
             ) from None
         suitable = _OPTIONS | _TIMES
@@ -90,17 +84,14 @@ class Server:
         if address.startswith("rediss:"):
             suitable |= _TLS_OPTIONS
         query = urlencode([(name, value) for name, value in parse_qsl(query) if name in suitable])
-        options = {name: value for name, value in self.options.items() if name in suitable}
-        # The same claim sent again would find itself.
+        # Nodes repeats commands, and marks claims that were sent before.
         once = redis.asyncio.retry.Retry(redis.backoff.NoBackoff(), 0)
         try:
-            times: dict[str, Any] = {name: float(options.pop(name, None) or timeout) for name in _TIMES}
-            return redis.asyncio.Redis.from_url(
-                f"{address}?{query}", protocol=2, retry=once, **times, **options
-            )
+            times = dict.fromkeys(_TIMES, float(timeout))
+            return redis.asyncio.Redis.from_url(f"{address}?{query}", protocol=2, retry=once, **times)
         except (TypeError, ValueError) as error:
             raise SettingError(
-                f"SIMHASH_STORE, REDIS_URL or REDIS_PARAMS has a wrong value for the Redis server {self}: {error}"
+                f"SIMHASH_STORE has a wrong value for the Redis server {self}: {error}"
             ) from error
 
 
@@ -122,7 +113,6 @@ def library() -> Any:
 
 _CLUSTER = re.compile(r"(rediss?)\+cluster://(.*@)?([^/?@,]+(?:,[^/?@,]+)*)(?:/0?)?(\?.*)?", re.DOTALL)
 _DEFAULT_PORT = 6379
-_SCRAPY_REDIS = {"REDIS_URL": "url", "REDIS_HOST": "host", "REDIS_PORT": "port", "REDIS_DB": "db"}
 
 
 @dataclass(frozen=True)
@@ -157,14 +147,12 @@ class Servers:
         return replace(first, url=f"{url}?{query}" if query else url)
 
 
-def servers_of(url: str | None, settings: Mapping[str, Any] = MappingProxyType({})) -> Server | Servers:
-    """Return the server or the cluster at *url*, for None the server of scrapy-redis's *settings*.
+def servers_of(url: str) -> Server | Servers:
+    """Return the server or the cluster at *url*.
 
     ``redis+cluster://host:port,host:port`` names nodes of a cluster, one is enough. Raises SettingError for a URL
     that cannot be read.
     """
-    if url is None:
-        return _server_of_scrapy_redis(settings)
     url = re.sub(r"\s*,\s*", ",", url.strip())
     if re.search(r"[\s,]\w+(\+cluster)?://", url):
         raise SettingError(
@@ -185,46 +173,3 @@ def servers_of(url: str | None, settings: Mapping[str, Any] = MappingProxyType({
 
 def _with_port(host: str) -> str:
     return host if re.search(r":\d+$", host) else f"{host}:{_DEFAULT_PORT}"
-
-
-def _server_of_scrapy_redis(settings: Mapping[str, Any]) -> Server:
-    """Return the server of scrapy-redis's settings, ``redis://localhost:6379`` if they name none.
-
-    ``REDIS_URL``, else ``REDIS_HOST``, ``REDIS_PORT`` and ``REDIS_DB``; all of these also in ``REDIS_PARAMS``, with
-    passwords and the like. Raises SettingError for values that are none.
-
-    >>> _server_of_scrapy_redis({"REDIS_HOST": "db.example", "REDIS_PARAMS": {"port": 6380}}).url
-    'redis://db.example:6380'
-    """
-    params = settings.get("REDIS_PARAMS") or {}
-    try:
-        options: dict[str, Any] = dict(json.loads(params) if isinstance(params, str) else params)
-    except (TypeError, ValueError):
-        # Its value may be a password.
-        raise SettingError(
-            f"REDIS_PARAMS must be a dictionary, or the JSON of one, got a value of type {type(params).__name__}"
-        ) from None
-    options |= {name: settings[setting] for setting, name in _SCRAPY_REDIS.items() if settings.get(setting)}
-    url, host, port, path = (options.pop(name, None) for name in ("url", "host", "port", "unix_socket_path"))
-    is_tls = str(options.pop("ssl", "")).lower() in {"true", "1", "yes"}
-    if url:
-        # ``ssl`` beside an address without it is meant.
-        url = str(url).replace("redis://", "rediss://", 1) if is_tls else str(url)
-    elif path:
-        url = f"unix://{quote(str(path))}"
-    else:
-        name = str(host or "localhost")
-        name = f"[{name}]" if ":" in name else name
-        url = f"redis{'s' if is_tls else ''}://{name}:{_number('REDIS_PORT', port or _DEFAULT_PORT)}"
-    if "db" in options:
-        options["db"] = _number("REDIS_DB", options["db"])
-    return Server(url, options)
-
-
-def _number(setting: str, value: Any) -> int:
-    try:
-        return int(value)
-    except (TypeError, ValueError):
-        raise SettingError(
-            f"{setting} (or its value in REDIS_PARAMS) must be a whole number, got {value!r}"
-        ) from None

@@ -16,7 +16,7 @@ from scrapy_simhash.store.base import Posting, Run, Visit
 from scrapy_simhash.store.candidates import BY_OWN_PART, BY_SUBJECT, BY_TEXT, values_by
 
 #: Of the layout. A store with another one is not touched.
-VERSION = 9
+VERSION = 10
 #: What to do about a store that this release cannot read.
 ANEW = "Nothing was changed. Set SIMHASH_RESET = True to begin anew, or give SIMHASH_STORE another prefix"
 #: In the order in which the scripts take them.
@@ -32,7 +32,7 @@ _HAS_TEXT_HASH, _HAS_SKETCH, _IS_SHORT, _DIFFERS, _HAS_RANKS = 1, 2, 4, 16, 32
 _HAS_OWN_PART = 128
 # Value, time, hash of the text; before it, where a posting travels, its flags.
 _STAMP = Struct(">QqQ")
-_PAGE = Struct(">QQQIB24s")
+_PAGE = Struct(">QQQIIB24s")
 # Of a page, if its flags say so: its rank, how many have joined its cluster. Only the scripts look into it.
 _RANKS_BYTES = 8
 _CONTENT = Struct(">QQB24sHH")
@@ -62,6 +62,8 @@ class PageRecord(NamedTuple):
     """One more than the number of the latest content that came from it, 0 if none did."""
     run: int
     """In which its text was delivered, 0 when nobody knows."""
+    delivered: int
+    """The run of the last delivery, 0 if there was none."""
     value: int
     text_hash: int | None
     seen: int
@@ -135,7 +137,7 @@ def stamp_of(posting: Posting) -> bytes:
 
 
 def read_visit(kind: int, flags: int, cluster: int, stamp: bytes) -> Visit | None:
-    """Return a former visit as the script tells it: its *kind* is 0 for none, 2 if it is settled, 3 if it is live.
+    """Return a former visit as the script tells it: its *kind* is 0 for none, 2 if it is settled.
 
     *flags* are those of the page, and that of its content which says that it is short.
     """
@@ -144,19 +146,21 @@ def read_visit(kind: int, flags: int, cluster: int, stamp: bytes) -> Visit | Non
     value, text_hash, seen = _read_stamp(flags, stamp)
     if flags & _IS_SHORT:
         text_hash = value
-    return Visit(value, text_hash, seen, cluster, kind == 2, bool(flags & _IS_SHORT), kind == 3)
+    return Visit(value, text_hash, seen, cluster, kind == 2, bool(flags & _IS_SHORT))
 
 
 def read_page(record: bytes) -> PageRecord:
     """Return the page of a record. Raises as `Damage.read` expects for a damaged one."""
-    number, content, own, run, flags, stamp = _PAGE.unpack_from(record)
+    number, content, own, run, delivered, flags, stamp = _PAGE.unpack_from(record)
     value, text_hash, seen = _read_stamp(flags, stamp)
     start = _PAGE.size + (_RANKS_BYTES if flags & _HAS_RANKS else 0)
     fingerprint, end = _read_fingerprint(value, flags, record, start)
     if end > len(record):
         raise ValueError("it ends too soon")
     its = fingerprint if flags & _DIFFERS else None
-    return PageRecord(number, content, own, run, value, text_hash, seen, its, decoded(record[end:]))
+    return PageRecord(
+        number, content, own, run, delivered, value, text_hash, seen, its, decoded(record[end:])
+    )
 
 
 def read_content(record: bytes) -> ContentRecord:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import time
 from collections import deque
 from contextlib import suppress
 from functools import cache
@@ -68,6 +67,10 @@ def signs_of(error: Exception) -> set[str]:
     }
 
 
+class ConnectionLost(StoreUnavailable):
+    """The connection broke before the reply came: the command may have been executed."""
+
+
 def meaning(error: Exception, place: str, name: str = "") -> StoreError:
     """Return the error of a store that *error* of redis-py, or of the system, amounts to; *place* names the store.
 
@@ -98,7 +101,9 @@ def meaning(error: Exception, place: str, name: str = "") -> StoreError:
         )
     if isinstance(error, library().ResponseError) and not signs & _FOR_NOW:
         return StoreError(f"{place} answers with an error: {said}")
-    return StoreUnavailable(f"{place} does not answer: {said}")
+    # Its subclasses are refusals.
+    is_lost = type(error) is library().ConnectionError or isinstance(error, ConnectionError)
+    return (ConnectionLost if is_lost else StoreUnavailable)(f"{place} does not answer: {said}")
 
 
 def _commands_denied(said: str, name: str) -> str:
@@ -114,12 +119,10 @@ def _commands_denied(said: str, name: str) -> str:
 
 #: Commands that go out together: so many that one trip for all weighs nothing.
 _MOST = 128
-#: Seconds after which a connection is tried before it is trusted with a claim.
-IDLE = 5.0
 
 
 class Line:
-    """One connection, made when the first command asks for it. Nothing is sent twice by itself."""
+    """One connection, made when the first command asks for it. It sends each command once."""
 
     def __init__(self, server: Server, timeout: float) -> None:
         self._server = server
@@ -129,7 +132,6 @@ class Line:
         self._client.connection_pool.connection_kwargs["redis_connect_func"] = self._connected
         self._waiting: deque[tuple[tuple[Any, ...], asyncio.Future[Any]]] = deque()
         self._trip: asyncio.Task[None] | None = None
-        self._last = time.monotonic()
 
     def reply(self, *command: Any) -> asyncio.Future[Any]:
         """Return a future of the reply, or of an exception in place of one.
@@ -152,8 +154,6 @@ class Line:
         await self._let_go()
 
     async def _send(self) -> None:
-        if time.monotonic() - self._last > IDLE:
-            await self._try()
         while self._waiting:
             batch = [self._waiting.popleft() for _ in range(min(_MOST, len(self._waiting)))]
             pipeline = self._client.pipeline(transaction=False)
@@ -170,7 +170,6 @@ class Line:
                     raise
                 # Some may have asked meanwhile.
                 continue
-            self._last = time.monotonic()
             for (_, reply), said in zip(batch, replies, strict=True):
                 if not reply.done():
                     reply.set_result(said)
@@ -178,13 +177,6 @@ class Line:
     async def _connected(self, connection: Any) -> None:
         self.connections += 1
         await connection.on_connect()
-
-    async def _try(self) -> None:
-        """Let go of a connection that was closed meanwhile: what is sent into it would be lost, or would seem so."""
-        try:
-            await self._client.ping()
-        except Exception:
-            await self._let_go()
 
     async def _let_go(self) -> None:
         """Let go of the connection, whether the server takes leave or not: one that stands still never does."""

@@ -28,15 +28,13 @@ logger = logging.getLogger(__name__)
 NOWHERE = bytes(ID_BYTES)
 #: Seconds between attempts to reach a server that is away: at first, and at last.
 _SOON, _LATE = 0.1, 5.0
-#: Heartbeats in the time for which one of them counts.
-_HEARTBEATS = 4
 #: Events a step when a replica is made: some milliseconds, then others have their turn.
 _STEP = 2000
 #: Store, events known, what the last of them ends with, how many more.
 EVENTS = Struct(">8sQ4sI")
 _EVENTS_REPLY = Struct(">cQQ")
 #: Store, run, its token.
-_UNSETTLE = Struct(">8sI8s")
+_IN_RUN = Struct(">8sI8s")
 #: Claims under way. More would be slower: each is compared with those that came since it was sent, one by one.
 _AT_ONCE = 24
 #: How often a server may lose what it knew while it is asked or told one thing.
@@ -59,8 +57,6 @@ class Terms:
     blocks: int
     expire: int
     """Seconds after the last claim when everything is forgotten; 0 for never."""
-    live: int
-    """Seconds for which a run counts as live after a heartbeat; 0 for no heartbeats."""
     is_reset: bool
     is_read_only: bool
     timeout: float
@@ -88,6 +84,10 @@ class Link:
         self.run = 0
         #: As of the last answer.
         self.pages = 0
+        #: One more than the highest number of a page that this crawler has seen.
+        self.numbers = 0
+        #: When the last claim was stored.
+        self._claimed: float | None = None
         #: Why the server cannot be asked just now, or ever; None while it can, or before it was asked.
         self.absence: StoreError | None = None
         self.turns = asyncio.Semaphore(_AT_ONCE)
@@ -102,7 +102,6 @@ class Link:
         self._wanted: set[bytes] = set()
         self._taking = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
-        self._heart: asyncio.Task[None] | None = None
         self._catching_up = asyncio.Lock()
 
     @property
@@ -147,6 +146,11 @@ class Link:
             await asyncio.wait([task])
             if not task.cancelled():
                 task.result()
+
+    def note_claim(self, number: int) -> None:
+        """Note that a claim was stored, of the page with *number*."""
+        self.numbers = max(self.numbers, number + 1)
+        self._claimed = time.monotonic()
 
     def forget(self, scope: bytes) -> None:
         """Let go of the contents of *scope* until it is asked for again."""
@@ -237,7 +241,7 @@ class Link:
             found = self._found
             if found != self._told_at:
                 named.update(key for _, told in self._told for key in told)
-            return _UNSETTLE.pack(replica.store_id, self.run, self.terms.token), *named
+            return _IN_RUN.pack(replica.store_id, self.run, self.terms.token), *named
 
         await self.change("unsettle", about)
         # As of before: a server that was connected anew on the way may have lost the others.
@@ -245,6 +249,14 @@ class Link:
         self._told.append((now, named))
         while self._told[0][0] < now - _FORGOTTEN:
             self._told.popleft()
+
+    async def deliver(self, keys: Collection[bytes]) -> None:
+        """Store that *keys* were delivered in this run."""
+
+        def about(replica: Replica) -> tuple[bytes, ...]:
+            return _IN_RUN.pack(replica.store_id, self.run, self.terms.token), *keys
+
+        await self.change("deliver", about)
 
     async def close(self, reason: str | None) -> None:
         """End the run, unless *reason* is None, and let go of the shard.
@@ -264,10 +276,9 @@ class Link:
                 await self._end(reason)
         finally:
             self._is_up, self.absence = False, StoreError(f"{self.terms.place} was closed")
-            for task in (self._heart, self._task):
-                if task is not None:
-                    task.cancel()
-                    await asyncio.wait([task])
+            if self._task is not None:
+                self._task.cancel()
+                await asyncio.wait([self._task])
 
     async def _end(self, reason: str) -> None:
         await self.ready()
@@ -276,10 +287,7 @@ class Link:
             await self.ask("PING")
         if self._told and self._found != self._told_at:
             await self.unsettle()
-        await self._say(str(int(time.time())), reason, str(self.terms.expire))
-
-    async def _say(self, *end: str) -> None:
-        """Say that the run goes on or, with the words of its *end*, that it has ended."""
+        end = str(int(time.time())), reason, str(self.terms.expire)
         await self.ask("run", str(self.run), self.terms.token, *end)
 
     def _asked(self, name: str, *arguments: Any) -> Coroutine[Any, Any, Any]:
@@ -318,7 +326,7 @@ class Link:
         terms = self.terms
         mode = "read" if terms.is_read_only else "write"
         before, replica = self.run, self._replica
-        store_id, self.run = await self._open(mode, before)
+        store_id, self.run, is_behind = await self._open(mode, before)
         is_new_run = replica is not None and before != self.run
         is_same_store = replica is not None and replica.store_id == store_id
         if replica is None or not is_same_store or not await self.catch_up(replica):
@@ -329,11 +337,14 @@ class Link:
             replica = Replica(store_id, terms.header.rule, terms.blocks, terms.compared, scopes)
             self._replica = replica
         else:
-            is_loss = is_new_run
-        if is_loss:
+            is_loss = is_new_run or is_behind
+        if is_loss and not is_same_store and self._may_have_expired:
+            level = logging.DEBUG if terms.is_cut else logging.INFO
+            logger.log(level, "%s has expired; this crawl continues with an empty store", terms.place)
+        elif is_loss:
             if self.run and is_same_store and not is_new_run:
                 # What this run has unsettled may be lost, too. It never ends, and settles nothing.
-                _, self.run = await self._open(mode)
+                _, self.run, _ = await self._open(mode)
             logger.warning(
                 "%s has lost stored pages; this crawl continues with those that are left", terms.place
             )
@@ -341,11 +352,20 @@ class Link:
             raise StoreUnavailable(f"{terms.place} changed while it was read")
         self._is_up = True
         self._openings += 1
-        if self.run and terms.live and self._heart is None:
-            self._heart = asyncio.create_task(self._beat())
 
-    async def _open(self, mode: str, run: int = 0) -> tuple[bytes, int]:
-        """Open the store, and return its id and the number of the run, that of *run* if it goes on, 0 for a new one.
+    @property
+    def _may_have_expired(self) -> bool:
+        """Whether so much time has passed since the last claim that the store may have expired."""
+        expire = self.terms.expire
+        if not expire or self._claimed is None:
+            return False
+        # Claims set the time of expiry now and then only, and in whole seconds: see claim.lua.
+        return time.monotonic() - self._claimed >= expire - min(60, expire / 10) - 1
+
+    async def _open(self, mode: str, run: int = 0) -> tuple[bytes, int, bool]:
+        """Open the store. Return its id, the number of the run, and whether pages of this crawler are missing.
+
+        The run *run* goes on if the server has it; 0 begins a new one.
 
         *mode* is ``write``, or ``read``, which leaves no trace, or ``try``: the same, but a server that cannot write
         fails. Raises StoreMismatch, StoreDamaged or StoreError, and then nothing was changed.
@@ -366,7 +386,7 @@ class Link:
                     terms.token,
                     str(terms.started),
                 ),
-                *(mode if accepted else "read", str(int(is_reset)), str(terms.expire), str(terms.live)),
+                *(mode if accepted else "read", str(int(is_reset)), str(terms.expire), str(self.numbers)),
             )
             if status == b"foreign":
                 key, kind = (part.decode("utf-8", "replace") for part in said)
@@ -389,10 +409,12 @@ class Link:
                 continue
             if header is None:
                 raise StoreError(f"no such store: {place.removeprefix('the store ')}")
-            store_id, number, self.pages = said or (NOWHERE, 0, 0)
+            store_id, number, self.pages, is_behind, numbers = said or (NOWHERE, 0, 0, 0, 0)
+            if mode == "write":
+                self.numbers = max(self.numbers, numbers)
             # What was reset is not reset again.
             terms.header, terms.is_met, terms.is_reset = header, True, False
-            return store_id, int(number)
+            return store_id, int(number), bool(is_behind)
 
     async def _greet(self) -> None:
         """Find out whether there is a server that lets us in, and warn of one that throws keys away."""
@@ -413,14 +435,6 @@ class Link:
                 "%s may evict keys when its memory is full: set maxmemory-policy to noeviction (it is %s)",
                 *(self.terms.place, policy),
             )
-
-    async def _beat(self) -> None:
-        """Say again and again that the run goes on. Opening says so, too: also when the server was away."""
-        while True:
-            await asyncio.sleep(self.terms.live / _HEARTBEATS)
-            if self._is_up:
-                with suppress(StoreError):
-                    await self._say()
 
 
 @contextmanager

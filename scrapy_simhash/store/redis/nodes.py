@@ -3,8 +3,8 @@
 Shards may move while they are asked for.
 
 redis-py's own client for clusters is not used: when one node fails it closes the connections to all of them, so that
-claims elsewhere lose their answers, and it sends again what may have been executed. MOVED, ASK and TRYAGAIN say that
-nothing was executed; only after these a command is sent once more.
+claims elsewhere lose their answers. After MOVED, ASK and TRYAGAIN, which mean that nothing was executed, a command is
+sent again, and after a connection is lost: each has the same result when it is executed twice.
 """
 
 from __future__ import annotations
@@ -18,8 +18,12 @@ from typing import Any
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.store.redis.connection import Server, Servers, library
 from scrapy_simhash.store.redis.layout import KEYS
-from scrapy_simhash.store.redis.line import Line, meaning, script, signs_of
+from scrapy_simhash.store.redis.line import ConnectionLost, Line, meaning, script, signs_of
 
+#: How often a command is sent again if its connection is lost.
+_REPEATS = 2
+#: Follows the arguments of a claim that is sent again.
+_AGAIN = b"again"
 #: Seconds between two questions for the layout of the cluster, and before a shard that moves is asked for again.
 _PAUSE, _MOVING = 0.5, 0.05
 #: How a node says that nothing was executed, because the slot is elsewhere: for good, for this once, for a moment.
@@ -61,9 +65,23 @@ class Nodes:
     async def ask(self, shard: int, name: str, *arguments: Any) -> Any:
         """Return the reply to a command about keys of *shard*, or to one of our scripts.
 
-        Their names have small letters, and they take all keys of the shard first. Raises StoreUnavailable when there
-        is no answer: it may have been executed all the same. Raises other StoreErrors as ``meaning`` has them.
+        Their names have small letters, and they take all keys of the shard first. If the connection is lost, the
+        command is sent again at once; a claim is then marked as one that may have been executed. Raises
+        StoreUnavailable when there is no answer: it may have been executed all the same. Raises other StoreErrors as
+        ``meaning`` has them.
         """
+        again: tuple[bytes, ...] = ()
+        repeats = 0
+        while True:
+            try:
+                return await self._ask(shard, name, *arguments, *again)
+            except ConnectionLost as error:
+                if repeats == _REPEATS:
+                    raise StoreUnavailable(str(error)) from error
+                repeats += 1
+                again = (_AGAIN,) if name == "claim" else ()
+
+    async def _ask(self, shard: int, name: str, *arguments: Any) -> Any:
         if name.islower():
             reply = await self._reply(shard, "EVALSHA", script(name)[1], len(KEYS), *arguments)
             if isinstance(reply, self._no_script):

@@ -47,7 +47,7 @@ class Records:
             original = self._url(content.key, of_original)
         run = self._run(page.run, of_run) if of_run else None
         posting = posting_of(page, content, run is not None and run.ended is not None, key)
-        return Page(page.number, posting, content.page, original)
+        return Page(page.number, posting, content.page, original, page.delivered or None)
 
     async def content_of(self, key: bytes) -> int | None:
         """Return the number of the content of a page, None if the page is not known. One trip."""

@@ -92,7 +92,6 @@ class RedisStore(Store):
         across: bool = False,
         blocks: int = BLOCKS,
         expire: int = 0,
-        live: int = 0,
         reset: bool = False,
         read_only: bool = False,
         timeout: float = TIMEOUT,
@@ -100,11 +99,8 @@ class RedisStore(Store):
         """Make a store of the keys that begin with *prefix* and a colon. Connects at the first question.
 
         *server* is a URL or more. *header* is what the store must be for; None takes what is there. *expire* seconds
-        after the last claim everything is forgotten, 0 for never. *live* is for how many seconds after a heartbeat
-        another run counts as live, see Visit; this one gives four in that time, and one with the first claim of each
-        second. 0: no heartbeats, and no run is live.
-        With *reset* it begins empty. A *read_only* one leaves no trace, and refuses to claim or remove. *timeout* is
-        for every answer, in seconds.
+        after the last claim everything is forgotten, 0 for never. With *reset* it begins empty. A *read_only* one
+        leaves no trace, and refuses to claim or remove. *timeout* is for every answer, in seconds.
 
         On a cluster, keys begin with *prefix* and the number of a shard, in braces. *shards* None takes what is
         there, else ``SHARDS``. *scopes* are in memory at most. With *across* claims also say which page had their
@@ -130,7 +126,7 @@ class RedisStore(Store):
         self._wanted_shards, self._shards = shards, (shards or SHARDS) if self._is_cluster else 1
         self.damage = Damage(str(self))
         self._terms = Terms(
-            *(str(self), header, blocks, expire, live, reset, read_only, timeout, self._is_cluster),
+            *(str(self), header, blocks, expire, reset, read_only, timeout, self._is_cluster),
             *(self.damage, Recent(FINGERPRINTS)),
         )
         self._nodes = Nodes(self._server, str(self), self._tag, timeout)
@@ -211,12 +207,15 @@ class RedisStore(Store):
         One trip a shard, of all that were met if a page is from long ago.
         """
         self._check_writable()
-        by_shard: defaultdict[int, list[bytes]] = defaultdict(list)
-        for key in keys:
-            home = self._homes.get(key) if self._is_cluster else 0
-            for shard in self._records if home is None else [home]:
-                by_shard[shard].append(key)
-        await _all_of([self._of(shard).link.unsettle(its) for shard, its in by_shard.items()])
+        await _all_of([self._of(shard).link.unsettle(its) for shard, its in self._by_shard(keys)])
+
+    async def deliver(self, keys: Collection[bytes]) -> None:
+        """See :meth:`Store.deliver <scrapy_simhash.store.base.Store.deliver>`. Trips are those of ``unsettle``.
+
+        On a cluster the number of the run is that of the page's shard.
+        """
+        self._check_writable()
+        await _all_of([self._of(shard).link.deliver(its) for shard, its in self._by_shard(keys)])
 
     async def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`.
@@ -460,6 +459,15 @@ class RedisStore(Store):
             return [home]
         is_there = await self._of_all("HEXISTS", "pages", about=[key])
         return [shard for shard, is_its in enumerate(is_there) if is_its]
+
+    def _by_shard(self, keys: Collection[bytes]) -> Collection[tuple[int, list[bytes]]]:
+        """Return *keys* by the shards in which their pages may be, of those that were met."""
+        by_shard: defaultdict[int, list[bytes]] = defaultdict(list)
+        for key in keys:
+            home = self._homes.get(key) if self._is_cluster else 0
+            for shard in self._records if home is None else [home]:
+                by_shard[shard].append(key)
+        return by_shard.items()
 
     async def _shard_of_note(self, name: Name) -> int:
         """Return the shard of what is known of a host: that of its pages, if their scope says so by its name."""

@@ -123,7 +123,7 @@ _POSTING = f"""pages.key, pages.url, pages.scope, pages.value, pages.fingerprint
     pages.last_seen, {_IS_SETTLED}"""
 POSTINGS = f"SELECT {_POSTING}, pages.number FROM pages ORDER BY number"
 _PAGE = f"""SELECT {_POSTING}, pages.number, ifnull(pages.original, pages.number), originals.url,
-    pages.delivered IS NOT NULL
+    pages.delivered
 FROM pages LEFT JOIN pages AS originals ON originals.number = pages.original"""
 PAGES = f"{_PAGE} ORDER BY pages.number"
 PAGE = f"{_PAGE} WHERE pages.key = ?"

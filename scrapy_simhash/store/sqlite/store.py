@@ -663,15 +663,15 @@ class SqliteStore(Store):
         return self._original_in(self._execute(schema.WITH_TEXT, asked).fetchall())
 
     def _page(self, row: Sequence[Any], scopes: dict[int, str]) -> Page:
-        key, url, scope, value, rest, is_short, text_hash, seen, is_settled, *its = row
-        number, cluster, original, is_delivered = its
+        key, url, scope, value, rest, is_short, text_hash, seen, is_settled, number, cluster, *others = row
+        original, delivered = others
         fingerprint = _fingerprint_of(value, rest)
         known_hash = unsigned_hash(text_hash)
         posting = Posting(
             key, from_sql(url), scopes[scope], fingerprint, bool(is_short), known_hash, seen, bool(is_settled)
         )
         is_original = cluster == number or original is None
-        return Page(number, posting, cluster, None if is_original else from_sql(original), bool(is_delivered))
+        return Page(number, posting, cluster, None if is_original else from_sql(original), delivered)
 
     def _scope(self, number: int) -> str:
         """Return the name of a scope; a reader beside a crawl may meet new ones."""

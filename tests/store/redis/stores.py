@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import struct
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import wraps
@@ -85,25 +84,6 @@ def admin(url: str) -> Any:
     return Redis.from_url(url, protocol=2)
 
 
-def run_number(store: RedisStore) -> int:
-    """Return the number of the run that *store*, which has met its server, writes in."""
-    assert link_of(store).run
-    return link_of(store).run
-
-
-def run_record(url: str, prefix: str, run: int = 1) -> tuple[bytes, int, int]:
-    """Return the token of a run, when it began, and when it ended or minus the time of its last heartbeat."""
-    token, began, ended = struct.unpack(">8sqq", admin(url).hget(f"{prefix}:runs", str(run))[:24])
-    return token, began, ended
-
-
-def shift_run(url: str, prefix: str, run: int = 1, *, began: int = 0, heartbeat: int = 0) -> None:
-    """Let a run that goes on have begun, or given its last heartbeat, so many seconds later."""
-    token, its_began, ended = run_record(url, prefix, run)
-    record = struct.pack(">8sqq", token, its_began + began, ended - heartbeat)
-    admin(url).hset(f"{prefix}:runs", str(run), record)
-
-
 _prefixes = count()
 
 
@@ -123,14 +103,8 @@ class Opener:
         _, other, prefix = self._stores[id(store)]
         return self._open(prefix, other.header, **options)
 
-    def end(self, store: Store) -> None:
-        self._end(self._stores[id(store)][1], in_order=True)
-
-    def silence(self, store: Store) -> None:
-        """Kill the run of *store*, so long ago that its last heartbeat does not count any more."""
-        _, other, prefix = self._stores[id(store)]
-        self._end(other, in_order=False)
-        shift_run(self.url, prefix, run_number(other), heartbeat=-3_600)
+    def end(self, store: Store, in_order: bool) -> None:
+        self._end(self._stores[id(store)][1], in_order)
 
     def reopen(self, store: Store, in_order: bool, header: Header | None = None) -> Store:
         _, former, prefix = self._stores[id(store)]
@@ -146,9 +120,6 @@ class Opener:
         store = RedisStore(self.url, prefix, header, blocks=header.rule.reach + 2, **options)
         store.check()
         self.loop.run_until_complete(store.runs())
-        if options.get("live"):
-            # Else no heartbeat comes after its beginning until the next second.
-            shift_run(self.url, prefix, run_number(store), began=-10)
         opened = Waited(store, self.loop).as_store()
         self._stores[id(opened)] = opened, store, prefix
         return opened

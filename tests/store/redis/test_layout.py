@@ -94,7 +94,7 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
         stamp(0, 0, 8)[16:] + b"x": (4).to_bytes(8, "big") + (2).to_bytes(4, "big")
     }
     page = read("redis-page", client.hget(key["pages"], b"d"))
-    assert page == [4, 3, 4, 1, 1, stamp(3, 77, 3), b"https://example.com/d"]
+    assert page == [4, 3, 4, 1, 0, 1, stamp(3, 77, 3), b"https://example.com/d"]
     assert client.hgetall(key["answers"]) == {b"d": layout.packed_version(answer or 0) + b"about"}
 
     record = client.hget(key["contents"], "0")
@@ -145,7 +145,7 @@ async def test_a_sketch_and_an_own_part_that_differ_are_where_the_page_says(
     flags, rest = {}, {}
     for key in "abcd":
         *_, flags[key], _, rest[key] = read("redis-page", client.hget(f"{prefix}:pages", key))
-    assert flags == {"a": 32, "b": 2 + 16 + 32, "c": 32, "d": 0}
+    assert flags == {"a": 32, "b": 2 + 16 + 32, "c": 32, "d": 64}
     assert rest["a"] == ranks(0, 2) + b"https://example.com/a"
     assert rest["b"] == ranks(1, 0) + content(4, edited=20).sketch + b"https://example.com/b"
     assert rest["c"] == ranks(2, 0) + b"https://example.com/c"

@@ -16,7 +16,7 @@ from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreUnavailable
 from scrapy_simhash.judge.rule import ClassicRule
 from scrapy_simhash.notes import PAGE, SITE, Note
 from scrapy_simhash.store import Header
-from scrapy_simhash.store.redis import RedisStore, Server, servers_of
+from scrapy_simhash.store.redis import RedisStore, Server
 from scrapy_simhash.store.redis.layout import KEYS, VERSION
 from tests.store.cases import FAR, content, posting
 from tests.store.redis.stores import HEADER, PATIENCE, admin, lose_patience, opened, waits
@@ -39,10 +39,7 @@ async def live(server: str | Server) -> None:
 async def test_a_password_lets_in_and_a_wrong_one_is_told_at_the_start(tmp_path: Path) -> None:
     with RedisServer(tmp_path, requirepass="secret") as server:
         await live(server.url.replace("//", "//:secret@"))
-        settings = {"REDIS_URL": server.url, "REDIS_PARAMS": {"password": "secret", "encoding": "utf-8"}}
-        found = servers_of(None, settings)
-        assert isinstance(found, Server)
-        async with opened(found, "p") as store:
+        async with opened(f"{server.url}?password=secret&encoding=utf-8", "p") as store:
             assert (await store.look(posting("a", content(0)))).former
         for url in (server.url, server.url.replace("//", "//:wrong@")):
             store = RedisStore(url, "p", HEADER)
@@ -85,7 +82,7 @@ async def test_tls_is_spoken_and_a_certificate_that_nobody_knows_refused(tmp_pat
     with tls_server(tmp_path) as (server, certificate):
         url = server.url
         await live(f"{url}?ssl_ca_certs={certificate}")
-        async with opened(Server(url, {"ssl_ca_certs": str(certificate)}), "p") as store:
+        async with opened(f"{url}?ssl_ca_certs={certificate}", "p") as store:
             assert (await store.claim(posting("b", content(0)))).original
         with pytest.raises(StoreUnavailable, match=r"(?i)certificate"):
             RedisStore(url, "p", HEADER).check()
@@ -151,10 +148,10 @@ def dump(server: RedisServer, prefix: str) -> dict[bytes, bytes]:
             ["HSET {}:header id 12345678 version 7 header {{}}"],
             "another release .*: its layout has version 7, this .* Set SIMHASH_RESET = True to begin anew",
         ),
-        (["HSET {}:header id 12345678 version 9 header {{}}"], "header that cannot be read"),
-        (["HSET {}:header id 12345678 version 9 header what"], "header that cannot be read"),
+        (["HSET {}:header id 12345678 version {version} header {{}}"], "header that cannot be read"),
+        (["HSET {}:header id 12345678 version {version} header what"], "header that cannot be read"),
         (
-            ['HSET {}:header id 12345678 version 9 header {{"rule":"classic","later":1}}'],
+            ['HSET {}:header id 12345678 version {version} header {{"rule":"classic","later":1}}'],
             "does not know: later. A newer release wrote it",
         ),
         (["HSET {}:header id 12345678"], "header that cannot be read"),
@@ -166,7 +163,7 @@ async def test_what_is_no_store_is_refused_and_left_alone(
 ) -> None:
     client = admin(shared.url)
     for command in commands:
-        client.execute_command(*command.format(prefix).split())
+        client.execute_command(*command.format(prefix, version=VERSION).split())
     before = dump(shared, prefix)
     for read_only in (False, True):
         async with opened(shared.url, prefix, read_only=read_only) as store:
@@ -194,7 +191,8 @@ async def test_a_reset_begins_anew_and_only_once(server: RedisServer) -> None:
         assert (await store.claim(posting("c", content(0)))).cluster == 0
         assert (await other.claim(posting("d", content(1)))).original
         client.flushdb()
-        assert (await store.claim(posting("d", content(0)))).cluster == 0
+        # The number that it has seen is not given again.
+        assert (await store.claim(posting("d", content(0)))).cluster == 1
         assert (await other.claim(posting("c", content(0)))).original
 
 
@@ -268,6 +266,25 @@ async def test_a_store_can_be_read_by_who_does_not_know_what_it_is_for(
     async with opened(shared.url, prefix, None, read_only=True) as reader:
         assert (await reader.look(posting("b", 0b11))).original is None
         assert reader.header.scheme == "web-0"
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+@waits
+async def test_a_user_who_may_not_add_to_the_log_is_refused_before_anything_is_stored(
+    is_there: bool, server: RedisServer
+) -> None:
+    client = admin(server.url)
+    if is_there:
+        async with opened(server.url, "p") as store:
+            await store.claim(posting("a", content(0)))
+    before = {key: client.dump(key) for key in client.keys("*")}
+    client.acl_setuser("crawler", enabled=True, passwords=["+x"], keys=["p:*"], commands=["+@all", "-rpush"])
+    async with opened(server.url.replace("//", "//crawler:x@"), "p") as store:
+        with pytest.raises(StoreError, match=r"denies access: .*may not run RPUSH"):
+            store.check()
+        with pytest.raises(StoreUnavailable, match="may not run RPUSH"):
+            await store.claim(posting("b", content(FAR)))
+    assert {key: client.dump(key) for key in client.keys("*")} == before
 
 
 # --- Expiry.

@@ -12,7 +12,7 @@ import pytest
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
 from scrapy_simhash.store import Header
-from scrapy_simhash.store.redis import Server, line
+from scrapy_simhash.store.redis import Server
 from scrapy_simhash.store.redis import store as redis_store
 from scrapy_simhash.store.redis.line import Line
 from tests.store.cases import FAR, content, posting
@@ -146,11 +146,9 @@ async def test_a_server_that_came_back_empty_is_a_new_store(
         server.kill()
         server.forget()
         server.start()
-        for asking in (store, other):
-            await eventually(asking.runs)
-        assert (len(store), store.index_size) == (0, 0)
-        assert (await eventually(lambda: store.claim(posting("b", content(FAR, text="x"))))).cluster == 0
-        assert (await eventually(lambda: other.claim(posting("a", content(0))))).cluster == 1
+        assert (await eventually(lambda: store.claim(posting("b", content(FAR, text="x"))))).cluster == 1
+        assert (len(store), store.index_size) == (1, 1)
+        assert (await eventually(lambda: other.claim(posting("a", content(0))))).cluster == 2
         assert sorted(run.number for run in await other.runs()) == [1, 2]
     said = warnings(caplog)
     assert len(said) == 2, "one of each store"
@@ -165,8 +163,50 @@ async def test_keys_that_vanish_under_a_running_store_are_noticed(
         await store.claim(posting("a", content(0)))
         admin(server.url).flushdb()
         claim = await store.claim(posting("b", content(0)))
-        assert (claim.cluster, claim.original) == (0, None)
+        assert (claim.cluster, claim.original) == (1, None)
         assert len(warnings(caplog)) == 1
+
+
+@waits
+async def test_pages_without_an_event_that_a_server_has_lost_are_noticed(
+    server: RedisServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = tmp_path / "kept"
+    async with opened(server.url, "p") as store, opened(server.url, "p") as other:
+        await store.claim(posting("a", content(0)))
+        await other.runs()
+        server.kill()
+        server.keep(kept)
+        server.start()
+        # A copy and a short page: the log is as it was.
+        assert (await store.claim(posting("b", content(0)))).cluster == 0
+        assert (await store.claim(posting("c", 5, is_short=True))).cluster == 2
+        server.kill()
+        server.forget(kept)
+        server.start()
+        assert (await other.claim(posting("d", 6, is_short=True))).cluster == 1, "it has seen one page"
+        assert (await store.claim(posting("e", 7, is_short=True))).cluster == 3
+        assert (await store.claim(posting("f", content(0)))).original == posting("a", 0).url
+        assert (await other.claim(posting("g", 8, is_short=True))).cluster == 5
+        assert [
+            page.posting.key if page else None for page in [await store.get(b"b"), await store.get(b"e")]
+        ] == [None, b"e"]
+        assert [run.number for run in await store.runs()] == [1, 2, 3]
+    assert [line.partition(" has ")[2][:17] for line in warnings(caplog)] == ["lost stored pages"]
+
+
+@waits
+async def test_a_store_that_expires_during_a_crawl_is_reported_as_expired(
+    shared: RedisServer, prefix: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with opened(shared.url, prefix, expire=1) as store:
+        await store.claim(posting("a", content(0)))
+        while admin(shared.url).exists(f"{prefix}:header"):
+            await asyncio.sleep(0.05)
+        assert (await store.claim(posting("b", content(0)))).cluster == 1
+    assert warnings(caplog) == []
+    assert [record.getMessage() for record in caplog.records if "has expired" in record.getMessage()]
 
 
 @waits
@@ -212,10 +252,7 @@ async def test_a_run_that_was_forgotten_is_begun_again(
 
 
 @waits
-async def test_a_connection_that_was_dropped_while_nobody_asked_costs_nothing(
-    server: RedisServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(line, "IDLE", 0)
+async def test_a_connection_that_was_dropped_while_nobody_asked_costs_nothing(server: RedisServer) -> None:
     client = admin(server.url)
     async with opened(server.url, "p") as store:
         await store.claim(posting("a", content(0)))

@@ -1,0 +1,88 @@
+"""Several runs at once: which of them has delivered a page, and whether it has ended in order."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from scrapy_simhash.store import Store
+from tests.examples import examples
+from tests.store.cases import FAR, SECOND_LOOK, posting
+from tests.store.naive import NaiveStore
+from tests.store.redis.stores import HEADER, Opener
+from tests.store.server import RedisServer
+
+
+class SharedMachine(RuleBasedStateMachine):
+    """Three crawlers at once beside ``NaiveStore``: they end or are killed, and others take their places."""
+
+    server: RedisServer
+
+    def __init__(self) -> None:
+        self.opener = Opener(self.server.url)
+        super().__init__()
+
+    def teardown(self) -> None:
+        self.opener.close()
+
+    @initialize()
+    def start(self) -> None:
+        first = self.opener.make(HEADER)
+        self.stores: list[Store] = [first, self.opener.join(first), self.opener.join(first)]
+        self.runs = [1, 2, 3]
+        self.naive = NaiveStore(SECOND_LOOK)
+
+    @rule(
+        crawler=st.integers(0, 2),
+        key=st.sampled_from("abc"),
+        value=st.sampled_from([5, 5, 5, 4, FAR]),
+        text_hash=st.sampled_from([1, 1, 1, 2, None]),
+        is_delivered=st.sampled_from([True, True, True, False]),
+        is_short=st.sampled_from([False, False, True]),
+        is_look=st.sampled_from([False, False, False, True]),
+    )
+    def visit(
+        self,
+        crawler: int,
+        key: str,
+        value: int,
+        text_hash: int | None,
+        is_delivered: bool,
+        is_short: bool,
+        is_look: bool,
+    ) -> None:
+        page = posting(key, value, "", is_short, text_hash, is_delivered=is_delivered)
+        self.naive.run = self.runs[crawler]
+        store, what = self.stores[crawler], "look" if is_look else "claim"
+        assert getattr(store, what)(page) == getattr(self.naive, what)(page)
+
+    @rule(crawler=st.integers(0, 2), keys=st.sets(st.sampled_from("abc")))
+    def unsettle(self, crawler: int, keys: set[str]) -> None:
+        named = {key.encode() for key in keys}
+        self.naive.run = self.runs[crawler]
+        self.stores[crawler].unsettle(named)
+        self.naive.unsettle(named)
+
+    @rule(crawler=st.integers(0, 2), in_order=st.booleans())
+    def end_and_begin_anew(self, crawler: int, in_order: bool) -> None:
+        store = self.stores[crawler]
+        self.opener.end(store, in_order)
+        if in_order:
+            self.naive.ended.add(self.runs[crawler])
+        self.stores[crawler] = self.opener.join(store)
+        self.runs[crawler] = max(self.runs) + 1
+
+    @rule(key=st.sampled_from("abc"))
+    def get(self, key: str) -> None:
+        assert self.stores[0].get(key.encode()) == self.naive.get(key.encode())
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _server_of_the_machine(shared: RedisServer) -> None:
+    SharedMachine.server = shared
+
+
+TestSharedMachine = SharedMachine.TestCase
+TestSharedMachine.settings = settings(max_examples=examples(60), stateful_step_count=30, deadline=None)
