@@ -87,17 +87,21 @@ class Text(NamedTuple):
 class Flight:
     """A page between its callback and the end of the pipelines."""
 
-    __slots__ = ("cluster", "has_ended", "has_led", "has_raised", "is_delivered", "is_kept", "items", "open",
-                 "response", "text")  # fmt: skip
+    __slots__ = ("cluster", "has_ended", "has_led", "has_raised", "is_delivered", "is_in_place",
+                 "is_kept", "items", "open", "response", "result", "text")  # fmt: skip
 
     def __init__(self, response: Response, text: Text, cluster: int) -> None:
         """*cluster* is that of the text for which it stands."""
         self.response = response
         self.text = text
         self.cluster = cluster
+        #: What the meta says of the page.
+        self.result: Mapping[str, Any] = {}
         #: Items that are in the pipelines, and all that there were.
         self.open = self.items = 0
         self.has_ended = self.has_raised = self.has_led = self.is_delivered = False
+        #: Whether it is a copy that is delivered in place of its original, whatever its action says.
+        self.is_in_place = False
         #: Whether its items were kept, and are sent by us.
         self.is_kept = False
 
@@ -197,7 +201,8 @@ class Deliveries:
         # A copy that is delivered in place of its original stands for that one's text.
         is_in_place = not text.is_original and result.get("action") not in (None, "mark")
         cluster = text.repeated if is_in_place else text.cluster
-        self._flights[id(response)] = Flight(response, text, cluster)
+        flight = self._flights[id(response)] = Flight(response, text, cluster)
+        flight.is_in_place, flight.result = is_in_place, result
         self._pending[cluster] = self._pending.get(cluster, 0) + 1
 
     def flight_of(self, response: Response | None) -> Flight | None:
@@ -541,8 +546,7 @@ class Deliveries:
 
     async def finish(self) -> None:
         """Deliver the items that are still kept, before the pipelines end; give requests back to a queue on disk."""
-        for task in list(self._tasks):
-            await maybe_deferred_to_future(task)
+        await self._finish_tasks()
         for cluster in list(self._kept):
             requests = [one.request for one in self._kept[cluster] if one.request is not None]
             items = [one for one in self._kept.pop(cluster) if one.request is None]
@@ -550,6 +554,12 @@ class Deliveries:
                 self._kept[cluster] = items
                 await self._release(cluster)
             self._give_back(requests)
+        await self._finish_tasks()
+
+    async def _finish_tasks(self) -> None:
+        # The end of one may begin another.
+        while self._tasks:
+            await maybe_deferred_to_future(next(iter(self._tasks)))
 
     def _give_back(self, requests: list[Request]) -> None:
         """Put requests into the queue of a crawl that is stopped and will be resumed."""

@@ -187,16 +187,23 @@ class _Output:
         middleware, response = self._middleware, self._response
         if isinstance(one, Request):
             return middleware.get_processed_request(one, response)
-        if self._flight is not None and one is not None:
-            self._flight.open += 1
-            self._flight.items += 1
+        flight = self._flight
+        # A callback may write an action for what it yields afterwards; of most pages there is none, and no function
+        # is called.
+        is_written = flight is not None and not flight.is_in_place and flight.result.get("action") is not None
+        if flight is not None and one is not None and not (is_written and self._drops_items()):
+            flight.open += 1
+            flight.items += 1
             if middleware.marks_items:
                 middleware.mark(one, response)
             return one
-        if self._kept is not None and one is not None and _action_on(response) in _WITHOUT_ITEMS:
+        if self._kept is not None and one is not None and self._drops_items():
             self._kept.append(one)
             return None
         return middleware.get_processed_item(one, response)
+
+    def _drops_items(self) -> bool:
+        return _action_on(self._response) in _WITHOUT_ITEMS
 
     def end(self, error: Exception | None) -> Iterable[Any]:
         """Return what is delivered of the items that were kept, now that the callback has come to its end."""

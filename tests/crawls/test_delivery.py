@@ -307,3 +307,21 @@ def test_without_a_reactor_it_is_the_same(reactor: str) -> None:
         plan = Plan("test_delivery.Reader", settings, {"urls": site.urls(*(page.path for page in pages))})
         (done,) = crawl(plan, reactor=reactor)
     assert expected(pages) - delivered(done) == set()
+
+
+class Changing(Reader):
+    """Reads pages like Reader, and drops the item of each page by what it writes into the result."""
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:
+        response.meta["simhash_result"]["action"] = "drop_items"
+        async for one in super().parse(response):
+            yield one
+
+
+def test_what_a_callback_writes_about_a_page_of_its_own_is_done() -> None:
+    pages = [Page(0, 0, "yields"), Page(1, 0, "yields")]
+    with serve(routes_of(pages)) as site:
+        urls = {"urls": site.urls(*(page.path for page in pages))}
+        (done,) = crawl(Plan("test_delivery.Changing", {**IN_ORDER}, urls))
+    assert done.items == []
+    assert done.stat("dropped/items") == 2
