@@ -286,18 +286,13 @@ uint32_t words_of(page *p, const char *text, size_t n, bool is_ascii)
 
 /* --- The counts that tell the language, as detect.py makes them; choose.py decides. */
 
-typedef struct {
-    counts counted;
-    uint64_t lanes[MOST_LANGUAGES / 8]; /* votes of the last few tokens, a byte for each language */
-} sample;
-
-static void count_scripts(const page *p, sample *s, uint32_t number)
+static void count_scripts(const page *p, counts *counted, size_t number, int64_t times)
 {
     const token_facts *facts = &p->facts.at[number];
     if (facts->script == 0)
         return;
     if (facts->script <= SCRIPTS) {
-        s->counted.scripts[facts->script - 1] += facts->length;
+        counted->scripts[facts->script - 1] += times * facts->length;
         return;
     }
     const token *mixed = &p->tokens.at[number];
@@ -306,68 +301,63 @@ static void count_scripts(const page *p, sample *s, uint32_t number)
         unsigned length;
         uint8_t script = script_of(utf8_decode(at, end, &length));
         if (script != 0)
-            s->counted.scripts[script - 1]++;
+            counted->scripts[script - 1] += times;
         at += length;
     }
 }
 
-static void empty_lanes(sample *s)
+/* Leaves in p->rows how often each distinct token is in the sample, and returns how many tokens that are. */
+static int64_t take_sample(page *p, bool main_only)
 {
-    for (int i = 0; i < MOST_LANGUAGES; i++)
-        s->counted.votes[i] += (int64_t)(s->lanes[i / 8] >> i % 8 * 8 & 0xff);
-    memset(s->lanes, 0, sizeof s->lanes);
-}
-
-/* At most 255 tokens. Nothing depends on which token is a stopword, which nobody could foresee. */
-static void take_few(const page *p, sample *s, const uint32_t *numbers, uint32_t n)
-{
-    const int bytes = (p->rules->languages + 7) / 8;
-    for (uint32_t k = 0; k < n; k++) {
-        const token_facts *facts = &p->facts.at[numbers[k]];
-        s->counted.characters += facts->length;
-        if (UNLIKELY(!facts->is_ascii))
-            count_scripts(p, s, numbers[k]);
-        /* Single letters are elisions in one language and list markers in all. */
-        uint64_t lists = facts->lists & -(uint64_t)(facts->length > 1);
-        for (int i = 0; i < bytes; i++)
-            s->lanes[i] += SPREAD_BYTE[lists >> 8 * i & 0xff];
-    }
-}
-
-static void take_sample(const page *p, sample *s, bool main_only)
-{
-    int64_t counted = 0; /* tokens in lanes */
-    for (size_t i = 0; i < p->blocks.n; i++) {
+    const int64_t most = p->rules->sample;
+    int64_t taken = 0;
+    p->rows.n = 0;
+    RESERVE(&p->way_out, p->rows, p->tokens.n);
+    uint32_t *const times = p->rows.at;
+    memset(times, 0, p->tokens.n * sizeof *times);
+    for (size_t i = 0; i < p->blocks.n && taken < most; i++) {
         const block *b = &p->blocks.at[i];
         if (main_only && b->reason != KEPT)
             continue;
-        for (uint32_t k = 0; k < b->tokens && s->counted.tokens < p->rules->sample;) {
-            int64_t n = p->rules->sample - s->counted.tokens, in_block = b->tokens - k, in_lanes = MOST_IN_BYTE - counted;
-            n = n < in_block ? n : in_block;
-            n = n < in_lanes ? n : in_lanes;
-            take_few(p, s, p->run.at + b->run + k, (uint32_t)n);
-            k += (uint32_t)n;
-            s->counted.tokens += n;
-            counted += n;
-            if (counted == MOST_IN_BYTE) {
-                empty_lanes(s);
-                counted = 0;
-            }
-        }
+        const uint32_t *numbers = p->run.at + b->run;
+        const int64_t n = b->tokens < most - taken ? b->tokens : most - taken;
+        for (int64_t k = 0; k < n; k++)
+            times[numbers[k]]++;
+        taken += n;
     }
-    empty_lanes(s);
+    return taken;
+}
+
+/* Adds what the sample says: a token that comes often is looked at once. */
+static void count_sample(const page *p, counts *counted)
+{
+    const uint64_t languages = ((uint64_t)1 << p->rules->languages) - 1;
+    for (size_t number = 0; number < p->tokens.n; number++) {
+        const int64_t times = p->rows.at[number];
+        const token_facts *facts = &p->facts.at[number];
+        if (times == 0)
+            continue;
+        counted->characters += times * facts->length;
+        if (UNLIKELY(!facts->is_ascii))
+            count_scripts(p, counted, number, times);
+        if (facts->length == 1) /* an elision in one language and a list marker in all */
+            continue;
+        for (uint64_t lists = facts->lists & languages; lists != 0; lists &= lists - 1)
+            counted->votes[lowest_bit(lists)] += times;
+    }
 }
 
 void detect_language(page *p, bool main_only)
 {
     const rules *r = p->rules;
     const declaration declared = p->declared;
-    sample s = {.counted = {.lists = r->languages,
-                            .is_declared = declared.is_one,
-                            .is_han = declared.is_han,
-                            .declared = declared.list}};
-    take_sample(p, &s, main_only);
-    choose_language(p, r->choose_language(&s.counted));
+    counts counted = {.lists = r->languages,
+                      .is_declared = declared.is_one,
+                      .is_han = declared.is_han,
+                      .declared = declared.list};
+    counted.tokens = take_sample(p, main_only);
+    count_sample(p, &counted);
+    choose_language(p, r->choose_language(&counted));
 }
 
 void choose_language(page *p, int chosen)
