@@ -15,7 +15,7 @@
     * a page of which a claim was acknowledged is in the store, as of that claim or a later one;
     * of each cluster at most one page was called new, and one if all claims were answered; all got the same cluster;
     * no page was called a duplicate of itself, or of a page of another cluster;
-    * no page was called settled that no run has delivered and ended in order, or that was taken back since;
+    * no page was called delivered that no other run has delivered;
     * no crawler has ended by itself, and the store opens, and ``info --check`` finds nothing damaged in it.
 ``crawls``
     A spider crawls a site with ``JOBDIR``, every fourth page the same, and writes down what it was told. The process

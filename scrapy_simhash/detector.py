@@ -66,11 +66,11 @@ class NearDuplicateDetector:
         the same *config*, *clock* and *fingerprinter*. Any other detector raises TypeError.
         """
         self._clock = clock
-        # Keys of pages that were dropped or lost: those that the store was not told, and those that it is being told.
-        self._delivered: set[bytes] = set()
-        self._unsettled: set[bytes] = set()
-        self._being_told: set[bytes] = set()
-        self._telling = asyncio.Lock()
+        # Keys and text hashes of delivered pages: those not stored yet, and those that are being stored.
+        self._delivered: dict[bytes, int | None] = {}
+        self._being_stored: dict[bytes, int | None] = {}
+        self._storing = asyncio.Lock()
+        self._first_waits_since = 0.0
         self.config = config or Config()
         self._scope_of = scope_function(self.config.scope_name)
         self._has_scopes = self.config.scope_name != "crawl"
@@ -104,7 +104,7 @@ class NearDuplicateDetector:
                 f" two detectors cannot share one: {advice}, and open a store in the other process"
             )
         seen = len(self.store)
-        if seen or self._unsettled:
+        if seen or self._delivered:
             raise TypeError(
                 f"a {name} that has seen pages ({seen}) cannot be pickled or copied, since the copy would not learn"
                 f" of later pages: {advice}, call read() in the other processes and conclude() in this one"
@@ -182,11 +182,7 @@ class NearDuplicateDetector:
         posting = self.posting(reading, url, key)
         if posting is None:
             return nothing_said(reading)
-        if self._has_to_tell(posting.key) or not remember:
-            claim = await self.claim(posting, remember)
-        else:
-            answer = self.store.claim(posting)
-            claim = answer if isinstance(answer, Claim) else await answer
+        claim = await self.claim(posting, remember)
         verdict = self.verdict(posting, claim)
         sites = self.sites
         if remember and sites is not None and reading.fingerprint is not None and reading.pieces:
@@ -199,15 +195,24 @@ class NearDuplicateDetector:
         return verdict
 
     async def claim(self, posting: Posting, remember: bool = True) -> Claim:
-        """Return what the store says of *posting*, and keep it there if asked to. Raises StoreUnavailable.
+        """Return what the store answers for *posting*, and store it if asked to. Raises StoreUnavailable.
 
-        The store has heard before that an earlier visit of the page is not settled, see unsettle().
+        A delivery of the page that deliver() noted is stored before.
         """
         if not remember:
             return await awaited(self.store.look(posting))
-        if self._has_to_tell(posting.key):
-            await self._tell_if_needed(posting.key)
-        return await awaited(self.store.claim(posting))
+        delivered, key = self._delivered, posting.key
+        if key in self._being_stored or (
+            delivered
+            and (
+                key in delivered
+                or len(delivered) >= _MOST_DELIVERED
+                or time.monotonic() - self._first_waits_since > _LONGEST_DELIVERED
+            )
+        ):
+            await self.store_deliveries()
+        answer = self.store.claim(posting)
+        return answer if isinstance(answer, Claim) else await answer
 
     def check_fingerprint(self, fingerprint: Fingerprint, url: str, *, key: bytes | None = None) -> Verdict:
         """Return the verdict on a page by its fingerprint alone, and store the page; see check().
@@ -216,30 +221,25 @@ class NearDuplicateDetector:
         """
         return self.conclude(Reading(fingerprint, None), url, key=key)
 
-    def deliver(self, key: bytes) -> None:
-        """Note that an item of the page *key* was delivered.
+    def deliver(self, key: bytes, text_hash: int | None) -> None:
+        """Note that an item of the page *key* was delivered, which had the text of ``Verdict.text_hash``.
 
-        The store is told before the next claim of the page, when 500 pages wait for that, or by flush().
+        It is stored before the next claim of the page, when 500 pages wait, after five seconds, or by flush().
         """
-        self._delivered.add(key)
-
-    def unsettle(self, key: bytes) -> None:
-        """Note that the items of the page *key* were dropped or lost: this run does not settle it.
-
-        The store is told before the next claim of the page, when 100 pages wait for that, or by flush().
-        """
-        self._unsettled.add(key)
+        if not self._delivered:
+            self._first_waits_since = time.monotonic()
+        self._delivered[key] = text_hash
 
     def flush(self) -> None:
-        """Tell the store what unsettle() has noted. Raises StoreUnavailable; it stays noted then.
+        """Store what deliver() has noted, and what was learned about sites.
 
-        It also gets what was learned about sites, if it can take it.
+        Raises StoreUnavailable; the deliveries stay noted then.
         """
         self._finished(self.flush_async())
 
     async def flush_async(self) -> None:
         """Do what ``flush`` does, in an event loop."""
-        await self.tell()
+        await self.store_deliveries()
         if self.sites is not None:
             await self.sites.share()
 
@@ -248,39 +248,20 @@ class NearDuplicateDetector:
         self.flush()
         self._finished(awaited(self.store.close(reason)))
 
-    async def tell(self) -> None:
-        """Do what ``flush_async`` does, without what was learned about sites."""
-        async with self._telling:
-            if self._delivered:
-                keys, self._delivered = self._delivered, set()
-                try:
-                    await awaited(self.store.deliver(keys))
-                except BaseException:
-                    self._delivered |= keys
-                    raise
-            while self._unsettled:
-                # What is noted meanwhile may be about a later claim, which the store gets after this.
-                keys, self._unsettled = self._unsettled, set()
-                self._being_told = keys
-                try:
-                    await awaited(self.store.unsettle(keys))
-                except BaseException:
-                    self._unsettled |= keys
-                    raise
-                finally:
-                    self._being_told = set()
-
-    def _has_to_tell(self, key: bytes) -> bool:
-        delivered = self._delivered
-        return bool(
-            self._unsettled or self._being_told or key in delivered or len(delivered) >= _MOST_DELIVERED
-        )
-
-    async def _tell_if_needed(self, key: bytes) -> None:
-        is_waiting = key in self._unsettled or key in self._being_told or key in self._delivered
-        are_many = len(self._unsettled) >= _MOST_UNSETTLED or len(self._delivered) >= _MOST_DELIVERED
-        if is_waiting or are_many:
-            await self.tell()
+    async def store_deliveries(self) -> None:
+        """Store what deliver() has noted. Raises StoreUnavailable; it stays noted then."""
+        async with self._storing:
+            if not self._delivered:
+                return
+            pages, self._delivered = self._delivered, {}
+            self._being_stored = pages
+            try:
+                await awaited(self.store.deliver(pages))
+            except BaseException:
+                self._delivered = pages | self._delivered
+                raise
+            finally:
+                self._being_stored = {}
 
     def _finished(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
         """Run a coroutine to its end where it cannot be awaited: a remote store in an event loop of this detector."""
@@ -359,10 +340,10 @@ class AcrossScopes:
 _MOST_ELSEWHERE = 100_000
 #: Pages after which the store is told what was learned about their hosts: a kill loses no more than that.
 _SITES_KEPT_EVERY = 500
-#: Pages that wait until the store is told that they are delivered.
+#: Max delivered pages that wait to be stored together: a kill loses no more of them.
 _MOST_DELIVERED = 500
-#: Pages that wait until the store is told that they are not settled: so many at most.
-_MOST_UNSETTLED = 100
+#: Seconds after which the next claim stores them, so that other crawlers see them.
+_LONGEST_DELIVERED = 5.0
 #: The verdict on a page that says nothing: no store is asked about it.
 NOTHING_SAID = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
 _STANDS_IN_FRONT = Verdict(Status.SKIPPED, reason=Reason.INTERSTITIAL)
@@ -391,7 +372,7 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
     fingerprint = None if posting.is_short else posting.fingerprint
     short = Reason.SHORT_TEXT if posting.is_short else None
     if posting.is_short and claim.original is None:
-        return replace(NOTHING_SAID, text_number=claim.cluster)
+        return replace(NOTHING_SAID, text_number=claim.cluster, text_hash=posting.own_text_hash)
     former, distance, reason = claim.former, claim.distance, short
     if former is None:
         status = Status.NEW if claim.original is None else Status.NEAR_DUPLICATE
@@ -411,13 +392,13 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
         claim.cluster,
         reason,
         None if former is None else former.seen,
-        former is not None and former.is_settled,
+        former is not None and former.is_delivered and reason is Reason.UNCHANGED,
         claim.is_same_text,
         claim.rank,
         is_by_learning=claim.is_by_learning,
         also_near=claim.also_near,
         text_number=claim.cluster,
-        was_delivered=reason is Reason.UNCHANGED and former is not None and former.is_delivered,
+        text_hash=posting.own_text_hash,
         original_key=claim.original_key,
         contradicts=claim.contradicts,
     )

@@ -108,8 +108,8 @@ class Verdict:
     ``unknown`` pages when the store did not answer."""
     last_seen: int | None = None
     """Time of the previous visit of a revisited page, in seconds of Unix time."""
-    is_confirmed: bool = False
-    """Whether the items of the previous visit were surely delivered; see :class:`~scrapy_simhash.store.Visit`."""
+    is_delivered: bool = False
+    """Whether the page is unchanged, and an earlier crawl delivered an item of it since it has this text."""
     is_exact: bool = False
     """Whether it says the same as the page in ``duplicate_of``, sign for sign."""
     rank: int | None = None
@@ -140,11 +140,11 @@ class Verdict:
     group with its own. Which page is its original they do not change."""
     contradicts: bool = False
     """Whether its facts contradict those of ``duplicate_of``, so that it is not dropped; see `Protection.FACTS`."""
-    was_delivered: bool = field(default=False, compare=False, repr=False)
-    """Whether an item of the page was delivered since it has this text, from a store that keeps that."""
     text_number: int | None = field(default=None, compare=False, repr=False)
     """Number of the cluster whose text it has, also for a page that is skipped because its text is short; None for
     other pages that are skipped."""
+    text_hash: int | None = field(default=None, compare=False, repr=False)
+    """Hash of its text; None if that is not known."""
     original_key: bytes | None = field(default=None, compare=False, repr=False)
     """Key of the page in ``duplicate_of``; None from a store that does not tell."""
 
@@ -179,7 +179,7 @@ class Verdict:
             "required": self.required and round(self.required, 3),
             "near_miss": self.near_miss and self.near_miss.to_dict(),
             "last_seen": None if self.last_seen is None else written(self.last_seen),
-            "confirmed": self.is_confirmed if is_revisit else None,
+            "delivered": self.is_delivered if is_revisit else None,
             "fingerprint": self.fingerprint and f"{self.fingerprint.value:016x}",
         }
 
@@ -199,7 +199,7 @@ class Verdict:
             row["cluster"],
             row["reason"] and Reason(row["reason"]),
             None if row["last_seen"] is None else parsed(row["last_seen"]),
-            bool(row["confirmed"]),
+            bool(row["delivered"]),
             bool(row["exact"]),
             row["rank"],
             tuple(row["hints"]),

@@ -55,7 +55,6 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from benchmarks.lib.processes import spread
 from benchmarks.lib.report import progress, tables
 from benchmarks.soak import HOSTS, Web, WebHandler
-from scrapy_simhash.crawl.items.checker import InFlight
 from scrapy_simhash.crawling import Observers, shared
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.observers.recrawl.recrawling import SimhashValidatorsMiddleware
@@ -75,7 +74,7 @@ SEAMS = (
     "scrapy_simhash.crawl.items",
 )
 #: What is there not a part of the page path: values, what Scrapy calls, and threads that answer browsers.
-OTHERS = (Enum, InFlight, BaseSpiderMiddleware, SimhashValidatorsMiddleware, BaseRequestHandler, BaseServer)
+OTHERS = (Enum, BaseSpiderMiddleware, SimhashValidatorsMiddleware, BaseRequestHandler, BaseServer)
 DAY = 86_400
 #: What may happen in any step; *late* is an error after the step has done its work.
 KINDS = ("error", "error", "late", "delay", "clock", "kill")
@@ -93,9 +92,7 @@ DROPPING = ("ACTION", "REVISIT_ACTION", "ITEM_ACTION", "URL_RULES", "CONDITIONAL
 KEEPING = {"mark", "off", "observe", "None", "False"}
 #: Steps that are not counted: of a store that does not answer, the pages and items that were not compared are; and
 #: what is read ahead in a thread fails again where it is asked for.
-QUIET = r"in (SQL|ItemChecker.key_of|PageFingerprinter.extract|store (?!claim))"
-#: Reads what has been counted when it could not be checked: of the steps inside nothing fails.
-READS_AGAIN = "ItemChecker.key_of"
+QUIET = r"in (SQL|PageFingerprinter.extract|store (?!claim))"
 #: How often a crawl is killed at most.
 KILLS = 2
 PAGES = 40
@@ -226,11 +223,7 @@ class Faults:
                 known = function.__code__.co_varnames
                 return function(*arguments, **{key: value for key, value in named.items() if key in known})
             is_late = self.due(name, errors)
-            were_on, self.are_on = self.are_on, self.are_on and name != READS_AGAIN
-            try:
-                result = function(*arguments, **named)
-            finally:
-                self.are_on = were_on or self.are_on
+            result = function(*arguments, **named)
             if is_late:
                 if iscoroutine(result):
                     result.close()

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -308,7 +308,7 @@ def test_a_remote_store_is_waited_for_where_no_event_loop_runs() -> None:
     detector = NearDuplicateDetector(store=store)
     assert detector.check(ENGLISH, A).status is Status.NEW
     assert detector.check(ENGLISH, B).duplicate_of == A
-    detector.unsettle(A.encode())
+    detector.deliver(A.encode(), 1)
     detector.close("done")
     assert (len(store), store.store.runs()[0].reason) == (2, "done")
 
@@ -376,69 +376,71 @@ def test_who_only_looks_leaves_no_trace(detector: NearDuplicateDetector) -> None
     assert len(detector.store) == 1
 
 
-def test_a_page_that_was_unsettled_is_settled_only_by_an_earlier_run(tmp_path: Path) -> None:
-    def crawled(loses: bool) -> list[bool]:
-        """Return who was settled, of a page that is lost in each run, or never."""
-        store = SqliteStore(tmp_path / f"{loses}.sqlite", header_for(Config()))
+def test_a_page_is_delivered_by_an_earlier_run_only_and_with_its_text(tmp_path: Path) -> None:
+    def crawled(html: str, delivers: bool) -> list[bool]:
+        """Return whether a page was delivered, of one that comes twice in each run."""
+        store = SqliteStore(tmp_path / "pages.sqlite", header_for(Config()))
         detector = NearDuplicateDetector(store=store)
-        told = [detector.check(ENGLISH, A).is_confirmed, detector.check(LOFT, B).is_confirmed]
-        if loses:
-            detector.unsettle(A.encode())
-            detector.unsettle(C.encode())
-        told.append(detector.check(ENGLISH, A).is_confirmed)
-        if loses:
-            detector.unsettle(A.encode())
+        told = []
+        again = detector.check(html, A)
+        told.append(again.is_delivered)
+        if delivers:
+            detector.deliver(A.encode(), again.text_hash)
+            detector.deliver(C.encode(), again.text_hash)
+        told.append(detector.check(html, A).is_delivered)
         detector.flush()
         store.close()
         return told
 
-    assert [crawled(True) for _ in range(2)] == [[False, False, False]] * 2
-    assert [crawled(False) for _ in range(2)] == [[False, False, False], [True, False, True]]
-    assert crawled(True) == [False, False, False], "it was never kept in any run"
+    assert [crawled(ENGLISH, delivers) for delivers in (False, True)] == [[False, False]] * 2
+    # What this run delivers again is this run's.
+    assert [crawled(ENGLISH, delivers) for delivers in (False, True)] == [[True, True], [True, False]]
+    assert crawled(ENGLISH, False) == [True, True]
+    assert [crawled(LOFT, False) for _ in range(2)] == [[False, False]] * 2, "it has another text"
 
 
-def test_the_store_is_told_what_is_not_settled_before_the_next_claim_of_the_page_or_of_a_hundred() -> None:
+def test_deliveries_are_stored_before_the_next_claim_of_the_page_or_when_there_are_many() -> None:
     told: list[set[bytes]] = []
 
     class Noting(SqliteStore):
-        def unsettle(self, keys: Collection[bytes]) -> None:
-            told.append(set(keys))
+        def deliver(self, pages: Mapping[bytes, int | None]) -> None:
+            told.append(set(pages))
 
     detector = NearDuplicateDetector(store=Noting(header=header_for(Config())))
     detector.check(ENGLISH, A)
-    detector.unsettle(A.encode())
+    detector.deliver(A.encode(), 1)
     detector.check(ENGLISH, B)
     assert told == []
     detector.check(ENGLISH, A)
     detector.check(ENGLISH, A)
     assert told == [{A.encode()}]
-    for number in range(100):
-        detector.unsettle(b"%d" % number)
+    for number in range(500):
+        detector.deliver(b"%d" % number, 1)
     detector.check(ENGLISH, C)
-    assert [len(keys) for keys in told] == [1, 100]
+    assert [len(keys) for keys in told] == [1, 500]
     detector.flush()
     assert len(told) == 2
 
 
-def test_what_the_store_could_not_be_told_is_told_later(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_delivery_that_could_not_be_stored_is_stored_later(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise StoreUnavailable("not now")
 
     detector = NearDuplicateDetector()
     told: list[bytes] = []
     detector.check(ENGLISH, A)
-    detector.unsettle(A.encode())
-    monkeypatch.setattr(SqliteStore, "unsettle", fail)
+    detector.deliver(A.encode(), 1)
+    monkeypatch.setattr(SqliteStore, "deliver", fail)
     with pytest.raises(StoreUnavailable):
         detector.check(GERMAN, A)
     assert detector.check(GERMAN, B).status is Status.NEW, "who does not ask about that page has an answer"
-    monkeypatch.setattr(SqliteStore, "unsettle", lambda _, keys: told.extend(keys))
+    monkeypatch.setattr(SqliteStore, "deliver", lambda _, pages: told.extend(pages))
     assert detector.check(GERMAN, A).reason is Reason.NOW_NEAR_DUPLICATE
     assert told == [A.encode()]
 
 
 class Slow(RemoteStore):
-    """Takes its time for every word about what is not settled; notes in which order claims and such words arrive."""
+    """Takes its time to store deliveries; notes in which order these and claims arrive."""
 
     def __init__(self, header: Header) -> None:
         super().__init__(header)
@@ -449,7 +451,7 @@ class Slow(RemoteStore):
         self.noted.append("claim")
         return await super().claim(posting)
 
-    async def unsettle(self, keys: Collection[bytes]) -> None:
+    async def deliver(self, pages: Mapping[bytes, int | None]) -> None:
         self.noted.append("told")
         for _ in range(20):
             await asyncio.sleep(0)
@@ -459,18 +461,18 @@ class Slow(RemoteStore):
         self.noted.append("heard")
 
 
-def test_what_is_noted_while_the_store_is_told_is_told_as_well_and_a_claim_waits_for_both() -> None:
+def test_a_delivery_that_is_noted_while_others_are_stored_is_stored_and_a_claim_waits_for_both() -> None:
     async def told(*, fails: int) -> list[str]:
         store = Slow(header_for(Config()))
         store.fails = fails
         detector = NearDuplicateDetector(store=store)
         english = detector.fingerprinter.read(ENGLISH)
-        detector.unsettle(A.encode())
+        detector.deliver(A.encode(), 1)
         first = asyncio.create_task(detector.flush_async())
         while "told" not in store.noted:
             await asyncio.sleep(0)
-        # A claim that was under way has had its answer, and its page is lost as well.
-        detector.unsettle(A.encode())
+        # A claim that was under way has had its answer, and its page is delivered as well.
+        detector.deliver(A.encode(), 1)
         claim = asyncio.create_task(detector.conclude_async(english, A))
         await asyncio.gather(first, claim, return_exceptions=True)
         assert first.exception() is None or fails

@@ -6,7 +6,7 @@ is as it was and has been delivered, since the page has that text, by a run that
 
 import asyncio
 import shutil
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -109,12 +109,11 @@ class Past:
 
     texts: list[str] = field(default_factory=list)
     is_safe: bool = False
-    """Whether the latest text was delivered, since the page has it, in a run that ended in order."""
+    """Whether the latest text was delivered, since the page has it, in an earlier run."""
     is_on_its_way: bool = False
     """Whether it was delivered in the present run."""
-    was_last_delivered: bool = False
-    """Whether that was so at the latest visit of that run, after which it must be known for safe."""
     is_known_safe: bool = False
+    """Whether its delivery must have been stored."""
     rank: tuple[int, int] | None = None
     """Of its latest cluster: the number of that, and the page's rank in it."""
 
@@ -184,6 +183,11 @@ def begun(crawler: Crawler, number: int) -> SimhashDownloaderMiddleware:
     return judge
 
 
+def deliver(judge: SimhashDownloaderMiddleware, request: Request) -> None:
+    """Note that the items of a page were delivered."""
+    judge._deliveries.delivered(request, request.meta["simhash_result"].text.text_hash)
+
+
 def crawl(folder: Path, number: int, run: Run, rules: Rules, pasts: dict[str, Past]) -> None:
     """Crawl with the store in *folder*, and hold what is dropped or kept against the past of its page."""
     crawler = stand_in(store=str(folder), **rules.settings)
@@ -201,14 +205,12 @@ def crawl(folder: Path, number: int, run: Run, rules: Rules, pasts: dict[str, Pa
                 patch.setattr(judge.detector.store, "claim", fail)
             judge.process_response(request, response)
         gone = lost(actor, response)
-        past = pasts.setdefault(visit.page, Past())
-        if visit.fails and "item" not in gone:
-            crawler.signals.send_catch_log(signals.spider_error, response=response)
         if visit.is_away:
-            assert not gone, "nobody knows"
-            past.was_last_delivered = past.was_last_delivered and not visit.fails
+            assert not gone, "it was not compared"
             continue
-        hold(past, gone, rules, visit, request.meta)
+        hold(pasts.setdefault(visit.page, Past()), gone, rules, visit, request.meta)
+        if "item" not in gone and not visit.fails:
+            deliver(judge, request)
     if run.is_killed:
         shutil.copytree(folder, killed := folder.with_name("killed"))
     judge.detector.flush()
@@ -217,26 +219,25 @@ def crawl(folder: Path, number: int, run: Run, rules: Rules, pasts: dict[str, Pa
         shutil.rmtree(folder)
         killed.rename(folder)
     for past in pasts.values():
-        past.is_safe = past.is_safe or (past.is_on_its_way and not run.is_killed)
-        past.is_known_safe = past.is_known_safe or (past.was_last_delivered and not run.is_killed)
-        past.is_on_its_way = past.was_last_delivered = False
+        past.is_safe = past.is_safe or past.is_on_its_way
+        past.is_known_safe = past.is_known_safe or (past.is_on_its_way and not run.is_killed)
+        past.is_on_its_way = False
 
 
 def hold(past: Past, gone: set[str], rules: Rules, visit: Visit, meta: dict[str, Any]) -> None:
     """Hold what is *gone* of a page against its *past*, and take note of it."""
     tale = f"{visit.page} has {visit.text} after {past.texts}"
     if past.texts[-1:] != [visit.text]:
-        past.is_safe = past.is_known_safe = past.is_on_its_way = past.was_last_delivered = False
+        past.is_safe = past.is_known_safe = past.is_on_its_way = False
     past.texts.append(visit.text)
     result = meta["simhash_result"]
-    is_done = result["reason"] == "unchanged" and result["confirmed"]
+    is_done = result["reason"] == "unchanged" and result["delivered"]
     assert past.is_safe or not is_done, f"{tale}, and passes for safe"
     if visit.text not in SHORT:  # the first that said it is skipped, and its items are kept
-        assert is_done or not past.is_known_safe, f"{tale}, and does not pass for safe"
+        assert is_done or not past.is_known_safe or past.is_on_its_way, f"{tale}, and does not pass for safe"
     expected = lost_as_copy(rules, visit, meta) | (lost_as_unchanged(rules, visit) if is_done else set())
     assert gone == expected, tale
-    past.was_last_delivered = "item" not in gone and not visit.fails
-    past.is_on_its_way = past.is_on_its_way or past.was_last_delivered
+    past.is_on_its_way = past.is_on_its_way or ("item" not in gone and not visit.fails)
     if result["rank"] is not None:
         cluster, rank = result["cluster"], result["rank"]
         if past.rank is not None and past.rank[0] == cluster:
@@ -298,9 +299,9 @@ class Elsewhere(RemoteStore):
         await self._dawdle()
         return claim
 
-    async def unsettle(self, keys: Collection[bytes]) -> None:
+    async def deliver(self, pages: Mapping[bytes, int | None]) -> None:
         await self._dawdle()
-        self.store.unsettle(keys)
+        self.store.deliver(pages)
         await self._dawdle()
 
     async def _dawdle(self) -> None:
@@ -326,26 +327,25 @@ async def crawl_at_once(
         response = HtmlResponse(request.url, body=html.encode(), encoding="utf-8", request=request)
         await cast("Any", judge.process_response(request, response))
         result = request.meta["simhash_result"]
-        is_done = result["reason"] == "unchanged" and result["confirmed"]
+        is_done = result["reason"] == "unchanged" and result["delivered"]
         assert not is_done or (visit.page, visit.text) in safe
         expected = lost_as_copy(rules, visit, request.meta)
         gone = lost(actor, response)
         assert gone == expected | (lost_as_unchanged(rules, visit) if is_done else set())
         if "item" in gone:
             return
-        if visit.fails:
-            crawler.signals.send_catch_log(signals.spider_error, response=response)
-        else:
+        if not visit.fails:
+            deliver(judge, request)
             delivered.add((visit.page, visit.text))
 
     await asyncio.gather(*map(visited, run.visits))
     store = cast("Elsewhere", judge.detector.store).store
+    safe |= delivered
     if run.is_killed:
         store._release()
         return
     await judge.detector.flush_async()
     store.close()
-    safe |= delivered
 
 
 #: Few pages with few texts, so that many are about one page at the same time.

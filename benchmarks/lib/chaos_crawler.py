@@ -32,8 +32,8 @@ TIMEOUT, AT_ONCE = 0.3, 8
 LIFE = 400
 #: Pages that each crawler has of a cluster before it goes on to the next one.
 PER_CLUSTER = 3
-#: Shares: pages that all crawlers claim, claims of pages that were claimed before, claims that are unsettled.
-SHARED, AGAIN, UNSETTLED = 0.2, 0.3, 0.1
+#: Shares: pages that all crawlers claim, claims of pages that were claimed before, claimed pages that are delivered.
+SHARED, AGAIN, DELIVERED = 0.2, 0.3, 0.1
 #: Seconds until a store that was not there is asked again; for which the file is left to others after a closing.
 SOON, LEFT = 0.02, 0.05
 
@@ -95,7 +95,7 @@ def crawl(place: str, crawler: int, seed: int, number: int, seen: int, pipe: Con
 
     * ``("tried", key, seen, time)`` before a claim, ``("heard", seen, time, claim)`` or ``("refused", seen, why)``
       after it; times are in nanoseconds, the same clock for all processes;
-    * ``("unsettled", key)`` after that was acknowledged;
+    * ``("delivering", key)`` before that is stored;
     * ``("closing",)`` and ``("closed",)``, around the end of the store's run, whether it is noted or not.
     """
     # A hundred times as often as else.
@@ -148,10 +148,9 @@ class _Crawler:
                 if self._pipe.poll():
                     return
                 await asyncio.sleep(SOON)
-            if self._draw.random() < UNSETTLED and await self._is_done(
-                partial(store.unsettle, [key.encode()])
-            ):
-                self._pipe.send(("unsettled", key))
+            if self._draw.random() < DELIVERED:
+                self._pipe.send(("delivering", key))
+                await self._is_done(partial(store.deliver, {key.encode(): posting_of(key, 0).own_text_hash}))
             self._under_way.discard(key)
             if self._pipe.poll():
                 return

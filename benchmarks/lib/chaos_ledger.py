@@ -37,11 +37,8 @@ class Ledger:
         self.failures: list[str] = []
         self.lives = 0
         self._life: dict[int, int] = {}
-        #: Lives that may have ended in order: they were told to.
-        self._closing: set[int] = set()
-        #: Claims of which it was acknowledged that they are not settled.
-        self._unsettled: set[tuple[int, int]] = set()
-        self._latest: dict[tuple[int, str], int] = {}
+        #: The lives in which pages may have been delivered.
+        self._delivering: dict[str, set[int]] = defaultdict(set)
         #: Numbers of the latest page and claim of each crawler.
         self._ends: dict[int, tuple[int, int]] = {}
         # Each crawler is heard by a thread of its own.
@@ -66,14 +63,13 @@ class Ledger:
             case ("heard", int(seen), int(ended), Claim() as claim):
                 one = self.tries[crawler, seen]
                 self.tries[crawler, seen] = one._replace(ended=ended, claim=claim)
-                self._latest[crawler, one.key] = seen
                 self.heard[crawler] += 1
             case ("refused", int(), str(why)):
                 self.refused[why] += 1
-            case ("unsettled", str(key)):
-                self._unsettled.add((crawler, self._latest[crawler, key]))
+            case ("delivering", str(key)):
+                self._delivering[key].add(self._life[crawler])
             case ("closing",):
-                self._closing.add(self._life[crawler])
+                pass
             case ("closed",):
                 self._begin_life(crawler)
             case ("failed", str(what)):
@@ -116,16 +112,8 @@ class Ledger:
             assert one.claim is not None
             yield from _wrong_original(key, one.claim.original)
             former = one.claim.former
-            if former is not None and former.is_settled and not self._may_be_settled(one, tries):
-                yield f"{key} was called settled, and it is not"
-
-    def _may_be_settled(self, asked: Try, tries: list[Try]) -> bool:
-        """Tell whether a page may be settled when *asked* is answered, by what was sent of it before."""
-        latest = {one.life: one for one in tries if one.life != asked.life and one.began < asked.ended}
-        return any(
-            life in self._closing and (one.crawler, one.seen) not in self._unsettled
-            for life, one in latest.items()
-        )
+            if former is not None and former.is_delivered and not self._delivering[key] - {one.life}:
+                yield f"{key} was called delivered, and no other run has delivered it"
 
 
 def _wrong_original(key: str, original: str | None) -> Iterator[str]:

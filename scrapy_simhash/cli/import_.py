@@ -295,9 +295,10 @@ def _take_pages(
             detector = detector or NearDuplicateDetector(config, intake.store.as_store(), clock)
             with intake.counting(record.url) as count:
                 verdict = detector.conclude(_reading(record, detector), record.url, key=key)
+                detector.deliver(key, verdict.text_hash)
                 count(verdict.last_seen is not None, verdict.duplicate_of, verdict.fingerprint is None)
     finally:
-        # What was learned about sites since the store was told last.
+        # Deliveries, and what was learned about sites, since they were stored last.
         if detector is not None:
             detector.flush()
         broken.close()

@@ -103,8 +103,6 @@ class Consequences:
         try:
             if page.key is not None and page.verdict.status is not Status.SKIPPED:
                 self._set(names.STAT_INDEX_SIZE, self._store.index_size)
-                if page.decision is not NOTHING and page.decision.loses_items:
-                    self._session.unsettle(page.key)
             if page.since is not None and (seconds := perf_counter() - page.since) > BUDGET:
                 self._note_slow(response.url, seconds)
         except Exception:

@@ -22,7 +22,6 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy_simhash import names
 from scrapy_simhash.crawl.marks import PageResult, result_of
 from scrapy_simhash.crawling import Once, meta_with, own_of, stats_of
-from scrapy_simhash.judge.policy import is_done
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -82,6 +81,7 @@ class Text(NamedTuple):
     fingerprint: Fingerprint | None
     """None for a page that is too short for one: its cluster has one text only."""
     is_original: bool
+    text_hash: int | None = None
 
 
 class Flight:
@@ -123,14 +123,11 @@ class Deliveries:
         crawler: Crawler,
         is_near: Callable[[Fingerprint, Fingerprint], bool],
         keeps_former: bool,
-        store_keeps: bool,
     ) -> None:
         """*is_near* is the rule; with *keeps_former* what earlier crawls delivered counts."""
         self._crawler = crawler
         self._is_near = is_near
         self._keeps_former = keeps_former
-        # A store that does not keep what is delivered knows what was not lost.
-        self._store_keeps = store_keeps
         self._give_up = Once(crawler, logger, names.ERRORS_ACTION).tell
         self._facts = Facts()
         # Texts of copies that were delivered.
@@ -146,14 +143,14 @@ class Deliveries:
         self._found: set[str] = set()
         self._tasks: set[Deferred[Any]] = set()
         self._releasing: set[int] = set()
-        #: What is called with the request of each page that is delivered.
-        self.delivered: Callable[[Request | None], None] = lambda request: None
+        #: What is called with request and text hash of each page that is delivered, and of which nothing has failed.
+        self.delivered: Callable[[Request, int | None], None] = lambda request, text_hash: None
         #: What is called with the response of each item that is dropped after it was kept.
         self.drop: Callable[[Any, Response], None] = lambda item, response: None
         for signal, handler in (
             (signals.item_scraped, self._item_scraped),
             (signals.item_dropped, self._item_lost),
-            (signals.item_error, self._item_lost),
+            (signals.item_error, self._item_failed),
             (signals.spider_opened, self._spider_opened),
             (signals.spider_idle, self._spider_idle),
         ):
@@ -168,18 +165,16 @@ class Deliveries:
             return
         if verdict.duplicate_of is not None:
             repeated = verdict.also_near[0] if verdict.contradicts and verdict.also_near else cluster
-            result.text = Text(cluster, repeated, verdict.fingerprint, False)
+            result.text = Text(cluster, repeated, verdict.fingerprint, False, verdict.text_hash)
             if self._was_delivered(verdict):
                 self._facts.change(repeated, _DELIVERED)
             return
-        result.text = Text(cluster, cluster, verdict.fingerprint, True)
+        result.text = Text(cluster, cluster, verdict.fingerprint, True, verdict.text_hash)
         self._facts.change(cluster, _MET | _DELIVERED if self._was_delivered(verdict) else _MET)
 
     def _was_delivered(self, verdict: Verdict) -> bool:
         """Tell whether an earlier crawl has delivered a page with its text, if that counts."""
-        if not self._keeps_former or verdict.reason is None:
-            return False
-        return verdict.was_delivered if self._store_keeps else is_done(verdict)
+        return self._keeps_former and verdict.is_delivered
 
     def note_delivered(self, cluster: int) -> None:
         """Note that an earlier crawl, or another crawler, has delivered the original of *cluster*."""
@@ -305,12 +300,16 @@ class Deliveries:
             flight.open -= 1
             self._settle(flight)
 
+    def _item_failed(self, response: Response | None) -> None:
+        if (flight := self._flights.get(id(response))) is not None:
+            flight.has_raised = True
+        self._item_lost(response)
+
     def _deliver(self, flight: Flight) -> None:
         """Note that a text is delivered, and drop what was kept of its copies."""
         cluster, request, text = flight.cluster, flight.response.request, flight.text
         # A page whose facts contradict those of its original is the first of a cluster, too.
         is_first = text.is_original or cluster != text.repeated
-        self.delivered(request)
         if is_first:
             self._facts.change(cluster, _DELIVERED, _FAILED)
         elif text is not _NO_TEXT and not self._facts.of(cluster) & _DELIVERED:
@@ -354,8 +353,11 @@ class Deliveries:
         request = flight.response.request
         if flight.items and request is not None:
             self._giving.add(_callback_of(request))
-        if not flight.is_delivered and request is not None and flight.text is not _NO_TEXT:
-            self._note_failure(flight, request)
+        if request is not None and flight.text is not _NO_TEXT:
+            if not flight.is_delivered:
+                self._note_failure(flight, request)
+            elif not flight.has_raised:
+                self.delivered(request, flight.text.text_hash)
         self._land(flight.cluster, flight.is_delivered)
         if request is not None and names.META_OWN in request.meta:
             for carrier in _carried_by(request):

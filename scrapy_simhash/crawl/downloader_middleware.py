@@ -112,7 +112,6 @@ class SimhashDownloaderMiddleware:
                 crawler,
                 fingerprinter.is_near_duplicate,
                 keeps_former=self.config.revisit_action != "mark",
-                store_keeps=self.detector.store.keeps_deliveries,
             ),
         )
         self._deliveries.delivered = self._note_delivered
@@ -251,13 +250,9 @@ class SimhashDownloaderMiddleware:
         self._consequences.spider_closed(spider)
 
     def outcome_lost(self, response: Response | None) -> None:
-        """Tell the store that a callback or a pipeline failed: the next crawl delivers the page."""
-        if response is not None and (request := response.request) is not None:
-            try:
-                self._session.unsettle(self._key_of(request))
-            except Exception:
-                self._observers.give_up("Error while noting that the items of %(about)s are lost", request)
-            self._observers.tell("outcome_lost", request)
+        """Let observers know that a callback or a pipeline failed."""
+        if response is not None and response.request is not None:
+            self._observers.tell("outcome_lost", response.request)
 
     async def _process_waiting(self, checking: Coroutine[Any, Any, None], page: JudgedPage) -> Response:
         await checking
@@ -331,9 +326,9 @@ class SimhashDownloaderMiddleware:
         except Exception as error:
             page.verdict = self._give_up(error, response)
 
-    def _note_delivered(self, request: Request | None) -> None:
-        if request is not None and self._session.keeps_deliveries:
-            self._session.note_delivered(self._key_of(request))
+    def _note_delivered(self, request: Request, text_hash: int | None) -> None:
+        if self._session.keeps_deliveries:
+            self._session.note_delivered(self._key_of(request), text_hash)
 
     async def _ask_for_delivery(self, verdict: Verdict) -> None:
         """Ask the store whether the original of a copy was delivered, if it did not come in this crawl."""

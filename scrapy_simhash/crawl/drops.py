@@ -173,10 +173,10 @@ def _why(response: Response) -> str:
 
 
 def _sameness(response: Response) -> str | None:
-    """Return how a page has kept its text if that is a reason to drop it: it is confirmed, or was delivered."""
+    """Return how a page has kept its text if that is a reason to drop it: an earlier crawl delivered it."""
     result = result_of(response)
     reason = result.get("reason")
-    if reason == Reason.UNCHANGED.value and not result.get("confirmed"):
+    if reason == Reason.UNCHANGED.value and not result.get("delivered"):
         return None
     return UNCHANGED.get(str(reason))
 

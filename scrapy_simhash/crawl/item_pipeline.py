@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -13,23 +14,29 @@ from scrapy.exceptions import DropItem, NotConfigured
 from scrapy_simhash import names
 from scrapy_simhash.crawl.counts import summary_of_items
 from scrapy_simhash.crawl.drops import NearDuplicatePageItem, UnchangedPageItem
-from scrapy_simhash.crawl.items.checker import InFlight, ItemChecker, Ruling
-from scrapy_simhash.crawl.items.fingerprint import item_header
+from scrapy_simhash.crawl.items.fields import TooLarge
+from scrapy_simhash.crawl.items.fingerprint import ItemFingerprinter, ItemReading, item_header
 from scrapy_simhash.crawl.marks import ItemMarks
 from scrapy_simhash.crawl.store_factory import ITEMS
 from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
 from scrapy_simhash.crawling import NO_MORE, Once, config_of, counted, stats_of
+from scrapy_simhash.detector import NOTHING_SAID, verdict_of
 from scrapy_simhash.exceptions import StoreError
+from scrapy_simhash.index import hamming_distance
+from scrapy_simhash.recent import Recent
 from scrapy_simhash.signals import near_duplicate_item_found
-from scrapy_simhash.verdict import Status, Verdict
+from scrapy_simhash.store import Posting
+from scrapy_simhash.verdict import Reason, Status, Verdict
 from scrapy_simhash.waiting import finished
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from typing_extensions import Self
+
+    from scrapy_simhash.judge.rule import Rule
 
 logger = logging.getLogger(__name__)
 
@@ -57,10 +64,9 @@ class SimhashItemPipeline:
         self._session = StoreSession(crawler, self.config, header=item_header(self.config), part=ITEMS)
         self._drops = self._session.is_crawl and config.item_action == "drop_items"
         self._store = self._session.detector.store
-        self._checker = ItemChecker(
-            self._session.detector, remembers=self._session.remembers, drops=self._drops
-        )
-        self._in_flight = InFlight()
+        self._fingerprinter = ItemFingerprinter(self.config)
+        self._has_met_key = False
+        self._in_flight = InFlight(self._session.detector.fingerprinter.rule)
         self._once = Once(crawler, logger, names.ITEMS_ERRORS)
         self._count = stats_of(crawler).inc_value
         self._marks = ItemMarks(crawler, config.item_mark, "SIMHASH_ITEM_MARK")
@@ -111,13 +117,20 @@ class SimhashItemPipeline:
         logger.info("%(summary)s", {"summary": summary_of_items(stats)}, extra={"spider": spider})
         all_items = (*_STAT_OF.values(), names.ITEMS_ERRORS)
         items = sum(stats.get_value(stat, 0) for stat in all_items)
+        if self._in_flight:
+            logger.warning(
+                "Later crawls do not know %(items)s: a later pipeline returned other objects with other values in"
+                " SIMHASH_ITEM_FIELDS. Move SimhashItemPipeline behind that pipeline",
+                {"items": counted(len(self._in_flight), "item")},
+                extra={"spider": spider},
+            )
         if items and items == stats.get_value(names.ITEMS_SKIPPED, 0):
             logger.warning(
                 "None of %(items)s has text in SIMHASH_ITEM_FIELDS (%(fields)s): check the field names",
                 {"items": counted(items, "item"), "fields": ", ".join(dict(self.config.item_fields))},
                 extra={"spider": spider},
             )
-        elif items and self.config.item_key is not None and not self._checker.has_met_key:
+        elif items and self.config.item_key is not None and not self._has_met_key:
             logger.warning(
                 "None of %(items)s has a value in SIMHASH_ITEM_KEY (%(key)s), so an item that is scraped again counts"
                 " as a near-duplicate of itself: check the field name",
@@ -125,48 +138,95 @@ class SimhashItemPipeline:
                 extra={"spider": spider},
             )
 
-    def item_scraped(self, item: Any) -> None:
-        """Note that all pipelines have passed *item*."""
-        self._in_flight.arrive(item)
+    def item_scraped(self, item: Any) -> Coroutine[Any, Any, None] | None:
+        """Store *item*, which all pipelines have passed; with a remote store, return a coroutine that does."""
+        number = self._in_flight.find(item, self._key_of)
+        if number is None or not self._session.remembers:
+            return None
+        remembering = self._remember(number)
+        return remembering if self._store.is_remote else finished(remembering)
 
     def item_lost(self, item: Any, exception: Exception | None = None) -> None:
-        """Note that a later pipeline failed or dropped *item*, so that items that repeat it are not dropped."""
+        """Forget *item*, which a later pipeline dropped or failed on: items like it are not dropped."""
         # Those that are dropped because of their page have never been here.
-        if isinstance(exception, NearDuplicateItem | NearDuplicatePageItem | UnchangedPageItem):
-            return
-        # What cannot be read has been counted when it could not be checked.
-        with suppress(Exception):
-            key = self._in_flight.lose(item, self._checker.key_of)
-            if key is not None:
-                self._checker.lose(key)
+        if not isinstance(exception, NearDuplicateItem | NearDuplicatePageItem | UnchangedPageItem):
+            number = self._in_flight.find(item, self._key_of)
+            if number is not None:
+                self._in_flight.remove(number)
 
     async def _process(self, item: Any) -> Any:
+        reading = None
         try:
-            ruling = await self._checker.check(item)
+            reading = self._fingerprinter.read(item, int(time.time()))
+            verdict = NOTHING_SAID if reading is None else await self._compare(reading)
+        except TooLarge:
+            verdict = _TOO_LARGE
         except Exception as error:
             self._give_up(error, item)
+            if reading is not None:
+                self._in_flight.add(item, reading.posting)
             return item
-        return self._settle(ruling, item)
+        return self._decide(item, reading, verdict)
 
-    def _settle(self, ruling: Ruling, item: Any) -> Any:
+    async def _compare(self, reading: ItemReading) -> Verdict:
+        """Return the verdict on an item, which is stored once all pipelines have passed it. Raises StoreError."""
+        posting = reading.posting
+        self._has_met_key |= reading.has_identity
+        claim = await self._session.detector.claim(posting, remember=False)
+        self._session.answered()
+        verdict = verdict_of(posting._replace(is_short=False), claim)
+        distance = claim.distance
+        if claim.original is None:
+            # An item without a key that comes again is a copy of itself.
+            is_known = claim.former is not None and not reading.has_identity
+            found = (posting, 1.0) if is_known else self._in_flight.original(reading)
+            if found is not None:
+                other, similarity = found
+                is_exact = posting.text_hash == other.text_hash
+                distance = hamming_distance(posting.fingerprint.value, other.fingerprint.value)
+                verdict = replace(verdict, duplicate_of=other.url, similarity=similarity, is_exact=is_exact)
+        is_revisit = claim.former is not None and reading.has_identity
+        if verdict.is_duplicate and not is_revisit:
+            verdict = replace(verdict, status=Status.NEAR_DUPLICATE, distance=distance, reason=None)
+        if posting.is_short:
+            reason = verdict.reason if is_revisit else Reason.SHORT_TEXT
+            verdict = replace(verdict, fingerprint=None, distance=distance, reason=reason)
+        return verdict
+
+    def _decide(self, item: Any, reading: ItemReading | None, verdict: Verdict) -> Any:
         """Count, announce and mark the verdict, and return *item*; raise NearDuplicateItem if it is to be dropped."""
-        verdict = ruling.verdict
         self._count(_STAT_OF[verdict.status])
-        if verdict.status is Status.SKIPPED:
+        if reading is None:
             self._marks.write(item, None)
             return item
-        self._session.answered()
         if verdict.is_exact and verdict.status is Status.NEAR_DUPLICATE:
             self._count(names.STAT_ITEMS_EXACT)
         if verdict.is_duplicate:
             self._announce(verdict, item)
-        if verdict.is_duplicate and self._drops and ruling.is_dispensable:
-            self._count(names.STAT_ITEMS_DROPPED)
-            raise NearDuplicateItem(verdict, "DEBUG")
-        if ruling.key is not None:
-            self._in_flight.add(item, ruling.key)
+            if self._drops:
+                self._count(names.STAT_ITEMS_DROPPED)
+                raise NearDuplicateItem(verdict, "DEBUG")
+        self._in_flight.add(item, reading.posting)
         self._marks.write(item, None if verdict.status is Status.NEW else verdict.to_dict())
         return item
+
+    async def _remember(self, number: int) -> None:
+        posting = self._in_flight.posting(number)
+        try:
+            await self._session.detector.claim(posting)
+        except StoreError as error:
+            self._session.failed(error)
+        except Exception:
+            self._once.tell(
+                "Error while storing an item (%(about)s): later crawls do not know it", posting.url
+            )
+        finally:
+            self._in_flight.remove(number)
+
+    def _key_of(self, item: Any) -> bytes | None:
+        """Return which item *item* is, None if it has no text. Raises what an odd item raises when it is read."""
+        reading = self._fingerprinter.read(item)
+        return None if reading is None else reading.posting.key
 
     def _announce(self, verdict: Verdict, item: Any) -> None:
         # Scrapy logs each item that is dropped.
@@ -181,16 +241,11 @@ class SimhashItemPipeline:
         )
 
     def _give_up(self, error: Exception, item: Any) -> None:
-        """Count an item that could not be checked; call it where the exception is handled."""
+        """Count an item that could not be compared; call it where the exception is handled."""
         if isinstance(error, StoreError):
             self._session.failed(error)
             self._count(names.ITEMS_ERRORS)
             self._marks.write(item, None)
-            # It may have been stored all the same: then it matters if a later pipeline loses it.
-            with suppress(Exception):
-                key = self._checker.key_of(item)
-                if key is not None:
-                    self._in_flight.add(item, key)
             return
         self._once.tell(
             "Error while comparing an item (%(about)s) with earlier items: the item is kept, unmarked",
@@ -198,6 +253,64 @@ class SimhashItemPipeline:
         )
 
 
+#: Max items in later pipelines that are known: if one of these returns another object with other values, its signals
+#: do not name the item that was compared.
+MOST = 1_000
+
+
+class InFlight:
+    """The items that were compared and are in later pipelines. They are stored when they are scraped."""
+
+    def __init__(self, rule: Rule) -> None:
+        self._rule = rule
+        # By identity, which no other object has for as long as the item is held here.
+        self._items: Recent[int, tuple[Any, Posting]] = Recent(MOST)
+
+    def __len__(self) -> int:
+        """Return the number of items in later pipelines."""
+        return len(self._items)
+
+    def add(self, item: Any, posting: Posting) -> None:
+        """Add an item that goes on to the next pipeline."""
+        self._items[id(item)] = (item, posting)
+
+    def original(self, reading: ItemReading) -> tuple[Posting, float] | None:
+        """Return the first item that *reading* is a near-duplicate of, and how alike the two are, 0-1. O(n)."""
+        one = reading.posting
+        for _, other in self._items.values():
+            if one.is_short or other.is_short:
+                is_same = (one.is_short, one.text_hash) == (other.is_short, other.text_hash)
+                similarity = 1.0 if is_same else None
+            else:
+                similarity = self._rule.similarity(one.fingerprint, other.fingerprint)
+            if similarity is not None and not (reading.has_identity and one.key == other.key):
+                return other, similarity
+        return None
+
+    def find(self, item: Any, key_of: Callable[[Any], bytes | None]) -> int | None:
+        """Return the number of an item that was scraped or lost, None if it was not compared.
+
+        The signals of lost items name the item as the spider yielded it, those of scraped ones as the last pipeline
+        returned it. If that is another object, *key_of* identifies it.
+        """
+        if id(item) in self._items:
+            return id(item)
+        # An item that cannot be read was not compared.
+        with suppress(Exception):
+            key = key_of(item)
+            return next((number for number, (_, other) in self._items.items() if other.key == key), None)
+        return None
+
+    def posting(self, number: int) -> Posting:
+        """Return what is stored of the item with this *number*."""
+        return self._items[number][1]
+
+    def remove(self, number: int) -> None:
+        """Remove an item that was stored or lost."""
+        self._items.pop(number, None)
+
+
+_TOO_LARGE = Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)
 _STAT_OF = {
     Status.NEW: names.ITEMS_NEW,
     Status.NEAR_DUPLICATE: names.ITEMS_NEAR_DUPLICATES,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from scrapy_simhash.config import Config
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.store import Header, Page
-    from scrapy_simhash.waiting import Answer
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +56,7 @@ class StoreSession:
         self.forgets = store.is_memory
         #: Whether pages are stored: commands such as scrapy shell only read the store of a crawl.
         self.remembers = self.is_crawl or self.forgets
-        #: Whether the next crawl is to know which pages this one has delivered.
+        #: Whether later crawls know which pages this one has delivered.
         self.keeps_deliveries = self.is_crawl and not self.forgets
         #: Pages or items that were not compared since the store has answered last.
         self.missed = 0
@@ -75,15 +73,9 @@ class StoreSession:
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
         crawler.signals.connect(self._engine_stopped, signal=signals.engine_stopped)
 
-    def unsettle(self, key: bytes) -> None:
-        """Note that the items of the page *key* were dropped or lost: this crawl does not settle it."""
-        if not self.remembers or self.forgets:
-            return
-        self.detector.unsettle(key)
-
-    def note_delivered(self, key: bytes) -> None:
-        """Note that an item of the page *key* was delivered. The store is told of many at once."""
-        self.detector.deliver(key)
+    def note_delivered(self, key: bytes, text_hash: int | None) -> None:
+        """Note that an item of the page *key* was delivered. Many are stored at once."""
+        self.detector.deliver(key, text_hash)
 
     async def is_delivered(self, key: bytes) -> bool:
         """Tell whether the page *key*, which did not come in this crawl, need not be delivered again.
@@ -95,11 +87,7 @@ class StoreSession:
         if self.forgets or not (counts or self.detector.store.is_remote):
             return False
         page = await awaited(self.detector.store.get(key))
-        if page is None:
-            return False
-        store = self.detector.store
-        is_delivered = page.delivered is not None if store.keeps_deliveries else page.posting.is_delivered
-        return (counts and is_delivered) or (self.detector.store.is_remote and self._is_of_this_run(page))
+        return page is not None and page.posting.is_delivered and (counts or self._is_of_this_run(page))
 
     def _is_of_this_run(self, page: Page) -> bool:
         """Tell whether this run, or one that is live beside it, saw a page last."""
@@ -186,7 +174,6 @@ class StoreSession:
     async def _engine_stopped(self) -> None:
         """Close the store, after the last item was exported to the feeds."""
         store = self.detector.store
-        end: Callable[[], Answer[None]] = partial(store.close, self._close_reason)
         if self.last_step is not None:
             await self.last_step()
         try:
@@ -194,13 +181,11 @@ class StoreSession:
         except Exception as error:
             stats_of(self.crawler).inc_value(names.ERRORS_ACTION)
             logger.warning(
-                "Pages of this crawl are not settled, so the next crawl does not drop them as unchanged: %s",
+                "Deliveries of this crawl were not stored, so the next crawl delivers these pages again: %s",
                 error,
             )
-            # Closed in order, pages would count as settled that are not.
-            end = store.abandon
         try:
-            await awaited(end())
+            await awaited(store.close(self._close_reason))
         except Exception as error:
             stats_of(self.crawler).inc_value(names.ERRORS_ACTION)
             logger.warning("%s", error)

@@ -221,5 +221,5 @@ class Policy:
 
 
 def is_done(verdict: Verdict) -> bool:
-    """Tell whether a page is unchanged since an earlier crawl that confirmed it."""
-    return verdict.reason is Reason.UNCHANGED and verdict.is_confirmed
+    """Tell whether a page is unchanged since an earlier crawl delivered it."""
+    return verdict.reason is Reason.UNCHANGED and verdict.is_delivered

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
@@ -48,9 +48,14 @@ class Posting(NamedTuple):
     """64-bit hash of title and text, by which unchanged pages and equal texts are found; None if it is not known."""
     seen: int = 0
     """When the page was fetched, in whole seconds of Unix time."""
-    is_delivered: bool = True
-    """False for a page of which nobody knows whether its items were kept, as after a kill: it is never *settled*.
-    To say so of a page after its claim, see :meth:`Store.unsettle`."""
+    is_delivered: bool = False
+    """Whether an item of the page was delivered since it has this text: of a page that is claimed, before the claim,
+    as in an import. To say so of a page after its claim, see :meth:`Store.deliver`."""
+
+    @property
+    def own_text_hash(self) -> int | None:
+        """The text hash in its row: of a short page its value."""
+        return self.fingerprint.value if self.is_short else self.text_hash
 
 
 class Visit(NamedTuple):
@@ -63,16 +68,15 @@ class Visit(NamedTuple):
     """Seconds of Unix time."""
     cluster: int
     """Number of the page that it was a near-duplicate of, or its own."""
-    is_settled: bool
-    """Whether this very text was delivered in a run that has ended in order: what was made of it is safe."""
     is_short: bool = False
     """Whether the page was too short for a fingerprint: *value* is the hash of its text then."""
     is_delivered: bool = False
-    """Whether an item of it was delivered since it has this text, from a store that ``keeps_deliveries``."""
+    """Whether another run has delivered an item of it since it has this text. A page that is requested twice in one
+    crawl is delivered twice: the two requests may have different callbacks."""
 
     def is_unchanged(self, posting: Posting) -> bool:
         """Return whether *posting* has the text of the last visit; where no hash is known, whether its value."""
-        its_hash = posting.fingerprint.value if posting.is_short else posting.text_hash
+        its_hash = posting.own_text_hash
         return its_hash == self.text_hash and (
             its_hash is not None or self.value == posting.fingerprint.value
         )
@@ -137,13 +141,13 @@ class Page(NamedTuple):
     """Counted from 0. An original whose text is replaced takes the next number; numbers are not used again."""
     posting: Posting
     """As it is stored: the fingerprint is the one that other pages are compared with, URL, text hash and time are
-    those of the last visit, and ``is_delivered`` says whether it is settled by now."""
+    those of the last visit."""
     cluster: int
     original: str | None
     """URL of the page that it is a near-duplicate of; None when it is an original, or when that page was removed or
     has another text now."""
     delivered: int | None = None
-    """Number of the run in which it was last delivered, see ``Store.deliver``; None if it never was."""
+    """Number of the run in which an item of it was delivered last; None if none was since it has this text."""
 
 
 class Run(NamedTuple):
@@ -181,8 +185,6 @@ class Store(ABC):
     #: Whether claims return the nearest candidate. The detector sets it where verdicts are explained; a store may
     #: ignore it.
     explains = False
-    #: Whether it keeps what `deliver` says.
-    keeps_deliveries = False
     #: Whether its pages end with the process.
     is_memory = False
 
@@ -232,23 +234,13 @@ class Store(ABC):
         """
         raise StoreUnavailable(f"{self} cannot compare a page without storing it")
 
-    def unsettle(self, keys: Collection[bytes]) -> Answer[None]:
-        """Note that the items of these pages were dropped or lost in this run: it does not settle them. One step.
+    def deliver(self, pages: Mapping[bytes, int | None]) -> Answer[None]:
+        """Store that items of *pages* were delivered in this run: of each its key, and its text hash at that time.
 
-        A claim is taken for delivered until this is called. Only pages that were delivered in this run change: what
-        another run has delivered, and pages that are not known, are left alone. A later claim of the same page counts
-        as delivered again. A page whose record is damaged is passed over: nobody is told that it is settled.
+        One step; call it with many pages at once. A claim with another text removes the mark.
 
-        A store whose visits are never settled has nothing to do.
-        """
-        return None
-
-    def deliver(self, keys: Collection[bytes]) -> Answer[None]:
-        """Store that items of these pages were delivered in this run, since they have their text.
-
-        One step; call it with many pages at once.
-
-        Pages that are not known are passed over. A store that does not keep it does nothing.
+        Pages that are not known, and those that have another text by now, are passed over. A store may ignore it:
+        then no page is dropped because of what an earlier run delivered.
         """
         return None
 
@@ -315,11 +307,3 @@ class Store(ABC):
     @abstractmethod
     def close(self, reason: str = "finished") -> Answer[None]:
         """End the run, in order, and let go of whatever is held. Closing again does nothing."""
-
-    def abandon(self) -> Answer[None]:
-        """Let go of whatever is held without ending the run, as a kill does: the run settles no page.
-
-        Called in place of ``close`` if ``unsettle`` has failed at the end of a crawl. A store whose visits are never
-        settled can end its run.
-        """
-        return self.close("abandoned")

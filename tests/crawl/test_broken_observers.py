@@ -69,14 +69,15 @@ def page(*flags: str) -> HtmlResponse:
     )
 
 
-def test_a_page_is_judged_and_settled_whatever_hooks_fail(made: Any, tmp_path: Path) -> None:
+def test_a_page_is_judged_and_delivered_whatever_hooks_fail(made: Any, tmp_path: Path) -> None:
     for visit in range(2):
         middleware, crawler = made(Broken(), store=str(tmp_path))
         response = page()
         request = cast("Request", response.request)
         assert asyncio.run(middleware.process_request(request)) is None
         assert middleware.process_response(request, response) is response
-        assert request.meta[names.META_RESULT]["confirmed"] is (True if visit else None)
+        assert request.meta[names.META_RESULT]["delivered"] is (True if visit else None)
+        middleware._deliveries.delivered(request, request.meta[names.META_RESULT].text.text_hash)
         asyncio.run(middleware._session._engine_stopped())
         assert simhash_stats(crawler)["errors/action"] == 5, "screen, without_page, found, judged, finish"
 

@@ -1,7 +1,7 @@
 """The pipeline, item by item; real crawls are in tests/crawls/test_items.py."""
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from scrapy import Request, Spider
@@ -19,8 +19,8 @@ from scrapy_simhash import (
     StoreUnavailable,
     UnchangedPageItem,
 )
+from scrapy_simhash.crawl.item_pipeline import MOST
 from scrapy_simhash.store import Claim, Posting
-from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawl.items.test_fingerprint import item
 from tests.stand_in import simhash_stats, stand_in
 
@@ -114,31 +114,74 @@ def test_an_item_that_is_lost_as_another_object_is_known_by_its_key() -> None:
     assert lives(subject, item(url="/b", title="clean"))
 
 
-def test_an_item_that_was_stored_though_no_answer_came_can_be_lost_like_any_other(tmp_path: Path) -> None:
-    def run(lived: list[bool], answers: bool = True) -> None:
-        """Crawl for one item; without an answer of the store a later pipeline drops it."""
-        subject = pipeline(item_action="drop_items", item_key="url", store=str(tmp_path))
-        store = cast("SqliteStore", subject._store)
-        claim = store.claim
+def test_an_item_is_stored_when_it_is_scraped_and_not_before(tmp_path: Path) -> None:
+    def run(*, scraped: bool) -> bool:
+        """Crawl for one item, and return whether it was not dropped."""
+        subject = pipeline(item_action="drop_items", store=str(tmp_path))
+        given = item()
+        is_kept = lives(subject, given)
+        if is_kept and scraped:
+            subject.item_scraped(given)
+        subject._store.close()
+        return is_kept
 
-        def stored(posting: Posting) -> Claim:
-            claim(posting)
-            raise StoreUnavailable("it took too long")
+    assert [run(scraped=scraped) for scraped in (False, True, True)] == [True, True, False]
 
-        given = item(url=f"/{len(lived)}")
-        with pytest.MonkeyPatch.context() as patch:
-            if not answers:
-                patch.setattr(store, "claim", stored)
-            lived.append(lives(subject, given))
-        if not answers:
-            subject.item_lost(given, DropItem("no"))
-        subject._session.detector.flush()
-        store.close()
 
-    lived: list[bool] = []
-    for answers in (False, True):
-        run(lived, answers)
-    assert lived == [True, True]
+def test_items_that_are_alike_are_found_while_the_first_is_in_later_pipelines() -> None:
+    subject = pipeline(item_action="drop_items", item_key="url")
+    first = item(url="/a")
+    near = {**item(url="/b"), "body": f"{item()['body']} and more"}
+    assert lives(subject, first)
+    assert not lives(subject, near)
+    assert lives(subject, item(url="/a")), "the same item again is a revisit"
+    assert lives(subject, item(1, url="/c"))
+    assert simhash_stats(subject.crawler)["items/near_duplicates"] == 1
+    assert len(subject._store) == 0
+
+
+def test_short_items_are_alike_if_they_are_equal() -> None:
+    subject = pipeline(item_action="drop_items")
+    kept = [
+        lives(subject, {"title": title, "url": url})
+        for title, url in (("Tea", "/a"), ("Tea", "/b"), ("Pot", "/c"))
+    ]
+    assert kept == [True, False, True]
+
+
+def test_an_item_that_could_not_be_compared_is_stored_when_it_is_scraped(tmp_path: Path) -> None:
+    subject = pipeline(item_action="drop_items", store=str(tmp_path))
+    given = item()
+
+    def away(posting: Posting) -> Claim:
+        raise StoreUnavailable("it took too long")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subject._store, "look", away)
+        assert lives(subject, given)
+    subject.item_scraped(given)
+    assert not lives(subject, item())
+
+
+def test_items_that_later_pipelines_replaced_are_counted_at_the_end(caplog: pytest.LogCaptureFixture) -> None:
+    subject = pipeline()
+    for number in range(2):
+        subject.process_item(item(number))
+    subject.item_scraped({"other": "values"})
+    subject.item_scraped({**item(1), "other": "values"})
+    subject.spider_closed(Spider("fields"))
+    assert len(subject._store) == 1, "what it is compared by stayed"
+    assert "Later crawls do not know 1 item: a later pipeline returned other objects" in caplog.text
+
+
+def test_only_so_many_items_are_waited_for() -> None:
+    subject, made = pipeline(), [{"title": f"Tea {number}"} for number in range(MOST + 1)]
+    for one in made:
+        subject.process_item(one)
+    assert len(subject._in_flight) == MOST
+    for one in made:
+        subject.item_scraped(one)
+    assert len(subject._store) == MOST
 
 
 @pytest.mark.parametrize("odd", [None, 7, "text", object()])
@@ -159,7 +202,7 @@ def test_fields_that_no_item_has_are_told_of_at_the_end(
 ) -> None:
     subject = pipeline()
     for given in items:
-        subject.process_item(given)
+        subject.item_scraped(subject.process_item(given))
     subject.spider_closed(Spider("fields"))
     told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert len(told) == warnings

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 URL = "https://example.com/copy"
 COPY = Verdict(Status.NEAR_DUPLICATE, duplicate_of="https://example.com/", similarity=0.9, rank=4)
 EXACT = Verdict(Status.NEAR_DUPLICATE, duplicate_of="https://example.com/", similarity=1.0, is_exact=True)
-AGAIN = Verdict(Status.REVISIT, reason=Reason.UNCHANGED, is_confirmed=True)
+AGAIN = Verdict(Status.REVISIT, reason=Reason.UNCHANGED, is_delivered=True)
 HERE = f"{__name__}."
 
 

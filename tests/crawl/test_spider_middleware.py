@@ -116,7 +116,7 @@ def test_a_dropped_page_says_what_it_repeats() -> None:
     assert str(error) == f"{URL} is a near-duplicate of {FIRST} (distance 2)"
 
 
-UNCHANGED = Verdict(Status.REVISIT, distance=0, reason=Reason.UNCHANGED, is_confirmed=True)
+UNCHANGED = Verdict(Status.REVISIT, distance=0, reason=Reason.UNCHANGED, is_delivered=True)
 CONFIRMED = "is unchanged since an earlier crawl"
 ASKED = "has the action {action} in simhash_result"
 
@@ -136,7 +136,7 @@ def also_copy(verdict: Verdict, **more: Any) -> Verdict:
         (UNCHANGED, None, CONFIRMED, True),
         (also_copy(UNCHANGED), None, f"is a near-duplicate of {FIRST} and {CONFIRMED}", False),
         (replace(UNCHANGED, reason=Reason.CHANGED), None, ASKED, False),
-        (replace(UNCHANGED, is_confirmed=False), None, ASKED, False),
+        (replace(UNCHANGED, is_delivered=False), None, ASKED, False),
     ],
 )
 def test_what_is_dropped_because_its_page_is_unchanged_says_so(

@@ -23,7 +23,6 @@ from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, SimhashDown
 from scrapy_simhash.crawl import consequences, downloader_middleware
 from scrapy_simhash.crawl.consequences import Consequences
 from scrapy_simhash.crawl.requested_action import RequestedActions
-from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.crawling import Depths, JudgedPage
 from scrapy_simhash.judge.policy import Policy
 from scrapy_simhash.observers.changes.reporter import ChangeReporter
@@ -61,7 +60,6 @@ STEPS: list[tuple[Any, str]] = [
     (SkippingUrlRuleGuard, "judged"),
     (Recrawling, "judged"),
     (SignalManager, "send_catch_log"),
-    (StoreSession, "unsettle"),
     (Consequences, "_note_slow"),
     (SkippingUrlRuleGuard, "outcome_lost"),
     (ChangeReporter, "failed"),

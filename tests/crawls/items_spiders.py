@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from dataclasses import dataclass
@@ -64,13 +65,14 @@ class Shop(Visitor):
     name = "shop"
     hears = (("found", near_duplicate_item_found), ("dropped", signals.item_dropped))
 
-    def __init__(self, kind: str = "dict", **arguments: Any) -> None:
+    def __init__(self, kind: str = "dict", times: int = 1, **arguments: Any) -> None:
         super().__init__(**arguments)
-        self.kind = kind
+        self.kind, self.times = kind, times
 
     def parse(self, response: Response) -> Iterator[Any]:
         title = response.css("h1::text").get()
-        yield KINDS[self.kind](path=path_of(response.url), title=title, body=response.css("p").getall())
+        for _ in range(self.times):
+            yield KINDS[self.kind](path=path_of(response.url), title=title, body=response.css("p").getall())
 
     def found(self, item: Any, verdict: Verdict, spider: scrapy.Spider) -> None:
         self.notes.append(
@@ -142,6 +144,14 @@ class Leak:
     def process_item(self, item: Any, spider: Any = None) -> Any:
         if ItemAdapter(item)["path"] == "/first":
             raise self.error("leaked")
+        return item
+
+
+class Slow:
+    """A pipeline that waits, as for a database."""
+
+    async def process_item(self, item: Any, spider: Any = None) -> Any:
+        await asyncio.sleep(0.1)
         return item
 
 

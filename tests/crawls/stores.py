@@ -39,10 +39,17 @@ class Moody(SqliteStore):
         self.asked = 0
 
     def claim(self, posting: Posting) -> Claim:
+        self._ask()
+        return super().claim(posting)
+
+    def look(self, posting: Posting) -> Claim:
+        self._ask()
+        return super().look(posting)
+
+    def _ask(self) -> None:
         self.asked += 1
         if (self.asked - 1) % 5 > 2:
             raise StoreUnavailable("not now")
-        return super().claim(posting)
 
 
 class Away(SqliteStore):

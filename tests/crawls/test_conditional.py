@@ -74,7 +74,7 @@ def test_a_second_crawl_transfers_nothing_and_follows_the_same_requests(
     assert (len(first.items), second.items) == (6, [])
     assert set(second.verdicts.values()) == {"revisit/unchanged"}
     assert second.page("/a").flags == ["not-modified"]
-    assert second.page("/a").marks["confirmed"] is True
+    assert second.page("/a").marks["delivered"] is True
     assert (second.stat("conditional/not_modified"), second.stat("revisits/unchanged")) == (6, 6)
     depths = [
         {k: v for k, v in done.stats.items() if k.startswith("request_depth")} for done in (first, second)

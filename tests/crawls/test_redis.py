@@ -40,7 +40,7 @@ def test_what_one_crawl_saw_another_knows(server: RedisServer, site: Site, react
     assert first.verdicts == {"/first": "new"}
     assert second.verdicts == {"/first": "revisit/unchanged", "/copy": "near_duplicate", "/other": "new"}
     assert second.page("/copy").marks["duplicate_of"] == site.url("/first")
-    assert second.page("/first").marks["confirmed"] is True
+    assert second.page("/first").marks["delivered"] is True
     (said,) = (line for line in second.log("INFO") if "store: 'shared' at redis://" in line)
     assert " (1 page known) " in said
 

@@ -96,7 +96,7 @@ def test_a_revisit_tells_when_it_was_seen_last_in_meta_and_in_the_item(site: Sit
     _, second = twice(site, SIMHASH_STORE=str(tmp_path))
     marks = second.page("/same").marks
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", marks["last_seen"])
-    assert (marks["distance"], marks["confirmed"]) == (0, True)
+    assert (marks["distance"], marks["delivered"]) == (0, True)
     seen = second.item("/same")["seen"]
     assert {name: value for name, value in seen.items() if value not in (None, [])} == marks
     assert (seen["status"], seen["reason"], seen["duplicate_of"]) == ("revisit", "unchanged", None)
@@ -152,9 +152,9 @@ def test_what_a_killed_crawl_saw_is_known_and_not_yet_settled(site: Site, tmp_pa
     plan = Plan("Visitor", settings, {"urls": site.urls("/same")})
     after, later = crawl(plan, plan)
     assert after.verdicts == later.verdicts == {"/same": "revisit/unchanged"}
-    assert after.page("/same").marks["confirmed"] is False
+    assert after.page("/same").marks["delivered"] is False
     assert after.paths_scraped == ["/same"], "nobody knows what became of its items"
-    assert later.page("/same").marks["confirmed"] is True
+    assert later.page("/same").marks["delivered"] is True
     assert later.paths_scraped == []
 
 

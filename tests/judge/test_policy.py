@@ -24,7 +24,7 @@ from scrapy_simhash.judge.policy import (
 URL, FIRST = "https://example.com/print/copy", "https://example.com/first"
 NEW = Verdict(Status.NEW, cluster=0, rank=0)
 COPY = Verdict(Status.NEAR_DUPLICATE, None, FIRST, 1, 0.9, 0, rank=1)
-AGAIN = Verdict(Status.REVISIT, cluster=0, rank=0, reason=Reason.UNCHANGED, last_seen=1, is_confirmed=True)
+AGAIN = Verdict(Status.REVISIT, cluster=0, rank=0, reason=Reason.UNCHANGED, last_seen=1, is_delivered=True)
 COPY_AGAIN = replace(AGAIN, duplicate_of=FIRST, distance=0, similarity=1.0, rank=1)
 Outcome = tuple[Action | None, Protection | None]
 COMBINED = (*ACTIONS, "drop_items,drop_links")
@@ -64,7 +64,7 @@ def decided(asked: Asked, **settings: object) -> Outcome:
     "verdict",
     [
         NEW,
-        replace(AGAIN, is_confirmed=False),
+        replace(AGAIN, is_delivered=False),
         replace(AGAIN, reason=Reason.SMALL_CHANGE),
         Verdict(Status.SKIPPED, reason=Reason.STATUS),
         Verdict(Status.UNKNOWN),
@@ -261,7 +261,7 @@ def naive(asked: Asked, budget: int, is_denied: bool, protect: set[str]) -> tupl
     gone: set[str] = set()
     if asked.verdict.is_duplicate:
         gone |= lost(asked.on_copy, True)
-    if asked.verdict.status is Status.REVISIT and asked.verdict.is_confirmed:
+    if asked.verdict.status is Status.REVISIT and asked.verdict.is_delivered:
         gone |= lost(asked.on_unchanged, False)
     return "items" in gone, "links" in gone, "callback" in gone
 

@@ -103,14 +103,14 @@ def test_a_line_says_all_that_is_known_of_a_page() -> None:
                 reason=Reason.UNCHANGED,
                 distance=0,
                 last_seen=1_790_000_000,
-                is_confirmed=True,
+                is_delivered=True,
             ),
             {
                 "status": "revisit",
                 "reason": "unchanged",
                 "distance": 0,
                 "last_seen": "2026-09-21T14:13:20Z",
-                "confirmed": True,
+                "delivered": True,
             },
         ),
         (

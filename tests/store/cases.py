@@ -60,7 +60,7 @@ def posting(
     is_short: bool = False,
     text_hash: int | None = None,
     seen: int = 0,
-    is_delivered: bool = True,
+    is_delivered: bool = False,
 ) -> Posting:
     fingerprint = Fingerprint(what) if isinstance(what, int) else what
     if is_short:

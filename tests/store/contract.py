@@ -586,16 +586,15 @@ class StoreContract(ABC):
             assert store.look(posting("b", 1)) == Claim(None, 0, url("a"), 1, 1 - 1 / 64, False, 1, b"a")
             assert store.look(posting("b", FAR)) == Claim(None, 1, None, None, None, False, 0)
             assert store.look(posting("a", FAR)).cluster == 1, "its text would be replaced"
-        assert store.look(posting("a", FAR)).former == Visit(0, None, 0, 0, False)
+        assert store.look(posting("a", FAR)).former == Visit(0, None, 0, 0)
         assert (len(store), store.index_size) == (1, 1)
 
     def test_a_page_can_be_looked_up(self, store: Any) -> None:
         first, second = posting("a", 5, text_hash=2**64 - 1, seen=1_700_000_000), posting("b", 7, text_hash=0)
         store.claim(first)
         store.claim(second)
-        unsettled = second._replace(is_delivered=False)
-        assert store.get(b"a") == Page(0, first._replace(is_delivered=False), 0, None)
-        assert store.get(b"b") == Page(1, unsettled, 0, url("a"))
+        assert store.get(b"a") == Page(0, first, 0, None)
+        assert store.get(b"b") == Page(1, second, 0, url("a"))
         assert store.get(b"c") is None
 
     def test_a_page_that_was_removed_is_not_known_nor_found(self, store: Any) -> None:
@@ -635,7 +634,7 @@ class StoreContract(ABC):
         _, b, c, d, a_again, d_again = visits
         # A small change leaves the fingerprint as it was; a page with another text comes last.
         d_again = d_again._replace(fingerprint=d.fingerprint)
-        kept = [whole(p._replace(is_delivered=True)) for p in careful]
+        kept = [whole(p) for p in careful]
         assert kept == [whole(visit) for visit in (b, c, d_again, a_again)]
 
     def test_a_store_says_what_it_compares_by(self) -> None:
@@ -652,23 +651,18 @@ class StoreContract(ABC):
 ENDINGS = {"ended in order": True, "killed": False}
 
 
-#: What a store says of the last visit of pages, whose text is the same but for a 2, and which were delivered but for
-#: a minus; with a question mark it is only looked up. In between runs end, are killed or abandoned, and pages are
-#: unsettled.
+#: Whether another run has delivered pages, whose text is the same but for a 2, when they are claimed: a plus says
+#: that they come delivered, a question mark that they are only looked up. In between pages are delivered, and runs
+#: end or are killed.
 FATES = {
-    "a text is settled when its run has ended in order": "a new, a open, end, a settled, b new, end, b settled",
-    # Nobody knows what the killed run did with it.
-    "a run that was killed or abandoned settles nothing": "a new, kill, a open ?, b new, abandon, b open ?, a open ?",
-    # It was unchanged, so that what the earlier run did still counts.
-    "what is unchanged stays settled": "a new, end, a settled, a settled, kill, a settled, end, a settled",
-    "another text is this run's": "a new, end, a settled 2, a open 2, end, a settled 2",
-    "what was not delivered is not settled": "a new -, end, a open ?, b new, end, b settled 2 -, end, b open 2",
-    "what was unsettled is not settled": "a new, b new, c new, unsettle, unsettle a c x, end, a open ?, b settled ?",
-    "what is claimed again after that is": "a new, b new, unsettle a b, b open, end, a open ?, b settled ?",
-    "what another run has delivered is not unsettled": (
-        "a new, b new, c new, end, a settled, b settled 2, unsettle a b c, end, a settled ?, b open 2 ?, c settled ?"
-    ),
-    "what a killed run has left stays open": "a new, kill, unsettle a, a open ?, end, a open ?",
+    "a claim delivers nothing": "a new, a open, end, a open, end, a open ?",
+    "what another run delivered is": "a new, b new, deliver, deliver a x, a open, end, a delivered, b open ?",
+    "a kill changes nothing": "a new, b new, deliver a, kill, a delivered, b open, kill, a delivered ?",
+    "it stays so with the same text": "a new, deliver a, end, a delivered, kill, a delivered, end, a delivered ?",
+    "another text was not": "a new, deliver a, end, a delivered 2, a open 2, end, a open 2, a open",
+    "it is of one text": "a new, a open 2, deliver a, end, a open 2, deliver a 2, end, a delivered 2",
+    "a page may be delivered again": "a new, deliver a, end, a delivered, deliver a, a open, end, a delivered",
+    "a page may come delivered": "a new +, a open, end, a delivered, a delivered 2 +, a open 2, end, a delivered",
 }
 
 
@@ -697,23 +691,21 @@ class PersistentContract(StoreContract):
         )
 
     @pytest.mark.parametrize("fates", FATES.values(), ids=FATES)
-    def test_what_is_settled(self, store: Any, fates: str) -> None:
+    def test_what_another_run_delivered(self, store: Any, fates: str) -> None:
         for step in fates.split(", "):
             what, *words = step.split()
             if what in ("end", "kill"):
                 store = self.reopen(store, in_order=what == "end")
-            elif what == "abandon":
-                store.abandon()
-                store = self.reopen(store, in_order=True)
-            elif what == "unsettle":
+            elif what == "deliver":
                 before = [whole(one._replace(is_delivered=False)) for one in store]
-                store.unsettle({key.encode() for key in words})
+                text_hash = 2 if "2" in words else 1
+                store.deliver({key.encode(): text_hash for key in words})
                 assert [whole(one._replace(is_delivered=False)) for one in store] == before
             else:
                 ask = store.look if "?" in words else store.claim
-                text_hash, is_delivered = (2 if "2" in words else 1), "-" not in words
+                text_hash, is_delivered = (2 if "2" in words else 1), "+" in words
                 former = ask(posting(what, 5, text_hash=text_hash, is_delivered=is_delivered)).former
-                told = "new" if former is None else "settled" if former.is_settled else "open"
+                told = "new" if former is None else "delivered" if former.is_delivered else "open"
                 assert told == words[0], step
         assert all(run.ended is None or run.ended >= run.started for run in store.runs())
 
@@ -769,15 +761,15 @@ class PersistentContract(StoreContract):
     def test_a_delivery_is_kept_with_its_run(self, store: Any) -> None:
         for key, value in (("a", 5), ("b", 5), ("c", FAR)):
             store.claim(posting(key, value))
-        store.deliver([b"b", b"c", b"unknown"])
+        store.deliver(dict.fromkeys((b"b", b"c", b"unknown")))
         assert [store.get(key).delivered for key in (b"a", b"b", b"c")] == [None, 1, 1]
         store = self.reopen(store, True)
         # As long as its text stays.
         store.claim(posting("b", 5))
         store.claim(posting("c", 1 << 40))
         assert [store.get(key).delivered for key in (b"a", b"b", b"c")] == [None, 1, None]
-        store.deliver([b"c"])
-        store.deliver([b"c", b"a"])
+        store.deliver({b"c": None})
+        store.deliver({b"c": None, b"a": None})
         assert [store.get(key).delivered for key in (b"a", b"b", b"c")] == [2, 1, 2]
         assert len(store) == 3
 

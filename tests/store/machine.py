@@ -59,7 +59,7 @@ class StoreMachine(RuleBasedStateMachine):
         scope: str,
         what: Fingerprint,
         text_hash: int | None = None,
-        is_delivered: bool = True,
+        is_delivered: bool = False,
         is_short: bool = False,
     ) -> Fingerprint:
         self.clock += 1
@@ -151,13 +151,13 @@ class StoreMachine(RuleBasedStateMachine):
         page = self.naive.get(key.encode())
         if page is not None:
             last = page.posting
-            self.claim(key, last.scope, last.fingerprint, last.text_hash, True, is_short=last.is_short)
+            self.claim(key, last.scope, last.fingerprint, last.text_hash, is_short=last.is_short)
 
-    @rule(keys=st.sets(st.sampled_from("abcdefgh")))
-    def unsettle(self, keys: set[str]) -> None:
-        named = {key.encode() for key in keys}
-        self.store.unsettle(named)
-        self.naive.unsettle(named)
+    @rule(pages=st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from([None, 0, 1, 2**64 - 1])))
+    def deliver(self, pages: dict[str, int | None]) -> None:
+        named = {key.encode(): text_hash for key, text_hash in pages.items()}
+        self.store.deliver(named)
+        self.naive.deliver(named)
 
     @rule(key=st.sampled_from("abcdefgh"), like=seen)
     def look(self, key: str, like: Fingerprint) -> None:
@@ -206,4 +206,4 @@ class PersistentMachine(StoreMachine):
     @rule(in_order=st.booleans())
     def open_again(self, in_order: bool) -> None:
         self.store = self.reopen(self.store, in_order)
-        self.naive.end_run(in_order)
+        self.naive.end_run()

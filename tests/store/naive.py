@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,7 +24,8 @@ class Row:
     """By which others are compared with it."""
     original: int
     rank: int
-    run: int
+    delivered: int | None
+    """The run that has delivered it last, since it has its text."""
 
     @property
     def is_original(self) -> bool:
@@ -46,7 +47,6 @@ class NaiveStore:
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
-        self.ended: set[int] = set()
         self.run = 1
         self.rows: dict[bytes, Row] = {}
         #: The number that the next page takes.
@@ -58,10 +58,10 @@ class NaiveStore:
         row = self.rows.get(key)
         if row is None:
             return None
-        settled = row.run in self.ended
+        is_delivered = row.delivered not in (None, self.run)
         last = row.posting
         value = row.fingerprint.value
-        return Visit(value, last.text_hash, last.seen, row.original, settled, last.is_short)
+        return Visit(value, last.text_hash, last.seen, row.original, last.is_short, is_delivered)
 
     def originals(self) -> dict[int, Row]:
         return {row.number: row for row in self.rows.values() if row.is_original}
@@ -108,7 +108,7 @@ class NaiveStore:
     def claim(self, posting: Posting) -> Claim:
         claim = self.look(posting)
         row, former = self.rows.get(posting.key), claim.former
-        run = self.run if posting.is_delivered else 0
+        delivered = self.run if posting.is_delivered else None
         is_copy = claim.original is not None and not claim.contradicts
         if is_copy and not (row is not None and row.original == claim.cluster):
             self.joins.append(claim.cluster)
@@ -117,10 +117,12 @@ class NaiveStore:
             number = self.next
             self.next += 1
             original = claim.cluster if is_copy else number
-            self.rows[posting.key] = Row(number, posting, posting.fingerprint, original, claim.rank, run)
+            self.rows[posting.key] = Row(
+                number, posting, posting.fingerprint, original, claim.rank, delivered
+            )
             return claim
-        if not (former.is_unchanged(posting) and former.is_settled):
-            row.run = run
+        if delivered or not former.is_unchanged(posting):
+            row.delivered = delivered
         row.posting, row.rank = posting, claim.rank
         if row.is_original and claim.cluster == row.number:
             return claim
@@ -131,10 +133,11 @@ class NaiveStore:
         row.original = claim.cluster if is_copy else row.number
         return claim
 
-    def unsettle(self, keys: Collection[bytes]) -> None:
-        for key in keys:
-            if (row := self.rows.get(key)) is not None and row.run == self.run:
-                row.run = 0
+    def deliver(self, pages: Mapping[bytes, int | None]) -> None:
+        for key, text_hash in pages.items():
+            row = self.rows.get(key)
+            if row is not None and row.posting.own_text_hash == text_hash:
+                row.delivered = self.run
 
     def is_by_learning(self, posting: Posting) -> bool:
         agrees = not posting.is_short and any(
@@ -223,11 +226,11 @@ class NaiveStore:
             return None
         first = self.originals().get(row.original)
         original = None if first is None or first is row else first.posting.url
-        return Page(row.number, self.kept(row), row.original, original)
+        return Page(row.number, self.kept(row), row.original, original, row.delivered)
 
     def kept(self, row: Row) -> Posting:
         """Return the posting of a page, as stores keep it."""
-        return row.posting._replace(fingerprint=row.fingerprint, is_delivered=row.run in self.ended)
+        return row.posting._replace(fingerprint=row.fingerprint, is_delivered=row.delivered is not None)
 
     def remove(self, key: bytes) -> bool:
         return self.rows.pop(key, None) is not None
@@ -235,9 +238,7 @@ class NaiveStore:
     def postings(self) -> list[Posting]:
         return [self.kept(row) for row in sorted(self.rows.values(), key=lambda row: row.number)]
 
-    def end_run(self, in_order: bool) -> None:
-        if in_order:
-            self.ended.add(self.run)
+    def end_run(self) -> None:
         self.run += 1
 
     @property

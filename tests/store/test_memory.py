@@ -126,7 +126,7 @@ def test_what_is_delivered_stays_noted_until_the_page_has_another_text(tmp_path:
     with closing(SqliteStore(path)) as store:
         for key in ("a", "b"):
             store.claim(posting(key, 1, text_hash=7))
-        store.deliver([b"a", b"unknown"])
+        store.deliver({b"a": 7, b"unknown": 7})
     with closing(SqliteStore(path)) as store:
         assert [store.get(key).delivered for key in (b"a", b"b")] == [1, None]  # type: ignore[union-attr]
         former = [store.claim(posting(key, 1, text_hash=7)).former for key in ("a", "b")]

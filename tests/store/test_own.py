@@ -51,9 +51,9 @@ def test_what_it_leaves_out_does_what_the_page_says(tmp_path: Path) -> None:
         store.audit(lambda number: None)
     assert store.replace_notes(SITE, [Note("a.example", None, b"x")]) == [1]
     assert (store.note(SITE, "a.example"), list(store.notes(SITE)), store.runs()) == ((0, None), [], [])
-    assert (store.unsettle([b"a"]), store.touch([(b"a", 1)]), store.index_size) == (None, None, 1)
+    assert (store.deliver({b"a": 1}), store.touch([(b"a", 1)]), store.index_size) == (None, None, 1)
     assert [page.posting.key for page in store.pages()] == [b"a"]
-    store.abandon()
+    store.close()
     assert len(PickleStore(Header(), tmp_path / "pages.pickle")) == 1
 
 

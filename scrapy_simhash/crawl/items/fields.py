@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from html import unescape
 from numbers import Number
 from operator import itemgetter
 from typing import Any
 
 from itemadapter import ItemAdapter, is_item
+from lxml.html.defs import font_style_tags, phrase_tags, tags
+from w3lib.html import remove_comments, remove_tags, remove_tags_with_content, replace_entities, replace_tags
 
 #: Characters, and values, of all chosen fields together beyond which an item is not compared.
 LARGEST = 250_000
@@ -94,28 +95,21 @@ class _Reader:
             raise TooLarge(f"fields have more than {LARGEST} characters and values")
 
 
-_INLINE = "a|abbr|b|bdi|big|cite|code|em|font|i|ins|kbd|label|mark|q|s|small|span|strong|sub|sup|u|var"
-_BLOCK = (
-    "address|article|aside|blockquote|body|br|caption|dd|div|dl|dt|figcaption|figure|footer|form|h[1-6]|head|header|hr"
-    "|html|iframe|img|input|li|main|nav|noscript|ol|option|p|picture|pre|script|section|select|source|style|svg|table"
-    "|tbody|td|textarea|tfoot|th|thead|title|tr|ul|video"
+#: Tags inside a line, which part no words.
+_INLINE = (
+    *font_style_tags,
+    *phrase_tags,
+    *("a", "bdi", "bdo", "font", "label", "mark", "q", "span", "sub", "sup"),
 )
-# What is inside a tag ends at the next bracket, and what is never closed at the end of the text: so nothing is read
-# twice, whatever a stranger wrote.
-_REST = r"(?:[\s/][^<>]*)?>"
-_TAG = re.compile(rf"</?(?:{_INLINE}|{_BLOCK}){_REST}", re.IGNORECASE)
-_INLINE_TAG = re.compile(rf"</?(?:{_INLINE}){_REST}", re.IGNORECASE)
-_ANY_TAG = re.compile(r"<[a-z/!?][^<>]*>", re.IGNORECASE)
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_TAG = re.compile(rf"</?(?:{'|'.join(sorted(tags))})(?:[\s/][^<>]*)?>", re.IGNORECASE)
 # No character has such a number; Python refuses to read it beyond some thousand digits.
 _LONG_NUMBER = re.compile(r"&#[0-9]{20,};?")
-_UNSEEN = re.compile(rf"<(script|style){_REST}.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 
 
 def without_markup(text: str) -> str:
-    """Return the text that a browser would show, if *text* holds a tag of HTML; anything else as it is.
+    """Return *text* without tags and with entities replaced, if it holds a tag of HTML; anything else as it is. O(n).
 
-    A tag of a block parts words, one inside a line does not. Without a tag an entity is no markup. O(n).
+    A tag of a block parts words, one inside a line does not. Without a tag an entity is no markup.
 
     >>> " ".join(without_markup("<p>Salt &amp; pep<b>per</b></p><p>mills</p>").split())
     'Salt & pepper mills'
@@ -124,6 +118,11 @@ def without_markup(text: str) -> str:
     """
     if _TAG.search(text) is None:
         return text
-    text = _UNSEEN.sub(" ", _COMMENT.sub(" ", text))
-    text = _LONG_NUMBER.sub("\ufffd", text)
-    return unescape(_ANY_TAG.sub(" ", _INLINE_TAG.sub("", text)))
+    text = remove_comments(text)
+    for name in ("script", "style"):
+        # What is never closed would be searched to its end from each of its beginnings.
+        end = text.lower().rfind(f"</{name}>") + len(f"</{name}>")
+        text = remove_tags_with_content(text[:end], (name,)) + text[end:]
+    end = text.rfind(">") + 1
+    html = replace_tags(remove_tags(text[:end], which_ones=_INLINE), " ")
+    return replace_entities(_LONG_NUMBER.sub("\ufffd", html + text[end:]))

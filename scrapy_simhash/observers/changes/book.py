@@ -41,8 +41,6 @@ class Sighting(NamedTuple):
     """None for an answer that says that nothing has changed."""
     is_small: bool
     """Whether the page is still a near-duplicate of what it was."""
-    is_settled: bool
-    """Whether the items of its last visit are known to be safe."""
     text: PageText | None
     """None if it was not sent, because nothing has changed."""
     paragraphs: bytes = b""
@@ -223,23 +221,18 @@ class ChangeBook:
         if row.state == WAITING:
             self._register.put(row, **self._seen(seen, now, state=WAITING))
             return Change.NEW
-        # Of what was told by an earlier run, nobody may know what was made of it.
-        is_open = row.told is not None and row.told_in != self._run and not seen.is_settled
         if row.state == PRESENT and (None in (seen.text_hash, former) or seen.text_hash == former):
             if text is not None:
-                text.is_unchanged = not is_open
-            changes = self._seen(seen, now, has_text=row.paragraphs is None)
-            if is_open:
-                changes["told_in"] = self._run
-            self._register.put(row, **changes)
-            return Change(row.told) if is_open else Change.UNCHANGED
+                text.is_unchanged = True
+            self._register.put(row, **self._seen(seen, now, has_text=row.paragraphs is None))
+            return Change.UNCHANGED
         change = Change.SMALL_CHANGE if seen.is_small else Change.CHANGED
         if row.state == GONE:
             change = Change.BACK
         differs = None
         if text is not None and row.paragraphs is not None:
             differs = difference(row.paragraphs, text.paragraphs)
-            if row.state == PRESENT and not is_open:
+            if row.state == PRESENT:
                 text.known = hashes(row.paragraphs)
         self._say(row, change, now, self._seen(seen, now), former=row, difference=differs)
         return change

@@ -110,8 +110,8 @@ class ChangeReporter(Observer):
 
     def found(self, page: JudgedPage) -> None:
         """Have a page that was told as gone delivered in full when it is back."""
-        if page.verdict.is_confirmed and self.is_gone(page.request):
-            page.verdict = replace(page.verdict, is_confirmed=False)
+        if page.verdict.is_delivered and self.is_gone(page.request):
+            page.verdict = replace(page.verdict, is_delivered=False)
 
     def judged(self, page: JudgedPage) -> None:
         """Take note of an answer, and write into its result what has become of the page."""
@@ -207,8 +207,7 @@ class ChangeReporter(Observer):
             text = request.meta.get(names.META_TEXT) or PageText(partial(page.text, self._fingerprinter))
             text_hash, paragraphs = reading.text_hash, reading.paragraphs
         is_small = verdict.reason is Reason.SMALL_CHANGE
-        is_settled = verdict.is_confirmed or verdict.status is Status.SKIPPED
-        seen = Sighting(key, response.url, text_hash, is_small, is_settled, text, paragraphs)
+        seen = Sighting(key, response.url, text_hash, is_small, text, paragraphs)
         change = book.sight(seen, self._sources(request))
         if change is Change.UNCHANGED:
             self._stats.inc_value(f"{names.STAT_CHANGES}/{change.value}")

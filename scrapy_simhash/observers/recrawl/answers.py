@@ -146,7 +146,7 @@ class Known(NamedTuple):
             cluster=None if is_short and page.original is None else page.cluster,
             reason=Reason.UNCHANGED,
             last_seen=posting.seen,
-            is_confirmed=True,
+            is_delivered=True,
         )
 
 

@@ -354,7 +354,7 @@ class Recrawling(Observer):
     # --- What is kept.
 
     def _is_as_before(self, way: _Way, known: Known) -> bool:
-        """Tell whether the page is settled, and the request is for what the page was read for when that was kept."""
+        """Return whether the page was delivered, and the request is for what it was read for then."""
         return known.page.posting.is_delivered and known.answer.use == self._use(way, known.text_hash)
 
     def _use(self, way: _Way, text_hash: int | None) -> int | None:

@@ -13,8 +13,8 @@ local is_again = ARGV[10] and is_look == 0
 local spoiled = {}
 -- A page is searched for by all of its values. If it is new it is found by those that `found_by` begins with.
 local value = stamp:sub(1, VALUE_END)
--- A former visit: there was one; its text was delivered in a run that has ended in order.
-local VISITED, SETTLED = 1, 2
+-- A former visit: there was one; another run has delivered an item of the page with this text.
+local VISITED, DELIVERED = 1, 2
 -- Who is further behind is told so, and catches up in steps.
 local MOST = 1000
 -- Pages that joined a cluster first are told to those that are not near its content.
@@ -74,14 +74,6 @@ local function choose(candidates, own, cluster)
     if its_order < order then chosen, order = {content, place, number}, its_order end
   end
   return unpack(chosen)
-end
-
--- Return whether the run in which a text was delivered has ended in order.
-local function fate_in(number)
-  local its_run = run_of(field(number))
-  if not its_run then return VISITED end
-  local _, _, ended = struct.unpack(RUN, its_run)
-  return ended >= 0 and SETTLED or VISITED
 end
 
 -- Return whether another page has the text of this one now, character for character.
@@ -145,7 +137,7 @@ local page = record and read_page(record)
 if record and not page then return 'D' end
 -- A claim that found the page in the store is answered and stored anew: what it found is not there any more.
 local is_stored = is_again and page and not has(page.flags, WAS_KNOWN) and page.stamp == stamp
-  and page.run == (delivered == 1 and run or 0)
+  and page.run == run
 if is_short == 0 and not is_stored then
   for _, event in ipairs(events) do
     if is_near(event) then return 'R' .. packed(events) end
@@ -160,10 +152,10 @@ if not next_page or not next_content then return 'H' end
 if next_page < numbers then return 'L' end
 page = page or {number = next_page, own = 0, delivered = 0, rank = 0, joined = 0}
 local former, former_content, former_flags, former_stamp = 0, 0, 0, string.rep('\0', 24)
-local former_run, cluster, text_before
+local cluster, text_before
 if record then
-  former_run, former_content, former_flags, former_stamp = page.run, page.content, page.flags, page.stamp
-  former = is_stored and 0 or fate_in(former_run)
+  former_content, former_flags, former_stamp = page.content, page.flags, page.stamp
+  former = is_stored and 0 or page.delivered > 0 and page.delivered ~= run and DELIVERED or VISITED
   local its_content = content_of(former_content)
   cluster = its_content and its_content.page
   local was_short = its_content and has(its_content.flags, IS_SHORT)
@@ -248,13 +240,12 @@ if is_look == 0 and not is_stored then
     end
     page.own = number + 1
   end
-  -- If the same text was delivered in a run that has ended, the page keeps that run.
   local is_unchanged = has(former_flags, HAS_TEXT_HASH) == has(flags, HAS_TEXT_HASH)
     and (has(flags, HAS_TEXT_HASH) or former_stamp:sub(1, VALUE_END) == value)
     and former_stamp:sub(TEXT_HASH_BEGIN) == stamp:sub(TEXT_HASH_BEGIN)
-  page.run = is_unchanged and former == SETTLED and former_run or delivered == 1 and run or 0
+  page.run = run
   -- Another text has not been delivered yet.
-  if not is_unchanged then page.delivered = 0 end
+  if delivered == 1 then page.delivered = run elseif not is_unchanged then page.delivered = 0 end
   page.content, page.stamp, page.rank, page.url = number, stamp, rank, url
   page.flags, page.sketch = flags + (record and WAS_KNOWN or 0), ''
   if not is_as(content, content.page == page.number) then

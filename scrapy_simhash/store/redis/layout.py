@@ -16,7 +16,7 @@ from scrapy_simhash.store.base import Posting, Run, Visit
 from scrapy_simhash.store.candidates import BY_OWN_PART, BY_SUBJECT, BY_TEXT, values_by
 
 #: Of the layout. A store with another one is not touched.
-VERSION = 10
+VERSION = 11
 #: What to do about a store that this release cannot read.
 ANEW = "Nothing was changed. Set SIMHASH_RESET = True to begin anew, or give SIMHASH_STORE another prefix"
 #: In the order in which the scripts take them.
@@ -61,9 +61,9 @@ class PageRecord(NamedTuple):
     own: int
     """One more than the number of the latest content that came from it, 0 if none did."""
     run: int
-    """In which its text was delivered, 0 when nobody knows."""
+    """Of its latest claim."""
     delivered: int
-    """The run of the last delivery, 0 if there was none."""
+    """The run that has delivered an item of it last, 0 if none has since it has its text."""
     value: int
     text_hash: int | None
     seen: int
@@ -91,6 +91,11 @@ class ContentRecord(NamedTuple):
 def packed_time(seen: int) -> bytes:
     """Return a time as a stamp has it."""
     return _TIME.pack(seen)
+
+
+def packed_hash(text_hash: int | None) -> bytes:
+    """Return a text hash as the script ``deliver`` takes it: whether it is known, and its 8 bytes."""
+    return bytes([text_hash is not None]) + (text_hash or 0).to_bytes(8, "big")
 
 
 def new_version() -> int:
@@ -137,7 +142,7 @@ def stamp_of(posting: Posting) -> bytes:
 
 
 def read_visit(kind: int, flags: int, cluster: int, stamp: bytes) -> Visit | None:
-    """Return a former visit as the script tells it: its *kind* is 0 for none, 2 if it is settled.
+    """Return a former visit as the script tells it: its *kind* is 0 for none, 2 if it was delivered.
 
     *flags* are those of the page, and that of its content which says that it is short.
     """
@@ -146,7 +151,7 @@ def read_visit(kind: int, flags: int, cluster: int, stamp: bytes) -> Visit | Non
     value, text_hash, seen = _read_stamp(flags, stamp)
     if flags & _IS_SHORT:
         text_hash = value
-    return Visit(value, text_hash, seen, cluster, kind == 2, bool(flags & _IS_SHORT))
+    return Visit(value, text_hash, seen, cluster, bool(flags & _IS_SHORT), kind == 2)
 
 
 def read_page(record: bytes) -> PageRecord:
@@ -217,14 +222,15 @@ def packed_values(fingerprint: Fingerprint, found_by: int) -> bytes:
     return _FOUND_BY.pack(there, *[values[0] if values else 0 for _, values in by_each])
 
 
-def posting_of(page: PageRecord, content: ContentRecord, is_settled: bool, key: bytes) -> Posting:
+def posting_of(page: PageRecord, content: ContentRecord, key: bytes) -> Posting:
     """Return the posting of the page with *key*: the fingerprint of an original is that of its content."""
     fingerprint = content.fingerprint
     if content.page != page.number:
         fingerprint = page.fingerprint or replace(fingerprint, value=page.value)
     its_hash = page.value if content.is_short else page.text_hash
+    is_delivered = page.delivered > 0
     return Posting(
-        key, page.url, content.scope, fingerprint, content.is_short, its_hash, page.seen, is_settled
+        key, page.url, content.scope, fingerprint, content.is_short, its_hash, page.seen, is_delivered
     )
 
 

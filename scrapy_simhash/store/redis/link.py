@@ -7,8 +7,7 @@ import json
 import logging
 import os
 import time
-from collections import deque
-from collections.abc import Callable, Collection, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,7 +17,7 @@ from typing import Any
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.redis.damage import Damage
-from scrapy_simhash.store.redis.layout import ANEW, ID_BYTES, KEYS, VERSION, names_of
+from scrapy_simhash.store.redis.layout import ANEW, ID_BYTES, KEYS, VERSION, names_of, packed_hash
 from scrapy_simhash.store.redis.nodes import Nodes
 from scrapy_simhash.store.redis.replica import Compared, Replica
 
@@ -39,8 +38,6 @@ _IN_RUN = Struct(">8sI8s")
 _AT_ONCE = 24
 #: How often a server may lose what it knew while it is asked or told one thing.
 LOSSES = 5
-#: Seconds that a server may lose when it dies: with ``appendfsync everysec`` two, and more where its disk is busy.
-_FORGOTTEN = 10
 #: What a script begins its reply with that has stored nothing: the server has lost something, another page came
 #: first that is near, or too much is new.
 _LOST, _RACED, _BEHIND = b"L", b"R", b"B"
@@ -94,10 +91,6 @@ class Link:
         self._nodes, self._shard = nodes, shard
         self._replica: Replica | None = None
         self._is_up = self._is_closed = False
-        self._openings = 0
-        #: Pages that were unsettled of late, each with its moment; and how often the server had been found by then.
-        self._told: deque[tuple[float, Collection[bytes]]] = deque()
-        self._told_at = 0
         #: Scopes that are asked for and not in the replica.
         self._wanted: set[bytes] = set()
         self._taking = asyncio.Lock()
@@ -108,11 +101,6 @@ class Link:
     def index_size(self) -> int:
         """How many contents can be found, as of the last answer."""
         return 0 if self._replica is None else len(self._replica)
-
-    @property
-    def _found(self) -> int:
-        """How often the server was found, or found again."""
-        return self._openings + self._nodes.connections
 
     async def check(self) -> None:
         """Meet the server in an event loop that ends with this: no run begins. See :meth:`RedisStore.check`."""
@@ -229,32 +217,12 @@ class Link:
                     break
             replica.take_over(others)
 
-    async def unsettle(self, keys: Collection[bytes] = ()) -> None:
-        """Tell the server of *keys*; if it may have died since it was told of others, of those of late, too.
-
-        Raises StoreUnavailable; then the others are told with the next call that works.
-        """
-        named, found = {*keys}, 0
+    async def deliver(self, pages: Mapping[bytes, int | None]) -> None:
+        """Store that *pages*, keys with text hashes, were delivered in this run."""
+        packed = [part for key, text_hash in pages.items() for part in (key, packed_hash(text_hash))]
 
         def about(replica: Replica) -> tuple[bytes, ...]:
-            nonlocal found
-            found = self._found
-            if found != self._told_at:
-                named.update(key for _, told in self._told for key in told)
-            return _IN_RUN.pack(replica.store_id, self.run, self.terms.token), *named
-
-        await self.change("unsettle", about)
-        # As of before: a server that was connected anew on the way may have lost the others.
-        self._told_at, now = found, time.monotonic()
-        self._told.append((now, named))
-        while self._told[0][0] < now - _FORGOTTEN:
-            self._told.popleft()
-
-    async def deliver(self, keys: Collection[bytes]) -> None:
-        """Store that *keys* were delivered in this run."""
-
-        def about(replica: Replica) -> tuple[bytes, ...]:
-            return _IN_RUN.pack(replica.store_id, self.run, self.terms.token), *keys
+            return _IN_RUN.pack(replica.store_id, self.run, self.terms.token), *packed
 
         await self.change("deliver", about)
 
@@ -282,11 +250,6 @@ class Link:
 
     async def _end(self, reason: str) -> None:
         await self.ready()
-        if self._told:
-            # Whether the server died in silence is known only now.
-            await self.ask("PING")
-        if self._told and self._found != self._told_at:
-            await self.unsettle()
         end = str(int(time.time())), reason, str(self.terms.expire)
         await self.ask("run", str(self.run), self.terms.token, *end)
 
@@ -342,16 +305,12 @@ class Link:
             level = logging.DEBUG if terms.is_cut else logging.INFO
             logger.log(level, "%s has expired; this crawl continues with an empty store", terms.place)
         elif is_loss:
-            if self.run and is_same_store and not is_new_run:
-                # What this run has unsettled may be lost, too. It never ends, and settles nothing.
-                _, self.run, _ = await self._open(mode)
             logger.warning(
                 "%s has lost stored pages; this crawl continues with those that are left", terms.place
             )
         if not await self.catch_up(replica):
             raise StoreUnavailable(f"{terms.place} changed while it was read")
         self._is_up = True
-        self._openings += 1
 
     @property
     def _may_have_expired(self) -> bool:

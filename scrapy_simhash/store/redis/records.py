@@ -38,15 +38,14 @@ class Records:
         found = await self.link.ask("get", key)
         if not found:
             return None
-        record, its_content, of_original, of_run = found
+        record, its_content, of_original = found
         page, content = self._page(key, record), self.damage.read(read_content, its_content, page_name(key))
         if page is None or content is None:
             raise self.damage.found(page_name(key))
         original = None
         if of_original and content.page != page.number:
             original = self._url(content.key, of_original)
-        run = self._run(page.run, of_run) if of_run else None
-        posting = posting_of(page, content, run is not None and run.ended is not None, key)
+        posting = posting_of(page, content, key)
         return Page(page.number, posting, content.page, original, page.delivered or None)
 
     async def content_of(self, key: bytes) -> int | None:
@@ -89,7 +88,6 @@ class Records:
 
         The numbers of all pages are read and sorted first.
         """
-        ended = {run.number for run in await self.runs() if run.ended is not None}
         numbers: dict[bytes, int] = {}
         async for key, record in self._all("pages"):
             numbers[key] = int.from_bytes(record[:8], "big")
@@ -103,7 +101,7 @@ class Records:
             known = await self.contents(sorted({page.content for _, page in found}))
             for key, page in found:
                 if content := known.get(page.content):
-                    yield posting_of(page, content, page.run in ended, key)
+                    yield posting_of(page, content, key)
                 else:
                     about = f"{shown(page.url)}, its content {page.content} cannot be read"
                     self.damage.note(f"{page_name(key)} ({about})")

@@ -7,7 +7,7 @@ import json
 import os
 import time
 from collections import OrderedDict, defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -201,21 +201,17 @@ class RedisStore(Store):
         """See :meth:`Store.look <scrapy_simhash.store.base.Store.look>`. One trip, rarely two or more."""
         return await self._decide(posting, is_look=True)
 
-    async def unsettle(self, keys: Collection[bytes]) -> None:
-        """See :meth:`Store.unsettle <scrapy_simhash.store.base.Store.unsettle>`.
+    async def deliver(self, pages: Mapping[bytes, int | None]) -> None:
+        """See :meth:`Store.deliver <scrapy_simhash.store.base.Store.deliver>`.
 
         One trip a shard, of all that were met if a page is from long ago.
-        """
-        self._check_writable()
-        await _all_of([self._of(shard).link.unsettle(its) for shard, its in self._by_shard(keys)])
-
-    async def deliver(self, keys: Collection[bytes]) -> None:
-        """See :meth:`Store.deliver <scrapy_simhash.store.base.Store.deliver>`. Trips are those of ``unsettle``.
-
         On a cluster the number of the run is that of the page's shard.
         """
         self._check_writable()
-        await _all_of([self._of(shard).link.deliver(its) for shard, its in self._by_shard(keys)])
+        of_shards = self._by_shard(pages)
+        await _all_of(
+            [self._of(shard).link.deliver({key: pages[key] for key in its}) for shard, its in of_shards]
+        )
 
     async def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`.
@@ -340,7 +336,7 @@ class RedisStore(Store):
         await self._let_go(reason)
 
     async def abandon(self) -> None:
-        """See :meth:`Store.abandon <scrapy_simhash.store.base.Store.abandon>`."""
+        """Let go of the store without ending the run, as a kill does."""
         await self._let_go(None)
 
     async def _let_go(self, reason: str | None) -> None:

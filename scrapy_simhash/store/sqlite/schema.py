@@ -17,7 +17,7 @@ from scrapy_simhash.store.header import Header
 #: "SIMH": by it ``file`` and other programs tell whose database this is.
 APPLICATION_ID = 0x53494D48
 #: Of the tables: raise it with every change of them. A file of another version is refused.
-VERSION = 10
+VERSION = 11
 
 TABLES = (
     """CREATE TABLE header (
@@ -49,7 +49,6 @@ TABLES = (
     original INTEGER,
     rank INTEGER NOT NULL,
     joined INTEGER NOT NULL,
-    run INTEGER NOT NULL,
     delivered INTEGER,
     first_seen INTEGER NOT NULL,
     last_seen INTEGER NOT NULL,
@@ -111,16 +110,15 @@ FROM (
     WHERE text_hash = ? AND scope = ? AND is_short = ? ORDER BY number DESC LIMIT 16
 ) AS latest JOIN pages AS originals ON originals.number = latest.original
 LIMIT 1"""
-_IS_SETTLED = "EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND ended IS NOT NULL)"
-#: The row of a page before a claim.
-KNOWN = f"""SELECT number, scope, is_short, value, fingerprint, found_by, text_hash, last_seen,
-    ifnull(original, number), rank, {_IS_SETTLED}, delivered IS NOT NULL
+#: The row of a page before a claim in a run.
+KNOWN = """SELECT number, scope, is_short, value, fingerprint, found_by, text_hash, last_seen,
+    ifnull(original, number), rank, ifnull(delivered <> ?, 0)
 FROM pages WHERE key = ?"""
 #: The first copies of some originals.
 FIRST_COPIES_OF = f"""SELECT number, original, value, fingerprint FROM pages
 WHERE rank BETWEEN 1 AND {FIRST_COPIES} AND original IN """
-_POSTING = f"""pages.key, pages.url, pages.scope, pages.value, pages.fingerprint, pages.is_short, pages.text_hash,
-    pages.last_seen, {_IS_SETTLED}"""
+_POSTING = """pages.key, pages.url, pages.scope, pages.value, pages.fingerprint, pages.is_short, pages.text_hash,
+    pages.last_seen, pages.delivered IS NOT NULL"""
 POSTINGS = f"SELECT {_POSTING}, pages.number FROM pages ORDER BY number"
 _PAGE = f"""SELECT {_POSTING}, pages.number, ifnull(pages.original, pages.number), originals.url,
     pages.delivered
@@ -128,25 +126,22 @@ FROM pages LEFT JOIN pages AS originals ON originals.number = pages.original"""
 PAGES = f"{_PAGE} ORDER BY pages.number"
 PAGE = f"{_PAGE} WHERE pages.key = ?"
 FINDABLE = "SELECT number, scope, value, fingerprint, found_by FROM pages WHERE found_by"
-NEW_PAGE = (
-    """INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, 0, ?, NULL, ?, ?, ?, 1, 0)"""
-)
+NEW_PAGE = """INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, 0, ?, ?, ?, ?, 1, 0)"""
 #: A visit of an original that is still a near-duplicate of its row.
 SMALL_CHANGE = """UPDATE pages
-SET url = ?, host = ?, text_hash = ?, run = coalesce(?, run), last_seen = ?, last_visit = ?,
-    visits = visits + 1, changes = changes + ?, delivered = CASE WHEN ? THEN NULL ELSE delivered END
+SET url = ?, host = ?, text_hash = ?, last_seen = ?, last_visit = ?,
+    visits = visits + 1, changes = changes + ?, delivered = CASE WHEN ? THEN ? ELSE delivered END
 WHERE number = ?"""
 #: A visit of any other page.
 REPLACED = """UPDATE pages
-SET url = ?, host = ?, text_hash = ?, run = coalesce(?, run), last_seen = ?, last_visit = ?,
-    visits = visits + 1, changes = changes + ?, delivered = CASE WHEN ? THEN NULL ELSE delivered END,
+SET url = ?, host = ?, text_hash = ?, last_seen = ?, last_visit = ?,
+    visits = visits + 1, changes = changes + ?, delivered = CASE WHEN ? THEN ? ELSE delivered END,
     number = ?, scope = ?, is_short = ?, value = ?, fingerprint = ?,
     found_by = ?, original = ?, rank = ?, joined = 0
 WHERE number = ?"""
 JOINED = "UPDATE pages SET joined = joined + 1 WHERE number = ?"
-UNSETTLED = "UPDATE pages SET run = 0 WHERE key = ? AND run = ?"
-#: The run that has delivered an item of a page with the text that it has now.
-DELIVERED = "UPDATE pages SET delivered = ? WHERE key = ?"
+#: The run that has delivered an item of a page last, with the text that it has now.
+DELIVERED = "UPDATE pages SET delivered = ? WHERE key = ? AND text_hash IS ?"
 TOUCHED = "UPDATE pages SET last_seen = ?, visits = visits + 1 WHERE key = ?"
 RUNS = "SELECT number, started, ended, reason FROM runs ORDER BY number"
 NOTE = "SELECT version, data FROM notes WHERE kind = ? AND name = ?"

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from threading import Lock
 from types import NoneType, TracebackType
@@ -70,7 +70,6 @@ class Known(NamedTuple):
     seen: int
     original: int
     rank: int
-    is_settled: bool
     is_delivered: bool
 
     @property
@@ -184,7 +183,6 @@ class SqliteStore(Store):
         self._path = None if path == MEMORY else files.resolved(path)
         # A subclass may keep its pages.
         self.is_memory = self._path is None and type(self) is SqliteStore
-        self.keeps_deliveries = True
         self.note_kinds = () if self._path is None else KINDS
         self._damaged = set()
         # Other connections only read.
@@ -332,7 +330,7 @@ class SqliteStore(Store):
     def __iter__(self) -> Iterator[Posting]:
         """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`. Read as they are asked for."""
         with self._reading() as (execute, scopes):
-            for key, url, scope, value, rest, is_short, text_hash, seen, is_settled, number in execute(
+            for key, url, scope, value, rest, is_short, text_hash, seen, is_delivered, number in execute(
                 schema.POSTINGS
             ):
                 try:
@@ -344,7 +342,7 @@ class SqliteStore(Store):
                         is_short == 1,
                         unsigned_hash(text_hash),
                         seen,
-                        is_settled == 1,
+                        is_delivered == 1,
                     )
                 except files.FAULTS:
                     self.note_damage(f"page {number} ({files.printable(url)})")
@@ -374,16 +372,11 @@ class SqliteStore(Store):
         damaged += [f"run {number}" for number, *times, _ in found if not _are_times(*times)]
         return list(dict.fromkeys(damaged))
 
-    def unsettle(self, keys: Collection[bytes]) -> None:
-        """See :meth:`Store.unsettle <scrapy_simhash.store.base.Store.unsettle>`. One transaction."""
-        with self._transaction:
-            self._connection.executemany(schema.UNSETTLED, [(key, self._run) for key in keys])
-            self._commit()
-
-    def deliver(self, keys: Collection[bytes]) -> None:
+    def deliver(self, pages: Mapping[bytes, int | None]) -> None:
         """See :meth:`Store.deliver <scrapy_simhash.store.base.Store.deliver>`. One transaction."""
         with self._transaction:
-            self._connection.executemany(schema.DELIVERED, [(self._run, key) for key in keys])
+            rows = [(self._run, key, signed_hash(text_hash)) for key, text_hash in pages.items()]
+            self._connection.executemany(schema.DELIVERED, rows)
             self._commit()
 
     def touch(self, visits: Collection[tuple[bytes, int]]) -> None:
@@ -440,11 +433,6 @@ class SqliteStore(Store):
                     self._execute("UPDATE runs SET ended = ?, reason = ? WHERE number = ?", ending)
         finally:
             self._release()
-
-    def abandon(self) -> None:
-        """See :meth:`Store.abandon <scrapy_simhash.store.base.Store.abandon>`."""
-        self._run = 0
-        self._release()
 
     def _release(self) -> None:
         if self._path is None:
@@ -549,17 +537,16 @@ class SqliteStore(Store):
     def _write(self, decision: Decision) -> None:
         claim, posting, known, number, keeps_row, original, found = decision
         fingerprint, seen = posting.fingerprint, posting.seen
-        text_hash = signed_hash(_text_hash(posting))
+        text_hash = signed_hash(posting.own_text_hash)
         url, host = to_sql(posting.url), self._name(host_of(posting.url))
-        run: int | None = self._run if posting.is_delivered else 0
+        delivered = self._run if posting.is_delivered else None
         if decision.joins:
             self._execute(schema.JOINED, (claim.cluster,))
         if known is not None:
             is_unchanged = claim.former is not None and claim.former.is_unchanged(posting)
-            if known.is_settled and is_unchanged:
-                # The text was delivered in an earlier run already, which stays noted.
-                run = None
-            visit = (url, host, text_hash, run, seen, seen, not is_unchanged, not is_unchanged)
+            # Another text has not been delivered yet.
+            is_other = posting.is_delivered or not is_unchanged
+            visit = (url, host, text_hash, seen, seen, not is_unchanged, is_other, delivered)
             if keeps_row:
                 self._execute(schema.SMALL_CHANGE, (*visit, number))
                 return
@@ -574,7 +561,7 @@ class SqliteStore(Store):
             found_by = found.found_by
         row = (posting.is_short, value, rest, found_by or 0)
         if known is None:
-            page = (number, posting.key, url, scope, host, *row, text_hash, cluster, claim.rank, run)
+            page = (number, posting.key, url, scope, host, *row, text_hash, cluster, claim.rank, delivered)
             self._execute(schema.NEW_PAGE, (*page, seen, seen, seen))
         else:
             self._execute(schema.REPLACED, (*visit, number, scope, *row, cluster, claim.rank, known.number))
@@ -586,7 +573,7 @@ class SqliteStore(Store):
         self._next = max(self._next, number + 1)
         if keeps_row:
             if row := self._recent.get(number):
-                self._recent[number] = row._replace(url=posting.url, text_hash=_text_hash(posting))
+                self._recent[number] = row._replace(url=posting.url, text_hash=posting.own_text_hash)
             return
         if known is not None and known.is_original:
             self._discard(known)
@@ -613,10 +600,12 @@ class SqliteStore(Store):
     # --- Rows.
 
     def _known(self, key: bytes) -> Known | None:
-        found = self._execute(schema.KNOWN, (key,)).fetchall()
+        found = self._execute(schema.KNOWN, (self._run, key)).fetchall()
         if not found:
             return None
-        number, scope, is_short, value, rest, found_by, text_hash, seen, original, rank, *fate = found[0]
+        number, scope, is_short, value, rest, found_by, text_hash, seen, original, rank, is_delivered = found[
+            0
+        ]
         if not type(seen) is type(original) is type(rank) is int:
             raise TypeError(f"page {number}")
         return Known(
@@ -630,7 +619,7 @@ class SqliteStore(Store):
             seen,
             original,
             rank,
-            *[flag == 1 for flag in fate],
+            is_delivered == 1,
         )
 
     def _original(self, number: int) -> Original | None:
@@ -656,19 +645,26 @@ class SqliteStore(Store):
 
     def _with_text(self, posting: Posting) -> Original | None:
         """Return the original of the pages that have the text of *posting* now."""
-        scope, text_hash = self._names.get(posting.scope), _text_hash(posting)
+        scope, text_hash = self._names.get(posting.scope), posting.own_text_hash
         if scope is None or text_hash is None:
             return None
         asked = (signed(text_hash), scope, posting.is_short)
         return self._original_in(self._execute(schema.WITH_TEXT, asked).fetchall())
 
     def _page(self, row: Sequence[Any], scopes: dict[int, str]) -> Page:
-        key, url, scope, value, rest, is_short, text_hash, seen, is_settled, number, cluster, *others = row
+        key, url, scope, value, rest, is_short, text_hash, seen, is_delivered, number, cluster, *others = row
         original, delivered = others
         fingerprint = _fingerprint_of(value, rest)
         known_hash = unsigned_hash(text_hash)
         posting = Posting(
-            key, from_sql(url), scopes[scope], fingerprint, bool(is_short), known_hash, seen, bool(is_settled)
+            key,
+            from_sql(url),
+            scopes[scope],
+            fingerprint,
+            bool(is_short),
+            known_hash,
+            seen,
+            bool(is_delivered),
         )
         is_original = cluster == number or original is None
         return Page(number, posting, cluster, None if is_original else from_sql(original), delivered)
@@ -747,18 +743,12 @@ def _fingerprint_of(value: int, rest: bytes | None) -> Fingerprint:
     return Fingerprint(unsigned(value), 0, rest[:end], rest[end:])
 
 
-def _text_hash(posting: Posting) -> int | None:
-    """Return the text hash of a page: of a short one it is the value."""
-    return posting.fingerprint.value if posting.is_short else posting.text_hash
-
-
 def _visit_of(known: Known) -> Visit:
     return Visit(
         known.value,
         known.text_hash,
         known.seen,
         known.original,
-        known.is_settled,
         known.is_short,
-        is_delivered=known.is_delivered,
+        known.is_delivered,
     )

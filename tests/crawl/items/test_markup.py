@@ -14,9 +14,9 @@ from scrapy_simhash.crawl.items.fields import without_markup
         ("Fish &amp; chips<br>", "Fish & chips"),
         ("<p>a<custom-tag>b</custom-tag></p>", "a b"),
         ("<div><!-- <p>never --> seen <style>p { color: red }</style></div>", "seen"),
-        ("<p>on<script>var p = '<p>'</script>ly", "on ly"),
-        # Never closed: nobody sees what follows.
-        ("<p>seen<script>alert(1)", "seen"),
+        ("<p>on<script>var p = '<p>'</script>ly", "only"),
+        # A script that is never closed stays.
+        ("<p>seen<script>alert(1)", "seen alert(1)"),
         ("<p>seen<!-- not", "seen"),
         ("<p", "<p"),
         ("<b>&#65;&#0000065;", "AA"),

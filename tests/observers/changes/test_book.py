@@ -50,14 +50,12 @@ class Site:
         )
         self.number, self.since = self.book.begin(resumed, since)
 
-    def page(
-        self, key: str, text: str, *, links: str | None = "", sources: str = "", settled: bool = True
-    ) -> str:
+    def page(self, key: str, text: str, *, links: str | None = "", sources: str = "") -> str:
         """Answer with a page, whose callback asks for *links*, one letter each; None for one that fails."""
         html = "<main>" + "".join(f"<p>{line}</p>" for line in text.split("/"))
         page = PageText(lambda: extract(parse(html)))
         kept = packed(page.document)
-        found = Sighting(_key(key), key, hash(text) % 2**64, False, settled, page, kept)
+        found = Sighting(_key(key), key, hash(text) % 2**64, False, page, kept)
         change = self.book.sight(found, [(_key(source), source) for source in sources])
         if links is None:
             self.book.read(_key(key), key, [], is_complete=False)
@@ -411,17 +409,6 @@ def test_a_crawl_that_was_resumed_after_a_kill_leaves_the_rest_to_the_next_one(s
     site.page("d", "text a of the site/and more")
     site.end()
     assert site.told == [("d", "moved", "a"), ("b", "gone")]
-
-
-def test_after_a_kill_the_meta_says_it_again_and_the_feed_does_not(site: Site) -> None:
-    start(site, "bc")
-    assert site.page("a", "other words/and more") == "changed"
-    site.crawl(resumed=site.number)
-    assert site.page("a", "other words/and more", settled=False) == "changed"
-    assert len(site.text.changed) == 2  # nobody knows which of them were kept
-    assert site.page("a", "other words/and more", settled=False) == "unchanged"
-    site.end()
-    assert site.told == [("a", "changed")]
 
 
 def test_a_page_with_a_text_that_nobody_knew_is_unchanged(tmp_path: Path) -> None:

@@ -41,7 +41,8 @@ def test_a_detector_uses_it_without_an_event_loop(shared: RedisServer, prefix: s
     for status in (Status.NEW, Status.REVISIT):
         detector = NearDuplicateDetector(store=RedisStore(shared.url, prefix, header_for(Config())))
         verdict = detector.check(story, "https://example.com/")
-        assert (verdict.status, verdict.is_confirmed) == (status, status is Status.REVISIT)
+        assert (verdict.status, verdict.is_delivered) == (status, status is Status.REVISIT)
+        detector.deliver(b"https://example.com/", verdict.text_hash)
         detector.close()
     loop = asyncio.new_event_loop()
     store = Waited(RedisStore(shared.url, prefix, None, read_only=True), loop)

@@ -170,7 +170,7 @@ async def test_what_the_page_permits_is_enough(server: RedisServer, monkeypatch:
         await store.claim(posting("b", content(0, edited=10)))
         await store.claim(posting("c", 1, is_short=True))
         assert await store.get(b"c")
-        await store.unsettle([b"c"])
+        await store.deliver({b"c": 1})
         assert await store.remove(b"c")
         assert await store.note(SITE, "a.example") == (0, None)
         for name in ("a.example", "b.example"):

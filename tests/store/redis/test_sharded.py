@@ -192,17 +192,17 @@ async def test_pages_are_found_and_removed_by_their_keys_alone(lone: RedisCluste
 
 
 @waits
-async def test_a_page_is_unsettled_in_its_shard_also_when_nobody_knows_which(
+async def test_a_page_is_delivered_in_its_shard_also_when_that_is_not_known(
     lone: RedisCluster, prefix: str
 ) -> None:
     async with sharded(lone, prefix) as store:
         await asyncio.gather(*[store.claim(page) for page in pages(text_hash=1)])
         store._homes.pop(pages()[1].key)
-        await store.unsettle([page.key for page in pages()[:2]])
+        await store.deliver({page.key: 1 for page in pages()[:2]})
         await store.close()
     async with sharded(lone, prefix) as store:
         former = [(await store.claim(page)).former for page in pages(text_hash=1)[:3]]
-        assert [visit and visit.is_settled for visit in former] == [False, False, True]
+        assert [visit and visit.is_delivered for visit in former] == [True, True, False]
 
 
 @waits

@@ -62,7 +62,7 @@ def assert_sound(path: Path) -> None:
 NOTHING = (
     "SELECT number FROM pages WHERE scope NOT IN (SELECT number FROM names)",
     "SELECT number FROM pages WHERE host NOT IN (SELECT number FROM names)",
-    "SELECT number FROM pages WHERE run NOT IN (SELECT number FROM runs) AND run <> 0",
+    "SELECT number FROM pages WHERE delivered NOT IN (SELECT number FROM runs)",
     "SELECT number FROM pages WHERE found_by AND (original IS NOT NULL OR is_short)",
     "SELECT number FROM pages WHERE original = number",
     "SELECT one.url FROM pages AS one JOIN pages ON pages.number = one.original WHERE pages.original IS NOT NULL",

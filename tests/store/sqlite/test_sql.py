@@ -201,7 +201,8 @@ def lived(path: Path) -> Path:
         store.claim(posting("a", content(0), seen=1_700_000_000))
         store.claim(posting("b", content(2**63 | 0b11, edited=20), seen=1_700_000_001))
         store.claim(posting("c", content(2**64 - 1, text="x"), seen=1_700_000_002))
-        store.claim(posting("d", content(FAR, text="y"), seen=1_700_000_003, is_delivered=False))
+        store.claim(posting("d", content(FAR, text="y"), seen=1_700_000_003))
+        store.deliver({b"a": None})
         store.claim(posting("c", content(2**63 - 1, text="z"), seen=1_700_000_004))
     return path
 
