@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itemadapter import ItemAdapter
@@ -145,6 +145,8 @@ class Deliveries:
         self._releasing: set[int] = set()
         #: What is called with request and text hash of each page that is delivered, and of which nothing has failed.
         self.delivered: Callable[[Request, int | None], None] = lambda request, text_hash: None
+        #: What returns whether another crawler has delivered the original of a cluster by now.
+        self.is_delivered_elsewhere: Callable[[int], Awaitable[bool]] = _nowhere
         #: What is called with the response of each item that is dropped after it was kept.
         self.drop: Callable[[Any, Response], None] = lambda item, response: None
         for signal, handler in (
@@ -408,6 +410,9 @@ class Deliveries:
         """
         self._releasing.add(cluster)
         try:
+            if await self.is_delivered_elsewhere(cluster):
+                self.note_delivered(cluster)
+                self._drop_kept(cluster, lambda _: True)
             while kept := self._kept.get(cluster):
                 first = kept[0]
                 if first.request is not None and self._gives_nothing(cluster, first.request):
@@ -595,6 +600,10 @@ class Deliveries:
 
     def _count(self, what: str, number: int = 1) -> None:
         stats_of(self._crawler).inc_value(f"{names.STAT_WAITING}/{what}", number)
+
+
+async def _nowhere(cluster: int) -> bool:
+    return False
 
 
 #: In our part of the meta of a request: it was kept and is sent again; it carries an item of a page that is

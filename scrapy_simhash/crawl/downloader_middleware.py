@@ -22,7 +22,7 @@ from scrapy_simhash import kernel, names
 from scrapy_simhash.config import ACTION_SETTINGS, unknown_settings, unused_settings
 from scrapy_simhash.crawl.consequences import Consequences, observers_of
 from scrapy_simhash.crawl.counts import summary_of_pages
-from scrapy_simhash.crawl.delivery import Deliveries
+from scrapy_simhash.crawl.delivery import MOST, Deliveries
 from scrapy_simhash.crawl.drops import advice_of
 from scrapy_simhash.crawl.marks import erase_result
 from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
@@ -43,6 +43,7 @@ from scrapy_simhash.crawling import (
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.page.text import is_xml_feed
+from scrapy_simhash.recent import Recent
 from scrapy_simhash.verdict import Reason, Status, Verdict
 from scrapy_simhash.waiting import awaited, finished
 
@@ -115,6 +116,10 @@ class SimhashDownloaderMiddleware:
             ),
         )
         self._deliveries.delivered = self._note_delivered
+        # Keys of originals, by their clusters, that other crawlers may deliver while their copies wait here.
+        self._elsewhere: Recent[int, bytes] = Recent(MOST)
+        if self.detector.store.is_remote:
+            self._deliveries.is_delivered_elsewhere = self._is_delivered_elsewhere
         self._consequences = Consequences(crawler, self._session, self._observers, self._deliveries)
         self._key_of = key_of(crawler)
         self._is_remote = self.detector.store.is_remote
@@ -337,6 +342,16 @@ class SimhashDownloaderMiddleware:
             return
         if await self._session.is_delivered(key):
             self._deliveries.note_delivered(cluster)
+        elif self._is_remote:
+            self._elsewhere[cluster] = key
+
+    async def _is_delivered_elsewhere(self, cluster: int) -> bool:
+        key = self._elsewhere.get(cluster)
+        try:
+            return key is not None and await self._session.is_delivered(key)
+        except StoreError as error:
+            self._session.failed(error)
+            return False
 
     async def _in_thread(self, function: Callable[[], T]) -> T:
         """Return what *function*, which reads the tree of a page, returns in a thread; raise what it raises."""

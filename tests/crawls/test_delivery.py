@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -14,7 +16,8 @@ import scrapy
 from scrapy.exceptions import DropItem
 from scrapy.http import Response
 
-from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Crawl, Plan, crawl
+from scrapy_simhash import detector
+from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Crawl, Plan, crawl, killed
 from tests.crawls.site import Routes, article, links, serve
 from tests.examples import examples
 
@@ -178,6 +181,73 @@ def test_with_a_revisit_action_it_is_delivered_then_or_before(seed: int, tmp_pat
         for run, done in zip(runs, crawl(*plans), strict=True):
             before |= delivered(done)
             assert expected(run) - before == set()
+
+
+class Ledger:
+    """A pipeline that writes the text of each item to a file at once, and kills the process after some of them."""
+
+    def __init__(self, path: str, left: int) -> None:
+        self._path, self._left = Path(path), left
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Ledger:
+        return cls(crawler.settings["LEDGER"], crawler.settings.getint("ITEMS_LEFT"))
+
+    def process_item(self, item: dict[str, Any], spider: object = None) -> dict[str, Any]:
+        if not self._left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self._left -= 1
+        with self._path.open("a") as file:
+            file.write(f"{item['text']}\n")
+        return item
+
+
+class Mortal(Reader):
+    """Reads pages like Reader, until its process is killed."""
+
+    custom_settings = {"ITEM_PIPELINES": {Storing: 300, Ledger: 400}}  # noqa: RUF012
+
+    def __init__(self, urls: list[str], most: int, **keywords: Any) -> None:
+        super().__init__(urls, **keywords)
+        detector._MOST_DELIVERED = most  # of this process, which is killed
+
+    async def start(self) -> AsyncIterator[Any]:
+        async for one in super().start():
+            yield one
+        # If there were too few items.
+        yield scrapy.Request(self.urls[0], self.kill, dont_filter=True, priority=-1, meta={"simhash": False})
+
+    def kill(self, response: Response) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("seed", range(examples(4)))
+@pytest.mark.parametrize("most", [1, 500])
+def test_after_a_kill_it_is_delivered_then_or_before(seed: int, most: int, tmp_path: Path) -> None:
+    random = Random(seed)
+    pages = made(random)
+    # Deliveries are stored one by one, or at the end only.
+    settings = {
+        "SIMHASH_ACTION": random.choice(["drop_items", "drop_page"]),
+        "SIMHASH_REVISIT_ACTION": random.choice(["drop_items", "drop_page"]),
+        "SIMHASH_PROTECT": ["facts"],
+        "SIMHASH_STORE": str(tmp_path / "seen"),
+        "RETRY_ENABLED": False,
+        "LEDGER": str(tmp_path / "ledger"),
+    }
+    ledger = tmp_path / "ledger"
+    ledger.touch()
+    with serve(routes_of(pages)) as site:
+        for _ in range(3):
+            urls = site.urls(*(page.path for page in random.sample(pages, len(pages))))
+            left = {"ITEMS_LEFT": random.randrange(len(pages) + 1)}
+            killed("test_delivery.Mortal", {**settings, **left}, name="reader", urls=urls, most=most)
+        before = set(ledger.read_text().split())
+        (done,) = crawl(
+            Plan("test_delivery.Reader", settings, {"urls": site.urls(*(page.path for page in pages))})
+        )
+    assert done.stat("errors/action") == done.stat("errors/compare") == 0
+    assert expected(pages) - before - delivered(done) == set()
 
 
 def plans_of(action: str, pages: list[Page], **settings: Any) -> Crawl:
