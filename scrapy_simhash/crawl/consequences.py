@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.counts import count_verdict
-from scrapy_simhash.crawl.drops import advice_of
 from scrapy_simhash.crawl.marks import write_result
 from scrapy_simhash.crawl.requested_action import RequestedActions
 from scrapy_simhash.crawl.store_factory import changes_file
@@ -55,7 +54,6 @@ class Consequences:
         self._is_crawl = is_crawl(crawler)
         self._policy = Policy(self._config)
         self._requested = RequestedActions(crawler, self._config)
-        self._advice = advice_of(crawler)
         self._once = Once(crawler, logger)
         self._observers = observers
         self._found = observers.hooks("found")
@@ -151,24 +149,17 @@ class Consequences:
         verdict, response = page.verdict, page.response
         if names.FLAG not in response.flags:  # a middleware may answer twice with one response object
             response.flags.append(names.FLAG)
-        is_first = self._once.is_first("duplicate")
-        if is_first or self._config.debug:
-            original = str(verdict.duplicate_of)
-            command = None
-            if is_first:
-                self._advice.first = response.url, original
-                command = self._advice.on_page(response.url, original)
+        if self._once.is_first("duplicate") or self._config.debug:
             logger.debug(
                 "%(url)s is a near-duplicate of %(original)s (status %(status)s, distance %(distance)s,"
-                " similarity %(similarity).2f)%(hint)s%(why)s",
+                " similarity %(similarity).2f)%(hint)s",
                 {
                     "url": response.url,
-                    "original": original,
+                    "original": verdict.duplicate_of,
                     "status": verdict.status.value,
                     "distance": verdict.distance,
                     "similarity": verdict.similarity or 0.0,
                     "hint": "" if self._config.debug else NO_MORE,
-                    "why": f". To see why: {command}" if command else "",
                 },
                 extra={"spider": self._crawler.spider},
             )
@@ -247,9 +238,7 @@ def observers_of(crawler: Crawler, fingerprinter: PageFingerprinter) -> list[Obs
     if config.report is not None and crawls:
         from scrapy_simhash.observers.report import Report
 
-        report = Report(crawler, config.report)
-        advice_of(crawler).report = report.path
-        observers.append(report)
+        observers.append(Report(crawler, config.report))
     place = loopback(config.live) if config.live is not None else None
     if place is not None and crawls:
         from scrapy_simhash.view.live import LiveView

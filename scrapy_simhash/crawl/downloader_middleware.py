@@ -23,7 +23,6 @@ from scrapy_simhash.config import ACTION_SETTINGS, unknown_settings, unused_sett
 from scrapy_simhash.crawl.consequences import Consequences, observers_of
 from scrapy_simhash.crawl.counts import summary_of_pages
 from scrapy_simhash.crawl.delivery import MOST, Deliveries
-from scrapy_simhash.crawl.drops import advice_of
 from scrapy_simhash.crawl.marks import erase_result
 from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
 from scrapy_simhash.crawling import (
@@ -246,12 +245,6 @@ class SimhashDownloaderMiddleware:
             {"summary": summary_of_pages(self._stats, self._is_crawl and asks_for_drops)},
             extra={"spider": spider},
         )
-        if command := advice_of(self.crawler).on_crawl():
-            logger.info(
-                "To see which pages are near-duplicates of which: %(command)s",
-                {"command": command},
-                extra={"spider": spider},
-            )
         self._consequences.spider_closed(spider)
 
     def outcome_lost(self, response: Response | None) -> None:

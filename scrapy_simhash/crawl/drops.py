@@ -1,14 +1,8 @@
-"""Drops: what is dropped because of its page is counted, logged and made known, so that nothing goes unnoticed.
-
-And the command that explains what the log says of a page, named once where it helps.
-"""
+"""Drops: count, log and signal what is dropped because of its page."""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
-from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -19,8 +13,7 @@ from scrapy.utils.log import logformatter_adapter
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.marks import result_of
-from scrapy_simhash.crawling import NO_MORE, Once, share, shared, stats_of
-from scrapy_simhash.display import printable
+from scrapy_simhash.crawling import NO_MORE, Once, stats_of
 from scrapy_simhash.verdict import Reason
 
 if TYPE_CHECKING:
@@ -111,7 +104,6 @@ class Drops:
                 logger.log(*logformatter_adapter(entry), extra={"spider": spider, "item": item})
         except Exception:  # of somebody's own LOG_FORMATTER: raised here, it would cost the page its links
             logger.exception("LOG_FORMATTER raised an exception for a dropped item", extra={"spider": spider})
-        self._advise(response)
         told = self._send(item=item, response=response, spider=spider, exception=error)
         self._being_told.add(told)
         told.addBoth(lambda _: self._being_told.discard(told))
@@ -126,19 +118,6 @@ class Drops:
         if hasattr(manager, "send_catch_log_async"):
             return deferred_from_coro(manager.send_catch_log_async(signals.item_dropped, **arguments))
         return manager.send_catch_log_deferred(signals.item_dropped, **arguments)  # Scrapy 2.13
-
-    def _advise(self, response: Response) -> None:
-        """Name the command that tells why an item was dropped, once."""
-        if not self._once.is_first("item"):
-            return
-        original = None if self._is_unchanged(response) else result_of(response).get("duplicate_of")
-        if command := advice_of(self._crawler).on_page(response.url, original):
-            message = "To see why the page of that item %(why)s: %(command)s"
-            values = {
-                "why": "is a near-duplicate of another one" if original else "is unchanged",
-                "command": command,
-            }
-            logger.info(message, values, extra={"spider": self._crawler.spider})
 
     def _count(self, what: str, response: Response) -> None:
         stats, stat = stats_of(self._crawler), f"{names.STAT_DROPPED}/{what}"
@@ -179,41 +158,3 @@ def _sameness(response: Response) -> str | None:
     if reason == Reason.UNCHANGED.value and not result.get("delivered"):
         return None
     return UNCHANGED.get(str(reason))
-
-
-PROGRAM = "scrapy-simhash"
-#: Characters of a command; a URL may have thousands.
-MOST = 500
-
-
-@dataclass(slots=True)
-class Advice:
-    """Which command tells why pages are near-duplicates."""
-
-    report: Path | None = None
-    """Where the crawl writes its report, if it does."""
-    first: tuple[str, str] | None = None
-    """The URLs of the first page that repeats another one, and of that."""
-
-    def on_page(self, url: str, original: str | None) -> str | None:
-        """Return the command that tells why the page at *url* is taken to repeat *original*, or to be unchanged."""
-        if self.report is not None:
-            return _command("report", str(self.report), "--url", url)
-        return None if original is None else _command("compare", url, original)
-
-    def on_crawl(self) -> str | None:
-        """Return the command that tells which page repeats which; None if no page was found to repeat another."""
-        if self.first is None:
-            return None
-        return self.on_page(*self.first) if self.report is None else _command("report", str(self.report))
-
-
-def _command(*words: str) -> str | None:
-    """Return a command for a shell, on one line whatever a site has put into its URLs; None if it is too long."""
-    text = " ".join([PROGRAM, *(quote(printable(word)) for word in words)])
-    return text if len(text) <= MOST else None
-
-
-def advice_of(crawler: Crawler) -> Advice:
-    """Return the one of *crawler*, which its components share."""
-    return shared(crawler, Advice) or share(crawler, Advice())
