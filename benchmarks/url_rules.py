@@ -182,7 +182,7 @@ def replay(server: Server, marks: str, *, with_rules: bool, most: int) -> dict[s
     """Crawl the tree of *server*, and return what came of it."""
     random = Random(7)
     detector = NearDuplicateDetector(fingerprinter=server.detector.fingerprinter)
-    rules, looks = UrlRules(), PageLooks(detector.fingerprinter)
+    rules, looks = UrlRules(), PageLooks()
     tree = server.tree
     queue = [tree.origin + seed for seed in reversed(tree.seeds)]
     starts, seen, fetched, waited = set(queue), set(queue), set(), set()

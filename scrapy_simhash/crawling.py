@@ -1,36 +1,34 @@
-"""What all that takes part in a crawl has in common: is it one, what is shared, logged once, and read of a page."""
+"""Page, Listener, and helpers that middlewares and listeners share."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrapy.exceptions import NotConfigured
 from scrapy.http.request import NO_CALLBACK
-from scrapy.spidermiddlewares.depth import DepthMiddleware
-from scrapy.utils.misc import load_object
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
 from scrapy_simhash.judge.hints import Hints, protections, read_hints
-from scrapy_simhash.judge.policy import NOTHING, Decision
 from scrapy_simhash.verdict import Status, Verdict
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
+    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
     from scrapy.statscollectors import StatsCollector
 
+    from scrapy_simhash.action import Action
     from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
+    from scrapy_simhash.judge.policy import Protection
     from scrapy_simhash.page.text import Document
     from scrapy_simhash.store import Store
     from scrapy_simhash.waiting import Answer
-
-logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -141,53 +139,63 @@ def counted(number: int, noun: str) -> str:
 _UNKNOWN = Verdict(Status.UNKNOWN)
 
 
-@dataclass(slots=True)
-class JudgedPage:
-    """A page on its way to the spider: what was asked and what came, what was found, and what is done about it."""
+@dataclass
+class Page:
+    """A response on its way to the spider: what was read of it, the verdict on it, and what is done about it.
+
+    What is costly to read is read when it is first asked for, and only once.
+    """
 
     request: Request
     response: Response
-    depths: Depths
+    fingerprinter: PageFingerprinter
     verdict: Verdict = _UNKNOWN
     reading: Reading | None = None
-    """What was read of it; None if nothing was."""
+    """What was read of it; None if it was not compared."""
     key: bytes | None = None
-    """Which page the store was asked about; None if it was not asked."""
-    document: Document | None = None
-    """What a large page says, if it is read again: that takes long, and was done in a thread."""
-    since: float | None = None
-    """When work on the event loop began, by ``perf_counter()``, as if none of it had been waited for; None for a page
-    that was not read."""
-    decision: Decision = NOTHING
+    """The key of its row in the store; None if the store was not asked."""
+    action: Action | None = None
+    """What is dropped of it; None if nothing had to be decided: it is neither a copy nor unchanged."""
+    protected: Protection | None = None
+    """Why it, or its links, are kept although the settings drop them; None if they are not."""
+    dropped_as: str | None = None
+    """``near_duplicate`` or ``unchanged``, None if nothing is dropped."""
     preferred: str | None = None
-    """The URL of its cluster that is to be preferred, as far as is known."""
-    known_hints: Hints | None = None
-    """Its `hints`, if somebody has asked for them."""
+    """The preferred URL of its cluster so far."""
+    since: float | None = None
+    """When work on the event loop began, by ``perf_counter()``, without the time spent waiting; None if it was not
+    read."""
 
     @property
-    def depth(self) -> int | None:
-        """How many links lead to it from the start, 0 for a start page; None where nobody counts."""
-        return self.depths.of(self.request)
+    def depth(self) -> int:
+        """Number of links from the start, 0 for a start page. 0 for all pages if DepthMiddleware is off."""
+        depth: int = self.request.meta.get("depth", 0)
+        return depth
 
-    @property
+    @cached_property
+    def tree(self) -> Any:
+        """The root of the lxml tree, which the spider gets too; None for JSON served as HTML."""
+        return tree_of(self.response)
+
+    @cached_property
     def hints(self) -> Hints:
-        """What its head says about its URLs, read when it is first asked for."""
-        if self.known_hints is None:
-            response = self.response
-            self.known_hints = read_hints(tree_of(response), response.url)
-        return self.known_hints
+        """What the head of the page says about its URLs."""
+        return read_hints(self.tree, self.response.url)
 
-    def text(self, fingerprinter: PageFingerprinter) -> Document:
-        """Return what the page says, read again unless a thread has done so. Some milliseconds."""
-        if self.document is not None:
-            return self.document
-        return fingerprinter.extract(tree_of(self.response), content_language=language_of(self.response))
+    @cached_property
+    def document(self) -> Document:
+        """The paragraphs and the main text. Some milliseconds."""
+        return self.fingerprinter.extract(self.tree, content_language=language_of(self.response))
+
+    def drops(self, part: Action) -> bool:
+        """Return whether *part* of it, such as ``Action.DROP_LINKS``, is dropped."""
+        return self.action is not None and part in self.action
 
     def protections(self, wanted: Collection[str]) -> Iterable[str]:
-        """Yield which protections of those *wanted* hold, as :func:`scrapy_simhash.judge.hints.protections` does."""
+        """Yield those of the *wanted* protections that apply, as `scrapy_simhash.judge.hints.protections` does."""
         verdict, url = self.verdict, self.response.url
         return protections(
-            tree_of(self.response),
+            self.tree,
             url,
             verdict.duplicate_of or url,
             self.hints,
@@ -197,90 +205,30 @@ class JudgedPage:
         )
 
 
-#: What is called with each request that a callback yields, and with whether that was all when it has ended.
-Reader: TypeAlias = tuple[Callable[["Request"], object], Callable[[bool], None]]
+class Listener:
+    """A feature that follows a crawl. It is created only if its setting is on; see ``crawl/listeners.py``.
 
-
-class Observer:
-    """A feature that follows a crawl: made only if its settings ask for it.
-
-    A subclass has the hooks that it needs; the others are never called, see `Observers`.
+    A subclass overrides the hooks that it needs, and connects to Scrapy's signals for everything else. An exception
+    in a hook is counted and logged, and affects neither the page nor other listeners, unless stated otherwise.
     """
 
-    def keep_in(self, store: Store) -> bool:
-        """Take the store of the crawl, before the first page. Return False if there is nothing to do with such a one.
+    def __init__(self, crawler: Crawler, config: Config) -> None:
+        """Raises SettingError if the settings cannot be followed; that stops the crawl."""
 
-        Raises SettingError and StoreError.
+    def store_opened(self, store: Store) -> None:
+        """Called with the store before the first page. Raises SettingError or StoreError, which stop the crawl."""
+
+    def request_sent(self, request: Request) -> Answer[Request | Response | None]:
+        """Called before a request is downloaded, as ``process_request`` of a downloader middleware.
+
+        Return None to send *request*, or the request or response that replaces it; raise IgnoreRequest to drop it.
         """
-        return True
 
-    def spider_opened(self, spider: Spider) -> None:
-        """Begin."""
+    def page_compared(self, page: Page) -> None:
+        """Called when the verdict and the action are known and the result is written, before the spider gets it."""
 
-    def screen(self, request: Request) -> Answer[Request | Response | None]:
-        """Return None for a request that is to be sent, else what takes its place; raise IgnoreRequest to skip it."""
-
-    def without_page(self, request: Request, response: Response) -> Request | Response | Verdict | None:
-        """Return None for *response* if it has a page, else what is to be passed on, or the verdict on the page."""
-
-    def found(self, page: JudgedPage) -> None:
-        """See a page whose verdict is known, before anything is decided; it may change the verdict."""
-
-    def judged(self, page: JudgedPage) -> None:
-        """See a page that is decided, marked and counted, before the spider does."""
-
-    def started(self, request: Request) -> None:
-        """See a request that came from no page, as the spider yields it."""
-
-    def reader_of(self, response: Response) -> Reader | None:
-        """Return what is called with the requests that the callback of *response* yields; None if nothing is."""
-
-    def outcome_lost(self, request: Request) -> None:
-        """Note that what was made of the answer to *request* is lost."""
-
-    def failed(self, request: Request, exception: Exception) -> None:
-        """Note that *request* has no answer, after all retries."""
-
-    def spider_closed(self, spider: Spider, reason: str) -> None:
-        """End."""
-
-    async def finish(self) -> None:
-        """Give the store what it has not got yet. Raises StoreError."""
-
-
-class Observers:
-    """Those of one crawl. What a hook raises is counted and logged, and stops neither the next one nor the crawl."""
-
-    def __init__(self, crawler: Crawler, observers: Sequence[Observer]) -> None:
-        #: Counts and logs what went wrong; to be called where the exception is handled.
-        self.give_up = Once(crawler, logger, names.ERRORS_ACTION).tell
-        self._observers = observers
-
-    def hooks(self, name: str) -> tuple[Callable[..., Any], ...]:
-        """Return the hook *name* of those that have it, in their order."""
-        return tuple(
-            getattr(observer, name)
-            for observer in self._observers
-            if getattr(type(observer), name) is not getattr(Observer, name)
-        )
-
-    def tell(self, name: str, *arguments: object) -> list[Any]:
-        """Call the hook *name* of those that have it, for what does not come with every page; return the answers."""
-        answers = []
-        for hook in self.hooks(name):
-            try:
-                answers.append(hook(*arguments))
-            except Exception:
-                self.give_up(f"Error in {name} of %(about)s", arguments[0])
-        return answers
-
-    async def finish(self) -> None:
-        """Have all of them give the store what it has not got yet."""
-        for hook in self.hooks("finish"):
-            try:
-                await hook()
-            except Exception:
-                self.give_up("Error in finish of %(about)s", "the crawl")
+    async def closing(self) -> None:
+        """Called at the end of the crawl, while the store is open."""
 
 
 def key_of(crawler: Crawler) -> Callable[[Request], bytes]:
@@ -354,28 +302,6 @@ def asks_again(request: Request, response: Response) -> bool:
     # To a wall, perhaps: the callback asks again at the URL that it wanted.
     redirects = asked.meta.get("redirect_urls")
     return isinstance(redirects, list | tuple) and request.url in redirects
-
-
-class Depths:
-    """Reads the depth of requests, and knows whether anybody counts: that middleware may be switched off."""
-
-    def __init__(self, settings: BaseSettings) -> None:
-        # A class and its import path are one middleware, and who comes last is the project.
-        orders = {
-            load_object(path): order for path, order in settings.getwithbase("SPIDER_MIDDLEWARES").items()
-        }
-        self.are_counted = any(
-            order is not None and isinstance(middleware, type) and issubclass(middleware, DepthMiddleware)
-            for middleware, order in orders.items()
-        )
-
-    def of(self, request: Request) -> int | None:
-        """Return the depth of *request*, 0 for a start page, None where nobody counts."""
-        depth = request.meta.get("depth")
-        if isinstance(depth, int):
-            return depth
-        # Whoever counts gives a depth to all that comes from a callback.
-        return 0 if self.are_counted or request.meta.get("is_start_request") else None
 
 
 def tree_of(response: Response) -> Any:

@@ -366,8 +366,8 @@ class _Entries:
         """Look at a page whose URL rule is checked, as one of a listing and as any other."""
         verdict = Verdict(Status.NEW, cluster=1)
         with patch.object(guard, "is_listing", return_value=True):
-            PageLooks(self.fingerprinter).look(verdict, lambda: case.root, False)
-        return PageLooks(self.fingerprinter).look(verdict, lambda: case.root, False)
+            PageLooks().look(verdict, lambda: case.root, False)
+        return PageLooks().look(verdict, lambda: case.root, False)
 
     def url(self, case: Case) -> object:
         """Compare the URL with another one."""

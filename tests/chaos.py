@@ -55,11 +55,13 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from benchmarks.lib.processes import spread
 from benchmarks.lib.report import progress, tables
 from benchmarks.soak import HOSTS, Web, WebHandler
-from scrapy_simhash.crawling import Observers, shared
+from scrapy_simhash.crawl.listeners import Listeners
+from scrapy_simhash.crawling import shared
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.observers.recrawl.recrawling import SimhashValidatorsMiddleware
 from scrapy_simhash.signals import request_not_due
 from scrapy_simhash.store import Store
+from scrapy_simhash.view.live import LiveView
 from tests.clock import Clock, classes, public_functions
 from tests.crawls.harness import ENABLED, IN_THREADS, forked
 from tests.store.server import RedisServer
@@ -282,9 +284,8 @@ class ChaosSpider(Spider):
         elif "?" not in response.url:
             place = urls.index(response.url)
             yield Request(f"{urls[place - 2]}?sid={place:x}")
-        if self._seen % 8 == 0 and (observers := shared(self.crawler, Observers)) is not None:
-            hooks: Any = observers.hooks("judged")
-            for url in (hook.__self__.url for hook in hooks if hook.__qualname__.startswith("LiveView")):
+        if self._seen % 8 == 0 and (listeners := shared(self.crawler, Listeners)) is not None:
+            for url in (one.url for one in listeners._listeners if isinstance(one, LiveView)):
                 Thread(target=ask, args=(f"{url}data.json",), daemon=True).start()
 
     def note_item(self, item: dict[str, Any]) -> None:

@@ -11,15 +11,26 @@ import pandas  # type: ignore[import-untyped]
 import pytest
 from lxml.html import fragment_fromstring
 from scrapy import Request
-from scrapy.http import Response
+from scrapy.http import HtmlResponse, Response
 
-from scrapy_simhash import Fingerprint, Match, Reason, SimhashIndex, Status, Verdict, result, to_dicts
+from scrapy_simhash import (
+    Fingerprint,
+    Match,
+    PageFingerprinter,
+    Reason,
+    SimhashIndex,
+    Status,
+    Verdict,
+    result,
+    to_dicts,
+)
 from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.marks import write_result
+from scrapy_simhash.crawling import Page
 from scrapy_simhash.display import MOST
 from scrapy_simhash.files.batch import PageCluster
 from scrapy_simhash.judge.clusters import Cluster
-from scrapy_simhash.judge.policy import Decision, Protection
+from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.verdict import NearMiss
 
 NEW = Verdict(
@@ -66,9 +77,17 @@ def test_rows_of_verdicts_have_the_same_columns_and_a_column_of_urls_where_these
     assert [{**row, "url": None} for row in rows] == [{"url": None, **row} for row in to_dicts([NEW, COPY])]
 
 
+def page_of(request: Request, verdict: Verdict, **more: Any) -> Page:
+    return Page(request, HtmlResponse(request.url), PageFingerprinter(), verdict, **more)
+
+
 def test_meta_and_reports_have_the_same_dictionary_with_what_was_decided() -> None:
     row, request = COPY.to_dict(), Request("https://example.com/b")
-    write_result(COPY, Decision(Action.DROP_ITEMS, Protection.START), request)
+    write_result(
+        page_of(
+            request, COPY, action=Action.DROP_ITEMS, protected=Protection.START, dropped_as="near_duplicate"
+        )
+    )
     decided = {"action": "drop_items", "dropped_as": "near_duplicate", "protected": "start"}
     assert request.meta == {"simhash_result": {**row, **decided, "preferred": None, "change": None}}
 
@@ -79,7 +98,7 @@ def test_meta_and_reports_have_the_same_dictionary_with_what_was_decided() -> No
 def test_the_verdict_of_a_response_is_that_of_its_result(verdict: Verdict) -> None:
     request = Request("https://example.com/b")
     assert result(request) is result(Response(request.url)) is None
-    write_result(verdict, Decision(None), request)
+    write_result(page_of(request, verdict))
     page = Response(request.url, request=request)
     assert result(page) == result(request) == Verdict.from_dict(json.loads(json.dumps(verdict.to_dict())))
     found = result(page)

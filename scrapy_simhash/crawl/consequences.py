@@ -12,12 +12,10 @@ from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.counts import count_verdict
 from scrapy_simhash.crawl.marks import write_result
 from scrapy_simhash.crawl.requested_action import RequestedActions
-from scrapy_simhash.crawl.store_factory import changes_file
-from scrapy_simhash.crawling import NO_MORE, Observer, Once, is_crawl, stats_of
+from scrapy_simhash.crawling import NO_MORE, Once, is_crawl, stats_of
 from scrapy_simhash.judge.hints import evidence
-from scrapy_simhash.judge.policy import NOTHING, Case, Decision, Policy, Protection, is_done
+from scrapy_simhash.judge.policy import Case, Decision, Policy, Protection, is_done
 from scrapy_simhash.signals import near_duplicate_found
-from scrapy_simhash.values import loopback
 from scrapy_simhash.verdict import Status, Verdict
 
 if TYPE_CHECKING:
@@ -26,9 +24,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_simhash.crawl.delivery import Deliveries
+    from scrapy_simhash.crawl.listeners import Listeners
     from scrapy_simhash.crawl.store_session import StoreSession
-    from scrapy_simhash.crawling import JudgedPage, Observers
-    from scrapy_simhash.fingerprinter import PageFingerprinter
+    from scrapy_simhash.crawling import Page
 
 
 logger = logging.getLogger(__name__)
@@ -38,7 +36,7 @@ class Consequences:
     """Decides what is done about a page, and makes it known: in meta, flags and stats, to observers, by a signal."""
 
     def __init__(
-        self, crawler: Crawler, session: StoreSession, observers: Observers, deliveries: Deliveries
+        self, crawler: Crawler, session: StoreSession, listeners: Listeners, deliveries: Deliveries
     ) -> None:
         self._crawler = crawler
         self._deliveries = deliveries
@@ -47,7 +45,6 @@ class Consequences:
         # Scrapy calls a function for each look at an attribute of a stats collector.
         self._increase, self._set = stats_of(crawler).inc_value, stats_of(crawler).set_value
         self._config = session.detector.config
-        self._fingerprinter = session.detector.fingerprinter
         # The longest that a page took, and that page, if it was slow.
         self._longest = BUDGET
         self._slowest: str | None = None
@@ -55,12 +52,10 @@ class Consequences:
         self._policy = Policy(self._config)
         self._requested = RequestedActions(crawler, self._config)
         self._once = Once(crawler, logger)
-        self._observers = observers
-        self._found = observers.hooks("found")
-        self._judged = observers.hooks("judged")
-        self._judged_copy = *self._judged, self._announce
+        self._listeners = listeners
+        self._found = listeners.former("found")
 
-    def follow(self, page: JudgedPage, *, decides: bool = True) -> Response:
+    def follow(self, page: Page, *, decides: bool = True) -> Response:
         """Do all that follows from the verdict on *page*, note in it what is done about it, and return its response.
 
         Never raises.
@@ -76,38 +71,36 @@ class Consequences:
             # Of other pages no more is asked than which page of a cluster is to be preferred one day.
             if decides and verdict.status is not Status.NEW and (verdict.is_duplicate or is_done(verdict)):
                 page.verdict = _with_evidence(page)
-                page.decision = self._decide(page)
+                page.action, page.protected, page.dropped_as = self._decide(page)
         except Exception:
-            self._observers.give_up(
+            self._listeners.give_up(
                 "Error while choosing an action for %(about)s: the page is kept", response
             )
-        told = self._judged if page.verdict.duplicate_of is None else self._judged_copy
         try:
-            verdict, decision = page.verdict, page.decision
-            self._deliveries.note(write_result(verdict, decision, request), verdict)
+            verdict = page.verdict
+            self._deliveries.note(write_result(page), verdict)
             count_verdict(self._increase, verdict)
-            if decision.protected is not None:
-                self._count_protected(page, decision.protected)
+            if page.protected is not None:
+                self._count_protected(page, page.protected)
         except Exception:
-            self._observers.give_up(LATE_ERROR, response)
-            # The spider middleware does what the meta says, and so it is told to nobody else.
-            if names.META_RESULT not in meta:
-                page.decision, told = NOTHING, ()
-        for tell in told:
-            try:
-                tell(page)
-            except Exception:
-                self._observers.give_up(LATE_ERROR, response)
+            self._listeners.give_up(LATE_ERROR, response)
+        # Without a result nothing is dropped, so listeners are not called.
+        if names.META_RESULT in meta:
+            self._listeners.page_compared(page)
+        else:
+            page.action = None
         try:
+            if page.verdict.duplicate_of is not None:
+                self._announce(page)
             if page.key is not None and page.verdict.status is not Status.SKIPPED:
                 self._set(names.STAT_INDEX_SIZE, self._store.index_size)
             if page.since is not None and (seconds := perf_counter() - page.since) > BUDGET:
                 self._note_slow(response.url, seconds)
         except Exception:
-            self._observers.give_up(LATE_ERROR, response)
+            self._listeners.give_up(LATE_ERROR, response)
         return response
 
-    def _decide(self, page: JudgedPage) -> Decision:
+    def _decide(self, page: Page) -> Decision:
         verdict, request, response = page.verdict, page.request, page.response
         decision = self._policy.decide(
             Case(
@@ -122,7 +115,7 @@ class Consequences:
         # Who looks at a single page wants to see it.
         return decision if self._is_crawl or decision.action is None else Decision(Action.MARK)
 
-    def _count_protected(self, page: JudgedPage, protected: Protection) -> None:
+    def _count_protected(self, page: Page, protected: Protection) -> None:
         self._increase(f"{names.STAT_PROTECTED}/{protected.value}")
         if protected is Protection.START and self._once.is_first("start page"):
             self._tell_of_start_pages(page.verdict, page.response.url)
@@ -145,7 +138,7 @@ class Consequences:
             extra={"spider": self._crawler.spider},
         )
 
-    def _announce(self, page: JudgedPage) -> None:
+    def _announce(self, page: Page) -> None:
         verdict, response = page.verdict, page.response
         if names.FLAG not in response.flags:  # a middleware may answer twice with one response object
             response.flags.append(names.FLAG)
@@ -206,51 +199,10 @@ LATE_ERROR = "Error while counting, reporting or announcing the result of %(abou
 BUDGET = 0.05
 
 
-def _with_evidence(page: JudgedPage) -> Verdict:
+def _with_evidence(page: Page) -> Verdict:
     verdict, url = page.verdict, page.response.url
     if verdict.duplicate_of is None:
         return verdict
     redirects = page.request.meta.get("redirect_urls", ())
     found = evidence(page.hints, url, verdict.duplicate_of, redirects)
     return replace(verdict, hints=verdict.hints + found) if found else verdict
-
-
-def observers_of(crawler: Crawler, fingerprinter: PageFingerprinter) -> list[Observer]:
-    """Return the features that the settings ask for, in the order in which they see a page.
-
-    Each is imported only if it is asked for. Raises SettingError for a setting that cannot be followed.
-    """
-    from scrapy_simhash.observers.clusters import ClusterReporter
-
-    config, crawls = fingerprinter.config, is_crawl(crawler)
-    observers: list[Observer] = [ClusterReporter(crawler, config)]
-    if config.text:
-        from scrapy_simhash.observers.changes.reporter import PageTexts
-
-        observers.append(PageTexts(fingerprinter))
-    is_gone = None
-    if config.changes is not None and crawls:
-        from scrapy_simhash.observers.changes.reporter import ChangeReporter
-
-        changes = ChangeReporter(crawler, config.changes, fingerprinter, changes_file(crawler, config))
-        observers.append(changes)
-        is_gone = changes.is_gone
-    if config.report is not None and crawls:
-        from scrapy_simhash.observers.report import Report
-
-        observers.append(Report(crawler, config.report))
-    place = loopback(config.live) if config.live is not None else None
-    if place is not None and crawls:
-        from scrapy_simhash.view.live import LiveView
-
-        observers.append(LiveView(*place, crawler))
-    if config.url_rules != "off" and crawls:
-        from scrapy_simhash.observers.url_rules.guard import SkippingUrlRuleGuard, UrlRuleGuard
-
-        guard = SkippingUrlRuleGuard if config.url_rules == "skip" else UrlRuleGuard
-        observers.append(guard(crawler, fingerprinter))
-    if crawls and (config.conditional or config.recrawl):
-        from scrapy_simhash.observers.recrawl.recrawling import Recrawling
-
-        observers.append(Recrawling(crawler, config, is_gone))
-    return observers

@@ -14,22 +14,20 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from scrapy import signals
-from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import kernel, names
 from scrapy_simhash.config import ACTION_SETTINGS, unknown_settings, unused_settings
-from scrapy_simhash.crawl.consequences import Consequences, observers_of
+from scrapy_simhash.crawl.consequences import Consequences
 from scrapy_simhash.crawl.counts import summary_of_pages
 from scrapy_simhash.crawl.delivery import MOST, Deliveries
+from scrapy_simhash.crawl.listeners import Listeners
 from scrapy_simhash.crawl.marks import erase_result
 from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
 from scrapy_simhash.crawling import (
-    Depths,
-    JudgedPage,
-    Observers,
     Once,
+    Page,
     asked_without_us,
     config_of,
     is_crawl,
@@ -44,7 +42,7 @@ from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.page.text import is_xml_feed
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.verdict import Reason, Status, Verdict
-from scrapy_simhash.waiting import awaited, finished
+from scrapy_simhash.waiting import finished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -96,21 +94,19 @@ class SimhashDownloaderMiddleware:
             logger.warning("%s", sentence)
         self.crawler = crawler
         self._stats = stats_of(crawler)
-        self._depths = Depths(crawler.settings)
         self._is_crawl = is_crawl(crawler)
         # Before a store is opened: what is wrong with a setting leaves none behind.
-        fingerprinter = PageFingerprinter(self.config)
-        asked_for = observers_of(crawler, fingerprinter)
-        self._session = StoreSession(crawler, self.config, fingerprinter=fingerprinter)
+        self._fingerprinter = PageFingerprinter(self.config)
+        self._listeners = share(crawler, Listeners(crawler, self.config))
+        self._session = StoreSession(crawler, self.config, fingerprinter=self._fingerprinter)
         self.detector = self._session.detector
-        kept = [one for one in asked_for if one.keep_in(self.detector.store)]
-        self._observers = share(crawler, Observers(crawler, kept))
-        self._session.last_step = self._observers.finish
+        self._listeners.store_opened(self.detector.store)
+        self._session.last_step = self._listeners.closing
         self._deliveries = share(
             crawler,
             Deliveries(
                 crawler,
-                fingerprinter.is_near_duplicate,
+                self._fingerprinter.is_near_duplicate,
                 keeps_former=self.config.revisit_action != "mark",
             ),
         )
@@ -119,17 +115,17 @@ class SimhashDownloaderMiddleware:
         self._elsewhere: Recent[int, bytes] = Recent(MOST)
         if self.detector.store.is_remote:
             self._deliveries.is_delivered_elsewhere = self._is_delivered_elsewhere
-        self._consequences = Consequences(crawler, self._session, self._observers, self._deliveries)
+        self._consequences = Consequences(crawler, self._session, self._listeners, self._deliveries)
         self._key_of = key_of(crawler)
         self._is_remote = self.detector.store.is_remote
         self._once = Once(crawler, logger, names.ERRORS_COMPARE)
-        self._screens = self._observers.hooks("screen")
-        self._without_page = self._observers.hooks("without_page")
+        self._without_page = self._listeners.former("without_page")
+        self._failed = self._listeners.former("failed")
         # Scrapy calls them for every request and every failure if they are there.
         self.process_request: Any
-        if self._screens:
-            self.process_request = self._screen
-        if self._observers.hooks("failed"):
+        if self._listeners.see_requests:
+            self.process_request = self._listeners.request_sent
+        if self._failed:
             self.process_exception = self._note_failure
 
     @classmethod
@@ -142,31 +138,16 @@ class SimhashDownloaderMiddleware:
         middleware = cls(crawler)
         crawler.signals.connect(middleware.spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(middleware.spider_closed, signal=signals.spider_closed)
-        crawler.signals.connect(middleware.outcome_lost, signal=signals.spider_error)
-        crawler.signals.connect(middleware.outcome_lost, signal=signals.item_error)
         return middleware
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
-    async def _screen(self, request: Request, spider: Spider | None = None) -> Request | Response | None:
-        """Return what takes the place of a request that is not to be sent now, None for one that is.
-
-        Raises IgnoreRequest for one that is not to be sent at all, which the errback, if any, gets.
-        """
-        for screen in self._screens:
-            instead: Request | Response | None = None
-            try:
-                instead = await awaited(screen(request))
-            except IgnoreRequest:
-                raise
-            except Exception:
-                self._observers.give_up("Error while asking whether to send %(about)s: it is sent", request)
-            if instead is not None:
-                return instead
-        return None
-
     def _note_failure(self, request: Request, exception: Exception, spider: Spider | None = None) -> None:
-        """Take note of a request that has no answer, after all retries."""
-        self._observers.tell("failed", request, exception)
+        """Show a request that failed, after all retries, to the listeners that ask for it."""
+        for failed in self._failed:
+            try:
+                failed(request, exception)
+            except Exception:
+                self._listeners.give_up("Error while noting the failure of %(about)s", request)
 
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
@@ -179,13 +160,13 @@ class SimhashDownloaderMiddleware:
         """
         if not names.META_OUT.isdisjoint(request.meta):
             erase_result(request)
-        page = JudgedPage(request, response, self._depths)
+        page = Page(request, response, self._fingerprinter)
         for without_page in self._without_page:
             instead: Request | Response | Verdict | None = None
             try:
                 instead = without_page(request, response)
             except Exception:
-                self._observers.give_up("Error in without_page of %(about)s", response)
+                self._listeners.give_up("Error in without_page of %(about)s", response)
                 if names.FLAG_NOT_MODIFIED in response.flags:
                     return asked_without_us(request)
             if isinstance(instead, Verdict):
@@ -209,7 +190,6 @@ class SimhashDownloaderMiddleware:
 
     def spider_opened(self, spider: Spider) -> None:
         """Log one line with the rule, the scope, the actions and the store."""
-        self._observers.tell("spider_opened", spider)
         config = self.config
         action = config.action if self._is_crawl else "mark (this command does not crawl)"
         if self._is_crawl and config.exact_action is not None:
@@ -238,7 +218,6 @@ class SimhashDownloaderMiddleware:
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """Log one line that counts what was found and what was dropped."""
-        self._observers.tell("spider_closed", spider, reason)
         asks_for_drops = any(getattr(self.config, name) not in (None, "mark") for name in ACTION_SETTINGS)
         logger.info(
             "%(summary)s",
@@ -247,12 +226,7 @@ class SimhashDownloaderMiddleware:
         )
         self._consequences.spider_closed(spider)
 
-    def outcome_lost(self, response: Response | None) -> None:
-        """Let observers know that a callback or a pipeline failed."""
-        if response is not None and response.request is not None:
-            self._observers.tell("outcome_lost", response.request)
-
-    async def _process_waiting(self, checking: Coroutine[Any, Any, None], page: JudgedPage) -> Response:
+    async def _process_waiting(self, checking: Coroutine[Any, Any, None], page: Page) -> Response:
         await checking
         erase_result(page.request)  # a request that was sent twice may have been marked meanwhile
         return self._consequences.follow(page)
@@ -274,7 +248,7 @@ class SimhashDownloaderMiddleware:
             return Reason.TOO_LARGE
         return None
 
-    async def _check(self, page: JudgedPage, *, is_large: bool) -> None:
+    async def _check(self, page: Page, *, is_large: bool) -> None:
         """Find the verdict on *page*: one that *is_large* is read in a thread, a remote store is waited for.
 
         Of any other page and store there is nothing to wait for.
@@ -316,7 +290,7 @@ class SimhashDownloaderMiddleware:
                 asked = perf_counter()
                 # The verdict stands. What goes wrong here goes wrong again, and is told, where the text is asked for.
                 with suppress(Exception):
-                    page.document = await self._in_thread(partial(page.text, detector.fingerprinter))
+                    await self._in_thread(lambda: page.document)
                 since += perf_counter() - asked
             if verdict.duplicate_of is not None:  # no call of a property for every page
                 await self._ask_for_delivery(verdict)

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_simhash.crawl.delivery import Text
-    from scrapy_simhash.judge.policy import Decision
-    from scrapy_simhash.verdict import Verdict
+    from scrapy_simhash.crawling import Page
 
 
 logger = logging.getLogger(__name__)
@@ -31,14 +30,14 @@ class PageResult(dict[str, Any]):
     """The text of a page that was compared."""
 
 
-def write_result(verdict: Verdict, decision: Decision, request: Request) -> PageResult:
-    """Put what is known of a page, and what is done about it, into the meta of *request*, and return it."""
-    result = PageResult(verdict.to_dict())
-    result["action"] = None if decision.action is None else str(decision.action)
-    result["dropped_as"] = None if decision.action is None else decision.dropped_as
-    result["protected"] = decision.protected and decision.protected.value
+def write_result(page: Page) -> PageResult:
+    """Put what is known of *page*, and what is done about it, into the meta of its request, and return it."""
+    result = PageResult(page.verdict.to_dict())
+    result["action"] = None if page.action is None else str(page.action)
+    result["dropped_as"] = page.dropped_as
+    result["protected"] = page.protected and page.protected.value
     result["preferred"] = result["change"] = None
-    request.meta[names.META_RESULT] = result
+    page.request.meta[names.META_RESULT] = result
     return result
 
 

@@ -49,25 +49,8 @@ class Decision(NamedTuple):
     """None when there was no question: the page repeats nothing, and is not known to be as it was."""
     protected: Protection | None = None
     """Why the page was spared what was asked for, or its links were; None if it was not."""
-    is_as_unchanged: bool = False
-    """Whether the page loses only what is dropped because it is unchanged, and nothing as a copy."""
-
-    @property
-    def dropped_as(self) -> str | None:
-        """``unchanged`` or ``near_duplicate``, None if nothing is dropped."""
-        if self.action is None or self.action is Action.MARK:
-            return None
-        return "unchanged" if self.is_as_unchanged else "near_duplicate"
-
-    @property
-    def loses_items(self) -> bool:
-        """Whether the items of the page are dropped."""
-        return self.action is not None and Action.DROP_ITEMS in self.action
-
-    @property
-    def loses_links(self) -> bool:
-        """Whether the requests of the page are dropped."""
-        return self.action is not None and Action.DROP_LINKS in self.action
+    dropped_as: str | None = None
+    """``unchanged`` or ``near_duplicate``, None if nothing is dropped."""
 
 
 #: Of a page about which there was no question.
@@ -174,8 +157,10 @@ class Policy:
             (each.protected for asked, each in requested if asked and each and asked.action not in action),
             None,
         )
-        is_as_unchanged = action is not Action.MARK and (as_copy is None or as_copy.action is Action.MARK)
-        return Decision(action, protected, is_as_unchanged)
+        if action is Action.MARK:
+            return Decision(action, protected)
+        is_as_unchanged = as_copy is None or as_copy.action is Action.MARK
+        return Decision(action, protected, "unchanged" if is_as_unchanged else "near_duplicate")
 
     def _decide(
         self, case: Case, requested: RequestedAction, step: Callable[[Case, RequestedAction], Decision]

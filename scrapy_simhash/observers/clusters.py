@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from scrapy import signals
+
 from scrapy_simhash import names
-from scrapy_simhash.crawling import Observer, stats_of, tree_of
+from scrapy_simhash.crawling import Listener, stats_of
 from scrapy_simhash.judge.clusters import ClusterBook
 from scrapy_simhash.judge.hints import read_canonical
 from scrapy_simhash.signals import cluster_closed
@@ -16,12 +18,12 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_simhash.config import Config
-    from scrapy_simhash.crawling import JudgedPage
+    from scrapy_simhash.crawling import Page
 
 logger = logging.getLogger(__name__)
 
 
-class ClusterReporter(Observer):
+class ClusterReporter(Listener):
     """Keeps the book of one crawl's clusters."""
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
@@ -31,19 +33,18 @@ class ClusterReporter(Observer):
         self._crawler = crawler
         self._is_verbose = config.debug
         self._stats = stats_of(crawler)
+        crawler.signals.connect(self.spider_closed, signal=signals.spider_closed)
 
-    def judged(self, page: JudgedPage) -> None:
+    def page_compared(self, page: Page) -> None:
         """Take note of a page, and write into its result which URL of its cluster is to be preferred so far."""
         verdict, book = page.verdict, self.book
         if verdict.cluster is None:
             return
         canonical: str | None = None
-        if page.known_hints is not None:
-            canonical = page.known_hints.canonical
-        elif self._asks_for_canonical and (reading := page.reading) is not None:
-            response = page.response
-            if reading.may_name_canonical:
-                canonical = read_canonical(tree_of(response), response.url)
+        if "hints" in vars(page):  # they were read, for a copy
+            canonical = page.hints.canonical
+        elif self._asks_for_canonical and page.reading is not None and page.reading.may_name_canonical:
+            canonical = read_canonical(page.tree, page.response.url)
         largest = book.largest
         page.preferred = book.note(verdict, page.response.url, canonical)
         if page.preferred is not None:
@@ -52,7 +53,7 @@ class ClusterReporter(Observer):
         if book.largest != largest:
             self._stats.set_value(names.STAT_LARGEST_CLUSTER, book.largest)
 
-    def spider_closed(self, spider: Spider, reason: str) -> None:
+    def spider_closed(self, spider: Spider) -> None:
         """Tell of every cluster that had copies: by the signal, and with ``SIMHASH_DEBUG`` in the log."""
         for cluster in self.book.clusters():
             if self._is_verbose:

@@ -1,27 +1,29 @@
-"""The middleware next to the spider: observers see what its callbacks yield, before any other middleware does."""
+"""The middleware next to the spider: listeners see what its callbacks yield, before any other middleware does."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
-from scrapy_simhash.crawling import Observers, shared
+from scrapy_simhash.crawl.listeners import Listeners
+from scrapy_simhash.crawling import shared
 
 if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_simhash.crawling import Reader
+#: What is called with each request that a callback yields, and with whether that was all when it has ended.
+Reader: TypeAlias = tuple[Callable[[Request], object], Callable[[bool], None]]
 
 
 class SimhashLinksMiddleware(BaseSpiderMiddleware):
-    """Shows observers all requests as the spider yields them, before any middleware changes or drops one.
+    """Shows listeners all requests as the spider yields them, before any middleware changes or drops one.
 
     By these, the requests of a page are kept for the time when its server says that it has not changed, and pages are
     found to be gone that nothing leads to any more.
@@ -29,16 +31,21 @@ class SimhashLinksMiddleware(BaseSpiderMiddleware):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        observers = shared(crawler, Observers)
-        if observers is None:
+        listeners = shared(crawler, Listeners)
+        if listeners is None:
             raise NotConfigured
-        if not observers.hooks("started") and not observers.hooks("reader_of"):
+        self._started, self._readers_of = listeners.former("started"), listeners.former("reader_of")
+        if not self._started and not self._readers_of:
             raise NotConfigured
-        self._observers = observers
+        self._give_up = listeners.give_up
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request:
         """Return *request*, shown as one that came from no page: it is called for start requests."""
-        self._observers.tell("started", request)
+        for started in self._started:
+            try:
+                started(request)
+            except Exception:
+                self._give_up("Error while noting the start of %(about)s", request)
         return request
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
@@ -63,8 +70,14 @@ class SimhashLinksMiddleware(BaseSpiderMiddleware):
     @contextmanager
     def _reading(self, response: Response | None) -> Iterator[Callable[[Any], None]]:
         """Yield what is called with all that a callback yields, and tell at the end whether that was all."""
-        found = [] if response is None else self._observers.tell("reader_of", response)
-        readers: list[Reader] = [reader for reader in found if reader is not None]
+        readers: list[Reader] = []
+        for reader_of in self._readers_of if response is not None else ():
+            try:
+                reader = reader_of(response)
+            except Exception:
+                self._give_up("Error while noting what %(about)s leads to", response)
+            else:
+                readers += [reader] if reader is not None else []
         is_complete = False
 
         def note(one: Any) -> None:
@@ -73,7 +86,7 @@ class SimhashLinksMiddleware(BaseSpiderMiddleware):
                     try:
                         take(one)
                     except Exception:
-                        self._observers.give_up("Error while noting %(about)s", one)
+                        self._give_up("Error while noting %(about)s", one)
 
         try:
             yield note
@@ -83,4 +96,4 @@ class SimhashLinksMiddleware(BaseSpiderMiddleware):
                 try:
                     end(is_complete)
                 except Exception:
-                    self._observers.give_up("Error while noting what %(about)s leads to", response)
+                    self._give_up("Error while noting what %(about)s leads to", response)

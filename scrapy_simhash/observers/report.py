@@ -10,21 +10,23 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from scrapy import signals
+
 from scrapy_simhash import names
-from scrapy_simhash.crawling import Observer, Once, stats_of
+from scrapy_simhash.crawling import Listener, Once, stats_of
 from scrapy_simhash.observers.own_file import make_ready, own_path
 from scrapy_simhash.times import written
 
 if TYPE_CHECKING:
-    from scrapy import Spider
     from scrapy.crawler import Crawler
 
-    from scrapy_simhash.crawling import JudgedPage
+    from scrapy_simhash.config import Config
+    from scrapy_simhash.crawling import Page
 
 logger = logging.getLogger(__name__)
 
 
-def line_of(page: JudgedPage) -> dict[str, Any]:
+def line_of(page: Page) -> dict[str, Any]:
     """Return the line about *page*, which is compared now: its result with what is known beside it."""
     request, response = page.request, page.response
     referer = request.headers.get(b"Referer")
@@ -38,28 +40,30 @@ def line_of(page: JudgedPage) -> dict[str, Any]:
     }
 
 
-class Report(Observer):
+class Report(Listener):
     """A file of lines that grows while the crawl runs. Once that runs, nothing that goes wrong here is raised."""
 
-    def __init__(self, crawler: Crawler, template: str) -> None:
-        """Make sure that the file that SIMHASH_REPORT means by *template* can be written, and leave what it holds.
+    def __init__(self, crawler: Crawler, config: Config) -> None:
+        """Make sure that the file that SIMHASH_REPORT names can be written, and leave what it holds.
 
         It is written anew when it begins, or appended to by a crawl with a JOBDIR; missing folders are made. Raises
         SettingError if the file cannot be written.
         """
-        self.path = own_path(template, crawler, "SIMHASH_REPORT")
+        self.path = own_path(str(config.report), crawler, "SIMHASH_REPORT")
         self._appends = bool(crawler.settings.get("JOBDIR"))
         self._stats = stats_of(crawler)
         self._file: BinaryIO | None = None
         self._is_torn = False
         self._once = Once(crawler, logger)
         make_ready(self.path, "SIMHASH_REPORT", may_be_pipe=True)
+        crawler.signals.connect(self.spider_opened, signal=signals.spider_opened)
+        crawler.signals.connect(self.spider_closed, signal=signals.spider_closed)
 
-    def spider_opened(self, spider: Spider | None = None) -> None:
+    def spider_opened(self) -> None:
         """Empty the file, or go to its end; what a kill has left there of a line stays, and becomes a line."""
         self._attempt(self._begin)
 
-    def judged(self, page: JudgedPage) -> None:
+    def page_compared(self, page: Page) -> None:
         """Write the line of a page."""
         self.write(line_of(page))
 
@@ -67,7 +71,7 @@ class Report(Observer):
         """Write the line of a page, so that whoever reads the file has it at once."""
         self._attempt(lambda: self._write(line))
 
-    def spider_closed(self, spider: Spider | None = None, reason: str = "") -> None:
+    def spider_closed(self) -> None:
         """Close the file. What is written afterwards goes to its end."""
         file, self._file = self._file, None
         self._appends = True

@@ -20,10 +20,13 @@ from threading import Lock, Thread
 from time import monotonic, thread_time
 from typing import TYPE_CHECKING, Any
 
+from scrapy import signals
+
 from scrapy_simhash import names
-from scrapy_simhash.crawling import Observer, Once
+from scrapy_simhash.crawling import Listener, Once
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.observers.report import line_of
+from scrapy_simhash.values import loopback
 from scrapy_simhash.view.frame import ascii_lines
 from scrapy_simhash.view.overview import LIVE, Overview
 from scrapy_simhash.view.overview_page import overview_lines, policy
@@ -34,7 +37,8 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
-    from scrapy_simhash.crawling import JudgedPage
+    from scrapy_simhash.config import Config
+    from scrapy_simhash.crawling import Page
 
 logger = logging.getLogger(__name__)
 
@@ -54,11 +58,15 @@ _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([0-9a-z.-]+))(?::[0-9]*)?")
 _POLL = 0.1
 
 
-class LiveView(Observer):
+class LiveView(Listener):
     """Counts the pages of a crawl, and shows them. Nothing that goes wrong here is raised once the crawl runs."""
 
-    def __init__(self, host: str, port: int, crawler: Crawler) -> None:
-        """Listen at *host* and *port*, 0 for any free one. Raises SettingError if that is not possible."""
+    def __init__(self, crawler: Crawler, config: Config) -> None:
+        """Listen at the address of SIMHASH_LIVE, with port 0 at any free one. Raises SettingError if it cannot."""
+        place = loopback(str(config.live))
+        if place is None:
+            raise SettingError(f"SIMHASH_LIVE must be an address of this machine, got {config.live!r}")
+        host, port = place
         self._view = _View(crawler)
         try:
             self._server = _Server(host, port, self._view)
@@ -69,6 +77,8 @@ class LiveView(Observer):
         # Also if the crawl never starts.
         self._close = weakref.finalize(self, self._server.server_close)
         self._thread: Thread | None = None
+        crawler.signals.connect(self.spider_opened, signal=signals.spider_opened)
+        crawler.signals.connect(self.spider_closed, signal=signals.spider_closed)
 
     @property
     def url(self) -> str:
@@ -84,7 +94,7 @@ class LiveView(Observer):
         self._thread.start()
         logger.info("Live view of this crawl: %(url)s", {"url": self.url}, extra={"spider": spider})
 
-    def judged(self, page: JudgedPage) -> None:
+    def page_compared(self, page: Page) -> None:
         """Take a page."""
         self.write(line_of(page))
 
@@ -92,7 +102,7 @@ class LiveView(Observer):
         """Take the line of a page. It is counted with the next ones, or when asked."""
         self._view.take(line)
 
-    def spider_closed(self, spider: Spider | None = None, reason: str = "") -> None:
+    def spider_closed(self) -> None:
         """Answer nobody any more."""
         if self._thread is not None:
             self._server.shutdown()

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from scrapy_simhash import Reason, Status, Verdict
+from scrapy_simhash import Config, Reason, Status, Verdict
 from scrapy_simhash.action import Action
 from scrapy_simhash.cli.report import NAMED_LINES, SHOWN_CLUSTERS
 from scrapy_simhash.judge.policy import Protection
@@ -87,7 +87,7 @@ BESIDE = ("action", "protected", "preferred", "change", "http_status", "depth", 
 
 
 def written(path: Path, pages: Sequence[Told] = PAGES) -> str:
-    report = Report(stand_in(), str(path))
+    report = Report(stand_in(), Config(report=str(path)))
     report.spider_opened()
     for seconds, (url, verdict, values) in enumerate(pages, 1_790_000_000):
         beside = {**dict.fromkeys(BESIDE), **values, "time": iso(seconds)}

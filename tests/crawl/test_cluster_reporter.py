@@ -7,13 +7,11 @@ import logging
 import pytest
 from scrapy import Request
 from scrapy.http import HtmlResponse
-from scrapy.settings import Settings
 
-from scrapy_simhash import Config, Status, Verdict
+from scrapy_simhash import Config, PageFingerprinter, Status, Verdict
 from scrapy_simhash.crawl.marks import write_result
-from scrapy_simhash.crawling import Depths, JudgedPage
+from scrapy_simhash.crawling import Page
 from scrapy_simhash.judge.clusters import Cluster, ClusterBook
-from scrapy_simhash.judge.policy import NOTHING
 from scrapy_simhash.observers.clusters import ClusterReporter
 from scrapy_simhash.signals import cluster_closed
 from tests.stand_in import simhash_stats, stand_in
@@ -26,8 +24,9 @@ COPY = Verdict(Status.NEAR_DUPLICATE, duplicate_of=FIRST, cluster=3, rank=1)
 def preferred(reporter: ClusterReporter, verdict: Verdict, url: str) -> str | None:
     """Return what is preferred once the page at *url* came."""
     request = Request(url)
-    write_result(verdict, NOTHING, request)
-    reporter.judged(JudgedPage(request, HtmlResponse(url), Depths(Settings()), verdict))
+    page = Page(request, HtmlResponse(url), PageFingerprinter(Config()), verdict)
+    write_result(page)
+    reporter.page_compared(page)
     preferred: str | None = request.meta["simhash_result"]["preferred"]
     return preferred
 
@@ -61,7 +60,7 @@ def test_clusters_that_were_forgotten_are_mentioned_in_the_log_and_sent_nowhere(
         preferred(reporter, verdict, first + "?copy")
     assert crawler.spider is not None
     with caplog.at_level(logging.DEBUG, logger="scrapy_simhash"):
-        reporter.spider_closed(crawler.spider, "finished")
+        reporter.spider_closed(crawler.spider)
     assert [cluster.number for cluster in told] == [2]
     assert [record.getMessage() for record in caplog.records] == [
         "Cluster 2: 2 pages, first http://example.com/2, preferred http://example.com/2",

@@ -207,12 +207,12 @@ def test_any_error_of_ours_gives_an_unknown_page(
 @pytest.mark.parametrize(
     ("owner", "step"),
     [
-        (ClusterReporter, "judged"),
+        (ClusterReporter, "page_compared"),
         (consequences, "write_result"),
         (consequences, "count_verdict"),
-        (Report, "judged"),
+        (Report, "page_compared"),
         (SignalManager, "send_catch_log"),
-        (UrlRuleGuard, "judged"),
+        (UrlRuleGuard, "page_compared"),
     ],
 )
 def test_an_error_after_the_verdict_costs_no_page(

@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 from scrapy import Request
 from scrapy.http import HtmlResponse
-from scrapy.settings import Settings
 
-from scrapy_simhash import Reason, SettingError, Status, Verdict
+from scrapy_simhash import Config, PageFingerprinter, Reason, SettingError, Status, Verdict
 from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.marks import write_result
-from scrapy_simhash.crawling import Depths, JudgedPage
+from scrapy_simhash.crawling import Page
 from scrapy_simhash.judge.policy import NOTHING, Decision, Protection
 from scrapy_simhash.observers.report import Report, line_of
 from scrapy_simhash.page.fingerprint import Fingerprint
@@ -49,7 +48,7 @@ def report_at(path: Path | str, job: str | None = None) -> Report:
     """Return the report at *path* of a crawl with the JOBDIR *job*."""
     crawler = stand_in()
     crawler.settings.set("JOBDIR", job)
-    return Report(crawler, str(path))
+    return Report(crawler, Config(report=str(path)))
 
 
 def written_by(path: Path, *lines_: dict[str, Any]) -> list[dict[str, Any]]:
@@ -63,10 +62,9 @@ def written_by(path: Path, *lines_: dict[str, Any]) -> list[dict[str, Any]]:
 
 def line(verdict: Verdict, url: str = URL, decision: Decision = NOTHING, **request: Any) -> dict[str, Any]:
     """Return what is said of a page that is compared now."""
-    page = JudgedPage(
-        Request(url, **request), HtmlResponse(url), Depths(Settings()), verdict, decision=decision
-    )
-    write_result(verdict, decision, page.request)
+    page = Page(Request(url, **request), HtmlResponse(url), PageFingerprinter(Config()), verdict)
+    page.action, page.protected, page.dropped_as = decision
+    write_result(page)
     return line_of(page)
 
 
@@ -247,7 +245,7 @@ def test_a_full_disk_is_warned_of_once_and_counted_and_half_a_line_harms_no_othe
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     crawler = stand_in()
-    report = Report(crawler, str(tmp_path / "report.jsonl"))
+    report = Report(crawler, Config(report=str(tmp_path / "report.jsonl")))
     report.spider_opened()
     disk = Disk(room=100)
     assert report._file is not None

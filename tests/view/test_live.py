@@ -12,10 +12,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from scrapy_simhash import SettingError, Status, Verdict, crawling
+from scrapy_simhash import Config, SettingError, Status, Verdict, crawling
 from scrapy_simhash.view import live, overview_page
 from scrapy_simhash.view.live import LiveView
 from tests.browser import Reader
+from tests.stand_in import stand_in
 
 SITE = "https://example.com"
 
@@ -24,8 +25,9 @@ SITE = "https://example.com"
 def view(monkeypatch: pytest.MonkeyPatch) -> Iterator[LiveView]:
     monkeypatch.setattr(live, "REST", 0)
     monkeypatch.setattr(live._Handler, "timeout", 0.2)
-    crawler: Any = SimpleNamespace(spidercls=SimpleNamespace(name="news"), spider=None, stats=None)
-    view = LiveView("127.0.0.1", 0, crawler)
+    crawler: Any = stand_in()
+    crawler.spidercls, crawler.spider, crawler.stats = SimpleNamespace(name="news"), None, None
+    view = LiveView(crawler, Config(live="127.0.0.1:0"))
     view.spider_opened(crawler.spider)
     yield view
     view.spider_closed()
@@ -151,14 +153,14 @@ def test_an_error_while_writing_is_told_to_the_browser_and_counted(
 
 def test_a_port_that_is_taken_is_a_wrong_setting(view: LiveView) -> None:
     port = urlsplit(view.url).port or 0
-    crawler: Any = SimpleNamespace(spidercls=SimpleNamespace(name="news"))
+    crawler: Any = stand_in()
     with pytest.raises(SettingError, match=f"SIMHASH_LIVE: cannot listen on 127.0.0.1:{port}: "):
-        LiveView("127.0.0.1", port, crawler)
+        LiveView(crawler, Config(live=f"127.0.0.1:{port}"))
 
 
 def test_one_that_never_begins_leaves_no_socket_behind() -> None:
-    crawler: Any = SimpleNamespace(spidercls=SimpleNamespace(name="news"))
-    view = LiveView("127.0.0.1", 0, crawler)
+    crawler: Any = stand_in()
+    view = LiveView(crawler, Config(live="127.0.0.1:0"))
     port = urlsplit(view.url).port or 0
     del view
     with pytest.raises(ConnectionRefusedError):

@@ -113,7 +113,10 @@ class PageReader:
                 )
             )
         protected = decision.protected
-        return Ruling(not decision.loses_items, "" if protected is None else protected.value)
+        return Ruling(
+            Action.DROP_ITEMS not in (decision.action or Action.MARK),
+            "" if protected is None else protected.value,
+        )
 
 
 def _text(page: str | bytes) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -15,7 +14,8 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
-from scrapy_simhash.crawling import Observer, Once, counted, key_of, stats_of
+from scrapy_simhash.crawl.store_factory import changes_file
+from scrapy_simhash.crawling import Listener, Once, counted, key_of, share, stats_of
 from scrapy_simhash.observers.changes import Change, PageChange, PageText
 from scrapy_simhash.observers.changes.book import ChangeBook, Sighting, Source
 from scrapy_simhash.observers.changes.feed import Feed
@@ -25,14 +25,15 @@ from scrapy_simhash.signals import page_changed
 from scrapy_simhash.verdict import Reason, Status
 
 if TYPE_CHECKING:
-    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_simhash.crawling import JudgedPage, Reader
-    from scrapy_simhash.fingerprinter import PageFingerprinter
+    from scrapy_simhash.config import Config
+    from scrapy_simhash.crawling import Page
     from scrapy_simhash.observers.changes.register import FormerPage
-    from scrapy_simhash.store import Page, Store
+    from scrapy_simhash.observers.links import Reader
+    from scrapy_simhash.store import Page as Row
+    from scrapy_simhash.store import Store
 
 
 T = TypeVar("T")
@@ -46,39 +47,36 @@ _GONE = (404, 410)
 TEXT_SIZE = 2_000
 
 
-class PageTexts(Observer):
+class PageTexts(Listener):
     """Puts the text of each page into its meta, where it is read when somebody asks for it: ``SIMHASH_TEXT``."""
 
-    def __init__(self, fingerprinter: PageFingerprinter) -> None:
-        self._fingerprinter = fingerprinter
-
-    def judged(self, page: JudgedPage) -> None:
+    def page_compared(self, page: Page) -> None:
         """Put the text of a page that was read into its meta."""
         if page.reading is not None:
-            page.request.meta[names.META_TEXT] = PageText(partial(page.text, self._fingerprinter))
+            page.request.meta[names.META_TEXT] = PageText(lambda: page.document)
 
 
-class ChangeReporter(Observer):
+class ChangeReporter(Listener):
     """Keeps the book of changes of one crawl. What goes wrong in here costs a stat and a warning, never the page."""
 
-    def __init__(
-        self, crawler: Crawler, template: str, fingerprinter: PageFingerprinter, register: Path
-    ) -> None:
-        """*template* is ``SIMHASH_CHANGES``, *register* the file that later crawls compare with."""
+    def __init__(self, crawler: Crawler, config: Config) -> None:
+        """Raises SettingError for a store that no later crawl can read."""
         self._crawler = crawler
+        share(crawler, self)
         self._key_of = key_of(crawler)
-        self._config = fingerprinter.config
-        self._fingerprinter = fingerprinter
+        self._config = config
         self._stats = stats_of(crawler)
         self._failed = Once(crawler, logger, names.ERRORS_CHANGES).tell
-        self._feed = Feed(own_path(template, crawler, "SIMHASH_CHANGES"))
-        self._register = register
+        self._feed = Feed(own_path(str(config.changes), crawler, "SIMHASH_CHANGES"))
+        self._register = changes_file(crawler, config)
         self._book: ChangeBook | None = None
         self._starts: set[bytes] = set()
         self._folder = job_dir(crawler.settings)
         crawler.signals.connect(self.dropped, signal=signals.request_dropped)
+        crawler.signals.connect(self.spider_opened, signal=signals.spider_opened)
+        crawler.signals.connect(self.spider_closed, signal=signals.spider_closed)
 
-    def keep_in(self, store: Store) -> bool:
+    def store_opened(self, store: Store) -> None:
         """Open the register; a new one begins with the pages of *store*. Raises StoreError."""
         self._book = ChangeBook(
             Register(self._register, reset=self._config.reset, former=_former_pages(store)),
@@ -87,9 +85,8 @@ class ChangeReporter(Observer):
             size=TEXT_SIZE,
             on_error=self._cannot_write,
         )
-        return True
 
-    def spider_opened(self, spider: Spider) -> None:
+    def spider_opened(self) -> None:
         """Begin a run, and tell what an earlier crawl has left open."""
         if self._book is None:
             return
@@ -108,12 +105,12 @@ class ChangeReporter(Observer):
         """Tell whether the page was told as gone: who has removed it then needs its items when it is back."""
         return self._attempt(request, lambda book: book.is_gone(self._key_of(request))) or False
 
-    def found(self, page: JudgedPage) -> None:
+    def found(self, page: Page) -> None:
         """Have a page that was told as gone delivered in full when it is back."""
         if page.verdict.is_delivered and self.is_gone(page.request):
             page.verdict = replace(page.verdict, is_delivered=False)
 
-    def judged(self, page: JudgedPage) -> None:
+    def page_compared(self, page: Page) -> None:
         """Take note of an answer, and write into its result what has become of the page."""
         change = self._attempt(page.response, lambda book: self._noted(book, page))
         if change is not None:
@@ -156,7 +153,7 @@ class ChangeReporter(Observer):
 
         return asked.append, read
 
-    def spider_closed(self, spider: Spider, reason: str) -> None:
+    def spider_closed(self, reason: str) -> None:
         """Tell what is known now, and let go of the register."""
         book = self._book
         if book is None:
@@ -186,7 +183,7 @@ class ChangeReporter(Observer):
             extra={"spider": self._crawler.spider},
         )
 
-    def _noted(self, book: ChangeBook, page: JudgedPage) -> Change | None:
+    def _noted(self, book: ChangeBook, page: Page) -> Change | None:
         verdict, reading, request, response = page.verdict, page.reading, page.request, page.response
         key = page.key or self._key_of(request)
         self._starts.discard(key)
@@ -204,7 +201,7 @@ class ChangeReporter(Observer):
         text_hash, text, paragraphs = None, None, b""
         if reading is not None:
             # The spider is to see which paragraphs are new.
-            text = request.meta.get(names.META_TEXT) or PageText(partial(page.text, self._fingerprinter))
+            text = request.meta.get(names.META_TEXT) or PageText(lambda: page.document)
             text_hash, paragraphs = reading.text_hash, reading.paragraphs
         is_small = verdict.reason is Reason.SMALL_CHANGE
         seen = Sighting(key, response.url, text_hash, is_small, text, paragraphs)
@@ -252,6 +249,6 @@ def _former_run(file: Path | None) -> tuple[int | None, int | None]:
 
 def _former_pages(store: Store) -> Iterator[FormerPage]:
     if not store.is_remote:
-        for page in cast("Iterator[Page]", store.pages()):
+        for page in cast("Iterator[Row]", store.pages()):
             posting = page.posting
             yield posting.key, posting.url, posting.text_hash, posting.seen

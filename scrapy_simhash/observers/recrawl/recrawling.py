@@ -2,11 +2,11 @@
 
 The one place where requests are answered without their page. One passes through in this order::
 
-    screen()        downloader middleware 40     looks up what is kept of the page; skips it if it is not due
+    request_sent()  downloader middleware 40     looks up what is kept of the page; skips it if it is not due
     add_headers()   downloader middleware 950    validators, on what is really sent
     hear()          downloader middleware 950    takes them off again, and marks the 304 that they have brought
     without_page()  downloader middleware 40     the verdict of a 304; a share of them is fetched in full
-    judged()        downloader middleware 40     a page that came in full: what is to be kept of its answer
+    page_compared() downloader middleware 40     a page that came in full: what is to be kept of its answer
     reader_of()     next to the spider           takes down what its callback yields, then keeps the answer
 
 An error in here is counted and logged, and costs nothing but a page that is fetched in full.
@@ -24,6 +24,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
@@ -31,9 +32,10 @@ from scrapy.utils.misc import arg_to_iter
 from twisted.python.failure import Failure
 
 from scrapy_simhash import names
+from scrapy_simhash.action import Action
 from scrapy_simhash.crawling import (
     VALIDATORS,
-    Observer,
+    Listener,
     Once,
     asked_of,
     asked_without_us,
@@ -67,7 +69,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from scrapy_simhash.config import Config
-    from scrapy_simhash.crawling import JudgedPage, Reader
+    from scrapy_simhash.crawling import Page
+    from scrapy_simhash.observers.links import Reader
     from scrapy_simhash.store import Store
 
 
@@ -98,17 +101,21 @@ class _Way:
     """What it has yielded so far; None if that cannot be kept."""
 
 
-class Recrawling(Observer):
+class Recrawling(Listener):
     """Answers, asks and schedules for one crawl."""
 
-    _book: AnswerBook
+    _book: AnswerBook | None = None
+    """None in a store that keeps no answers: then there is nothing to do."""
     _hosts: TrustedHosts
 
-    def __init__(
-        self, crawler: Crawler, config: Config, is_gone: Callable[[Request], bool] | None = None
-    ) -> None:
-        """A page that *is_gone* is fetched in full."""
-        self._is_gone = is_gone
+    def __init__(self, crawler: Crawler, config: Config) -> None:
+        # A page that is gone is fetched in full.
+        self._is_gone: Callable[[Request], bool] | None = None
+        if config.changes is not None:
+            from scrapy_simhash.observers.changes.reporter import ChangeReporter
+
+            changes = shared(crawler, ChangeReporter)
+            self._is_gone = None if changes is None else changes.is_gone
         self._crawler = crawler
         self._key_of = key_of(crawler)
         self._config = config
@@ -123,16 +130,16 @@ class Recrawling(Observer):
         #: Answers of 304 whose page was fetched in full all the same, and pages that could not be kept.
         self._checks = self._not_kept = 0
 
-    def keep_in(self, store: Store) -> bool:
+    def store_opened(self, store: Store) -> None:
         """Keep answers in *store*; there is nothing to do if it cannot keep any."""
         if PAGE not in store.note_kinds:
-            return False
+            return
         self._book = AnswerBook(store)
         self._hosts = TrustedHosts(store, self._crawler)
         share(self._crawler, self)
-        return True
+        self._crawler.signals.connect(self.spider_closed, signal=signals.spider_closed)
 
-    async def screen(self, request: Request) -> Response | None:
+    async def request_sent(self, request: Request) -> Response | None:
         """Return None for a request that is to be sent, and a response with kept requests for one that is not due.
 
         Raises RequestNotDue if no requests are kept of its page.
@@ -140,7 +147,7 @@ class Recrawling(Observer):
         is_check = bool(take_own(request, names.IN_FULL))
         if request.callback is NO_CALLBACK or request.meta.get(names.META) is False:
             return None
-        if request.method != "GET" or request.body:
+        if request.method != "GET" or request.body or self._book is None:
             return None
         key, purpose = self._key_of(request), self._links.purpose_of(request)
         way = self._ways[request] = _Way(key, purpose, is_check)
@@ -220,7 +227,7 @@ class Recrawling(Observer):
                 self._checks += 1
                 return again
             requests, verdict = self._links.made_again(known.requests), known.verdict
-            self._book.put(way.key, known.answer.after_visit(False), known.requests)
+            self._put(way.key, known.answer.after_visit(False), known.requests)
             self._hosts.believed[way.key] = again
         except Exception:
             self._failed(request)
@@ -228,13 +235,13 @@ class Recrawling(Observer):
         self._replace_callback(request, partial(handed_on, requests))
         return verdict
 
-    def judged(self, page: JudgedPage) -> None:
+    def page_compared(self, page: Page) -> None:
         """Note a page that came in full; of one whose requests are dropped nothing is kept."""
         request, response, reading = page.request, page.response, page.reading
         way = self._ways.get(request)
         if way is None or reading is None or reading.text_hash is None or page.key is None:
             return
-        if page.verdict.status is Status.UNKNOWN or page.decision.loses_links or response.status != 200:
+        if page.verdict.status is Status.UNKNOWN or page.drops(Action.DROP_LINKS) or response.status != 200:
             return
         now, text_hash, known = int(time.time()), reading.text_hash, way.known
         has_changed = known is not None and known.text_hash != text_hash
@@ -284,24 +291,30 @@ class Recrawling(Observer):
         try:
             requests = None if way.taken is None else packed(way.taken)
             if requests is not None and way.pending is not None:
-                self._book.put(way.key, way.pending, requests)
+                self._put(way.key, way.pending, requests)
                 return
             self._not_kept += 1
             if way.known is not None:
                 # Of the visit before: its requests must not be yielded in the place of those that could not be kept.
-                self._book.put(way.key, way.known.answer.of_no_use(), b"")
+                self._put(way.key, way.known.answer.of_no_use(), b"")
         except Exception:
             self._failed(response)
         finally:
             way.pending, way.taken = None, []
 
-    async def finish(self) -> None:
+    def _put(self, key: bytes, answer: Answer, requests: bytes) -> None:
+        if self._book is not None:
+            self._book.put(key, answer, requests)
+
+    async def closing(self) -> None:
         """Give the store what is not there yet."""
+        if self._book is None:
+            return
         await self._book.finish()
         with suppress(StoreError):
             await self._hosts.tell()
 
-    def spider_closed(self, spider: Spider, reason: str) -> None:
+    def spider_closed(self, spider: Spider) -> None:
         """Log what was saved, and which hosts are not trusted."""
         sent, unchanged, *not_due = (
             self._stats.get_value(name, 0)

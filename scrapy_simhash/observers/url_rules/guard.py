@@ -20,7 +20,7 @@ from scrapy.utils.job import job_dir
 from scrapy_simhash import names
 from scrapy_simhash.config import setting_name
 from scrapy_simhash.crawling import (
-    Observer,
+    Listener,
     Once,
     asked_of,
     is_start,
@@ -32,6 +32,7 @@ from scrapy_simhash.crawling import (
     tree_of,
 )
 from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.judge.hints import is_listing
 from scrapy_simhash.judge.policy import OF_ITS_OWN, Protection
 from scrapy_simhash.notes import RULES
@@ -54,10 +55,10 @@ if TYPE_CHECKING:
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
     from scrapy_simhash.config import Config
-    from scrapy_simhash.crawling import JudgedPage
-    from scrapy_simhash.fingerprinter import PageFingerprinter
+    from scrapy_simhash.crawling import Page as CrawledPage
     from scrapy_simhash.observers.url_rules.host import HostRules
     from scrapy_simhash.observers.url_rules.rules import Choice
     from scrapy_simhash.observers.url_rules.trials import Looks
@@ -86,17 +87,15 @@ KEPT_FILE = "simhash-skipped-requests"
 _WAITED, _SENT_AFTER_ALL = "waited", "sent after all"
 
 
-class UrlRuleGuard(Observer):
+class UrlRuleGuard(Listener):
     """The URL rules of one crawl: the one place where requests are skipped, protected, and sent after all.
 
     An error in here is counted and logged, and never costs a page.
     """
 
-    def __init__(self, crawler: Crawler, fingerprinter: PageFingerprinter) -> None:
-        config = fingerprinter.config
+    def __init__(self, crawler: Crawler, config: Config) -> None:
         self._crawler = crawler
         self._skips = config.url_rules == "skip"
-        self._fingerprinter = fingerprinter
         self._of_its_own = frozenset(config.protect).intersection(OF_ITS_OWN)
         self.rules = UrlRules(
             pinned=_choices("url_rules_pin", config), forbidden=_choices("url_rules_forbid", config)
@@ -106,8 +105,8 @@ class UrlRuleGuard(Observer):
         #: store was not told.
         self._waiting: list[Page] = []
         self._learned = 0
-        self._looks = PageLooks(fingerprinter)
-        self._floods = FloodNotices(crawler, fingerprinter, skips=self._skips)
+        self._looks = PageLooks()
+        self._floods = FloodNotices(crawler, PageFingerprinter(config), skips=self._skips)
         #: Hashes of URLs that redirects led away from, and URLs that were sent although they had been skipped.
         self._redirects: Recent[int, None] = Recent(MOST_REDIRECTS)
         self._after_all: Recent[str, bool] = Recent(MOST_AFTER_ALL)
@@ -120,22 +119,25 @@ class UrlRuleGuard(Observer):
         self._once = Once(crawler, logger, names.ERRORS_ACTION)
         folder = job_dir(crawler.settings) if self._skips else None
         self._file = Path(folder, KEPT_FILE) if folder else None
+        crawler.signals.connect(self.spider_opened, signal=signals.spider_opened)
+        crawler.signals.connect(self.spider_closed, signal=signals.spider_closed)
+        crawler.signals.connect(self.outcome_lost, signal=signals.spider_error)
+        crawler.signals.connect(self.outcome_lost, signal=signals.item_error)
         if self._skips:
             crawler.signals.connect(self.spider_idle, signal=signals.spider_idle)
             crawler.signals.connect(self.note_priority, signal=signals.request_scheduled)
 
-    def keep_in(self, store: Store) -> bool:
+    def store_opened(self, store: Store) -> None:
         """Load rules from *store* and keep them there, if it can."""
         if RULES in store.note_kinds:
             self.rules.notes = store
-        return True
 
-    async def finish(self) -> None:
+    async def closing(self) -> None:
         """Give the store what is not there yet."""
         self.learn_waiting()
         await self.rules.share()
 
-    def judged(self, page: JudgedPage) -> None:
+    def page_compared(self, page: CrawledPage) -> None:
         """Take note of a page that the spider gets.
 
         One that repeats none waits to be learned from until another does, or `MOST_WAITING` wait, or a request is
@@ -190,6 +192,38 @@ class UrlRuleGuard(Observer):
             if not self._floods.tell(site_of(url), group, row, verdict, response, is_silent=is_silent):
                 host.novelty.never_stop(group)
 
+    def request_sent(self, request: Request) -> Request | None:
+        """Return None for a request that is to be sent now, and a request for later in place of one that has to wait.
+
+        Raises RequestSkipped for one that need not be sent.
+        """
+        if not self._skips:
+            return None
+        mark = take_own(request, names.WAITED)
+        if mark is not None:
+            # What a redirect or the page leads to is filtered like all else.
+            request.dont_filter = False
+        if mark == _SENT_AFTER_ALL:
+            self._after_all[request.url] = True
+            return None
+        if request.dont_filter or request.body:
+            return None
+        if not may_be_skipped(request) or asked_of(request).get("url_rules") is False:
+            return None
+        self.learn_waiting()
+        rules = self.rules.would_skip(request.url, self._use(request), may_stop=not self._kept.is_full)
+        if not rules:
+            # Once more if meanwhile there are requests that were to go first, and do not.
+            has_waited = mark is not None and request.priority < self._lowest
+            return None if has_waited else self._later(request)
+        if not self.rules.of(request.url).pinned.issuperset(rules):
+            self._kept.add(rules, request)
+        stats_of(self._crawler).inc_value(names.STAT_URL_RULES_SKIPPED)
+        self._crawler.signals.send_catch_log(
+            request_skipped, request=request, rules=rules, spider=self._crawler.spider
+        )
+        raise RequestSkipped(request.url, rules)
+
     def learn_waiting(self) -> None:
         """Learn from the pages that wait: before anybody asks what is known."""
         if not self._waiting:
@@ -215,7 +249,10 @@ class UrlRuleGuard(Observer):
     def spider_opened(self, spider: Spider) -> None:
         """Read which requests were skipped before the crawl was stopped or killed."""
         if self._file is not None:
-            self._kept.open(self._file, spider)
+            try:
+                self._kept.open(self._file, spider)
+            except Exception:
+                self._failed(self._file)
 
     def spider_idle(self) -> None:
         """Send some of the skipped requests of each host when nothing else is left, as a last check.
@@ -235,11 +272,20 @@ class UrlRuleGuard(Observer):
         except Exception:
             self._failed(self._crawler.spider)
 
-    def outcome_lost(self, request: Request) -> None:
-        """Note that what was made of the answer to *request* is lost.
+    def outcome_lost(self, response: Response | None) -> None:
+        """Note that a callback or a pipeline failed for *response*.
 
         Its page is not skipped under other URLs, and requested under the latest one that was skipped.
         """
+        request = None if response is None else response.request
+        if request is None:
+            return
+        try:
+            self._forget(request)
+        except Exception:
+            self._failed(request)
+
+    def _forget(self, request: Request) -> None:
         self.learn_waiting()
         host, use = self.rules.of(request.url), self._use(request)
         host.forget(request.url)
@@ -283,12 +329,12 @@ class UrlRuleGuard(Observer):
             if not host.is_believed(rule):
                 self._give_up_rule(rule, site)
 
-    def _is_protected(self, page: JudgedPage, parent: str | None) -> bool:
+    def _is_protected(self, page: CrawledPage, parent: str | None) -> bool:
         """Tell whether *page* is one of its own, whatever it repeats: it spares its URLs a skip, as it a drop."""
         of_its_own = self._of_its_own
         if Protection.FACTS.value in of_its_own and _goes_on(page, parent):
             of_its_own = of_its_own - {Protection.FACTS.value}
-        if not of_its_own or page.decision.protected in of_its_own:
+        if not of_its_own or page.protected in of_its_own:
             return bool(of_its_own)
         return any(page.protections(of_its_own))
 
@@ -378,40 +424,6 @@ def _choices(name: str, config: Config) -> list[Choice]:
         raise SettingError(f"{setting_name(name)}: {error}, such as 'example.com: parameter sid'") from error
 
 
-class SkippingUrlRuleGuard(UrlRuleGuard):
-    """One that skips requests, too."""
-
-    def screen(self, request: Request) -> Request | None:
-        """Return None for a request that is to be sent now, and a request for later in place of one that has to wait.
-
-        Raises RequestSkipped for one that need not be sent.
-        """
-        mark = take_own(request, names.WAITED)
-        if mark is not None:
-            # What a redirect or the page leads to is filtered like all else.
-            request.dont_filter = False
-        if mark == _SENT_AFTER_ALL:
-            self._after_all[request.url] = True
-            return None
-        if request.dont_filter or request.body:
-            return None
-        if not may_be_skipped(request) or asked_of(request).get("url_rules") is False:
-            return None
-        self.learn_waiting()
-        rules = self.rules.would_skip(request.url, self._use(request), may_stop=not self._kept.is_full)
-        if not rules:
-            # Once more if meanwhile there are requests that were to go first, and do not.
-            has_waited = mark is not None and request.priority < self._lowest
-            return None if has_waited else self._later(request)
-        if not self.rules.of(request.url).pinned.issuperset(rules):
-            self._kept.add(rules, request)
-        stats_of(self._crawler).inc_value(names.STAT_URL_RULES_SKIPPED)
-        self._crawler.signals.send_catch_log(
-            request_skipped, request=request, rules=rules, spider=self._crawler.spider
-        )
-        raise RequestSkipped(request.url, rules)
-
-
 class RequestSkipped(IgnoreRequest):
     """A request was not sent, since by URL rules it would bring nothing new."""
 
@@ -449,9 +461,9 @@ DEEP = 10
 _NUMBERS = re.compile("[0-9]+")
 
 
-def _goes_on(page: JudgedPage, parent: str | None) -> bool:
+def _goes_on(page: CrawledPage, parent: str | None) -> bool:
     """Tell whether *page* is one of a row without end: far from the start, each led to by one before it."""
-    if not parent or page.depth is None or page.depth <= DEEP:
+    if not parent or page.depth <= DEEP:
         return False
     return _NUMBERS.sub("0", parent) == _NUMBERS.sub("0", page.response.url)
 
@@ -469,8 +481,7 @@ _MOST_CLUSTER = 2**32 - 2
 class PageLooks:
     """Looks at pages, and at one page of a cluster only, unless it is a listing. Some milliseconds a look."""
 
-    def __init__(self, fingerprinter: PageFingerprinter) -> None:
-        self._fingerprinter = fingerprinter
+    def __init__(self) -> None:
         self._seen: Recent[tuple[int | None, bool], int | None] = Recent(MOST_CLUSTERS)
 
     def look(self, verdict: Verdict, tree: Callable[[], Any], any_variant: bool) -> int | None:

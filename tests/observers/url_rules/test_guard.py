@@ -19,10 +19,10 @@ from scrapy.utils.test import get_crawler
 
 from scrapy_simhash import RequestSkipped
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawling import Depths, JudgedPage, Observers
+from scrapy_simhash.crawling import Page as CrawledPage
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
 from scrapy_simhash.observers.url_rules import kept_requests
-from scrapy_simhash.observers.url_rules.guard import MOST_WAITING, SkippingUrlRuleGuard, UrlRuleGuard
+from scrapy_simhash.observers.url_rules.guard import MOST_WAITING, UrlRuleGuard
 from scrapy_simhash.observers.url_rules.host import FETCHED, Page
 from scrapy_simhash.observers.url_rules.kept_requests import MOST_KEPT, KeptRequests
 from scrapy_simhash.signals import flood_found
@@ -52,13 +52,13 @@ class Reader(Spider):
         """Do nothing."""
 
 
-def guard_of(mode: str, **settings: Any) -> tuple[SkippingUrlRuleGuard, Crawler]:
+def guard_of(mode: str, **settings: Any) -> tuple[UrlRuleGuard, Crawler]:
     crawler = get_crawler(Reader, {"SIMHASH_URL_RULES": mode, **settings})
     crawler.spider = Reader.from_crawler(crawler)
     crawler.crawling = True
     crawler.engine = SimpleNamespace(crawl=lambda request: None)  # type: ignore[assignment]
     config = Config.from_settings(crawler.settings)
-    return SkippingUrlRuleGuard(crawler, PageFingerprinter(config)), crawler
+    return UrlRuleGuard(crawler, config), crawler
 
 
 def judged(guard: UrlRuleGuard, url: str, verdict: Verdict, text: int, **more: Any) -> None:
@@ -66,15 +66,15 @@ def judged(guard: UrlRuleGuard, url: str, verdict: Verdict, text: int, **more: A
     meta, status = more.get("meta"), more.get("status", 200)
     request = Request(url, meta=meta)
     response = HtmlResponse(url, status, body=f"<p>Page {text}</p>".encode(), request=request)
-    depths = Depths(guard._crawler.settings)
-    guard.judged(JudgedPage(request, response, depths, verdict, Reading(None, text)))
+    fingerprinter = PageFingerprinter(Config())
+    guard.page_compared(CrawledPage(request, response, fingerprinter, verdict, Reading(None, text)))
 
 
 def learn(guard: UrlRuleGuard, url: str, content: int, use: int, **more: Any) -> None:
     guard.rules.learn([Page(url, content, lambda any_variant: 0, use, **more)], 1)
 
 
-def trained(**settings: Any) -> tuple[SkippingUrlRuleGuard, list[Request]]:
+def trained(**settings: Any) -> tuple[UrlRuleGuard, list[Request]]:
     """Return a guard by whose rules ``sid`` has no effect, and the requests that it sends after all."""
     guard, crawler = guard_of("skip", **settings)
     use = guard._use(Request(SITE))
@@ -86,22 +86,26 @@ def trained(**settings: Any) -> tuple[SkippingUrlRuleGuard, list[Request]]:
     return guard, sent
 
 
-def skips(guard: SkippingUrlRuleGuard, **request: Any) -> int:
+def answer_to(url: str) -> HtmlResponse:
+    return HtmlResponse(url, request=Request(url))
+
+
+def skips(guard: UrlRuleGuard, **request: Any) -> int:
     """Return how many of forty requests are skipped."""
     number = 0
     for page in range(40):
         try:
-            assert guard.screen(Request(f"{SITE}/p/{page}?sid=new", **request)) is None
+            assert guard.request_sent(Request(f"{SITE}/p/{page}?sid=new", **request)) is None
         except RequestSkipped:
             number += 1
     return number
 
 
-def until_skipped(guard: SkippingUrlRuleGuard, request: Request) -> None:
+def until_skipped(guard: UrlRuleGuard, request: Request) -> None:
     """Ask until the request is not one of those that check the rule."""
     with suppress(RequestSkipped):
         while True:
-            guard.screen(request)
+            guard.request_sent(request)
 
 
 #: Forms of URLs of a site, and whether a new number is a new page.
@@ -175,7 +179,7 @@ def test_what_waits_is_learned_from_before_a_request_is_screened() -> None:
     for number in (1, 2):
         judged(guard, f"{SITE}/p/{number}?sid=y", Verdict(Status.NEW, cluster=5_000 + number), number)
     assert len(guard._waiting) == 2
-    assert guard.screen(Request(f"{SITE}/p/3?sid=z")) is None
+    assert guard.request_sent(Request(f"{SITE}/p/3?sid=z")) is None
     assert guard.rules.of(SITE).in_force == []
     assert guard._waiting == []
 
@@ -204,7 +208,7 @@ def test_what_a_request_of_ours_leads_to_is_filtered_like_all_else(mark: str) ->
     guard, _ = trained()
     own = {"parent": SITE, "waited": mark}
     request = Request(f"{SITE}/new?sid=1", dont_filter=True, meta={"_simhash": own})
-    assert guard.screen(request) is None
+    assert guard.request_sent(request) is None
     # A redirect has both from the request, and off-site pages are filtered by that.
     assert not request.dont_filter
     assert request.meta == {"_simhash": {"parent": SITE}}
@@ -216,10 +220,10 @@ def test_the_page_of_a_failed_callback_is_requested_under_a_url_that_was_skipped
     guard, sent = trained()
     for sid in ("a", "b", "c"):
         until_skipped(guard, Request(f"{SITE}/p/7?sid={sid}"))
-    guard.outcome_lost(Request(f"{SITE}/p/7?sid=287"))
+    guard.outcome_lost(answer_to(f"{SITE}/p/7?sid=287"))
     assert [(request.url, request.dont_filter) for request in sent] == [(f"{SITE}/p/7?sid=c", True)]
-    assert guard.screen(sent[0]) is None
-    guard.outcome_lost(Request(f"{SITE}/p/8?sid=288"))
+    assert guard.request_sent(sent[0]) is None
+    guard.outcome_lost(answer_to(f"{SITE}/p/8?sid=288"))
     assert len(sent) == 1
 
 
@@ -302,7 +306,7 @@ def test_the_file_of_skipped_requests_does_not_grow_for_ever(tmp_path: Path, few
 def test_a_damaged_file_of_skipped_requests_is_told(tmp_path: Path) -> None:
     (tmp_path / "simhash-skipped-requests").write_bytes(b"no pickle")
     guard, crawler = guard_of("skip", JOBDIR=str(tmp_path))
-    Observers(crawler, [guard]).tell("spider_opened", crawler.spider)
+    guard.spider_opened(crawler.spider)  # type: ignore[arg-type]
     assert crawler.stats is not None
     assert crawler.stats.get_value("simhash/errors/action") == 1
     guard.spider_closed(crawler.spider, "finished")  # type: ignore[arg-type]
@@ -350,16 +354,16 @@ def test_what_waits_comes_after_all_that_is_in_the_queue() -> None:
         url = f"{SITE}/list/{visit}"
         learn(guard, url, 7, 1, asked=url, parent=SITE)
     guard.note_priority(Request(f"{SITE}/story/1", priority=-3))
-    waiting = guard.screen(Request(f"{SITE}/list/100"))
+    waiting = guard.request_sent(Request(f"{SITE}/list/100"))
     assert waiting is not None
     assert waiting.priority == -4
     guard.note_priority(waiting)
     # Meanwhile there are others that are to come first, but for those that wait as well.
     guard.note_priority(Request(f"{SITE}/story/2", priority=-4))
-    again = guard.screen(waiting)
+    again = guard.request_sent(waiting)
     assert again is not None
     assert again.priority == -5
-    assert guard.screen(again) is None
+    assert guard.request_sent(again) is None
 
 
 def test_a_pinned_rule_states_no_loss(caplog: pytest.LogCaptureFixture) -> None:
@@ -369,7 +373,7 @@ def test_a_pinned_rule_states_no_loss(caplog: pytest.LogCaptureFixture) -> None:
     learn(guard, f"{SITE}/p?sid=1", 7, use)
     for url in (f"{SITE}/p?sid=2", f"{SITE}/day/1"):
         with pytest.raises(RequestSkipped):
-            guard.screen(Request(url))
+            guard.request_sent(Request(url))
     spider: Any = guard._crawler.spider
     guard.spider_closed(spider, "finished")
     assert "(2 of 2 requests; pinned); were skipped" in caplog.text
@@ -381,7 +385,7 @@ def test_a_short_page_is_requested_several_times_where_nothing_was_compared() ->
     for visit in range(30):
         url = f"{SITE}/short?sid={visit}"
         try:
-            guard.screen(Request(url))
+            guard.request_sent(Request(url))
         except RequestSkipped:
             skipped += 1
         else:

@@ -10,8 +10,8 @@ from scrapy import Request, signals
 from scrapy.http import HtmlResponse, Response
 
 from scrapy_simhash import Config, SimhashDownloaderMiddleware, names
-from scrapy_simhash.crawl import downloader_middleware
-from scrapy_simhash.crawling import Observer
+from scrapy_simhash.crawl import listeners
+from scrapy_simhash.crawling import Listener
 from scrapy_simhash.observers.links import SimhashLinksMiddleware
 from scrapy_simhash.observers.recrawl.answers import TOGETHER, Answer, AnswerBook
 from scrapy_simhash.observers.recrawl.recrawling import Recrawling, SimhashValidatorsMiddleware
@@ -32,15 +32,19 @@ async def fail_later(*_: Any) -> Any:
     fail()
 
 
-class Broken(Observer):
+class Broken(Listener):
     """Fails at every hook."""
 
-    screen = without_page = found = judged = started = reader_of = outcome_lost = failed = staticmethod(fail)  # type: ignore[assignment]
-    spider_opened = spider_closed = staticmethod(fail)  # type: ignore[assignment]
-    finish = staticmethod(fail_later)
+    request_sent = page_compared = staticmethod(fail)  # type: ignore[assignment]
+    without_page = found = started = reader_of = failed = staticmethod(fail)
+    closing = staticmethod(fail_later)
 
 
-class BrokenReader(Observer):
+class Idle(Listener):
+    """Does nothing."""
+
+
+class BrokenReader(Listener):
     """Fails at each request of a callback, and at its end."""
 
     def reader_of(self, response: Response) -> Any:
@@ -49,10 +53,10 @@ class BrokenReader(Observer):
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[SimhashDownloaderMiddleware, Any]]:
-    """Return what makes the middleware and the crawler of a crawl with an observer."""
+    """Return what makes the middleware and the crawler of a crawl with a listener."""
 
-    def make(observer: Observer, **settings: Any) -> tuple[SimhashDownloaderMiddleware, Any]:
-        monkeypatch.setattr(downloader_middleware, "observers_of", lambda *_: [observer])
+    def make(listener: type[Listener], **settings: Any) -> tuple[SimhashDownloaderMiddleware, Any]:
+        monkeypatch.setattr(listeners, "LISTENERS", {"prefer": f"{__name__}.{listener.__name__}"})
         crawler = stand_in(**settings)
         middleware = SimhashDownloaderMiddleware.from_crawler(crawler)
         crawler.signals.send_catch_log(signals.engine_started)
@@ -71,7 +75,7 @@ def page(*flags: str) -> HtmlResponse:
 
 def test_a_page_is_judged_and_delivered_whatever_hooks_fail(made: Any, tmp_path: Path) -> None:
     for visit in range(2):
-        middleware, crawler = made(Broken(), store=str(tmp_path))
+        middleware, crawler = made(Broken, store=str(tmp_path))
         response = page()
         request = cast("Request", response.request)
         assert asyncio.run(middleware.process_request(request)) is None
@@ -79,11 +83,13 @@ def test_a_page_is_judged_and_delivered_whatever_hooks_fail(made: Any, tmp_path:
         assert request.meta[names.META_RESULT]["delivered"] is (True if visit else None)
         middleware._deliveries.delivered(request, request.meta[names.META_RESULT].text.text_hash)
         asyncio.run(middleware._session._engine_stopped())
-        assert simhash_stats(crawler)["errors/action"] == 5, "screen, without_page, found, judged, finish"
+        assert simhash_stats(crawler)["errors/action"] == 5, (
+            "request_sent, without_page, found, page_compared, closing"
+        )
 
 
 def test_a_304_that_nobody_can_explain_is_fetched_in_full(made: Any) -> None:
-    middleware, _ = made(Broken())
+    middleware, _ = made(Broken)
     response = page(names.FLAG_NOT_MODIFIED)
     again = middleware.process_response(cast("Request", response.request), response)
     assert isinstance(again, Request)
@@ -91,23 +97,25 @@ def test_a_304_that_nobody_can_explain_is_fetched_in_full(made: Any) -> None:
     assert list(again.headers) == [b"X-Other"]
 
 
-@pytest.mark.parametrize(("observer", "errors"), [(Broken(), 2), (BrokenReader(), 2)])
-def test_what_a_page_leads_to_passes_hooks_that_fail(made: Any, observer: Observer, errors: int) -> None:
-    _, crawler = made(observer)
+@pytest.mark.parametrize(("listener", "errors"), [(Broken, 2), (BrokenReader, 2)])
+def test_what_a_page_leads_to_passes_hooks_that_fail(
+    made: Any, listener: type[Listener], errors: int
+) -> None:
+    _, crawler = made(listener)
     links = SimhashLinksMiddleware.from_crawler(crawler)
     yielded = [Request(URL), {"an": "item"}]
-    if isinstance(observer, Broken):
+    if listener is Broken:
         assert links.get_processed_request(cast("Request", yielded[0]), None) is yielded[0]
     assert list(links.process_spider_output(page(), yielded)) == yielded
     assert simhash_stats(crawler)["errors/action"] == errors
 
 
 def test_a_store_is_let_go_of_whatever_fails_at_the_end(made: Any, tmp_path: Path) -> None:
-    middleware, crawler = made(Observer(), store=str(tmp_path))
+    middleware, crawler = made(Idle, store=str(tmp_path))
     middleware.detector.flush_async = fail_later
     asyncio.run(middleware._session._engine_stopped())
     assert simhash_stats(crawler) == {"errors/action": 1}
-    middleware, _ = made(Observer(), store=str(tmp_path))
+    middleware, _ = made(Idle, store=str(tmp_path))
     asyncio.run(middleware._session._engine_stopped())
 
 
@@ -116,7 +124,8 @@ def test_a_304_is_fetched_in_full_if_nobody_knows_whether_it_was_asked_for(
 ) -> None:
     crawler = stand_in()
     recrawling = Recrawling(crawler, Config(conditional=True))
-    assert recrawling.keep_in(cast("Any", RemoteStore(Header()))) is False
+    recrawling.store_opened(cast("Any", RemoteStore(Header())))
+    assert asyncio.run(recrawling.request_sent(Request(URL))) is None
     vars(crawler)["_simhash_shared"] = {Recrawling: recrawling}
     validators = SimhashValidatorsMiddleware.from_crawler(crawler)
     monkeypatch.setattr(recrawling, "hear", fail)
