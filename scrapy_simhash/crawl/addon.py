@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scrapy.settings import BaseSettings
+from scrapy.utils.misc import load_object
 
 from scrapy_simhash.crawl.downloader_middleware import SimhashDownloaderMiddleware
 from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
@@ -41,13 +42,13 @@ class Addon:
         ]
         # What is off is not imported.
         if config.conditional or config.recrawl:
-            from scrapy_simhash.observers.recrawl.recrawling import SimhashValidatorsMiddleware as Validators
-
-            components.append(("DOWNLOADER_MIDDLEWARES", Validators, VALIDATORS_MIDDLEWARE_ORDER))
+            validators = load_object(
+                "scrapy_simhash.observers.recrawl.recrawling.SimhashValidatorsMiddleware"
+            )
+            components.append(("DOWNLOADER_MIDDLEWARES", validators, VALIDATORS_MIDDLEWARE_ORDER))
         if config.conditional or config.recrawl or config.changes is not None:
-            from scrapy_simhash.observers.links import SimhashLinksMiddleware
-
-            components.append(("SPIDER_MIDDLEWARES", SimhashLinksMiddleware, LINKS_MIDDLEWARE_ORDER))
+            links = load_object("scrapy_simhash.observers.links.SimhashLinksMiddleware")
+            components.append(("SPIDER_MIDDLEWARES", links, LINKS_MIDDLEWARE_ORDER))
         if config.item_fields:
             from scrapy_simhash.crawl.item_pipeline import SimhashItemPipeline
 

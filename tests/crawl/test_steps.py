@@ -13,7 +13,6 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydispatch.robustapply import robustApply
 from scrapy import Request, signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse, Response
@@ -126,7 +125,9 @@ def crawl(folder: Path, broken: list[tuple[Any, str]], since: int) -> dict[str, 
         subject.spider_closed(spider, "finished")
         for listener in subject._listeners._listeners:
             if hasattr(listener, "spider_closed"):
-                robustApply(listener.spider_closed, spider=spider, reason="finished")
+                arguments = inspect.signature(listener.spider_closed).parameters
+                closed = {"spider": spider, "reason": "finished"}
+                listener.spider_closed(**{name: closed[name] for name in arguments})
         stats = simhash_stats(crawler)
         asyncio.run(subject._session._engine_stopped())
         return stats
