@@ -21,16 +21,20 @@ from scrapy_simhash.crawl import downloader_middleware
 T = TypeVar("T")
 
 
+class StandIn(SimpleNamespace):
+    """Can be referred to weakly, so that signals of one stand-in do not reach another."""
+
+
 def stand_in(*, is_crawling: bool = True, **settings: Any) -> Crawler:
     """Return a stand-in whose settings are Scrapy's defaults and *settings*, in lower case."""
-    crawler = SimpleNamespace(
+    crawler = StandIn(
         settings=Settings({f"SIMHASH_{name.upper()}": value for name, value in settings.items()}),
-        signals=SignalManager(),
         request_fingerprinter=RequestFingerprinter(),
         spider=Spider(name="stand-in"),
         crawling=is_crawling,
         logformatter=LogFormatter(),
     )
+    crawler.signals = SignalManager(crawler)
     crawler.stats = MemoryStatsCollector(cast("Crawler", crawler))
     return cast("Crawler", crawler)
 
