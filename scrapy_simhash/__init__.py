@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.files.batch import cluster, dedup
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.index import Match, SimhashIndex, hamming_distance
+    from scrapy_simhash.judge.policy import SimhashPolicy
     from scrapy_simhash.observers.links import SimhashLinksMiddleware
     from scrapy_simhash.observers.recrawl.recrawling import RequestNotDue, SimhashValidatorsMiddleware
     from scrapy_simhash.observers.url_rules.guard import RequestSkipped
@@ -63,6 +64,7 @@ _HOMES = {
     "SimhashIndex": "index",
     "SimhashItemPipeline": "crawl.item_pipeline",
     "SimhashLinksMiddleware": "observers.links",
+    "SimhashPolicy": "judge.policy",
     "SimhashSpiderMiddleware": "crawl.spider_middleware",
     "SimhashValidatorsMiddleware": "observers.recrawl.recrawling",
     "Status": "verdict",
@@ -101,6 +103,7 @@ __all__ = [
     "SimhashIndex",
     "SimhashItemPipeline",
     "SimhashLinksMiddleware",
+    "SimhashPolicy",
     "SimhashSpiderMiddleware",
     "SimhashValidatorsMiddleware",
     "Status",

@@ -31,7 +31,7 @@ DISTANCES = {"similarity": 8, "classic": 3}
 SCHEMES = ("web", "classic", "manku", "fnv-words", "slides", "moz")
 #: Scopes: which pages are compared with each other.
 SCOPES = ("crawl", "domain", "host")
-#: Settings whose value is an action, or several, or somebody's own.
+#: Settings whose value is an action, or several.
 ACTION_SETTINGS = ("action", "exact_action", "revisit_action")
 #: Maximum number of tables: more would take more memory and time than the crawl itself.
 MAX_TABLES = 1_000
@@ -151,6 +151,7 @@ class Config:
     live: str | None = _setting(MANY, None, values.address)
 
     enabled: bool = _setting(EXPERTS, True, switch)
+    policy: str | None = _setting(EXPERTS, None, values.text)
     rule: str = _setting(EXPERTS, "similarity", one_of(tuple(DISTANCES)), _RULE)
     max_distance: int | None = _setting(EXPERTS, None, whole(0, 63, of="bits"))
     blocks: int = _setting(EXPERTS, 6, whole(1, 64, of="blocks"), _CLASSIC)

@@ -162,9 +162,16 @@ class Page:
     """``near_duplicate`` or ``unchanged``, None if nothing is dropped."""
     preferred: str | None = None
     """The preferred URL of its cluster so far."""
-    since: float | None = None
-    """When work on the event loop began, by ``perf_counter()``, without the time spent waiting; None if it was not
-    read."""
+
+    @property
+    def url(self) -> str:
+        """The URL of the response."""
+        return self.response.url
+
+    @property
+    def asked(self) -> Mapping[str, Any]:
+        """What the request asks for in ``meta["simhash"]``."""
+        return asked_of(self.request)
 
     @property
     def depth(self) -> int:

@@ -7,12 +7,6 @@ from __future__ import annotations
 
 # Request.meta, read: False, or a dictionary of what is asked for.
 META = "simhash"
-#: Keys that say nothing today, and what is written in their place into the dictionary.
-META_FORMER = {
-    f"{META}_{name}": name
-    for name in ("action", "revisit_action", "url_rules", "conditional", "recrawl", "lastmod")
-}
-META_IN = frozenset((META, *META_FORMER))
 
 # Request.meta, written; never sent on with a request that copies its parent's meta.
 META_RESULT = "simhash_result"

@@ -144,11 +144,9 @@ def some_of(words: Collection[str]) -> Reader:
 
 
 def action(value: Any) -> str:
-    """Read words for an action, or the import path of somebody's own."""
-    what = f"must be one of {', '.join(ACTIONS)}, several of them, or the import path of a class"
+    """Read the name of an action, or several."""
+    what = f"must be one of {', '.join(ACTIONS)}, or several of them; SIMHASH_POLICY takes the import path of a class"
     words = _from_json(value)
-    if isinstance(words, str) and is_path(words):
-        return words
     try:
         # An empty list would read as None where that is allowed, and None may drop what "mark" keeps.
         if not words:

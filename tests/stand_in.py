@@ -16,7 +16,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.request import RequestFingerprinter
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl import downloader_middleware
+from scrapy_simhash.crawl import reader
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ def stand_in(*, is_crawling: bool = True, **settings: Any) -> Crawler:
 
 def read_in_threads() -> AbstractContextManager[Any]:
     """Have every page read in a thread, whatever its size, while the context lasts."""
-    return patch.object(downloader_middleware, "THREAD_SIZE", 0)
+    return patch.object(reader, "THREAD_SIZE", 0)
 
 
 def simhash_stats(crawler: Crawler) -> dict[str, Any]:

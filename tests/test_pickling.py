@@ -302,7 +302,7 @@ VALUES: list[Any] = [
     Reading(None, None),
     SimilarityRule(9, 0.5),
     ClassicRule(2),
-    Decision(None),
+    Decision(Action.MARK),
     Header("web-4"),
     Posting(b"key", "https://example.com/", "", FINGERPRINT),
     Claim(None, 2, "https://example.com/", 3, 0.9, True, rank=1),

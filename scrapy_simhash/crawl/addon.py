@@ -7,7 +7,6 @@ from scrapy.utils.misc import load_object
 
 from scrapy_simhash.crawl.downloader_middleware import SimhashDownloaderMiddleware
 from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
-from scrapy_simhash.crawl.store_session import told_in_a_sentence
 from scrapy_simhash.crawling import config_of
 
 #: On the engine's side of every built-in downloader middleware: only final responses arrive, decompressed,
@@ -33,7 +32,6 @@ class Addon:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Called by Scrapy before the crawler is built; raises SettingError, which stops the crawl."""
-        told_in_a_sentence()
         # The middlewares check as well, but Scrapy 2.13 buries what they raise under an error of its own.
         config = config_of(settings)
         components: list[tuple[str, type, int]] = [

@@ -9,12 +9,12 @@ from scrapy_simhash import names
 from scrapy_simhash.crawling import counted
 from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.page.fingerprint.own_part import PART_START
-from scrapy_simhash.verdict import Reason, Status, Verdict
+from scrapy_simhash.verdict import Reason, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy.statscollectors import StatsCollector
+
+    from scrapy_simhash.crawling import Page
 
 _STAT_OF = {
     Status.NEW: names.STAT_NEW,
@@ -27,8 +27,12 @@ _STAT_BY_LEARNING = {
 }
 
 
-def count_verdict(increase: Callable[[str], None], verdict: Verdict) -> None:
-    """Count a page of the spider, once; *increase* is the ``inc_value`` of a stats collector."""
+def count_page(stats: StatsCollector, page: Page) -> None:
+    """Count a page of the spider, once."""
+    # Scrapy calls a function for each look at an attribute of a stats collector.
+    increase, verdict = stats.inc_value, page.verdict
+    if page.protected is not None:
+        increase(f"{names.STAT_PROTECTED}/{page.protected.value}")
     if verdict.status is Status.SKIPPED and verdict.reason is not None:
         increase(f"{names.STAT_SKIPPED}/{verdict.reason.value}")
         return

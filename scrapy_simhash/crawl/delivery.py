@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from array import array
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itemadapter import ItemAdapter
@@ -21,7 +21,9 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 
 from scrapy_simhash import names
 from scrapy_simhash.crawl.marks import PageResult, result_of
-from scrapy_simhash.crawling import Once, meta_with, own_of, stats_of
+from scrapy_simhash.crawling import Once, key_of, meta_with, own_of, stats_of
+from scrapy_simhash.exceptions import StoreError
+from scrapy_simhash.recent import Recent
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
 
+    from scrapy_simhash.crawl.store_session import StoreSession
     from scrapy_simhash.page.fingerprint import Fingerprint
     from scrapy_simhash.verdict import Verdict
 
@@ -118,16 +121,17 @@ class Kept(NamedTuple):
 class Deliveries:
     """Knows which texts are delivered, and keeps what copies of others yield."""
 
-    def __init__(
-        self,
-        crawler: Crawler,
-        is_near: Callable[[Fingerprint, Fingerprint], bool],
-        keeps_former: bool,
-    ) -> None:
-        """*is_near* is the rule; with *keeps_former* what earlier crawls delivered counts."""
+    def __init__(self, crawler: Crawler, session: StoreSession) -> None:
         self._crawler = crawler
-        self._is_near = is_near
-        self._keeps_former = keeps_former
+        self._session = session
+        self._key_of = key_of(crawler)
+        detector = session.detector
+        self._is_near = detector.fingerprinter.is_near_duplicate
+        # Whether what earlier crawls delivered counts.
+        self._keeps_former = detector.config.revisit_action != "mark"
+        self._is_remote = detector.store.is_remote
+        # Keys of originals, by their clusters, that other crawlers may deliver while their copies wait here.
+        self._elsewhere: Recent[int, bytes] = Recent(MOST)
         self._give_up = Once(crawler, logger, names.ERRORS_ACTION).tell
         self._facts = Facts()
         # Texts of copies that were delivered.
@@ -143,10 +147,6 @@ class Deliveries:
         self._found: set[str] = set()
         self._tasks: set[Deferred[Any]] = set()
         self._releasing: set[int] = set()
-        #: What is called with request and text hash of each page that is delivered, and of which nothing has failed.
-        self.delivered: Callable[[Request, int | None], None] = lambda request, text_hash: None
-        #: What returns whether another crawler has delivered the original of a cluster by now.
-        self.is_delivered_elsewhere: Callable[[int], Awaitable[bool]] = _nowhere
         #: What is called with the response of each item that is dropped after it was kept.
         self.drop: Callable[[Any, Response], None] = lambda item, response: None
         for signal, handler in (
@@ -178,13 +178,27 @@ class Deliveries:
         """Tell whether an earlier crawl has delivered a page with its text, if that counts."""
         return self._keeps_former and verdict.is_delivered
 
-    def note_delivered(self, cluster: int) -> None:
-        """Note that an earlier crawl, or another crawler, has delivered the original of *cluster*."""
-        self._facts.change(cluster, _DELIVERED)
+    async def look_up(self, verdict: Verdict) -> None:
+        """Ask the store whether the original of a copy was delivered, if it did not come in this crawl.
 
-    def is_unknown(self, cluster: int) -> bool:
-        """Tell whether nothing is known of the original of *cluster*: it did not come in this crawl."""
-        return not self._facts.of(cluster) & (_MET | _DELIVERED)
+        Raises StoreError.
+        """
+        cluster, key = verdict.text_number, verdict.original_key
+        if cluster is None or key is None or self._facts.of(cluster) & (_MET | _DELIVERED):
+            return
+        if await self._session.is_delivered(key):
+            self._facts.change(cluster, _DELIVERED)
+        elif self._is_remote:
+            self._elsewhere[cluster] = key
+
+    async def _is_delivered_elsewhere(self, cluster: int) -> bool:
+        """Return whether another crawler has delivered the original of *cluster* by now."""
+        key = self._elsewhere.get(cluster)
+        try:
+            return key is not None and await self._session.is_delivered(key)
+        except StoreError as error:
+            self._session.failed(error)
+            return False
 
     # --- On the way through the spider.
 
@@ -358,8 +372,8 @@ class Deliveries:
         if request is not None and flight.text is not _NO_TEXT:
             if not flight.is_delivered:
                 self._note_failure(flight, request)
-            elif not flight.has_raised:
-                self.delivered(request, flight.text.text_hash)
+            elif not flight.has_raised and self._session.keeps_deliveries:
+                self._session.note_delivered(self._key_of(request), flight.text.text_hash)
         self._land(flight.cluster, flight.is_delivered)
         if request is not None and names.META_OWN in request.meta:
             for carrier in _carried_by(request):
@@ -410,8 +424,8 @@ class Deliveries:
         """
         self._releasing.add(cluster)
         try:
-            if await self.is_delivered_elsewhere(cluster):
-                self.note_delivered(cluster)
+            if await self._is_delivered_elsewhere(cluster):
+                self._facts.change(cluster, _DELIVERED)
                 self._drop_kept(cluster, lambda _: True)
             while kept := self._kept.get(cluster):
                 first = kept[0]
@@ -600,10 +614,6 @@ class Deliveries:
 
     def _count(self, what: str, number: int = 1) -> None:
         stats_of(self._crawler).inc_value(f"{names.STAT_WAITING}/{what}", number)
-
-
-async def _nowhere(cluster: int) -> bool:
-    return False
 
 
 #: In our part of the meta of a request: it was kept and is sent again; it carries an item of a page that is

@@ -1,82 +1,64 @@
-"""Downloader middleware: a response in, a verdict out, at once or when it has been waited for; never an exception.
+"""Downloader middleware: the way of a page. It is read, compared, decided about and recorded; never dropped here.
 
-What follows from the verdict is written into ``request.meta`` by `Consequences`. A large page is read in a thread.
+::
+
+    process_response -> PageReader.read -> Store.claim -> SimhashPolicy.decide -> request.meta -> listeners
+
+`SimhashSpiderMiddleware` drops what the result in ``request.meta`` says.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 from contextlib import suppress
-from functools import partial
+from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
-from scrapy.http import HtmlResponse
-from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_simhash import kernel, names
-from scrapy_simhash.config import ACTION_SETTINGS, unknown_settings, unused_settings
-from scrapy_simhash.crawl.consequences import Consequences
-from scrapy_simhash.crawl.counts import summary_of_pages
-from scrapy_simhash.crawl.delivery import MOST, Deliveries
+from scrapy_simhash.action import Action
+from scrapy_simhash.config import ACTION_SETTINGS, Config, unknown_settings, unused_settings
+from scrapy_simhash.crawl.counts import count_page, summary_of_pages
+from scrapy_simhash.crawl.delivery import Deliveries
 from scrapy_simhash.crawl.listeners import Listeners
-from scrapy_simhash.crawl.marks import erase_result
-from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
+from scrapy_simhash.crawl.marks import complaints, erase_result, write_result
+from scrapy_simhash.crawl.reader import PageReader, in_thread
+from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.crawling import (
+    NO_MORE,
     Once,
     Page,
     asked_without_us,
     config_of,
     is_crawl,
     key_of,
-    language_of,
     share,
     stats_of,
-    tree_of,
 )
-from scrapy_simhash.exceptions import StoreError
+from scrapy_simhash.exceptions import SettingError, StoreError
 from scrapy_simhash.fingerprinter import PageFingerprinter
-from scrapy_simhash.page.text import is_xml_feed
-from scrapy_simhash.recent import Recent
+from scrapy_simhash.judge.hints import evidence
+from scrapy_simhash.judge.policy import Protection, SimhashPolicy, is_done
+from scrapy_simhash.signals import near_duplicate_found
 from scrapy_simhash.verdict import Reason, Status, Verdict
 from scrapy_simhash.waiting import finished
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Coroutine
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-try:
-    from scrapy.utils.asyncio import run_in_thread as run_in_thread
-except ImportError:  # Scrapy 2.13 and 2.14
-    from twisted.internet.threads import deferToThread
-
-    async def run_in_thread(func: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what *func* returns, called in a thread of the loop's own pool; raises what it raises."""
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:  # a reactor other than asyncio's: there, coroutines await Deferreds
-            return await deferToThread(func, *args, **kwargs)
-        return await asyncio.to_thread(func, *args, **kwargs)
-
-
-#: Bytes of a body beyond which a page is read in a thread. To pass it on takes some 50 microseconds, to read 256 KiB
-#: of prose 80 milliseconds in pure Python.
-THREAD_SIZE = 256 * 1024
-#: Flags by which Scrapy says that a body is not complete. ("partial" says only that the server closed the
-#: connection where others tell the length beforehand: the way of HTTP/1.0, and nothing is known to be missing.)
-_INCOMPLETE = frozenset(("dataloss", "download_stopped"))
-
 logger = logging.getLogger(__name__)
+
+#: Seconds of the event loop that the work on one page may take.
+BUDGET = 0.05
 
 _WITHOUT_KERNEL = (
     "The C extension of scrapy-simhash is not used, so reading a page takes about 25 times as long: %(reason)s."
@@ -96,29 +78,19 @@ class SimhashDownloaderMiddleware:
         self._stats = stats_of(crawler)
         self._is_crawl = is_crawl(crawler)
         # Before a store is opened: what is wrong with a setting leaves none behind.
+        self._policy = policy_of(crawler, self.config)
         self._fingerprinter = PageFingerprinter(self.config)
         self._listeners = share(crawler, Listeners(crawler, self.config))
         self._session = StoreSession(crawler, self.config, fingerprinter=self._fingerprinter)
         self.detector = self._session.detector
+        self._is_remote = self.detector.store.is_remote
+        self._reader = PageReader(self.detector)
         self._listeners.store_opened(self.detector.store)
         self._session.last_step = self._listeners.closing
-        self._deliveries = share(
-            crawler,
-            Deliveries(
-                crawler,
-                self._fingerprinter.is_near_duplicate,
-                keeps_former=self.config.revisit_action != "mark",
-            ),
-        )
-        self._deliveries.delivered = self._note_delivered
-        # Keys of originals, by their clusters, that other crawlers may deliver while their copies wait here.
-        self._elsewhere: Recent[int, bytes] = Recent(MOST)
-        if self.detector.store.is_remote:
-            self._deliveries.is_delivered_elsewhere = self._is_delivered_elsewhere
-        self._consequences = Consequences(crawler, self._session, self._listeners, self._deliveries)
+        self._deliveries = share(crawler, Deliveries(crawler, self._session))
         self._key_of = key_of(crawler)
-        self._is_remote = self.detector.store.is_remote
         self._once = Once(crawler, logger, names.ERRORS_COMPARE)
+        self._found = self._listeners.former("found")
         self._without_page = self._listeners.former("without_page")
         self._failed = self._listeners.former("failed")
         # Scrapy calls them for every request and every failure if they are there.
@@ -134,29 +106,21 @@ class SimhashDownloaderMiddleware:
 
         Raises SettingError for a bad setting, and StoreError for a store that cannot be used; both stop the crawl.
         """
-        told_in_a_sentence()
         middleware = cls(crawler)
         crawler.signals.connect(middleware.spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(middleware.spider_closed, signal=signals.spider_closed)
         return middleware
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
-    def _note_failure(self, request: Request, exception: Exception, spider: Spider | None = None) -> None:
-        """Show a request that failed, after all retries, to the listeners that ask for it."""
-        for failed in self._failed:
-            try:
-                failed(request, exception)
-            except Exception:
-                self._listeners.give_up("Error while noting the failure of %(about)s", request)
-
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Request | Response | Coroutine[Any, Any, Response]:
-        """Return *response* itself, with the verdict in ``request.meta`` and ``response.flags``.
+        """Return *response* itself, with the result in ``request.meta`` and ``response.flags``.
 
         With conditional requests, return a request in place of a 304 whose page is to be fetched in full.
 
-        Returns a coroutine if the page is read in a thread or the store is remote; Scrapy awaits it.
+        Returns a coroutine if the page is read in a thread or the store is remote; Scrapy awaits it. Such pages stay
+        among the downloader's active requests, so ``CONCURRENT_REQUESTS`` limits their number and memory.
         """
         if not names.META_OUT.isdisjoint(request.meta):
             erase_result(request)
@@ -171,22 +135,196 @@ class SimhashDownloaderMiddleware:
                     return asked_without_us(request)
             if isinstance(instead, Verdict):
                 page.verdict = instead
-                return self._consequences.follow(page, decides=False)
+                self._record(page)
+                return response
             if instead is not None:
                 return instead
-        reason = self._reason_to_skip(request, response)
+        reason = self._reader.reason_to_skip(request, response)
         # robots.txt and media files have no callback: neither marked nor counted.
         if reason is Reason.NO_CALLBACK:
             return response
         if reason is not None:
             page.verdict = Verdict(Status.SKIPPED, reason=reason)
-            return self._consequences.follow(page)
-        is_large = len(response.body) > THREAD_SIZE
-        checking = self._check(page, is_large=is_large)
+            self._decide(page)
+            self._record(page)
+            return response
+        is_large = self._reader.is_large(response)
+        comparing = self._process(page, is_large=is_large)
+        return comparing if is_large or self._is_remote else finished(comparing)
+
+    async def _process(self, page: Page, *, is_large: bool) -> Response:
+        """Read, compare and decide about *page*, record the result, and return the response. Never raises.
+
+        Waits for nothing unless *is_large* or the store is remote.
+        """
+        since = perf_counter()
+        try:
+            # Parsed here, where the spider would have it parsed: the tree is the spider's, and lxml keeps a
+            # dictionary of names for each thread that parses, so nodes from elsewhere do not mix with its others.
+            if page.tree is None:
+                page.verdict = _NOT_HTML
+            else:
+                since = perf_counter()
+                await self._compare(page, is_large=is_large)
+        except Exception as error:
+            page.verdict = self._give_up(error, page.response)
         if is_large or self._is_remote:
-            return self._process_waiting(checking, page)
-        finished(checking)
-        return self._consequences.follow(page)
+            since = perf_counter()
+            erase_result(page.request)  # a request that was sent twice may have been marked meanwhile
+        self._decide(page)
+        self._record(page)
+        if (seconds := perf_counter() - since) > BUDGET:
+            self._note_slow(page, seconds)
+        return page.response
+
+    async def _compare(self, page: Page, *, is_large: bool) -> None:
+        """Set the verdict on *page*. Raises what the reader or the store raises."""
+        reading = await self._reader.read(page, is_large=is_large)
+        key, session = self._key_of(page.request), self._session
+        verdict = await self.detector.conclude_async(
+            reading, page.response.url, key=key, remember=session.remembers
+        )
+        # Pages without text are not looked up, so they do not prove that the store is back.
+        if session.missed and verdict.status is not Status.SKIPPED and self.detector.store.absence is None:
+            session.answered()
+        if is_large and self.config.changes is not None and verdict.reason in _HAS_CHANGED:
+            # For the change feed. An exception is raised again, and logged, where it reads the text.
+            with suppress(Exception):
+                await in_thread(lambda: page.document)
+        if verdict.duplicate_of is not None:
+            await self._deliveries.look_up(verdict)
+        page.verdict, page.reading, page.key = verdict, reading, key
+
+    def _decide(self, page: Page) -> None:
+        """Set what is dropped of *page*. New pages need no decision."""
+        try:
+            if names.META in page.request.meta:
+                self._check_meta(page)
+            for found in self._found:
+                found(page)
+            verdict = page.verdict
+            if verdict.duplicate_of is not None:
+                redirects = page.request.meta.get("redirect_urls", ())
+                hints = evidence(page.hints, page.response.url, verdict.duplicate_of, redirects)
+                page.verdict = replace(verdict, hints=verdict.hints + hints) if hints else verdict
+            elif not is_done(verdict):
+                return
+            if self._is_crawl:
+                page.action, page.protected, page.dropped_as = self._policy.decide(page)
+            else:
+                # scrapy shell, fetch, parse and check never drop.
+                page.action = Action.MARK
+        except Exception:
+            message = "Error while choosing an action for %(about)s: the page is kept"
+            self._listeners.give_up(message, page.response)
+
+    def _record(self, page: Page) -> None:
+        """Write the result of *page* into its meta, count it, and call the listeners. Never raises."""
+        meta = page.request.meta
+        try:
+            self._deliveries.note(write_result(page), page.verdict)
+            count_page(self._stats, page)
+            if page.protected is Protection.START and self._once.is_first("start page"):
+                self._log_start_page(page)
+        except Exception:
+            self._listeners.give_up(_LATE_ERROR, page.response)
+            # Without a result nothing is dropped, so listeners are not called.
+            if names.META_RESULT not in meta:
+                page.action = None
+                return
+        self._listeners.page_compared(page)
+        try:
+            if page.key is not None and page.verdict.status is not Status.SKIPPED:
+                self._stats.set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
+            if page.verdict.duplicate_of is not None:
+                self._announce(page)
+        except Exception:
+            self._listeners.give_up(_LATE_ERROR, page.response)
+
+    def _announce(self, page: Page) -> None:
+        """Flag, log and signal a near-duplicate."""
+        verdict, response = page.verdict, page.response
+        if names.FLAG not in response.flags:  # a middleware may answer twice with one response object
+            response.flags.append(names.FLAG)
+        if self._once.is_first("duplicate") or self.config.debug:
+            logger.debug(
+                "%(url)s is a near-duplicate of %(original)s (status %(status)s, distance %(distance)s,"
+                " similarity %(similarity).2f)%(hint)s",
+                {
+                    "url": response.url,
+                    "original": verdict.duplicate_of,
+                    "status": verdict.status.value,
+                    "distance": verdict.distance,
+                    "similarity": verdict.similarity or 0.0,
+                    "hint": "" if self.config.debug else NO_MORE,
+                },
+                extra={"spider": self.crawler.spider},
+            )
+        self.crawler.signals.send_catch_log(
+            near_duplicate_found,
+            request=page.request,
+            response=response,
+            verdict=verdict,
+            preferred=page.preferred,
+            spider=self.crawler.spider,
+        )
+
+    def _log_start_page(self, page: Page) -> None:
+        """Log once why a spider whose URLs all come from start() loses less than its settings ask for."""
+        original = page.verdict.duplicate_of
+        logger.info(
+            "Start pages are protected (SIMHASH_PROTECT): %(url)s %(why)s, but its callback runs and its links are"
+            " followed. To treat start pages like other pages, set SIMHASH_PROTECT = %(others)r. Further ones are"
+            " counted in the stat %(stat)s",
+            {
+                "url": page.response.url,
+                "why": "is unchanged" if original is None else f"is a near-duplicate of {original}",
+                "others": [name for name in self.config.protect if name != Protection.START.value],
+                "stat": f"{names.STAT_PROTECTED}/{Protection.START.value}",
+            },
+            extra={"spider": self.crawler.spider},
+        )
+
+    def _check_meta(self, page: Page) -> None:
+        """Count what the request asks for in vain, and warn once of each kind."""
+        for about, complaint in complaints(page.request.meta[names.META]):
+            self._stats.inc_value(names.ERRORS_META)
+            values: dict[str, object] = {"complaint": complaint, "url": page.response.url}
+            self._once.warn(about, "%(complaint)s, for %(url)s", values)
+
+    def _note_slow(self, page: Page, seconds: float) -> None:
+        """Count a page that took *seconds* of the event loop; the parse of the page is part of it."""
+        self._stats.inc_value(names.STAT_SLOW_PAGES)
+        if self._once.is_first("slow page"):
+            logger.info(
+                "%(url)s took %(taken)d ms of the event loop. Further pages that take more than %(budget)d ms are"
+                " counted in the stat %(stat)s",
+                {
+                    "url": page.response.url,
+                    "taken": seconds * 1000,
+                    "budget": BUDGET * 1000,
+                    "stat": names.STAT_SLOW_PAGES,
+                },
+                extra={"spider": self.crawler.spider},
+            )
+
+    def _note_failure(self, request: Request, exception: Exception, spider: Spider | None = None) -> None:
+        """Show a request that failed, after all retries, to the listeners that ask for it."""
+        for failed in self._failed:
+            try:
+                failed(request, exception)
+            except Exception:
+                self._listeners.give_up("Error while noting the failure of %(about)s", request)
+
+    def _give_up(self, error: Exception, response: Response) -> Verdict:
+        """Return the verdict on a page that could not be compared; call it where the exception is handled."""
+        if isinstance(error, StoreError):
+            self._session.failed(error)
+            return _NOT_ASKED
+        self._once.tell(
+            "Error while comparing %(about)s with earlier pages: the page is kept, unmarked", response
+        )
+        return Verdict(Status.UNKNOWN)
 
     def spider_opened(self, spider: Spider) -> None:
         """Log one line with the rule, the scope, the actions and the store."""
@@ -216,7 +354,7 @@ class SimhashDownloaderMiddleware:
             for sentence in unused_settings(self.crawler.settings, self._session.lacks).values():
                 logger.warning("%s", sentence, extra={"spider": spider})
 
-    def spider_closed(self, spider: Spider, reason: str) -> None:
+    def spider_closed(self, spider: Spider) -> None:
         """Log one line that counts what was found and what was dropped."""
         asks_for_drops = any(getattr(self.config, name) not in (None, "mark") for name in ACTION_SETTINGS)
         logger.info(
@@ -224,131 +362,28 @@ class SimhashDownloaderMiddleware:
             {"summary": summary_of_pages(self._stats, self._is_crawl and asks_for_drops)},
             extra={"spider": spider},
         )
-        self._consequences.spider_closed(spider)
 
-    async def _process_waiting(self, checking: Coroutine[Any, Any, None], page: Page) -> Response:
-        await checking
-        erase_result(page.request)  # a request that was sent twice may have been marked meanwhile
-        return self._consequences.follow(page)
 
-    def _reason_to_skip(self, request: Request, response: Response) -> Reason | None:
-        """Return why *response* is not to be checked, None when it is. Looks at no text, so nothing is parsed."""
-        if request.callback is NO_CALLBACK:
-            return Reason.NO_CALLBACK
-        if request.meta.get(names.META) is False:
-            return Reason.OPTED_OUT
-        if not 200 <= response.status < 300:
-            return Reason.STATUS
-        body = response.body
-        if not isinstance(response, HtmlResponse) or is_xml_feed(body):
-            return Reason.NOT_HTML
-        if not _INCOMPLETE.isdisjoint(response.flags):
-            return Reason.TRUNCATED
-        if 0 < self.config.maxsize < len(body):
-            return Reason.TOO_LARGE
-        return None
-
-    async def _check(self, page: Page, *, is_large: bool) -> None:
-        """Find the verdict on *page*: one that *is_large* is read in a thread, a remote store is waited for.
-
-        Of any other page and store there is nothing to wait for.
-
-        Waiting pages stay among the downloader's active requests, so ``CONCURRENT_REQUESTS`` bounds how many there
-        are, and the memory they take; the loop's pool of threads bounds how many of them are read at once.
-        """
-        response, detector = page.response, self.detector
-        try:
-            # Parsed here, where the spider would have it parsed: the tree is the spider's, and lxml keeps a
-            # dictionary of names for each thread that parses, so nodes from elsewhere do not mix with its others.
-            root = tree_of(response)
-            if root is None:
-                page.verdict = _NOT_HTML
-                return
-            url = response.url
-            if self._is_remote:
-                await detector.load_site(url)
-            since = perf_counter()
-            has_language = dict.__contains__(response.headers, b"Content-Language")
-            language = language_of(response) if has_language else None
-            read = partial(detector.read, root, url, content_language=language)
-            if is_large:
-                reading = await self._in_thread(read)
-                since = perf_counter()
-            else:
-                reading = read()
-            key, asked = self._key_of(page.request), perf_counter()
-            verdict = await detector.conclude_async(reading, url, key=key, remember=self._session.remembers)
-            if self._is_remote:
-                since += perf_counter() - asked
-            # A page that says nothing asks nothing, whatever the store would answer. Of several servers one may be
-            # away.
-            is_answer = self._session.missed and verdict.status is not Status.SKIPPED
-            if is_answer and detector.store.absence is None:
-                self._session.answered()
-            # To tell what has changed.
-            if is_large and self.config.changes is not None and verdict.reason in _HAS_CHANGED:
-                asked = perf_counter()
-                # The verdict stands. What goes wrong here goes wrong again, and is told, where the text is asked for.
-                with suppress(Exception):
-                    await self._in_thread(lambda: page.document)
-                since += perf_counter() - asked
-            if verdict.duplicate_of is not None:  # no call of a property for every page
-                await self._ask_for_delivery(verdict)
-            page.verdict, page.reading, page.key, page.since = verdict, reading, key, since
-        except Exception as error:
-            page.verdict = self._give_up(error, response)
-
-    def _note_delivered(self, request: Request, text_hash: int | None) -> None:
-        if self._session.keeps_deliveries:
-            self._session.note_delivered(self._key_of(request), text_hash)
-
-    async def _ask_for_delivery(self, verdict: Verdict) -> None:
-        """Ask the store whether the original of a copy was delivered, if it did not come in this crawl."""
-        cluster, key = verdict.text_number, verdict.original_key
-        if cluster is None or key is None or not self._deliveries.is_unknown(cluster):
-            return
-        if await self._session.is_delivered(key):
-            self._deliveries.note_delivered(cluster)
-        elif self._is_remote:
-            self._elsewhere[cluster] = key
-
-    async def _is_delivered_elsewhere(self, cluster: int) -> bool:
-        key = self._elsewhere.get(cluster)
-        try:
-            return key is not None and await self._session.is_delivered(key)
-        except StoreError as error:
-            self._session.failed(error)
-            return False
-
-    async def _in_thread(self, function: Callable[[], T]) -> T:
-        """Return what *function*, which reads the tree of a page, returns in a thread; raise what it raises."""
-
-        # asyncio cannot carry each exception out of a thread: of StopIteration it makes a page that never comes,
-        # before Python 3.12.
-        def called() -> tuple[T | None, Exception | None]:
-            try:
-                return function(), None
-            except Exception as error:
-                return None, error
-
-        # Nobody else has the tree while the thread reads it: the response is delivered when all is done. (Two
-        # requests that a middleware answers with one response share a tree anyway, and reading changes none.)
-        result, error = await run_in_thread(called)
-        if error is not None:
-            raise error
-        return cast("T", result)
-
-    def _give_up(self, error: Exception, response: Response) -> Verdict:
-        """Return the verdict on a page that could not be checked; call it where the exception is handled."""
-        if isinstance(error, StoreError):
-            self._session.failed(error)
-            return _NOT_ASKED
-        self._once.tell(
-            "Error while comparing %(about)s with earlier pages: the page is kept, unmarked", response
+def policy_of(crawler: Crawler, config: Config) -> SimhashPolicy:
+    """Return the policy of *crawler*: ``SIMHASH_POLICY``, by default `SimhashPolicy`. Raises SettingError."""
+    if config.policy is None:
+        return SimhashPolicy(config)
+    try:
+        policy = load_object(config.policy)
+    except (ImportError, NameError, ValueError, TypeError) as error:
+        raise SettingError(f"SIMHASH_POLICY: cannot import {config.policy!r}: {error}") from error
+    if not isinstance(policy, type) or not issubclass(policy, SimhashPolicy):
+        raise SettingError(
+            "SIMHASH_POLICY must be the import path of a subclass of scrapy_simhash.SimhashPolicy, got"
+            f" {config.policy!r}"
         )
-        return Verdict(Status.UNKNOWN)
+    try:
+        return build_from_crawler(policy, crawler, config)
+    except TypeError as error:
+        raise SettingError(f"SIMHASH_POLICY: cannot create {config.policy!r}: {error}") from error
 
 
+_LATE_ERROR = "Error while counting, reporting or announcing the result of %(about)s"
 _HAS_CHANGED = frozenset((Reason.CHANGED, Reason.SMALL_CHANGE, Reason.NOW_NEAR_DUPLICATE))
 _NOT_HTML = Verdict(Status.SKIPPED, reason=Reason.NOT_HTML)
 _NOT_ASKED = Verdict(Status.UNKNOWN, reason=Reason.STORE)

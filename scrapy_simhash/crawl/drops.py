@@ -14,7 +14,6 @@ from scrapy_simhash import names
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.marks import result_of
 from scrapy_simhash.crawling import NO_MORE, Once, stats_of
-from scrapy_simhash.verdict import Reason
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -24,11 +23,6 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
-
-#: Why a page is dropped that repeats no other, by its reason.
-UNCHANGED = {
-    Reason.UNCHANGED.value: "is unchanged since an earlier crawl",
-}
 
 
 class NearDuplicate(IgnoreRequest):
@@ -93,7 +87,7 @@ class Drops:
     def item(self, item: Any, response: Response) -> None:
         """Note that an item is dropped. Handlers of the signal may be coroutines; `finish` waits for them."""
         self._count("items", response)
-        reason = UnchangedPageItem if self._is_unchanged(response) else NearDuplicatePageItem
+        reason = UnchangedPageItem if _is_unchanged(response) else NearDuplicatePageItem
         error = reason(response, "DEBUG")
         spider = self._crawler.spider
         if spider is None or self._crawler.logformatter is None:
@@ -122,16 +116,8 @@ class Drops:
     def _count(self, what: str, response: Response) -> None:
         stats, stat = stats_of(self._crawler), f"{names.STAT_DROPPED}/{what}"
         stats.inc_value(stat)
-        if self._is_unchanged(response):
+        if _is_unchanged(response):
             stats.inc_value(f"{stat}/unchanged")
-
-    @staticmethod
-    def _is_unchanged(response: Response) -> bool:
-        """Return whether a page loses something because it is unchanged, and nothing as a near-duplicate."""
-        result = result_of(response)
-        if result.get("duplicate_of") is None:
-            return _sameness(response) is not None
-        return result.get("dropped_as") == "unchanged"
 
     def _show(self, message: str, response: Response, **more: str) -> None:
         if self._once.is_first(message) or self._config.debug:
@@ -143,18 +129,16 @@ class Drops:
             )
 
 
+def _is_unchanged(response: Response) -> bool:
+    return result_of(response).get("dropped_as") == "unchanged"
+
+
 def _why(response: Response) -> str:
-    """Return why a page is dropped; both reasons if it is dropped as a near-duplicate and is unchanged."""
+    """Return why a page is dropped."""
     result = result_of(response)
-    original = None if Drops._is_unchanged(response) else result.get("duplicate_of")
-    said = [None if original is None else f"is a near-duplicate of {original}", _sameness(response)]
-    return " and ".join(filter(None, said)) or f"has the action {result.get('action')} in {names.META_RESULT}"
-
-
-def _sameness(response: Response) -> str | None:
-    """Return how a page has kept its text if that is a reason to drop it: an earlier crawl delivered it."""
-    result = result_of(response)
-    reason = result.get("reason")
-    if reason == Reason.UNCHANGED.value and not result.get("delivered"):
-        return None
-    return UNCHANGED.get(str(reason))
+    if _is_unchanged(response):
+        return "is unchanged since an earlier crawl"
+    if (original := result.get("duplicate_of")) is not None:
+        return f"is a near-duplicate of {original}"
+    # The callback has written it.
+    return f"has the action {result.get('action')} in {names.META_RESULT}"

@@ -18,7 +18,7 @@ from scrapy_simhash.crawl.items.fields import TooLarge
 from scrapy_simhash.crawl.items.fingerprint import ItemFingerprinter, ItemReading, item_header
 from scrapy_simhash.crawl.marks import ItemMarks
 from scrapy_simhash.crawl.store_factory import ITEMS
-from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
+from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.crawling import NO_MORE, Once, config_of, counted, stats_of
 from scrapy_simhash.detector import NOTHING_SAID, verdict_of
 from scrapy_simhash.exceptions import StoreError
@@ -77,7 +77,6 @@ class SimhashItemPipeline:
 
         Raises SettingError for a bad setting, and StoreError for a store that cannot be used; both stop the crawl.
         """
-        told_in_a_sentence()
         pipeline = cls(crawler)
         crawler.signals.connect(pipeline.spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(pipeline.spider_closed, signal=signals.spider_closed)

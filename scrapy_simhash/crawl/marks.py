@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
 
 from scrapy_simhash import names
+from scrapy_simhash.action import ACTIONS
 from scrapy_simhash.crawling import Once, asks_again, own_of, stats_of
+from scrapy_simhash.judge.policy import is_action
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -39,6 +42,45 @@ def write_result(page: Page) -> PageResult:
     result["preferred"] = result["change"] = None
     page.request.meta[names.META_RESULT] = result
     return result
+
+
+_ACTION = is_action, f"one of {', '.join(ACTIONS)}, or a list of them"
+_SWITCH = (lambda value: isinstance(value, bool)), "True or False"
+#: What a request may ask for in its meta: what its value has to be, and how that is said.
+ASKED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "action": _ACTION,
+    "exact_action": _ACTION,
+    "revisit_action": _ACTION,
+    "url_rules": _SWITCH,
+    "conditional": _SWITCH,
+    "recrawl": _SWITCH,
+    "lastmod": (lambda value: isinstance(value, str | int | float), "a date, or seconds of Unix time"),
+}
+
+
+def complaints(asked: object) -> Iterator[tuple[str, str]]:
+    """Yield the key and a message for each part of ``meta["simhash"]`` that has no effect.
+
+    A misspelled action would drop a page that its spider wants to keep.
+
+    >>> [message for _, message in complaints({"acton": "mark"})]
+    ["request.meta['simhash'] has no key 'acton', did you mean 'action'? It is ignored"]
+    """
+    place = f"request.meta[{names.META!r}]"
+    if asked is None or isinstance(asked, bool):
+        return
+    if not isinstance(asked, dict):
+        yield names.META, f"{place} must be False or a dictionary, got {asked!r}: it is ignored"
+        return
+    for key, value in asked.items():
+        if key not in ASKED:
+            near = get_close_matches(str(key), ASKED, n=1)
+            hint = f", did you mean {near[0]!r}?" if near else f"; it has {', '.join(ASKED)}."
+            yield f"{key}", f"{place} has no key {key!r}{hint} It is ignored"
+            continue
+        is_right, what = ASKED[key]
+        if value is not None and not is_right(value):
+            yield key, f"{place}[{key!r}] must be {what}, got {value!r}: the settings are used instead"
 
 
 def result_of(response: Response | None) -> dict[str, Any]:

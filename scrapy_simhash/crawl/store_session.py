@@ -13,7 +13,7 @@ from scrapy_simhash.config import FORGETS, KEEPS_NO_ANSWERS
 from scrapy_simhash.crawl.store_factory import open_store
 from scrapy_simhash.crawling import counted, is_crawl, stats_of
 from scrapy_simhash.detector import NearDuplicateDetector
-from scrapy_simhash.exceptions import RecordDamaged, SimhashError, StoreError
+from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.notes import PAGE
 from scrapy_simhash.waiting import awaited, finished
 
@@ -191,32 +191,9 @@ class StoreSession:
             logger.warning("%s", error)
 
 
-class _Sentence(logging.Filter):
-    """Takes the traceback off what is logged of a crawl that was refused: the message says all that helps."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        error = record.exc_info[1] if record.exc_info else None
-        # Scrapy 2.13 raises an error of its own while it handles ours.
-        while error is not None and not isinstance(error, SimhashError):
-            error = error.__context__
-        if error is not None:
-            kind = type(error)
-            record.msg, record.exc_info = "The crawl was not started: %s.%s: %s", None
-            record.args = (kind.__module__, kind.__qualname__, error)
-        return True
-
-
-_SENTENCE = _Sentence()
-
 #: Sessions of crawls whose engine has not started. An engine that has started says when it stops; before
 #: that something else may fail, a component or a pipeline, and the next crawl in the same process needs the file.
 _opened: list[StoreSession] = []
-
-
-def told_in_a_sentence() -> None:
-    """Have the loop that runs a crawl say in a sentence why it was refused, if it is, and without a traceback."""
-    for name in ("asyncio", "twisted"):
-        logging.getLogger(name).addFilter(_SENTENCE)
 
 
 def _close_failed() -> None:

@@ -1,11 +1,11 @@
-"""Policy: what is to be done about a page, by the settings: what is asked for, less what spares the page."""
+"""SimhashPolicy: which action is taken for a page, and what protects the page from it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from scrapy_simhash.action import Action
 from scrapy_simhash.config import Config
@@ -34,27 +34,37 @@ class Protection(str, Enum):
     """It states something beside its sentences that contradicts the page that it repeats: a date, a size, a place."""
 
 
-class RequestedAction(NamedTuple):
-    """What is asked for."""
+class Decision(NamedTuple):
+    """What is dropped of a page, and why not more."""
 
     action: Action
-    is_explicit: bool = False
-    """Whether the request itself asks for it, not the settings."""
-
-
-class Decision(NamedTuple):
-    """What is done about a page, and why not more."""
-
-    action: Action | None
-    """None when there was no question: the page repeats nothing, and is not known to be as it was."""
     protected: Protection | None = None
-    """Why the page was spared what was asked for, or its links were; None if it was not."""
+    """Why the page, or its links, are kept although they were to be dropped; None if they are not."""
     dropped_as: str | None = None
-    """``unchanged`` or ``near_duplicate``, None if nothing is dropped."""
+    """``near_duplicate`` or ``unchanged``, None if nothing is dropped."""
 
 
-#: Of a page about which there was no question.
-NOTHING = Decision(None)
+class Judged(Protocol):
+    """What the policy needs to know about a page; :class:`scrapy_simhash.crawling.Page` has it."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the page."""
+
+    @property
+    def url(self) -> str:
+        """The URL of the page."""
+
+    @property
+    def depth(self) -> int:
+        """Links from the start, 0 for a start page."""
+
+    @property
+    def asked(self) -> Mapping[str, Any]:
+        """What its request asks for in ``meta["simhash"]``."""
+
+    def protections(self, wanted: Collection[str]) -> Iterable[str]:
+        """Yield those of the *wanted* protections that apply. Costly: called only if it matters."""
 
 
 class UrlFilter:
@@ -103,108 +113,113 @@ OF_ITS_OWN = ("language", "facts")
 WHOLE = ("pagination", *OF_ITS_OWN)
 
 
-class Case(NamedTuple):
-    """A page, as far as the policy asks about it."""
+class SimhashPolicy:
+    """Decides what is dropped of a page that is a near-duplicate, or unchanged since an earlier crawl.
 
-    verdict: Verdict
-    url: str
-    depth: int | None
-    """Links from the start, 0 for a start page; None where nobody counts."""
-    protections: Callable[[Collection[str]], Iterable[str]]
-    """Yield which of the protections that are asked about hold. Costly: called only if it matters, and read only as
-    far as that."""
-    on_copy: RequestedAction | None = None
-    """The action that is asked for since the page repeats another one; None if it does not."""
-    on_unchanged: RequestedAction | None = None
-    """The action that is asked for since the page is *done*; None if it is not. See is_done()."""
+    The request's meta names the action, else the settings do. Less is dropped, or nothing,
 
+    * if ``SIMHASH_KEEP_URLS`` or ``SIMHASH_ACTION_URLS`` exclude the URL, or it is the URL of the original: unless
+      the request asks for the action;
+    * for the first ``SIMHASH_KEEP_PER_CLUSTER`` pages of a cluster;
+    * without such a budget, if ``SIMHASH_PROTECT`` protects the page or its links: unless the request asks for the
+      action. Unchanged pages have no budget, and only their links are protected.
 
-class Policy:
-    """The policy of one crawl. First the exceptions that somebody wrote down, then the budget, then the protections.
-
-    * An action in a request's meta knows no exceptions but the budget.
-    * The URL filter spares a page everything; so does its own URL, if it repeats that.
-    * A budget spares the first pages of a cluster everything, and those after it nothing.
-    * Where there is no budget, protections spare a page everything, or its links.
-    * What has not changed since the last crawl, or since another crawler had it, repeats itself and no other: it has
-      no budget, and only links are protected.
+    ``SIMHASH_POLICY`` is the import path of a subclass. It is created with the `Config` of the crawl, or by its class
+    method ``from_crawler(crawler, config)`` if it has one.
     """
 
     def __init__(self, config: Config) -> None:
+        self.config = config
+        self._copy = Action.named(config.action)
+        self._exact_copy = Action.named(config.exact_action or config.action)
+        self._unchanged = Action.named(config.revisit_action)
         self._budget = config.keep_per_cluster
         self._protect = frozenset(config.protect)
-        #: Which protections make a page one of its own: URLs of its kind are not skipped.
-        self.of_its_own = self._protect.intersection(OF_ITS_OWN)
         self._urls = UrlFilter(config.action_urls, config.keep_urls)
 
-    def decide(self, case: Case) -> Decision:
-        """Return what is done about a page.
+    def copy_action(self, page: Judged) -> Action | str | Sequence[str]:
+        """Return the action for a near-duplicate whose request names none: a value that SIMHASH_ACTION takes."""
+        return self._exact_copy if page.verdict.is_exact else self._copy
 
-        If it is a copy and unchanged, what either action drops is dropped. It counts as dropped as a copy, unless the
-        copy's action drops nothing.
+    def unchanged_action(self, page: Judged) -> Action | str | Sequence[str]:
+        """Return the action for an unchanged page whose request names none: a value that SIMHASH_ACTION takes."""
+        return self._unchanged
+
+    def decide(self, page: Judged) -> Decision:
+        """Return what is dropped of *page*, which is a near-duplicate, or unchanged, or both.
+
+        If it is both, everything is dropped that either action drops. It then counts as dropped as a near-duplicate,
+        unless the action for near-duplicates drops nothing. An exception is counted and logged, and the page is kept.
         """
-        as_copy = case.on_copy and self._decide(case, case.on_copy, self._on_copy)
-        as_unchanged = case.on_unchanged and self._decide(case, case.on_unchanged, self._keep_links)
-        decisions = [each for each in (as_copy, as_unchanged) if each is not None]
-        if not decisions:
-            return NOTHING
+        verdict = page.verdict
+        steps = []
+        if verdict.duplicate_of is not None:
+            keys = ("exact_action", "action") if verdict.is_exact else ("action",)
+            steps.append(("near_duplicate", *self._decide(page, keys, is_copy=True)))
+        if is_done(verdict):
+            steps.append(("unchanged", *self._decide(page, ("revisit_action",), is_copy=False)))
         action = Action.MARK
-        for decision in decisions:
-            action |= decision.action or Action.MARK
-        # What one of them spares the page the other may drop: then it was not spared that.
-        requested = ((case.on_copy, as_copy), (case.on_unchanged, as_unchanged))
-        protected = next(
-            (each.protected for asked, each in requested if asked and each and asked.action not in action),
-            None,
-        )
-        if action is Action.MARK:
-            return Decision(action, protected)
-        is_as_unchanged = as_copy is None or as_copy.action is Action.MARK
-        return Decision(action, protected, "unchanged" if is_as_unchanged else "near_duplicate")
+        for _, _, allowed, _ in steps:
+            action |= allowed
+        # What one of them keeps the other may drop: then it was not protected.
+        protected = next((reason for _, wanted, _, reason in steps if reason and wanted not in action), None)
+        dropped_as = next((name for name, _, allowed, _ in steps if allowed is not Action.MARK), None)
+        return Decision(action, protected, dropped_as)
 
     def _decide(
-        self, case: Case, requested: RequestedAction, step: Callable[[Case, RequestedAction], Decision]
-    ) -> Decision:
-        if requested.action is Action.MARK:
-            return Decision(Action.MARK)
-        if not requested.is_explicit and case.url not in self._urls:
-            return Decision(Action.MARK, Protection.URL)
-        return step(case, requested)
+        self, page: Judged, keys: Sequence[str], *, is_copy: bool
+    ) -> tuple[Action, Action, Protection | None]:
+        """Return the wanted action, what is left of it, and why not more is left."""
+        asked = page.asked
+        words = next((asked[key] for key in keys if is_action(asked.get(key))), None) if asked else None
+        is_explicit = words is not None
+        if words is None:
+            words = self.copy_action(page) if is_copy else self.unchanged_action(page)
+        wanted = words if isinstance(words, Action) else Action.named(words)
+        if wanted is Action.MARK:
+            return wanted, wanted, None
+        if not is_explicit and page.url not in self._urls:
+            return wanted, Action.MARK, Protection.URL
+        if is_copy:
+            # Other plugins put more into the fingerprint of a request than its URL.
+            if page.verdict.duplicate_of == page.url and not is_explicit:
+                return wanted, Action.MARK, Protection.ITSELF
+            if self._budget:
+                rank = page.verdict.rank
+                # A store that does not count cannot know that the budget is spent.
+                is_within = rank is None or rank < self._budget
+                return (wanted, Action.MARK, Protection.BUDGET) if is_within else (wanted, wanted, None)
+        if is_explicit:
+            return wanted, wanted, None
+        return wanted, *self._less_protected(page, wanted, WHOLE if is_copy else ())
 
-    def _on_copy(self, case: Case, requested: RequestedAction) -> Decision:
-        # Other plugins put more into a request's fingerprint than what it asks for.
-        if case.verdict.duplicate_of == case.url and not requested.is_explicit:
-            return Decision(Action.MARK, Protection.ITSELF)
-        if self._budget:
-            rank = case.verdict.rank
-            # A store that does not count cannot tell that the budget is spent.
-            if rank is None or rank < self._budget:
-                return Decision(Action.MARK, Protection.BUDGET)
-            return Decision(requested.action)
-        if requested.is_explicit:
-            return Decision(requested.action)
-        return self._protect_page(case, requested, WHOLE)
-
-    def _keep_links(self, case: Case, requested: RequestedAction) -> Decision:
-        return (
-            Decision(requested.action) if requested.is_explicit else self._protect_page(case, requested, ())
-        )
-
-    def _protect_page(self, case: Case, requested: RequestedAction, whole: Collection[str]) -> Decision:
-        kept = requested.action.keeping_links()
-        links_matter = kept != requested.action
-        is_start = links_matter and case.depth == 0 and "start" in self._protect
-        # What a page lists no longer matters when its links are kept anyway.
+    def _less_protected(
+        self, page: Judged, wanted: Action, whole: Collection[str]
+    ) -> tuple[Action, Protection | None]:
+        """Return what is left of an action if the protections in *whole* keep a page, and the others its links."""
+        kept = wanted.keeping_links()
+        links_matter = kept != wanted
+        is_start = links_matter and page.depth == 0 and "start" in self._protect
+        # Whether the page is a listing does not matter if its links are kept anyway.
         asks_for_listing = links_matter and not is_start
-        wanted = self._protect.intersection((*whole, "listing") if asks_for_listing else whole)
+        looked_for = self._protect.intersection((*whole, "listing") if asks_for_listing else whole)
         protected = Protection.START if is_start else None
-        for name in case.protections(wanted) if wanted else ():
+        for name in page.protections(looked_for) if looked_for else ():
             if name in whole:
-                return Decision(Action.MARK, Protection(name))
+                return Action.MARK, Protection(name)
             protected = Protection(name)
-        return Decision(requested.action if protected is None else kept, protected)
+        return (wanted, None) if protected is None else (kept, protected)
 
 
 def is_done(verdict: Verdict) -> bool:
     """Tell whether a page is unchanged since an earlier crawl delivered it."""
     return verdict.reason is Reason.UNCHANGED and verdict.is_delivered
+
+
+def is_action(value: object) -> bool:
+    """Return whether *value* names an action, or is a list of such names."""
+    try:
+        Action.named(value)
+    except (ValueError, TypeError):
+        return False
+    return True

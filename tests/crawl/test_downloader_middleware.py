@@ -26,7 +26,7 @@ from scrapy_simhash import (
     Verdict,
     names,
 )
-from scrapy_simhash.crawl import consequences, downloader_middleware
+from scrapy_simhash.crawl import downloader_middleware, reader
 from scrapy_simhash.observers.clusters import ClusterReporter
 from scrapy_simhash.observers.report import Report
 from scrapy_simhash.observers.url_rules.guard import UrlRuleGuard
@@ -208,8 +208,8 @@ def test_any_error_of_ours_gives_an_unknown_page(
     ("owner", "step"),
     [
         (ClusterReporter, "page_compared"),
-        (consequences, "write_result"),
-        (consequences, "count_verdict"),
+        (downloader_middleware, "write_result"),
+        (downloader_middleware, "count_page"),
         (Report, "page_compared"),
         (SignalManager, "send_catch_log"),
         (UrlRuleGuard, "page_compared"),
@@ -236,7 +236,10 @@ def test_an_error_after_the_verdict_costs_no_page(
     assert sum("action" in one for one in marks) in (0, 2)
     is_broken = False
     assert subject.crawler.spider is not None
-    subject.spider_closed(subject.crawler.spider, "finished")
+    subject.spider_closed(subject.crawler.spider)
+    for listener in subject._listeners._listeners:
+        if isinstance(listener, Report):
+            listener.spider_closed()
 
 
 def test_a_request_fingerprinter_that_fails_costs_no_page() -> None:
@@ -247,7 +250,7 @@ def test_a_request_fingerprinter_that_fails_costs_no_page() -> None:
 
 def test_a_page_above_the_size_is_read_in_a_thread() -> None:
     text = article()
-    subject, limit = middleware(), downloader_middleware.THREAD_SIZE - len(text)
+    subject, limit = middleware(), reader.THREAD_SIZE - len(text)
     assert judged(subject, page("a", text + " " * limit))["status"] == "new"
     large = subject.process_response(Request(URL), page("b", text + " " * (limit + 1)))
     assert inspect.iscoroutine(large)

@@ -1,4 +1,4 @@
-"""What takes much of the event loop's time is counted, and the slowest page is named."""
+"""What takes much of the event loop's time is counted, and the first such page is named."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
 
 import pytest
-from scrapy import Request, Spider
+from scrapy import Request
 from scrapy.http import HtmlResponse
 
-from scrapy_simhash import SimhashDownloaderMiddleware, names
-from scrapy_simhash.crawl import consequences, downloader_middleware
-from scrapy_simhash.crawl.consequences import BUDGET
+from scrapy_simhash import SimhashDownloaderMiddleware, crawling, names
+from scrapy_simhash.crawl import downloader_middleware
+from scrapy_simhash.crawl.downloader_middleware import BUDGET
 from tests.crawls.site import article
 from tests.stand_in import read_in_threads, stand_in
 
@@ -34,8 +34,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    for module in (downloader_middleware, consequences):
-        monkeypatch.setattr(module, "perf_counter", clock)
+    monkeypatch.setattr(downloader_middleware, "perf_counter", clock)
     return clock
 
 
@@ -66,9 +65,8 @@ def delay(clock: Clock, monkeypatch: pytest.MonkeyPatch, where: Any, name: str, 
     [
         ("read", nullcontext, True),
         ("conclude_async", nullcontext, True),
-        # a large page: read in a thread, and the rest is not
+        # A large page is read in a thread.
         ("read", read_in_threads, False),
-        ("conclude_async", read_in_threads, True),
     ],
 )
 def test_a_page_that_takes_long_on_the_event_loop_is_counted(
@@ -84,7 +82,7 @@ def test_a_page_that_takes_long_on_the_event_loop_is_counted(
 
 def test_the_parse_is_not_counted(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     subject = SimhashDownloaderMiddleware.from_crawler(stand_in())
-    delay(clock, monkeypatch, downloader_middleware, "tree_of", 9.0)
+    delay(clock, monkeypatch, crawling, "tree_of", 9.0)
     visit(subject, URL, article(0))
     assert slow_pages(subject) == 0
 
@@ -93,23 +91,21 @@ def test_what_follows_from_a_verdict_is_counted(clock: Clock, monkeypatch: pytes
     for way in (nullcontext, read_in_threads):
         subject = SimhashDownloaderMiddleware.from_crawler(stand_in())
         visit(subject, URL, article(0))
-        delay(clock, monkeypatch, subject._consequences, "follow", BUDGET + 0.001)
+        delay(clock, monkeypatch, subject, "_record", BUDGET + 0.001)
         with way():
             visit(subject, URL + "copy", article(0))
         assert slow_pages(subject) == 1
 
 
-def test_the_slowest_is_named_at_the_end(caplog: pytest.LogCaptureFixture) -> None:
-    crawler = stand_in()
-    spider = Spider("stand-in")
+def test_the_first_is_named(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    subject = SimhashDownloaderMiddleware.from_crawler(stand_in())
+    delay(clock, monkeypatch, subject, "_record", 1.5)
     with caplog.at_level(logging.INFO):
-        subject = SimhashDownloaderMiddleware.from_crawler(crawler)._consequences
-        subject.spider_closed(spider)
-        assert caplog.messages == []
-        for path, seconds in (("a", 0.06), ("b", 1.5), ("c", 0.07)):
-            subject._note_slow(URL + path, seconds)
-        subject.spider_closed(spider)
-    assert caplog.messages == [
-        "Pages that took more than 50 ms of the event loop: 3 (stat simhash/slow_pages); the slowest took 1500 ms:"
-        " https://example.com/b"
+        for path in "ab":
+            visit(subject, URL + path, article(0))
+    assert [message for message in caplog.messages if "event loop" in message] == [
+        "https://example.com/a took 1500 ms of the event loop. Further pages that take more than 50 ms are counted in"
+        " the stat simhash/slow_pages"
     ]

@@ -131,10 +131,10 @@ def also_copy(verdict: Verdict, **more: Any) -> Verdict:
         (UNCHANGED, "unchanged", CONFIRMED, True),
         # A copy that is unchanged, by what drops it.
         (also_copy(UNCHANGED), "unchanged", CONFIRMED, True),
-        (also_copy(UNCHANGED), "near_duplicate", f"is a near-duplicate of {FIRST} and {CONFIRMED}", False),
+        (also_copy(UNCHANGED), "near_duplicate", f"is a near-duplicate of {FIRST}", False),
         # Only the callback wrote the action.
-        (UNCHANGED, None, CONFIRMED, True),
-        (also_copy(UNCHANGED), None, f"is a near-duplicate of {FIRST} and {CONFIRMED}", False),
+        (UNCHANGED, None, ASKED, False),
+        (also_copy(UNCHANGED), None, f"is a near-duplicate of {FIRST}", False),
         (replace(UNCHANGED, reason=Reason.CHANGED), None, ASKED, False),
         (replace(UNCHANGED, is_delivered=False), None, ASKED, False),
     ],

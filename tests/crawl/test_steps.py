@@ -19,12 +19,10 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.signalmanager import SignalManager
 from scrapy.utils.request import RequestFingerprinter
 
-from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, SimhashDownloaderMiddleware
-from scrapy_simhash.crawl import consequences, downloader_middleware
-from scrapy_simhash.crawl.consequences import Consequences
-from scrapy_simhash.crawl.requested_action import RequestedActions
+from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, SimhashDownloaderMiddleware, crawling
+from scrapy_simhash.crawl import downloader_middleware
 from scrapy_simhash.crawling import Page
-from scrapy_simhash.judge.policy import Policy
+from scrapy_simhash.judge.policy import SimhashPolicy
 from scrapy_simhash.observers.changes.reporter import ChangeReporter
 from scrapy_simhash.observers.clusters import ClusterReporter
 from scrapy_simhash.observers.recrawl.recrawling import Recrawling
@@ -40,18 +38,18 @@ URL = "https://example.com/"
 STEPS: list[tuple[Any, str]] = [
     (UrlRuleGuard, "request_sent"),
     (Recrawling, "request_sent"),
-    (downloader_middleware, "tree_of"),
+    (crawling, "tree_of"),
     (RequestFingerprinter, "fingerprint"),
     (PageFingerprinter, "read"),
     (NearDuplicateDetector, "conclude_async"),
     (SqliteStore, "claim"),
-    (RequestedActions, "on_copy"),
+    (SimhashPolicy, "copy_action"),
     (ChangeReporter, "found"),
     (Page, "protections"),
-    (Policy, "decide"),
-    (consequences, "evidence"),
-    (consequences, "write_result"),
-    (consequences, "count_verdict"),
+    (SimhashPolicy, "decide"),
+    (downloader_middleware, "evidence"),
+    (downloader_middleware, "write_result"),
+    (downloader_middleware, "count_page"),
     (ClusterReporter, "page_compared"),
     (ChangeReporter, "page_compared"),
     (Report, "page_compared"),
@@ -59,7 +57,6 @@ STEPS: list[tuple[Any, str]] = [
     (UrlRuleGuard, "page_compared"),
     (Recrawling, "page_compared"),
     (SignalManager, "send_catch_log"),
-    (Consequences, "_note_slow"),
     (ChangeReporter, "failed"),
 ]
 #: A copy, a copy of it, a page that comes again.
@@ -96,7 +93,7 @@ def crawl(folder: Path, broken: list[tuple[Any, str]], since: int) -> dict[str, 
 
     patches = [patch.object(owner, name, breaking(getattr(owner, name))) for owner, name in broken]
     # Of a page that takes no time at all, too.
-    patches.append(patch.object(consequences, "BUDGET", -1))
+    patches.append(patch.object(downloader_middleware, "BUDGET", -1))
     for one in patches:
         one.start()
     try:
@@ -122,7 +119,7 @@ def crawl(folder: Path, broken: list[tuple[Any, str]], since: int) -> dict[str, 
             assert answered(subject, request, response) is response
         subject.process_exception(Request(URL + "gone"), OSError("not there"))
         is_broken = False
-        subject.spider_closed(spider, "finished")
+        subject.spider_closed(spider)
         for listener in subject._listeners._listeners:
             if hasattr(listener, "spider_closed"):
                 arguments = inspect.signature(listener.spider_closed).parameters

@@ -26,8 +26,8 @@ from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
 from scrapy.utils.defer import maybe_deferred_to_future
 
 from scrapy_simhash import SimhashDownloaderMiddleware
-from scrapy_simhash.crawl import downloader_middleware
-from scrapy_simhash.crawl.downloader_middleware import run_in_thread
+from scrapy_simhash.crawl import reader
+from scrapy_simhash.crawl.reader import run_in_thread
 from scrapy_simhash.observers.floods import Flood
 from scrapy_simhash.signals import cluster_closed, flood_found, near_duplicate_found
 
@@ -50,7 +50,7 @@ class InThreads:
     """An extension that has every page of a crawl read in a thread, whatever its size."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self.size, downloader_middleware.THREAD_SIZE = downloader_middleware.THREAD_SIZE, 0
+        self.size, reader.THREAD_SIZE = reader.THREAD_SIZE, 0
         crawler.signals.connect(self.closed, signal=signals.spider_closed)
 
     @classmethod
@@ -58,7 +58,7 @@ class InThreads:
         return cls(crawler)
 
     def closed(self) -> None:
-        downloader_middleware.THREAD_SIZE = self.size
+        reader.THREAD_SIZE = self.size
 
 
 class Visitor(scrapy.Spider):

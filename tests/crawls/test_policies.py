@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from scrapy_simhash import SimhashPolicy
 from scrapy_simhash.action import Action
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_each
 from tests.crawls.site import Answer, Route, Site, article, edited, links, serve
 
 if TYPE_CHECKING:
-    from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from typing_extensions import Self
 
-    from scrapy_simhash import Verdict
+    from scrapy_simhash import Config
+    from scrapy_simhash.judge.policy import Judged
 
 #: Pages and their links, beside one that each has to itself. All but the lists, / and /next, are copies of the first.
 LINKS = {
@@ -56,20 +56,31 @@ ELSEWHERE, BUDGET = Promise("mark", "url"), Promise("mark", "budget")
 START = Promise("drop_items", "start")
 
 
-class KeepSome:
+class KeepSome(SimhashPolicy):
     """Keeps what the setting ``TO_KEEP`` occurs in, and drops of everything else what repeats it to the letter."""
 
-    def __init__(self, to_keep: str) -> None:
-        self.to_keep = to_keep
+    to_keep = ""
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler.settings["TO_KEEP"])
+    def from_crawler(cls, crawler: Crawler, config: Config) -> Self:
+        policy = cls(config)
+        policy.to_keep = crawler.settings["TO_KEEP"]
+        return policy
 
-    def decide(self, verdict: Verdict, request: Request, response: Response) -> str | list[str]:
-        if self.to_keep in response.url:
+    def copy_action(self, page: Judged) -> str | list[str]:
+        if self.to_keep in page.url:
             return "mark"
-        return "drop_page" if verdict.is_exact else ["drop_items", "drop_links"]
+        return "drop_page" if page.verdict.is_exact else ["drop_items", "drop_links"]
+
+
+class KeepSomeAgain(KeepSome):
+    """Decides about unchanged pages, too."""
+
+    def copy_action(self, page: Judged) -> str:
+        return "mark"
+
+    def unchanged_action(self, page: Judged) -> str | list[str]:
+        return KeepSome.copy_action(self, page)
 
 
 def own_link(path: str) -> str:
@@ -102,8 +113,8 @@ def copies(copy: Promise, next_copy: Promise, near: Promise, start: Promise) -> 
 
 
 CASES = {
-    # Scrapy says of a request that it is of the start, whoever counts.
-    "start where nobody counts": Case({**DROP_PAGE, **UNCOUNTED}, copies(GONE, GONE, GONE, START)),
+    # All pages count as start pages then.
+    "without DepthMiddleware": Case({**DROP_PAGE, **UNCOUNTED}, copies(START, START, START, START)),
     "at some addresses": Case(
         {**DROP_PAGE, "SIMHASH_ACTION_URLS": ["/copy$"]}, copies(GONE, GONE, ELSEWHERE, ELSEWHERE)
     ),
@@ -122,7 +133,7 @@ CASES = {
         {path: {"simhash": {"action": "drop_page"}} for path in ("/copy", "/next/copy")},
     ),
     "class of one's own": Case(
-        {"SIMHASH_ACTION": f"{OWN}KeepSome", "TO_KEEP": "/copy"},
+        {"SIMHASH_POLICY": f"{OWN}KeepSome", "TO_KEEP": "/copy"},
         copies(MARK, MARK, NEITHER, START),
     ),
 }
@@ -182,7 +193,7 @@ AGAIN = {
         },
     ),
     "class of one's own": Case(
-        {"SIMHASH_REVISIT_ACTION": f"{OWN}KeepSome", "TO_KEEP": "/next"},
+        {"SIMHASH_REVISIT_ACTION": "drop_items", "SIMHASH_POLICY": f"{OWN}KeepSomeAgain", "TO_KEEP": "/next"},
         {
             **dict.fromkeys(LINKS, NEITHER),
             **dict.fromkeys(("/next", "/next/copy", "/next/near"), MARK),

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from scrapy_simhash import Config, __version__
-from scrapy_simhash.crawl.consequences import BUDGET
-from scrapy_simhash.crawl.downloader_middleware import THREAD_SIZE
+from scrapy_simhash.crawl.downloader_middleware import BUDGET
 from scrapy_simhash.crawl.items.fields import LARGEST
+from scrapy_simhash.crawl.reader import THREAD_SIZE
 from scrapy_simhash.index.index import ROW_LIMIT
 from scrapy_simhash.index.plans import plan_for, probes_of
 from scrapy_simhash.judge.clusters import MAX_CLUSTERS

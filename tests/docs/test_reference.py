@@ -11,7 +11,7 @@ import pytest
 import scrapy_simhash
 from scrapy_simhash import Reason, Status, Verdict, exceptions, names
 from scrapy_simhash.config import DEFAULTS, KINDS, setting_name, setting_names
-from scrapy_simhash.crawl.requested_action import ASKED
+from scrapy_simhash.crawl.marks import ASKED
 from scrapy_simhash.files.batch.page import MARKS
 from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.observers.changes import Change

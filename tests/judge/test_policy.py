@@ -1,8 +1,8 @@
 """What is done about a page, by the rules of the settings: in single cases, and against the rules as they read."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -11,73 +11,69 @@ from hypothesis import strategies as st
 from scrapy_simhash import Config, Reason, Status, Verdict
 from scrapy_simhash.action import ACTIONS, Action
 from scrapy_simhash.config import PROTECTIONS
-from scrapy_simhash.judge.policy import (
-    Case,
-    Decision,
-    Policy,
-    Protection,
-    RequestedAction,
-    UrlFilter,
-    is_done,
-)
+from scrapy_simhash.judge.policy import Decision, Judged, Protection, SimhashPolicy, UrlFilter
 
 URL, FIRST = "https://example.com/print/copy", "https://example.com/first"
-NEW = Verdict(Status.NEW, cluster=0, rank=0)
 COPY = Verdict(Status.NEAR_DUPLICATE, None, FIRST, 1, 0.9, 0, rank=1)
 AGAIN = Verdict(Status.REVISIT, cluster=0, rank=0, reason=Reason.UNCHANGED, last_seen=1, is_delivered=True)
 COPY_AGAIN = replace(AGAIN, duplicate_of=FIRST, distance=0, similarity=1.0, rank=1)
-Outcome = tuple[Action | None, Protection | None]
+Outcome = tuple[Action, Protection | None]
 COMBINED = (*ACTIONS, "drop_items,drop_links")
+
+
+class Wish(NamedTuple):
+    """What is asked for, by the settings or by the request itself."""
+
+    action: Action
+    is_explicit: bool = False
+
+
+class Seen(NamedTuple):
+    """A page, as far as the policy asks about it."""
+
+    verdict: Verdict
+    url: str
+    depth: int
+    protections: Callable[[Collection[str]], Collection[str]]
+    asked: Mapping[str, Any] = {}
 
 
 class Asked(NamedTuple):
     """What is known about a page."""
 
     verdict: Verdict = COPY
-    depth: int | None = 2
+    depth: int = 2
     holding: Collection[str] = ()
-    on_copy: RequestedAction = RequestedAction(Action.DROP_PAGE)
-    on_unchanged: RequestedAction = RequestedAction(Action.MARK)
+    on_copy: Wish = Wish(Action.DROP_PAGE)
+    on_unchanged: Wish = Wish(Action.MARK)
+
+
+class Wishing(SimhashPolicy):
+    """A policy with actions of its own for all pages."""
+
+    def __init__(self, asked: Asked, **settings: object) -> None:
+        super().__init__(Config(action="drop_page", **settings))  # type: ignore[arg-type]
+        self._asked = asked
+
+    def copy_action(self, page: Judged) -> Action:
+        return self._asked.on_copy.action
+
+    def unchanged_action(self, page: Judged) -> Action:
+        return self._asked.on_unchanged.action
 
 
 def decision_on(asked: Asked, **settings: object) -> Decision:
     def protections(wanted: Collection[str]) -> Collection[str]:
         return set(asked.holding) & set(wanted)
 
-    case = Case(
-        asked.verdict,
-        URL,
-        asked.depth,
-        protections,
-        asked.on_copy if asked.verdict.is_duplicate else None,
-        asked.on_unchanged if is_done(asked.verdict) else None,
-    )
-    # What the requests ask for comes from the settings, too; which of them is of no interest here.
-    return Policy(Config(action="drop_page", **settings)).decide(case)  # type: ignore[arg-type]
+    wishes = {"action": asked.on_copy, "revisit_action": asked.on_unchanged}
+    words = {key: str(wish.action) for key, wish in wishes.items() if wish.is_explicit}
+    page = Seen(asked.verdict, URL, asked.depth, protections, words)
+    return Wishing(asked, **settings).decide(page)
 
 
 def decided(asked: Asked, **settings: object) -> Outcome:
     return decision_on(asked, **settings)[:2]
-
-
-@pytest.mark.parametrize(
-    "verdict",
-    [
-        NEW,
-        replace(AGAIN, is_delivered=False),
-        replace(AGAIN, reason=Reason.SMALL_CHANGE),
-        Verdict(Status.SKIPPED, reason=Reason.STATUS),
-        Verdict(Status.UNKNOWN),
-    ],
-)
-def test_what_is_no_copy_and_not_done_is_not_decided_about(verdict: Verdict) -> None:
-    def protections(wanted: Collection[str]) -> Collection[str]:
-        raise AssertionError("asked")
-
-    assert not verdict.is_duplicate
-    assert not is_done(verdict)
-    decision = Policy(Config()).decide(Case(verdict, URL, 0, protections))
-    assert decision == (None, None, None)
 
 
 @pytest.mark.parametrize(
@@ -91,8 +87,7 @@ def test_what_is_no_copy_and_not_done_is_not_decided_about(verdict: Verdict) -> 
     ],
 )
 def test_what_is_lost_by_each_action(words: str, loses_items: bool, loses_links: bool) -> None:
-    decision = decision_on(Asked(on_copy=RequestedAction(Action.named(words))))
-    assert decision.action is not None
+    decision = decision_on(Asked(on_copy=Wish(Action.named(words))))
     lost = [part in decision.action for part in (Action.DROP_ITEMS, Action.DROP_LINKS)]
     assert lost == [loses_items, loses_links]
 
@@ -103,12 +98,12 @@ def spared(what: Protection, action: Action = Action.MARK) -> Outcome:
 
 DROPPED: Outcome = (Action.DROP_PAGE, None)
 BOTH = Action.DROP_ITEMS | Action.DROP_LINKS
-PAGE_AGAIN = Asked(AGAIN, on_unchanged=RequestedAction(Action.DROP_PAGE))
+PAGE_AGAIN = Asked(AGAIN, on_unchanged=Wish(Action.DROP_PAGE))
 OTHER_LANGUAGE = Asked(COPY_AGAIN, holding=["language"])
 
 
 def both_of(copy: Action, again: Action) -> Asked:
-    return OTHER_LANGUAGE._replace(on_copy=RequestedAction(copy), on_unchanged=RequestedAction(again))
+    return OTHER_LANGUAGE._replace(on_copy=Wish(copy), on_unchanged=Wish(again))
 
 
 @pytest.mark.parametrize(
@@ -141,8 +136,8 @@ def both_of(copy: Action, again: Action) -> Asked:
                 (None, 2, spared(Protection.BUDGET)),
             ]
             for wish in (
-                RequestedAction(Action.DROP_PAGE),
-                RequestedAction(Action.DROP_PAGE, is_explicit=True),
+                Wish(Action.DROP_PAGE),
+                Wish(Action.DROP_PAGE, is_explicit=True),
             )
         ),
         # Some pages are left alone: they resemble each other, which says nothing of one that stayed as it was.
@@ -158,12 +153,12 @@ def both_of(copy: Action, again: Action) -> Asked:
         ),
         (Asked(holding=["listing"]), {}, spared(Protection.LISTING, Action.DROP_ITEMS)),
         (
-            Asked(holding=["listing"], on_copy=RequestedAction(BOTH)),
+            Asked(holding=["listing"], on_copy=Wish(BOTH)),
             {},
             spared(Protection.LISTING, Action.DROP_ITEMS),
         ),
         (
-            Asked(holding=["listing"], on_copy=RequestedAction(Action.DROP_LINKS)),
+            Asked(holding=["listing"], on_copy=Wish(Action.DROP_LINKS)),
             {},
             spared(Protection.LISTING),
         ),
@@ -177,16 +172,16 @@ def test_a_page_is_no_copy_of_itself_under_another_request() -> None:
     itself = replace(COPY, duplicate_of=URL, rank=9)
     for settings in ({}, {"keep_per_cluster": 2}, {"protect": ()}):
         assert decided(Asked(itself), **settings) == (Action.MARK, Protection.ITSELF)
-    explicit = RequestedAction(Action.DROP_ITEMS, is_explicit=True)
+    explicit = Wish(Action.DROP_ITEMS, is_explicit=True)
     assert decided(Asked(itself, on_copy=explicit)) == (Action.DROP_ITEMS, None)
 
 
 @pytest.mark.parametrize(
     ("words", "depth", "is_asked"),
-    [("drop_items", 2, False), ("drop_links", 2, True), ("drop_page", 0, False), ("drop_page", None, True)],
+    [("drop_items", 2, False), ("drop_links", 2, True), ("drop_page", 0, False)],
 )
 def test_whether_a_page_is_a_listing_is_asked_only_if_its_links_would_be_lost(
-    words: str, depth: int | None, is_asked: bool
+    words: str, depth: int, is_asked: bool
 ) -> None:
     asked_about = list[set[str]]()
 
@@ -194,7 +189,7 @@ def test_whether_a_page_is_a_listing_is_asked_only_if_its_links_would_be_lost(
         asked_about.append(set(wanted))
         return ()
 
-    Policy(Config()).decide(Case(COPY, URL, depth, protections, RequestedAction(Action.named(words))))
+    SimhashPolicy(Config(action=words)).decide(Seen(COPY, URL, depth, protections))
     whole = {"pagination", "language", "facts"}
     assert asked_about == [whole | {"listing"} if is_asked else whole]
 
@@ -203,12 +198,11 @@ def test_nothing_is_looked_at_when_only_a_mark_is_asked_for() -> None:
     def protections(wanted: Collection[str]) -> Collection[str]:
         raise AssertionError("asked")
 
-    mark = RequestedAction(Action.MARK)
-    decision = Policy(Config()).decide(Case(COPY, URL, 0, protections, mark, mark))
+    decision = SimhashPolicy(Config()).decide(Seen(COPY_AGAIN, URL, 0, protections))
     assert decision == (Action.MARK, None, None)
 
 
-DROP, MARK = RequestedAction(Action.DROP_ITEMS), RequestedAction(Action.MARK)
+DROP, MARK = Wish(Action.DROP_ITEMS), Wish(Action.MARK)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +219,6 @@ DROP, MARK = RequestedAction(Action.DROP_ITEMS), RequestedAction(Action.MARK)
         (Asked(COPY, holding=["facts"]), {}, None),
         (Asked(COPY, on_copy=MARK), {}, None),
         (Asked(AGAIN, on_unchanged=MARK), {}, None),
-        (Asked(NEW), {}, None),
     ],
 )
 def test_a_page_counts_as_unchanged_only_if_it_loses_nothing_as_a_copy(
@@ -237,7 +230,7 @@ def test_a_page_counts_as_unchanged_only_if_it_loses_nothing_as_a_copy(
 def naive(asked: Asked, budget: int, is_denied: bool, protect: set[str]) -> tuple[bool, bool, bool]:
     """Return whether items, links, and the callback are lost, read off the documentation."""
 
-    def lost(wish: RequestedAction, is_copy: bool) -> set[str]:
+    def lost(wish: Wish, is_copy: bool) -> set[str]:
         parts = {
             Action.MARK: set(),
             Action.DROP_ITEMS: {"items"},
@@ -267,18 +260,14 @@ def naive(asked: Asked, budget: int, is_denied: bool, protect: set[str]) -> tupl
     return "items" in gone, "links" in gone, "callback" in gone
 
 
-WISHES = st.builds(
-    RequestedAction, st.sampled_from([Action.named(words) for words in COMBINED]), st.booleans()
-)
+WISHES = st.builds(Wish, st.sampled_from([Action.named(words) for words in COMBINED]), st.booleans())
 
 
 @given(
     asked=st.builds(
         Asked,
-        st.sampled_from(
-            [NEW, COPY, AGAIN, COPY_AGAIN, replace(COPY, rank=None), replace(COPY_AGAIN, rank=4)]
-        ),
-        st.sampled_from([None, 0, 1, 2]),
+        st.sampled_from([COPY, AGAIN, COPY_AGAIN, replace(COPY, rank=None), replace(COPY_AGAIN, rank=4)]),
+        st.sampled_from([0, 1, 2]),
         st.sets(st.sampled_from([name for name in PROTECTIONS if name != "start"])),
         WISHES,
         WISHES,
@@ -294,7 +283,7 @@ def test_rules_combine_as_they_read(asked: Asked, budget: int, is_denied: bool, 
         keep_urls=["copy"] if is_denied else (),
         protect=protect,
     )
-    action = decision.action or Action.MARK
+    action = decision.action
     assert (
         Action.DROP_ITEMS in action,
         Action.DROP_LINKS in action,
@@ -347,3 +336,54 @@ def test_a_url_is_in_or_out(rules: dict[str, list[str]], is_in: bool) -> None:
 def test_what_has_no_host_is_of_no_domain(url: str) -> None:
     assert url not in UrlFilter(only=["//example.com"])
     assert url in UrlFilter(but=["//example.com"])
+
+
+# --- What the request asks for, and what the settings do.
+
+EXACT = replace(COPY, is_exact=True)
+
+
+def action_on(verdict: Verdict, asked: Mapping[str, object], **settings: Any) -> Action:
+    page = Seen(verdict, URL, 2, lambda wanted: wanted, asked)
+    return SimhashPolicy(Config(**{"protect": [], **settings})).decide(page).action
+
+
+def test_exact_copies_have_an_action_of_their_own_if_it_is_set() -> None:
+    assert action_on(COPY, {}, exact_action="drop_page") is Action.MARK
+    assert action_on(EXACT, {}, exact_action="drop_page") is Action.DROP_PAGE
+    assert action_on(EXACT, {}, action="drop_items") is Action.DROP_ITEMS
+
+
+@pytest.mark.parametrize("words", ["mark", "drop_links", ["drop_items", "drop_links"], ("drop_page",)])
+@pytest.mark.parametrize("verdict", [COPY, EXACT])
+def test_the_request_goes_before_the_settings(words: object, verdict: Verdict) -> None:
+    settings = {"action": "drop_items", "exact_action": "drop_page", "revisit_action": "drop_page"}
+    assert action_on(verdict, {"action": words}, **settings) == Action.named(words)
+    assert action_on(AGAIN, {"action": words}, **settings) is Action.DROP_PAGE
+    assert action_on(AGAIN, {"revisit_action": words}, **settings) == Action.named(words)
+
+
+@pytest.mark.parametrize(
+    ("setting", "wanted", "expected"),
+    [
+        ("drop_items", {"exact_action": "mark"}, Action.MARK),
+        ("drop_items", {"exact_action": "mark", "action": "drop_page"}, Action.MARK),
+        ("drop_items", {"exact_action": None, "action": "drop_page"}, Action.DROP_PAGE),
+        ("drop_items", {"exact_action": "drop", "action": "drop_page"}, Action.DROP_PAGE),
+        (None, {"exact_action": "drop_page"}, Action.DROP_PAGE),
+    ],
+)
+def test_a_request_too_has_an_action_for_exact_copies(
+    setting: str | None, wanted: dict[str, str], expected: Action
+) -> None:
+    settings = {"action": "drop_links", "exact_action": setting}
+    assert action_on(EXACT, wanted, **settings) is expected
+    assert action_on(COPY, wanted, **settings) in (Action.DROP_LINKS, Action.DROP_PAGE)
+
+
+@pytest.mark.parametrize("words", ["drop", "", 1, [], [1], {"mark": "drop"}, "DROP_PAGE", b"mark", object()])
+@pytest.mark.parametrize("key", ["action", "exact_action", "revisit_action"])
+def test_words_that_name_no_action_are_not_followed(words: object, key: str) -> None:
+    settings = {"action": "drop_items", "revisit_action": "drop_links"}
+    assert action_on(EXACT, {key: words}, **settings) is Action.DROP_ITEMS
+    assert action_on(AGAIN, {key: words}, **settings) is Action.DROP_LINKS

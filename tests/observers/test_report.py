@@ -18,7 +18,7 @@ from scrapy_simhash import Config, PageFingerprinter, Reason, SettingError, Stat
 from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.marks import write_result
 from scrapy_simhash.crawling import Page
-from scrapy_simhash.judge.policy import NOTHING, Decision, Protection
+from scrapy_simhash.judge.policy import Decision, Protection
 from scrapy_simhash.observers.report import Report, line_of
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.verdict import NearMiss
@@ -60,10 +60,13 @@ def written_by(path: Path, *lines_: dict[str, Any]) -> list[dict[str, Any]]:
     return lines(path)
 
 
-def line(verdict: Verdict, url: str = URL, decision: Decision = NOTHING, **request: Any) -> dict[str, Any]:
+def line(
+    verdict: Verdict, url: str = URL, decision: Decision | None = None, **request: Any
+) -> dict[str, Any]:
     """Return what is said of a page that is compared now."""
     page = Page(Request(url, **request), HtmlResponse(url), PageFingerprinter(Config()), verdict)
-    page.action, page.protected, page.dropped_as = decision
+    if decision is not None:
+        page.action, page.protected, page.dropped_as = decision
     write_result(page)
     return line_of(page)
 
@@ -72,7 +75,7 @@ def line(verdict: Verdict, url: str = URL, decision: Decision = NOTHING, **reque
 
 
 def test_a_line_says_all_that_is_known_of_a_page() -> None:
-    decision = Decision(Action.DROP_ITEMS | Action.DROP_LINKS, Protection.START)
+    decision = Decision(Action.DROP_ITEMS | Action.DROP_LINKS, Protection.START, "near_duplicate")
     made = line(COPY, decision=decision, meta={"depth": 2}, headers={"Referer": "https://example.com/"})
     assert made == {
         "url": URL,

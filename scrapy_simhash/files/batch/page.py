@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from enum import Enum
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from lxml import etree
 
@@ -14,12 +14,9 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.files.records import Broken, Record
 from scrapy_simhash.fingerprinter import KnownSite, PageFingerprinter, Reading
 from scrapy_simhash.judge.hints import evidence, protections, read_canonical, read_hints
-from scrapy_simhash.judge.policy import Case, Policy, RequestedAction
+from scrapy_simhash.judge.policy import Judged, SimhashPolicy
 from scrapy_simhash.page.text import parse
 from scrapy_simhash.verdict import Reason, Status, Verdict
-
-#: What is asked for a page that repeats another one. A record has no links that could be followed.
-_DROP = RequestedAction(Action.DROP_ITEMS)
 
 
 class GivenSite(NamedTuple):
@@ -63,7 +60,7 @@ class PageReader:
         self.config = config
         self._fingerprinter = PageFingerprinter(config)
         self._with_canonical = with_canonical
-        self._policy = Policy(config)
+        self._policy = _DropItems(config)
 
     def read(self, page: Record, site: KnownSite | None) -> Read:
         """Return what is needed to compare *page*; never raises."""
@@ -94,29 +91,38 @@ class PageReader:
             return Ruling(True, fault=_told(error))
 
     def _rule_on(self, page: Record, verdict: Verdict) -> Ruling:
-        original = verdict.duplicate_of or page.url
-        if page.is_text:
-            decision = self._policy.decide(Case(verdict, page.url, None, lambda wanted: (), _DROP))
-        else:
-            root: etree._Element = parse(page.page, page.content_type)
-            hints = read_hints(root, page.url)
-            found = evidence(hints, page.url, original, ())
-            decision = self._policy.decide(
-                Case(
-                    verdict,
-                    page.url,
-                    None,
-                    lambda wanted: protections(
-                        root, page.url, original, hints, found, wanted, verdict.contradicts
-                    ),
-                    _DROP,
-                )
-            )
+        decision = self._policy.decide(_Copy(page, verdict))
         protected = decision.protected
-        return Ruling(
-            Action.DROP_ITEMS not in (decision.action or Action.MARK),
-            "" if protected is None else protected.value,
-        )
+        return Ruling(Action.DROP_ITEMS not in decision.action, "" if protected is None else protected.value)
+
+
+class _DropItems(SimhashPolicy):
+    """Drops the items of copies, whatever the settings say."""
+
+    def copy_action(self, page: Judged) -> Action:
+        return Action.DROP_ITEMS
+
+    def unchanged_action(self, page: Judged) -> Action:
+        return Action.MARK
+
+
+class _Copy:
+    """A stored page, for the policy."""
+
+    def __init__(self, page: Record, verdict: Verdict) -> None:
+        self._page = page
+        self.verdict, self.url = verdict, page.url
+        # A stored page has no request, and is no start page.
+        self.depth, self.asked = 1, dict[str, Any]()
+
+    def protections(self, wanted: Collection[str]) -> Iterable[str]:
+        page, original = self._page, self.verdict.duplicate_of or self.url
+        if page.is_text:
+            return ()
+        root: etree._Element = parse(page.page, page.content_type)
+        hints = read_hints(root, page.url)
+        found = evidence(hints, page.url, original, ())
+        return protections(root, page.url, original, hints, found, wanted, self.verdict.contradicts)
 
 
 def _text(page: str | bytes) -> str:

@@ -1,0 +1,172 @@
+"""What a request asks for and has no effect, and a policy of the user's own."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse
+from typing_extensions import Self
+
+from scrapy_simhash import Config, SettingError, SimhashDownloaderMiddleware, SimhashPolicy
+from scrapy_simhash.action import Action
+from scrapy_simhash.crawl.marks import complaints
+from scrapy_simhash.judge.policy import Decision, Judged
+from tests.crawls.site import article
+from tests.stand_in import simhash_stats, stand_in
+
+URL = "https://example.com/copy"
+HERE = f"{__name__}."
+
+
+@pytest.mark.parametrize("words", ["drop", 1, [], [1], {"mark": "drop"}, "DROP_PAGE", b"mark", object()])
+@pytest.mark.parametrize("key", ["action", "exact_action", "revisit_action"])
+def test_words_that_name_no_action_are_counted_and_warned_of_once(
+    words: object, key: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    subject = SimhashDownloaderMiddleware.from_crawler(stand_in())
+    for _ in range(3):
+        request = Request(URL, meta={"simhash": {key: words}})
+        subject.process_response(request, HtmlResponse(URL, status=404))
+    assert simhash_stats(subject.crawler)["errors/meta"] == 3
+    assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG", "DEBUG"]
+    assert caplog.records[0].getMessage() == (
+        f"request.meta['simhash']['{key}'] must be one of mark, drop_items, drop_links, drop_page, or a list of them,"
+        f" got {words!r}: the settings are used instead, for {URL}"
+    )
+
+
+@pytest.mark.parametrize("meta", [{}, {"action": "mark"}, {"exact_action": None}, False, True, None])
+def test_what_can_be_understood_is_not_complained_of(meta: object) -> None:
+    assert list(complaints(meta)) == []
+
+
+@pytest.mark.parametrize(
+    ("meta", "sentence"),
+    [
+        ("no", "request.meta['simhash'] must be False or a dictionary, got 'no': it is ignored"),
+        (0, "request.meta['simhash'] must be False or a dictionary, got 0: it is ignored"),
+        (
+            {"revisit": "mark"},
+            "request.meta['simhash'] has no key 'revisit', did you mean 'revisit_action'? It is ignored",
+        ),
+        (
+            {7: "mark"},
+            "request.meta['simhash'] has no key 7; it has action, exact_action, revisit_action, url_rules,"
+            " conditional, recrawl, lastmod. It is ignored",
+        ),
+        (
+            {"conditional": "off"},
+            "request.meta['simhash']['conditional'] must be True or False, got 'off': the settings are used instead",
+        ),
+        (
+            {"lastmod": []},
+            "request.meta['simhash']['lastmod'] must be a date, or seconds of Unix time, got []: the settings are"
+            " used instead",
+        ),
+    ],
+)
+def test_what_cannot_be_understood_is_named_with_what_to_write(meta: object, sentence: str) -> None:
+    assert [said for _, said in complaints(meta)] == [sentence]
+
+
+# --- SIMHASH_POLICY.
+
+
+class ByWords(SimhashPolicy):
+    """Takes the action for copies from a setting of its own."""
+
+    words = ""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, config: Config) -> Self:
+        policy = cls(config)
+        policy.words = crawler.settings["SIMHASH_WORDS"]
+        return policy
+
+    def copy_action(self, page: Judged) -> str:
+        assert page.verdict.is_duplicate
+        return self.words
+
+
+class DropsLinks(SimhashPolicy):
+    def copy_action(self, page: Judged) -> Action:
+        return Action.DROP_LINKS
+
+
+class KeepsAll(SimhashPolicy):
+    def decide(self, page: Judged) -> Decision:
+        return super().decide(page)._replace(action=Action.MARK, dropped_as=None)
+
+
+class Broken(SimhashPolicy):
+    def copy_action(self, page: Judged) -> str:
+        raise StopIteration("no idea")
+
+
+class Demanding(SimhashPolicy):
+    def __init__(self, config: Config, more: int) -> None:
+        super().__init__(config)
+
+
+def result_of_copy(meta: dict[str, Any] | None = None, **settings: Any) -> tuple[dict[str, Any], Crawler]:
+    """Return the result of a copy, and the crawler."""
+    subject = SimhashDownloaderMiddleware.from_crawler(stand_in(protect=[], **settings))
+    for path in ("", "copy"):
+        request = Request(f"https://example.com/{path}", meta=meta)
+        body = article(0).encode()
+        subject.process_response(request, HtmlResponse(request.url, body=body, encoding="utf-8"))
+    result: dict[str, Any] = request.meta["simhash_result"]
+    return result, subject.crawler
+
+
+def test_a_policy_of_ones_own_decides() -> None:
+    settings: dict[str, Any] = {"policy": f"{HERE}ByWords", "words": "drop_items,drop_links"}
+    assert result_of_copy(**settings)[0]["action"] == "drop_items,drop_links"
+    assert result_of_copy({"simhash": {"action": "mark"}}, **settings)[0]["action"] == "mark"
+    assert result_of_copy(policy=f"{HERE}DropsLinks")[0]["action"] == "drop_links"
+    kept, _ = result_of_copy(policy=f"{HERE}KeepsAll", action="drop_page")
+    assert (kept["action"], kept["dropped_as"]) == ("mark", None)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"policy": f"{HERE}Broken"}, {"policy": f"{HERE}ByWords", "words": "drop"}]
+)
+def test_a_policy_that_fails_keeps_the_page(
+    settings: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    result, crawler = result_of_copy(action="drop_page", **settings)
+    assert (result["status"], result["action"]) == ("near_duplicate", None)
+    assert simhash_stats(crawler)["errors/action"] == 1
+    assert (
+        "Error while choosing an action for <200 https://example.com/copy>: the page is kept" in caplog.text
+    )
+    assert "in copy_action\n" in caplog.text or "not an action: ['drop']" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (f"{HERE}Missing", "SIMHASH_POLICY: cannot import '.*': .*Missing"),
+        (
+            "no.such.module.Policy",
+            "SIMHASH_POLICY: cannot import 'no.such.module.Policy': No module named 'no'",
+        ),
+        (
+            f"{HERE}HERE",
+            r"SIMHASH_POLICY must be the import path of a subclass of scrapy_simhash.SimhashPolicy",
+        ),
+        (
+            f"{HERE}Config",
+            r"SIMHASH_POLICY must be the import path of a subclass of scrapy_simhash.SimhashPolicy",
+        ),
+        (f"{HERE}Demanding", "SIMHASH_POLICY: cannot create '.*': .*more"),
+    ],
+)
+def test_a_class_that_will_not_do_is_refused_at_the_start(path: str, message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        SimhashDownloaderMiddleware.from_crawler(stand_in(policy=path))
