@@ -24,10 +24,11 @@ from scrapy.http import HtmlResponse, Response
 from scrapy_simhash import (
     NearDuplicate,
     SimhashDownloaderMiddleware,
+    SimhashPolicy,
     SimhashSpiderMiddleware,
     StoreUnavailable,
-    Verdict,
 )
+from scrapy_simhash.judge.policy import Judged
 from scrapy_simhash.store import Claim, Header, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.site import article
@@ -57,11 +58,11 @@ WORDS = ("mark", "drop_items", "drop_links", "drop_items,drop_links", "drop_page
 OWN, OWN_WORDS = f"{__name__}.ByPage", {"p": "drop_page", "q": "mark", "r": "drop_items"}
 
 
-class ByPage:
-    """An action of one's own: another one for each page, and none for the last."""
+class ByPage(SimhashPolicy):
+    """A policy of one's own: another action for each page."""
 
-    def decide(self, verdict: Verdict, request: Request, response: Response) -> str:
-        return OWN_WORDS[response.url[-1]]
+    def copy_action(self, page: Judged) -> str:
+        return OWN_WORDS.get(page.url[-1], "mark")
 
 
 class Visit(NamedTuple):
@@ -95,11 +96,15 @@ class Rules(NamedTuple):
     keep_per_cluster: int = 0
     denied: str = ""
     """Pages about which nothing may be done."""
+    has_policy: bool = False
+    """Whether `ByPage` says what is done about copies."""
 
     @property
     def settings(self) -> dict[str, Any]:
         named = self._asdict()
-        del named["denied"]
+        del named["denied"], named["has_policy"]
+        if self.has_policy:
+            named["policy"] = OWN
         return {**named, "keep_urls": [f"/{page}$" for page in self.denied]}
 
 
@@ -135,7 +140,7 @@ def lost_as_copy(rules: Rules, visit: Visit, meta: dict[str, Any]) -> set[str]:
     if result["duplicate_of"] is None:
         return set()
     words = rules.exact_action if rules.exact_action and result["exact"] else rules.action
-    if words == OWN:
+    if rules.has_policy:
         words = OWN_WORDS.get(visit.page, "mark")
     gone = parts(visit.action or words)
     if not visit.action and visit.page in rules.denied:
@@ -185,7 +190,8 @@ def begun(crawler: Crawler, number: int) -> SimhashDownloaderMiddleware:
 
 def deliver(judge: SimhashDownloaderMiddleware, request: Request) -> None:
     """Note that the items of a page were delivered."""
-    judge._deliveries.delivered(request, request.meta["simhash_result"].text.text_hash)
+    text_hash = request.meta["simhash_result"].text.text_hash
+    judge._session.note_delivered(judge._key_of(request), text_hash)
 
 
 def crawl(folder: Path, number: int, run: Run, rules: Rules, pasts: dict[str, Past]) -> None:
@@ -262,11 +268,12 @@ VISITS = st.builds(
 HISTORIES = st.lists(st.builds(Run, st.lists(VISITS, max_size=6), st.booleans()), min_size=1, max_size=5)
 RULES = st.builds(
     Rules,
-    action=st.sampled_from([*WORDS, OWN]),
-    exact_action=st.sampled_from([None, None, *WORDS, OWN]),
+    action=st.sampled_from(WORDS),
+    exact_action=st.sampled_from([None, None, *WORDS]),
     revisit_action=st.sampled_from(WORDS),
     keep_per_cluster=st.sampled_from([0, 0, 1, 2]),
     denied=st.sampled_from(["", "", "q"]),
+    has_policy=st.booleans(),
 )
 
 
