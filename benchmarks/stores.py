@@ -172,7 +172,7 @@ def _insert(connection: sqlite3.Connection, chunk: Sequence[tuple[int, Posting]]
     rows = (
         (
             *(n, p.key, p.url, 0, 0, False, signed(p.fingerprint.value), p.fingerprint.sketch, BY_ALL),
-            *(signed(p.text_hash or 0), None, 0, 1, p.seen, p.seen, p.seen),
+            *(signed(p.page_hash or 0), None, 0, 1, p.seen, p.seen, p.seen),
         )
         for n, p in chunk
     )

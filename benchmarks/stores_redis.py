@@ -69,8 +69,8 @@ def different_pages(seed: str, scope: str = "") -> Iterator[Posting]:
         host = scope or f"example-{number % 50}.com"
         url = f"https://www.{host}/section-{number % 97}/an-article-of-some-length-{number}.html"
         fingerprint = Fingerprint(randoms.getrandbits(64), sketch=random_sketch(randoms))
-        key, text_hash = randoms.randbytes(20), randoms.getrandbits(64)
-        yield Posting(key, url, scope, fingerprint, text_hash=text_hash, seen=number)
+        key, page_hash = randoms.randbytes(20), randoms.getrandbits(64)
+        yield Posting(key, url, scope, fingerprint, page_hash=page_hash, seen=number)
 
 
 def copies(originals: Iterable[Posting]) -> Iterator[Posting]:

@@ -144,7 +144,7 @@ def said_of(pack: Pack) -> dict[str, dict[str, int]]:
     for doc, html in pack.html():
         root = parse(html)
         hints[doc.id] = read_hints(root, doc.url)
-        texts[doc.id] = fingerprinter.read(root).text_hash
+        texts[doc.id] = fingerprinter.read(root).page_hash
         for link in root.iter("a"):
             with suppress(ValueError):
                 target = urljoin(doc.url, link.get("href") or "")

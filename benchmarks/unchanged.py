@@ -102,14 +102,14 @@ def lines_of(article: etree._Element) -> Iterator[Line]:
             yield Line(element, True, False)
 
 
-def text_hash(root: etree._Element) -> int | None:
+def page_hash(root: etree._Element) -> int | None:
     """Return the hash by which a page is unchanged."""
-    return FINGERPRINTER.read(root).text_hash
+    return FINGERPRINTER.read(root).page_hash
 
 
 def changes_seen(page: bytes, random: Random) -> dict[str, bool]:
     """Return whether a change is seen, of a fact and of a line; a page without an article has neither."""
-    before, seen = text_hash(parse(page)), {}
+    before, seen = page_hash(parse(page)), {}
     for what in ("fact", "line"):
         root = parse(page)
         article = article_of(root)
@@ -118,7 +118,7 @@ def changes_seen(page: bytes, random: Random) -> dict[str, bool]:
         )
         if lines and before is not None:
             random.choice(lines).change(random)
-            seen[what] = text_hash(root) != before
+            seen[what] = page_hash(root) != before
     return seen
 
 
@@ -137,7 +137,7 @@ def measure(pack: Pack, pages: int, seed: int, most_shown: int) -> dict[str, dic
     for doc, body in counted(pack.html(), len(pack.docs), f"pages of {pack.name}"):
         if doc.id in wanted:
             document = FINGERPRINTER.extract(body)
-            kept[doc.id] = document.title, document.text, text_hash(parse(body))
+            kept[doc.id] = document.title, document.text, page_hash(parse(body))
         if doc.id in changed:
             for what, is_seen in changes_seen(body, Random(f"{seed} {doc.id}")).items():
                 for name in ("all", doc.source):

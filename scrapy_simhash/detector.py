@@ -221,14 +221,14 @@ class NearDuplicateDetector:
         """
         return self.conclude(Reading(fingerprint, None), url, key=key)
 
-    def deliver(self, key: bytes, text_hash: int | None) -> None:
-        """Note that an item of the page *key* was delivered, which had the text of ``Verdict.text_hash``.
+    def deliver(self, key: bytes, page_hash: int | None) -> None:
+        """Note that an item of the page *key* was delivered, which had the text of ``Verdict.page_hash``.
 
         It is stored before the next claim of the page, when 500 pages wait, after five seconds, or by flush().
         """
         if not self._delivered:
             self._first_waits_since = time.monotonic()
-        self._delivered[key] = text_hash
+        self._delivered[key] = page_hash
 
     def flush(self) -> None:
         """Store what deliver() has noted, and what was learned about sites.
@@ -284,14 +284,16 @@ class NearDuplicateDetector:
         is_short = reading.fingerprint is None
         fingerprint = reading.fingerprint
         if fingerprint is None:
-            if reading.text_hash is None:
+            if reading.page_hash is None:
                 return None
-            fingerprint = Fingerprint(reading.text_hash)
+            fingerprint = Fingerprint(reading.page_hash)
         if key is None:
             key = url.encode("utf-8", "surrogatepass")
         seen = int(self._clock())
         scope = self._scope_of(url) if self._has_scopes else ""
-        return Posting(key, url, scope, fingerprint, is_short, reading.text_hash, seen)
+        return Posting(
+            key, url, scope, fingerprint, is_short, reading.page_hash, seen, text_hash=reading.text_hash
+        )
 
     def verdict(self, posting: Posting, claim: Claim) -> Verdict:
         """Return what a claim says about the page that asked, with the page of another scope that it repeats."""
@@ -372,7 +374,7 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
     fingerprint = None if posting.is_short else posting.fingerprint
     short = Reason.SHORT_TEXT if posting.is_short else None
     if posting.is_short and claim.original is None:
-        return replace(NOTHING_SAID, text_number=claim.cluster, text_hash=posting.own_text_hash)
+        return replace(NOTHING_SAID, text_number=claim.cluster, page_hash=posting.own_page_hash)
     former, distance, reason = claim.former, claim.distance, short
     if former is None:
         status = Status.NEW if claim.original is None else Status.NEAR_DUPLICATE
@@ -398,7 +400,7 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
         is_by_learning=claim.is_by_learning,
         also_near=claim.also_near,
         text_number=claim.cluster,
-        text_hash=posting.own_text_hash,
+        page_hash=posting.own_page_hash,
         original_key=claim.original_key,
         contradicts=claim.contradicts,
     )

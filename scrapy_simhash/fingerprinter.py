@@ -18,6 +18,7 @@ from scrapy_simhash.page.features import (
     says_little,
     says_something,
     shingle_counts,
+    titled_text,
     whole_text,
 )
 from scrapy_simhash.page.fingerprint import (
@@ -200,7 +201,7 @@ class PageFingerprinter:
         own = self._own_part(document, parts, site, keys)._replace(
             words=words_number(document),
             whole=sum(len(piece.tokens) for piece in parts),
-            text=(reading.text_hash or 0) & TEXT_MASK,
+            text=(reading.page_hash or 0) & TEXT_MASK,
         )
         fingerprint = replace(fingerprint, own=own.to_bytes())
         return reading._replace(fingerprint=fingerprint, pieces=keys).with_structured(about)
@@ -211,7 +212,9 @@ class PageFingerprinter:
         # What has a fingerprint has a hash: with a min_shingles of 1, one word is enough for both.
         if fingerprint is None and not says_something(document):
             return Reading(None, None, paragraphs=paragraphs)
-        reading = Reading(fingerprint, text_hash(document), paragraphs=paragraphs)
+        reading = Reading(
+            fingerprint, page_hash(document), paragraphs=paragraphs, text_hash=text_hash(document)
+        )
         return reading.with_url(url) if fingerprint is None and says_little(document) else reading
 
     def _own_part(self, document: Document, parts: Sequence[Piece], site: KnownSite, keys: bytes) -> OwnPart:
@@ -320,9 +323,14 @@ def scheme_of(config: Config) -> Scheme | None:
     return scheme_named(config.scheme_name)
 
 
-def text_hash(document: Document) -> int:
-    """Return the 64-bit hash of title and text, the same whatever the settings; without prices in structured data.
+def page_hash(document: Document) -> int:
+    """Return the 64-bit page hash, the same whatever the settings; without what is in structured data.
 
     Of what, exactly: see :func:`~scrapy_simhash.page.features.whole_text`.
     """
     return number(whole_text(document))
+
+
+def text_hash(document: Document) -> int:
+    """Return the 64-bit hash of title and main text alone, the same whatever the settings."""
+    return number(titled_text(document))

@@ -143,7 +143,7 @@ class Verdict:
     text_number: int | None = field(default=None, compare=False, repr=False)
     """Number of the cluster whose text it has, also for a page that is skipped because its text is short; None for
     other pages that are skipped."""
-    text_hash: int | None = field(default=None, compare=False, repr=False)
+    page_hash: int | None = field(default=None, compare=False, repr=False)
     """Hash of its text; None if that is not known."""
     original_key: bytes | None = field(default=None, compare=False, repr=False)
     """Key of the page in ``duplicate_of``; None from a store that does not tell."""

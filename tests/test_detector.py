@@ -258,7 +258,7 @@ def test_a_page_that_says_little_beside_its_menus_is_no_copy_of_another(
     html = caption("Scroll to top").replace("Home", "Home, albums, contact, legal")
     for url in (A, B, A):
         assert detector.check(html, url) == Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
-    first, again, other = (detector.fingerprinter.read(html, url=url).text_hash for url in (A, A, B))
+    first, again, other = (detector.fingerprinter.read(html, url=url).page_hash for url in (A, A, B))
     assert first == again != other
 
 
@@ -365,7 +365,7 @@ def test_a_page_is_unchanged_when_its_text_is_and_not_when_its_fingerprint_is() 
     detector.conclude(reading, A)
     assert detector.conclude(reading, A).reason is Reason.UNCHANGED
     # A price that changes may leave all 64 bits as they are.
-    assert detector.conclude(reading._replace(text_hash=1), A).reason is Reason.SMALL_CHANGE
+    assert detector.conclude(reading._replace(page_hash=1), A).reason is Reason.SMALL_CHANGE
 
 
 def test_who_only_looks_leaves_no_trace(detector: NearDuplicateDetector) -> None:
@@ -385,8 +385,8 @@ def test_a_page_is_delivered_by_an_earlier_run_only_and_with_its_text(tmp_path: 
         again = detector.check(html, A)
         told.append(again.is_delivered)
         if delivers:
-            detector.deliver(A.encode(), again.text_hash)
-            detector.deliver(C.encode(), again.text_hash)
+            detector.deliver(A.encode(), again.page_hash)
+            detector.deliver(C.encode(), again.page_hash)
         told.append(detector.check(html, A).is_delivered)
         detector.flush()
         store.close()

@@ -7,7 +7,7 @@ from magazine.page import Page
 from xxhash import xxh3_64_intdigest
 
 from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector, PageFingerprinter
-from scrapy_simhash.page.features import whole_text
+from scrapy_simhash.page.features import titled_text, whole_text
 from scrapy_simhash.page.fingerprint import similarity
 from scrapy_simhash.page.structured import structured
 from scrapy_simhash.page.text import extract, parse
@@ -86,10 +86,21 @@ LOFT = "<title>The loft</title><p>In the rain"
 
 
 def hash_of(html: str, way: PageFingerprinter = fingerprinter) -> int | None:
-    return way.read(html).text_hash
+    return way.read(html).page_hash
 
 
-def test_the_text_hash_is_of_the_whole_text_and_the_price_in_structured_data(pages: list[Page]) -> None:
+def test_pages_whose_captions_differ_have_one_text_hash() -> None:
+    text = TEXTS["en"].replace("\n\n", "<p>")
+    page = (
+        f"<title>Fog</title><main><h1>Fog</h1><p>{text}<figure><figcaption>{{}}</figcaption></figure></main>"
+    )
+    fog, bay = (fingerprinter.read(page.format(caption)) for caption in ("The bay in fog", "The old quay"))
+    document = extract(parse(page.format("The bay in fog")))
+    assert fog.text_hash == bay.text_hash == xxh3_64_intdigest(titled_text(document).encode())
+    assert fog.page_hash != bay.page_hash
+
+
+def test_the_page_hash_is_of_the_whole_text_and_the_price_in_structured_data(pages: list[Page]) -> None:
     wrong = []
     for page in pages:
         root = parse(page.body(), page.content_type)
@@ -98,7 +109,7 @@ def test_the_text_hash_is_of_the_whole_text_and_the_price_in_structured_data(pag
         if sum(len(part.tokens) for part in document.main) > 2:
             expected = xxh3_64_intdigest(whole_text(document).encode())
             expected ^= xxh3_64_intdigest(offer.encode()) if offer else 0
-        if fingerprinter.read(page.body(), content_type=page.content_type).text_hash != expected:
+        if fingerprinter.read(page.body(), content_type=page.content_type).page_hash != expected:
             wrong.append(page.address.key)
     assert wrong == []
 
@@ -112,7 +123,7 @@ def test_the_text_hash_is_of_the_whole_text_and_the_price_in_structured_data(pag
     ],
     ids=["short", "long", "without spaces"],
 )
-def test_text_hashes_are_kept_by_stores_and_never_change(page: str, expected: int) -> None:
+def test_page_hashes_are_kept_by_stores_and_never_change(page: str, expected: int) -> None:
     assert hash_of(page) == expected
 
 
@@ -135,7 +146,7 @@ def test_a_long_page_is_told_from_what_became_of_it_though_its_fingerprint_is_no
     there, turned_round = ("".join(f"<p>{part}</p>" for part in parts) for parts in (STORY, STORY[::-1]))
     turned = fingerprinter.read(HTML.replace(there, turned_round))
     assert turned.fingerprint == before.fingerprint
-    assert len({before.text_hash, turned.text_hash, None}) == 3
+    assert len({before.page_hash, turned.page_hash, None}) == 3
 
 
 @pytest.mark.parametrize(
@@ -147,7 +158,7 @@ def test_a_long_page_is_told_from_what_became_of_it_though_its_fingerprint_is_no
     ],
     ids=["shingles", "mask_digits", "no sketch"],
 )
-def test_the_text_hash_is_the_same_whatever_the_settings(config: Config) -> None:
+def test_the_page_hash_is_the_same_whatever_the_settings(config: Config) -> None:
     own = PageFingerprinter(config)
     for page in (LOFT, HTML):
         assert hash_of(page, own) == hash_of(page)
@@ -170,5 +181,5 @@ def test_less_than_three_words_have_no_hash_unless_they_have_a_fingerprint(
     own = PageFingerprinter(Config(min_shingles=min_shingles))
     page = f"<title>A title of many words</title><p>{text}"
     reading = own.read(page)
-    assert (reading.fingerprint is not None, reading.text_hash is not None) == has
+    assert (reading.fingerprint is not None, reading.page_hash is not None) == has
     assert own.read_document(own.extract(page))[:3] == reading[:3]

@@ -190,8 +190,8 @@ def begun(crawler: Crawler, number: int) -> SimhashDownloaderMiddleware:
 
 def deliver(judge: SimhashDownloaderMiddleware, request: Request) -> None:
     """Note that the items of a page were delivered."""
-    text_hash = request.meta["simhash_result"].text.text_hash
-    judge._session.note_delivered(judge._key_of(request), text_hash)
+    page_hash = request.meta["simhash_result"].text.page_hash
+    judge._session.note_delivered(judge._key_of(request), page_hash)
 
 
 def crawl(folder: Path, number: int, run: Run, rules: Rules, pasts: dict[str, Past]) -> None:

@@ -68,9 +68,9 @@ def posting_of(key: str, seen: int) -> Posting:
     value, sketch = draw.getrandbits(64), draw.randbytes(FACTS_AT) + NONE
     bit = Random(key).randrange(64)
     # Pages with the same text have the same fingerprint.
-    text_hash = value ^ 1 << bit
-    fingerprint = Fingerprint(text_hash, sketch=sketch)
-    return Posting(key.encode(), url_of(key), "", fingerprint, False, text_hash, seen)
+    page_hash = value ^ 1 << bit
+    fingerprint = Fingerprint(page_hash, sketch=sketch)
+    return Posting(key.encode(), url_of(key), "", fingerprint, False, page_hash, seen)
 
 
 def url_of(key: str) -> str:
@@ -150,7 +150,7 @@ class _Crawler:
                 await asyncio.sleep(SOON)
             if self._draw.random() < DELIVERED:
                 self._pipe.send(("delivering", key))
-                await self._is_done(partial(store.deliver, {key.encode(): posting_of(key, 0).own_text_hash}))
+                await self._is_done(partial(store.deliver, {key.encode(): posting_of(key, 0).own_page_hash}))
             self._under_way.discard(key)
             if self._pipe.poll():
                 return

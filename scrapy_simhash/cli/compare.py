@@ -155,7 +155,7 @@ class PageReader:
         posting = self._stored(name) if name.startswith(URLS) else None
         if posting is None:
             return read(read_page(name), self.fingerprinter, self._host, self._site)
-        reading = Reading(None if posting.is_short else posting.fingerprint, posting.text_hash)
+        reading = Reading(None if posting.is_short else posting.fingerprint, posting.page_hash)
         return Page(name, Document("", None, (), ()), reading, {}, Counter(), is_stored=True)
 
 

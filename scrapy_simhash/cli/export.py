@@ -41,7 +41,7 @@ def lines(store: Waited, tell: Callable[[int], None], options: Namespace) -> Ite
     yield header_line(store.header)
     if not options.learned and options.host is None:
         for number, page in enumerate(walk(store), 1):
-            yield posting_line(page.posting, page.original)
+            yield posting_line(page.posting, page.original, page.rank)
             tell(number)
     for site in sites_of(store):
         if options.host in (None, site.host, f"www.{site.host}"):

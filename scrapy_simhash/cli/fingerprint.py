@@ -56,7 +56,7 @@ def _line(step: Step) -> str:
     facts = {
         "url": step.page and step.page.url,
         "fingerprint": fingerprint and fingerprint.hex,
-        "text_hash": None if reading.text_hash is None else f"{reading.text_hash:016x}",
+        "page_hash": None if reading.page_hash is None else f"{reading.page_hash:016x}",
         "sketch": fingerprint.sketch.hex() if fingerprint is not None and fingerprint.sketch else None,
     }
     return json.dumps(facts) + "\n"

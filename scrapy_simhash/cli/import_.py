@@ -295,7 +295,7 @@ def _take_pages(
             detector = detector or NearDuplicateDetector(config, intake.store.as_store(), clock)
             with intake.counting(record.url) as count:
                 verdict = detector.conclude(_reading(record, detector), record.url, key=key)
-                detector.deliver(key, verdict.text_hash)
+                detector.deliver(key, verdict.page_hash)
                 count(verdict.last_seen is not None, verdict.duplicate_of, verdict.fingerprint is None)
     finally:
         # Deliveries, and what was learned about sites, since they were stored last.

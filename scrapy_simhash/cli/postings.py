@@ -3,7 +3,7 @@
 The first line says what the fingerprints were made and compared by; each further line is one posting, or what was
 learned about a site::
 
-    {"format": "scrapy-simhash postings", "version": 2, "scheme": "web-4", "width": 64, ..., "settings": {...}}
+    {"format": "scrapy-simhash postings", "version": 3, "scheme": "web-4", "width": 64, ..., "settings": {...}}
     {"key": "5a...", "url": "https://example.com/ferry", "scope": "", "value": "41f1...", "sketch": "xL...", ...}
 
 Nothing outside ASCII, so that no editor and no pipe changes it.
@@ -29,12 +29,13 @@ from scrapy_simhash.observers.url_rules import kept as url_rules
 from scrapy_simhash.page.fingerprint import Fingerprint, is_own_part, is_sketch
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.site.profile import BUCKET, MOST_BUCKETS
-from scrapy_simhash.store import Header, Posting
+from scrapy_simhash.scope import host_of
+from scrapy_simhash.store import Header, History, Posting
 from scrapy_simhash.store.sqlite.files import printable
 from scrapy_simhash.times import parsed, written
 
 FORMAT = "scrapy-simhash postings"
-VERSION = 2
+VERSION = 3
 #: Bytes of a line beyond which it is no posting: a URL takes some thousands.
 LONGEST = 1 << 20
 #: A profile has no more pieces.
@@ -61,10 +62,16 @@ def header_line(header: Header) -> str:
     return f"{json.dumps(line)}\n"
 
 
-def posting_line(posting: Posting, duplicate_of: str | None = None) -> str:
-    """Return the line of *posting*; *duplicate_of* is for people, and what is as usual is left out."""
+def posting_line(posting: Posting, duplicate_of: str | None = None, rank: int | None = None) -> str:
+    """Return the line of *posting*, without default values; *duplicate_of* and *rank* are for users."""
     line = {name: field.written(posting) for name, field in _FIELDS.items()}
-    line[_ORIGINAL] = duplicate_of
+    if (history := posting.history) is not None:
+        for name, (_, default) in _HISTORY.items():
+            value = getattr(history, name)
+            line[name] = None if value == (posting.seen if default is None else default) else value
+        line |= {name: written(line[name]) for name in _TIMES if line[name] is not None}
+        line[_VISITS] = history.visits
+    line |= {"host": host_of(posting.url) or None, "rank": rank or None, "duplicate_of": duplicate_of}
     return f"{json.dumps({name: value for name, value in line.items() if value is not None})}\n"
 
 
@@ -122,13 +129,26 @@ def parsed_posting(text: str, unknown: Counter[str] | None = None) -> Posting:
     """
     line = _object(text)
     if unknown is not None:
-        unknown.update(line.keys() - {*_FIELDS, _ORIGINAL})
+        unknown.update(line.keys() - _KNOWN)
     found = {name: _field(line, name, field.parsed, field.default) for name, field in _FIELDS.items()}
-    value, sketch, own = (found.pop(name) for name in ("value", "sketch", "own"))
+    popped = (found.pop(name) for name in ("value", "sketch", "own", "short", "delivered"))
+    value, sketch, own, is_short, is_delivered = popped
     if own and not sketch:
         raise ValueError("has 'own' without 'sketch'")
-    key, url, scope, *others = found.values()
-    return Posting(key, url, scope, Fingerprint(value, sketch=sketch, own=own), *others)
+    history = _history(line, found["seen"]) if _VISITS in line else None
+    fingerprint = Fingerprint(value, sketch=sketch, own=own)
+    return Posting(
+        **found, is_short=is_short, is_delivered=is_delivered, fingerprint=fingerprint, history=history
+    )
+
+
+def _history(line: Mapping[str, Any], seen: int) -> History:
+    return History(
+        *(
+            _field(line, name, parse, seen if default is None else default)
+            for name, (parse, default) in _HISTORY.items()
+        )
+    )
 
 
 class Export:
@@ -225,6 +245,12 @@ def _key(value: Any) -> bytes:
     return _short(bytes.fromhex(value))
 
 
+def _count(value: Any) -> int:
+    if not 0 <= _number(value) < 1 << 63:
+        raise ValueError("is not a whole number from 0")
+    return int(value)
+
+
 def _scope(value: Any) -> str:
     _short(_text(value).encode("utf-8", "surrogatepass"))
     return str(value)
@@ -285,7 +311,11 @@ def _in_base64(data: bytes) -> str | None:
     return b64encode(data).decode("ascii") if data else None
 
 
-#: By their names, in the order of lines; but for the fingerprint, in that of `Posting`.
+def _hash(number: int | None) -> str | None:
+    return None if number is None else f"{number:016x}"
+
+
+#: By their names in the order of lines.
 _FIELDS = {
     "key": _Field(lambda posting: posting.key.hex(), _key),
     "url": _Field(lambda posting: posting.url, _text),
@@ -294,14 +324,22 @@ _FIELDS = {
     "sketch": _Field(lambda posting: _in_base64(posting.fingerprint.sketch), _sketch, b""),
     "own": _Field(lambda posting: _in_base64(posting.fingerprint.own), _own, b""),
     "short": _Field(lambda posting: posting.is_short or None, _truth, False),
-    "text_hash": _Field(
-        lambda posting: None if posting.text_hash is None else f"{posting.text_hash:016x}", _value, None
-    ),
+    "page_hash": _Field(lambda posting: _hash(posting.page_hash), _value, None),
+    "text_hash": _Field(lambda posting: _hash(posting.text_hash), _value, None),
     "seen": _Field(lambda posting: written(posting.seen), _seen),
-    "delivered": _Field(lambda posting: None if posting.is_delivered else False, _truth, True),
+    "delivered": _Field(lambda posting: posting.is_delivered or None, _truth, False),
 }
-#: Beside these: what an import finds out by itself.
-_ORIGINAL = "duplicate_of"
+_VISITS = "visits"
+_TIMES = ("first_seen", "last_visit")
+#: The fields of a history, and the value that is left out, None for the time in ``seen``. The number of visits is
+#: always written: without it there is no history.
+_HISTORY: dict[str, tuple[Callable[[Any], int], int | None]] = {
+    **dict.fromkeys(_TIMES, (_seen, None)),
+    _VISITS: (_count, 1),
+    "changes": (_count, 0),
+}
+#: All names in a line. The last three are for people: an import finds them out by itself.
+_KNOWN = {*_FIELDS, *_HISTORY, "host", "rank", "duplicate_of"}
 
 
 #: The name in a line by which it is told from a posting; its value is the host.

@@ -84,7 +84,7 @@ class Text(NamedTuple):
     fingerprint: Fingerprint | None
     """None for a page that is too short for one: its cluster has one text only."""
     is_original: bool
-    text_hash: int | None = None
+    page_hash: int | None = None
 
 
 class Flight:
@@ -167,11 +167,11 @@ class Deliveries:
             return
         if verdict.duplicate_of is not None:
             repeated = verdict.also_near[0] if verdict.contradicts and verdict.also_near else cluster
-            result.text = Text(cluster, repeated, verdict.fingerprint, False, verdict.text_hash)
+            result.text = Text(cluster, repeated, verdict.fingerprint, False, verdict.page_hash)
             if self._was_delivered(verdict):
                 self._facts.change(repeated, _DELIVERED)
             return
-        result.text = Text(cluster, cluster, verdict.fingerprint, True, verdict.text_hash)
+        result.text = Text(cluster, cluster, verdict.fingerprint, True, verdict.page_hash)
         self._facts.change(cluster, _MET | _DELIVERED if self._was_delivered(verdict) else _MET)
 
     def _was_delivered(self, verdict: Verdict) -> bool:
@@ -373,7 +373,7 @@ class Deliveries:
             if not flight.is_delivered:
                 self._note_failure(flight, request)
             elif not flight.has_raised and self._session.keeps_deliveries:
-                self._session.note_delivered(self._key_of(request), flight.text.text_hash)
+                self._session.note_delivered(self._key_of(request), flight.text.page_hash)
         self._land(flight.cluster, flight.is_delivered)
         if request is not None and names.META_OWN in request.meta:
             for carrier in _carried_by(request):

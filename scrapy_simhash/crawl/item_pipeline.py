@@ -181,7 +181,7 @@ class SimhashItemPipeline:
             found = (posting, 1.0) if is_known else self._in_flight.original(reading)
             if found is not None:
                 other, similarity = found
-                is_exact = posting.text_hash == other.text_hash
+                is_exact = posting.page_hash == other.page_hash
                 distance = hamming_distance(posting.fingerprint.value, other.fingerprint.value)
                 verdict = replace(verdict, duplicate_of=other.url, similarity=similarity, is_exact=is_exact)
         is_revisit = claim.former is not None and reading.has_identity
@@ -278,7 +278,7 @@ class InFlight:
         one = reading.posting
         for _, other in self._items.values():
             if one.is_short or other.is_short:
-                is_same = (one.is_short, one.text_hash) == (other.is_short, other.text_hash)
+                is_same = (one.is_short, one.page_hash) == (other.is_short, other.page_hash)
                 similarity = 1.0 if is_same else None
             else:
                 similarity = self._rule.similarity(one.fingerprint, other.fingerprint)

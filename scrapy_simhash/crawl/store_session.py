@@ -73,9 +73,9 @@ class StoreSession:
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
         crawler.signals.connect(self._engine_stopped, signal=signals.engine_stopped)
 
-    def note_delivered(self, key: bytes, text_hash: int | None) -> None:
+    def note_delivered(self, key: bytes, page_hash: int | None) -> None:
         """Note that an item of the page *key* was delivered. Many are stored at once."""
-        self.detector.deliver(key, text_hash)
+        self.detector.deliver(key, page_hash)
 
     async def is_delivered(self, key: bytes) -> bool:
         """Tell whether the page *key*, which did not come in this crawl, need not be delivered again.

@@ -108,10 +108,10 @@ cdef extern from "page.h" nogil:
         const char *type
     ctypedef struct fold_settings:
         int64_t shingle_size, min_shingles
-        bint mask_digits, with_sketch, with_paragraphs, with_text_hash
+        bint mask_digits, with_sketch, with_paragraphs, with_hashes
     ctypedef struct reading:
-        bint has_fingerprint, has_text_hash
-        uint64_t value, text_hash
+        bint has_fingerprint, has_hashes
+        uint64_t value, page_hash, text_hash
         uint32_t features
         size_t sketch_bytes
         uint8_t sketch[256]

@@ -331,7 +331,7 @@ cdef bytes packed(int kind, const own_part *own):
     return PyBytes_FromStringAndSize(<const char *>data, sizeof(data))
 
 
-cdef tuple own_part_of(page *p, Rules rules, settings, site, uint64_t text_hash):
+cdef tuple own_part_of(page *p, Rules rules, settings, site, uint64_t page_hash):
     """Return its own part, without an identity, and the keys of its pieces; None: not covered."""
     cdef fold_settings by = settings_of(settings, False)
     cdef own_part own
@@ -346,7 +346,7 @@ cdef tuple own_part_of(page *p, Rules rules, settings, site, uint64_t text_hash)
             raise ValueError("flags() must return a byte for each piece")
         read_flags = <const uint8_t *><const char *>flags
         raise_for(page_weigh_own(p, read_flags, &own), rules)
-    own.text = text_hash
+    own.text = page_hash
     if flags is None:
         return packed(OWN_UNKNOWN, &own), pieces
     if own.doubtful * rules.c.doubtful_share > own.tokens:
@@ -689,7 +689,7 @@ cdef class Reader:
         if not raise_for(why, self.rules):
             return None
         if result.has_fingerprint and site is not None:
-            own = own_part_of(p, self.rules, settings, site, result.text_hash)
+            own = own_part_of(p, self.rules, settings, site, result.page_hash)
         if own is None:
             return None
         if by.with_paragraphs:
@@ -708,9 +708,9 @@ cdef int read_plain(
     return page_read(p, by, NULL, 0, result) if why == DONE else why
 
 
-cdef fold_settings settings_of(settings, bint with_text_hash) except *:
+cdef fold_settings settings_of(settings, bint with_hashes) except *:
     cdef fold_settings by
-    by.with_text_hash = with_text_hash
+    by.with_hashes = with_hashes
     shingle_size, min_shingles, by.mask_digits, by.with_sketch, by.with_paragraphs = settings
     if shingle_size < 1:
         raise ValueError(f"shingle_size must be 1 or more, got {shingle_size}")
@@ -740,8 +740,11 @@ cdef object reading_of(
             PyBytes_FromStringAndSize(<const char *>result.sketch, result.sketch_bytes) if by.with_sketch else b"",
         )
         PyObject_GenericSetAttr(fingerprint, "own", own)
-    text_hash = result.text_hash if result.has_text_hash else None
-    return tuple.__new__(rules._reading, (fingerprint, text_hash, pieces, may_name_canonical, paragraphs, False))
+    page_hash = text_hash = None
+    if result.has_hashes:
+        page_hash, text_hash = result.page_hash, result.text_hash
+    values = (fingerprint, page_hash, pieces, may_name_canonical, paragraphs, False, text_hash)
+    return tuple.__new__(rules._reading, values)
 
 
 cdef str string_of(const char *text, size_t n):

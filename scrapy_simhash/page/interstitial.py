@@ -47,7 +47,7 @@ def marked(
         return reading
     is_behind = tokens < HARDLY_ANY and of_dialogs >= LEAST_ASKED
     if not is_behind and not (may_ask and (asks_for_password(root) or tests_for_humans(root))):
-        return reading if reading.text_hash is None else reading.with_structured(data_of(root, of_all))
+        return reading if reading.page_hash is None else reading.with_structured(data_of(root, of_all))
     return Reading(None, None, may_name_canonical=reading.may_name_canonical, is_interstitial=True)
 
 

@@ -33,9 +33,10 @@ class Reading(NamedTuple):
 
     fingerprint: Fingerprint | None
     """None when the main text is too short."""
-    text_hash: int | None
-    """64-bit hash of title and text, sign for sign, and of a product's price in structured data: two pages with the
-    same hash say the same. See :func:`~scrapy_simhash.page.features.whole_text`.
+    page_hash: int | None
+    """64-bit hash of title, main text, the lines of the article and what structured data state, price included,
+    character for character: two pages with the same hash are the same. See
+    :func:`~scrapy_simhash.page.features.whole_text`.
 
     None for a page that says nothing: it has no fingerprint, and fewer than
     :data:`~scrapy_simhash.page.features.extract.LEAST_TOKENS` tokens of main text.
@@ -49,35 +50,37 @@ class Reading(NamedTuple):
     """What `packed` makes of the page, if ``SIMHASH_CHANGES`` wants to compare it later."""
     is_interstitial: bool = False
     """Whether the page stands in front of another one, as to log in: then it says nothing."""
+    text_hash: int | None = None
+    """64-bit hash of title and main text alone: pages with different facts may share it. None if it is not known."""
 
     def with_url(self, url: str) -> Reading:
         """Return this for a page that says little: unchanged when it comes again, and no copy of another page.
 
         Another host, as with and without ``www``, makes no other page.
         """
-        assert self.text_hash is not None
+        assert self.page_hash is not None
         path = url.partition("://")[2].partition("/")[2]
-        return self._replace(text_hash=self.text_hash ^ number(path)) if path else self
+        return self._replace(page_hash=self.page_hash ^ number(path)) if path else self
 
     def with_structured(self, about: Structured) -> Reading:
-        """Return this with what structured data say about the page: in the hash of its text, and in its facts.
+        """Return this with what structured data say about the page: in its page hash, and in its facts.
 
-        So pages about different things never have the same text: where a job is often stands beside the text.
+        So pages about different things never have the same page hash: where a job is often stands beside the text.
         """
         if about == NOTHING:
             return self
-        fingerprint, text_hash = self.fingerprint, with_offer(self.text_hash, about.offer)
+        fingerprint, page_hash = self.fingerprint, with_offer(self.page_hash, about.offer)
         if fingerprint is not None and fingerprint.own:
-            own = OwnPart.from_bytes(fingerprint.own)._replace(text=(text_hash or 0) & TEXT_MASK)
+            own = OwnPart.from_bytes(fingerprint.own)._replace(text=(page_hash or 0) & TEXT_MASK)
             fingerprint = replace(fingerprint, own=own.to_bytes())
         if about.rows:
             if fingerprint is not None and fingerprint.sketch:
                 sketch = fingerprint.sketch
                 sketch = sketch[:FACTS_AT] + with_rows(sketch[FACTS_AT:], about.rows)
                 fingerprint = replace(fingerprint, sketch=sketch)
-            if text_hash is not None:
-                text_hash ^= number(" ".join(f"{row:x}" for row in about.rows))
-        return self._replace(fingerprint=fingerprint, text_hash=text_hash)
+            if page_hash is not None:
+                page_hash ^= number(" ".join(f"{row:x}" for row in about.rows))
+        return self._replace(fingerprint=fingerprint, page_hash=page_hash)
 
 
 def packed(document: Document) -> bytes:

@@ -3,6 +3,7 @@
 from scrapy_simhash.store.base import (
     Candidate,
     Claim,
+    History,
     Page,
     Posting,
     Run,
@@ -15,6 +16,7 @@ __all__ = [
     "Candidate",
     "Claim",
     "Header",
+    "History",
     "Page",
     "Posting",
     "Run",

@@ -30,6 +30,28 @@ from scrapy_simhash.waiting import Answer
 logger = logging.getLogger(__name__)
 
 
+class History(NamedTuple):
+    """The visits of a page. ``seen``, the time of the latest one, is beside it wherever it occurs."""
+
+    first_seen: int
+    """Time of the first visit, in seconds of Unix time."""
+    last_visit: int
+    """Time of the last visit at which the page was read; see `Store.touch` for the visits at which it was not."""
+    visits: int = 1
+    """Number of visits, also of those at which the page was unchanged."""
+    changes: int = 0
+    """How many of them had another page hash than the one before."""
+
+    def joined(self, other: History) -> History:
+        """Return the history of a page that has both."""
+        return History(
+            min(self.first_seen, other.first_seen),
+            max(self.last_visit, other.last_visit),
+            self.visits + other.visits,
+            self.changes + other.changes,
+        )
+
+
 class Posting(NamedTuple):
     """A page as it asks to be remembered."""
 
@@ -44,18 +66,24 @@ class Posting(NamedTuple):
     is_short: bool = False
     """Whether only equal texts match: a page too short for a fingerprint, whose value is its text hash. Short pages
     are compared with short ones only."""
-    text_hash: int | None = None
-    """64-bit hash of title and text, by which unchanged pages and equal texts are found; None if it is not known."""
+    page_hash: int | None = None
+    """64-bit hash of title, main text, facts and the lines of the article, by which unchanged pages and exact
+    duplicates are found; None if it is not known."""
     seen: int = 0
     """When the page was fetched, in whole seconds of Unix time."""
     is_delivered: bool = False
     """Whether an item of the page was delivered since it has this text: of a page that is claimed, before the claim,
     as in an import. To say so of a page after its claim, see :meth:`Store.deliver`."""
+    text_hash: int | None = None
+    """64-bit hash of title and main text alone, None if it is not known. Pages with different facts may share it."""
+    history: History | None = None
+    """Of a page that comes from another store: its visits there, which are added to those in the row. A crawl claims
+    without it, and *seen* counts as one visit."""
 
     @property
-    def own_text_hash(self) -> int | None:
-        """The text hash in its row: of a short page its value."""
-        return self.fingerprint.value if self.is_short else self.text_hash
+    def own_page_hash(self) -> int | None:
+        """The page hash in its row: of a short page its value."""
+        return self.fingerprint.value if self.is_short else self.page_hash
 
 
 class Visit(NamedTuple):
@@ -63,7 +91,7 @@ class Visit(NamedTuple):
 
     value: int
     """Of the fingerprint in its row."""
-    text_hash: int | None
+    page_hash: int | None
     seen: int
     """Seconds of Unix time."""
     cluster: int
@@ -73,11 +101,13 @@ class Visit(NamedTuple):
     is_delivered: bool = False
     """Whether another run has delivered an item of it since it has this text. A page that is requested twice in one
     crawl is delivered twice: the two requests may have different callbacks."""
+    history: History | None = None
+    """Its visits before, None from a store that does not keep them."""
 
     def is_unchanged(self, posting: Posting) -> bool:
-        """Return whether *posting* has the text of the last visit; where no hash is known, whether its value."""
-        its_hash = posting.own_text_hash
-        return its_hash == self.text_hash and (
+        """Return whether *posting* has the page hash of the last visit; where none is known, whether its value."""
+        its_hash = posting.own_page_hash
+        return its_hash == self.page_hash and (
             its_hash is not None or self.value == posting.fingerprint.value
         )
 
@@ -140,14 +170,16 @@ class Page(NamedTuple):
     number: int
     """Counted from 0. An original whose text is replaced takes the next number; numbers are not used again."""
     posting: Posting
-    """As it is stored: the fingerprint is the one that other pages are compared with, URL, text hash and time are
-    those of the last visit."""
+    """As it is stored: the fingerprint is the one that other pages are compared with, URL, hashes and time are
+    those of the last visit, and ``history`` has its visits, if the store keeps them."""
     cluster: int
     original: str | None
     """URL of the page that it is a near-duplicate of; None when it is an original, or when that page was removed or
     has another text now."""
     delivered: int | None = None
     """Number of the run in which an item of it was delivered last; None if none was since it has this text."""
+    rank: int | None = None
+    """See ``Claim``. None from a store that does not count."""
 
 
 class Run(NamedTuple):
@@ -235,7 +267,7 @@ class Store(ABC):
         raise StoreUnavailable(f"{self} cannot compare a page without storing it")
 
     def deliver(self, pages: Mapping[bytes, int | None]) -> Answer[None]:
-        """Store that items of *pages* were delivered in this run: of each its key, and its text hash at that time.
+        """Store that items of *pages* were delivered in this run: of each its key, and its page hash at that time.
 
         One step; call it with many pages at once. A claim with another text removes the mark.
 

@@ -188,7 +188,7 @@ class Original(NamedTuple):
     key: bytes
     url: str
     compared: bytes
-    text_hash: int | None
+    page_hash: int | None
     joined: int
     """How many pages have ever joined its cluster."""
     found_by: int

@@ -34,7 +34,7 @@ class Header:
     """Bits of a fingerprint. This release knows 64."""
     own_parts: int = 1
     """Version of the own parts, see :mod:`scrapy_simhash.page.fingerprint.own_part`, of the subject in the sketch,
-    and of ``Posting.text_hash``. This release knows 1."""
+    and of ``Posting.page_hash``. This release knows 1."""
 
     @classmethod
     def of(cls, config: Config, scheme: str) -> Header:

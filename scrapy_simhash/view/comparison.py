@@ -194,7 +194,7 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
     """Return all that is told of two pages, as JSON has it. Some milliseconds for usual pages."""
     rule = fingerprinter.rule
     one, other = a.reading.fingerprint, b.reading.fingerprint
-    is_same_text = a.reading.text_hash is not None and a.reading.text_hash == b.reading.text_hash
+    is_same_text = a.reading.page_hash is not None and a.reading.page_hash == b.reading.page_hash
     found: dict[str, Any] = {
         "pages": [_page(a), _page(b)],
         "rule": str(rule),

@@ -378,7 +378,7 @@ class Neighbours:
                 nearest.threshold,
                 distance_of(ours.fingerprint, its.fingerprint.compared_bytes()),
                 round(nearest.similarity, 3),
-                ours.text_hash is not None and ours.text_hash == its.text_hash,
+                ours.page_hash is not None and ours.page_hash == its.page_hash,
             )
 
     def _compare(self, place: int, page: Page) -> None:

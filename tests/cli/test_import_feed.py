@@ -109,10 +109,10 @@ def test_plain_text_is_read_as_such(place: str, tmp_path: Path, cli: Cli) -> Non
     cli("import", place, feed(tmp_path, pages), "--text-field", "body", "--url-field", "link")
     reading = NearDuplicateDetector().fingerprinter.read_document(plain_text(pages[0]["body"]))
     (one,) = postings(place)
-    assert (one.url, one.fingerprint, one.text_hash) == (
+    assert (one.url, one.fingerprint, one.page_hash) == (
         pages[0]["link"],
         reading.fingerprint,
-        reading.text_hash,
+        reading.page_hash,
     )
 
 

@@ -23,7 +23,7 @@ from scrapy_simhash.cli.streams import Input, Refused
 from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES, PART, UNKNOWN, WHOLE, OwnPart
 from scrapy_simhash.page.fingerprint.facts import NONE
-from scrapy_simhash.store import Header, Posting
+from scrapy_simhash.store import Header, History, Posting
 from tests.store.cases import FACTS, whole
 
 
@@ -46,6 +46,7 @@ ANY_OWN_PART = st.builds(
     ANY_VALUE,
     st.binary(min_size=MINHASH_BYTES, max_size=MINHASH_BYTES),
 )
+ANY_TIME = st.integers(-(2**63), 2**63 - 1) | st.integers(0, 2**32)
 ANY_POSTING = st.builds(
     Posting,
     st.binary(max_size=40),
@@ -60,8 +61,10 @@ ANY_POSTING = st.builds(
     ),
     st.booleans(),
     st.none() | ANY_VALUE,
-    st.integers(-(2**63), 2**63 - 1) | st.integers(0, 2**32),
+    ANY_TIME,
     st.booleans(),
+    st.none() | ANY_VALUE,
+    st.none() | st.builds(History, ANY_TIME, ANY_TIME, st.integers(0, 2**63 - 1), st.integers(0, 2**63 - 1)),
 )
 
 
@@ -74,6 +77,7 @@ def test_a_posting_is_one_line_of_ascii_and_comes_back_as_it_was(
     assert line.endswith("}\n")
     assert len(line.splitlines()) == 1
     assert whole(parsed_posting(line)) == whole(posting)
+    assert parsed_posting(line).history == posting.history
     assert parsed_posting(line).fingerprint.own == posting.fingerprint.own
     assert json.loads(line).get("duplicate_of") == original
 
@@ -93,23 +97,36 @@ def test_a_header_comes_back_as_it_was(header: Header) -> None:
 
 def test_lines_are_as_they_are_documented() -> None:
     assert header_line(Header("web-4")) == (
-        '{"format": "scrapy-simhash postings", "version": 2, "scheme": "web-4", "width": 64, "own_parts": 1,'
+        '{"format": "scrapy-simhash postings", "version": 3, "scheme": "web-4", "width": 64, "own_parts": 1,'
         ' "settings": {"SIMHASH_RULE": "similarity", "SIMHASH_MAX_DISTANCE": 8, "SIMHASH_MIN_SIMILARITY": 0.8,'
         ' "SIMHASH_MIN_SHINGLES": 12, "SIMHASH_SCOPE": "crawl", "SIMHASH_SCHEME": "web"}}\n'
     )
     least = Posting(b"\x01\xab", "https://example.com/\udc80é", "", Fingerprint(0xBEEF))
     assert posting_line(least) == (
         '{"key": "01ab", "url": "https://example.com/\\udc80\\u00e9", "scope": "", "value": "000000000000beef",'
-        ' "seen": "1970-01-01T00:00:00Z"}\n'
+        ' "seen": "1970-01-01T00:00:00Z", "host": "example.com"}\n'
     )
     most = Posting(
-        *(b"a", "u", "s", Fingerprint(1, sketch=b"\xff" * FACTS_AT + NONE), True, 2, 1_790_000_000, False),
+        *(
+            b"a",
+            "http://e.com/",
+            "s",
+            Fingerprint(1, sketch=b"\xff" * FACTS_AT + NONE),
+            True,
+            2,
+            1_790_000_000,
+        ),
+        is_delivered=True,
+        text_hash=3,
+        history=History(1_700_000_000, 1_780_000_000, 3, 1),
     )
     sketch = b64encode(most.fingerprint.sketch).decode()
-    assert posting_line(most, "v") == (
-        f'{{"key": "61", "url": "u", "scope": "s", "value": "0000000000000001", "sketch": "{sketch}",'
-        ' "short": true, "text_hash": "0000000000000002", "seen": "2026-09-21T14:13:20Z", "delivered": false,'
-        ' "duplicate_of": "v"}\n'
+    assert posting_line(most, "v", 2) == (
+        f'{{"key": "61", "url": "http://e.com/", "scope": "s", "value": "0000000000000001", "sketch": "{sketch}",'
+        ' "short": true, "page_hash": "0000000000000002", "text_hash": "0000000000000003",'
+        ' "seen": "2026-09-21T14:13:20Z", "delivered": true,'
+        ' "first_seen": "2023-11-14T22:13:20Z", "last_visit": "2026-05-28T20:26:40Z",'
+        ' "visits": 3, "changes": 1, "host": "e.com", "rank": 2, "duplicate_of": "v"}\n'
     )
 
 
@@ -127,7 +144,9 @@ def test_an_export_is_its_header_and_its_postings() -> None:
 
 POSTING = json.loads(posting_line(Posting(b"a", "u", "", Fingerprint(1))))
 HEADER = json.loads(header_line(Header("web-4")))
-SKETCHED = json.loads(posting_line(Posting(b"a", "u", "", Fingerprint(1, sketch=bytes(FACTS_AT) + NONE))))
+SKETCHED = json.loads(
+    posting_line(Posting(b"a", "u", "", Fingerprint(1, sketch=bytes(FACTS_AT) + NONE), history=History(0, 0)))
+)
 MISSING = object()
 
 
@@ -156,12 +175,19 @@ WRONG_FIELDS: dict[str, list[tuple[object, str]]] = {
         for value in (None, "", "AAA", "AgAA", "BAAA", "A" * 175 + "=", "Ag==")
     ],
     "short": [(1, "is neither true nor false")],
+    "page_hash": [(None, "is not 16 hexadecimal digits")],
     "text_hash": [(None, "is not 16 hexadecimal digits")],
     "seen": [
         ("yesterday", "is not a number of seconds or a date"),
         (2**63, "is not within the years 1 to 9999"),
         (True, "is not a number of seconds or a date"),
     ],
+}
+WRONG_HISTORIES: dict[str, list[tuple[object, str]]] = {
+    "visits": [(-1, "is not a whole number from 0"), ("3", "is not a whole number")],
+    "changes": [(2**63, "is not a whole number from 0")],
+    "first_seen": [("yesterday", "is not a number of seconds or a date")],
+    "last_visit": [(True, "is not a number of seconds or a date")],
     "delivered": [("no", "is neither true nor false")],
 }
 WRONG_POSTINGS = [
@@ -174,7 +200,7 @@ WRONG_POSTINGS = [
     (changed(POSTING, "own", "AAAAAAAAAAAAAAA="), "has 'own' without 'sketch'"),
     *(
         (changed(SKETCHED, name, value), f"has a wrong value in '{name}': it {problem}")
-        for name, wrong in WRONG_FIELDS.items()
+        for name, wrong in (*WRONG_FIELDS.items(), *WRONG_HISTORIES.items())
         for value, problem in wrong
     ),
 ]
@@ -196,8 +222,8 @@ CLASSIC = {"SIMHASH_RULE": "classic"}
 #: By the name of a field: wrong values of it, and what is said of them.
 WRONG_HEADER_FIELDS: dict[str, list[tuple[object, str]]] = {
     "version": [
-        (1, f"has version 1, this release reads 2: {OLDER}"),
-        (3, f"has version 3, this release reads 2: {NEWER}"),
+        (2, f"has version 2, this release reads 3: {OLDER}"),
+        (4, f"has version 4, this release reads 3: {NEWER}"),
         (MISSING, "has no 'version'"),
     ],
     "width": [

@@ -84,12 +84,12 @@ VALUES = [
 ]
 #: With text hashes: one text has one fingerprint, and a fingerprint may be that of several texts.
 TEXTS = [
-    (value, text_hash)
+    (value, page_hash)
     for number, value in enumerate(VALUES)
-    for text_hash in (None, 2 * number + 1, 2 * number + 2)
+    for page_hash in (None, 2 * number + 1, 2 * number + 2)
 ]
 VISITS = st.builds(
-    lambda key, text, scope, seen: posting(key, text[0], scope, text_hash=text[1], seen=seen),
+    lambda key, text, scope, seen: posting(key, text[0], scope, page_hash=text[1], seen=seen),
     KEYS,
     st.sampled_from(TEXTS),
     st.sampled_from(["", "", "x"]),

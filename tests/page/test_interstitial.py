@@ -77,7 +77,7 @@ def test_the_compiled_path_tells_the_same_pages(page: str) -> None:
     fingerprinter = PageFingerprinter()
     read, document = fingerprinter.read(root), extract(root)
     pure = marked_by(document, fingerprinter.read_document(document), root)
-    assert (read.is_interstitial, read.text_hash) == (pure.is_interstitial, pure.text_hash)
+    assert (read.is_interstitial, read.page_hash) == (pure.is_interstitial, pure.page_hash)
 
 
 def test_what_stands_in_front_is_no_original_for_what_stands_behind() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, Status
-from scrapy_simhash.fingerprinter import text_hash
+from scrapy_simhash.fingerprinter import page_hash
 from scrapy_simhash.judge.second_look import OTHER_NAMES, contradiction
 from scrapy_simhash.page import structured
 from scrapy_simhash.page.compiled import definition
@@ -163,7 +163,7 @@ def test_two_sizes_of_a_product_have_other_names() -> None:
         for sku in ("C-1-S", "C-1-L")
     ]
     assert not way.is_near_duplicate(*(reading.fingerprint for reading in sizes if reading.fingerprint))
-    assert sizes[0].text_hash != sizes[1].text_hash
+    assert sizes[0].page_hash != sizes[1].page_hash
 
 
 def test_both_forms_say_the_same() -> None:
@@ -383,8 +383,8 @@ def test_the_kernel_sees_where_there_is_structured_data() -> None:
         document = extract(root)
         without = way.read_document(document, SiteProfile(), structured.structured(root))
         without = marked_by(document, without, root)
-        assert with_kernel.text_hash == without.text_hash
-        hashes.add(with_kernel.text_hash is not None and with_kernel.text_hash ^ text_hash(extract(root)))
+        assert with_kernel.page_hash == without.page_hash
+        hashes.add(with_kernel.page_hash is not None and with_kernel.page_hash ^ page_hash(extract(root)))
         assert (with_kernel.fingerprint is None) == (without.fingerprint is None)
         if with_kernel.fingerprint is not None and without.fingerprint is not None:
             assert with_kernel.fingerprint.own == without.fingerprint.own

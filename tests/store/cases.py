@@ -9,7 +9,7 @@ from scrapy_simhash import Fingerprint
 from scrapy_simhash.judge.rule import ClassicRule, Rule, SimilarityRule
 from scrapy_simhash.page.fingerprint import MINHASH_BYTES, PART, OwnPart, digest, sketch
 from scrapy_simhash.page.fingerprint.facts import LINE, NAME, NONE, STRUCTURED, packed, with_rows
-from scrapy_simhash.store import Header, Posting
+from scrapy_simhash.store import Claim, Header, Page, Posting
 
 FAR = 0xFFFF_0000_FFFF_0000  # far from 0 and from its neighbours
 CLASSIC = ClassicRule()
@@ -58,20 +58,29 @@ def posting(
     what: int | Fingerprint,
     scope: str = "",
     is_short: bool = False,
-    text_hash: int | None = None,
+    page_hash: int | None = None,
     seen: int = 0,
     is_delivered: bool = False,
 ) -> Posting:
     fingerprint = Fingerprint(what) if isinstance(what, int) else what
     if is_short:
-        text_hash = fingerprint.value
+        page_hash = fingerprint.value
     url = f"https://example.com/{key}"
-    return Posting(key.encode(), url, scope, fingerprint, is_short, text_hash, seen, is_delivered)
+    return Posting(key.encode(), url, scope, fingerprint, is_short, page_hash, seen, is_delivered)
 
 
 def whole(posting: Posting) -> tuple[object, ...]:
     """Return all that a store keeps of *posting*: fingerprints are equal when their values are."""
-    return (*posting, posting.fingerprint.sketch, posting.fingerprint.own)
+    return (*bare(posting), posting.fingerprint.sketch, posting.fingerprint.own)
+
+
+def bare(answer: Any) -> Any:
+    """Return a claim, visit, page or posting without history and rank, which not every store keeps."""
+    if isinstance(answer, Claim):
+        return answer._replace(former=bare(answer.former))
+    if isinstance(answer, Page):
+        return answer._replace(posting=bare(answer.posting), rank=None)
+    return None if answer is None else answer._replace(history=None)
 
 
 def url(key: str) -> str:

@@ -20,7 +20,7 @@ from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.notes import PAGE, RULES, SITE, TRUST, Note
 from scrapy_simhash.page.fingerprint import UNKNOWN, WHOLE, OwnPart
 from scrapy_simhash.page.fingerprint.facts import NONE
-from scrapy_simhash.store import Claim, Header, Page, Posting, Visit, candidates
+from scrapy_simhash.store import Claim, Header, History, Page, Posting, Visit, candidates
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.cases import (
@@ -34,6 +34,7 @@ from tests.store.cases import (
     THINGS,
     Answer,
     ask,
+    bare,
     content,
     copy,
     header,
@@ -128,6 +129,9 @@ class StoreContract(ABC):
 
     Fingerprints without a sketch are told by the classic rule, whatever the store's: these tests run under both.
     """
+
+    #: Whether the store keeps the visits of a page.
+    keeps_history = True
 
     @abstractmethod
     def make(self, header: Header) -> Any:
@@ -249,19 +253,19 @@ class StoreContract(ABC):
     def test_a_copy_has_the_same_text_when_both_hashes_are_known_and_equal(
         self, store: Any, first: int | None, second: int | None, is_same: bool
     ) -> None:
-        store.claim(posting("a", 0, text_hash=first))
-        assert store.look(posting("b", 0, text_hash=second)).is_same_text is is_same
-        assert store.claim(posting("b", 0, text_hash=second)).is_same_text is is_same
-        assert store.claim(posting("b", 1, text_hash=second)).is_same_text is is_same, "bits say nothing"
+        store.claim(posting("a", 0, page_hash=first))
+        assert store.look(posting("b", 0, page_hash=second)).is_same_text is is_same
+        assert store.claim(posting("b", 0, page_hash=second)).is_same_text is is_same
+        assert store.claim(posting("b", 1, page_hash=second)).is_same_text is is_same, "bits say nothing"
 
     def test_the_text_is_compared_with_that_of_the_original_today(self, store: Any) -> None:
-        store.claim(posting("a", 0, text_hash=1))
-        store.claim(posting("a", 1, text_hash=2))
-        assert not store.claim(posting("b", 0, text_hash=1)).is_same_text
-        assert store.claim(posting("c", 1, text_hash=2)).is_same_text
-        store.claim(posting("a", FAR, text_hash=3))
-        assert store.claim(posting("d", FAR, text_hash=3)).is_same_text, "of a later text too"
-        assert not store.claim(posting("a", FAR, text_hash=3)).is_same_text, "an original repeats nobody"
+        store.claim(posting("a", 0, page_hash=1))
+        store.claim(posting("a", 1, page_hash=2))
+        assert not store.claim(posting("b", 0, page_hash=1)).is_same_text
+        assert store.claim(posting("c", 1, page_hash=2)).is_same_text
+        store.claim(posting("a", FAR, page_hash=3))
+        assert store.claim(posting("d", FAR, page_hash=3)).is_same_text, "of a later text too"
+        assert not store.claim(posting("a", FAR, page_hash=3)).is_same_text, "an original repeats nobody"
         assert [store.claim(posting(key, 8, is_short=True)).is_same_text for key in "xyy"] == [
             False,
             True,
@@ -270,26 +274,26 @@ class StoreContract(ABC):
 
     def test_equal_text_is_one_cluster_whatever_else_the_pages_are_like(self, careful: Any) -> None:
         near, between, far = content(0), content(1, edited=35), content(3, edited=70)
-        careful.claim(posting("a", near, text_hash=1))
-        assert careful.claim(posting("b", between, text_hash=2)).original == url("a")
+        careful.claim(posting("a", near, page_hash=1))
+        assert careful.claim(posting("b", between, page_hash=2)).original == url("a")
         assert careful.look(posting("c", far)).original is None, "it is near b only"
         for asked in (careful.look, careful.claim):
-            claim = asked(posting("c", far, text_hash=2))
+            claim = asked(posting("c", far, page_hash=2))
             assert claim[1:6] == (0, url("a"), 0, 1.0, False), "what b has, and not the text of a"
-        assert careful.look(posting("d", far, "x", text_hash=2)).original is None, "in another scope"
+        assert careful.look(posting("d", far, "x", page_hash=2)).original is None, "in another scope"
         # Its own content was another one.
-        careful.claim(posting("e", FAR, text_hash=5))
-        assert careful.claim(posting("e", content(FAR, text="x"), text_hash=2)).original == url("a")
+        careful.claim(posting("e", FAR, page_hash=5))
+        assert careful.claim(posting("e", content(FAR, text="x"), page_hash=2)).original == url("a")
         # Nobody has that text any more.
         for number, key in enumerate("bce"):
-            assert careful.look(posting("d", far, text_hash=2)).original == url("a")
-            careful.claim(posting(key, between, text_hash=6 + number))
-        assert careful.look(posting("d", far, text_hash=2)).original is None
+            assert careful.look(posting("d", far, page_hash=2)).original == url("a")
+            careful.claim(posting(key, between, page_hash=6 + number))
+        assert careful.look(posting("d", far, page_hash=2)).original is None
         # The page that they repeat is removed.
-        careful.claim(posting("b", between, text_hash=2))
+        careful.claim(posting("b", between, page_hash=2))
         assert careful.remove(b"a")
         for key, first in (("f", None), ("g", "f"), ("b", "f")):
-            claim = careful.claim(posting(key, content(0xABCDEF << 20, text=key), text_hash=2))
+            claim = careful.claim(posting(key, content(0xABCDEF << 20, text=key), page_hash=2))
             assert claim.original == (first and url(first))
 
     # --- Titles that several clusters have.
@@ -330,7 +334,7 @@ class StoreContract(ABC):
             page = replace(content(value, random.choice((0, 20, 40, 60)), subject, text), own=own)
             visit = posting(str(random.randrange(number + 1)), page, random.choice(("", "x")))
             generic += naive.has_generic_title(visit)
-            assert careful.claim(visit) == naive.claim(visit)
+            assert bare(careful.claim(visit)) == bare(naive.claim(visit))
         assert generic > 10
 
     # --- Pages that are near several clusters.
@@ -340,13 +344,13 @@ class StoreContract(ABC):
         for key, page in (("a", first), ("b", last), ("c", content(FAR, text="x"))):
             assert careful.claim(posting(key, page)).also_near == ()
         for asked in (careful.look, careful.claim):
-            claim = asked(posting("d", between, text_hash=1))
+            claim = asked(posting("d", between, page_hash=1))
             assert (claim.original, claim.also_near) == (url("a"), (1,)), "as like b, which came later"
         # A page that was there, as any other; and one with a text that is known is not compared.
-        assert careful.claim(posting("d", between, text_hash=2)).also_near == (1,)
+        assert careful.claim(posting("d", between, page_hash=2)).also_near == (1,)
         assert careful.claim(posting("a", between)).also_near == (1,)
         assert careful.claim(posting("b", between)).also_near == (0,)
-        assert careful.claim(posting("e", last, text_hash=2)).also_near == ()
+        assert careful.claim(posting("e", last, page_hash=2)).also_near == ()
         assert careful.remove(b"a")
         assert careful.look(posting("f", between)).also_near == (), "a was removed"
 
@@ -394,7 +398,7 @@ class StoreContract(ABC):
             own = own_part(value, random.randrange(0, 200, 20), text) if number % 3 else b""
             page = content(value, random.randrange(0, 200, 20), random.choice(("", "pilots")), text)
             visit = posting(str(random.randrange(number + 1)), replace(page, own=own))
-            claim, expected = careful.claim(visit), naive.claim(visit)
+            claim, expected = bare(careful.claim(visit)), bare(naive.claim(visit))
             assert claim == expected
             named += expected.original is None and expected.also_near != ()
             if number % 10 == 9:
@@ -413,9 +417,9 @@ class StoreContract(ABC):
 
     def test_a_page_that_contradicts_what_it_repeats_has_a_cluster_of_its_own(self, careful: Any) -> None:
         one, other = (content(0, facts=facts) for facts in LINES)
-        careful.claim(posting("a", one, text_hash=1))
+        careful.claim(posting("a", one, page_hash=1))
         for asked in (careful.look, careful.claim):
-            claim = asked(posting("b", other, text_hash=2))
+            claim = asked(posting("b", other, page_hash=2))
             assert (claim.original, claim.distance, claim.similarity, claim.contradicts) == (
                 url("a"),
                 0,
@@ -431,7 +435,7 @@ class StoreContract(ABC):
             claim = careful.claim(posting(key, content(0, facts=facts)))
             assert (claim.original, claim.contradicts) == (url(first), False)
         # By the same text it is a copy, whatever the facts.
-        claim = careful.claim(posting("f", other, text_hash=1))
+        claim = careful.claim(posting("f", other, page_hash=1))
         assert (claim.original, claim.contradicts) == (url("a"), False)
 
     def test_rows_contradict_as_lines_do_and_names_make_other_pages(self, careful: Any) -> None:
@@ -470,8 +474,8 @@ class StoreContract(ABC):
             own = random.choice((b"", OwnPart(WHOLE, 100).to_bytes(), own_part(value, 20, text)))
             page = content(value, random.choice((0, 20, 40)), text=text, facts=random.choice(facts))
             key = str(random.randrange(2 * number + 1))
-            visit = posting(key, replace(page, own=own), text_hash=random.choice((None, None, number)))
-            claim, expected = careful.claim(visit), naive.claim(visit)
+            visit = posting(key, replace(page, own=own), page_hash=random.choice((None, None, number)))
+            claim, expected = bare(careful.claim(visit)), bare(naive.claim(visit))
             assert claim == expected
             contradicting += claim.contradicts
             if number % 10 == 9:
@@ -586,16 +590,46 @@ class StoreContract(ABC):
             assert store.look(posting("b", 1)) == Claim(None, 0, url("a"), 1, 1 - 1 / 64, False, 1, b"a")
             assert store.look(posting("b", FAR)) == Claim(None, 1, None, None, None, False, 0)
             assert store.look(posting("a", FAR)).cluster == 1, "its text would be replaced"
-        assert store.look(posting("a", FAR)).former == Visit(0, None, 0, 0)
+        assert bare(store.look(posting("a", FAR)).former) == Visit(0, None, 0, 0)
         assert (len(store), store.index_size) == (1, 1)
 
     def test_a_page_can_be_looked_up(self, store: Any) -> None:
-        first, second = posting("a", 5, text_hash=2**64 - 1, seen=1_700_000_000), posting("b", 7, text_hash=0)
+        first, second = posting("a", 5, page_hash=2**64 - 1, seen=1_700_000_000), posting("b", 7, page_hash=0)
         store.claim(first)
         store.claim(second)
-        assert store.get(b"a") == Page(0, first, 0, None)
-        assert store.get(b"b") == Page(1, second, 0, url("a"))
+        assert bare(store.get(b"a")) == Page(0, first, 0, None)
+        assert bare(store.get(b"b")) == Page(1, second, 0, url("a"))
         assert store.get(b"c") is None
+
+    def test_a_row_has_the_visits_of_its_page(self, store: Any) -> None:
+        if not self.keeps_history:
+            pytest.skip("it keeps no history")
+        store.claim(posting("a", 5, page_hash=1, seen=10)._replace(text_hash=7))
+        store.touch([(b"a", 20)])
+        page = store.get(b"a")
+        assert (page.posting.seen, page.posting.text_hash, page.rank) == (20, 7, 0)
+        assert page.posting.history == History(10, 10, 2, 0)
+        store.claim(posting("a", 5, page_hash=1, seen=30)._replace(text_hash=7))
+        assert store.get(b"a").posting.history == History(10, 30, 3, 0)
+        former = store.claim(posting("a", 4, page_hash=2, seen=40)._replace(text_hash=8)).former
+        assert former is not None
+        assert (former.seen, former.history) == (30, History(10, 30, 3, 0))
+        store.claim(posting("a", FAR, page_hash=3, seen=50))
+        page = store.get(b"a")
+        assert (page.posting.text_hash, page.posting.history) == (None, History(10, 50, 5, 2))
+        store.claim(posting("b", FAR, page_hash=3, seen=60))
+        assert store.get(b"b").rank == 1
+
+    def test_postings_bring_their_visits_along(self, store: Any) -> None:
+        if not self.keeps_history:
+            pytest.skip("it keeps no history")
+        store.claim(posting("a", 5, page_hash=1, seen=9)._replace(history=History(3, 7, 4, 2)))
+        page = store.get(b"a")
+        assert (page.posting.seen, page.posting.history) == (9, History(3, 7, 4, 2))
+        store.claim(posting("a", 5, page_hash=1, seen=12)._replace(history=History(1, 11, 2, 1)))
+        assert store.get(b"a").posting.history == History(1, 11, 6, 3)
+        store.claim(posting("a", 5, page_hash=2, seen=13)._replace(history=History(12, 13, 1, 0)))
+        assert store.get(b"a").posting.history == History(1, 13, 7, 4)
 
     def test_a_page_that_was_removed_is_not_known_nor_found(self, store: Any) -> None:
         store.claim(posting("a", 0))
@@ -622,11 +656,11 @@ class StoreContract(ABC):
 
     def test_postings_make_a_store_like_the_one_they_come_from(self, careful: Any) -> None:
         visits = [
-            posting("a", content(0), seen=1, text_hash=1),
-            posting("b", content(1, edited=20), seen=2, text_hash=2),
+            posting("a", content(0), seen=1, page_hash=1),
+            posting("b", content(1, edited=20), seen=2, page_hash=2),
             posting("c", 9, "x.example", is_short=True, seen=3),
             posting("d", FAR, "x.example", seen=4),
-            posting("a", content(FAR, text="x"), seen=5, text_hash=3),
+            posting("a", content(FAR, text="x"), seen=5, page_hash=3),
             posting("d", FAR ^ 1, "x.example", seen=6),
         ]
         for visit in visits:
@@ -675,14 +709,14 @@ class PersistentContract(StoreContract):
 
     @pytest.mark.parametrize("in_order", ENDINGS.values(), ids=ENDINGS)
     def test_what_was_claimed_is_still_there(self, careful: Any, in_order: bool) -> None:
-        careful.claim(posting("a", content(0), seen=1, text_hash=1))
+        careful.claim(posting("a", content(0), seen=1, page_hash=1))
         careful.claim(posting("b", content(1, edited=20)))
         careful.claim(posting("c", 9, "x.example", is_short=True))
         careful.claim(posting("gone", content(FAR, text="x")))
         careful.remove(b"gone")
-        before = [whole(p)[:-4] for p in careful]
+        before = [whole(p)[:6] for p in careful]
         again = self.reopen(careful, in_order)
-        assert [whole(p)[:-4] for p in again] == before
+        assert [whole(p)[:6] for p in again] == before
         assert (len(again), again.index_size) == (3, 1)
         assert ask(again, posting("d", content(0))) == Answer(None, 0, url("a"), 0, 1.0)
         assert ask(again, posting("e", 9, "x.example", is_short=True)) == copy("c", 2, 0)
@@ -698,13 +732,13 @@ class PersistentContract(StoreContract):
                 store = self.reopen(store, in_order=what == "end")
             elif what == "deliver":
                 before = [whole(one._replace(is_delivered=False)) for one in store]
-                text_hash = 2 if "2" in words else 1
-                store.deliver({key.encode(): text_hash for key in words})
+                page_hash = 2 if "2" in words else 1
+                store.deliver({key.encode(): page_hash for key in words})
                 assert [whole(one._replace(is_delivered=False)) for one in store] == before
             else:
                 ask = store.look if "?" in words else store.claim
-                text_hash, is_delivered = (2 if "2" in words else 1), "+" in words
-                former = ask(posting(what, 5, text_hash=text_hash, is_delivered=is_delivered)).former
+                page_hash, is_delivered = (2 if "2" in words else 1), "+" in words
+                former = ask(posting(what, 5, page_hash=page_hash, is_delivered=is_delivered)).former
                 told = "new" if former is None else "delivered" if former.is_delivered else "open"
                 assert told == words[0], step
         assert all(run.ended is None or run.ended >= run.started for run in store.runs())

@@ -18,7 +18,7 @@ FAR = content(0xFFFF_0000_FFFF_0000, text="far")
 
 
 def page(key: str, what: int | Fingerprint, is_short: bool = False) -> Posting:
-    return posting(key, what, is_short=is_short, text_hash=abs(hash(what)), seen=1)
+    return posting(key, what, is_short=is_short, page_hash=abs(hash(what)), seen=1)
 
 
 def with_own(value: int, own: int, edited: int = 0) -> Fingerprint:
@@ -106,4 +106,4 @@ def ask_anything(store: Any) -> None:
         with suppress(StoreError):
             store.get(one.key)
         with suppress(StoreError):
-            store.deliver({one.key: one.own_text_hash})
+            store.deliver({one.key: one.own_page_hash})

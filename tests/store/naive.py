@@ -9,7 +9,7 @@ from typing import NamedTuple
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.judge.rule import Near, Rule
 from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES
-from scrapy_simhash.store import Claim, Page, Posting, Visit
+from scrapy_simhash.store import Claim, History, Page, Posting, Visit
 from scrapy_simhash.store.candidates import BY_OWN_PART, BY_TEXT, FIRST_COPIES, MOST_CLUSTERS, values_by
 
 
@@ -26,6 +26,7 @@ class Row:
     rank: int
     delivered: int | None
     """The run that has delivered it last, since it has its text."""
+    history: History
 
     @property
     def is_original(self) -> bool:
@@ -61,7 +62,7 @@ class NaiveStore:
         is_delivered = row.delivered not in (None, self.run)
         last = row.posting
         value = row.fingerprint.value
-        return Visit(value, last.text_hash, last.seen, row.original, last.is_short, is_delivered)
+        return Visit(value, last.page_hash, last.seen, row.original, last.is_short, is_delivered, row.history)
 
     def originals(self) -> dict[int, Row]:
         return {row.number: row for row in self.rows.values() if row.is_original}
@@ -97,7 +98,7 @@ class NaiveStore:
             return Claim(former, number, None, None, None, rank=0, also_near=also_near)
         contradicts, difference, distance, owner = chosen
         original = self.originals()[owner].posting
-        same = posting.is_short or (posting.text_hash is not None and posting.text_hash == original.text_hash)
+        same = posting.is_short or (posting.page_hash is not None and posting.page_hash == original.page_hash)
         rank = row.rank if row is not None and row.original == owner else self.joins.count(owner) + 1
         joined = owner
         if contradicts:
@@ -118,11 +119,20 @@ class NaiveStore:
             self.next += 1
             original = claim.cluster if is_copy else number
             self.rows[posting.key] = Row(
-                number, posting, posting.fingerprint, original, claim.rank, delivered
+                number,
+                posting,
+                posting.fingerprint,
+                original,
+                claim.rank,
+                delivered,
+                History(posting.seen, posting.seen),
             )
             return claim
         if delivered or not former.is_unchanged(posting):
             row.delivered = delivered
+        first_seen, _, visits, changes = row.history
+        changes += not former.is_unchanged(posting)
+        row.history = History(first_seen, posting.seen, visits + 1, changes)
         row.posting, row.rank = posting, claim.rank
         if row.is_original and claim.cluster == row.number:
             return claim
@@ -134,9 +144,9 @@ class NaiveStore:
         return claim
 
     def deliver(self, pages: Mapping[bytes, int | None]) -> None:
-        for key, text_hash in pages.items():
+        for key, page_hash in pages.items():
             row = self.rows.get(key)
-            if row is not None and row.posting.own_text_hash == text_hash:
+            if row is not None and row.posting.own_page_hash == page_hash:
                 row.delivered = self.run
 
     def is_by_learning(self, posting: Posting) -> bool:
@@ -152,16 +162,16 @@ class NaiveStore:
 
     def with_text(self, posting: Posting) -> int | None:
         """Return the original of the pages that have the text of *posting* now, if it is there."""
-        asked = (posting.scope, posting.is_short, posting.text_hash)
+        asked = (posting.scope, posting.is_short, posting.page_hash)
         originals = self.originals()
         found = {
             row.original
             for row in self.rows.values()
-            if (row.posting.scope, row.posting.is_short, row.posting.text_hash) == asked
+            if (row.posting.scope, row.posting.is_short, row.posting.page_hash) == asked
             and row.original in originals
         }
-        assert len(found) <= 1 or posting.text_hash is None, "equal text is one cluster"
-        return None if posting.text_hash is None or not found else found.pop()
+        assert len(found) <= 1 or posting.page_hash is None, "equal text is one cluster"
+        return None if posting.page_hash is None or not found else found.pop()
 
     def kin(self, posting: Posting) -> list[Kin]:
         """Return every original that *posting* is a near-duplicate of."""
@@ -226,11 +236,14 @@ class NaiveStore:
             return None
         first = self.originals().get(row.original)
         original = None if first is None or first is row else first.posting.url
-        return Page(row.number, self.kept(row), row.original, original, row.delivered)
+        return Page(row.number, self.kept(row), row.original, original, row.delivered, row.rank)
 
     def kept(self, row: Row) -> Posting:
         """Return the posting of a page, as stores keep it."""
-        return row.posting._replace(fingerprint=row.fingerprint, is_delivered=row.delivered is not None)
+        is_delivered = row.delivered is not None
+        return row.posting._replace(
+            fingerprint=row.fingerprint, is_delivered=is_delivered, history=row.history
+        )
 
     def remove(self, key: bytes) -> bool:
         return self.rows.pop(key, None) is not None

@@ -125,14 +125,14 @@ def test_what_is_delivered_stays_noted_until_the_page_has_another_text(tmp_path:
     path = tmp_path / "seen.sqlite"
     with closing(SqliteStore(path)) as store:
         for key in ("a", "b"):
-            store.claim(posting(key, 1, text_hash=7))
+            store.claim(posting(key, 1, page_hash=7))
         store.deliver({b"a": 7, b"unknown": 7})
     with closing(SqliteStore(path)) as store:
         assert [store.get(key).delivered for key in (b"a", b"b")] == [1, None]  # type: ignore[union-attr]
-        former = [store.claim(posting(key, 1, text_hash=7)).former for key in ("a", "b")]
+        former = [store.claim(posting(key, 1, page_hash=7)).former for key in ("a", "b")]
         assert [visit and visit.is_delivered for visit in former] == [True, False]
         # It is asked with another text.
-        store.claim(posting("a", 1, text_hash=8))
-        again = store.claim(posting("a", 1, text_hash=7)).former
+        store.claim(posting("a", 1, page_hash=8))
+        again = store.claim(posting("a", 1, page_hash=7)).former
         assert again is not None
         assert again.is_delivered is False

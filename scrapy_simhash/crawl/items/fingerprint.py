@@ -33,7 +33,7 @@ class ItemReading(NamedTuple):
     posting: Posting
     """What its store is asked. Its key is 16 bytes of its SIMHASH_ITEM_KEY, or without one of all that it says; its
     URL is what to call it: the value of its key, else its field ``url``, else how its text begins. Items with the
-    same ``text_hash`` say the same, white space and markup apart; of one with ``is_short`` only that is compared."""
+    same ``page_hash`` say the same, white space and markup apart; of one with ``is_short`` only that is compared."""
     has_identity: bool
     """Whether it has a SIMHASH_ITEM_KEY."""
 
@@ -43,7 +43,7 @@ class ItemFingerprinter:
 
     >>> fingerprinter = ItemFingerprinter(Config(item_fields=("name", "price")))
     >>> a, b = (fingerprinter.read({"name": "Kettle", "price": price}).posting for price in (19, 21))
-    >>> a.is_short, a.text_hash == b.text_hash, fingerprinter.read({"price": ""})
+    >>> a.is_short, a.page_hash == b.page_hash, fingerprinter.read({"price": ""})
     (True, False, None)
     """
 
@@ -68,14 +68,14 @@ class ItemFingerprinter:
         # What an item says in three words is no earlier version of what it says in a thousand.
         size = "short" if fingerprint is None else "long"
         key = digest(f"{size} {label}") + digest(f"{own} {size}" if own else whole)
-        text_hash = number(whole)
+        page_hash = number(whole)
         posting = Posting(
             key,
             _shortened(label),
             "",
-            fingerprint or Fingerprint(text_hash),
+            fingerprint or Fingerprint(page_hash),
             is_short=fingerprint is None,
-            text_hash=text_hash,
+            page_hash=page_hash,
             seen=seen,
         )
         return ItemReading(posting, bool(own))

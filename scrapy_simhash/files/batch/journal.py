@@ -152,7 +152,7 @@ def _packed(entry: Entry) -> bytes:
     if (reading := read.reading) is not None:
         found = reading.fingerprint
         made = [
-            reading.text_hash,
+            reading.page_hash,
             reading.pieces.hex(),
             found and [found.value, found.features, found.sketch.hex(), found.own.hex()],
             reading.is_interstitial,
@@ -168,7 +168,7 @@ def _unpacked(text: bytes) -> Entry:
     part, digest, is_kept, protected, fault, canonical, unread, made = json.loads(text)
     reading = None
     if made is not None:
-        text_hash, pieces, found, is_interstitial = made
+        page_hash, pieces, found, is_interstitial = made
         fingerprint = found and Fingerprint(*found[:2], *map(bytes.fromhex, found[2:]))
-        reading = Reading(fingerprint, text_hash, bytes.fromhex(pieces), is_interstitial=is_interstitial)
+        reading = Reading(fingerprint, page_hash, bytes.fromhex(pieces), is_interstitial=is_interstitial)
     return Entry(part, digest, Read(reading, canonical=canonical, fault=unread), is_kept, protected, fault)

@@ -81,18 +81,18 @@ class ReadPages:
         read = Read(None, fault=fault) if fault else reader.read(page, site if learns else None)
         reading, host = read.reading, host_of(page.url)
         about = (id, page.url, scope, host)
-        if reading is None or (reading.fingerprint is None and reading.text_hash is None):
+        if reading is None or (reading.fingerprint is None and reading.page_hash is None):
             why = Reason.TOO_LARGE if reading is None else nothing_said(reading).reason
             outcome = FAULT if read.fault or why is None else why.value
             return *about, None, None, False, None, None, None, None, read.canonical, outcome, None
         fingerprint = reading.fingerprint
         if fingerprint is None:
             # A page with neither has been returned.
-            value, sketch, own = reading.text_hash or 0, b"", b""
+            value, sketch, own = reading.page_hash or 0, b"", b""
         else:
             value, sketch, own = fingerprint.value, fingerprint.sketch, fingerprint.own
         data = b"\0".join((scope.encode("utf-8", "surrogatepass"), value.to_bytes(8, "big"), sketch, own))
-        text_hash = None if reading.text_hash is None else signed(reading.text_hash)
+        text_hash = None if reading.page_hash is None else signed(reading.page_hash)
         return (
             *about,
             signed(value),

@@ -574,14 +574,21 @@ void mark_compared(page *p)
     }
 }
 
-uint64_t hash_text(page *p)
+/* Hash the title, and the blocks that are compared or only those of the main text. */
+static uint64_t hash_blocks(page *p, bool only_main)
 {
     p->joined.n = 0;
     append(p, p->title, p->title_n, '\n');
     for (size_t i = 0; i < p->blocks.n; i++)
-        if (p->columns.marks[i])
+        if (only_main ? is_main(&p->blocks.at[i]) : p->columns.marks[i])
             append(p, p->blocks.at[i].text, p->blocks.at[i].n, ' ');
     return xxh3(p->joined.at, p->joined.n - 1);
+}
+
+void hash_texts(page *p, reading *result)
+{
+    result->page_hash = hash_blocks(p, false);
+    result->text_hash = hash_blocks(p, true);
 }
 
 /* --- Its paragraphs, for who compares the page with what it was. */

@@ -172,17 +172,17 @@ static void read_page(page *p, const fold_settings *settings, const char *url, s
     take_main_text(p);
     weigh_main_text(p);
     result->has_fingerprint = fold_features(p, settings, result);
-    result->has_text_hash = settings->with_text_hash && (result->has_fingerprint || p->main_tokens >= p->rules->least_tokens);
-    if (settings->with_text_hash && (result->has_text_hash || result->has_fingerprint))
+    result->has_hashes = settings->with_hashes && (result->has_fingerprint || p->main_tokens >= p->rules->least_tokens);
+    if (settings->with_hashes && (result->has_hashes || result->has_fingerprint))
         mark_compared(p);
-    if (result->has_text_hash)
-        result->text_hash = hash_text(p);
+    if (result->has_hashes)
+        hash_texts(p, result);
     result->sketch[SKETCH_FACTS] = 0;
     result->sketch_bytes = SKETCH_FACTS + 1;
     /* Plain text has none. */
-    if (result->has_fingerprint && settings->with_sketch && settings->with_text_hash)
+    if (result->has_fingerprint && settings->with_sketch && settings->with_hashes)
         find_facts(p, url, n, result);
-    p->says_little = result->has_text_hash && !result->has_fingerprint && says_little(p);
+    p->says_little = result->has_hashes && !result->has_fingerprint && says_little(p);
 }
 
 outcome page_read(page *p, const fold_settings *settings, const char *url, size_t n, reading *result)

@@ -250,14 +250,14 @@ typedef struct {
 /* Settings that change what is folded, and whether the text is hashed besides. */
 typedef struct {
     int64_t shingle_size, min_shingles;
-    bool mask_digits, with_sketch, with_paragraphs, with_text_hash;
+    bool mask_digits, with_sketch, with_paragraphs, with_hashes;
 } fold_settings;
 
 enum { SKETCH_BINS = 448, SKETCH_MINHASH = 112, SKETCH_SUBJECT = 8, SKETCH_FACTS = 128, SKETCH_BYTES = 256 };
 
 typedef struct {
-    bool has_fingerprint, has_text_hash;
-    uint64_t value, text_hash;
+    bool has_fingerprint, has_hashes;
+    uint64_t value, page_hash, text_hash;
     uint32_t features;
     size_t sketch_bytes;
     uint8_t sketch[SKETCH_BYTES];
@@ -267,7 +267,7 @@ typedef struct {
 typedef struct {
     uint32_t tokens, whole, doubtful;
     uint16_t words; /* see words_number() of page/pieces.py */
-    uint64_t text;  /* the hash of title and main text */
+    uint64_t text;  /* the page hash */
     uint64_t value; /* 0 where it is too short for a fingerprint */
     uint8_t sketch[SKETCH_FACTS];
 } own_part;
@@ -348,7 +348,7 @@ size_t separator_at(const char *at, const char *end);
 bool is_byline(const page *p, const block *b);
 bool is_year(const page *p, uint32_t token);
 bool says_little(const page *p);
-uint64_t hash_text(page *p); /* of title and text, sign for sign; some main text there must be */
+void hash_texts(page *p, reading *result); /* page hash and text hash; there must be some main text */
 
 /* What a tag claims without attributes. */
 static inline int claim_of_tag(uint64_t tag)

@@ -193,7 +193,7 @@ class ChangeReporter(Listener):
         elif reading is None:
             if (verdict.status, verdict.reason) != (Status.REVISIT, Reason.UNCHANGED):
                 answer = ANSWERED if 200 <= response.status < 300 else FAILED
-        elif reading.text_hash is None:
+        elif reading.page_hash is None:
             answer = ANSWERED
         if answer is not None:
             self._answer(book, request, answer)
@@ -202,7 +202,7 @@ class ChangeReporter(Listener):
         if reading is not None:
             # The spider is to see which paragraphs are new.
             text = request.meta.get(names.META_TEXT) or PageText(lambda: page.document)
-            text_hash, paragraphs = reading.text_hash, reading.paragraphs
+            text_hash, paragraphs = reading.page_hash, reading.paragraphs
         is_small = verdict.reason is Reason.SMALL_CHANGE
         seen = Sighting(key, response.url, text_hash, is_small, text, paragraphs)
         change = book.sight(seen, self._sources(request))
@@ -251,4 +251,4 @@ def _former_pages(store: Store) -> Iterator[FormerPage]:
     if not store.is_remote:
         for page in cast("Iterator[Row]", store.pages()):
             posting = page.posting
-            yield posting.key, posting.url, posting.text_hash, posting.seen
+            yield posting.key, posting.url, posting.page_hash, posting.seen

@@ -128,7 +128,7 @@ class Known(NamedTuple):
     @property
     def text_hash(self) -> int | None:
         """The hash of the text that it had."""
-        return self.page.posting.text_hash
+        return self.page.posting.page_hash
 
     @property
     def verdict(self) -> Verdict:

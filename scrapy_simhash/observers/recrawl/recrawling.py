@@ -239,11 +239,11 @@ class Recrawling(Listener):
         """Note a page that came in full; of one whose requests are dropped nothing is kept."""
         request, response, reading = page.request, page.response, page.reading
         way = self._ways.get(request)
-        if way is None or reading is None or reading.text_hash is None or page.key is None:
+        if way is None or reading is None or reading.page_hash is None or page.key is None:
             return
         if page.verdict.status is Status.UNKNOWN or page.drops(Action.DROP_LINKS) or response.status != 200:
             return
-        now, text_hash, known = int(time.time()), reading.text_hash, way.known
+        now, text_hash, known = int(time.time()), reading.page_hash, way.known
         has_changed = known is not None and known.text_hash != text_hash
         etag, modified = last_value(response, b"Etag"), last_value(response, b"Last-Modified")
         if way.is_check and has_changed:

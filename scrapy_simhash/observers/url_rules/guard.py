@@ -162,7 +162,7 @@ class UrlRuleGuard(Listener):
             for rule, site in self.rules.led_on(parent, site_of(url)):
                 self._give_up_rule(rule, site)
             return
-        text = None if reading is None else reading.text_hash
+        text = None if reading is None else reading.page_hash
         former = 0
         look: Looks = unseen
         if text is not None and content > FETCHED:

@@ -16,6 +16,7 @@ from scrapy_simhash.page.features import (
     features,
     find_facts,
     shingle_counts,
+    titled_text,
     whole_text,
 )
 from scrapy_simhash.page.fingerprint import digest, fold, number, occurrences, sketch
@@ -134,8 +135,9 @@ def _agrees(reader: CompiledReader) -> bool:
     return (
         reader.document(root, None) == page
         and reader.document(body, "fr") == extract(body, "fr")
-        and _parts(reader.read(root, None, _SETTINGS)) == _pure(page, number(whole_text(page)))
-        and _parts(reader.read_text(page.text, None, _SETTINGS)) == _pure(plain_text(page.text), None)
+        and _parts(reader.read(root, None, _SETTINGS))
+        == _pure(page, *map(number, (whole_text(page), titled_text(page))))
+        and _parts(reader.read_text(page.text, None, _SETTINGS)) == _pure(plain_text(page.text), None, None)
     )
 
 
@@ -144,12 +146,12 @@ def _parts(reading: Reading | None) -> tuple[object, ...]:
     if reading is None or reading.fingerprint is None:
         return ()
     found = reading.fingerprint
-    return found.value, found.features, found.sketch, found.own, reading.text_hash
+    return found.value, found.features, found.sketch, found.own, reading.page_hash, reading.text_hash
 
 
-def _pure(document: Document, text_hash: int | None) -> tuple[object, ...]:
+def _pure(document: Document, *hashes: int | None) -> tuple[object, ...]:
     weights = features(document, _SETTINGS.shingle_size, _SETTINGS.min_shingles)
     value = fold(zip(map(digest, weights), weights.values(), strict=True))
     shingles = occurrences(shingle_counts(document, _SETTINGS.shingle_size))
     stated = facts_bytes(find_facts(document))
-    return value, len(weights), sketch(shingles, document.subject, stated), b"", text_hash
+    return value, len(weights), sketch(shingles, document.subject, stated), b"", *hashes

@@ -242,13 +242,21 @@ def whole_text(document: Document) -> str:
     return f"{document.title}\n{text}"
 
 
-def with_offer(text_hash: int | None, offer: str) -> int | None:
+def titled_text(document: Document) -> str:
+    """Return the title and the paragraphs of the main text, a line each: no line beside it, and no fact.
+
+    O(characters).
+    """
+    return f"{document.title}\n{' '.join([paragraph.text for paragraph in document.main])}"
+
+
+def with_offer(page_hash: int | None, offer: str) -> int | None:
     """Return the hash of a text and of what structured data say about the price; None if there is no text.
 
     >>> with_offer(number("A kettle"), "price 19") == with_offer(number("A kettle"), "price 21")
     False
     """
-    return text_hash ^ number(offer) if text_hash is not None and offer else text_hash
+    return page_hash ^ number(offer) if page_hash is not None and offer else page_hash
 
 
 def says_something(document: Document) -> bool:

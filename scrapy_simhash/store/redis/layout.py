@@ -28,7 +28,7 @@ KEYS = (
 ID_BYTES = 8
 MARK_BYTES = 4
 
-_HAS_TEXT_HASH, _HAS_SKETCH, _IS_SHORT, _DIFFERS, _HAS_RANKS = 1, 2, 4, 16, 32
+_HAS_PAGE_HASH, _HAS_SKETCH, _IS_SHORT, _DIFFERS, _HAS_RANKS = 1, 2, 4, 16, 32
 _HAS_OWN_PART = 128
 # Value, time, hash of the text; before it, where a posting travels, its flags.
 _STAMP = Struct(">QqQ")
@@ -65,7 +65,7 @@ class PageRecord(NamedTuple):
     delivered: int
     """The run that has delivered an item of it last, 0 if none has since it has its text."""
     value: int
-    text_hash: int | None
+    page_hash: int | None
     seen: int
     fingerprint: Fingerprint | None
     """None when sketch and own part are those of its content."""
@@ -80,7 +80,7 @@ class ContentRecord(NamedTuple):
     before: int
     """One more than the number of the content that came from that page before this one, 0 if none did."""
     fingerprint: Fingerprint
-    text_hash: int | None
+    page_hash: int | None
     seen: int
     is_short: bool
     key: bytes
@@ -93,9 +93,9 @@ def packed_time(seen: int) -> bytes:
     return _TIME.pack(seen)
 
 
-def packed_hash(text_hash: int | None) -> bytes:
+def packed_hash(page_hash: int | None) -> bytes:
     """Return a text hash as the script ``deliver`` takes it: whether it is known, and its 8 bytes."""
-    return bytes([text_hash is not None]) + (text_hash or 0).to_bytes(8, "big")
+    return bytes([page_hash is not None]) + (page_hash or 0).to_bytes(8, "big")
 
 
 def new_version() -> int:
@@ -137,8 +137,8 @@ def checked(name: str, part: bytes) -> bytes:
 
 def stamp_of(posting: Posting) -> bytes:
     """Return flags, value, time and hash of the text of *posting*, as scripts take them."""
-    flags = 0 if posting.text_hash is None else _HAS_TEXT_HASH
-    return bytes([flags]) + _STAMP.pack(posting.fingerprint.value, posting.seen, posting.text_hash or 0)
+    flags = 0 if posting.page_hash is None else _HAS_PAGE_HASH
+    return bytes([flags]) + _STAMP.pack(posting.fingerprint.value, posting.seen, posting.page_hash or 0)
 
 
 def read_visit(kind: int, flags: int, cluster: int, stamp: bytes) -> Visit | None:
@@ -148,37 +148,37 @@ def read_visit(kind: int, flags: int, cluster: int, stamp: bytes) -> Visit | Non
     """
     if not kind:
         return None
-    value, text_hash, seen = _read_stamp(flags, stamp)
+    value, page_hash, seen = _read_stamp(flags, stamp)
     if flags & _IS_SHORT:
-        text_hash = value
-    return Visit(value, text_hash, seen, cluster, bool(flags & _IS_SHORT), kind == 2)
+        page_hash = value
+    return Visit(value, page_hash, seen, cluster, bool(flags & _IS_SHORT), kind == 2)
 
 
 def read_page(record: bytes) -> PageRecord:
     """Return the page of a record. Raises as `Damage.read` expects for a damaged one."""
     number, content, own, run, delivered, flags, stamp = _PAGE.unpack_from(record)
-    value, text_hash, seen = _read_stamp(flags, stamp)
+    value, page_hash, seen = _read_stamp(flags, stamp)
     start = _PAGE.size + (_RANKS_BYTES if flags & _HAS_RANKS else 0)
     fingerprint, end = _read_fingerprint(value, flags, record, start)
     if end > len(record):
         raise ValueError("it ends too soon")
     its = fingerprint if flags & _DIFFERS else None
     return PageRecord(
-        number, content, own, run, delivered, value, text_hash, seen, its, decoded(record[end:])
+        number, content, own, run, delivered, value, page_hash, seen, its, decoded(record[end:])
     )
 
 
 def read_content(record: bytes) -> ContentRecord:
     """Return the content of a record. Raises as `Damage.read` expects for a damaged one."""
     page, before, flags, stamp, key_length, scope_length = _CONTENT.unpack_from(record)
-    value, text_hash, seen = _read_stamp(flags, stamp)
+    value, page_hash, seen = _read_stamp(flags, stamp)
     key_end = _CONTENT.size + key_length
     scope_end = key_end + scope_length
     key, scope = record[_CONTENT.size : key_end], decoded(record[key_end:scope_end])
     fingerprint, end = _read_fingerprint(value, flags, record, scope_end)
     if end != len(record):
         raise ValueError("its parts do not fit")
-    return ContentRecord(page, before, fingerprint, text_hash, seen, bool(flags & _IS_SHORT), key, scope)
+    return ContentRecord(page, before, fingerprint, page_hash, seen, bool(flags & _IS_SHORT), key, scope)
 
 
 def read_run(number: int | bytes, record: bytes) -> Run:
@@ -227,7 +227,7 @@ def posting_of(page: PageRecord, content: ContentRecord, key: bytes) -> Posting:
     fingerprint = content.fingerprint
     if content.page != page.number:
         fingerprint = page.fingerprint or replace(fingerprint, value=page.value)
-    its_hash = page.value if content.is_short else page.text_hash
+    its_hash = page.value if content.is_short else page.page_hash
     is_delivered = page.delivered > 0
     return Posting(
         key, page.url, content.scope, fingerprint, content.is_short, its_hash, page.seen, is_delivered
@@ -243,8 +243,8 @@ def told(url: bytes) -> str:
 
 
 def _read_stamp(flags: int, stamp: bytes) -> tuple[int, int | None, int]:
-    value, seen, text_hash = _STAMP.unpack(stamp)
-    return value, text_hash if flags & _HAS_TEXT_HASH else None, seen
+    value, seen, page_hash = _STAMP.unpack(stamp)
+    return value, page_hash if flags & _HAS_PAGE_HASH else None, seen
 
 
 def _read_fingerprint(value: int, flags: int, record: bytes, start: int) -> tuple[Fingerprint, int]:

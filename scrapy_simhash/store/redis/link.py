@@ -219,7 +219,7 @@ class Link:
 
     async def deliver(self, pages: Mapping[bytes, int | None]) -> None:
         """Store that *pages*, keys with text hashes, were delivered in this run."""
-        packed = [part for key, text_hash in pages.items() for part in (key, packed_hash(text_hash))]
+        packed = [part for key, page_hash in pages.items() for part in (key, packed_hash(page_hash))]
 
         def about(replica: Replica) -> tuple[bytes, ...]:
             return _IN_RUN.pack(replica.store_id, self.run, self.terms.token), *packed

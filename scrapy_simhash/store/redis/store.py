@@ -368,11 +368,11 @@ class RedisStore(Store):
 
         A text is a small key in the shard that follows from its hash, whatever that of its page.
         """
-        text_hash = posting.text_hash
-        if text_hash is None or posting.is_short or time.monotonic() < self._texts_silent_until:
+        page_hash = posting.page_hash
+        if page_hash is None or posting.is_short or time.monotonic() < self._texts_silent_until:
             return None
-        shard = text_hash % self._shards
-        key = f"{self._tag(shard)}:text:{self._store_id}:{text_hash:016x}"
+        shard = page_hash % self._shards
+        key = f"{self._tag(shard)}:text:{self._store_id}:{page_hash:016x}"
         ask, seconds = self._nodes.ask, self._terms.expire or KEPT
         kept_now = [] if is_look else [ask(shard, "SET", key, encoded(posting.url), "NX", "EX", seconds)]
         try:

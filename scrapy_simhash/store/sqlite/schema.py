@@ -17,7 +17,7 @@ from scrapy_simhash.store.header import Header
 #: "SIMH": by it ``file`` and other programs tell whose database this is.
 APPLICATION_ID = 0x53494D48
 #: Of the tables: raise it with every change of them. A file of another version is refused.
-VERSION = 11
+VERSION = 12
 
 TABLES = (
     """CREATE TABLE header (
@@ -44,8 +44,8 @@ TABLES = (
     value INTEGER NOT NULL,
     fingerprint BLOB,
     found_by INTEGER NOT NULL,
-    text_hash INTEGER,
     page_hash INTEGER,
+    text_hash INTEGER,
     original INTEGER,
     rank INTEGER NOT NULL,
     joined INTEGER NOT NULL,
@@ -69,7 +69,7 @@ TABLES = (
 )
 
 INDEXES = (
-    "CREATE INDEX pages_by_text ON pages (text_hash, scope) WHERE text_hash IS NOT NULL",
+    "CREATE INDEX pages_by_hash ON pages (page_hash, scope) WHERE page_hash IS NOT NULL",
     f"CREATE INDEX first_copies ON pages (original) WHERE rank BETWEEN 1 AND {FIRST_COPIES}",
 )
 
@@ -99,49 +99,47 @@ ENDS = """SELECT
     1 + max(ifnull((SELECT max(number) FROM pages), -1), ifnull((SELECT max(number) FROM removed), -1))"""
 #: The row of an original, see ``candidates.Original``.
 ORIGINAL = (
-    "SELECT number, key, url, value, fingerprint, text_hash, joined, found_by FROM pages WHERE number = ?"
+    "SELECT number, key, url, value, fingerprint, page_hash, joined, found_by FROM pages WHERE number = ?"
 )
 #: The original of the latest pages with a text. Those that were near-duplicates of a page that was removed, or whose
 #: text was replaced, have none; a bound keeps a claim short where there are many of them.
 WITH_TEXT = """SELECT originals.number, originals.key, originals.url, originals.value, originals.fingerprint,
-    originals.text_hash, originals.joined, originals.found_by
+    originals.page_hash, originals.joined, originals.found_by
 FROM (
     SELECT ifnull(original, number) AS original FROM pages
-    WHERE text_hash = ? AND scope = ? AND is_short = ? ORDER BY number DESC LIMIT 16
+    WHERE page_hash = ? AND scope = ? AND is_short = ? ORDER BY number DESC LIMIT 16
 ) AS latest JOIN pages AS originals ON originals.number = latest.original
 LIMIT 1"""
-#: The row of a page before a claim in a run.
-KNOWN = """SELECT number, scope, is_short, value, fingerprint, found_by, text_hash, last_seen,
-    ifnull(original, number), rank, ifnull(delivered <> ?, 0)
+#: The row of a page before a claim.
+KNOWN = """SELECT number, scope, is_short, value, fingerprint, found_by, page_hash, last_seen,
+    ifnull(original, number), rank, delivered, first_seen, last_visit, visits, changes
 FROM pages WHERE key = ?"""
 #: The first copies of some originals.
 FIRST_COPIES_OF = f"""SELECT number, original, value, fingerprint FROM pages
 WHERE rank BETWEEN 1 AND {FIRST_COPIES} AND original IN """
-_POSTING = """pages.key, pages.url, pages.scope, pages.value, pages.fingerprint, pages.is_short, pages.text_hash,
-    pages.last_seen, pages.delivered IS NOT NULL"""
+_POSTING = """pages.key, pages.url, pages.scope, pages.value, pages.fingerprint, pages.is_short, pages.page_hash,
+    pages.last_seen, pages.delivered, pages.text_hash, pages.first_seen, pages.last_visit, pages.visits,
+    pages.changes"""
 POSTINGS = f"SELECT {_POSTING}, pages.number FROM pages ORDER BY number"
 _PAGE = f"""SELECT {_POSTING}, pages.number, ifnull(pages.original, pages.number), originals.url,
-    pages.delivered
+    pages.rank
 FROM pages LEFT JOIN pages AS originals ON originals.number = pages.original"""
 PAGES = f"{_PAGE} ORDER BY pages.number"
 PAGE = f"{_PAGE} WHERE pages.key = ?"
 FINDABLE = "SELECT number, scope, value, fingerprint, found_by FROM pages WHERE found_by"
-NEW_PAGE = """INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, 0, ?, ?, ?, ?, 1, 0)"""
+NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)"
+_VISITED = """UPDATE pages
+SET url = ?, host = ?, page_hash = ?, text_hash = ?, delivered = ?, last_seen = ?, first_seen = ?, last_visit = ?,
+    visits = ?, changes = ?"""
 #: A visit of an original that is still a near-duplicate of its row.
-SMALL_CHANGE = """UPDATE pages
-SET url = ?, host = ?, text_hash = ?, last_seen = ?, last_visit = ?,
-    visits = visits + 1, changes = changes + ?, delivered = CASE WHEN ? THEN ? ELSE delivered END
-WHERE number = ?"""
+SMALL_CHANGE = f"{_VISITED} WHERE number = ?"
 #: A visit of any other page.
-REPLACED = """UPDATE pages
-SET url = ?, host = ?, text_hash = ?, last_seen = ?, last_visit = ?,
-    visits = visits + 1, changes = changes + ?, delivered = CASE WHEN ? THEN ? ELSE delivered END,
-    number = ?, scope = ?, is_short = ?, value = ?, fingerprint = ?,
+REPLACED = f"""{_VISITED}, number = ?, scope = ?, is_short = ?, value = ?, fingerprint = ?,
     found_by = ?, original = ?, rank = ?, joined = 0
 WHERE number = ?"""
 JOINED = "UPDATE pages SET joined = joined + 1 WHERE number = ?"
 #: The run that has delivered an item of a page last, with the text that it has now.
-DELIVERED = "UPDATE pages SET delivered = ? WHERE key = ? AND text_hash IS ?"
+DELIVERED = "UPDATE pages SET delivered = ? WHERE key = ? AND page_hash IS ?"
 TOUCHED = "UPDATE pages SET last_seen = ?, visits = visits + 1 WHERE key = ?"
 RUNS = "SELECT number, started, ended, reason FROM runs ORDER BY number"
 NOTE = "SELECT version, data FROM notes WHERE kind = ? AND name = ?"

@@ -19,7 +19,7 @@ from scrapy_simhash.notes import KINDS, PAGE, Name, Note
 from scrapy_simhash.page.fingerprint import Fingerprint, sketch_length
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import host_of
-from scrapy_simhash.store.base import Candidate, Claim, Page, Posting, Run, Store, Visit
+from scrapy_simhash.store.base import Candidate, Claim, History, Page, Posting, Run, Store, Visit
 from scrapy_simhash.store.candidates import (
     BLOCKS,
     BY_ALL,
@@ -66,11 +66,12 @@ class Known(NamedTuple):
     value: int
     compared: bytes
     found_by: int
-    text_hash: int | None
+    page_hash: int | None
     seen: int
     original: int
     rank: int
-    is_delivered: bool
+    delivered: int | None
+    history: History
 
     @property
     def is_original(self) -> bool:
@@ -330,22 +331,11 @@ class SqliteStore(Store):
     def __iter__(self) -> Iterator[Posting]:
         """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`. Read as they are asked for."""
         with self._reading() as (execute, scopes):
-            for key, url, scope, value, rest, is_short, text_hash, seen, is_delivered, number in execute(
-                schema.POSTINGS
-            ):
+            for row in execute(schema.POSTINGS):
                 try:
-                    posting = Posting(
-                        key,
-                        from_sql(url),
-                        scopes[scope],
-                        _fingerprint_of(value, rest),
-                        is_short == 1,
-                        unsigned_hash(text_hash),
-                        seen,
-                        is_delivered == 1,
-                    )
+                    posting = _posting(row, scopes)
                 except files.FAULTS:
-                    self.note_damage(f"page {number} ({files.printable(url)})")
+                    self.note_damage(_page_in(row))
                     continue
                 yield posting
 
@@ -375,7 +365,7 @@ class SqliteStore(Store):
     def deliver(self, pages: Mapping[bytes, int | None]) -> None:
         """See :meth:`Store.deliver <scrapy_simhash.store.base.Store.deliver>`. One transaction."""
         with self._transaction:
-            rows = [(self._run, key, signed_hash(text_hash)) for key, text_hash in pages.items()]
+            rows = [(self._run, key, signed_hash(page_hash)) for key, page_hash in pages.items()]
             self._connection.executemany(schema.DELIVERED, rows)
             self._commit()
 
@@ -485,15 +475,15 @@ class SqliteStore(Store):
         if found.others:
             also_near |= self._near_copies(posting.fingerprint, found, known)
         also_near.discard(cluster)
-        text_hash = posting.text_hash
+        page_hash = posting.page_hash
         claim = Claim(
-            None if known is None else _visit_of(known),
+            None if known is None else _visit_of(known, self._run),
             cluster,
             None if original is None else original.url,
             None if original is None or chosen is None else chosen.distance,
             None if original is None or chosen is None else chosen.similarity,
             original is not None
-            and (posting.is_short or (text_hash is not None and text_hash == original.text_hash)),
+            and (posting.is_short or (page_hash is not None and page_hash == original.page_hash)),
             rank,
             None if original is None else original.key,
             found.is_by_learning,
@@ -537,16 +527,19 @@ class SqliteStore(Store):
     def _write(self, decision: Decision) -> None:
         claim, posting, known, number, keeps_row, original, found = decision
         fingerprint, seen = posting.fingerprint, posting.seen
-        text_hash = signed_hash(posting.own_text_hash)
+        hashes = signed_hash(posting.own_page_hash), signed_hash(posting.text_hash)
         url, host = to_sql(posting.url), self._name(host_of(posting.url))
         delivered = self._run if posting.is_delivered else None
+        history = posting.history or History(seen, seen)
         if decision.joins:
             self._execute(schema.JOINED, (claim.cluster,))
         if known is not None:
-            is_unchanged = claim.former is not None and claim.former.is_unchanged(posting)
-            # Another text has not been delivered yet.
-            is_other = posting.is_delivered or not is_unchanged
-            visit = (url, host, text_hash, seen, seen, not is_unchanged, is_other, delivered)
+            history = known.history.joined(history)
+            if claim.former is not None and claim.former.is_unchanged(posting):
+                delivered = delivered or known.delivered
+            else:
+                history = history._replace(changes=history.changes + 1)
+            visit = (url, host, *hashes, delivered, seen, *history)
             if keeps_row:
                 self._execute(schema.SMALL_CHANGE, (*visit, number))
                 return
@@ -561,8 +554,9 @@ class SqliteStore(Store):
             found_by = found.found_by
         row = (posting.is_short, value, rest, found_by or 0)
         if known is None:
-            page = (number, posting.key, url, scope, host, *row, text_hash, cluster, claim.rank, delivered)
-            self._execute(schema.NEW_PAGE, (*page, seen, seen, seen))
+            page = (number, posting.key, url, scope, host, *row, *hashes, cluster, claim.rank, delivered)
+            first_seen, *visits = history
+            self._execute(schema.NEW_PAGE, (*page, first_seen, seen, *visits))
         else:
             self._execute(schema.REPLACED, (*visit, number, scope, *row, cluster, claim.rank, known.number))
 
@@ -573,7 +567,7 @@ class SqliteStore(Store):
         self._next = max(self._next, number + 1)
         if keeps_row:
             if row := self._recent.get(number):
-                self._recent[number] = row._replace(url=posting.url, text_hash=posting.own_text_hash)
+                self._recent[number] = row._replace(url=posting.url, page_hash=posting.own_page_hash)
             return
         if known is not None and known.is_original:
             self._discard(known)
@@ -600,13 +594,12 @@ class SqliteStore(Store):
     # --- Rows.
 
     def _known(self, key: bytes) -> Known | None:
-        found = self._execute(schema.KNOWN, (self._run, key)).fetchall()
+        found = self._execute(schema.KNOWN, (key,)).fetchall()
         if not found:
             return None
-        number, scope, is_short, value, rest, found_by, text_hash, seen, original, rank, is_delivered = found[
-            0
-        ]
-        if not type(seen) is type(original) is type(rank) is int:
+        number, scope, is_short, value, rest, found_by, page_hash, seen, original, rank, *fate = found[0]
+        delivered, *visits = fate
+        if {type(one) for one in (seen, original, rank, *visits)} != {int}:
             raise TypeError(f"page {number}")
         return Known(
             number,
@@ -615,11 +608,12 @@ class SqliteStore(Store):
             unsigned(value),
             compared_of(value, rest),
             found_by,
-            unsigned_hash(text_hash),
+            unsigned_hash(page_hash),
             seen,
             original,
             rank,
-            is_delivered == 1,
+            delivered,
+            History(*visits),
         )
 
     def _original(self, number: int) -> Original | None:
@@ -633,11 +627,11 @@ class SqliteStore(Store):
 
     def _original_in(self, found: list[Any]) -> Original | None:
         """Return the original in what a query has found; no page becomes a near-duplicate of a damaged one."""
-        for number, key, url, value, rest, text_hash, joined, found_by in found:
+        for number, key, url, value, rest, page_hash, joined, found_by in found:
             try:
                 if type(key) is not bytes or not type(joined) is type(found_by) is int:
                     raise TypeError(f"page {number}")
-                compared, its_hash = compared_of(value, rest), unsigned_hash(text_hash)
+                compared, its_hash = compared_of(value, rest), unsigned_hash(page_hash)
                 return Original(number, key, from_sql(url), compared, its_hash, joined, found_by)
             except files.FAULTS as error:
                 self.note_damage(f"page {number} ({files.words_of(error)})")
@@ -645,29 +639,17 @@ class SqliteStore(Store):
 
     def _with_text(self, posting: Posting) -> Original | None:
         """Return the original of the pages that have the text of *posting* now."""
-        scope, text_hash = self._names.get(posting.scope), posting.own_text_hash
-        if scope is None or text_hash is None:
+        scope, page_hash = self._names.get(posting.scope), posting.own_page_hash
+        if scope is None or page_hash is None:
             return None
-        asked = (signed(text_hash), scope, posting.is_short)
+        asked = (signed(page_hash), scope, posting.is_short)
         return self._original_in(self._execute(schema.WITH_TEXT, asked).fetchall())
 
     def _page(self, row: Sequence[Any], scopes: dict[int, str]) -> Page:
-        key, url, scope, value, rest, is_short, text_hash, seen, is_delivered, number, cluster, *others = row
-        original, delivered = others
-        fingerprint = _fingerprint_of(value, rest)
-        known_hash = unsigned_hash(text_hash)
-        posting = Posting(
-            key,
-            from_sql(url),
-            scopes[scope],
-            fingerprint,
-            bool(is_short),
-            known_hash,
-            seen,
-            bool(is_delivered),
-        )
+        *_, number, cluster, original, rank = row
         is_original = cluster == number or original is None
-        return Page(number, posting, cluster, None if is_original else from_sql(original), delivered)
+        url = None if is_original else from_sql(original)
+        return Page(number, _posting(row, scopes), cluster, url, row[_DELIVERED], rank)
 
     def _scope(self, number: int) -> str:
         """Return the name of a scope; a reader beside a crawl may meet new ones."""
@@ -730,9 +712,30 @@ def _are_times(started: object, ended: object) -> bool:
     return type(started) is int and type(ended) in (int, NoneType)
 
 
+#: Where these are in the rows of `schema.POSTINGS` and `schema.PAGES`.
+_DELIVERED, _NUMBER = 8, 14
+
+
+def _posting(row: Sequence[Any], scopes: dict[int, str]) -> Posting:
+    """Return the posting in a row of `schema.POSTINGS` or `schema.PAGES`."""
+    key, url, scope, value, rest, is_short, page_hash, seen, delivered, text_hash, *visits = row[:_NUMBER]
+    return Posting(
+        key,
+        from_sql(url),
+        scopes[scope],
+        _fingerprint_of(value, rest),
+        is_short == 1,
+        unsigned_hash(page_hash),
+        seen,
+        delivered is not None,
+        unsigned_hash(text_hash),
+        History(*visits),
+    )
+
+
 def _page_in(row: Sequence[Any]) -> str:
     """Return how messages call the page in a row that cannot be read."""
-    return f"page {row[9]} ({files.printable(row[1])})"
+    return f"page {row[_NUMBER]} ({files.printable(row[1])})"
 
 
 def _fingerprint_of(value: int, rest: bytes | None) -> Fingerprint:
@@ -743,12 +746,13 @@ def _fingerprint_of(value: int, rest: bytes | None) -> Fingerprint:
     return Fingerprint(unsigned(value), 0, rest[:end], rest[end:])
 
 
-def _visit_of(known: Known) -> Visit:
+def _visit_of(known: Known, run: int) -> Visit:
     return Visit(
         known.value,
-        known.text_hash,
+        known.page_hash,
         known.seen,
         known.original,
         known.is_short,
-        known.is_delivered,
+        known.delivered not in (None, run),
+        known.history,
     )

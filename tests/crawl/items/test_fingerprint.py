@@ -63,7 +63,7 @@ def test_the_fingerprint_of_an_item_is_fixed_within_a_scheme() -> None:
 def test_other_fields_make_no_difference() -> None:
     one, two = read(item(price=1, url="/a")), read(item(price=2, url="/b"))
     assert one.fingerprint == two.fingerprint
-    assert one.text_hash == two.text_hash
+    assert one.page_hash == two.page_hash
     assert one.key != two.key, "another item that says the same"
 
 
@@ -93,13 +93,13 @@ def test_short_items_are_told_apart_by_every_character(one: str, other: str) -> 
     a, b = read({"title": one}), read({"title": other})
     assert a.is_short
     assert b.is_short
-    assert a.text_hash != b.text_hash
+    assert a.page_hash != b.page_hash
 
 
 def test_what_stands_in_another_field_is_another_text() -> None:
-    assert read({"title": "a b"}).text_hash != read({"title": "a", "body": "b"}).text_hash
-    assert read({"title": "a"}).text_hash != read({"body": "a"}).text_hash
-    assert read({"title": ["a b", "c"]}).text_hash != read({"title": ["a", "b c"]}).text_hash
+    assert read({"title": "a b"}).page_hash != read({"title": "a", "body": "b"}).page_hash
+    assert read({"title": "a"}).page_hash != read({"body": "a"}).page_hash
+    assert read({"title": ["a b", "c"]}).page_hash != read({"title": ["a", "b c"]}).page_hash
 
 
 def test_an_item_has_a_fingerprint_from_as_many_shingles_as_the_settings_say() -> None:
@@ -121,7 +121,7 @@ def test_numbers_are_one_if_the_settings_say_so() -> None:
     assert read(one).fingerprint != read(two).fingerprint
     masked = "web?mask_digits=true"
     assert read(one, scheme=masked).fingerprint == read(two, scheme=masked).fingerprint
-    assert read(one, scheme=masked).text_hash != read(two, scheme=masked).text_hash
+    assert read(one, scheme=masked).page_hash != read(two, scheme=masked).page_hash
 
 
 def test_the_classic_rule_makes_no_sketch() -> None:

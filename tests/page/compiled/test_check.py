@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from scrapy_simhash import PageFingerprinter, kernel
-from scrapy_simhash.fingerprinter import Reading, text_hash
+from scrapy_simhash.fingerprinter import Reading, page_hash, text_hash
 from scrapy_simhash.index import SimhashIndex
 from scrapy_simhash.page.compiled import CompiledReader, compiled_reader
 from scrapy_simhash.page.fingerprint import Fingerprint
@@ -42,7 +42,7 @@ def other_read(*arguments: object) -> Reading:
 
 def other_hash(self: CompiledReader, *arguments: Any) -> Reading | None:
     found = READ(self, *arguments)
-    return found and found._replace(text_hash=1)
+    return found and found._replace(page_hash=1)
 
 
 def fail(*arguments: object) -> None:
@@ -107,7 +107,9 @@ def test_without_the_kernel_pages_are_read_as_before() -> None:
     assert page.extract(root) == extract(root)
     text = "<p>The ship that went out to the sea came home with the tide, and nobody had seen the fog or the buoy."
     document = extract(parse(text))
-    assert page.read(text) == Reading(page.from_document(document), text_hash(document))
+    assert page.read(text) == Reading(
+        page.from_document(document), page_hash(document), text_hash=text_hash(document)
+    )
 
 
 def test_the_check_is_made_once() -> None:

@@ -52,8 +52,8 @@ def whole(reading: Reading) -> tuple[object, ...]:
     """Return all of a reading: fingerprints are equal when their values are."""
     found = reading.fingerprint
     if found is None:
-        return (None, reading.text_hash, reading.pieces)
-    return (found.value, found.features, found.sketch, found.own, reading.text_hash, reading.pieces)
+        return (None, reading.page_hash, reading.pieces)
+    return (found.value, found.features, found.sketch, found.own, reading.page_hash, reading.pieces)
 
 
 def both(
@@ -78,7 +78,7 @@ def assert_alike(root: etree._Element, site: KnownSite, header: str | None = Non
         without = way.read(root, content_language=header)
         # All but the own part and the pieces.
         assert whole(compiled)[:-3] == whole(without)[:-3]
-        assert compiled.text_hash == without.text_hash
+        assert compiled.page_hash == without.page_hash
         assert without.pieces == b""
         if compiled.fingerprint is not None:
             assert without.fingerprint is not None

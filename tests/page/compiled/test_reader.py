@@ -40,7 +40,7 @@ def test_four_threads_read_what_one_reads(pages: list[Page]) -> None:
     def read(body: bytes) -> tuple[str, int | None, str]:
         root = parse(body)
         reading = page.read(root)
-        return bits(reading.fingerprint), reading.text_hash, repr(page.extract(root).subject)
+        return bits(reading.fingerprint), reading.page_hash, repr(page.extract(root).subject)
 
     alone = list(map(read, bodies))
     with ThreadPoolExecutor(4) as threads:
@@ -237,4 +237,4 @@ def test_what_is_no_element_is_refused(reader: CompiledReader) -> None:
 
 def test_a_plain_text_has_no_text_hash(reader: CompiledReader) -> None:
     for text in (SENTENCE, "now three words"):
-        assert read_text(reader, text).text_hash is None
+        assert read_text(reader, text).page_hash is None

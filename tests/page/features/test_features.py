@@ -291,12 +291,12 @@ def test_of_the_edges_each_heading_of_the_first_level_is_compared() -> None:
 
 
 def native(page: str) -> int | None:
-    return PageFingerprinter().read(page).text_hash
+    return PageFingerprinter().read(page).page_hash
 
 
 def pure(page: str) -> int | None:
     root = parse(page)
-    return PageFingerprinter().read_document(extract(root), about=structured(root)).text_hash
+    return PageFingerprinter().read_document(extract(root), about=structured(root)).page_hash
 
 
 @pytest.fixture(params=[native, pure])

@@ -23,6 +23,8 @@ from tests.store.server import RedisServer
 
 
 class TestRedisStore(PersistentContract):
+    keeps_history = False
+
     @pytest.fixture(autouse=True)
     def _opener(self, shared: RedisServer) -> Iterator[None]:
         self.opener = Opener(shared.url)
@@ -42,7 +44,7 @@ def test_a_detector_uses_it_without_an_event_loop(shared: RedisServer, prefix: s
         detector = NearDuplicateDetector(store=RedisStore(shared.url, prefix, header_for(Config())))
         verdict = detector.check(story, "https://example.com/")
         assert (verdict.status, verdict.is_delivered) == (status, status is Status.REVISIT)
-        detector.deliver(b"https://example.com/", verdict.text_hash)
+        detector.deliver(b"https://example.com/", verdict.page_hash)
         detector.close()
     loop = asyncio.new_event_loop()
     store = Waited(RedisStore(shared.url, prefix, None, read_only=True), loop)
@@ -53,6 +55,7 @@ def test_a_detector_uses_it_without_an_event_loop(shared: RedisServer, prefix: s
 
 
 class RedisStoreMachine(PersistentMachine):
+    keeps_history = False
     """Run by the fixture's server."""
 
     server: RedisServer

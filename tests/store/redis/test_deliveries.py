@@ -31,7 +31,7 @@ async def test_a_delivery_of_a_page_that_an_emptied_server_does_not_know_is_pass
     async with opened(server.url, "p", header_for(CONFIG)) as store:
         detector = detector_of(store)
         await detector.conclude_async(reading(1, 1), URLS[1])
-        detector.deliver(URLS[1].encode(), reading(1, 1).text_hash)
+        detector.deliver(URLS[1].encode(), reading(1, 1).page_hash)
         server.kill()
         server.forget()
         server.start()
@@ -46,8 +46,8 @@ async def test_crawlers_share_what_they_have_delivered(shared: RedisServer, pref
         one, other = detector_of(first), detector_of(second)
         for number in range(3):
             await one.conclude_async(reading(number, 1), URLS[number])
-        one.deliver(URLS[0].encode(), reading(0, 1).text_hash)
-        one.deliver(URLS[1].encode(), reading(1, 1).text_hash)
+        one.deliver(URLS[0].encode(), reading(0, 1).page_hash)
+        one.deliver(URLS[1].encode(), reading(1, 1).page_hash)
         await one.flush_async()
         verdicts = [
             await other.conclude_async(reading(number, version), URLS[number])

@@ -55,15 +55,15 @@ def ranks(rank: int, joined: int) -> bytes:
     return rank.to_bytes(4, "big") + joined.to_bytes(4, "big")
 
 
-def stamp(value: int, seen: int, text_hash: int) -> bytes:
-    return value.to_bytes(8, "big") + seen.to_bytes(8, "big") + text_hash.to_bytes(8, "big")
+def stamp(value: int, seen: int, page_hash: int) -> bytes:
+    return value.to_bytes(8, "big") + seen.to_bytes(8, "big") + page_hash.to_bytes(8, "big")
 
 
 @waits
 async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str) -> None:
     client = admin(shared.url)
     own = own_part(6)
-    first = posting("a", replace(content(5), own=own), "x.example", text_hash=7, seen=9)
+    first = posting("a", replace(content(5), own=own), "x.example", page_hash=7, seen=9)
     async with opened(shared.url, prefix) as store:
         await store.claim(first)
         await store.claim(posting("b", content(4), "x.example"))
@@ -72,7 +72,7 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
         await store.remove(b"c")
         await store.claim(posting("d", 3, is_short=True))
         for name in "ef":
-            await store.claim(posting(name, 1 << 40, "x", text_hash=8))
+            await store.claim(posting(name, 1 << 40, "x", page_hash=8))
         await store.remove(b"b")
         await store.remove(b"a")
         (version,) = await store.replace_notes(SITE, [Note("a.example", 0, b"profile")])

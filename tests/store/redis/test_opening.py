@@ -204,8 +204,8 @@ async def test_a_reset_leaves_the_keys_of_others(server: RedisServer) -> None:
     async with opened(server.url, "p:pages") as neighbour:
         await neighbour.claim(posting("a", content(0)))
     async with opened(server.url, "p") as store:
-        await store.claim(posting("a", content(0), text_hash=1))
-        await store.claim(posting("c", content(0), text_hash=2))
+        await store.claim(posting("a", content(0), page_hash=1))
+        await store.claim(posting("c", content(0), page_hash=2))
         await store.claim(posting("b", 5, is_short=True))
         await store.replace_notes(SITE, [Note("a.example", 0, b"profile")])
         await store.replace_notes(PAGE, [Note(b"a", 0, b"about")])
@@ -302,7 +302,7 @@ async def test_all_is_forgotten_some_time_after_the_last_claim(shared: RedisServ
         await store.claim(posting("a", content(0)))
         assert set(times_left(shared, prefix)) == {"header", "pages", "contents", "events", "runs"}
         await store.claim(posting("b", 5, is_short=True))
-        await store.claim(posting("d", content(0), text_hash=1))
+        await store.claim(posting("d", content(0), page_hash=1))
         await store.replace_notes(SITE, [Note("a.example", 0, b"profile")])
         await store.replace_notes(PAGE, [Note(b"a", 0, b"about")])
         left = times_left(shared, prefix)

@@ -43,10 +43,10 @@ def some_pages(draw: random.Random) -> list[Posting]:
         fingerprint = content(value, edited=draw.choice((0, 10, 60, 300)), facts=draw.choice(FACTS))
         if draw.random() < 0.3:
             fingerprint = replace(fingerprint, own=own_part(draw.choice((1, 2)), draw.choice((0, 10, 300))))
-        is_short, text_hash = draw.random() < 0.2, draw.choice((None, 1, 2, 3))
+        is_short, page_hash = draw.random() < 0.2, draw.choice((None, 1, 2, 3))
         key = str(draw.choice((number, number, number, draw.randrange(number + 1))))
         is_delivered = draw.random() < 0.8
-        pages.append(posting(key, fingerprint, "", is_short, text_hash, number // 8, is_delivered))
+        pages.append(posting(key, fingerprint, "", is_short, page_hash, number // 8, is_delivered))
     return pages
 
 
@@ -81,7 +81,7 @@ def test_a_claim_that_was_executed_is_answered_and_stored_once(
 async def test_a_page_that_comes_twice_in_a_second_is_a_revisit(
     shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = posting("a", content(0), text_hash=1)
+    page = posting("a", content(0), page_hash=1)
     async with opened(shared.url, prefix) as store:
         assert (await store.claim(page)).former is None
         assert (await store.claim(page)).former
@@ -107,7 +107,7 @@ async def test_connections_that_are_reset_cost_no_verdict(shared: RedisServer, p
         values = [draw.getrandbits(64) for _ in range(300)]
         for start in range(0, 600, 12):
             some = range(start, start + 12)
-            pages = [posting(f"{number}", values[number // 2], text_hash=number // 2) for number in some]
+            pages = [posting(f"{number}", values[number // 2], page_hash=number // 2) for number in some]
             stores = [one if number % 2 else other for number in some]
             asked = [store.claim(page) for store, page in zip(stores, pages, strict=True)]
             claims += await asyncio.gather(*asked)

@@ -113,7 +113,7 @@ async def test_where_a_node_is_away_only_its_scopes_are(tmp_path: Path) -> None:
             await asyncio.gather(*[store.claim(page) for page in pages()])
             gone.kill()
             # For each text one node knows who had it first: that may be the one that is away.
-            copies = pages("/copy", text_hash=1)
+            copies = pages("/copy", page_hash=1)
             said = await asyncio.gather(*[store.claim(page) for page in copies], return_exceptions=True)
             for scope, answer in zip(SCOPES, said, strict=True):
                 assert isinstance(answer, StoreUnavailable) == (ports[scope] == gone.port), answer
@@ -196,29 +196,29 @@ async def test_a_page_is_delivered_in_its_shard_also_when_that_is_not_known(
     lone: RedisCluster, prefix: str
 ) -> None:
     async with sharded(lone, prefix) as store:
-        await asyncio.gather(*[store.claim(page) for page in pages(text_hash=1)])
+        await asyncio.gather(*[store.claim(page) for page in pages(page_hash=1)])
         store._homes.pop(pages()[1].key)
         await store.deliver({page.key: 1 for page in pages()[:2]})
         await store.close()
     async with sharded(lone, prefix) as store:
-        former = [(await store.claim(page)).former for page in pages(text_hash=1)[:3]]
+        former = [(await store.claim(page)).former for page in pages(page_hash=1)[:3]]
         assert [visit and visit.is_delivered for visit in former] == [True, True, False]
 
 
 @waits
 async def test_a_text_of_another_scope_is_told_to_the_letter(lone: RedisCluster, prefix: str) -> None:
     async with sharded(lone, prefix, across=True) as one:
-        first, second, third = [await one.claim(page) for page in pages(text_hash=5)[:3]]
-        again = await one.claim(pages(text_hash=5)[0])
-        other = await one.look(posting("other", content(9, text="other"), SCOPES[4], text_hash=6))
-        short = await one.claim(posting("short", 5, SCOPES[5], is_short=True, text_hash=5))
+        first, second, third = [await one.claim(page) for page in pages(page_hash=5)[:3]]
+        again = await one.claim(pages(page_hash=5)[0])
+        other = await one.look(posting("other", content(9, text="other"), SCOPES[4], page_hash=6))
+        short = await one.claim(posting("short", 5, SCOPES[5], is_short=True, page_hash=5))
     url = pages()[0].url
     said = [claim.elsewhere for claim in (first, second, third, again, other, short)]
     assert said == [None, url, url, None, None, None]
     texts = list(admin(lone.nodes[0].url).scan_iter(f"*{prefix}*:text:*"))
     assert len(texts) == 1, "a look leaves nothing"
     async with sharded(lone, prefix, across=True, reset=True) as anew:
-        assert (await anew.claim(pages(text_hash=5)[0])).elsewhere is None
+        assert (await anew.claim(pages(page_hash=5)[0])).elsewhere is None
 
 
 @waits
@@ -299,7 +299,7 @@ async def test_what_the_page_permits_is_enough(tmp_path: Path) -> None:
         for _ in range(2):
             async with sharded(cluster, "p", reset=True, across=True, expire=100) as store:
                 store.check()
-                await asyncio.gather(*[store.claim(page) for page in pages(text_hash=1)])
+                await asyncio.gather(*[store.claim(page) for page in pages(page_hash=1)])
                 assert await store.replace_notes(SITE, [Note("a.example", 0, profile_of("a"))]) is not None
                 await store.close()
         async with sharded(cluster, "p", None, shards=None, read_only=True) as reader:

@@ -107,7 +107,7 @@ def test_what_cannot_be_read_is_counted_and_logged_once_with_the_remedy(
             with pytest.raises(RecordDamaged, match=r"shop\.sqlite is damaged: .*status unknown.*\.recover"):
                 store.claim(PAGES[0])
         assert store.damaged == 2
-        like_a = page("x", LIKE_A)._replace(text_hash=1)
+        like_a = page("x", LIKE_A)._replace(page_hash=1)
         assert store.claim(like_a).original is None, "it is no near-duplicate of what cannot be read"
         assert b"a" not in {one.key for one in store}
         assert store.audit(lambda number: None) == ["page 0 (https://example.com/a)"]
@@ -136,7 +136,7 @@ def filled(path: Path) -> Path:
     with closing(SqliteStore(path)) as store:
         for number in range(1000):
             fingerprint = Fingerprint(draw.getrandbits(64), sketch=draw.randbytes(FACTS_AT) + NONE)
-            store.claim(page(str(number), fingerprint)._replace(text_hash=draw.getrandbits(64)))
+            store.claim(page(str(number), fingerprint)._replace(page_hash=draw.getrandbits(64)))
     with connected(path) as connection:
         connection.execute("UPDATE runs SET ended = NULL")
     return path
@@ -154,7 +154,7 @@ def test_a_file_is_checked_when_the_last_run_was_killed(
     assert not caplog.messages
 
 
-@pytest.mark.parametrize("part", ["pages", "sqlite_autoindex_pages_1", "pages_by_text"])
+@pytest.mark.parametrize("part", ["pages", "sqlite_autoindex_pages_1", "pages_by_hash"])
 def test_a_torn_file_is_found_damaged_and_nothing_but_store_errors_come(part: str, filled: Path) -> None:
     tear(filled, part)
     with suppress(StoreDamaged), closing(SqliteStore(filled, read_only=True)) as store:
@@ -168,7 +168,7 @@ def test_a_torn_file_is_found_damaged_and_nothing_but_store_errors_come(part: st
     with closing(SqliteStore(filled)) as store:
         for number in range(1000):
             try:
-                store.claim(page(str(number), 5)._replace(text_hash=draw.getrandbits(64)))
+                store.claim(page(str(number), 5)._replace(page_hash=draw.getrandbits(64)))
                 judged += 1
             except StoreError:
                 refused += 1

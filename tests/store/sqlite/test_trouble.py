@@ -21,7 +21,7 @@ def unlike(number: int) -> Posting:
     """Return the posting of a page that no other is like; every third one is in a scope of its own."""
     draw = random.Random(number)
     scope = f"{number}.example" if number % 3 == 0 else ""
-    return posting(f"page {number}", draw.getrandbits(64), scope, text_hash=draw.getrandbits(64))
+    return posting(f"page {number}", draw.getrandbits(64), scope, page_hash=draw.getrandbits(64))
 
 
 @contextmanager
