@@ -1,7 +1,7 @@
 """StorePlace: where a crawl remembers its pages, as ``SIMHASH_STORE`` and the command line write it.
 
     memory                                      until the crawl ends
-    ./seen  /var/seen  ~/seen  seen/            a folder, with a file for each spider
+    ./seen  /var/seen  ~/seen  seen/?keep=90d   a folder, with a file for each spider
     redis://host:6379/0?prefix=news&expire=30d  Redis or Valkey; also rediss:// (TLS) and unix://
     redis+cluster://host:7000,host:7001?...     a Redis Cluster; also rediss+cluster://
     my.module.Store                             the import path of a class
@@ -25,6 +25,8 @@ MEMORY, FOLDER, REDIS, CLASS = "memory", "folder", "redis", "class"
 SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster")
 #: Seconds: 32 bits in the records.
 MAX_EXPIRE = 2**32 - 1
+#: The key of a folder: pages that were not seen for so long are removed.
+KEEP = "keep"
 _WHAT = (
     "must be 'memory', a folder such as './seen', a URL like redis://host:6379/0?prefix=news, or the import"
     " path of a class"
@@ -49,10 +51,10 @@ def _prefix(text: str) -> str:
     return prefix
 
 
-def _seconds(most: int) -> Callable[[str], int]:
+def _seconds(most: int, least: int = 0) -> Callable[[str], int]:
     def read(text: str) -> int:
-        if not is_age(text) or duration(text) > most:
-            raise ValueError(f"{AGE}, up to {most:,}s")
+        if not is_age(text) or not least <= duration(text) <= most:
+            raise ValueError(f"{AGE}, {f'from {least}s ' if least else ''}up to {most:,}s")
         return duration(text)
 
     return read
@@ -67,6 +69,8 @@ KEYS: Options = {
     "shards": (None, whole(1, 16_384, of="shards")),
     "scopes": (None, whole(1, of="scopes")),
 }
+#: The keys of a folder.
+_OF_FOLDER: Options = {KEEP: (None, _seconds(MAX_EXPIRE, least=1))}
 #: Keys that there were before, and what follows.
 _GONE = {"live": "pages that another running crawler has delivered are no longer dropped"}
 #: Keys that say something about a cluster only.
@@ -79,7 +83,7 @@ class StorePlace:
 
     >>> StorePlace.of("redis://:secret@host:6379/0?db=1&prefix=news&expire=30d")
     StorePlace(kind='redis', path='', url='redis://:secret@host:6379/0?db=1', prefix='news', expire=2592000, \
-required=False, shards=None, scopes=None)
+required=False, shards=None, scopes=None, keep=None)
     """
 
     kind: str
@@ -97,6 +101,8 @@ required=False, shards=None, scopes=None)
     shards: int | None = None
     scopes: int | None = None
     """See RedisStore; None for its defaults."""
+    keep: int | None = None
+    """Seconds after which a page of a folder's file that was not seen again is removed; None for never."""
 
     @classmethod
     def of(cls, text: str) -> StorePlace:
@@ -117,8 +123,12 @@ required=False, shards=None, scopes=None)
             return cls(CLASS, text)
         if not re.search(r"[/\\]", text) or _SCHEME.match(text):
             raise ValueError(f"{_WHAT}, got {without_password(text)!r}")
+        path, _, query = text.partition("?")
+        given = dict(part.partition("=")[::2] for part in query.split("&")) if query else {}
         try:
-            return cls(FOLDER, _template(text))
+            for name in given:
+                option(given, _OF_FOLDER, name)
+            return cls(FOLDER, _template(path), keep=option(given, _OF_FOLDER, KEEP))
         except ValueError as error:
             raise ValueError(f"{error}, got {text!r}") from None
 

@@ -34,6 +34,8 @@ HOST = "redis://host:6379/0"
             f" {HOST}?prefix=news&expire=30d ",
             StorePlace("redis", url=HOST, prefix="news", expire=30 * 86_400),
         ),
+        ("./seen?keep=90d", StorePlace("folder", "./seen", keep=90 * 86_400)),
+        ("seen/%(name)s?keep=36h", StorePlace("folder", "seen/%(name)s", keep=36 * 3_600)),
         (HOST, StorePlace("redis", url=HOST)),
         ("rediss://:p%2Fw@host", StorePlace("redis", url="rediss://:p%2Fw@host")),
         ("unix:///run/a?db=1&prefix=b", StorePlace("redis", url="unix:///run/a?db=1", prefix="b")),

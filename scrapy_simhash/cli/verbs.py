@@ -43,6 +43,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "learned": "show or correct what a store has learned about sites: their text and URL rules",
         "export": "write a store as lines of text",
         "import": "add stores, exports, or pages of any kind of input to a store",
+        "remove": "remove a page, or all pages of a host, from a store",
     },
 }
 VERBS: Mapping[str, str] = {name: does for group in GROUPS.values() for name, does in group.items()}

@@ -58,7 +58,12 @@ def open_store(
         if read_only and not path.exists():
             return SqliteStore(header=header, blocks=config.blocks)
         return SqliteStore(
-            path, header, config.blocks, reset=config.reset and not read_only, read_only=read_only
+            path,
+            header,
+            config.blocks,
+            reset=config.reset and not read_only,
+            read_only=read_only,
+            keep=place.keep,
         )
     if place.kind == REDIS:
         prefix = filled(place.prefix, spider) + (part and f":{part}")

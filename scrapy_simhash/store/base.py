@@ -24,6 +24,7 @@ from typing import NamedTuple, cast
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.notes import Name, Note
 from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.scope import host_of
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.waiting import Answer
 
@@ -296,6 +297,19 @@ class Store(ABC):
         Raises StoreError from a store that cannot remove pages.
         """
         raise StoreError(f"{self} cannot remove pages")
+
+    def remove_host(self, host: str) -> Answer[int]:
+        """Remove the pages whose URL has this *host*, in lower case, as `remove` does; return how many there were.
+
+        What was learned about the host stays. Several steps: if one fails, the pages before it are removed. O(pages).
+
+        Raises StoreError from a store that cannot remove pages.
+        """
+        if self.is_remote:
+            raise StoreError(f"{self} cannot remove the pages of a host")
+        pages = cast("Iterable[Posting]", self)
+        keys = [posting.key for posting in pages if host_of(posting.url) == host]
+        return sum(bool(self.remove(key)) for key in keys)
 
     def note_damage(self, record: str) -> None:
         """Count a damaged *record*, and log the first. What follows its name in brackets does not count."""

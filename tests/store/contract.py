@@ -644,6 +644,15 @@ class StoreContract(ABC):
         assert ask(store, posting("d", 8, is_short=True)) == original(4)
         assert ask(store, posting("a", 0)) == original(5), "numbers are not used again"
 
+    def test_all_pages_of_a_host_can_be_removed(self, store: Any) -> None:
+        urls = ("https://a.example/1", "https://A.example/2", "https://b.example/")
+        for url_of_page in urls:
+            store.claim(Posting(url_of_page.encode(), url_of_page, "", Fingerprint(len(url_of_page))))
+        assert store.remove_host("a.example") == 2
+        assert [page.url for page in store] == [urls[2]]
+        assert store.remove_host("a.example") == 0
+        assert len(store) == 1
+
     def test_who_repeats_a_page_that_was_removed_stays_and_is_compared_anew(self, store: Any) -> None:
         store.claim(posting("a", 0))
         store.claim(posting("b", 1))

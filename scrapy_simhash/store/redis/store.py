@@ -18,7 +18,7 @@ from scrapy_simhash.exceptions import SettingError, StoreError, StoreMismatch, S
 from scrapy_simhash.notes import KINDS, PAGE, RULES, SITE, TRUST, Name, Note
 from scrapy_simhash.page.fingerprint import digest
 from scrapy_simhash.recent import Recent
-from scrapy_simhash.scope import scope_of
+from scrapy_simhash.scope import host_of, scope_of
 from scrapy_simhash.store.base import Claim, Page, Posting, Run, Store
 from scrapy_simhash.store.candidates import BLOCKS, FINGERPRINTS
 from scrapy_simhash.store.header import Header
@@ -242,6 +242,11 @@ class RedisStore(Store):
             replica.apply(reply, _REMOVED.size, first)
             was_known |= was_there
         return was_known
+
+    async def remove_host(self, host: str) -> int:
+        """See :meth:`Store.remove_host <scrapy_simhash.store.base.Store.remove_host>`. Reads every page."""
+        keys = [posting.key async for posting in self if host_of(posting.url) == host]
+        return sum([await self.remove(key) for key in keys])
 
     async def __aiter__(self) -> AsyncIterator[Posting]:
         """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`: one shard after the other.

@@ -140,6 +140,13 @@ WHERE number = ?"""
 JOINED = "UPDATE pages SET joined = joined + 1 WHERE number = ?"
 #: The run that has delivered an item of a page last, with the text that it has now.
 DELIVERED = "UPDATE pages SET delivered = ? WHERE key = ? AND page_hash IS ?"
+#: Pages that are removed in one transaction.
+REMOVED_AT_ONCE = 500
+#: The pages that meet a condition, from a number on.
+REMOVABLE = f"""SELECT number, key, scope, found_by, value, fingerprint FROM pages
+WHERE {{}} AND number > ? ORDER BY number LIMIT {REMOVED_AT_ONCE}"""
+#: When the run before one ended, or began if it was killed.
+FORMER_RUN = "SELECT max(ifnull(ended, started)) FROM runs WHERE number < ?"
 TOUCHED = "UPDATE pages SET last_seen = ?, visits = visits + 1 WHERE key = ?"
 RUNS = "SELECT number, started, ended, reason FROM runs ORDER BY number"
 NOTE = "SELECT version, data FROM notes WHERE kind = ? AND name = ?"

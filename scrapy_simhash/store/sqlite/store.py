@@ -169,13 +169,15 @@ class SqliteStore(Store):
         *,
         read_only: bool = False,
         reset: bool = False,
+        keep: int | None = None,
     ) -> None:
         """Open the store at *path*, ``:memory:`` for one that ends with the process.
 
         A file that does not exist is created for fingerprints of *header*. Where *header* is None the store's own is
         taken, for a new one the default. One process at a time can write to a file. *read_only* begins no run, takes
         no claims, and works beside a crawl: pages that the crawl adds can be got and iterated over, but are not found
-        by ``look``. *reset* deletes the stored pages, damaged or not. *blocks* is for `index_for`.
+        by ``look``. *reset* deletes the stored pages, damaged or not. *blocks* is for `index_for`. With
+        *keep*, pages that were not seen for so many seconds before the end of the run before are removed.
 
         Raises StoreMismatch if the file's header is another; StoreLocked if it is being written to; StoreDamaged if
         it is no store, is damaged, or has another version; StoreError if it cannot be written or does not exist;
@@ -226,6 +228,8 @@ class SqliteStore(Store):
                 self._read()
                 if not read_only:
                     self._begin_run()
+            if keep is not None and not read_only:
+                self._remove_old(keep)
         except BaseException:
             self._release()
             raise
@@ -295,18 +299,53 @@ class SqliteStore(Store):
 
     def remove(self, key: bytes) -> bool:
         """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`. One transaction."""
-        with self._transaction:
-            known = self._known(key)
-            if known is None:
-                return False
-            self._execute("DELETE FROM pages WHERE number = ?", (known.number,))
-            self._execute("DELETE FROM removed")
-            self._execute("INSERT INTO removed VALUES (?)", (self._next - 1,))
-            self._execute(schema.FORGET_NOTE, (PAGE, key))
-            self._commit()
-        self._size -= 1
-        self._discard(known)
-        return True
+        return self._remove("key = ?", key) > 0
+
+    def remove_host(self, host: str) -> int:
+        """See :meth:`Store.remove_host <scrapy_simhash.store.base.Store.remove_host>`. 500 pages a transaction."""
+        number = self._names.get(host)
+        return 0 if number is None else self._remove("host = ?", number)
+
+    def _remove_old(self, keep: int) -> None:
+        """Remove the pages that were not seen for *keep* seconds before the end of the former run.
+
+        Not before now: a clock that is wrong by years, or a crawl that paused for so long, removes nothing.
+        """
+        ((latest,),) = self._execute(schema.FORMER_RUN, (self._run,)).fetchall()
+        if latest is None:
+            return
+        removed = self._remove("last_seen < ?", min(latest, int(time.time())) - keep)
+        if removed:
+            logger.info(
+                "%s: removed %d pages that were not seen for %s before the last run",
+                self,
+                removed,
+                _age(keep),
+            )
+
+    def _remove(self, condition: str, value: object) -> int:
+        """Remove the pages that meet *condition*, a transaction per `REMOVED_AT_ONCE`; return how many there were."""
+        count, last = 0, NO_PAGE
+        while True:
+            with self._transaction:
+                rows = self._execute(schema.REMOVABLE.format(condition), (value, last)).fetchall()
+                if rows:
+                    self._execute("DELETE FROM removed")
+                    self._execute("INSERT INTO removed VALUES (?)", (self._next - 1,))
+                for number, key, *_ in rows:
+                    self._execute("DELETE FROM pages WHERE number = ?", (number,))
+                    self._execute(schema.FORGET_NOTE, (PAGE, key))
+                    last = number
+                self._commit()
+            for number, _, scope, found_by, value_of_page, rest in rows:
+                self._size -= 1
+                self._recent.pop(number, None)
+                # A damaged fingerprint is in no index.
+                with suppress(*files.FAULTS):
+                    self._discard(number, self._scope(scope), found_by, _fingerprint_of(value_of_page, rest))
+            count += len(rows)
+            if len(rows) < schema.REMOVED_AT_ONCE:
+                return count
 
     def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. One query."""
@@ -570,7 +609,8 @@ class SqliteStore(Store):
                 self._recent[number] = row._replace(url=posting.url, page_hash=posting.own_page_hash)
             return
         if known is not None and known.is_original:
-            self._discard(known)
+            fingerprint = Fingerprint.from_compared_bytes(known.compared)
+            self._discard(known.number, known.scope, known.found_by, fingerprint)
         if original is not None:
             if decision.joins:
                 self._recent[original.number] = original._replace(joined=original.joined + 1)
@@ -582,13 +622,13 @@ class SqliteStore(Store):
             if not found.found_by & BY_TEXT:
                 tell_crowd(posting.scope, self._rule.reach, self._crowded)
 
-    def _discard(self, known: Known) -> None:
+    def _discard(self, number: int, scope: str, found_by: int, fingerprint: Fingerprint) -> None:
         """Let the row of an original no longer be found."""
-        self._recent.pop(known.number, None)
-        if known.found_by:
-            index = self._index(known.scope)
-            for value in values_by(Fingerprint.from_compared_bytes(known.compared), BY_ALL):
-                index.discard(value, known.number)
+        self._recent.pop(number, None)
+        if found_by:
+            index = self._index(scope)
+            for value in values_by(fingerprint, BY_ALL):
+                index.discard(value, number)
             self.index_size -= 1
 
     # --- Rows.
@@ -702,6 +742,19 @@ class SqliteStore(Store):
         self._new_names.clear()
         if self._checkpoints is not None:
             self._checkpoints.count()
+
+
+def _age(seconds: int) -> str:
+    """Return an age as settings write it.
+
+    >>> _age(90 * 86_400), _age(5_400)
+    ('90d', '90m')
+    """
+    size, unit = next((size, unit) for size, unit in _UNITS if seconds % size == 0)
+    return f"{seconds // size}{unit}"
+
+
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 
 
 def _name_to_sql(name: Name) -> str | bytes:

@@ -1,0 +1,45 @@
+"""Remove a page, or all pages of a host, from a store."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from scrapy_simhash.cli.options import add_json
+from scrapy_simhash.cli.stores import STORES, key_function, place_of
+from scrapy_simhash.cli.streams import Refused, show
+from scrapy_simhash.scope import host_of
+
+EXAMPLE = """\
+$ scrapy-simhash remove news.sqlite --host example.com --dry-run
+pages that would be removed: 3
+"""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add which store, and what is removed."""
+    parser.add_argument("store", metavar="STORE", help=f"the store: {STORES}")
+    parser.add_argument("url", metavar="URL", nargs="?", help="the page to remove")
+    parser.add_argument("--host", metavar="HOST", help="remove all pages of this host")
+    parser.add_argument("--dry-run", action="store_true", help="count the pages, and remove nothing")
+    add_json(parser, "write the number of pages as a JSON object")
+
+
+def run(options: Namespace) -> int:
+    """Remove pages, or count those that would be removed, print their number, and return 0."""
+    if (options.url is None) == (options.host is None):
+        raise Refused("remove needs a URL or --host HOST, and not both")
+    place = place_of(options.store, options)
+    key = None if options.url is None else key_function(place, options)(options.url)
+    host = options.host and options.host.lower()
+    with place.reading() as store:
+        header = store.header
+        if options.dry_run and key is not None:
+            pages = int(store.get(key) is not None)
+        elif options.dry_run:
+            pages = sum(host_of(posting.url) == host for posting in store)
+    if not options.dry_run:
+        with place.claiming(header, "remove") as store:
+            pages = store.remove_host(host) if key is None else int(store.remove(key))
+    said = "pages that would be removed" if options.dry_run else "pages removed"
+    show({"pages": pages, "is_removed": not options.dry_run}, iter([f"{said}: {pages:,}"]), options.json)
+    return 0
