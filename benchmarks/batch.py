@@ -9,8 +9,7 @@
   run that costs nothing beside.
 * processes: the same pages from memory, each ``--copies`` times with other URLs, in one process and in two; processor
   time a page of the process that compares, and of those that read, less what starting them takes. *bound* is how many
-  times faster two processes can be on two free processors: one / max(parent, (parent + readers) / 2). *again* is the
-  share of pages that were read twice, since more was known of their sites.
+  times faster two processes can be on two free processors: one / max(parent, (parent + readers) / 2).
 * inputs: how fast the same pages are read from each kind of file: milliseconds a page, beside those of their
   fingerprints, and the share of the rate of fingerprints that is left to a process that does both in turn.
 
@@ -48,7 +47,7 @@ PAGES = 1_500
 COPIES = 5
 ROUNDS = 3
 PARTS = ("speed", "processes", "inputs")
-KINDS = "jsonl jsonl.gz jsonl.zst json csv parquet warc warc.gz warc.zst zip folder/".split()
+KINDS = "jsonl jsonl.gz jsonl.zst csv parquet warc warc.gz warc.zst".split()
 
 
 def records_of(pack: Pack | None, number: int) -> list[Record]:
@@ -120,18 +119,18 @@ def processes(pack: Pack | None, number: int, copies: int) -> dict[str, float]:
     pages = records_of(pack, number)
     records = [replace(page, url=f"{page.url}-{copy}") for copy in range(copies) for page in pages]
 
-    def spent(of: Sequence[Record], number: int) -> tuple[float, float, int]:
+    def spent(of: Sequence[Record], number: int) -> tuple[float, float]:
         before = _spent()
         run = Run(lambda: iter(of), Options(processes=number))
         for _ in run.steps():
             pass
         after = _spent()
-        return after[0] - before[0], after[1] - before[1], run.read_again
+        return after[0] - before[0], after[1] - before[1]
 
     spent(pages[:200], 1)
-    one, _, _ = spent(records, 1)
+    one, _ = spent(records, 1)
     start = spent(records[:1], 2)
-    parent, readers, again = spent(records, 2)
+    parent, readers = spent(records, 2)
     a_page = 1e6 / len(records)
     parent, readers = parent - start[0], readers - start[1]
     return {
@@ -140,7 +139,6 @@ def processes(pack: Pack | None, number: int, copies: int) -> dict[str, float]:
         "parent": parent * a_page,
         "readers": readers * a_page,
         "bound": one / max(parent, (parent + readers) / 2),
-        "again": again / len(records),
         "start_seconds": start[1],
     }
 
@@ -149,7 +147,7 @@ def written(records: Sequence[Record], folder: Path) -> dict[str, str]:
     """Write *records* as a file of each kind, and return their paths; kinds whose extra is missing are left out."""
     paths = {}
     for kind in KINDS:
-        path = f"{folder}/{'pages/' if kind.endswith('/') else f'pages.{kind}'}"
+        path = f"{folder}/pages.{kind}"
         try:
             with open_writer(path) as writer:
                 for record in records:

@@ -160,7 +160,7 @@ def measure_engine(
         since = time.perf_counter()
         result = engine(Path(source), Path(folder), memory)
         seconds = time.perf_counter() - since
-        files = [file for path in map(Path, result.paths["pairs"]) for file in _files(path)]
+        files = list(_files(Path(result.paths["pairs"])))
         found = {(row["a"], row["b"]) for file in files for row in pq.read_table(file).to_pylist()}
     figures = {
         "pages": pages,
@@ -236,7 +236,7 @@ def measure_pack(pack: Pack) -> dict[str, float]:
         pq.write_table(pa.Table.from_pylist(rows), folder / "pages.parquet")
         result = by_duckdb(folder / "pages.parquet", folder / "out", MEMORY)
         fingerprints, pairs, verdicts = (
-            pq.read_table(result.paths[name][0]).to_pylist() for name in ("fingerprints", "pairs", "verdicts")
+            pq.read_table(result.paths[name]).to_pylist() for name in ("fingerprints", "pairs", "verdicts")
         )
     contents: dict[int, bytes] = {}
     for row in sorted(fingerprints, key=lambda row: row["id"]):

@@ -1,11 +1,12 @@
 """The stored pages of a crawl, deduplicated by DuckDB and by Spark as by ``dedup``: ``python engines.py``.
 
-Crawls the example site into Scrapy's HTTP cache, writes the pages to a table, and compares the clusters of the three.
+Crawls the example site, keeps its pages in a file, writes them to a table, and compares the clusters of the three.
 Everything goes to ``out/engines/``. Spark needs Java (``apt install default-jre-headless``).
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -18,6 +19,9 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from crawler.running import OUT, run
 from magazine.server import serving
 from pyspark.sql import SparkSession
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse, Response
 from scrapy.utils.project import get_project_settings
 
 from scrapy_simhash import cluster, duckdb, spark
@@ -39,10 +43,27 @@ SPARK = {
 Cluster = tuple[tuple[str, ...], str]
 
 
-def crawl(cache: Path) -> None:
-    """Crawl the example site, one page after another, and keep the responses in *cache*."""
+class KeepPages:
+    """An extension that writes each page of HTML to a file of JSON Lines."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Write to the file that the setting KEPT_PAGES names."""
+        self._path = Path(crawler.settings["KEPT_PAGES"])
+        crawler.signals.connect(self.response_received, signal=signals.response_received)
+
+    def response_received(self, response: Response) -> None:
+        """Append a line."""
+        if isinstance(response, HtmlResponse) and 200 <= response.status < 300:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"url": response.url, "html": response.text}) + "\n")
+
+    from_crawler = classmethod(lambda cls, crawler: cls(crawler))
+
+
+def crawl(path: Path) -> None:
+    """Crawl the example site, one page after another, and keep the pages in the file at *path*."""
     settings = get_project_settings()
-    settings.update({"CONCURRENT_REQUESTS": 1, "HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(cache)})
+    settings.update({"CONCURRENT_REQUESTS": 1, "EXTENSIONS": {KeepPages: 0}, "KEPT_PAGES": str(path)})
     with serving() as server:
         run("pages", f"{server.url}/", settings)
 
@@ -53,9 +74,7 @@ def write_table(records: Iterable[Record], path: Path) -> None:
         {
             "id": id,
             "url": record.url,
-            "html": record.page.encode() if isinstance(record.page, str) else record.page,
-            "content_type": record.content_type,
-            "content_language": record.content_language,
+            "html": record.page,
         }
         for id, record in enumerate(records)
     ]
@@ -75,7 +94,7 @@ def session() -> SparkSession:
 
 def clusters_of(result: Result) -> set[Cluster]:
     """Return the clusters that an engine has written."""
-    rows = [row for path in result.paths["clusters"] for row in pq.read_table(path).to_pylist()]
+    rows = pq.read_table(result.paths["clusters"]).to_pylist()
     return {(tuple(row["members"]), row["preferred"]) for row in rows}
 
 
@@ -83,8 +102,8 @@ def main() -> int:
     """Run it; 0 when all three say the same."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
-    crawl(FOLDER / "cache")
-    records = [record for record in read([FOLDER / "cache" / "pages"]) if isinstance(record, Record)]
+    crawl(FOLDER / "pages.jsonl")
+    records = [record for record in read([FOLDER / "pages.jsonl"]) if isinstance(record, Record)]
     table = FOLDER / "pages.parquet"
     write_table(records, table)
 

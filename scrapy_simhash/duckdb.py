@@ -36,7 +36,7 @@ def deduplicate(
 
     *pages* has the columns ``id``, a whole number of 0 or more, by which pages are ordered, ``url``, and ``html`` or
     ``text``. If it has ``scope``, ``content_type`` and ``content_language``, they are used. Or it has all columns of
-    the table ``fingerprints`` of an earlier run. If the folder has pages already, these come after them.
+    the table ``fingerprints`` of earlier runs, and pages are not read again. Tables in the folder are replaced.
 
     *connection* is one of the caller's, for tables in a database, and for limits of memory. It gets temporary views
     whose names begin with ``simhash_``. Pages are read in *processes*, which changes the time, never the result.
@@ -61,9 +61,6 @@ class _DuckDB:
         self._connection = connection
         self._workers = started
 
-    def has(self, path: str) -> bool:
-        return Path(path).exists()
-
     def view(self, name: str, paths: Sequence[str]) -> None:
         files = ", ".join(map(_text, paths))
         self._connection.execute(
@@ -85,7 +82,7 @@ class _DuckDB:
         if by or self._workers is None:
             batches = function(rows)
         else:
-            answers = self._workers.in_order(rows, lambda batch: (_mapped, function, batch))
+            answers = self._workers.in_order(rows, _mapped, function)
             batches = chain.from_iterable(found for _, found in answers)
         schema = table.arrow()
         with (

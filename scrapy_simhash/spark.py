@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash.config import Config
-from scrapy_simhash.exceptions import KindError
 from scrapy_simhash.files.engines.run import Mapper, Result
 from scrapy_simhash.files.engines.run import deduplicate as run
 from scrapy_simhash.files.engines.sql import Table, arrow
@@ -35,16 +33,8 @@ class _Spark:
 
     def __init__(self, session: Any) -> None:
         self._session = session
-        self._no_table = _pyspark_errors().AnalysisException
-        # Of what was written here: else Spark starts a job to find out.
+        # Of tables that were written here: else Spark starts a job to find out.
         self._schemas: dict[str, Any] = {}
-
-    def has(self, path: str) -> bool:
-        try:
-            self._session.read.parquet(path)
-        except self._no_table:
-            return False
-        return True
 
     def view(self, name: str, paths: Sequence[str]) -> None:
         reader = self._session.read
@@ -72,10 +62,3 @@ class _Spark:
     def _write(self, path: str, rows: Any) -> None:
         rows.write.mode("overwrite").parquet(path)
         self._schemas[path] = rows.schema
-
-
-def _pyspark_errors() -> Any:
-    try:
-        return import_module("pyspark.errors")
-    except ImportError:
-        raise KindError("Spark is not installed: pip install 'scrapy-simhash[spark]'") from None

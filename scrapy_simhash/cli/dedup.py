@@ -1,25 +1,20 @@
-"""Write pages without those that repeat others, or all with a verdict, or the groups of pages that say the same."""
+"""Write pages without near-duplicates, or all pages with a verdict, or the clusters of near-duplicates."""
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any
 
 from scrapy_simhash.cli.options import add_inputs, add_json, batch_options, config_for, reading, through
 from scrapy_simhash.cli.stores import Place, key_function, place_of
-from scrapy_simhash.cli.streams import Refused, counted, open_output, say, warn, wipe
+from scrapy_simhash.cli.streams import Refused, counted, open_output, say, wipe
 from scrapy_simhash.exceptions import failing
-from scrapy_simhash.files.batch import KEEP, Journal, Judge, Options, Run
-from scrapy_simhash.files.batch.page import MARKS, Fate, Step
-from scrapy_simhash.files.records import Record, open_writer
-from scrapy_simhash.fingerprinter import SCHEME
+from scrapy_simhash.files.batch import KEEP, Judge, Options, Run
+from scrapy_simhash.files.batch.page import MARKS, Fate, Step, report_line
+from scrapy_simhash.files.records import open_writer
 from scrapy_simhash.names import FIELD_COPIES
 from scrapy_simhash.replacement import STDOUT
 
@@ -38,8 +33,14 @@ def add_arguments(parser: ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="where to write the pages that are kept, in the form in which they came; the ending of a name says"
-        " another one, such as .jsonl, .csv, .parquet, .warc.gz, .zip, or / for a folder (default: standard output)",
+        help="where to write the pages that are kept; the ending of the name says the kind: .jsonl, .csv, .parquet or"
+        " .warc, compressed with .gz, .zst, .bz2 or .xz (default: JSON Lines on standard output; on a terminal, each"
+        " copy with its original instead)",
+    )
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        help="write a report with a line for each page, as SIMHASH_REPORT does in a crawl: for report and tune",
     )
     parser.add_argument(
         "--clusters",
@@ -80,7 +81,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Judge all pages, write those that are kept, and say how many; return 0, FAILED if a file was cut."""
+    """Judge all pages, write those that are kept, and show the counts; return 0, FAILED if a file was truncated."""
     if options.output is None and options.clusters != STDOUT:
         options.output = STDOUT
     if options.mark and options.output is None:
@@ -100,18 +101,18 @@ def run(options: Namespace) -> int:
     with (
         reading(options, *([place.identity] if place else [])) as (inputs, broken),
         _judge(place, what, options) as judge,
-        _journal(options, what) as journal,
     ):
-        batch = Run(inputs, what, journal=journal, judge=judge, tell=inputs.tell)
+        batch = Run(inputs, what, judge=judge, tell=inputs.tell)
         with ExitStack() as stack:
             write = stack.enter_context(_writing(options))
+            report = stack.enter_context(open_output(options.report)) if options.report else None
             for step in through(batch, inputs, broken):
                 write(step)
+                if report is not None:
+                    report.write([f"{json.dumps(report_line(step))}\n"])
             if options.clusters is not None:
                 with open_output(options.clusters) as output:
                     output.write(json.dumps(found._asdict()) + "\n" for found in batch.clusters())
-        if journal is not None:
-            journal.remove()
     wipe()
     facts = {**batch.counts.facts, "passed_over": inputs.records.passed_over.total()}
     say(counted(facts, _ALWAYS, options.json), sys.stderr)
@@ -138,59 +139,32 @@ def _judge(place: Place | None, what: Options, options: Namespace) -> Iterator[J
 
 @contextmanager
 def _writing(options: Namespace) -> Iterator[Callable[[Step], None]]:
-    """Open the output, and yield what writes a record to it, if that is to be there."""
+    """Open the output, and yield what writes a record to it, if that belongs there."""
+    if options.output == STDOUT and sys.stdout is not None and sys.stdout.isatty():
+        yield _show_copy
+        return
     marks = {**(MARKS if options.mark else {}), **({FIELD_COPIES: int} if options.copies else {})}
     writing = nullcontext() if options.output is None else open_writer(options.output, marks or None)
     with writing as writer:
 
         def write(step: Step) -> None:
             is_kept = step.fate is Fate.KEPT
-            if writer is None or not isinstance(step.item, Record) or not (options.mark or is_kept):
+            if writer is None or step.page is None or not (options.mark or is_kept):
                 return
-            if options.output == STDOUT:
-                wipe()
             fields = dict(step.outcome.fields) if options.mark else {}
             if options.copies:
                 fields[FIELD_COPIES] = step.copies if is_kept else None
-            writer.write(step.item, fields or None)
+            writer.write(step.page, fields or None)
 
         yield write
         wipe()
 
 
-@contextmanager
-def _journal(options: Namespace, what: Options) -> Iterator[Journal | None]:
-    """Open the journal beside the output, which a run that does not come to its end leaves there."""
-    # What the store knows may be something else the next time.
-    if options.output in (None, STDOUT, os.devnull) or options.against is not None:
-        yield None
+def _show_copy(step: Step) -> None:
+    """Show a dropped page and its original on a terminal, in the place of the pages."""
+    if step.fate is Fate.KEPT or step.page is None or step.verdict is None:
         return
-    path = Path(f"{options.output.rstrip('/')}.journal")
-    with failing(f"write {path}"):
-        journal = Journal(path, _facts(options, what))
-    if journal.is_resumed and not journal.is_empty:
-        warn(f"going on where an interrupted run stopped, by {path}")
-    try:
-        yield journal
-    except BaseException:
-        if journal.is_empty:
-            journal.remove()
-        else:
-            wipe()
-            say(f"{path} has what was read: the same command goes on from there", sys.stderr)
-        raise
-    finally:
-        journal.close()
-
-
-def _facts(options: Namespace, what: Options) -> dict[str, Any]:
-    """Return all that decides how pages are read: with other values, a journal is of no use."""
-    return {
-        "scheme": SCHEME,
-        "settings": json.dumps(asdict(what.config), sort_keys=True, default=str),
-        "inputs": options.inputs,
-        "fields": [options.url_field, options.html_field, options.text_field, options.time_field],
-        "two_pass": what.two_pass,
-        "protect": what.protect,
-        "canonical": what.asks_for_canonical,
-    }
+    wipe()
+    original = step.verdict.duplicate_of or step.page.url
+    with failing("write standard output"):
+        say(f"{step.page.url} -> {original}", sys.stdout)

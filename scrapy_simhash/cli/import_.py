@@ -147,7 +147,7 @@ def _opened(
         if not Path(name).is_file():
             # What has come through a pipe does not come again.
             inputs = [given.stream]
-    records = stack.enter_context(closing(read(inputs, fields_of(options))))
+    records = stack.enter_context(closing(read(inputs, fields_of(options), options.format)))
     take = partial(_take_pages, records, config(), key_function(into, options))
     return Source(name, None, records.share, take)
 

@@ -32,7 +32,12 @@ if TYPE_CHECKING:
 #: Broken records that are shown.
 SHOWN = 10
 #: What an input with pages may be.
-KINDS = "a folder, or a file of HTML, JSON Lines, JSON, CSV, Parquet, WARC, zip or tar, compressed or not"
+KINDS = (
+    "a folder, a file of HTML, JSON Lines, JSON, CSV, Parquet, WARC or WACZ, compressed or not, a pattern, or a URL"
+    " such as s3://bucket/pages.jsonl.gz or zip://*.html::pages.zip"
+)
+#: The kinds that --format takes: the endings of names. What reads them takes long to import.
+FORMATS = ("jsonl", "json", "csv", "parquet", "warc", "wacz", "html")
 
 
 def add_json(parser: _ActionsContainer, what: str = "write a JSON object") -> None:
@@ -125,6 +130,13 @@ def add_fields(parser: _ActionsContainer) -> None:
             metavar="NAME",
             help=f"name of the field or column with {what} (default: {default})",
         )
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        metavar="KIND",
+        help=f"kind of the inputs, whatever they are called: {', '.join(FORMATS)} (default: by the ending of the"
+        " name; jsonl for standard input)",
+    )
 
 
 def fields_of(options: Namespace) -> Fields:
@@ -146,7 +158,7 @@ def add_inputs(parser: ArgumentParser) -> None:
         metavar="NUMBER",
         type=int,
         default=1,
-        help="processes that read pages; any number gives the same results (default: 1)",
+        help="processes that read pages, each host in one of them; any number gives the same results (default: 1)",
     )
     parser.add_argument(
         "--broken",
@@ -177,7 +189,7 @@ class Inputs:
     def __init__(self, options: Namespace, progress: Progress) -> None:
         from scrapy_simhash.files.records import read
 
-        self._read: Callable[[], Records] = partial(read, options.inputs, fields_of(options))
+        self._read: Callable[[], Records] = partial(read, options.inputs, fields_of(options), options.format)
         self._progress = progress
         self._tells: dict[str, Callable[[int], None]] = {}
         # Now: what is not there is said before an output is opened.
@@ -217,7 +229,7 @@ def reading(options: Namespace, *places: str) -> Iterator[tuple[Inputs, BrokenRe
 
     *places* of stores are read too: no output may replace one.
     """
-    from scrapy_simhash.files.batch import JournalMismatch, RecordsChanged, WorkerDied
+    from scrapy_simhash.files.batch import RecordsChanged, WorkerDied
 
     check_outputs(options, [*options.inputs, *places])
     nothing: NothingRead | None = None
@@ -234,8 +246,6 @@ def reading(options: Namespace, *places: str) -> Iterator[tuple[Inputs, BrokenRe
         except NothingRead as error:
             # What is broken is written all the same, to the file of --broken.
             nothing = error
-        except JournalMismatch as error:
-            raise Refused(f"{error}; to begin anew, delete it") from error
         except (RecordsChanged, WorkerDied) as error:
             raise FileError(str(error)) from error
     if nothing is not None:

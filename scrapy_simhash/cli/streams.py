@@ -108,9 +108,10 @@ def check_outputs(options: Namespace, inputs: Iterable[str | None]) -> None:
     """
     read = {Path(name).resolve(): name for name in inputs if name not in (None, STDIN)}
     taken: dict[Path | str, str] = {}
-    for option in ("output", "clusters", "broken", "html"):
+    for option in ("output", "clusters", "report", "broken", "html"):
         name = getattr(options, option, None)
-        if name is None:
+        # A URL of a file system, of which only the output may be one.
+        if name is None or "://" in name:
             continue
         path = Path(name).resolve()
         if name == STDOUT or (path.exists() and not path.is_file() and not path.is_dir()):
@@ -132,10 +133,8 @@ def check_outputs(options: Namespace, inputs: Iterable[str | None]) -> None:
         taken[path] = option
         if not path.parent.is_dir():
             raise FileError(f"cannot write {name}: there is no folder {Path(name).parent}")
-        if path.is_dir() and (option != "output" or any(path.iterdir())):
-            raise FileError(
-                f"cannot write {name}: it is a folder{' that is not empty' * (option == 'output')}"
-            )
+        if path.is_dir():
+            raise FileError(f"cannot write {name}: it is a folder")
 
 
 class Output:

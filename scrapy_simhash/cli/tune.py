@@ -160,7 +160,7 @@ def _of_pages(options: Namespace, progress: Progress) -> Pairs:
     from scrapy_simhash.files.records import read
 
     config = config_for(options)
-    with closing(read([options.source], fields_of(options))) as records:
+    with closing(read([options.source], fields_of(options), options.format)) as records:
         lines = _lines_of_pages(records, config, progress.counting("reading pages", records.share))
         return _sampled(options.source, pairs_of(lines))
 

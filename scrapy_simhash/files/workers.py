@@ -1,4 +1,4 @@
-"""Workers: processes that end with this one, and what they return, in the order in which it was asked for."""
+"""Workers: processes that end with this one. Each is a queue of its own, so that it can keep what it has learned."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import cycle
 from multiprocessing import get_context, parent_process
 from typing import Any, TypeVar
 
 from scrapy_simhash.exceptions import SimhashError
 
-#: What is on its way for each worker: enough to be busy while this process looks at what has come.
+#: Tasks on their way for each worker: enough that none waits while this process handles results.
 AHEAD = 2
 
 T = TypeVar("T")
@@ -28,56 +29,80 @@ class WorkerDied(SimhashError, RuntimeError):
 
 
 class Workers:
-    """Those that `workers` has started."""
+    """Processes that `workers` has started."""
 
-    def __init__(self, pool: ProcessPoolExecutor, processes: int) -> None:
-        self._pool = pool
-        self._ahead = processes * AHEAD
+    def __init__(self, pools: Sequence[ProcessPoolExecutor]) -> None:
+        self._pools = pools
 
-    def in_order(self, items: Iterable[T], task: Callable[[T], tuple[Any, ...]]) -> Iterator[tuple[T, Any]]:
-        """Yield *items*, each with what a worker returns for it: *task* makes a function and its arguments of one.
+    def __len__(self) -> int:
+        return len(self._pools)
+
+    def submit(self, worker: int, function: Callable[..., Any], *arguments: object) -> Future[Any]:
+        """Call *function* in the process number *worker*, after what it was given before. Raises WorkerDied."""
+        with _dying():
+            return self._pools[worker].submit(function, *arguments)
+
+    def in_order(
+        self, items: Iterable[T], function: Callable[..., Any], *arguments: object
+    ) -> Iterator[tuple[T, Any]]:
+        """Yield *items* in their order, each with the result of *function* for *arguments* and it.
 
         Raises WorkerDied.
         """
         flights: deque[tuple[T, Future[Any]]] = deque()
-        rest = iter(items)
-        try:
-            while True:
-                for item in rest:
-                    flights.append((item, self._pool.submit(*task(item))))
-                    if len(flights) > self._ahead:
-                        break
-                if not flights:
-                    return
-                item, future = flights.popleft()
-                yield item, future.result()
-        except BrokenProcessPool:
-            raise WorkerDied(
-                "a process that reads pages has ended before its work was done, for lack of memory perhaps: use fewer"
-                " processes"
-            ) from None
+        turns = cycle(range(len(self._pools)))
+        for item in items:
+            flights.append((item, self.submit(next(turns), function, *arguments, item)))
+            if len(flights) > len(self._pools) * AHEAD:
+                yield _landed(flights)
+        while flights:
+            yield _landed(flights)
+
+
+def _landed(flights: deque[tuple[T, Future[Any]]]) -> tuple[T, Any]:
+    item, future = flights.popleft()
+    return item, result_of(future)
+
+
+def result_of(future: Future[Any]) -> Any:
+    """Wait for a result. Raises WorkerDied."""
+    with _dying():
+        return future.result()
+
+
+@contextmanager
+def _dying() -> Iterator[None]:
+    try:
+        yield
+    except BrokenProcessPool:
+        raise WorkerDied(
+            "a process that reads pages has ended before its work was done, for lack of memory perhaps: use fewer"
+            " processes"
+        ) from None
 
 
 @contextmanager
 def workers(processes: int, begin: Callable[..., object] = int, *arguments: object) -> Iterator[Workers]:
-    """Start so many processes, anew and not forked: the same on every system. Each calls *begin* with *arguments*."""
-    pool = ProcessPoolExecutor(processes, get_context("spawn"), partial(_begin, begin, *arguments))
+    """Start so many processes, not forked, the same on every system. Each calls *begin* with *arguments*."""
+    started = partial(_begin, begin, *arguments)
+    pools = [ProcessPoolExecutor(1, get_context("spawn"), started) for _ in range(processes)]
     try:
         with _without_interrupts():
-            for _ in range(processes):
+            for pool in pools:
                 pool.submit(int)
-        yield Workers(pool, processes)
+        yield Workers(pools)
     finally:
-        # If a worker died, Python before 3.11.5 writes to a pipe that nothing reads, and does not end (gh-94777).
-        broken: Any = pool
-        if sys.version_info < (3, 11, 5) and broken._broken:
-            broken._call_queue._reader.close()
-        pool.shutdown(cancel_futures=True)
+        for pool in pools:
+            # If a worker died, Python before 3.11.5 writes to a pipe that nothing reads, and does not end (gh-94777).
+            broken: Any = pool
+            if sys.version_info < (3, 11, 5) and broken._broken:
+                broken._call_queue._reader.close()
+            pool.shutdown(cancel_futures=True)
 
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Let a process be started that ignores Ctrl-C from its first moment on; only the main thread can see to that."""
+    """Start processes that ignore Ctrl-C from their first moment on; only the main thread can do that."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -90,14 +115,14 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def _begin(begin: Callable[..., object], *arguments: object) -> None:
-    # Ctrl-C is for the process that asks.
+    # Ctrl-C is for the process that started this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     begin(*arguments)
 
 
 def _end_with_parent() -> None:
-    """End when the process that asks has ended, however that was."""
+    """End when the process that started this one has ended, for whatever reason."""
     parent = parent_process()
     if parent is not None:
         parent.join()

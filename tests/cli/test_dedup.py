@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,7 +17,7 @@ from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.files.records import Broken, Record, open_writer, read
 from tests.cli.conftest import Cli, Places
-from tests.crawls.harness import ROOT
+from tests.cli.test_main import posix_only
 from tests.files.batch.pages import records_of
 from tests.files.batch.test_run import OTHER, STORY, record
 
@@ -73,7 +71,7 @@ def test_unique_pages_are_written_as_they_came_and_the_rest_is_counted(
 
 
 #: What has more than can be read, and how many pages are read of it.
-CUT = {"warc.gz": 30, "warc": 30, "jsonl.gz": 30, "jsonl": 30, "json": 30, "parquet": 0}
+CUT = {"warc.gz": 30, "warc": 30, "jsonl.gz": 30, "jsonl": 30, "parquet": 0}
 
 
 def cut(folder: Path, kind: str) -> Path:
@@ -177,90 +175,62 @@ def test_kept_pages_say_how_many_they_stand_for(options: list[str], tmp_path: Pa
     assert plain["kept"] == counts["kept"]
 
 
-#: The command, which sends itself a signal when its journal has got that many entries.
-STOPPED = """
-import itertools, os, signal, sys
-from scrapy_simhash.cli.main import main
-from scrapy_simhash.files.batch.journal import Journal
-
-entries, signal_number = map(int, sys.argv[1:3])
-added, add = itertools.count(1), Journal.add
-
-def add_or_stop(journal, entry):
-    add(journal, entry)
-    if next(added) == entries:
-        os.kill(os.getpid(), signal_number)
-
-Journal.add = add_or_stop
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for a job in the background
-sys.exit(main(sys.argv[3:]))
-"""
-
-
-def run_alone(folder: Path, *arguments: str, stop: tuple[int, int] | None = None) -> tuple[int, str, str]:
-    """Run the command; return its exit status and what it says, on standard error too.
-
-    *stop* is after how many entries of its journal it is sent which signal.
-    """
-    program = ["-m", "scrapy_simhash"] if stop is None else ["-c", STOPPED, *map(str, map(int, stop))]
-    ended = subprocess.run(
-        [sys.executable, *program, *arguments],
-        cwd=folder,
-        env={"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        # So that an interrupt is none of the tests'.
-        start_new_session=True,
-    )
-    return ended.returncode, ended.stdout, ended.stderr
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="it has no SIGKILL")
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--protect"],
-        pytest.param(
-            ["--processes", "2", "--keep", "longest"],
-            marks=pytest.mark.slow("the same in two processes, which are started three times"),
-        ),
-    ],
-    ids=" ".join,
-)
-def test_a_run_that_is_killed_or_interrupted_goes_on_and_writes_the_same(
-    arguments: Sequence[str], tmp_path: Path
-) -> None:
-    write_pages(tmp_path / "pages.jsonl", 1_500)
-    journal = tmp_path / "out.jsonl.journal"
-    command = ["dedup", "pages.jsonl", "-o", "out.jsonl", "--clusters", "clusters.jsonl", *arguments]
-    status, _, _ = run_alone(tmp_path, *command, stop=(500, signal.SIGKILL))
-    assert status == -signal.SIGKILL
-    assert journal.stat().st_size > 60_000
-    status, _, told = run_alone(tmp_path, *command, stop=(500, signal.SIGINT))
-    assert status == 130
-    assert "the same command goes on from there" in told
-    assert "Traceback" not in told
-    assert not (tmp_path / "out.jsonl").exists()
-    _, out, told = run_alone(tmp_path, *command)
-    assert "going on where an interrupted run stopped" in told
-    written = (tmp_path / "out.jsonl").read_bytes(), (tmp_path / "clusters.jsonl").read_bytes()
-    assert not journal.exists()
-    _, again, _ = run_alone(tmp_path, *command, "--processes", "1")
-    assert again == out
-    assert ((tmp_path / "out.jsonl").read_bytes(), (tmp_path / "clusters.jsonl").read_bytes()) == written
-
-
-def test_what_another_run_has_left_is_refused_until_it_is_to_begin_anew(
+def test_an_output_of_no_known_kind_is_refused_before_anything_is_read(
     small: Path, tmp_path: Path, cli: Cli
 ) -> None:
-    journal = tmp_path / "out.jsonl.journal"
-    journal.write_bytes(b'{"scheme": "another"}\n')
-    arguments = ["dedup", str(small), "-o", str(tmp_path / "out.jsonl")]
-    status, complaint = cli.fails(*arguments)
-    assert (status, "to begin anew, delete it" in complaint) == (2, True)
-    assert journal.exists()
-    journal.unlink()
-    assert main(arguments) == 0
+    status, complaint = cli.fails("dedup", small, "-o", tmp_path / "out.zip")
+    assert (status, "the name of an output must end in one of" in complaint) == (2, True)
+    status, complaint = cli.fails("dedup", small, "-o", tmp_path / "none" / "out.jsonl")
+    assert (status, complaint.startswith("cannot write ")) == (1, True)
+    assert [path.name for path in tmp_path.iterdir()] == [small.name]
+
+
+def test_an_input_gets_its_kind_from_the_format(small: Path, tmp_path: Path, cli: Cli) -> None:
+    named = small.rename(tmp_path / "small.txt")
+    status, complaint = cli.fails("dedup", named)
+    assert (status, "--format must say the kind" in complaint) == (2, True)
+    assert len(cli.ended("dedup", named, "--format", "jsonl")[1].splitlines()) == 2
+
+
+def test_a_report_of_the_run_is_one_for_report_and_tune(small: Path, tmp_path: Path, cli: Cli) -> None:
+    report = tmp_path / "report.jsonl"
+    cli.ended("dedup", small, "--report", report, "-o", os.devnull)
+    assert [line["status"] for line in lines_of(report)] == ["new", "near_duplicate", "new", "revisit"]
+    assert "is a near-duplicate of" in cli("report", report, "--url", "https://example.com/b")
+    counts = cli.json("report", report)
+    assert (counts["pages"], counts["clusters"]) == (4, 1)
+    assert "Pairs of pages" in cli("tune", report)
+    assert cli.fails("dedup", small, "-o", report, "--report", report)[0] == 2
+
+
+@posix_only
+def test_a_terminal_shows_each_copy_and_its_original_in_the_place_of_pages(small: Path) -> None:
+    import pty
+
+    reader, terminal = pty.openpty()
+    command = [sys.executable, "-m", "scrapy_simhash", "dedup", str(small)]
+    with subprocess.Popen(command, stdout=terminal, stderr=subprocess.PIPE, text=True) as process:
+        os.close(terminal)
+        _, counts = process.communicate()
+    said = os.read(reader, 10_000).decode().splitlines()
+    os.close(reader)
+    assert said == [
+        "https://example.com/b -> https://example.com/a",
+        "https://example.com/c -> https://example.com/c",
+    ]
+    assert counts.splitlines()[-1].startswith("records: 5, kept: 2")
+
+
+@posix_only
+def test_a_run_that_is_killed_leaves_the_old_output_as_it_was(tmp_path: Path) -> None:
+    write_pages(tmp_path / "pages.jsonl", 1_500)
+    (tmp_path / "out.jsonl").write_bytes(b"of yesterday")
+    command = [sys.executable, "-m", "scrapy_simhash", "dedup", "pages.jsonl", "-o", "out.jsonl"]
+    with subprocess.Popen(command, cwd=tmp_path) as process:
+        while not list(tmp_path.glob(".*.writing")):
+            assert process.poll() is None
+        process.kill()
+    assert (tmp_path / "out.jsonl").read_bytes() == b"of yesterday"
 
 
 def test_a_missing_extra_is_named(
@@ -269,7 +239,7 @@ def test_a_missing_extra_is_named(
     for module in ("pyarrow", "pyarrow.parquet"):
         monkeypatch.setitem(sys.modules, module, None)
     status, complaint = cli.fails("dedup", small, "-o", tmp_path / "out.parquet")
-    assert (status, "pip install 'scrapy-simhash[parquet]'" in complaint) == (2, True)
+    assert (status, "pip install 'scrapy-simhash[files]'" in complaint) == (2, True)
 
 
 def test_fingerprints_are_those_of_python_and_what_searches_read(

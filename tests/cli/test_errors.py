@@ -91,13 +91,13 @@ ERRORS = {
     "import news.sqlite ./news.sqlite": (2, "news.sqlite cannot be imported into itself"),
     "import new.sqlite headless.jsonl": (
         2,
-        "no record has the fields 'url' and one of html, text, body and content; headless.jsonl:1 has 'key', 'url', ",
+        "and one of html, text, body and content; headless.jsonl:1 has 'key', 'url', ",
     ),
     "import . export.jsonl": (1, ". is a folder: give the file of a spider in it, such as cut.sqlite"),
     "import page.html export.jsonl": (1, "page.html is not a store: it is not an SQLite file"),
     "import new.sqlite pages.jsonl --html-field body": (
         2,
-        "no record has the fields 'url' and 'body'; pages.jsonl:1 has 'url', 'html'; nothing was stored",
+        "and 'body'; pages.jsonl:1 has 'url', 'html'; nothing was stored",
     ),
     "import new.sqlite pages.jsonl -s SIMHASH_SCOP=host": (
         2,
@@ -127,13 +127,13 @@ ERRORS = {
     "dedup pages.jsonl --processes 0": (2, "--processes must be 1 or more"),
     "dedup pages.jsonl --html-field nothing": (2, "and 'nothing'; "),
     "dedup pages.jsonl -o x --broken x": (2, "--output and --broken are the same file, x"),
-    "dedup pages.jsonl -o .": (1, "cannot write .: it is a folder that is not empty"),
+    "dedup pages.jsonl -o .": (1, "cannot write .: it is a folder"),
     "dedup pages.jsonl -o b/out": (1, "out: there is no folder "),
     "dedup . -o ./a/out": (2, "would be read as an input"),
-    "dedup program": (2, "unknown kind of file; pages are read from"),
+    "dedup program": (2, "unknown kind of file; the name must end in one of"),
     "dedup pages.jsonl --against nowhere.sqlite": (1, "no such store"),
     "dedup pages.jsonl --clusters .": (1, "cannot write .: it is a folder"),
-    "export news.sqlite -o .": (1, "cannot write .: it is a folder that is not empty"),
+    "export news.sqlite -o .": (1, "cannot write .: it is a folder"),
     "report report.jsonl --html .": (1, "cannot write .: it is a folder"),
 }
 

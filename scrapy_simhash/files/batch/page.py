@@ -1,4 +1,4 @@
-"""One page of a batch: how it is read and ruled on, in this process or in another one, and what comes of it."""
+"""One page of a batch: how it is read, and what comes of it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
 
-from lxml import etree
-
 from scrapy_simhash.action import Action
 from scrapy_simhash.config import Config
 from scrapy_simhash.files.records import Broken, Record
@@ -16,11 +14,12 @@ from scrapy_simhash.fingerprinter import KnownSite, PageFingerprinter, Reading
 from scrapy_simhash.judge.hints import evidence, protections, read_canonical, read_hints
 from scrapy_simhash.judge.policy import Judged, SimhashPolicy
 from scrapy_simhash.page.text import parse
+from scrapy_simhash.times import written
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 
 class GivenSite(NamedTuple):
-    """A `KnownSite` of which only the answer for one page is known: by equal answers pages are read alike."""
+    """A `KnownSite` of which only the answer for one page is known: pages with equal answers are read alike."""
 
     answer: bytes | None
 
@@ -33,71 +32,65 @@ class Read(NamedTuple):
     """A page that was read."""
 
     reading: Reading | None
-    """None for a page that is too large, and for one with a fault."""
-    answer: bytes | None = None
-    """What the site said by which it was read; see `KnownSite`."""
+    """None for a page that is too large or could not be read."""
     canonical: str | None = None
     """The URL that it names as its own, if that was asked for."""
     fault: str = ""
-    """Why it could not be read: a fault of ours, since bad markup is none."""
-
-
-class Ruling(NamedTuple):
-    """Whether a copy is kept all the same."""
-
-    is_kept: bool
-    protected: str = ""
-    """Why it was spared: a value of `Protection`; empty if it was not."""
-    fault: str = ""
-    """What went wrong: the page is kept then, as in a crawl."""
+    """Why it could not be read: an error of this package, since bad markup is none."""
 
 
 class PageReader:
-    """Reads pages, and rules on copies, by the settings of a batch. Can be pickled."""
+    """Reads pages, and finds protected copies, by the settings of a batch. Can be pickled."""
 
     def __init__(self, config: Config, *, with_canonical: bool = False) -> None:
-        """*with_canonical* is for those who ask which URL of a cluster is to be preferred."""
+        """*with_canonical*: also read which URL a page names as its own."""
         self.config = config
         self._fingerprinter = PageFingerprinter(config)
         self._with_canonical = with_canonical
         self._policy = _DropItems(config)
 
     def read(self, page: Record, site: KnownSite | None) -> Read:
-        """Return what is needed to compare *page*; never raises."""
+        """Return what is compared of *page*, read by what *site* repeats; never raises."""
         try:
             return self._read(page, site)
         except Exception as error:  # a page that cannot be read is kept, as in a crawl
-            return Read(None, fault=_told(error))
+            return Read(None, fault=f"{type(error).__name__}: {error}")
 
     def _read(self, page: Record, site: KnownSite | None) -> Read:
         maxsize = self.config.maxsize
         if maxsize and len(page.page) > maxsize:
             return Read(None)
         if page.is_text:
-            return Read(self._fingerprinter.read_text(_text(page.page)))
+            text = page.page if isinstance(page.page, str) else page.page.decode("utf-8", "replace")
+            return Read(self._fingerprinter.read_text(text))
         root = parse(page.page, page.content_type)
         reading = self._fingerprinter.read(
             root, content_language=page.content_language or None, site=site, url=page.url
         )
-        answer = None if site is None or not reading.pieces else site.flags(reading.pieces)
-        canonical = read_canonical(root, page.url) if self._with_canonical else None
-        return Read(reading, answer, canonical)
+        return Read(reading, read_canonical(root, page.url) if self._with_canonical else None)
 
-    def rule_on(self, page: Record, verdict: Verdict) -> Ruling:
-        """Return what a crawl with ``SIMHASH_ACTION = "drop_items"`` does about *page*; never raises."""
+    def protect(self, step: Step) -> None:
+        """Keep a copy that a crawl with ``SIMHASH_ACTION = "drop_items"`` protects; never raises."""
+        if step.fate is not Fate.COPY or step.page is None or step.verdict is None:
+            return
         try:
-            return self._rule_on(page, verdict)
+            protected = self._protected(step.page, step.verdict)
         except Exception as error:
-            return Ruling(True, fault=_told(error))
+            step.fate, step.fault = Fate.KEPT, f"{type(error).__name__}: {error}"
+            return
+        if protected is not None:
+            step.fate, step.protected = Fate.KEPT, protected
 
-    def _rule_on(self, page: Record, verdict: Verdict) -> Ruling:
+    def _protected(self, page: Record, verdict: Verdict) -> str | None:
+        """Return why a copy is kept: a value of `Protection`, None if it is dropped."""
         decision = self._policy.decide(_Copy(page, verdict))
-        protected = decision.protected
-        return Ruling(Action.DROP_ITEMS not in decision.action, "" if protected is None else protected.value)
+        if Action.DROP_ITEMS in decision.action:
+            return None
+        return "" if decision.protected is None else decision.protected.value
 
 
 class _DropItems(SimhashPolicy):
-    """Drops the items of copies, whatever the settings say."""
+    """Drops the items of copies, whatever the settings say. A record has no links that could be followed."""
 
     def copy_action(self, page: Judged) -> Action:
         return Action.DROP_ITEMS
@@ -119,25 +112,35 @@ class _Copy:
         page, original = self._page, self.verdict.duplicate_of or self.url
         if page.is_text:
             return ()
-        root: etree._Element = parse(page.page, page.content_type)
+        # The copy is parsed once more: its original was not known when it was read.
+        root = parse(page.page, page.content_type)
         hints = read_hints(root, page.url)
         found = evidence(hints, page.url, original, ())
         return protections(root, page.url, original, hints, found, wanted, self.verdict.contradicts)
 
 
-def _text(page: str | bytes) -> str:
-    return page if isinstance(page, str) else page.decode("utf-8", "replace")
+def report_line(step: Step) -> dict[str, object]:
+    """Return the line about a record that is not broken, with the keys of ``SIMHASH_REPORT``."""
+    page, verdict = step.outcome[:2]
+    is_dropped = step.fate is not Fate.KEPT
+    as_unchanged = step.fate is Fate.REPEATED
+    action = Action.DROP_ITEMS if is_dropped else Action.MARK if step.protected else None
+    return {
+        "url": page.url,
+        **verdict.to_dict(),
+        "action": action and str(action),
+        "dropped_as": ("unchanged" if as_unchanged else "near_duplicate") if is_dropped else None,
+        "protected": step.protected or None,
+        "preferred": None,
+        "time": None if page.seen is None else written(page.seen),
+    }
 
 
-def _told(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
-
-
-#: Plain values, which every kind of file can hold. Each record has the same names.
+#: Plain values, which every kind of file can contain. Each record has the same names.
 Marks: TypeAlias = "dict[str, str | int | float | bool | None]"
 
 
-#: Before the names that a verdict has in a report as well, and the types of the values where there are any.
+#: Before the names that a verdict has in a report as well, and the types of the values if they are not None.
 PREFIX = "simhash_"
 MARKS: Mapping[str, type] = {
     f"{PREFIX}kept": bool,
@@ -168,13 +171,13 @@ class Fate(str, Enum):
 
     KEPT = "kept"
     COPY = "copy"
-    """Dropped: it repeats another page."""
+    """Dropped as a near-duplicate of another page."""
     REPEATED = "repeated"
-    """Dropped: its URL came before, with the same text."""
+    """Dropped because its URL came before with the same text."""
 
 
 class Outcome(NamedTuple):
-    """What came of one record."""
+    """The result for one record."""
 
     record: Record
     verdict: Verdict
@@ -190,33 +193,25 @@ class Outcome(NamedTuple):
 
 @dataclass(slots=True)
 class Step:
-    """A record, and what is known of it so far; of a broken one there is never more."""
+    """A record, and what is known about it so far."""
 
     item: Record | Broken
     read: Read | None = None
     verdict: Verdict | None = None
-    content: int | None = None
-    """Number of the content that it has or repeats: of all records with one of them, one is kept."""
     fate: Fate = Fate.KEPT
     protected: str = ""
     fault: str = ""
     copies: int = 1
-    """How many records a kept one stands for, itself included, if that was asked for."""
+    """How many records a kept one represents, itself included, if that was asked for."""
 
     @property
     def page(self) -> Record | None:
         """The record, None for a broken one."""
         return None if isinstance(self.item, Broken) else self.item
 
-    def take(self, ruling: Ruling) -> None:
-        """Take note of the ruling on a copy."""
-        self.fate = Fate.KEPT if ruling.is_kept else Fate.COPY
-        self.protected = ruling.protected
-        self.fault = ruling.fault
-
     @property
     def outcome(self) -> Outcome:
-        """What came of a record that is not broken."""
+        """The result for a record that is not broken."""
         if self.page is None or self.verdict is None:
             raise TypeError("there is no outcome yet")
         return Outcome(self.page, self.verdict, self.fate is Fate.KEPT, self.protected or None)
@@ -224,28 +219,28 @@ class Step:
 
 @dataclass(slots=True)
 class Counts:
-    """What came of all records so far."""
+    """Numbers of records by their result."""
 
     records: int = 0
     """Pages and broken records."""
     kept: int = 0
     near_duplicates: int = 0
-    """Dropped, since they repeat another page."""
+    """Dropped as near-duplicates of another page."""
     repeated: int = 0
-    """Dropped, since the same URL came before with the same text."""
+    """Dropped because the same URL came before with the same text."""
     changed: int = 0
     """Kept, though the same URL came before, with another text."""
     protected: int = 0
-    """Kept, though they repeat another page."""
+    """Kept, though they are near-duplicates."""
     skipped: int = 0
     """Kept without a comparison: too little text, or too large."""
     failed: int = 0
-    """Kept, since they could not be read or compared: a fault of ours."""
+    """Kept because they could not be read or compared: an error of this package."""
     broken: int = 0
-    """No pages: in no output."""
+    """Not pages: in no output."""
 
     def add(self, step: Step) -> None:
-        """Count a record that is through."""
+        """Count a record."""
         self.records += 1
         if isinstance(step.item, Broken):
             self.broken += 1

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from importlib import import_module
-from typing import Any, Literal, TypeAlias, TypeVar, overload
+from typing import Any, TypeAlias
 
 from scrapy_simhash.config import Config
-from scrapy_simhash.files.batch.page import Fate, Outcome
+from scrapy_simhash.files.batch.page import Fate
 from scrapy_simhash.files.batch.run import Options, PageCluster, Run
 from scrapy_simhash.files.records import Broken, Fields, PassedOver, Record
 
@@ -17,43 +16,12 @@ logger = logging.getLogger(__name__)
 
 #: A page in Python: a record, its URL and its HTML, or a dictionary with fields for both.
 AnyPage: TypeAlias = "Record | tuple[str, str | bytes] | Mapping[str, Any]"
-P = TypeVar("P", bound=AnyPage)
-#: Broken records of which the log tells.
-_TOLD = 10
+#: Max broken records that are logged.
+_LOGGED = 10
 
 
-@overload
-def dedup(
-    pages: Iterable[P],
-    *,
-    mark: Literal[False] = False,
-    keep: str = "first",
-    protect: bool = False,
-    two_pass: bool = False,
-    processes: int = 1,
-    config: Config | None = None,
-    fields: Fields | None = None,
-    progress: bool = False,
-) -> Iterator[P]: ...
-
-
-@overload
 def dedup(
     pages: Iterable[AnyPage],
-    *,
-    mark: Literal[True],
-    keep: str = "first",
-    protect: bool = False,
-    two_pass: bool = False,
-    processes: int = 1,
-    config: Config | None = None,
-    fields: Fields | None = None,
-    progress: bool = False,
-) -> Iterator[Outcome]: ...
-
-
-def dedup(
-    pages: Iterable[Any],
     *,
     mark: bool = False,
     keep: str = "first",
@@ -62,18 +30,18 @@ def dedup(
     processes: int = 1,
     config: Config | None = None,
     fields: Fields | None = None,
-    progress: bool = False,
 ) -> Iterator[Any]:
-    """Yield those of *pages* that repeat no page before them, as they came; with *mark* an `Outcome` for each.
+    """Yield those of *pages* that are near-duplicates of no page before them, as they came.
 
-    A page is a `Record`, a pair of URL and HTML, or a dictionary: *fields* names its fields, and those called ``url``
-    and ``html``, ``text`` or ``body`` are found without. What is none of these is left out, and the log says so.
+    With *mark*, yield an `Outcome` for each page instead. A page is a `Record`, a pair of URL and HTML, or a
+    dictionary: *fields* names its fields; those called ``url`` and ``html``, ``text`` or ``body`` are found without.
+    Anything else is left out and logged.
 
-    *keep* is which of the pages that say the same is kept: the ``first``, the ``longest``, or the ``preferred`` one
-    by ``SIMHASH_PREFER``. With *protect*, copies are kept that ``SIMHASH_PROTECT`` protects in a crawl. With
-    *two_pass*, all pages teach what their sites repeat before the first one is judged. *keep* other than ``first``
-    and *two_pass* read the pages twice, so that they cannot be an iterator. *processes* changes the time, never
-    the result. *progress* shows a bar of tqdm.
+    *keep* is which of the pages with one text is kept: the ``first``, the ``longest``, or the ``preferred`` one by
+    ``SIMHASH_PREFER``. With *protect*, copies are kept that ``SIMHASH_PROTECT`` protects in a crawl. With *two_pass*,
+    all pages teach what their sites repeat before the first one is judged. *keep* other than ``first`` and *two_pass*
+    need the pages twice, so that they cannot be an iterator. *processes* read pages, each host in one of them, with
+    the same results.
 
     >>> story = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
     >>> pages = [("https://example.com/story", story), ("https://example.com/story?print=1", story + "<p>Buy boats!")]
@@ -83,7 +51,7 @@ def dedup(
     ['new', 'near_duplicate']
     """
     options = Options(config or Config(), keep, protect, two_pass, processes)
-    run = Run(_records_of(pages, fields or Fields(), options.reads_twice, progress), options)
+    run = Run(_records_of(pages, fields or Fields(), options.reads_twice), options)
     return _outcomes(run, mark)
 
 
@@ -94,7 +62,6 @@ def cluster(
     processes: int = 1,
     config: Config | None = None,
     fields: Fields | None = None,
-    progress: bool = False,
 ) -> Iterator[PageCluster]:
     """Yield the clusters of two pages or more, when all *pages* are read; arguments as for dedup().
 
@@ -104,15 +71,14 @@ def cluster(
     [('https://example.com/story', 'https://example.com/story?print=1')]
     """
     options = Options(config or Config(), two_pass=two_pass, processes=processes, with_clusters=True)
-    run = Run(_records_of(pages, fields or Fields(), options.reads_twice, progress), options)
-    return _clusters(run)
+    return _clusters(Run(_records_of(pages, fields or Fields(), options.reads_twice), options))
 
 
 def _outcomes(run: Run, mark: bool) -> Iterator[Any]:
     for step in run.steps():
         if isinstance(step.item, Broken):
             continue
-        # A record of the caller's own has a source of its own.
+        # A record of the caller has a source of its own.
         source = step.item.source
         if mark:
             outcome = step.outcome
@@ -130,7 +96,7 @@ def _clusters(run: Run) -> Iterator[PageCluster]:
 
 
 class _Given:
-    """What the caller gave, as the source of a record."""
+    """The page of the caller, as the source of a record."""
 
     __slots__ = ("page",)
 
@@ -139,7 +105,7 @@ class _Given:
 
 
 def _records_of(
-    pages: Iterable[Any], fields: Fields, reads_twice: bool, progress: bool
+    pages: Iterable[Any], fields: Fields, reads_twice: bool
 ) -> Callable[[], Iterator[Record | Broken]]:
     if isinstance(pages, str | bytes | Mapping):
         raise TypeError(f"the pages must be an iterable of pages, got one {type(pages).__name__}")
@@ -153,17 +119,15 @@ def _records_of(
             "the pages are read twice with two_pass, and with keep='longest' or 'preferred': pass a list, or another"
             f" collection, in place of the {type(pages).__name__}"
         )
-    bar = _bar() if progress else None
 
     def records() -> Iterator[Record | Broken]:
         broken = 0
-        shown = pages if bar is None else bar(pages)
-        for number, page in enumerate(shown, 1):
+        for number, page in enumerate(pages, 1):
             record = _record(f"page {number}", page, fields)
             if isinstance(record, Broken):
                 broken += 1
-                if broken <= _TOLD:
-                    more = " (no more of them are logged)" if broken == _TOLD else ""
+                if broken <= _LOGGED:
+                    more = " (no more of them are logged)" if broken == _LOGGED else ""
                     logger.warning("%s is left out: %s%s", record.place, record.reason, more)
             yield record
 
@@ -174,29 +138,12 @@ def _record(place: str, page: object, fields: Fields) -> Record | Broken:
     if isinstance(page, Record):
         return page
     if isinstance(page, tuple) and len(page) == 2:
-        values, names = dict(zip(("url", "html"), page, strict=True)), _PAIR
+        values, fields = dict(zip(("url", "html"), page, strict=True)), Fields("url", "html")
     elif isinstance(page, Mapping):
-        values, names = dict(page), fields
+        values = dict(page)
     else:
         return Broken(
             place, f"{type(page).__name__} is no Record, no pair of URL and HTML, and no dictionary"
         )
-    record = names.record(place, values, _Given(page))
+    record = fields.record(place, values, _Given(page))
     return Broken(place, record.reason) if isinstance(record, PassedOver) else record
-
-
-_PAIR = Fields("url", "html")
-
-
-def _bar() -> Callable[[Iterable[Any]], Iterable[Any]]:
-    try:
-        tqdm: Any = import_module("tqdm.auto").tqdm
-    except ImportError:
-        raise ImportError("progress=True needs tqdm: pip install tqdm") from None
-
-    def bar(pages: Iterable[Any]) -> Iterable[Any]:
-        total = len(pages) if isinstance(pages, Sized) else None
-        shown: Iterable[Any] = tqdm(pages, total=total, unit=" pages")
-        return shown
-
-    return bar

@@ -1,19 +1,16 @@
 """Run: all records from one end to the other.
 
-    records  -->  readers  -->  judge  -->  readers  -->  journal, ledger  -->  outcomes
-                   read          claim        rule on copies
-
-What a journal has of an earlier run that was killed is not read again, but judged again.
+records  -->  readers  -->  judge  -->  ledger  -->  steps
+               read          claim      if asked for
 """
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import chain, groupby, starmap
+from itertools import starmap
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -21,9 +18,8 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.detector import NearDuplicateDetector, nothing_said
 from scrapy_simhash.display import html_of
 from scrapy_simhash.exceptions import RecordDamaged, SimhashError
-from scrapy_simhash.files.batch.journal import Entry, Journal, digest_of
-from scrapy_simhash.files.batch.page import Counts, Fate, PageReader, Read, Ruling, Step, fate_of
-from scrapy_simhash.files.batch.readers import BatchSites, Readers, readers_of
+from scrapy_simhash.files.batch.page import Counts, Fate, PageReader, Step, fate_of
+from scrapy_simhash.files.batch.readers import FIRST, ONLY, SECOND, readers_of
 from scrapy_simhash.files.records import Broken, Record
 from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.judge.clusters import Contest, Preference, first_of_joined, gathered
@@ -34,7 +30,7 @@ from scrapy_simhash.waiting import finished
 
 
 class Judge:
-    """Gives the verdicts that *detector* would give. It learns nothing about sites: whoever reads the pages does."""
+    """Gives the verdicts that a detector would give to pages that were read. It learns nothing about sites."""
 
     def __init__(
         self,
@@ -43,11 +39,11 @@ class Judge:
         against: Store | None = None,
         key_of: Callable[[str], bytes | None] = lambda url: None,
     ) -> None:
-        """Compare pages with each other, and with those of the store *against*, which stays as it is.
+        """Compare pages with each other, and with those of the store *against*, which does not change.
 
-        *key_of* returns the key by which that store knows the page of a URL, None for the URL itself.
+        *key_of* returns the key of a URL in that store, None for the URL itself.
         """
-        # When a page was fetched, 0 where nobody knows: by the clock of this run no two runs would be the same.
+        # The time of the fetch, 0 if it is unknown: with the clock of this run no two runs would be the same.
         self._seen = 0
         self._detector = NearDuplicateDetector(config, clock=lambda: self._seen)
         self._known = None if against is None else NearDuplicateDetector(config, against)
@@ -55,91 +51,74 @@ class Judge:
 
     @property
     def sites(self) -> SiteProfiles | None:
-        """What is known about sites; None where nothing is learned."""
-        return (self._known or self._detector).sites
+        """What the store that is compared with knows about hosts, None without one."""
+        return None if self._known is None else self._known.sites
 
     @property
     def learns(self) -> bool:
-        """Whether pages teach what their sites repeat: a store that is compared with knows more than they do."""
-        return self._known is None
+        """Whether pages teach what their hosts repeat: a store that is compared with knows more than they do."""
+        return self._known is None and self._detector.sites is not None
 
     def judge(self, step: Step) -> None:
-        """Set verdict, content and fate of a step whose page was read. Raises StoreUnavailable."""
-        item, read = step.item, step.read
-        if isinstance(item, Broken) or read is None:
+        """Set verdict and fate of a step whose page was read. Raises StoreUnavailable."""
+        page, read = step.page, step.read
+        if page is None or read is None:
             return
-        self._seen = item.seen or 0
+        self._seen = page.seen or 0
         if read.reading is None:
             step.fault = read.fault
             step.verdict = _TOO_LARGE if not read.fault else Verdict(Status.UNKNOWN)
             return
         try:
-            known = None
-            if self._known is not None:
-                known, _ = _claimed(self._known, read.reading, item.url, self._key_of(item.url), False)
-            # Clusters have numbers of this run, not those of the store.
-            if known is not None and fate_of(known) is not Fate.KEPT:
-                step.verdict = replace(known, cluster=None, also_near=())
-            else:
-                step.verdict, step.content = _claimed(self._detector, read.reading, item.url, None, True)
-                if known is not None and step.verdict.status is Status.NEW:
-                    # Its URL may be known to the store, with another text.
-                    step.verdict = replace(known, cluster=step.verdict.cluster, also_near=())
+            step.verdict = self._verdict(read.reading, page.url)
         except RecordDamaged as error:
             step.fault = str(error)
             step.verdict = Verdict(Status.UNKNOWN, reason=Reason.STORE)
             return
         step.fate = fate_of(step.verdict)
 
+    def _verdict(self, reading: Reading, url: str) -> Verdict:
+        known = None
+        if self._known is not None:
+            known = _claimed(self._known, reading, url, self._key_of(url), False)
+            # Clusters have numbers of this run, not those of the store.
+            known = replace(known, cluster=None, also_near=(), text_number=None)
+            if fate_of(known) is not Fate.KEPT:
+                return known
+        verdict = _claimed(self._detector, reading, url, None, True)
+        if known is not None and verdict.status is Status.NEW:
+            # The store may know its URL, with another text.
+            return replace(known, cluster=verdict.cluster, text_number=verdict.text_number)
+        return verdict
+
 
 def _claimed(
     detector: NearDuplicateDetector, reading: Reading, url: str, key: bytes | None, remembers: bool
-) -> tuple[Verdict, int | None]:
-    """Return the verdict on a page, and the number of its original."""
+) -> Verdict:
     posting = detector.posting(reading, url, key)
     if posting is None:
-        return nothing_said(reading), None
-    claim = finished(detector.claim(posting, remembers))
-    return detector.verdict(posting, claim), claim.cluster
+        return nothing_said(reading)
+    return detector.verdict(posting, finished(detector.claim(posting, remembers)))
 
 
 _TOO_LARGE = Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)
 
 
-_TABLE = """\
-CREATE TABLE records (
-    number INTEGER PRIMARY KEY, cluster INTEGER, content INTEGER, url BLOB, canonical BLOB, features INTEGER,
-    role INTEGER, is_dropped INTEGER, judged BLOB
-)
-"""
-#: For each record that is not broken: what was judged, and how many records were dropped for its content.
-_JUDGED_RECORDS = """\
-WITH dropped AS (SELECT content, sum(is_dropped) AS copies FROM records GROUP BY content)
-SELECT number, judged, role, coalesce(copies, 0) FROM records LEFT JOIN dropped USING (content) ORDER BY number
-"""
-#: Records that are written at once.
-_AT_ONCE = 1_000
-
-#: Which of the records of one content a record may be: the first, a copy that another one may take the place of, or
-#: one that is kept or dropped whatever the others are.
-_FIRST, _COPY, _ASIDE = range(3)
-
-
 class PageCluster(NamedTuple):
-    """Pages that say the same, two or more.
+    """Two or more pages that are near-duplicates of one page.
 
-    Those that repeat one page, and with them the clusters that one of them is near, too: `Verdict.also_near`.
+    Clusters that are joined by a page near to both are one: `Verdict.also_near`.
     """
 
     cluster: int
-    """Number of the cluster, as in `Verdict.cluster`; of several the first."""
+    """Number of the cluster, as in `Verdict.cluster`; of joined clusters the first."""
     members: tuple[str, ...]
     """Their URLs, in the order in which they came."""
     preferred: str
     """The URL that is to be preferred by ``SIMHASH_PREFER``."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the cluster as a row of a table; its URLs are one string, with blanks between them."""
+        """Return the cluster as a row of a table; its URLs are one string, separated by spaces."""
         return {
             "cluster": self.cluster,
             "pages": len(self.members),
@@ -152,142 +131,121 @@ class PageCluster(NamedTuple):
         return html_of(self)
 
 
-class _Row(NamedTuple):
-    """A record of the table."""
+class _Entry(NamedTuple):
+    """What the ledger keeps of a record: all but the page."""
 
-    content: int
-    number: int
-    url: bytes
-    canonical: bytes | None
-    features: int
-    role: int
+    url: str
+    canonical: str | None
+    verdict: Verdict
+    fate: Fate
+    protected: str
+    fault: str
+
+    @property
+    def text(self) -> int | None:
+        """Number of the text that the page has or repeats; one record of each text is kept."""
+        return self.verdict.text_number
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is kept as the first with its text."""
+        return self.fate is Fate.KEPT and not self.verdict.is_duplicate
 
 
 class Ledger:
-    """What came of each record, on the disk: for clusters, and to choose which page of them is kept.
+    """The result for each record, in memory: for clusters, and to choose which page of a text is kept."""
 
-    A file without a name: it is gone with the ledger. Memory for one cluster at a time, and a byte for each record.
-    """
-
-    def __init__(self, prefer: Sequence[str], *, keeps_all: bool) -> None:
-        """Prefer by the criteria *prefer*, see `Preference`; *keeps_all* is for those who ask for `judged`."""
-        self._keeps_all = keeps_all
-        self._preference = Preference(prefer)
-        # Not every batch needs it.
-        import sqlite3
-
-        # SQLite's own temporary database: on the disk as soon as it does not fit into its cache.
-        self._connection = sqlite3.connect("", isolation_level=None)
-        self._connection.execute(_TABLE)
-        self._waiting: list[tuple[object, ...]] = []
-        #: Clusters that one page is near, and its own.
-        self._joined: list[tuple[int, int]] = []
-        self._number = 0
+    def __init__(self, preference: Preference) -> None:
+        self._preference = preference
+        self._entries: list[_Entry | None] = []
 
     def note(self, step: Step) -> None:
-        """Take note of the next step, broken ones included."""
-        number = self._number
-        self._number += 1
-        verdict, page, read = step.verdict, step.page, step.read
-        if verdict is None or page is None or not (self._keeps_all or verdict.cluster is not None):
+        """Add the next step, broken ones included."""
+        page, verdict, read = step.page, step.verdict, step.read
+        if page is None or verdict is None:
+            self._entries.append(None)
             return
-        if step.fate is Fate.COPY:
-            role = _COPY
-        else:
-            role = _FIRST if step.fate is Fate.KEPT and not verdict.is_duplicate else _ASIDE
-        if verdict.cluster is not None:
-            self._joined += [(verdict.cluster, other) for other in verdict.also_near]
-        judged = (verdict, step.fate.value, step.protected, step.fault) if self._keeps_all else None
-        row = (
-            number,
-            verdict.cluster,
-            step.content,
-            _bytes(page.url),
-            _bytes(read.canonical) if read is not None and read.canonical is not None else None,
-            0 if verdict.fingerprint is None else verdict.fingerprint.features,
-            role,
-            step.fate is not Fate.KEPT,
-            pickle.dumps(judged, pickle.HIGHEST_PROTOCOL) if judged else None,
-        )
-        self._waiting.append(row)
-        if len(self._waiting) >= _AT_ONCE:
-            self._write()
-
-    def judged(self) -> Iterator[tuple[int, Verdict, Fate, str, str, int]]:
-        """Yield for each record that is not broken its number, verdict, fate, protected, fault and copies.
-
-        Copies are those dropped because of its content, if it is the first or a copy of it, else 0.
-        """
-        self._write()
-        for number, data, role, copies in self._connection.execute(_JUDGED_RECORDS):
-            verdict, fate, protected, fault = pickle.loads(data)
-            yield number, verdict, Fate(fate), protected, fault, copies if role != _ASIDE else 0
+        canonical = None if read is None else read.canonical
+        self._entries.append(_Entry(page.url, canonical, verdict, step.fate, step.protected, step.fault))
 
     def clusters(self) -> Iterator[PageCluster]:
-        """Return the clusters of two URLs or more, by their number. Pages that were not compared are in none."""
-        self._write()
-        first_of = first_of_joined(self._joined)
-        self._connection.create_function("first_of", 1, lambda cluster: first_of.get(cluster, cluster))
-        rows = self._connection.execute(
-            "SELECT first_of(cluster), url, canonical FROM records WHERE cluster IS NOT NULL ORDER BY 1, number"
+        """Yield the clusters of two URLs or more, by their number. Pages that were not compared are in none."""
+        entries = [entry for entry in self._entries if entry is not None and entry.text is not None]
+        # A page that is too short for a fingerprint has no cluster, but its copies have the one of its text.
+        number_of = first_of_joined(
+            (entry.verdict.cluster, other)
+            for entry in entries
+            if entry.verdict.cluster is not None
+            for other in entry.verdict.also_near
         )
-        pages = (
-            (cluster, _text(url), None if named is None else _text(named)) for cluster, url, named in rows
+        pages = sorted(
+            (
+                (number_of.get(entry.text or 0, entry.text or 0), entry.url, entry.canonical)
+                for entry in entries
+            ),
+            key=itemgetter(0),
         )
         return starmap(PageCluster, gathered(pages, self._preference))
 
-    def exchanges(self, keep: str) -> Iterator[tuple[int, int]]:
-        """Yield the number of each record that was kept though another copy is *longest* or *preferred*, and of that.
+    def choose(self, keep: str) -> None:
+        """Keep the *longest* or the *preferred* page of each text in the place of the first.
 
         The longest has the most different shingles in its main text; of equal ones the first stays.
         """
-        self._write()
-        rows = self._connection.execute(
-            "SELECT content, number, url, canonical, features, role FROM records WHERE content IS NOT NULL"
-            " ORDER BY content, number"
+        rivals: dict[int, list[int]] = {}
+        for number, entry in enumerate(self._entries):
+            if entry is None or entry.text is None:
+                continue
+            if entry.text not in rivals:
+                rivals[entry.text] = [number] if entry.is_first else []
+            elif entry.fate is Fate.COPY and rivals[entry.text]:
+                rivals[entry.text].append(number)
+        for numbers in rivals.values():
+            if not numbers:
+                continue
+            best = max(numbers, key=self._features) if keep == "longest" else self._preferred(numbers)
+            if best != numbers[0]:
+                self._set_fate(numbers[0], Fate.COPY)
+                self._set_fate(best, Fate.KEPT)
+
+    def results(self, items: Iterator[Record | Broken]) -> Iterator[Step]:
+        """Yield a step for each of *items*, which must be the records that were noted."""
+        dropped = Counter(
+            entry.text for entry in self._entries if entry is not None and entry.fate is not Fate.KEPT
         )
-        best_of = self._longest if keep == "longest" else self._preferred
-        for _, group in groupby(rows, key=itemgetter(0)):
-            first, *others = [_Row(*row) for row in group]
-            copies = [row for row in others if row.role == _COPY]
-            if first.role == _FIRST and copies:
-                best = best_of([first, *copies])
-                if best != first.number:
-                    yield first.number, best
+        for number, item in enumerate(items):
+            step = Step(item)
+            entry = self._entries[number] if number < len(self._entries) else None
+            url = None if isinstance(item, Broken) else item.url
+            if url != (entry and entry.url):
+                raise RecordsChanged(f"{item.place} is another record than at the first time")
+            if entry is not None:
+                step.verdict, step.fate = entry.verdict, entry.fate
+                step.protected, step.fault = entry.protected, entry.fault
+                represents = step.fate is Fate.KEPT and entry.text is not None and not entry.protected
+                step.copies = 1 + dropped.pop(entry.text, 0) if represents else 1
+            yield step
 
-    def _longest(self, rivals: Sequence[_Row]) -> int:
-        return max(rivals, key=lambda row: (row.features, -row.number)).number
+    def _features(self, number: int) -> int:
+        entry = self._entries[number]
+        fingerprint = entry and entry.verdict.fingerprint
+        return fingerprint.features if fingerprint else 0
 
-    def _preferred(self, rivals: Sequence[_Row]) -> int:
-        contest = Contest(self._preference, _text(rivals[0].url))
-        for row in rivals:
-            contest.enter(_text(row.url), None if row.canonical is None else _text(row.canonical))
-        winner = contest.winner.encode("utf-8", "surrogatepass")
-        return next(row.number for row in rivals if row.url == winner)
+    def _preferred(self, numbers: list[int]) -> int:
+        entries = [(number, entry) for number in numbers if (entry := self._entries[number]) is not None]
+        contest = Contest(self._preference, entries[0][1].url)
+        for _, entry in entries:
+            contest.enter(entry.url, entry.canonical)
+        return next(number for number, entry in entries if entry.url == contest.winner)
 
-    def close(self) -> None:
-        """Let go of the file."""
-        self._connection.close()
-
-    def _write(self) -> None:
-        self._connection.execute("BEGIN")
-        self._connection.executemany("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", self._waiting)
-        self._connection.execute("COMMIT")
-        self._waiting.clear()
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogatepass")
+    def _set_fate(self, number: int, fate: Fate) -> None:
+        entry = self._entries[number]
+        if entry is not None:
+            self._entries[number] = entry._replace(fate=fate)
 
 
-def _bytes(url: str) -> bytes:
-    # A lone surrogate has no form that SQLite could keep as text.
-    return url.encode("utf-8", "surrogatepass")
-
-
-#: Which of the pages that say the same is kept.
+#: Which page of a text is kept.
 KEEP = ("first", "longest", "preferred")
-_FIRST_LOOK, _JUDGED = 1, 2
 
 
 class RecordsChanged(SimhashError, RuntimeError):
@@ -296,7 +254,7 @@ class RecordsChanged(SimhashError, RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a batch is to do."""
+    """Options of a batch."""
 
     config: Config = field(default_factory=Config)
     keep: str = "first"
@@ -306,10 +264,11 @@ class Options:
     two_pass: bool = False
     """Whether all pages teach what their sites repeat before the first one is judged."""
     processes: int = 1
+    """Processes that read pages, each host in one of them."""
     with_clusters: bool = False
-    """Whether somebody will ask for the clusters."""
+    """Whether the clusters will be asked for."""
     with_copies: bool = False
-    """Whether somebody will ask how many records a kept one stands for."""
+    """Whether the number of records that a kept one represents will be asked for."""
 
     def __post_init__(self) -> None:
         if self.keep not in KEEP:
@@ -324,7 +283,7 @@ class Options:
 
     @property
     def chooses(self) -> bool:
-        """Whether it is only known at the end which records are kept, or what they stand for."""
+        """Whether it is only known at the end which records are kept, or what they represent."""
         return self.keep != "first" or self.with_copies
 
     @property
@@ -335,137 +294,65 @@ class Options:
 
 
 class Run:
-    """A run over what *records* returns: each time it is called, the same records from the beginning."""
+    """A run over the result of *records*: each time that is called, the same records from the beginning."""
 
     def __init__(
         self,
         records: Callable[[], Iterator[Record | Broken]],
         options: Options,
         *,
-        journal: Journal | None = None,
         judge: Judge | None = None,
         only_reads: bool = False,
         tell: Callable[[str, int], None] = lambda doing, number: None,
     ) -> None:
-        """*journal* is for a run that can be killed. *tell* hears what is done, with how many records so far.
+        """*tell* is called with what is done, and the number of records so far.
 
-        With *only_reads* pages are compared with nothing. *judge* is for pages that are also compared with those of a
-        store.
+        With *only_reads* pages are not compared. *judge* is for pages that are also compared with those of a store.
         """
         self.counts = Counts()
-        #: Pages that were read a second time, since more was known of their sites.
-        self.read_again = 0
         self._records = records
         self._options = options
-        self._journal = journal
         self._tell = tell
-        config = options.config
-        self._reader = PageReader(config, with_canonical=options.asks_for_canonical)
-        # Pages that are only read may have fingerprints that no store takes.
-        self._judge = None if only_reads else judge or Judge(config)
-        self._sites: BatchSites | None = None
-        if self._judge is not None and self._judge.sites is not None:
-            self._sites = BatchSites(self._judge.sites, learns=self._judge.learns)
-        self._ledger: Ledger | None = None
-        if options.with_clusters or options.chooses:
-            self._ledger = Ledger(config.prefer, keeps_all=options.chooses)
+        self._reader = PageReader(options.config, with_canonical=options.asks_for_canonical)
+        # A batch that only reads makes fingerprints of any scheme, also those that no store takes.
+        self._judge = None if only_reads else judge or Judge(options.config)
+        self._ledger = Ledger(Preference(options.config.prefer))
 
     def steps(self) -> Generator[Step]:
-        """Yield what became of each record, broken ones included, in their order."""
-        with ExitStack() as stack:
-            steps = self._judged(stack)
-            if not self._options.chooses:
+        """Yield the result for each record, broken ones included, in their order."""
+        options = self._options
+        with closing(self._judged()) as steps:
+            if not options.chooses:
                 yield from steps
                 return
             for _ in steps:
                 pass
-        yield from self._exchanged()
+        if options.keep != "first":
+            self._ledger.choose(options.keep)
+        for number, step in enumerate(self._ledger.results(self._records()), 1):
+            self._tell("writing", number)
+            yield step
 
     def clusters(self) -> Iterator[PageCluster]:
-        """Yield the clusters, when all steps are through."""
-        return iter(()) if self._ledger is None else self._ledger.clusters()
+        """Yield the clusters, after all steps."""
+        return self._ledger.clusters()
 
-    def _judged(self, stack: ExitStack) -> Iterator[Step]:
-        opened: list[Readers] = []
-
-        def readers() -> Readers:
-            # When the first page is to be read: all may be in the journal.
-            if not opened:
-                opened.append(stack.enter_context(readers_of(self._reader, self._options.processes)))
-            return opened[0]
-
-        if self._options.two_pass and self._sites is not None:
-            self._sites = BatchSites.first_look()
-            for number, _ in enumerate(self._read(_FIRST_LOOK, readers), 1):
-                self._tell("learning", number)
-            self._sites = self._sites.learned()
-        for step in self._read(_JUDGED, readers):
-            self.counts.add(step)
-            if self._ledger is not None:
-                self._ledger.note(step)
-            self._tell("reading", self.counts.records)
-            yield step
-        if opened:
-            self.read_again = opened[0].read_again
-
-    def _read(self, part: int, readers: Callable[[], Readers]) -> Iterator[Step]:
-        """Yield the steps of one pass over the records; those of the last one are judged."""
-        waiting: Iterator[Step] = map(Step, self._records())
-        journal = self._journal
-        for step in waiting:
-            entry = None if journal is None else journal.next(part, step.page, step.item.place)
-            if entry is None:
-                waiting = chain((step,), waiting)
-                break
-            yield self._replayed(step, entry)
-        else:
-            return
-        steps: Iterator[Step] = readers().read(waiting, self._sites)
-        if part == _JUDGED and self._judge is not None:
-            steps = map(partial(_with_verdict, self._judge), steps)
-            if self._options.protect:
-                steps = readers().rule(steps)
-        for step in steps:
-            if journal is not None:
-                ruling = step.fate is Fate.KEPT, step.protected, step.fault
-                journal.add(Entry(part, digest_of(step.page), step.read or Read(None), *ruling))
-            yield step
-
-    def _replayed(self, step: Step, entry: Entry) -> Step:
-        if step.page is None:
-            return step
-        step.read = entry.read
-        if self._sites is not None:
-            self._sites.learn(step.page.url, entry.read.reading)
-        if entry.part == _JUDGED and self._judge is not None:
-            self._judge.judge(step)
-            if self._options.protect and step.fate is Fate.COPY:
-                step.take(Ruling(entry.is_kept, entry.protected, entry.fault))
-        return step
-
-    def _exchanged(self) -> Iterator[Step]:
-        """Yield the steps again, with other records kept in the place of some."""
-        if self._ledger is None:
-            raise RuntimeError("nothing was recorded")
-        # A byte for each record.
-        fates = bytearray(self.counts.records)
-        if self._options.keep != "first":
-            for first, best in self._ledger.exchanges(self._options.keep):
-                fates[first], fates[best] = 1, 2
-        judged = self._ledger.judged()
-        for number, step in enumerate(map(Step, self._records())):
-            if step.page is not None:
-                found = next(judged, None)
-                if found is None or found[0] != number:
-                    raise RecordsChanged(f"{step.item.place} is another record than at the first time")
-                _, step.verdict, step.fate, step.protected, step.fault, copies = found
-                if fates[number]:
-                    step.fate = Fate.COPY if fates[number] == 1 else Fate.KEPT
-                step.copies = 1 + copies
-            self._tell("writing", number + 1)
-            yield step
-
-
-def _with_verdict(judge: Judge, step: Step) -> Step:
-    judge.judge(step)
-    return step
+    def _judged(self) -> Generator[Step]:
+        options, judge = self._options, self._judge
+        sites = None if judge is None else judge.sites
+        with readers_of(self._reader, sites, options.processes, learns=judge is not None) as readers:
+            turn = ONLY if sites is None else SECOND
+            if options.two_pass and judge is not None and judge.learns:
+                for number, _ in enumerate(readers.read(map(Step, self._records()), FIRST), 1):
+                    self._tell("learning", number)
+                turn = SECOND
+            for step in readers.read(map(Step, self._records()), turn):
+                if judge is not None:
+                    judge.judge(step)
+                if options.protect:
+                    self._reader.protect(step)
+                self.counts.add(step)
+                if options.with_clusters or options.chooses:
+                    self._ledger.note(step)
+                self._tell("reading", self.counts.records)
+                yield step

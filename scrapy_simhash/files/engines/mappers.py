@@ -37,7 +37,7 @@ from scrapy_simhash.files.engines.sql import (
     rows_of,
 )
 from scrapy_simhash.files.records import Record
-from scrapy_simhash.files.records.feeds import wrong_url
+from scrapy_simhash.files.records.fields import wrong_url
 from scrapy_simhash.judge.clusters import Preference, first_of_joined, gathered
 from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.judge.rule import rule_of
@@ -109,19 +109,13 @@ class ReadPages:
 
 
 def learn_sites(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield batches of `SITES` for batches of pages: host, pieces, sketch; by host, in the order in which they teach.
-
-    A row without a sketch has a profile in the place of the pieces: what was known of the host before.
-    """
+    """Yield batches of `SITES` for batches of pages: host, pieces, sketch; by host and in their order."""
     rows = (row for batch in batches for row in rows_of(batch))
     found = []
     for host, pages in groupby(rows, key=itemgetter(0)):
         profile = SiteProfile()
         for _, pieces, sketch in pages:
-            if sketch is None:
-                profile.join(pieces)
-            else:
-                profile.learn(pieces, sketch)
+            profile.learn(pieces, sketch)
         found.append((host, profile.to_bytes()))
         if len(found) >= _SITES:
             yield SITES.batch(found)
@@ -255,7 +249,8 @@ class JudgePages:
                 is_kept = is_protected or fate_of(verdict) is Fate.KEPT
                 marks = marks_of(verdict, is_kept, Protection.FACTS.value if is_protected else None)
                 also_near = [id_of[cluster] for cluster in verdict.also_near]
-                found.append((id, url, *marks.values(), also_near))
+                text = None if verdict.text_number is None else id_of[verdict.text_number]
+                found.append((id, url, *marks.values(), text, also_near))
             yield JUDGED_PAGES.batch(found)
 
 

@@ -96,8 +96,9 @@ KEYS = Table(
 PAIRS = Table({"a": "BIGINT", "b": "BIGINT", "similarity": "DOUBLE", "distance": "BIGINT"})
 #: What ``dedup --mark`` says of a page; a cluster has the id of its first page.
 VERDICTS = Table({"id": "BIGINT", "url": "STRING"} | {name: _TYPES[kind] for name, kind in MARKS.items()})
-#: The same of who is connected with others, and which clusters it is near, too.
-JUDGED_PAGES = Table(VERDICTS.columns | {"also_near": "ARRAY<BIGINT>"})
+#: The same for pages that are connected with others, with the first page of their text, and other clusters nearby.
+#: A page that is too short for a fingerprint has a text, though no cluster of its own.
+JUDGED_PAGES = Table(VERDICTS.columns | {"text": "BIGINT", "also_near": "ARRAY<BIGINT>"})
 #: Pages that say the same, two or more.
 CLUSTERS = Table({"cluster": "BIGINT", "members": "ARRAY<STRING>", "preferred": "STRING"})
 
@@ -150,11 +151,8 @@ def pages(columns: Container[str], *, is_answered: bool) -> str:
     return f"SELECT {known}, simhash_pages.{page}, {', '.join(given)}, {answer}"
 
 
-#: What teaches: pages in their order, after what was known before.
-LESSONS = """
-SELECT host, pieces, sketch, 1 AS turn, id FROM simhash_readings WHERE pieces IS NOT NULL
-"""
-KNOWN_BEFORE = "UNION ALL SELECT host, profile, CAST(NULL AS BINARY), 0, 0 FROM simhash_sites_before"
+#: Pages teach what their host repeats, in their order.
+LESSONS = "SELECT host, pieces, sketch, id FROM simhash_readings WHERE pieces IS NOT NULL"
 #: What is asked of sites: the profile of each comes before its pages.
 QUESTIONS = """
 SELECT host, id, pieces, 1 AS turn FROM simhash_readings WHERE pieces IS NOT NULL
@@ -173,7 +171,7 @@ FIRSTS = "SELECT content, min(id) AS id FROM simhash_fingerprints WHERE content 
 FOUND_BY_KEYS = """
 SELECT page.id, scope, value, sketch, own
 FROM simhash_fingerprints AS page SEMI JOIN simhash_firsts AS first ON page.id = first.id
-WHERE NOT is_short AND page.id > {last}
+WHERE NOT is_short
 """
 
 
@@ -213,7 +211,7 @@ JOIN (
 ) AS other
 ON one.number = other.number AND one.scope = other.scope AND one.bucket = other.bucket AND one.block = other.block
 WHERE other.place > one.place AND other.place <= one.place + {FOLLOWERS}
-AND one.id <> other.id AND greatest(one.id, other.id) > {{last}}
+AND one.id <> other.id
 AND (
     (one.subject = other.subject AND one.subject <> 0)
     OR bit_count((one.value | other.value) - (one.value & other.value)) <= {{reach}}
@@ -306,10 +304,10 @@ FROM simhash_fingerprints AS page ANTI JOIN simhash_members AS member ON page.id
 """
 REPRESENTATIVES = "SELECT id, url FROM simhash_verdicts WHERE simhash_kept"
 IN_CLUSTERS = """
-SELECT component, simhash_cluster, page.url, canonical, also_near, page.id
+SELECT component, page.text, page.url, canonical, also_near, page.id
 FROM simhash_judged AS page JOIN simhash_fingerprints AS read ON page.id = read.id
 JOIN simhash_members AS member ON page.id = member.id
-WHERE simhash_cluster IS NOT NULL
+WHERE page.text IS NOT NULL
 """
 COUNTS = """
 SELECT count(*), count(CASE WHEN simhash_kept THEN 1 END),

@@ -1,8 +1,8 @@
-"""Pages that lie on disk, from any kind of file and back into it."""
+"""Stored pages: read from files of several kinds, and written to them."""
 
-from scrapy_simhash.files.records.feeds import Fields
-from scrapy_simhash.files.records.reading import Records, read
+from scrapy_simhash.files.records.fields import Fields
+from scrapy_simhash.files.records.reading import FORMATS, Records, read
 from scrapy_simhash.files.records.record import Broken, PassedOver, Record
 from scrapy_simhash.files.records.writing import open_writer
 
-__all__ = ["Broken", "Fields", "PassedOver", "Record", "Records", "open_writer", "read"]
+__all__ = ["FORMATS", "Broken", "Fields", "PassedOver", "Record", "Records", "open_writer", "read"]

@@ -1,59 +1,53 @@
-"""open_writer(): a file that gets records, of the kind that its name says, or of the kind in which the first came.
-
-Feeds are written here: JSON Lines, one JSON array, CSV, Parquet.
-"""
+"""open_writer(): a file that gets records, of the kind that its name says: JSON Lines, CSV, Parquet or WARC."""
 
 from __future__ import annotations
 
 import csv
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import date, datetime, time
-from functools import partial
-from io import TextIOWrapper
-from pathlib import Path, PurePath
-from typing import IO, Any
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+from uuid import NAMESPACE_URL, uuid5
 
 from scrapy_simhash.exceptions import KindError, failing
-from scrapy_simhash.files.records.feeds import Row, TableRow
-from scrapy_simhash.files.records.folder import PageFile
-from scrapy_simhash.files.records.http import CacheEntry, WarcRecord
-from scrapy_simhash.files.records.page_writers import FolderWriter, Marks, Values, WarcWriter, ZipWriter
-from scrapy_simhash.files.records.record import Record, codec_of, pyarrow
+from scrapy_simhash.files.records.feeds import Row, TableRow, parquet_library
+from scrapy_simhash.files.records.opening import CODECS, ending_of, is_remote
+from scrapy_simhash.files.records.record import Record, extra
+from scrapy_simhash.files.records.warc import WarcRecord
 from scrapy_simhash.page.text import decode_html
-from scrapy_simhash.replacement import STDOUT, new_folder, writing
+from scrapy_simhash.replacement import STDOUT, writing
 from scrapy_simhash.times import written
+
+#: Fields that are added to a record, and the types of their values if they are not None: str, int, float, bool.
+Marks: TypeAlias = "Mapping[str, type]"
+Values: TypeAlias = "Mapping[str, str | int | float | bool | None]"
 
 
 def fields_of(record: Record) -> Mapping[str, Any]:
-    """Return *record* as the fields of a feed: those that it came with, or those that its page makes."""
+    """Return *record* as the fields of a feed: those that it came with, or URL, page and time."""
     if isinstance(record.source, Row):
         return record.source.fields
     if isinstance(record.source, TableRow):
         row: Mapping[str, Any] = record.source.batch.slice(record.source.number, 1).to_pylist()[0]
         return row
-    fields: dict[str, Any] = {"url": record.url, "text" if record.is_text else "html": text_of(record)}
+    # Decoded as a crawl decodes it.
+    page = record.page if isinstance(record.page, str) else decode_html(record.page, record.content_type)
+    fields: dict[str, Any] = {"url": record.url, "text" if record.is_text else "html": page}
     if record.seen is not None:
         fields["fetched"] = written(record.seen)
     return fields
 
 
-def text_of(record: Record) -> str:
-    """Return the page of *record*, decoded as a crawl decodes it."""
-    if isinstance(record.page, str):
-        return record.page
-    return decode_html(record.page, record.content_type)
-
-
 class JsonLinesWriter:
-    """Writes an object a line; a line that came and gets no marks is written as it was."""
+    """Writes one object per line; a line without marks is written as it came."""
 
     def __init__(self, stream: IO[bytes], marks: Marks | None) -> None:
         self._stream = stream
 
-    def write(self, record: Record, marks: Values | None = None) -> None:
+    def write(self, record: Record, marks: Values | None) -> None:
         """Write a line."""
         source = record.source
         if marks is None and isinstance(source, Row) and source.line is not None:
@@ -62,36 +56,19 @@ class JsonLinesWriter:
             self._stream.write(_json({**fields_of(record), **(marks or {})}) + b"\n")
 
     def close(self) -> None:
-        """Nothing is left to be written."""
-
-
-class JsonWriter:
-    """Writes one array, an object a line."""
-
-    def __init__(self, stream: IO[bytes], marks: Marks | None) -> None:
-        self._stream = stream
-        self._gap = b"[\n"
-
-    def write(self, record: Record, marks: Values | None = None) -> None:
-        """Write an object."""
-        self._stream.write(self._gap + _json({**fields_of(record), **(marks or {})}))
-        self._gap = b",\n"
-
-    def close(self) -> None:
-        """Write the end of the array."""
-        self._stream.write(b"[\n]\n" if self._gap.startswith(b"[") else b"\n]\n")
+        """Do nothing: nothing is buffered."""
 
 
 class CsvWriter:
     """Writes a table; its columns are the fields of the first record, and the marks."""
 
-    def __init__(self, stream: IO[bytes], marks: Marks | None, delimiter: str = ",") -> None:
+    def __init__(self, stream: IO[bytes], marks: Marks | None) -> None:
         self._text = TextIOWrapper(stream, "utf-8", "backslashreplace", newline="")
-        self._writer = csv.writer(self._text, delimiter=delimiter)
+        self._writer = csv.writer(self._text)
         self._marks = marks or {}
         self._names: list[str] = []
 
-    def write(self, record: Record, marks: Values | None = None) -> None:
+    def write(self, record: Record, marks: Values | None) -> None:
         """Write a row."""
         fields = fields_of(record)
         if not self._names:
@@ -107,7 +84,7 @@ class CsvWriter:
         self._writer.writerow(map(_cell, values))
 
     def close(self) -> None:
-        """Write what waits."""
+        """Write what is buffered."""
         self._text.flush()
         self._text.detach()
 
@@ -116,12 +93,12 @@ def _json(value: Any) -> bytes:
     try:
         return json.dumps(value, ensure_ascii=False, default=_plain).encode("utf-8")
     except UnicodeEncodeError:
-        # Half of a character, which JSON can name and UTF-8 cannot.
+        # A lone surrogate, which JSON can escape and UTF-8 cannot contain.
         return json.dumps(value, default=_plain).encode("ascii")
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON has no word for, as a column of Parquet may hold it."""
+    """Return a value of a column of Parquet for which JSON has no type."""
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
@@ -133,17 +110,18 @@ def _cell(value: Any) -> Any:
     return _json(value).decode("utf-8") if isinstance(value, list | dict) else _plain(value)
 
 
-#: A group of rows ends with so many of them, or so many characters of pages: memory for one of them.
+#: A row group ends with so many rows, or so many characters of pages: memory for one group.
 ROWS = 4096
-PAGES = 32 << 20
+PAGES = 2 << 20
+#: Rows after which the size of a page of a column is checked.
+BATCH = 16
 
 
 class ParquetWriter:
     """Writes rows in groups. All must have the columns of the first group."""
 
     def __init__(self, stream: IO[bytes], marks: Marks | None) -> None:
-        self._arrow: Any = pyarrow("pyarrow")
-        self._parquet: Any = pyarrow("pyarrow.parquet")
+        self._parquet, self._arrow = parquet_library()
         self._stream = stream
         names = {str: "string", int: "int64", float: "float64", bool: "bool_"}
         self._marks = [
@@ -155,7 +133,7 @@ class ParquetWriter:
         self._schema: Any = None
         self._writer: Any = None
 
-    def write(self, record: Record, marks: Values | None = None) -> None:
+    def write(self, record: Record, marks: Values | None) -> None:
         """Keep a row until its group is full."""
         self._rows.append((record, marks))
         self._size += len(record.page)
@@ -183,7 +161,10 @@ class ParquetWriter:
             table = table.append_column(field, values) if at < 0 else table.set_column(at, field, values)
         if self._writer is None:
             self._schema = table.schema
-            self._writer = self._parquet.ParquetWriter(self._stream, table.schema)
+            # Without dictionaries, and in pages of some rows: a reader has one page and the dictionary in memory.
+            self._writer = self._parquet.ParquetWriter(
+                self._stream, table.schema, use_dictionary=False, write_batch_size=BATCH
+            )
         elif table.schema != self._schema:
             raise KindError(
                 f"{rows[0][0].place}: these rows have other columns than the first ones: write JSON Lines instead"
@@ -196,10 +177,10 @@ class ParquetWriter:
             pieces = [
                 source.batch.slice(source.number, 1) for source in sources if isinstance(source, TableRow)
             ]
-            # What pandas noted about one file is not true of another.
+            # The metadata of pandas describes one file, not the other.
             pieces = [piece.replace_schema_metadata(None) for piece in pieces]
             try:
-                return self._arrow.Table.from_batches(pieces).combine_chunks()
+                return self._arrow.Table.from_batches(pieces)
             except self._arrow.ArrowInvalid:
                 raise KindError(
                     f"{rows[0][0].place}: the tables have different columns: write JSON Lines instead"
@@ -215,110 +196,182 @@ class ParquetWriter:
     def _column(self, name: str, values: list[Any]) -> Any:
         known = self._schema is not None and self._schema.get_field_index(name) >= 0
         column = self._arrow.array(values, self._schema.field(name).type if known else None)
-        # Of what is always missing nobody knows the type.
+        # A column without any value has no type.
         return column.cast("string") if column.type == self._arrow.null() else column
 
 
+class WarcWriter:
+    """Writes each record as a member of its own, and its marks as a metadata record after it."""
+
+    def __init__(
+        self, stream: IO[bytes], marks: Marks | None, compress: Callable[[Any], Any] | None = None
+    ) -> None:
+        self._stream = stream
+        self._compress = compress
+        self._writer: Any = extra("WARC", "warcio.warcwriter").WARCWriter
+        self._headers: Any = extra("WARC", "warcio.statusandheaders").StatusAndHeaders
+        self._record: Any = extra("WARC", "warcio.recordloader").ArcWarcRecord
+
+    def write(self, record: Record, marks: Values | None) -> None:
+        """Write a record: that of an archive with its headers and its block as they came."""
+        source = record.source if isinstance(record.source, WarcRecord) else _made(record)
+        self._append(source)
+        if marks is not None:
+            self._append(_metadata(record.url, source, marks))
+
+    def close(self) -> None:
+        """Do nothing: nothing is buffered."""
+
+    def _append(self, record: WarcRecord) -> None:
+        about = {name.lower(): value for name, value in record.headers}
+        headers = self._headers("", list(record.headers), protocol=record.version)
+        made = self._record(
+            "warc",
+            about["warc-type"],
+            headers,
+            BytesIO(record.block),
+            None,
+            about.get("content-type"),
+            len(record.block),
+        )
+        if self._compress is None:
+            self._writer(self._stream, gzip=False).write_record(made)
+            return
+        with self._compress(self._stream) as member:
+            self._writer(member, gzip=False).write_record(made)
+
+
+def _made(record: Record) -> WarcRecord:
+    """Return the record of an archive for a page from another kind of file; the same for the same page."""
+    seen = record.seen or 0
+    page = record.page
+    if isinstance(page, str):
+        # The byte order mark decides, whatever encoding the page names. WET files have none.
+        page = (b"" if record.is_text else b"\xef\xbb\xbf") + page.encode("utf-8", "replace")
+    if record.is_text:
+        return _new("conversion", record.url, seen, "text/plain", page)
+    headers = {
+        "Content-Type": record.content_type or "text/html",
+        "Content-Language": record.content_language,
+        "Content-Length": str(len(page)),
+    }
+    lines = (f"{name}: {_one_line(value)}\r\n" for name, value in headers.items() if value)
+    block = f"HTTP/1.1 200 OK\r\n{''.join(lines)}\r\n".encode("latin-1", "replace") + page
+    return _new("response", record.url, seen, "application/http; msgtype=response", block)
+
+
+def _metadata(url: str, source: WarcRecord, marks: Values) -> WarcRecord:
+    """Return the record with the verdict on the page in *source*."""
+    lines = (f"{name}: {_mark(value)}\r\n" for name, value in marks.items() if value is not None)
+    block = "".join(lines).encode()
+    about = {name.lower(): value for name, value in source.headers}
+    record = _new("metadata", url, 0, "application/warc-fields", block)
+    more = [("WARC-Refers-To", about["warc-record-id"])] if "warc-record-id" in about else []
+    date_of = {"WARC-Date": about["warc-date"]} if "warc-date" in about else {}
+    headers = [(name, date_of.get(name, value)) for name, value in record.headers]
+    return record._replace(headers=[*headers, *more])
+
+
+def _new(kind: str, url: str, seen: int, media: str, block: bytes) -> WarcRecord:
+    headers = [
+        ("WARC-Type", kind),
+        ("WARC-Record-ID", f"<urn:uuid:{uuid5(NAMESPACE_URL, f'{kind} {seen} {len(block)} {url}')}>"),
+        ("WARC-Target-URI", _one_line(url)),
+        # Required by the standard.
+        ("WARC-Date", str(written(seen))),
+        ("Content-Type", media),
+        ("Content-Length", str(len(block))),
+    ]
+    return WarcRecord("WARC/1.1", headers, block)
+
+
+def _mark(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else _one_line(str(value))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
 #: By the ending of a name, before that of its compression.
-ENDINGS: Mapping[str, Callable[[IO[bytes], Marks | None], Any]] = {
+WRITERS: Mapping[str, Callable[..., Any]] = {
     ".jsonl": JsonLinesWriter,
     ".jl": JsonLinesWriter,
     ".jsonlines": JsonLinesWriter,
     ".ndjson": JsonLinesWriter,
-    ".json": JsonWriter,
     ".csv": CsvWriter,
-    ".tsv": partial(CsvWriter, delimiter="\t"),
     ".parquet": ParquetWriter,
-    ".zip": ZipWriter,
+    ".warc": WarcWriter,
 }
-#: These are compressed within, or by the record.
-_NOT_COMPRESSED = (ParquetWriter, ZipWriter)
-
-
-@contextmanager
-def open_writer(path: str | Path, marks: Marks | None = None) -> Iterator[RecordWriter]:
-    """Yield a writer for *path*; ``-`` is standard output. What it has written appears at the end, whole, or not.
-
-    The kind is told by the ending of the name (``.jsonl``, ``.json``, ``.csv``, ``.tsv``, ``.parquet``, ``.warc``,
-    ``.zip``, a slash for a folder), the compression by a further one (``.gz``, ``.zst``, ``.bz2``, ``.xz``). A name
-    without one of them gets the kind in which the first record came. *marks* are fields to be added to each record.
-
-    Raises FileError if it cannot be written, and KindError if the kind needs an extra or takes no compression.
-    """
-    writer = RecordWriter(str(path), marks)
-    with writer._stack:
-        if writer._ending:
-            writer._open(writer._ending)
-        yield writer
-        writer._finish()
 
 
 class RecordWriter:
     """Writes records to where `open_writer` has opened it."""
 
-    def __init__(self, path: str, marks: Marks | None) -> None:
-        self._path = path
-        self._name = "standard output" if path == STDOUT else path
+    def __init__(self, name: str, writer: Any, marks: Marks | None) -> None:
+        self._name = name
+        self._writer = writer
         self._marks = marks
-        self._stack = ExitStack()
-        self._writer: Any = None
-        self._codec = codec_of(path)
-        bare = path[: -len(self._codec.ending)] if self._codec else path
-        self._ending = "/" if path.endswith(("/", "\\")) else PurePath(bare).suffix.lower()
-        if self._ending not in (*ENDINGS, ".warc", "/"):
-            self._ending = ""
 
     def write(self, record: Record, marks: Values | None = None) -> None:
         """Write *record*, with a value for each of the marks for which the writer was opened.
 
-        Raises FileError if that does not work, and KindError for a record that this kind of file cannot hold.
+        Raises FileError if that fails, and KindError for a record that this kind of file cannot contain.
         """
-        if (marks is None) != (self._marks is None) or (
-            marks is not None and self._marks is not None and marks.keys() != self._marks.keys()
-        ):
+        if (None if marks is None else [*marks]) != (None if self._marks is None else [*self._marks]):
             raise ValueError(f"the writer was opened for the marks {list(self._marks or ())}")
-        if self._writer is None:
-            self._open(self._kind_of(record))
         with failing(f"write {self._name}"):
             self._writer.write(record, marks)
 
-    def _kind_of(self, record: Record) -> str:
-        source = record.source
-        if isinstance(source, Row):
-            return source.ending
-        if isinstance(source, TableRow):
-            return ".parquet"
-        if isinstance(source, WarcRecord):
-            return ".warc"
-        may_be_folder = self._path not in (STDOUT, os.devnull) and self._codec is None
-        if isinstance(source, PageFile | CacheEntry) and may_be_folder:
-            return "/"
-        return ".jsonl"
 
-    def _finish(self) -> None:
-        """Write the end of what was begun, also if that was nothing."""
-        if self._writer is None:
-            self._open(".jsonl")
-        with failing(f"write {self._name}"):
-            self._writer.close()
-            self._stack.pop_all().close()
+@contextmanager
+def open_writer(path: str | Path, marks: Marks | None = None) -> Iterator[RecordWriter]:
+    """Yield a writer for *path*. The file appears when all is written, or not at all.
 
-    def _open(self, ending: str) -> None:
-        codec = self._codec
-        if ending == "/":
-            folder = self._stack.enter_context(new_folder(self._path))
-            self._writer = FolderWriter(folder, self._marks)
-            self._stack.callback(self._writer.end)
-            return
-        kind = ENDINGS.get(ending)
-        if codec and kind in _NOT_COMPRESSED:
-            raise KindError(f"{self._path}: {ending} files are compressed already, drop the {codec.ending}")
-        stream: IO[bytes] = self._stack.enter_context(writing(self._path))
-        if kind is None:
-            self._writer = WarcWriter(stream, self._marks, codec and codec.writer)
-            return
-        if codec:
-            stream = self._stack.enter_context(codec.writer(stream))
-        self._writer = kind(stream, self._marks)
-        if isinstance(self._writer, ParquetWriter | ZipWriter):
-            self._stack.callback(self._writer.end)
+    The ending of the name says the kind (``.jsonl``, ``.csv``, ``.parquet``, ``.warc``), and a further one the
+    compression (``.gz``, ``.zst``, ``.bz2``, ``.xz``). Standard output (``-``), pipes and devices get JSON Lines if
+    their name has no such ending. *path* may be a URL of a file system of fsspec. *marks* are fields to be added to
+    each record.
+
+    Raises KindError if the kind is unknown, needs an extra or takes no compression, and FileError if the file cannot
+    be written.
+    """
+    path = str(path)
+    ending, packed = ending_of(path)
+    kind = WRITERS.get(ending)
+    if kind is None and (path == STDOUT or _is_device(path)):
+        kind = JsonLinesWriter
+    if kind is None:
+        raise KindError(f"{path}: the name of an output must end in one of {', '.join(WRITERS)}")
+    if kind is ParquetWriter and packed:
+        raise KindError(f"{path}: .parquet files are compressed already, drop the {packed}")
+    name = "standard output" if path == STDOUT else path
+    with ExitStack() as stack:
+        stream: IO[bytes] = stack.enter_context(_remote(path) if is_remote(path) else writing(path))
+        codec = CODECS[packed] if packed else None
+        if kind is WarcWriter:
+            writer: Any = WarcWriter(stream, marks, codec and codec.writer)
+        else:
+            writer = kind(stack.enter_context(codec.writer(stream)) if codec else stream, marks)
+        if isinstance(writer, ParquetWriter):
+            stack.callback(writer.end)
+        yield RecordWriter(name, writer, marks)
+        with failing(f"write {name}"):
+            writer.close()
+            stack.pop_all().close()
+
+
+def _is_device(path: str) -> bool:
+    return Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir()
+
+
+@contextmanager
+def _remote(path: str) -> Iterator[IO[bytes]]:
+    """Yield a stream into a file of another file system, which appears when all is written."""
+    fsspec = extra("a URL of a file system", "fsspec")
+    try:
+        system, name = fsspec.core.url_to_fs(path)
+    except (ImportError, ValueError) as error:
+        raise KindError(f"cannot write {path}: {error}") from error
+    with failing(f"write {path}"), system.transaction, system.open(name, "wb") as stream:
+        yield stream

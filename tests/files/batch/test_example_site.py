@@ -1,15 +1,19 @@
-"""Sites crawled by Scrapy once, and deduplicated from its HTTP cache: the same answers."""
+"""Sites crawled by Scrapy once, and deduplicated from the pages that came: the same answers."""
 
 from __future__ import annotations
 
 import json
+import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from magazine.server import serving
+from w3lib.http import headers_raw_to_dict
 
 from scrapy_simhash.cli.main import main
+from scrapy_simhash.files.records import Record, open_writer
 from tests.crawls.harness import IN_ORDER, Crawl, crawl_one
 from tests.crawls.site import serve
 from tests.crawls.test_protected_pages import PATHS, routes
@@ -19,8 +23,8 @@ pytestmark = pytest.mark.slow("crawls the whole example site")
 
 class Site(NamedTuple):
     crawl: Crawl
-    cache: Path
-    """Scrapy's HTTP cache of the crawl."""
+    pages: Path
+    """A file with the pages of the crawl."""
 
 
 def settings_for(folder: Path) -> dict[str, Any]:
@@ -38,7 +42,24 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     folder = tmp_path_factory.mktemp("crawl")
     with serving() as server:
         crawl = crawl_one("Magazine", settings_for(folder), urls=[server.url + "/"])
-    return Site(crawl, folder / "magazine")
+    return Site(crawl, pages_of(folder / "magazine"))
+
+
+def pages_of(cache: Path) -> Path:
+    """Write the pages of Scrapy's HTTP cache to a WARC file, in the order in which they were fetched."""
+    entries = [(pickle.loads(meta.read_bytes()), meta.parent) for meta in cache.glob("*/*/pickled_meta")]
+    path = cache.with_suffix(".warc.gz")
+    with open_writer(path) as writer:
+        for meta, entry in sorted(entries, key=lambda one: one[0]["timestamp"]):
+            headers = headers_raw_to_dict((entry / "response_headers").read_bytes()) or {}
+            found = {name.lower(): values[-1].decode("latin-1") for name, values in headers.items()}
+            content_type = found.get(b"content-type", "")
+            if 200 <= meta["status"] < 300 and "html" in content_type:
+                body = (entry / "response_body").read_bytes()
+                language = found.get(b"content-language")
+                page = Record(meta["response_url"], body, str(entry), False, content_type, language)
+                writer.write(replace(page, seen=int(meta["timestamp"])))
+    return path
 
 
 def answers_of_the_crawl(crawl: Crawl) -> dict[str, Any]:
@@ -66,16 +87,16 @@ def answers_for(path: Path, out: Path, *arguments: str) -> dict[str, Any]:
     return answers
 
 
-def test_the_cache_of_a_crawl_gives_the_answers_of_the_crawl(site: Site, tmp_path: Path) -> None:
+def test_the_pages_of_a_crawl_get_the_answers_of_the_crawl(site: Site, tmp_path: Path) -> None:
     expected = answers_of_the_crawl(site.crawl)
-    found = answers_for(site.cache, tmp_path / "out.jsonl")
+    found = answers_for(site.pages, tmp_path / "out.jsonl")
     assert len(found) > 150
     # Scrapy goes on from there to another page at once.
     refreshing = [url for url in found if url not in expected]
     assert [url.rpartition("/")[2] for url in refreshing] == ["ferry-times"]
     assert {url: answer for url, answer in found.items() if answer != expected.get(url, answer)} == {}
     assert sum(dropped for *_, dropped in found.values()) > 40
-    assert answers_for(site.cache, tmp_path / "two.jsonl", "--processes", "2") == found
+    assert answers_for(site.pages, tmp_path / "two.jsonl", "--processes", "2") == found
     assert (tmp_path / "two.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
 
 
@@ -89,4 +110,4 @@ def test_copies_that_a_crawl_protects_are_protected(tmp_path: Path) -> None:
         "pagination",
         "facts",
     }
-    assert answers_for(tmp_path / "visitor", tmp_path / "out.jsonl") == expected
+    assert answers_for(pages_of(tmp_path / "visitor"), tmp_path / "out.jsonl") == expected

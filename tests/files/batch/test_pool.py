@@ -16,9 +16,8 @@ import pytest
 from scrapy_simhash import Config
 from scrapy_simhash.files.batch import Options, Run, WorkerDied
 from scrapy_simhash.files.batch.page import PageReader, Read, Step
-from scrapy_simhash.files.batch.readers import CHUNK_BYTES, CHUNK_RECORDS, PooledReaders
+from scrapy_simhash.files.batch.readers import CHUNK_RECORDS, MOST_BYTES, MOST_RECORDS, ONLY, PooledReaders
 from scrapy_simhash.files.records import Broken, Record
-from scrapy_simhash.files.workers import AHEAD, Workers
 from tests.cli.test_main import posix_only
 from tests.files.batch.pages import records_of
 
@@ -82,36 +81,53 @@ def test_no_process_outlives_one_that_is_killed() -> None:
         assert process.stdout.read() == b""
 
 
-def test_a_pool_starts_when_the_first_page_is_read() -> None:
+def test_no_page_is_no_work() -> None:
     steps = Run(lambda: iter([]), Options(processes=2)).steps()
     assert list(steps) == []
 
 
 class Counting:
-    """In the place of a pool: has each answer at once, and counts the records that nobody has taken yet."""
+    """In the place of processes: has each answer at once, and notes which worker was given which pages."""
 
-    def __init__(self) -> None:
-        self.open = self.most = 0
+    def __init__(self, processes: int) -> None:
+        self._processes = processes
+        self.chunks: list[tuple[int, list[str]]] = []
 
-    def submit(self, function: Any, pages: list[Any], sites: Any) -> Future[list[Read]]:
-        self.open += len(pages)
-        self.most = max(self.most, self.open)
+    def __len__(self) -> int:
+        return self._processes
+
+    def submit(self, worker: int, function: Any, pages: list[Any], turn: Any) -> Future[list[Read]]:
+        self.chunks.append((worker, [page.url for page, _ in pages]))
         future: Future[list[Read]] = Future()
-        future.set_result([Read(None)] * len(pages))
+        future.set_result([Read(None, canonical=page.url) for page, _ in pages])
         return future
 
 
-@pytest.mark.parametrize(("size", "most"), [(1, CHUNK_RECORDS), (CHUNK_BYTES // 4, 4)])
-@pytest.mark.parametrize("processes", [1, 3])
-def test_pages_on_their_way_are_bounded_by_number_and_size(size: int, most: int, processes: int) -> None:
-    counting: Any = Counting()
-    steps = [Step(Record(f"https://a.example/{number}", "x" * size, str(number))) for number in range(600)]
-    readers = PooledReaders(PageReader(Config()), Workers(counting, processes))
-    landed = []
-    for step in readers.read(iter(steps), None):
-        landed.append(step)
-        counting.open -= 1
-    assert landed == steps
-    assert all(step.read == Read(None) for step in landed)
-    assert counting.most == (processes * AHEAD + 1) * most
-    assert not counting.open
+@pytest.mark.parametrize("size", [1, 100_000])
+@pytest.mark.parametrize("hosts", [1, 2, 50])
+def test_each_host_is_read_by_one_process_and_pages_on_their_way_are_bounded(size: int, hosts: int) -> None:
+    counting: Any = Counting(3)
+    given = 0
+
+    def steps() -> Iterator[Step]:
+        nonlocal given
+        for number in range(3_000):
+            given += 1
+            yield Step(Record(f"https://{number * hosts // 3_000}.example/{number}", "x" * size, str(number)))
+
+    taken = 0
+    for step in PooledReaders(PageReader(Config()), None, counting).read(steps(), ONLY):
+        taken += 1
+        assert given - taken <= min(MOST_RECORDS, MOST_BYTES // size)
+        assert step.page is not None
+        assert step.read == Read(None, canonical=step.page.url)
+    assert taken == given == 3_000
+    workers_of: dict[str, set[int]] = {}
+    for worker, urls in counting.chunks:
+        assert len(urls) <= CHUNK_RECORDS
+        for url in urls:
+            workers_of.setdefault(url.partition(".")[0], set()).add(worker)
+    assert all(len(workers) == 1 for workers in workers_of.values())
+    assert len(workers_of) == hosts
+    # The first hosts go to the processes in turn.
+    assert len(set.union(*workers_of.values())) == min(hosts, 3)

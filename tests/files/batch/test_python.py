@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from typing import Any
 
 import pytest
@@ -100,15 +99,3 @@ def test_what_is_no_page_is_left_out_and_named(caplog: pytest.LogCaptureFixture)
     with caplog.at_level(logging.WARNING):
         assert list(scrapy_simhash.dedup([odd[3]] * 30)) == []
     assert len(caplog.records) == 10
-
-
-def test_a_bar_is_shown_when_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("tqdm")
-    assert len(list(scrapy_simhash.dedup(PAIRS, progress=True))) == 2
-    assert "3/3" in capsys.readouterr().err
-
-
-def test_a_bar_without_tqdm_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    with pytest.raises(ImportError, match="pip install tqdm"):
-        scrapy_simhash.dedup(PAIRS, progress=True)

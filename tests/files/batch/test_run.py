@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from scrapy_simhash import Config, NearDuplicateDetector, Status, Verdict
 from scrapy_simhash.files.batch import Options, RecordsChanged, Run, Step
-from scrapy_simhash.files.batch.page import Fate
+from scrapy_simhash.files.batch.page import Fate, report_line
 from scrapy_simhash.files.records import Broken, Record
 from tests.files.batch.pages import html_of, records_of
 
@@ -76,15 +77,46 @@ def test_the_verdicts_are_those_of_a_detector(seed: int, hosts: int, config: Con
         assert (ours and ours.compared_bytes()) == (theirs and theirs.compared_bytes())
 
 
-def test_any_number_of_processes_gives_the_same_although_pages_are_read_again() -> None:
-    records = records_of(300, 7, hosts=2, broken=0.02, text=0.05)
+@pytest.mark.parametrize("hosts", [2, 9])
+def test_any_number_of_processes_gives_the_same(hosts: int) -> None:
+    records = records_of(300, 7, hosts=hosts, broken=0.02, text=0.05)
     run, one = run_of(records, protect=True)
-    assert not run.read_again
     others, more = run_of(records, processes=3, protect=True)
     assert facts_of(more) == facts_of(one)
     assert others.counts == run.counts
-    # Else it would not have been tested whether that works.
-    assert others.read_again
+    # What hosts repeat was learned, or it would not matter which process reads a page.
+    assert any(step.verdict and step.verdict.fingerprint and step.verdict.fingerprint.own for step in one)
+
+
+def test_short_pages_with_one_text_are_a_cluster_with_the_first_of_them() -> None:
+    texts = ["<p>The ferry office is closed today, come back tomorrow."] * 3
+    texts.append("<p>The ferry office is open again, come in at once.")
+    pages = [Record(f"https://example.com/{at}", text, str(at)) for at, text in enumerate(texts)]
+    run, steps = run_of(pages, with_clusters=True)
+    assert [step.fate for step in steps] == [Fate.KEPT, Fate.COPY, Fate.COPY, Fate.KEPT]
+    (cluster,) = run.clusters()
+    assert cluster.members == tuple(page.url for page in pages[:3])
+
+
+@pytest.mark.parametrize("keep", ["first", "longest", "preferred"])
+def test_kept_records_represent_all(keep: str) -> None:
+    records = records_of(400, 11, broken=0.02)
+    run, steps = run_of(records, keep=keep, with_copies=True)
+    kept = [step.copies for step in steps if step.fate is Fate.KEPT and step.page is not None]
+    assert sum(kept) == run.counts.records - run.counts.broken
+    assert max(kept) > 1
+
+
+def test_a_report_has_a_line_for_each_page_with_the_keys_of_a_crawl() -> None:
+    _, steps = run_of([record("a", STORY), record("a", STORY), record("b", STORY), record("c", OTHER)])
+    lines = [report_line(step) for step in steps]
+    assert [(line["status"], line["action"], line["dropped_as"]) for line in lines] == [
+        ("new", None, None),
+        ("revisit", "drop_items", "unchanged"),
+        ("near_duplicate", "drop_items", "near_duplicate"),
+        ("new", None, None),
+    ]
+    assert json.loads(json.dumps(lines)) == lines
 
 
 def test_two_passes_give_the_same_in_two_processes() -> None:

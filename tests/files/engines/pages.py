@@ -54,10 +54,10 @@ def answers_in(result: Result) -> Answers:
 
 def rows_of(result: Result, table: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
-    for path in map(Path, result.paths[table]):
-        # Spark writes a folder.
-        for file in sorted(path.glob("*.parquet")) if path.is_dir() else [path]:
-            rows += pq.read_table(file).to_pylist()
+    path = Path(result.paths[table])
+    # Spark writes a folder.
+    for file in sorted(path.glob("*.parquet")) if path.is_dir() else [path]:
+        rows += pq.read_table(file).to_pylist()
     return rows
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from scrapy_simhash import Config, Fingerprint
 from scrapy_simhash.duckdb import _DuckDB, deduplicate
-from scrapy_simhash.exceptions import KindError, SettingError, StoreMismatch
+from scrapy_simhash.exceptions import KindError, SettingError
 from scrapy_simhash.files.engines import sql
 from scrapy_simhash.files.engines.sql import FOLLOWERS
 from scrapy_simhash.files.records import Record
@@ -165,33 +165,42 @@ def test_a_cluster_has_the_id_of_its_first_page(tmp_path: Path) -> None:
 
 
 @many_queries
-def test_pages_that_come_later_are_judged_as_if_all_had_come_at_once(tmp_path: Path) -> None:
+def test_fingerprints_of_several_runs_are_judged_together(tmp_path: Path) -> None:
     config = Config(site_learning=False)
-    judged(PAGES[:100], tmp_path, config=config)
-    judged(PAGES[100:170], tmp_path, 100, config=config)
-    result = judged(PAGES[170:], tmp_path, 170, config=config)
+    runs = [
+        judged(PAGES[start:end], tmp_path / str(start), start, config=config)
+        for start, end in ((0, 100), (100, 170), (170, 240))
+    ]
+    files = [run.paths["fingerprints"] for run in runs]
+    result = deduplicate(f"SELECT * FROM read_parquet({files})", tmp_path / "all", config=config)
     assert answers_in(result) == answers_of_dedup(PAGES, config)
-    assert len(result.paths["fingerprints"]) == 3
 
 
 @many_queries
-def test_what_earlier_pages_have_taught_of_their_sites_is_known(tmp_path: Path) -> None:
-    judged(PAGES[:230], tmp_path)
-    later = judged(PAGES[230:], tmp_path, 230)
-    kinds = {row["own"][0] for row in rows_of(later, "fingerprints") if row["id"] >= 230 and row["own"]}
-    # None of an unknown site.
-    assert kinds
-    assert 0 not in kinds
+def test_tables_of_an_earlier_run_are_replaced(tmp_path: Path) -> None:
+    judged(PAGES[:100], tmp_path)
+    result = judged(PAGES[100:160], tmp_path)
+    assert answers_in(result) == answers_of_dedup(PAGES[100:160])
 
 
 @many_queries
 def test_fingerprints_of_one_folder_are_pages_of_another_one(tmp_path: Path) -> None:
     first = judged(PAGES[:150], tmp_path / "one")
-    (path,) = first.paths["fingerprints"]
-    second = deduplicate(f"SELECT * FROM '{path}'", tmp_path / "two")
+    second = deduplicate(f"SELECT * FROM '{first.paths['fingerprints']}'", tmp_path / "two")
     assert answers_in(second) == answers_in(first)
-    # Nothing was learned of their sites there.
-    assert judged(PAGES[150:160], tmp_path / "two", 150).counts.pages == 160
+
+
+def test_short_pages_with_one_text_are_a_cluster_with_the_first_of_them(tmp_path: Path) -> None:
+    page = "<p>The ferry office is closed today, come back tomorrow."
+    records = [Record(f"https://example.com/{at}", page, "") for at in range(3)]
+    result = judged(records, tmp_path)
+    assert answers_in(result) == answers_of_dedup(records)
+    (cluster,) = rows_of(result, "clusters")
+    assert cluster["members"] == [record.url for record in records]
+
+
+def test_no_pages_are_no_rows(tmp_path: Path) -> None:
+    assert judged([], tmp_path).counts.pages == 0
 
 
 @many_queries
@@ -199,7 +208,7 @@ def test_plain_text_has_no_site(tmp_path: Path) -> None:
     texts = "SELECT number AS id, 'https://example.com/' || number AS url, 'the ship and the sea ' || number AS text"
     result = deduplicate(f"{texts} FROM range(20) AS numbers (number)", tmp_path)
     assert result.counts.pages == 20
-    assert not (tmp_path / "sites").exists()
+    assert not list(tmp_path.glob("between/sites*"))
 
 
 @many_queries
@@ -248,35 +257,19 @@ def test_components_are_what_pairs_connect(tmp_path: Path, seed: int) -> None:
     assert all(component == members[0] for component, members in found.items())
 
 
-@many_queries
-def test_other_settings_than_those_of_the_folder_are_refused(tmp_path: Path) -> None:
-    judged(PAGES[:20], tmp_path)
-    with pytest.raises(StoreMismatch, match="made or compared with other settings"):
-        judged(PAGES[20:40], tmp_path, 20, config=Config(scheme="web?mask_digits=true"))
-
-
 def test_only_the_rule_that_compares_sketches_has_bands(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="SIMHASH_RULE must be similarity"):
         judged(PAGES[:20], tmp_path, config=Config(rule="classic"))
 
 
 @many_queries
-def test_ids_that_are_not_different_or_not_later_are_refused(tmp_path: Path) -> None:
+def test_ids_that_are_not_different_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="ids must be different for all pages and not NULL, got 0 for 1"):
         deduplicate("SELECT NULL::INT AS id, 'https://example.com/' AS url, '' AS html", tmp_path)
     with pytest.raises(ValueError, match="ids must be 0 or more, got -1"):
         deduplicate("SELECT -1 AS id, 'https://example.com/' AS url, '' AS html", tmp_path)
     with pytest.raises(ValueError, match="ids must be different"):
         deduplicate("SELECT 1 AS id, 'https://example.com/' AS url, '' AS html FROM range(2)", tmp_path)
-    judged(PAGES[:20], tmp_path)
-    with pytest.raises(ValueError, match="ids must be 20 or more"):
-        judged(PAGES[20:40], tmp_path, 19)
-
-
-@many_queries
-def test_pages_may_come_after_none(tmp_path: Path) -> None:
-    assert judged([], tmp_path).counts.pages == 0
-    assert judged(PAGES[:20], tmp_path).counts.pages == 20
 
 
 @many_queries

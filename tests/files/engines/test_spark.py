@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.duckdb import deduplicate as deduplicate_by_duckdb
-from scrapy_simhash.exceptions import KindError
 from scrapy_simhash.spark import deduplicate
 from tests.files.engines.pages import answers_in, answers_of_dedup, pages, pq, rows_of, table_of
 
@@ -52,21 +51,16 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 def test_verdicts_and_clusters_are_those_of_dedup_and_of_duckdb(session: Any, tmp_path: Path) -> None:
     records = pages(340)
-    for part, (start, end) in enumerate([(0, 300), (300, len(records))]):
-        file = tmp_path / f"pages-{part}.parquet"
-        pq.write_table(table_of(records[start:end], start), file)
-        by_duckdb = deduplicate_by_duckdb(f"SELECT * FROM '{file}'", tmp_path / "duckdb")
-        by_spark = deduplicate(session.read.parquet(str(file)), str(tmp_path / "spark"))
-        if part == 0:
-            assert answers_in(by_spark) == answers_of_dedup(records[:end])
-        assert by_spark.counts == by_duckdb.counts
-        for table in by_spark.paths:
-            rows = [sorted(rows_of(result, table), key=repr) for result in (by_spark, by_duckdb)]
-            assert rows[0] == rows[1], table
-
-
-def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyspark.errors", None)
-    frame = type("Frame", (), {"createOrReplaceTempView": lambda *_: None, "sparkSession": None})
-    with pytest.raises(KindError, match=r"pip install 'scrapy-simhash\[spark\]'"):
-        deduplicate(frame(), "out")
+    file = tmp_path / "pages.parquet"
+    pq.write_table(table_of(records), file)
+    by_duckdb = deduplicate_by_duckdb(f"SELECT * FROM '{file}'", tmp_path / "duckdb")
+    by_spark = deduplicate(session.read.parquet(str(file)), str(tmp_path / "spark"))
+    assert answers_in(by_spark) == answers_of_dedup(records)
+    assert by_spark.counts == by_duckdb.counts
+    for table in by_spark.paths:
+        rows = [sorted(rows_of(result, table), key=repr) for result in (by_spark, by_duckdb)]
+        assert rows[0] == rows[1], table
+    # The fingerprints that one engine has written are pages of the other.
+    fingerprints = session.read.parquet(by_duckdb.paths["fingerprints"])
+    again = deduplicate(fingerprints, str(tmp_path / "again"))
+    assert answers_in(again) == answers_in(by_duckdb)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import zipfile
+import subprocess
+import sys
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ def table(path: Path, **columns: Any) -> Path:
 
 def test_rows_are_records_found_by_their_columns(tmp_path: Path) -> None:
     path = table(
-        tmp_path / "pages",
+        tmp_path / "pages.parquet",
         url=[f"{URL}/{number}" for number in range(100)],
         price=[1.5] * 100,
         html=[FERRY] * 100,
@@ -65,10 +66,19 @@ def test_a_table_that_is_cut_or_damaged_is_broken(tmp_path: Path) -> None:
         assert all("Parquet" in told or "URL" in told for told in reasons(path))
 
 
-def test_a_table_in_a_zip_archive_is_told_to_be_unpacked(tmp_path: Path) -> None:
-    path = table(tmp_path / "pages.parquet", url=[URL], html=[FERRY])
-    with zipfile.ZipFile(tmp_path / "pages.zip", "w") as archive:
-        archive.write(path, "pages.parquet")
-    assert reasons(tmp_path / "pages.zip") == [
-        "!pages.parquet Parquet can be read from a file only, not through a pipe or compressed"
-    ]
+def test_memory_does_not_grow_with_the_table(tmp_path: Path) -> None:
+    # Two row groups of 32 MB in pages of some rows, as open_writer makes them.
+    page = "<p>The ferry left at noon." * 2_000
+    rows = {"url": [f"{URL}/{at}" for at in range(1_200)], "html": [f"{at}{page}" for at in range(1_200)]}
+    path = tmp_path / "pages.parquet"
+    pq.write_table(pa.table(rows), path, use_dictionary=False, write_batch_size=16, row_group_size=600)
+    program = f"""
+from scrapy_simhash.files.records import read
+pages = sum(len(record.page) for record in read([{str(path)!r}]))
+import pyarrow
+print(pages, pyarrow.default_memory_pool().max_memory())
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    read_bytes, most = map(int, ended.stdout.split())
+    assert read_bytes > 60_000_000
+    assert most < 16_000_000

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import re
+import zipfile
 import zlib
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from scrapy_simhash.exceptions import KindError
-from scrapy_simhash.files.records import Broken, Record, http, read
-from scrapy_simhash.files.records.record import brotli, zstd
+from scrapy_simhash.files.records import Broken, Record, read, warc
+from scrapy_simhash.files.records.record import extra
 from tests.files.records.pages import FERRY, LONG, PILOT, URL, found, pages, passed_over, reasons
 
 pytest.importorskip("warcio")
@@ -68,7 +71,7 @@ def chunked(body: bytes, size: int = 10) -> bytes:
     return b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"
 
 
-@pytest.mark.parametrize("name", ["crawl.warc", "crawl.warc.gz", "crawl"])
+@pytest.mark.parametrize("name", ["crawl.warc", "crawl.warc.gz"])
 def test_responses_with_html_are_pages(name: str, tmp_path: Path) -> None:
     headers = {"Content-Type": "text/html; charset=koi8-r", "Content-Language": "ru"}
     archive = Archive(tmp_path / name)
@@ -102,9 +105,9 @@ def encoded() -> list[tuple[str, bytes]]:
         ("gzip", body),
     ]
     with suppress(KindError):
-        made.append(("br", brotli().compress(body, quality=1)))
+        made.append(("br", extra("Brotli data", "brotli").compress(body, quality=1)))
     with suppress(KindError):
-        made.append(("zstd", zstd().compress(body)))
+        made.append(("zstd", extra("zstd data", "compression.zstd", "backports.zstd").compress(body)))
     return made
 
 
@@ -116,7 +119,11 @@ def test_what_servers_do_to_a_page_is_undone(encoding: str, body: bytes, tmp_pat
     archive = Archive(tmp_path / "crawl.warc.gz").response(body, headers)
     archive.response(chunked(body, 1000), {**headers, "Transfer-Encoding": "chunked"})
     archive.response(body, {**headers, "Transfer-Encoding": "chunked"})  # undone by the archive
-    assert [page for _, page in pages(archive.close())] == [LONG.encode()] * 3
+    trailer = chunked(body, 1000)[:-2] + b"X-Checked: yes\r\n\r\n"
+    archive.response(trailer, {**headers, "Transfer-Encoding": "chunked", "Trailer": "X-Checked"})
+    extended = b"%x;name=value\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+    archive.response(extended, {**headers, "Transfer-Encoding": "Chunked"})
+    assert [page for _, page in pages(archive.close())] == [LONG.encode()] * 5
 
 
 NOT_PAGES: list[tuple[dict[str, Any], str]] = [
@@ -181,50 +188,66 @@ def three(path: Path) -> tuple[Path, list[bytes]]:
 
 
 @pytest.mark.parametrize(
-    ("damage", "left", "reason"),
+    ("damage", "reason"),
     [
-        (lambda one: b"rubbish\r\n" * 3 + one, [0, 1, 2], ":2 not a WARC record"),
-        (lambda one: one.replace(b"Content-Length", b"Content-Size", 1), [0, 2], ":2 not a WARC record"),
-        (lambda one: one.replace(b"WARC/1.0", b"WRAC/1.0"), [0, 2], ":2 not a WARC record"),
-        (lambda one: one.replace(b"HTTP/1.1", b"SMTP/1.1"), [0, 2], ":2 no HTTP answer in the record"),
+        (lambda one: one.replace(b"HTTP/1.1", b"SMTP/1.1"), ":2 no HTTP response in the record"),
         (
             lambda one: one.replace(b"https://", b"//"),
-            [0, 2],
             ":2 '//example.com/1' is not a URL: it has no scheme",
-        ),
-        (
-            lambda one: b"WARC/1.0\r\n" + b"a: b\r\n" * 2_000 + one.partition(b"\r\n")[2],
-            [0, 2],
-            ":2 not a WARC record",
         ),
     ],
 )
-def test_a_broken_record_does_not_hide_the_next(
-    damage: Any, left: list[int], reason: str, tmp_path: Path
-) -> None:
+def test_a_broken_record_does_not_hide_the_next(damage: Any, reason: str, tmp_path: Path) -> None:
     path, records = three(tmp_path / "crawl.warc")
     path.write_bytes(b"".join((records[0], damage(records[1]), records[2])))
-    assert [one.url for one in found(path) if isinstance(one, Record)] == [
-        f"{URL}/{number}" for number in left
-    ]
+    assert [one.url for one in found(path) if isinstance(one, Record)] == [f"{URL}/0", f"{URL}/2"]
     assert reasons(path) == [reason]
 
 
-@pytest.mark.parametrize("size", range(5, 800, 53))
-def test_an_archive_that_ends_too_early_has_the_records_before(size: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda one: b"rubbish\r\n" * 3 + one,
+        lambda one: one.replace(b"Content-Length", b"Content-Size"),
+        lambda one: one.replace(b"Content-Length: ", b"Content-Length: x"),
+        lambda one: one.replace(b"WARC/1.0", b"WRAC/1.0"),
+        lambda one: one.replace(b"Content-Length: 1", b"Content-Length: 2", 1),
+    ],
+)
+def test_a_damaged_header_ends_the_file_and_is_named(damage: Any, tmp_path: Path) -> None:
     path, records = three(tmp_path / "crawl.warc")
-    path.write_bytes(records[0] + records[1][: min(size, len(records[1]) - 10)])
+    path.write_bytes(b"".join((records[0], damage(records[1]), records[2])))
+    first, *others = found(path)
+    assert isinstance(first, Record)
+    assert isinstance(others[-1], Broken)
+    assert others[-1].is_rest
+    assert "(record " in others[-1].reason
+
+
+@pytest.mark.parametrize("kind", ["response", "request"])
+@pytest.mark.parametrize("size", [5, 100, 250, 400, 500])
+def test_an_archive_that_ends_too_early_is_named_with_the_record(
+    kind: str, size: int, tmp_path: Path
+) -> None:
+    path, records = three(tmp_path / "crawl.warc")
+    last = records[1].replace(b"WARC-Type: response", b"WARC-Type: " + kind.encode())
+    path.write_bytes(records[0] + last[: min(size, len(last) - 10)])
     assert [one.url for one in found(path) if isinstance(one, Record)] == [f"{URL}/0"]
-    assert reasons(path) in ([" the last record ends too early"], [":2 not a WARC record"])
+    (reason,) = reasons(path)
+    assert re.fullmatch(r" (the last record ends too early|not a WARC record: .*) \(record 2\)", reason)
 
 
-def test_a_damaged_member_of_a_compressed_archive_ends_it(tmp_path: Path) -> None:
-    path, records = three(tmp_path / "crawl.warc.gz")
-    whole = gzip.compress(records[0])
-    path.write_bytes(whole + gzip.compress(records[1])[:-20])
-    assert len(found(path)) == 2
-    assert reasons(path) == [" the gzip data ends too early"]
-    path.write_bytes(whole + b"\x1f\x8b\x08\x00" + b"\xff" * 100)
+def test_a_compressed_archive_that_ends_too_early_has_the_records_before(tmp_path: Path) -> None:
+    # Noise, so that it is not decompressed in one step.
+    page = f"<html>{Random(1).randbytes(20_000).hex()}"
+    path = Archive(tmp_path / "crawl.warc.gz").response(page).close()
+    whole = path.read_bytes()
+    for cut in range(1, len(whole) - 9, len(whole) // 9):
+        path.write_bytes(whole * 2 + whole[:-cut])
+        assert len([one for one in found(path) if isinstance(one, Record)]) == 2
+        (reason,) = reasons(path)
+        assert reason.startswith(" the gzip data ends too early (record ")
+    path.write_bytes(whole * 2 + b"\x1f\x8b\x08\x00" + b"\xff" * 100)
     (reason,) = reasons(path)
     assert reason.startswith(" the gzip data is damaged: ")
 
@@ -232,7 +255,7 @@ def test_a_damaged_member_of_a_compressed_archive_ends_it(tmp_path: Path) -> Non
 def test_a_record_that_is_too_large_is_skipped_whatever_it_claims(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http, "LIMIT", 5_000)
+    monkeypatch.setattr(warc, "LIMIT", 5_000)
     archive = Archive(tmp_path / "crawl.warc.gz").response("<p>" * 5_000).response(FERRY)
     # A page that is small and becomes large.
     archive.response(gzip.compress(LONG.encode(), 9)[:4_000], {**HTML, "Content-Encoding": "gzip"})
@@ -246,3 +269,96 @@ def test_an_encoding_that_is_not_known_or_not_right_is_told(tmp_path: Path) -> N
     first, second = reasons(archive.close())
     assert first == ":1 the content encoding 'sdch' is not known"
     assert second.startswith(":2 the deflate data of the page is damaged: ")
+
+
+# --- Other versions and wrappings.
+
+
+ANSWER = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{FERRY}".encode()
+
+
+def raw(
+    block: bytes = ANSWER, *more: str, version: str = "WARC/1.0", url: str = f"WARC-Target-URI: {URL}"
+) -> bytes:
+    """Return a response as its lines are written, without a library."""
+    headers = ["WARC-Type: response", url, "Content-Type: application/http; msgtype=response", *more]
+    lines = "\r\n".join([version, *headers, f"Content-Length: {len(block)}", "", ""])
+    return lines.encode() + block + b"\r\n\r\n"
+
+
+TWO_TYPES = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Type: text/html\r\n\r\n" + FERRY.encode()
+ODD = {
+    "an old version": raw(version="WARC/0.18"),
+    "version 1.1": raw(version="WARC/1.1"),
+    # wget 1.19, after the grammar of WARC 1.0.
+    "a URL in angle brackets": raw(url=f"WARC-Target-URI: <{URL}>"),
+    "names in upper case": raw().replace(b"WARC-Type", b"WARC-TYPE").replace(b"Length", b"LENGTH"),
+    "a folded header": raw(url=f"WARC-Target-URI:\r\n {URL}"),
+    "a date that is none": raw(ANSWER, "WARC-Date: noon"),
+    "only line feeds": raw(ANSWER.replace(b"\r\n", b"\n")),
+    "HTTP/2": raw(ANSWER.replace(b"HTTP/1.1 200 OK", b"HTTP/2 200")),
+    "two types": raw(TWO_TYPES),
+    "a header without a colon": raw(ANSWER.replace(b"OK\r\n", b"OK\r\nnonsense\r\n")),
+    "a header in Latin-1": raw(ANSWER.replace(b"OK\r\n", b"OK\r\nX-Place: caf\xe9\r\n")),
+}
+
+
+@pytest.mark.parametrize("record", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("ending", [".warc", ".warc.gz"])
+def test_odd_records_are_pages(record: bytes, ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"odd{ending}"
+    path.write_bytes((gzip.compress(record) if ending.endswith("gz") else record) * 2)
+    assert pages(path) == [(URL, FERRY.encode())] * 2
+
+
+def test_gzip_of_a_whole_archive_is_read_as_one_of_its_records(tmp_path: Path) -> None:
+    path, records = three(tmp_path / "crawl.warc.gz")
+    path.write_bytes(gzip.compress(b"".join(records)))
+    assert len(pages(path)) == 3
+
+
+def test_revisits_have_no_page_and_the_next_record_is_read(tmp_path: Path) -> None:
+    headers = StatusAndHeaders("304 Not Modified", [("Content-Type", "text/html")], "HTTP/1.1")
+    archive = Archive(tmp_path / "crawl.warc.gz").add("revisit", b"", http_headers=headers)
+    archive.add(
+        "revisit", b"", **{"WARC-Profile": "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"}
+    )
+    assert len(pages(archive.response(FERRY).close())) == 1
+    assert passed_over(archive.path) == {"WARC record of type revisit": 2}
+
+
+def test_a_page_that_is_shorter_than_it_says_is_as_far_as_it_goes(tmp_path: Path) -> None:
+    body = chunked(FERRY.encode(), 50)[:-30]
+    archive = Archive(tmp_path / "crawl.warc").response(body, {**HTML, "Transfer-Encoding": "chunked"})
+    packed = gzip.compress(FERRY.encode())
+    archive.response(packed[:-4], {**HTML, "Content-Encoding": "gzip"})
+    first, second = (bytes(page) for _, page in pages(archive.close()) if isinstance(page, bytes))
+    assert len(first) > 40
+    assert FERRY.encode().startswith(first)
+    assert second == FERRY.encode()
+
+
+def test_the_archives_in_a_wacz_file_are_read(tmp_path: Path) -> None:
+    made = Archive(tmp_path / "data.warc.gz").response(FERRY).close()
+    with zipfile.ZipFile(tmp_path / "crawl.wacz", "w") as package:
+        package.write(made, "archive/data.warc.gz")
+        package.writestr("pages/pages.jsonl", "{}")
+    (record,) = found(tmp_path / "crawl.wacz")
+    assert isinstance(record, Record)
+    assert record.place == f"{tmp_path}/crawl.wacz!archive/data.warc.gz:1"
+    content = (tmp_path / "crawl.wacz").read_bytes()
+    (tmp_path / "crawl.wacz").write_bytes(content[: len(content) // 2])
+    (reason,) = reasons(tmp_path / "crawl.wacz")
+    assert reason.startswith(" the zip data is damaged")
+
+
+def test_an_arc_file_is_read(tmp_path: Path) -> None:
+    version = b"1 0 test\nURL IP-address Archive-date Content-type Archive-length\n"
+    head = b"filedesc://crawl.arc 0.0.0.0 20260921141320 text/plain %d\n" % len(version)
+    one = f"{URL}/ferry 192.0.2.1 20260921141320 text/html {len(ANSWER)}\n".encode() + ANSWER + b"\n"
+    path = tmp_path / "crawl.arc"
+    path.write_bytes(head + version + b"\n" + one * 2)
+    records = found(path)
+    assert [(record.url, record.page, record.seen) for record in records if isinstance(record, Record)] == [
+        (f"{URL}/ferry", FERRY.encode(), 1_790_000_000)
+    ] * 2
