@@ -149,7 +149,7 @@ def _opened(
             inputs = [given.stream]
     records = stack.enter_context(closing(read(inputs, fields_of(options), options.format)))
     take = partial(_take_pages, records, config(), key_function(into, options))
-    return Source(name, None, records.share, take)
+    return Source(name, None, lambda count: None, take)
 
 
 def _postings(store: Waited) -> Iterator[Posting | Site]:

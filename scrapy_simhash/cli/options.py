@@ -212,9 +212,7 @@ class Inputs:
         """Show that so many records are through *doing*."""
         tell = self._tells.get(doing)
         if tell is None:
-            tell = self._tells[doing] = self._progress.counting(
-                doing, lambda count: self._records.share(count)
-            )
+            tell = self._tells[doing] = self._progress.counting(doing)
         tell(number)
 
     @property

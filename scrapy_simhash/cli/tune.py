@@ -161,7 +161,7 @@ def _of_pages(options: Namespace, progress: Progress) -> Pairs:
 
     config = config_for(options)
     with closing(read([options.source], fields_of(options), options.format)) as records:
-        lines = _lines_of_pages(records, config, progress.counting("reading pages", records.share))
+        lines = _lines_of_pages(records, config, progress.counting("reading pages"))
         return _sampled(options.source, pairs_of(lines))
 
 

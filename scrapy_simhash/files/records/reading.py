@@ -94,8 +94,6 @@ class Records(Iterator["Record | Broken"]):
         for given in self._inputs:
             if isinstance(given, str) and given != STDIN:
                 check(given)
-        self._at = 0
-        self._file: tuple[IO[bytes], int] | None = None
         self._pages = 0
         self._first_without: PassedOver | None = None
         self._all = self._read_all()
@@ -124,18 +122,8 @@ class Records(Iterator["Record | Broken"]):
         names = ", ".join(map(repr, first.names[:20]))
         return f"no record has the fields {self._fields.shown}; {first.place} has {names}"
 
-    def share(self, _: int = 0) -> float | None:
-        """Return the share of the inputs that was read, 0.0 to 1.0; None while that is unknown, as in a folder."""
-        if self._at >= len(self._inputs):
-            return 1.0
-        if self._file is None or self._file[0].closed:
-            return None
-        stream, size = self._file
-        return min(1.0, (self._at + stream.tell() / max(1, size)) / len(self._inputs))
-
     def _read_all(self) -> Generator[Record | Broken | PassedOver]:
-        for at, given in enumerate(self._inputs):
-            self._at = at
+        for given in self._inputs:
             if not isinstance(given, str):
                 yield from self._stream(given, _name_of(given))
             elif given == STDIN:
@@ -145,7 +133,6 @@ class Records(Iterator["Record | Broken"]):
             else:
                 for file in files_of(given):
                     yield from self._opened(file)
-        self._at = len(self._inputs)
 
     def _opened(self, file: File) -> _Found:
         try:
@@ -158,8 +145,6 @@ class Records(Iterator["Record | Broken"]):
             yield Broken(file.name, f"cannot be read: {reason}", is_rest=True)
             return
         with closing(stream):
-            size = Path(file.name).stat().st_size if not file.is_member and Path(file.name).is_file() else 0
-            self._file = (stream, size) if size else None
             yield from self._named(stream, file)
 
     def _named(self, stream: IO[bytes], file: File) -> _Found:

@@ -153,10 +153,13 @@ class ParquetWriter:
 
     def _write_group(self) -> None:
         rows, self._rows, self._size = self._rows, [], 0
-        table = self._table(rows)
-        marked = [(marks or {}).get for _, marks in rows]
+        place = rows[0][0].place if rows else ""
+        try:
+            table = self._table([record for record, _ in rows])
+        except (self._arrow.ArrowInvalid, self._arrow.ArrowTypeError) as error:
+            raise KindError(f"{place}: no row of one table, write JSON Lines instead: {error}") from None
         for field in self._marks:
-            values = self._arrow.array([get(field.name) for get in marked], field.type)
+            values = self._arrow.array([(marks or {}).get(field.name) for _, marks in rows], field.type)
             at = table.schema.get_field_index(field.name)
             table = table.append_column(field, values) if at < 0 else table.set_column(at, field, values)
         if self._writer is None:
@@ -167,31 +170,20 @@ class ParquetWriter:
             )
         elif table.schema != self._schema:
             raise KindError(
-                f"{rows[0][0].place}: these rows have other columns than the first ones: write JSON Lines instead"
+                f"{place}: these rows have other columns than the first ones: write JSON Lines instead"
             )
         self._writer.write_table(table)
 
-    def _table(self, rows: list[tuple[Record, Values | None]]) -> Any:
-        sources = [record.source for record, _ in rows]
-        if sources and all(isinstance(source, TableRow) for source in sources):
-            pieces = [
-                source.batch.slice(source.number, 1) for source in sources if isinstance(source, TableRow)
-            ]
+    def _table(self, records: list[Record]) -> Any:
+        sources = [record.source for record in records if isinstance(record.source, TableRow)]
+        if records and len(sources) == len(records):
             # The metadata of pandas describes one file, not the other.
-            pieces = [piece.replace_schema_metadata(None) for piece in pieces]
-            try:
-                return self._arrow.Table.from_batches(pieces)
-            except self._arrow.ArrowInvalid:
-                raise KindError(
-                    f"{rows[0][0].place}: the tables have different columns: write JSON Lines instead"
-                ) from None
-        values = [fields_of(record) for record, _ in rows]
+            rows = [one.batch.slice(one.number, 1).replace_schema_metadata(None) for one in sources]
+            return self._arrow.Table.from_batches(rows)
+        values = [fields_of(record) for record in records]
         names = list(dict.fromkeys(name for row in values for name in row))
-        try:
-            columns = [self._column(name, [row.get(name) for row in values]) for name in names]
-        except (self._arrow.ArrowInvalid, self._arrow.ArrowTypeError) as error:
-            raise KindError(f"{rows[0][0].place}: no column of a table: {error}") from None
-        return self._arrow.table(dict(zip(names, columns, strict=True)))
+        columns = {name: self._column(name, [row.get(name) for row in values]) for name in names}
+        return self._arrow.table(columns)
 
     def _column(self, name: str, values: list[Any]) -> Any:
         known = self._schema is not None and self._schema.get_field_index(name) >= 0
