@@ -165,18 +165,15 @@ class Deliveries:
         cluster = verdict.text_number
         if cluster is None:
             return
+        is_delivered = self._keeps_former and verdict.is_delivered
         if verdict.duplicate_of is not None:
             repeated = verdict.also_near[0] if verdict.contradicts and verdict.also_near else cluster
             result.text = Text(cluster, repeated, verdict.fingerprint, False, verdict.page_hash)
-            if self._was_delivered(verdict):
+            if is_delivered:
                 self._facts.change(repeated, _DELIVERED)
             return
         result.text = Text(cluster, cluster, verdict.fingerprint, True, verdict.page_hash)
-        self._facts.change(cluster, _MET | _DELIVERED if self._was_delivered(verdict) else _MET)
-
-    def _was_delivered(self, verdict: Verdict) -> bool:
-        """Tell whether an earlier crawl has delivered a page with its text, if that counts."""
-        return self._keeps_former and verdict.is_delivered
+        self._facts.change(cluster, _MET | _DELIVERED if is_delivered else _MET)
 
     async def look_up(self, verdict: Verdict) -> None:
         """Ask the store whether the original of a copy was delivered, if it did not come in this crawl.

@@ -22,6 +22,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy_simhash import kernel, names
 from scrapy_simhash.action import Action
 from scrapy_simhash.config import ACTION_SETTINGS, Config, unknown_settings, unused_settings
+from scrapy_simhash.crawl import reader
 from scrapy_simhash.crawl.counts import count_page, summary_of_pages
 from scrapy_simhash.crawl.delivery import Deliveries
 from scrapy_simhash.crawl.listeners import Listeners
@@ -145,10 +146,9 @@ class SimhashDownloaderMiddleware:
             return response
         if reason is not None:
             page.verdict = Verdict(Status.SKIPPED, reason=reason)
-            self._decide(page)
             self._record(page)
             return response
-        is_large = self._reader.is_large(response)
+        is_large = len(response.body) > reader.THREAD_SIZE
         comparing = self._process(page, is_large=is_large)
         return comparing if is_large or self._is_remote else finished(comparing)
 
@@ -171,7 +171,9 @@ class SimhashDownloaderMiddleware:
         if is_large or self._is_remote:
             since = perf_counter()
             erase_result(page.request)  # a request that was sent twice may have been marked meanwhile
-        self._decide(page)
+        # New pages need no decision.
+        if page.verdict.status is not Status.NEW:
+            self._decide(page)
         self._record(page)
         if (seconds := perf_counter() - since) > BUDGET:
             self._note_slow(page, seconds)
@@ -196,10 +198,8 @@ class SimhashDownloaderMiddleware:
         page.verdict, page.reading, page.key = verdict, reading, key
 
     def _decide(self, page: Page) -> None:
-        """Set what is dropped of *page*. New pages need no decision."""
+        """Set what is dropped of *page*, if it is a near-duplicate or unchanged."""
         try:
-            if names.META in page.request.meta:
-                self._check_meta(page)
             for found in self._found:
                 found(page)
             verdict = page.verdict
@@ -224,6 +224,8 @@ class SimhashDownloaderMiddleware:
         try:
             self._deliveries.note(write_result(page), page.verdict)
             count_page(self._stats, page)
+            if names.META in meta:
+                self._check_meta(page)
             if page.protected is Protection.START and self._once.is_first("start page"):
                 self._log_start_page(page)
         except Exception:

@@ -72,11 +72,6 @@ class PageReader:
             return Reason.TRUNCATED
         return Reason.TOO_LARGE if 0 < self._maxsize < len(body) else None
 
-    @staticmethod
-    def is_large(response: Response) -> bool:
-        """Return whether a page is read in a thread."""
-        return len(response.body) > THREAD_SIZE
-
     async def read(self, page: Page, *, is_large: bool) -> Reading:
         """Return what is compared of *page*, which has a tree.
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from scrapy_simhash.cli.main import main
 from tests.crawls.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl, crawl_each, crawl_one
 from tests.crawls.site import Routes, Site, article, links
 
@@ -206,29 +204,3 @@ def test_who_loses_nothing_by_the_protection_is_not_told(site: Site) -> None:
 
 def test_a_spider_that_follows_links_is_not_told(crawls: dict[str, Crawl]) -> None:
     assert [told(crawls[action]) for action in ACTIONS] == [[]] * len(ACTIONS)
-
-
-def named(done: Crawl) -> list[list[str]]:
-    """Return the commands that the log names, in the order in which it does."""
-    lines = [line for line in done.log(logger="scrapy_simhash") if "scrapy-simhash " in line]
-    return [shlex.split(line.partition("scrapy-simhash ")[2]) for line in lines]
-
-
-def test_the_log_names_the_command_that_explains_it_once_each_and_it_does(
-    crawls: dict[str, Crawl], site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    # At the first page that repeats another one, at the first item that is dropped for it, and at the end.
-    commands = named(crawls["drop_items"])
-    assert [command[0] for command in commands] == ["compare"] * 3
-    assert commands[0][1:] == [site.url("/copy"), site.url("/first")]
-    assert commands.count(commands[0]) == 3
-    assert [command[0] for command in named(crawls["debug page"])] == ["compare"] * 2
-    for command in commands:
-        assert main(command) == 0
-        assert capsys.readouterr().out.startswith("near-duplicates: ")
-    path = tmp_path / "the report.jsonl"
-    (done,) = crawl(plan(site, "drop_items", SIMHASH_REPORT=str(path)))
-    page = ["report", str(path), "--url", site.url("/copy")]
-    assert named(done) == [page, page, ["report", str(path)]]
-    assert main(page) == 0
-    assert f"{site.url('/copy')} is a near-duplicate of {site.url('/first')}" in capsys.readouterr().out

@@ -20,7 +20,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({**CLASSIC, "SIMHASH_BLOCKS": 3}, "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 3"),
     *(
         ({setting: "no.such.Class"}, f"{setting}: cannot import 'no.such.Class': No module named 'no'")
-        for setting in ("SIMHASH_ACTION", "SIMHASH_SCOPE", "SIMHASH_STORE")
+        for setting in ("SIMHASH_POLICY", "SIMHASH_SCOPE", "SIMHASH_STORE")
     ),
     (
         {"SIMHASH_STORE": "tests.crawls.stores.NoStore"},
