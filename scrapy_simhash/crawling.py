@@ -88,7 +88,7 @@ class Once:
         self._told: set[str] = set()
 
     def is_first(self, kind: str) -> bool:
-        """Tell whether this is the first of its *kind*; the next one is not."""
+        """Return whether this is the first of its *kind*; the next one is not."""
         is_first = kind not in self._told
         self._told.add(kind)
         return is_first
@@ -239,7 +239,7 @@ class Listener:
 
 
 def key_of(crawler: Crawler) -> Callable[[Request], bytes]:
-    """Return what tells which page a request asks for: its fingerprint, as Scrapy makes it for *crawler*."""
+    """Return the function that makes the key of a request: its fingerprint, as Scrapy makes it for *crawler*."""
     fingerprinter = crawler.request_fingerprinter
     if fingerprinter is None:
         raise RuntimeError("the crawler has no request fingerprinter yet")
@@ -247,13 +247,13 @@ def key_of(crawler: Crawler) -> Callable[[Request], bytes]:
 
 
 def is_start(request: Request) -> bool:
-    """Tell whether the spider began with *request*."""
-    # A spider that passes its meta on passes this on too, and the depth tells.
+    """Return whether the spider began with *request*."""
+    # A spider that passes its meta on passes this on too, but then there is a depth.
     return bool(request.meta.get("is_start_request")) and not request.meta.get("depth")
 
 
 def may_be_skipped(request: Request) -> bool:
-    """Tell whether *request* may be skipped at all: not if the spider began with it, or has opted out."""
+    """Return whether *request* may be skipped at all: not if the spider began with it, or has opted out."""
     return (
         request.method == "GET"
         and request.callback is not NO_CALLBACK
@@ -300,7 +300,7 @@ def asked_without_us(request: Request) -> Request:
 
 
 def asks_again(request: Request, response: Response) -> bool:
-    """Tell whether *request* asks for the page of *response* once more: a retry is no link."""
+    """Return whether *request* asks for the page of *response* once more: a retry is no link."""
     if response.request is None:
         return False
     asked = response.request
@@ -313,7 +313,7 @@ def asks_again(request: Request, response: Response) -> bool:
 
 def tree_of(response: Response) -> Any:
     """Return the root of the tree, the very one that the spider gets; None for JSON that calls itself HTML."""
-    root = response.selector.root  # type: ignore[attr-defined]  # who asks knows that it is HTML
+    root = response.selector.root  # type: ignore[attr-defined]  # only called for HTML
     return root if hasattr(root, "iter") else None
 
 

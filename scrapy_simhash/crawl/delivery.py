@@ -226,12 +226,12 @@ class Deliveries:
             self._settle(flight)
 
     def has_ended(self, response: Response) -> bool:
-        """Tell whether the callback of the original of *response* came to its end, so that its links are known."""
+        """Return whether the callback of the original of *response* came to its end, so that its links are known."""
         text = _text_of(response)
         return text is not None and bool(self._facts.of(text.repeated) & _ENDED)
 
     def waits(self, response: Response) -> bool:
-        """Tell whether nothing is known yet of a delivery of the text of the copy *response*."""
+        """Return whether nothing is known yet of a delivery of the text of the copy *response*."""
         text = _text_of(response)
         if text is None or text.is_original or self._facts.of(text.repeated) & _DELIVERED:
             return False
@@ -239,14 +239,14 @@ class Deliveries:
         return not any(self._are_near(text, other) for other in others)
 
     def is_asked_for(self, response: Response) -> bool:
-        """Tell whether a copy was requested for its items, or carries an item of a page that is delivered."""
+        """Return whether a copy was requested for its items, or carries an item of a page that is delivered."""
         own = own_of(response.request) if response.request is not None else {}
         if ASKED in own or OF_NEW in own:
             return True
         return any(not self._facts.of(cluster) & _DELIVERED for cluster in own.get(OF_COPY, ()))
 
     def is_owed(self, response: Response, is_page: bool = False) -> bool:
-        """Tell whether a copy is delivered at once, since its text has failed.
+        """Return whether a copy is delivered at once, since its text has failed.
 
         With *is_page* its callback is not called otherwise, and is not called to no purpose.
         """
@@ -396,7 +396,7 @@ class Deliveries:
         self._facts.change(flight.cluster, how | known << _CALLBACK, _IS_QUIET | _HAS_LED | 255 << _CALLBACK)
 
     def _gives_nothing(self, cluster: int, request: Request) -> bool:
-        """Tell whether the callback of *request* was in order without an item for this text, as for lists."""
+        """Return whether the callback of *request* was in order without an item for this text, as for lists."""
         mine, facts = _callback_of(request), self._facts.of(cluster)
         return (
             bool(facts & _FAILED and facts & _IS_QUIET)
@@ -522,7 +522,7 @@ class Deliveries:
         processor.close_spider = lambda spider: deferred_from_coro(finish_and_close(spider))
 
     def _spider_idle(self) -> None:
-        """Request what is kept as requests, and deliver items that wait for a text that nobody has brought."""
+        """Request what is kept as requests, and deliver items whose text no page has delivered."""
         # Of those nothing is left to come, whatever a middleware has done with their items.
         for flight in list(self._flights.values()):
             if not flight.is_kept:
@@ -554,7 +554,7 @@ class Deliveries:
         return sure or list(probes.values()) or unsure
 
     def _ask_again(self, cluster: int) -> bool:
-        """Request the first copy of *cluster* that may be asked for; tell whether there was one."""
+        """Request the first copy of *cluster* that may be asked for; return whether there was one."""
         while (kept := self._kept.get(cluster)) and kept[0].request is not None:
             request = self._take_first(cluster).request
             if request is not None and self._may_ask(cluster, request):
@@ -617,7 +617,7 @@ class Deliveries:
 #: delivered, or of a copy that waits.
 ASKED, OF_NEW, OF_COPY = "asked", "of_new", "of_copy"
 OWED = frozenset((ASKED, OF_NEW, OF_COPY))
-#: Of a page that is not compared, and carries an item.
+#: For a page that is not compared, and carries an item.
 _NO_TEXT = Text(-1, -1, None, False)
 
 
@@ -628,7 +628,7 @@ def _carried_by(request: Request | None) -> Sequence[int]:
 
 
 def carries_item(request: Request) -> bool:
-    """Tell whether *request* hands on an item, or the loader of one: a category or a proxy is none."""
+    """Return whether *request* hands on an item, or the loader of one: a category or a proxy is none."""
     handed_on = [value for name, value in request.meta.items() if not name.startswith(_NO_ITEMS)]
     return any(map(_is_item, (*request.cb_kwargs.values(), *handed_on)))
 

@@ -58,17 +58,18 @@ class UnchangedPageItem(DropItem):
 
 
 class Drops:
-    """Told of every page, item and request that is dropped because of its page.
+    """Counts and logs every page, item and request that is dropped because of its page.
 
-    Each is counted. An item is dropped as Scrapy drops it: logged by the crawl's log formatter, and made known by the
-    signal ``item_dropped``, which Scrapy's own stats count. Of pages and requests the first is logged, or all.
+    An item is dropped as Scrapy drops it: logged by the log formatter of the crawl, and sent with the signal
+    ``item_dropped``, which Scrapy's own stats count. The first page and the first request are logged, with
+    ``SIMHASH_DEBUG`` all of them.
     """
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
         self._crawler = crawler
         self._config = config
         self._once = Once(crawler, logger)
-        self._being_told: set[Deferred[Any]] = set()
+        self._sending: set[Deferred[Any]] = set()
         crawler.signals.connect(self.finish, signal=signals.spider_closed)
 
     def page(self, response: Response) -> NearDuplicate:
@@ -79,13 +80,13 @@ class Drops:
         return NearDuplicate(response, result.get("duplicate_of"), result.get("distance"))
 
     def request(self, request: Request, response: Response) -> None:
-        """Note that a request is dropped."""
+        """Count and log a request that is dropped."""
         self._count("requests", response)
         message = "Dropped the request for %(request)s: its page %(page)s %(why)s%(hint)s"
         self._show(message, response, request=request.url)
 
     def item(self, item: Any, response: Response) -> None:
-        """Note that an item is dropped. Handlers of the signal may be coroutines; `finish` waits for them."""
+        """Count, log and signal an item that is dropped. `finish` waits for handlers that are coroutines."""
         self._count("items", response)
         reason = UnchangedPageItem if _is_unchanged(response) else NearDuplicatePageItem
         error = reason(response, "DEBUG")
@@ -96,16 +97,16 @@ class Drops:
             entry = self._crawler.logformatter.dropped(item, error, response, spider)
             if entry is not None:
                 logger.log(*logformatter_adapter(entry), extra={"spider": spider, "item": item})
-        except Exception:  # of somebody's own LOG_FORMATTER: raised here, it would cost the page its links
+        except Exception:  # of a LOG_FORMATTER of the project: raised here, it would cost the page its links
             logger.exception("LOG_FORMATTER raised an exception for a dropped item", extra={"spider": spider})
-        told = self._send(item=item, response=response, spider=spider, exception=error)
-        self._being_told.add(told)
-        told.addBoth(lambda _: self._being_told.discard(told))
+        sending = self._send(item=item, response=response, spider=spider, exception=error)
+        self._sending.add(sending)
+        sending.addBoth(lambda _: self._sending.discard(sending))
 
     async def finish(self) -> None:
-        """Wait until all handlers have been told of all items."""
-        for told in tuple(self._being_told):
-            await maybe_deferred_to_future(told)
+        """Wait until all handlers of the signal have ended."""
+        for sending in tuple(self._sending):
+            await maybe_deferred_to_future(sending)
 
     def _send(self, **arguments: Any) -> Deferred[Any]:
         manager = self._crawler.signals

@@ -27,14 +27,14 @@ logger = logging.getLogger(__name__)
 
 
 class PageResult(dict[str, Any]):
-    """What is known of a page, as the meta has it, with what nobody else needs."""
+    """The result of a page, as it is in the meta, and its text for `Deliveries`."""
 
     text: Text | None = None
     """The text of a page that was compared."""
 
 
 def write_result(page: Page) -> PageResult:
-    """Put what is known of *page*, and what is done about it, into the meta of its request, and return it."""
+    """Write the result of *page* into the meta of its request, and return it."""
     result = PageResult(page.verdict.to_dict())
     result["action"] = None if page.action is None else str(page.action)
     result["dropped_as"] = page.dropped_as

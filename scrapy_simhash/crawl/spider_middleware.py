@@ -1,4 +1,4 @@
-"""Acts: does about a page what was decided, before the spider sees it or when its items and links come back."""
+"""Spider middleware: drops pages, items and links as the result in ``request.meta`` says."""
 
 from __future__ import annotations
 
@@ -49,24 +49,27 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         result = None if response.request is None else response.request.meta.get(names.META_RESULT)
         if not isinstance(result, dict):
             return
-        # Of most pages nothing was decided, and no function is called.
+        # Most pages have no action, and no function is called for them.
         action = None if result.get("action") is None else _action_on(response)
         is_page = action == Action.DROP_PAGE
-        if deliveries is not None:
-            if action is None or action == Action.MARK:
-                deliveries.take_off(response, result)
-            elif deliveries.is_asked_for(response) or (
-                self.waits(response)
-                and (
-                    deliveries.is_owed(response, is_page)
-                    or (is_page and not deliveries.keep_request(response))
-                )
-            ):
-                deliveries.take_off(response, result)
-                return
+        if deliveries is not None and (
+            action is None
+            or action == Action.MARK
+            or self._is_delivered_anyway(deliveries, response, is_page=is_page)
+        ):
+            deliveries.take_off(response, result)
+            return
         if is_page:
             # Counted here and not below: an errback, and each rule of a CrawlSpider has one, ends the matter.
             raise self._drops.page(response)
+
+    def _is_delivered_anyway(self, deliveries: Deliveries, response: Response, *, is_page: bool) -> bool:
+        """Return whether a page that is to be dropped goes to its callback: its text is needed, or it cannot wait."""
+        if deliveries.is_asked_for(response):
+            return True
+        if not self.waits(response):
+            return False
+        return deliveries.is_owed(response, is_page) or (is_page and not deliveries.keep_request(response))
 
     def process_spider_exception(
         self, response: Response, exception: Exception, spider: Spider | None = None
@@ -108,7 +111,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
             raise error
 
     def waits(self, response: Response) -> bool:
-        """Tell whether a page loses what it loses as a copy of a text that is not known to be delivered."""
+        """Return whether a page loses what it loses as a copy of a text that is not known to be delivered."""
         result = result_of(response)
         return (
             self.deliveries is not None
@@ -121,7 +124,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         """Return *item*, with its mark if the settings name a field for it; None when it is to be dropped."""
         if item is None:  # a callback may yield None
             return None
-        # What an errback yields for a page that was dropped is its own: that page has had its action.
+        # The items of an errback are kept: its page was dropped already.
         if response is not None and _action_on(response) in _WITHOUT_ITEMS:
             self.drop(item, response)
             return None
@@ -158,7 +161,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         return request
 
     def _is_link_known(self, request: Request, response: Response) -> bool:
-        """Tell whether a link may be dropped: the callback of a page with this text came to its end.
+        """Return whether a link may be dropped: the callback of a page with this text came to its end.
 
         One that carries an item is dropped only if the text is delivered.
         """
@@ -188,8 +191,8 @@ class _Output:
         if isinstance(one, Request):
             return middleware.get_processed_request(one, response)
         flight = self._flight
-        # A callback may write an action for what it yields afterwards; of most pages there is none, and no function
-        # is called.
+        # A callback may write an action for what it yields afterwards. Most pages have none, and no function is
+        # called for them.
         is_written = flight is not None and not flight.is_in_place and flight.result.get("action") is not None
         if flight is not None and one is not None and not (is_written and self._drops_items()):
             flight.open += 1
@@ -241,9 +244,9 @@ _WITHOUT_LINKS = (Action.DROP_LINKS, Action.DROP_ITEMS | Action.DROP_LINKS)
 
 
 def _action_on(response: Response | None) -> Action | None:
-    """Return what is to be done about *response*: what was decided, unless the callback has changed it since."""
+    """Return the action for *response*, which its callback may have changed."""
     words = result_of(response).get("action")
-    # Of most pages nothing was decided.
+    # Most pages have no action.
     if words is None:
         return None
     try:
@@ -255,12 +258,12 @@ def _action_on(response: Response | None) -> Action | None:
 def _mark(response: Response | None) -> dict[str, Any] | None:
     """Return the mark of an item of *response*.
 
-    None if there is nothing to say: its page repeats no other, was not seen before, and changes are not told.
+    None if the page is no near-duplicate, was not seen before, and its change is not reported.
     """
     result = result_of(response)
-    is_told = (
+    is_marked = (
         result.get("duplicate_of") is not None
         or result.get("change") is not None
         or result.get("status") == Status.REVISIT.value
     )
-    return result if is_told else None
+    return result if is_marked else None

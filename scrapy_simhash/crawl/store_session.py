@@ -78,7 +78,7 @@ class StoreSession:
         self.detector.deliver(key, page_hash)
 
     async def is_delivered(self, key: bytes) -> bool:
-        """Tell whether the page *key*, which did not come in this crawl, need not be delivered again.
+        """Return whether the page *key*, which did not come in this crawl, need not be delivered again.
 
         An earlier crawl has delivered it, and what that did counts (``SIMHASH_REVISIT_ACTION``); or another crawler
         has it in this one. Raises StoreError.
@@ -90,7 +90,7 @@ class StoreSession:
         return page is not None and page.posting.is_delivered and (counts or self._is_of_this_run(page))
 
     def _is_of_this_run(self, page: Page) -> bool:
-        """Tell whether this run, or one that is live beside it, saw a page last."""
+        """Return whether this run, or one that is live beside it, saw a page last."""
         # A killed run may have had the second in which this one began, or a clock that was ahead.
         seen = page.posting.seen
         return self._began < seen <= time.time() or (seen == self._began and page.number >= self._former)

@@ -212,7 +212,7 @@ class SimhashPolicy:
 
 
 def is_done(verdict: Verdict) -> bool:
-    """Tell whether a page is unchanged since an earlier crawl delivered it."""
+    """Return whether a page is unchanged since an earlier crawl delivered it."""
     return verdict.reason is Reason.UNCHANGED and verdict.is_delivered
 
 
