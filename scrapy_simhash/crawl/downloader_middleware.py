@@ -91,6 +91,8 @@ class SimhashDownloaderMiddleware:
         self._deliveries = share(crawler, Deliveries(crawler, self._session))
         self._key_of = key_of(crawler)
         self._once = Once(crawler, logger, names.ERRORS_COMPARE)
+        # Seconds and URL of the page that took longest, if it was slow.
+        self._slowest = 0.0, ""
         self._found = self._listeners.former("found")
         self._without_page = self._listeners.former("without_page")
         self._failed = self._listeners.former("failed")
@@ -176,7 +178,7 @@ class SimhashDownloaderMiddleware:
             self._decide(page)
         self._record(page)
         if (seconds := perf_counter() - since) > BUDGET:
-            self._note_slow(page, seconds)
+            self._note_slow(page.response.url, seconds)
         return page.response
 
     async def _compare(self, page: Page, *, is_large: bool) -> None:
@@ -294,21 +296,10 @@ class SimhashDownloaderMiddleware:
             values: dict[str, object] = {"complaint": complaint, "url": page.response.url}
             self._once.warn(about, "%(complaint)s, for %(url)s", values)
 
-    def _note_slow(self, page: Page, seconds: float) -> None:
-        """Count a page that took *seconds* of the event loop; the parse of the page is part of it."""
+    def _note_slow(self, url: str, seconds: float) -> None:
+        """Count a page that took *seconds* of the event loop, without the parse and the time spent waiting."""
         self._stats.inc_value(names.STAT_SLOW_PAGES)
-        if self._once.is_first("slow page"):
-            logger.info(
-                "%(url)s took %(taken)d ms of the event loop. Further pages that take more than %(budget)d ms are"
-                " counted in the stat %(stat)s",
-                {
-                    "url": page.response.url,
-                    "taken": seconds * 1000,
-                    "budget": BUDGET * 1000,
-                    "stat": names.STAT_SLOW_PAGES,
-                },
-                extra={"spider": self.crawler.spider},
-            )
+        self._slowest = max(self._slowest, (seconds, url))
 
     def _note_failure(self, request: Request, exception: Exception, spider: Spider | None = None) -> None:
         """Show a request that failed, after all retries, to the listeners that ask for it."""
@@ -357,13 +348,27 @@ class SimhashDownloaderMiddleware:
                 logger.warning("%s", sentence, extra={"spider": spider})
 
     def spider_closed(self, spider: Spider) -> None:
-        """Log one line that counts what was found and what was dropped."""
+        """Log what was found and what was dropped, and the slowest page if any was slow."""
         asks_for_drops = any(getattr(self.config, name) not in (None, "mark") for name in ACTION_SETTINGS)
         logger.info(
             "%(summary)s",
             {"summary": summary_of_pages(self._stats, self._is_crawl and asks_for_drops)},
             extra={"spider": spider},
         )
+        seconds, url = self._slowest
+        if seconds:
+            logger.info(
+                "Pages that took more than %(budget)d ms of the event loop: %(pages)d (stat %(stat)s); the slowest"
+                " took %(longest)d ms: %(url)s",
+                {
+                    "budget": BUDGET * 1000,
+                    "pages": self._stats.get_value(names.STAT_SLOW_PAGES),
+                    "stat": names.STAT_SLOW_PAGES,
+                    "longest": seconds * 1000,
+                    "url": url,
+                },
+                extra={"spider": spider},
+            )
 
 
 def policy_of(crawler: Crawler, config: Config) -> SimhashPolicy:

@@ -1,4 +1,4 @@
-"""What takes much of the event loop's time is counted, and the first such page is named."""
+"""What takes much of the event loop's time is counted, and the slowest page is named."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
 
 import pytest
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.http import HtmlResponse
 
 from scrapy_simhash import SimhashDownloaderMiddleware, crawling, names
@@ -97,15 +97,16 @@ def test_what_follows_from_a_verdict_is_counted(clock: Clock, monkeypatch: pytes
         assert slow_pages(subject) == 1
 
 
-def test_the_first_is_named(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_slowest_is_named_at_the_end(caplog: pytest.LogCaptureFixture) -> None:
     subject = SimhashDownloaderMiddleware.from_crawler(stand_in())
-    delay(clock, monkeypatch, subject, "_record", 1.5)
+    spider = Spider("stand-in")
     with caplog.at_level(logging.INFO):
-        for path in "ab":
-            visit(subject, URL + path, article(0))
-    assert [message for message in caplog.messages if "event loop" in message] == [
-        "https://example.com/a took 1500 ms of the event loop. Further pages that take more than 50 ms are counted in"
-        " the stat simhash/slow_pages"
-    ]
+        subject.spider_closed(spider)
+        assert "event loop" not in caplog.text
+        for path, seconds in (("a", 0.06), ("b", 1.5), ("c", 0.07)):
+            subject._note_slow(URL + path, seconds)
+        subject.spider_closed(spider)
+    assert caplog.messages[-1] == (
+        "Pages that took more than 50 ms of the event loop: 3 (stat simhash/slow_pages); the slowest took 1500 ms:"
+        " https://example.com/b"
+    )
