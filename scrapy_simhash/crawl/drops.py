@@ -16,6 +16,8 @@ from scrapy_simhash.crawl.marks import result_of
 from scrapy_simhash.crawling import NO_MORE, Once, stats_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -29,22 +31,23 @@ class NearDuplicate(IgnoreRequest):
     """A page was dropped because it is a near-duplicate, or unchanged. An errback, if there is one, gets it."""
 
     def __init__(self, response: Response, duplicate_of: str | None, distance: int | None) -> None:
-        super().__init__(f"{response.url} {_why(response)} (distance {distance})")
+        super().__init__(f"{response.url} {_why(result_of(response))} (distance {distance})")
         self.response = response
         self.duplicate_of = duplicate_of
         self.distance = distance
 
 
 class NearDuplicatePageItem(DropItem):
-    """An item was dropped because its page, at ``url``, repeats the one at ``duplicate_of``.
+    """An item was dropped because its page, at ``url``, is a near-duplicate of the one at ``duplicate_of``.
 
-    ``duplicate_of`` is None if the page repeats no other, and the callback has written it into ``simhash_result``.
+    ``duplicate_of`` is None if the page is no near-duplicate, and its callback has written the action into
+    ``simhash_result``.
     """
 
     def __init__(self, response: Response, log_level: str | None = None) -> None:
-        super().__init__(f"its page {response.url} {_why(response)}", log_level=log_level)
-        self.url = response.url
         result = result_of(response)
+        super().__init__(f"its page {response.url} {_why(result)}", log_level=log_level)
+        self.url = response.url
         self.duplicate_of: str | None = result.get("duplicate_of")
         self.distance: int | None = result.get("distance")
 
@@ -53,7 +56,7 @@ class UnchangedPageItem(DropItem):
     """An item was dropped because its page, at ``url``, is unchanged since an earlier crawl delivered it."""
 
     def __init__(self, response: Response, log_level: str | None = None) -> None:
-        super().__init__(f"its page {response.url} {_why(response)}", log_level=log_level)
+        super().__init__(f"its page {response.url} {_why(result_of(response))}", log_level=log_level)
         self.url = response.url
 
 
@@ -74,21 +77,23 @@ class Drops:
 
     def page(self, response: Response) -> NearDuplicate:
         """Return the exception for a page that is dropped."""
-        self._count("pages", response)
-        self._show("Dropped the page %(page)s: it %(why)s%(hint)s", response)
         result = result_of(response)
+        self._count("pages", result)
+        self._show("Dropped the page %(page)s: it %(why)s%(hint)s", response, result)
         return NearDuplicate(response, result.get("duplicate_of"), result.get("distance"))
 
     def request(self, request: Request, response: Response) -> None:
         """Count and log a request that is dropped."""
-        self._count("requests", response)
+        result = result_of(response)
+        self._count("requests", result)
         message = "Dropped the request for %(request)s: its page %(page)s %(why)s%(hint)s"
-        self._show(message, response, request=request.url)
+        self._show(message, response, result, request=request.url)
 
     def item(self, item: Any, response: Response) -> None:
         """Count, log and signal an item that is dropped. `finish` waits for handlers that are coroutines."""
-        self._count("items", response)
-        reason = UnchangedPageItem if _is_unchanged(response) else NearDuplicatePageItem
+        result = result_of(response)
+        self._count("items", result)
+        reason = UnchangedPageItem if result.get("dropped_as") == UNCHANGED else NearDuplicatePageItem
         error = reason(response, "DEBUG")
         spider = self._crawler.spider
         if spider is None or self._crawler.logformatter is None:
@@ -114,30 +119,29 @@ class Drops:
             return deferred_from_coro(manager.send_catch_log_async(signals.item_dropped, **arguments))
         return manager.send_catch_log_deferred(signals.item_dropped, **arguments)  # Scrapy 2.13
 
-    def _count(self, what: str, response: Response) -> None:
+    def _count(self, what: str, result: Mapping[str, Any]) -> None:
         stats, stat = stats_of(self._crawler), f"{names.STAT_DROPPED}/{what}"
         stats.inc_value(stat)
-        if _is_unchanged(response):
+        if result.get("dropped_as") == UNCHANGED:
             stats.inc_value(f"{stat}/unchanged")
 
-    def _show(self, message: str, response: Response, **more: str) -> None:
+    def _show(self, message: str, response: Response, result: Mapping[str, Any], **more: str) -> None:
         if self._once.is_first(message) or self._config.debug:
             hint = "" if self._config.debug else NO_MORE
             logger.debug(
                 message,
-                {"page": response.url, "why": _why(response), "hint": hint, **more},
+                {"page": response.url, "why": _why(result), "hint": hint, **more},
                 extra={"spider": self._crawler.spider},
             )
 
 
-def _is_unchanged(response: Response) -> bool:
-    return result_of(response).get("dropped_as") == "unchanged"
+#: In a result, as ``dropped_as``.
+UNCHANGED = "unchanged"
 
 
-def _why(response: Response) -> str:
-    """Return why a page is dropped."""
-    result = result_of(response)
-    if _is_unchanged(response):
+def _why(result: Mapping[str, Any]) -> str:
+    """Return why the page with *result* is dropped."""
+    if result.get("dropped_as") == UNCHANGED:
         return "is unchanged since an earlier crawl"
     if (original := result.get("duplicate_of")) is not None:
         return f"is a near-duplicate of {original}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
+from scrapy.utils.misc import arg_to_iter
 
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
@@ -249,9 +251,14 @@ def _action_on(response: Response | None) -> Action | None:
     # Most pages have no action.
     if words is None:
         return None
+    return _named(words) if isinstance(words, str) else _named(",".join(map(str, arg_to_iter(words))))
+
+
+@lru_cache(maxsize=64)
+def _named(words: str) -> Action | None:
     try:
         return Action.named(words)
-    except (ValueError, TypeError):
+    except ValueError:
         return None
 
 
