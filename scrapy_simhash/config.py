@@ -121,7 +121,7 @@ class Config:
 
     action: str = _setting(EVERYONE, "mark", values.action)
     store: str | None = _setting(EVERYONE, None, values.place)
-    item_field: str | None = _setting(EVERYONE, None, values.field)
+    result_field: str | None = _setting(EVERYONE, None, values.field)
     report: str | None = _setting(EVERYONE, None, values.text)
     url_rules: str = _setting(EVERYONE, "observe", one_of(("off", "observe", "skip")))
 
@@ -142,7 +142,6 @@ class Config:
     item_fields: tuple[tuple[str, int], ...] = _setting(MANY, (), values.weights)
     item_action: str = _setting(MANY, "mark", one_of(("mark", "drop_items")), _ITEMS)
     item_key: str | None = _setting(MANY, None, values.field, _ITEMS)
-    item_mark: str | None = _setting(MANY, None, values.field, _ITEMS)
     conditional: bool | str = _setting(MANY, False, values.on_with_options(OPTIONS["conditional"]), _ANSWERS)
     recrawl: tuple[tuple[str, str], ...] = _setting(
         MANY, (), values.ages(RECRAWL_WORDS, OPTIONS["recrawl"]), _ANSWERS
@@ -196,13 +195,10 @@ class Config:
             self._refuse("blocks", f"must be greater than {shown}")
         if self.rule == "classic" and tables > MAX_TABLES:
             self._refuse("blocks", f"must not need more than {MAX_TABLES:,} tables ({tables:,} with {shown})")
-        for name in ("item_field", "item_mark"):
-            if getattr(self, name) in dict(self.item_fields):
-                self._refuse(name, f"must not be one of {PREFIX}ITEM_FIELDS")
-            if self.item_key is not None and getattr(self, name) == self.item_key:
-                self._refuse(name, f"must not be the field of {PREFIX}ITEM_KEY")
-        if self.item_mark is not None and self.item_mark == self.item_field:
-            self._refuse("item_mark", f"must not be the field of {PREFIX}ITEM_FIELD, which has the verdict")
+        if self.result_field in dict(self.item_fields):
+            self._refuse("result_field", f"must not be one of {PREFIX}ITEM_FIELDS")
+        if self.item_key is not None and self.result_field == self.item_key:
+            self._refuse("result_field", f"must not be the field of {PREFIX}ITEM_KEY")
 
     def _refuse(self, name: str, what: str) -> NoReturn:
         raise SettingError(f"{setting_name(name)} {what}, got {getattr(self, name)!r}")
@@ -280,10 +276,10 @@ class Config:
         Values may be strings, as on the command line. None means the default. Settings that have no effect are
         ignored: see unused_settings(). Raises SettingError also for settings that there were before.
         """
-        for name, instead in FORMER.items():
+        for name, instead in REMOVED.items():
             if (value := settings.get(PREFIX + name)) not in (None, ""):
                 shown = without_password(str(value))
-                raise SettingError(f"{PREFIX}{name} ({shown}) is gone: {instead}")
+                raise SettingError(f"{PREFIX}{name} ({shown}) was removed: {instead}")
         given = _given(settings)
         unused = dict(_without_effect(SimpleNamespace(**DEFAULTS | given), given))
         return cls(**{name: value for name, value in given.items() if name not in unused})
@@ -292,31 +288,42 @@ class Config:
 #: What is declared about each setting, and its default, by the name of its field.
 KINDS: dict[str, Kind] = {field.name: field.metadata["kind"] for field in fields(Config)}
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Config)}
-_REDIS = "set SIMHASH_STORE to a URL such as redis://host:6379/0?prefix=news&expire=30d"
-_NOW_FIXED = "it is a constant now: remove it"
-#: Settings that there were before, and what to write in their place.
-FORMER = {
-    "DIR": "set SIMHASH_STORE to a folder such as './simhash'",
-    **dict.fromkeys(("REDIS_URL", "REDIS_PREFIX", "REDIS_EXPIRE", "REDIS_REQUIRED"), _REDIS),
-    **dict.fromkeys(("REDIS_SHARDS", "REDIS_SCOPES"), _REDIS),
-    "REVISIT_LIVE": "pages that another running crawler has delivered are no longer dropped. Remove it",
+_STORE_URL = "set SIMHASH_STORE to a URL such as redis://host:6379/0?prefix=news&expire=30d"
+#: Removed settings, and what to write instead. CHANGES.md has the same table.
+REMOVED = {
+    "ACROSS_SCOPES": "set SIMHASH_SCOPE = 'host?across=true'",
+    "ACTION_ALLOW": "set SIMHASH_ACTION = {'/shop/': 'drop_items'}",
+    "ACTION_ALLOW_DOMAINS": "set SIMHASH_ACTION = {'//example.com': 'drop_items'}",
+    "ACTION_DENY": "set SIMHASH_KEEP_URLS",
+    "ACTION_DENY_DOMAINS": "set SIMHASH_KEEP_URLS = ['//example.com']",
+    "ACTION_URLS": "set SIMHASH_ACTION = {'/shop/': 'drop_items'}",
+    "BLOCKS": "the number is chosen by SIMHASH_MAX_DISTANCE: remove it",
+    "CANDIDATE_DISTANCE": "set SIMHASH_MAX_DISTANCE",
+    "CHANGES_SIZE": "it is a constant: remove it",
+    "CLUSTER_BUDGET": "choose pages in a class of your own: set SIMHASH_POLICY",
     "CONDITIONAL_CHECKS": "set SIMHASH_CONDITIONAL = {'checks': 0.05}",
     "CONDITIONAL_LINKS": "set SIMHASH_CONDITIONAL = {'links': False}",
-    "RECRAWL_MAX_AGE": "set SIMHASH_RECRAWL = {'': 'auto', 'max_age': '30d'}",
-    "RECRAWL_BUDGET": "set SIMHASH_RECRAWL = {'budget': 1000}",
-    "CLUSTER_BUDGET": "set SIMHASH_KEEP_PER_CLUSTER",
-    "MIN_DEPTH": "start pages are protected by SIMHASH_PROTECT = ['start'], others by SIMHASH_KEEP_URLS",
-    "ACTION_ALLOW": "set SIMHASH_ACTION_URLS",
-    "ACTION_DENY": "set SIMHASH_KEEP_URLS",
-    "ACTION_ALLOW_DOMAINS": "set SIMHASH_ACTION_URLS = ['//example.com']",
-    "ACTION_DENY_DOMAINS": "set SIMHASH_KEEP_URLS = ['//example.com']",
-    "CANDIDATE_DISTANCE": "set SIMHASH_MAX_DISTANCE",
-    "SHINGLE_SIZE": "set SIMHASH_SCHEME = 'web?shingle_size=3'",
-    "MASK_DIGITS": "set SIMHASH_SCHEME = 'web?mask_digits=true'",
-    "ACROSS_SCOPES": "set SIMHASH_SCOPE = 'host?across=true'",
-    "THREAD_SIZE": _NOW_FIXED,
-    "CHANGES_SIZE": _NOW_FIXED,
+    "DIR": "set SIMHASH_STORE to a folder such as './simhash'",
+    "ITEM_FIELD": "set SIMHASH_RESULT_FIELD",
     "ITEM_LOG_LEVEL": "dropped items are logged at level DEBUG: remove it",
+    "ITEM_MARK": "connect to the signal near_duplicate_item_found",
+    "KEEP_PER_CLUSTER": "choose pages in a class of your own: set SIMHASH_POLICY",
+    "MASK_DIGITS": "set SIMHASH_SCHEME = 'web?mask_digits=true'",
+    "MIN_DEPTH": "start pages are protected by SIMHASH_PROTECT = ['start'], others by SIMHASH_KEEP_URLS",
+    "PREFER": "scrapy-simhash report shows the preferred URL of each cluster: remove it",
+    "RECRAWL_BUDGET": "set SIMHASH_RECRAWL = {'budget': 1000}",
+    "RECRAWL_MAX_AGE": "set SIMHASH_RECRAWL = {'': 'auto', 'max_age': '30d'}",
+    "REDIS_EXPIRE": _STORE_URL,
+    "REDIS_PREFIX": _STORE_URL,
+    "REDIS_REQUIRED": _STORE_URL,
+    "REDIS_SCOPES": _STORE_URL,
+    "REDIS_SHARDS": _STORE_URL,
+    "REDIS_URL": _STORE_URL,
+    "REVISIT_LIVE": "pages that another running crawler has delivered are no longer dropped: remove it",
+    "SHINGLE_SIZE": "set SIMHASH_SCHEME = 'web?shingle_size=3'",
+    "TEXT": "call scrapy_simhash.main_text(response) in the callback",
+    "THREAD_SIZE": "it is a constant: remove it",
+    "URL_RULES_FORBID": "set SIMHASH_URL_RULES_PIN = ['-parameter sid'], with a - before the rule",
 }
 
 
@@ -341,7 +348,7 @@ def unknown_settings(settings: Mapping[str, Any]) -> dict[str, str]:
     given = sorted(name.removeprefix(PREFIX) for name in map(str, settings) if name.startswith(PREFIX))
     sentences = {}
     for name in given:
-        if name not in known and name not in FORMER:
+        if name not in known and name not in REMOVED:
             near = get_close_matches(name, known, n=1)
             hint = f"did you mean {PREFIX}{near[0]}?" if near else "remove it"
             shown = without_password(str(settings[PREFIX + name]))

@@ -17,7 +17,7 @@ from scrapy_simhash.action import ACTIONS
 from scrapy_simhash.config import (
     DEFAULTS,
     FORGETS,
-    FORMER,
+    REMOVED,
     KEEPS_NO_ANSWERS,
     KINDS,
     MAX_TABLES,
@@ -67,7 +67,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"store": 7}, "store", "must be a string"),
     *(
         ({name: value}, name, FIELD)
-        for name in ("item_field", "item_mark", "item_key")
+        for name in ("result_field", "item_key")
         for value in (7, ["seen"], {"seen": 1}, "a,b", '["a"]', "{a}", " a", "a\n", b"a")
     ),
     ({"report": 7}, "report", "must be a string"),
@@ -178,7 +178,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ),
     *(
         ({"item_fields": ["copy"], name: "copy"}, name, "must not be one of SIMHASH_ITEM_FIELDS")
-        for name in ("item_field", "item_mark")
+        for name in ("result_field",)
     ),
     *(
         (
@@ -186,12 +186,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
             name,
             "must not be the field of SIMHASH_ITEM_KEY",
         )
-        for name in ("item_field", "item_mark")
-    ),
-    (
-        {"item_fields": ["a"], "item_field": "seen", "item_mark": "seen"},
-        "item_mark",
-        "must not be the field of SIMHASH_ITEM_FIELD, which has the verdict",
+        for name in ("result_field",)
     ),
 ]
 
@@ -248,18 +243,18 @@ def test_a_value_of_another_type_is_told_in_one_sentence_with_setting_and_value(
     assert "\n" not in message
 
 
-@pytest.mark.parametrize("name", FORMER)
+@pytest.mark.parametrize("name", REMOVED)
 def test_a_setting_that_there_was_before_is_refused_with_what_to_write(name: str) -> None:
     old = f"SIMHASH_{name}"
     with pytest.raises(SettingError) as caught:
         Config.from_settings(Settings({old: "redis://me:secret@host"}))
-    assert str(caught.value) == f"{old} (redis://host) is gone: {FORMER[name]}"
+    assert str(caught.value) == f"{old} (redis://host) was removed: {REMOVED[name]}"
     assert old not in setting_names()
     assert Config.from_settings({old: None}) == Config.from_settings({old: ""}) == Config()
     # What is to be written is right.
-    for new, value in re.findall(r"set (SIMHASH_\w+) = (.+)$", FORMER[name]):
+    for new, value in re.findall(r"set (SIMHASH_\w+) = (.+)$", REMOVED[name]):
         Config.from_settings({new: eval(value)})
-    assert set(re.findall(r"SIMHASH_\w+", FORMER[name])) <= set(setting_names())
+    assert set(re.findall(r"SIMHASH_\w+", REMOVED[name])) <= set(setting_names())
 
 
 @pytest.mark.parametrize(
@@ -278,8 +273,8 @@ def test_a_setting_that_there_was_before_is_refused_with_what_to_write(name: str
         ({**CLASSIC, "blocks": 19}, "blocks", 19),
         ({"maxsize": 0}, "maxsize", 0),
         ({"min_shingles": 10**9}, "min_shingles", 10**9),
-        ({"item_field": ""}, "item_field", None),
-        ({"item_fields": ["a"], "item_mark": "near duplicate [of]"}, "item_mark", "near duplicate [of]"),
+        ({"result_field": ""}, "result_field", None),
+        ({"result_field": "near duplicate [of]"}, "result_field", "near duplicate [of]"),
         ({"item_fields": ["a"], "item_key": "Nummer-ü.1"}, "item_key", "Nummer-ü.1"),
         *(({"action": action}, "action", action) for action in ACTIONS),
         ({"exact_action": ["drop_items", "drop_links"]}, "exact_action", "drop_items,drop_links"),
@@ -462,9 +457,9 @@ UNUSED: list[tuple[dict[str, Any], set[str], dict[str, str]]] = [
             set(),
             {name: "without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS = ['title', 'body']"},
         )
-        for name, value in (("item_action", "drop_items"), ("item_mark", "copy_of"), ("item_key", "id"))
+        for name, value in (("item_action", "drop_items"), ("item_key", "id"))
     ),
-    ({"item_fields": "a", "item_action": "drop_items", "item_mark": "b", "item_key": "c"}, set(), {}),
+    ({"item_fields": "a", "item_action": "drop_items", "item_key": "c"}, set(), {}),
     *(
         ({name: "/shop/"}, set(), {name: "while nothing is dropped: set SIMHASH_ACTION = 'drop_items'"})
         for name in ("keep_urls", "action_urls")

@@ -2,7 +2,7 @@
 
 ADDONS = {"scrapy_simhash.Addon": 500}
 SIMHASH_ACTION = "mark"
-SIMHASH_ITEM_FIELD = "near_duplicate"
+SIMHASH_RESULT_FIELD = "near_duplicate"
 
 BOT_NAME = "crawler"
 SPIDER_MODULES = ["crawler.spiders"]

@@ -1,4 +1,4 @@
-"""Item pipeline: marks or drops items that repeat an earlier item; and marks in a field of items."""
+"""Item pipeline: drops items that are near-duplicates of an earlier item, or sends a signal for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from scrapy_simhash.crawl.counts import summary_of_items
 from scrapy_simhash.crawl.drops import NearDuplicatePageItem, UnchangedPageItem
 from scrapy_simhash.crawl.items.fields import TooLarge
 from scrapy_simhash.crawl.items.fingerprint import ItemFingerprinter, ItemReading, item_header
-from scrapy_simhash.crawl.marks import ItemMarks
 from scrapy_simhash.crawl.store_factory import ITEMS
 from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.crawling import NO_MORE, Once, config_of, counted, stats_of
@@ -42,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 
 class NearDuplicateItem(DropItem):
-    """An item was dropped because it repeats another one."""
+    """An item was dropped because it is a near-duplicate of another one."""
 
     def __init__(self, verdict: Verdict, log_level: str | None = None) -> None:
         self.duplicate_of = verdict.duplicate_of
@@ -52,7 +51,7 @@ class NearDuplicateItem(DropItem):
 
 
 class SimhashItemPipeline:
-    """Compares items by ``SIMHASH_ITEM_FIELDS``, and marks or drops those that repeat an earlier item."""
+    """Compares items by ``SIMHASH_ITEM_FIELDS``, and drops near-duplicates of an earlier item, or sends a signal."""
 
     def __init__(self, crawler: Crawler) -> None:
         config = config_of(crawler.settings)
@@ -69,7 +68,6 @@ class SimhashItemPipeline:
         self._in_flight = InFlight(self._session.detector.fingerprinter.rule)
         self._once = Once(crawler, logger, names.ITEMS_ERRORS)
         self._count = stats_of(crawler).inc_value
-        self._marks = ItemMarks(crawler, config.item_mark, "SIMHASH_ITEM_MARK")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -193,10 +191,9 @@ class SimhashItemPipeline:
         return verdict
 
     def _decide(self, item: Any, reading: ItemReading | None, verdict: Verdict) -> Any:
-        """Count, announce and mark the verdict, and return *item*; raise NearDuplicateItem if it is to be dropped."""
+        """Count and announce the verdict, and return *item*; raise NearDuplicateItem if it is to be dropped."""
         self._count(_STAT_OF[verdict.status])
         if reading is None:
-            self._marks.write(item, None)
             return item
         if verdict.is_exact and verdict.status is Status.NEAR_DUPLICATE:
             self._count(names.STAT_ITEMS_EXACT)
@@ -206,7 +203,6 @@ class SimhashItemPipeline:
                 self._count(names.STAT_ITEMS_DROPPED)
                 raise NearDuplicateItem(verdict, "DEBUG")
         self._in_flight.add(item, reading.posting)
-        self._marks.write(item, None if verdict.status is Status.NEW else verdict.to_dict())
         return item
 
     async def _remember(self, number: int) -> None:
@@ -244,10 +240,9 @@ class SimhashItemPipeline:
         if isinstance(error, StoreError):
             self._session.failed(error)
             self._count(names.ITEMS_ERRORS)
-            self._marks.write(item, None)
             return
         self._once.tell(
-            "Error while comparing an item (%(about)s) with earlier items: the item is kept, unmarked",
+            "Error while comparing an item (%(about)s) with earlier items: the item is kept",
             type(item).__qualname__,
         )
 

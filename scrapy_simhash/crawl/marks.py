@@ -121,11 +121,10 @@ class ItemMarks:
     An item that cannot be marked goes on without: counted, and each reason is warned of once per crawl.
     """
 
-    def __init__(self, crawler: Crawler, field: str | None, setting: str) -> None:
-        """*setting* is the one that names *field*; if it names none, nothing is written."""
+    def __init__(self, crawler: Crawler, field: str | None) -> None:
+        """*field* is that of ``SIMHASH_RESULT_FIELD``; if it is None, nothing is written."""
         self._crawler = crawler
         self._field = field
-        self._setting = setting
         self._once = Once(crawler, logger)
 
     def write(self, item: Any, values: Mapping[str, Any] | None) -> None:
@@ -158,7 +157,6 @@ class ItemMarks:
             logger.warning(
                 message,
                 {
-                    "setting": self._setting,
                     "field": self._field,
                     "item": type(item).__qualname__,
                     "stat": names.STAT_ITEMS_UNMARKED,
@@ -168,11 +166,11 @@ class ItemMarks:
 
 
 _TAKEN = (
-    "%(setting)s is %(field)r, but items (%(item)s) already have a value in this field. The value is kept and the"
-    " items are not marked (stat %(stat)s): set %(setting)s to a field that your items do not have"
+    "SIMHASH_RESULT_FIELD is %(field)r, but items (%(item)s) already have a value in this field. The value is kept and"
+    " the items are not marked (stat %(stat)s): set SIMHASH_RESULT_FIELD to a field that your items do not have"
 )
 _UNFIT = (
-    "%(setting)s is %(field)r, but %(item)s has no such field or is frozen. These items are not marked (stat"
+    "SIMHASH_RESULT_FIELD is %(field)r, but %(item)s has no such field or is frozen. These items are not marked (stat"
     " %(stat)s): declare the field in the class, and do not freeze it"
 )
 

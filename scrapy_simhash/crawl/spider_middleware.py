@@ -37,8 +37,8 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         if self.deliveries is not None:
             self.deliveries.drop = self.drop
         self._notes_parents = config.url_rules != "off"
-        self.marks_items = config.item_field is not None
-        self._item_marks = ItemMarks(crawler, config.item_field, "SIMHASH_ITEM_FIELD")
+        self.marks_items = config.result_field is not None
+        self._item_marks = ItemMarks(crawler, config.result_field)
 
     def drop(self, item: Any, response: Response) -> None:
         """Drop an item as one of a copy, or of an unchanged page."""

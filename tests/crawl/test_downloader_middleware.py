@@ -393,7 +393,7 @@ def test_the_first_line_says_what_is_really_done(
             " set SIMHASH_STORE = './simhash'",
         ),
         (
-            {"item_action": "drop_items", "item_field": "copy"},
+            {"item_action": "drop_items", "result_field": "copy"},
             "SIMHASH_ITEM_ACTION (drop_items) has no effect without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS ="
             " ['title', 'body']",
         ),
@@ -403,7 +403,7 @@ def test_the_first_line_says_what_is_really_done(
                 f"SIMHASH_{name.upper()} (path) has no effect without SIMHASH_ITEM_FIELDS: set"
                 " SIMHASH_ITEM_FIELDS = ['title', 'body']",
             )
-            for name in ("item_mark", "item_key")
+            for name in ("item_key",)
         ),
         (
             {"recrawl": "7d"},

@@ -30,7 +30,7 @@ class Frozen:
 
 def test_an_item_that_can_hold_it_has_a_copy_of_its_own() -> None:
     crawler, values = stand_in(), {"status": "new"}
-    marks = ItemMarks(crawler, "seen", "SIMHASH_ITEM_MARK")
+    marks = ItemMarks(crawler, "seen")
     declared, other = Declared(), {"title": "Kettle"}
     marks.write(declared, values)
     marks.write(other, values)
@@ -45,20 +45,20 @@ def test_one_that_cannot_is_counted_and_warned_of_once(
     item: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     crawler = stand_in()
-    marks = ItemMarks(crawler, "seen", "SIMHASH_ITEM_MARK")
+    marks = ItemMarks(crawler, "seen")
     marks.write(item, MARK)
     marks.write(item, MARK)
     assert simhash_stats(crawler) == {"items/unmarked": 2}
     (record,) = caplog.records
     assert record.getMessage() == (
-        f"SIMHASH_ITEM_MARK is 'seen', but {type(item).__qualname__} has no such field or is frozen. These items are"
-        " not marked (stat simhash/items/unmarked): declare the field in the class, and do not freeze it"
+        f"SIMHASH_RESULT_FIELD is 'seen', but {type(item).__qualname__} has no such field or is frozen. These items"
+        " are not marked (stat simhash/items/unmarked): declare the field in the class, and do not freeze it"
     )
 
 
 def test_a_field_with_nothing_to_say_is_none_and_a_frozen_default_is_left_alone() -> None:
     crawler = stand_in()
-    marks = ItemMarks(crawler, "seen", "SIMHASH_ITEM_MARK")
+    marks = ItemMarks(crawler, "seen")
     plain, declared, frozen = {"title": "Kettle"}, Declared(), Frozen()
     for item in (plain, declared, frozen):
         marks.write(item, None)
@@ -72,7 +72,7 @@ def test_what_an_item_says_itself_is_kept_counted_and_warned_of_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     crawler = stand_in()
-    marks = ItemMarks(crawler, "seen", "SIMHASH_ITEM_MARK")
+    marks = ItemMarks(crawler, "seen")
     values: list[object] = ["mine", "", 0, [], {"status": "mine"}]
     for value in values:
         item = {"seen": value}
@@ -82,20 +82,20 @@ def test_what_an_item_says_itself_is_kept_counted_and_warned_of_once(
     assert simhash_stats(crawler) == {"items/unmarked": 5}
     (record,) = caplog.records
     assert record.getMessage() == (
-        "SIMHASH_ITEM_MARK is 'seen', but items (dict) already have a value in this field. The value is kept and the"
-        " items are not marked (stat simhash/items/unmarked): set SIMHASH_ITEM_MARK to a field that your items do not"
-        " have"
+        "SIMHASH_RESULT_FIELD is 'seen', but items (dict) already have a value in this field. The value is kept and"
+        " the items are not marked (stat simhash/items/unmarked): set SIMHASH_RESULT_FIELD to a field that your items do"
+        " not have"
     )
 
 
 def test_an_item_that_makes_up_fields_when_asked_is_marked() -> None:
     item: dict[str, Any] = defaultdict(list)
-    ItemMarks(stand_in(), "seen", "SIMHASH_ITEM_MARK").write(item, MARK)
+    ItemMarks(stand_in(), "seen").write(item, MARK)
     assert item == {"seen": MARK}
 
 
 def test_a_mark_is_replaced_by_a_later_one_or_by_none() -> None:
-    marks = ItemMarks(stand_in(), "seen", "SIMHASH_ITEM_MARK")
+    marks = ItemMarks(stand_in(), "seen")
     item: dict[str, Any] = {}
     for mark in (MARK, {**MARK, "status": "revisit", "reason": "unchanged"}, None, MARK):
         marks.write(item, mark)

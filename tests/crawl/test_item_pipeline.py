@@ -32,13 +32,11 @@ def pipeline(**settings: Any) -> SimhashItemPipeline:
     return SimhashItemPipeline.from_crawler(stand_in(**{"item_fields": FIELDS, **settings}))
 
 
-def test_a_new_item_goes_on_as_the_object_it_is_with_an_empty_field() -> None:
+def test_a_new_item_goes_on_as_the_object_it_is() -> None:
     given = item()
     before = dict(given)
     assert pipeline().process_item(given) is given
     assert given == before
-    assert pipeline(item_mark="seen").process_item(given) is given
-    assert given == {**before, "seen": None}
 
 
 def test_what_is_dropped_says_what_it_repeats() -> None:
@@ -210,10 +208,10 @@ def test_fields_that_no_item_has_are_told_of_at_the_end(
 
 
 def test_skipped_items_are_counted_and_left_as_they_are() -> None:
-    subject = pipeline(item_mark="seen")
+    subject = pipeline()
     for _ in range(2):
         nothing = {"title": ""}
-        assert subject.process_item(nothing) == {"title": "", "seen": None}
+        assert subject.process_item(nothing) == {"title": ""}
     assert simhash_stats(subject.crawler) == {"items/skipped": 2}
 
 

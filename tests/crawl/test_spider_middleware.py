@@ -76,7 +76,7 @@ def test_words_that_a_callback_has_spoilt_drop_nothing(words: object) -> None:
 @pytest.mark.parametrize("result", [None, "drop_page", {}, {"duplicate_of": FIRST}])
 def test_a_result_that_somebody_has_spoilt_drops_nothing(result: object) -> None:
     page = response(simhash_result=result)
-    assert left(middleware(action="drop_page", item_field="copy"), page) == LEFT["mark"]
+    assert left(middleware(action="drop_page", result_field="copy"), page) == LEFT["mark"]
 
 
 def test_a_callback_can_still_change_what_is_done() -> None:
@@ -100,7 +100,7 @@ def test_what_a_callback_drops_of_a_new_page_is_not_called_unchanged(
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_a_page_that_repeats_no_other_is_left_alone(action: str) -> None:
-    subject = middleware(action=action, item_field="copy")
+    subject = middleware(action=action, result_field="copy")
     assert left(subject, response(is_duplicate=False)) == LEFT["mark"]
     assert subject.get_processed_item({}, response(is_duplicate=False)) == {"copy": None}
     assert simhash_stats(subject.crawler) == {}
@@ -169,21 +169,21 @@ def test_only_our_own_exception_ends_quietly() -> None:
 
 @pytest.mark.parametrize("action", ["mark", "drop_links", "drop_page"])
 def test_an_item_has_the_whole_result_where_the_settings_say_so(action: str) -> None:
-    subject = middleware(item_field="copy")
+    subject = middleware(result_field="copy")
     expected = {"a": 1, "copy": {**COPY, "action": action}}
     assert subject.get_processed_item({"a": 1}, response(action)) == expected
 
 
 @pytest.mark.parametrize("item", [object(), "text", 3, ["list"], (1, 2)])
 def test_what_is_no_item_goes_on_without_a_mark(item: object) -> None:
-    subject = middleware(item_field="copy")
+    subject = middleware(result_field="copy")
     assert subject.get_processed_item(item, response()) is item
     assert simhash_stats(subject.crawler) == {"items/unmarked": 1}
 
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_none_is_no_item(action: str) -> None:
-    subject = middleware(item_field="copy")
+    subject = middleware(result_field="copy")
     assert subject.get_processed_item(None, response(action)) is None
     assert simhash_stats(subject.crawler) == {}
 
@@ -247,7 +247,7 @@ def test_drop_links_lets_the_address_that_led_here_be_asked_again(redirects: obj
 
 
 def test_output_of_the_start_has_no_page() -> None:
-    subject = middleware(action="drop_items", item_field="copy")
+    subject = middleware(action="drop_items", result_field="copy")
     assert subject.get_processed_item({"a": 1}, None) == {"a": 1, "copy": None}
 
 

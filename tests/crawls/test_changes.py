@@ -120,7 +120,7 @@ def routes() -> dict[str, Any]:
 def test_meta_items_and_signal_say_what_has_changed(tmp_path: Path) -> None:
     pages = {**routes(), "/a": lambda visit: edited(article(2)) if visit else article(2)}
     with serve(pages) as site:
-        plan = reader(tmp_path, site, SIMHASH_ITEM_FIELD="page")
+        plan = reader(tmp_path, site, SIMHASH_RESULT_FIELD="page")
         done = crawls_of(tmp_path, plan, plan)
     first, second = done.crawls
     assert first.complaints == second.complaints == []

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash import Status, Verdict
 from tests.crawls.harness import (
     ENABLED,
     IN_ORDER,
@@ -26,7 +25,7 @@ PIPELINE = "tests.crawls.items_spiders."
 FIELDS = ["title", "body"]
 #: Items are compared, and those that repeat others dropped.
 DROP = {**IN_ORDER, "SIMHASH_ITEM_FIELDS": FIELDS, "SIMHASH_ITEM_ACTION": "drop_items"}
-MARK = {**IN_ORDER, "SIMHASH_ITEM_FIELDS": FIELDS, "SIMHASH_ITEM_MARK": "repeats"}
+MARK = {**IN_ORDER, "SIMHASH_ITEM_FIELDS": FIELDS}
 PATHS = ("/first", "/near", "/same", "/other")
 
 
@@ -87,15 +86,13 @@ def test_what_was_found_is_told_by_signal_exception_and_log(site: Site) -> None:
     assert "Items: 2 new, 2 near-duplicates, 0 revisits; 2 dropped, 0 skipped, 0 errors" in said
 
 
-def test_items_that_repeat_others_are_marked_by_default(site: Site) -> None:
+def test_items_that_repeat_others_are_kept_by_default(site: Site) -> None:
     done = visit(site, {**MARK, "SIMHASH_ITEM_KEY": "path"})
     assert done.paths_scraped == sorted(PATHS)
-    assert not done.item("/first").get("repeats")
-    assert not done.item("/other").get("repeats")
-    mark = done.item("/same")["repeats"]
-    assert mark.keys() == Verdict(Status.NEW).to_dict().keys()
-    assert (mark["status"], mark["duplicate_of"], mark["exact"]) == ("near_duplicate", "/first", True)
-    assert done.item("/near")["repeats"]["exact"] is False
+    assert [(note["item"], note["repeats"]) for note in done.notes] == [
+        ("/near", "/first"),
+        ("/same", "/first"),
+    ]
     shown = [
         line
         for line in done.log("DEBUG", "scrapy_simhash")

@@ -12,7 +12,7 @@ import pytest
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_each, crawl_one
 from tests.crawls.site import Answer, Routes, Site, article
 
-FIELD = {**IN_ORDER, "SIMHASH_ITEM_FIELD": "near_duplicate"}
+FIELD = {**IN_ORDER, "SIMHASH_RESULT_FIELD": "near_duplicate"}
 PATHS = ("/first", "/copy", "/other", "/copy-2")
 
 
@@ -107,8 +107,7 @@ def rows_of(path: Path) -> dict[str, dict[str, str]]:
 
 KINDS = ("dict", "Item", "dataclass", "attrs")
 WAYS: dict[str, dict[str, Any]] = {
-    "page": {"SIMHASH_ITEM_FIELD": "repeats"},
-    "item": {"SIMHASH_ITEM_FIELDS": ["title", "body"], "SIMHASH_ITEM_MARK": "repeats"},
+    "page": {"SIMHASH_RESULT_FIELD": "repeats"},
 }
 
 

@@ -141,7 +141,7 @@ def test_three_lines_of_settings_are_enough_in_a_new_project(tmp_path: Path, sit
     lines = (
         'ADDONS = {"scrapy_simhash.Addon": 500}\n'
         'SIMHASH_ACTION = "mark"\n'
-        'SIMHASH_ITEM_FIELD = "near_duplicate"\n'
+        'SIMHASH_RESULT_FIELD = "near_duplicate"\n'
     )
     settings.write_text(settings.read_text("utf-8") + lines, encoding="utf-8")
     spider = f"""

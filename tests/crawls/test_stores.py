@@ -51,7 +51,7 @@ def site() -> Iterator[Site]:
 
 def twice(site: Site, *more: str, **settings: Any) -> tuple[Crawl, Crawl]:
     """Return two crawls over the same pages, the second of those at *more* too."""
-    all_settings = {**IN_ORDER, "SIMHASH_ITEM_FIELD": "seen", **settings}
+    all_settings = {**IN_ORDER, "SIMHASH_RESULT_FIELD": "seen", **settings}
     first, second = crawl(
         Plan("Visitor", all_settings, {"urls": site.urls(*PATHS)}),
         Plan("Visitor", all_settings, {"urls": site.urls(*PATHS, *more)}),

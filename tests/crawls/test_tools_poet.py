@@ -18,7 +18,7 @@ FIRST = {"path": "/first", "title": "Thirty Brass Players and One Very Low Ceili
 
 @pytest.fixture(scope="module")
 def crawls() -> Iterator[dict[str, Crawl]]:
-    mark = {**SETTINGS, "SIMHASH_ITEM_FIELD": "near_duplicate"}
+    mark = {**SETTINGS, "SIMHASH_RESULT_FIELD": "near_duplicate"}
     drop_page = {"simhash": {"action": "drop_page"}}
     drop_items = {"simhash": {"action": "drop_items"}}
     with serve(PAGES) as site:

@@ -29,7 +29,7 @@ PLACE = "/srv/archive"
 SETTINGS = """
 ADDONS = {"scrapy_simhash.Addon": 500}
 SPIDER_MODULES = ["archive.spiders"]
-SIMHASH_ITEM_FIELD = "near_duplicate"
+SIMHASH_RESULT_FIELD = "near_duplicate"
 """
 SPIDER = f"""
 import scrapy

@@ -30,7 +30,7 @@ SETTINGS = {
 }
 #: All that is off by default, and writes no file of the crawl's own kind.
 OBSERVED = {
-    "SIMHASH_ITEM_FIELD": "near_duplicate",
+    "SIMHASH_RESULT_FIELD": "near_duplicate",
     "SIMHASH_EXACT_ACTION": "drop_page",
     "SIMHASH_KEEP_PER_CLUSTER": 2,
     "SIMHASH_URL_RULES": "skip",
