@@ -13,6 +13,7 @@ import sqlite3
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing, contextmanager
+from hashlib import blake2b
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -25,6 +26,7 @@ from scrapy.crawler import Crawler, CrawlerRunner
 from scrapy.utils.reactor import install_reactor
 from twisted.internet.defer import Deferred
 
+from scrapy_simhash import main_text
 from scrapy_simhash.observers.changes import Change, PageChange
 from scrapy_simhash.signals import page_changed
 
@@ -32,7 +34,7 @@ Edition = dict[str, list[str]]
 
 
 class Pages(scrapy.Spider):
-    """Yields the paragraphs of each page, and which of them the index does not have yet."""
+    """Yields the paragraphs of each page by their hashes."""
 
     name = "pages"
     url: str
@@ -43,11 +45,10 @@ class Pages(scrapy.Spider):
 
     def parse(self, response: Any) -> Iterator[Any]:
         """Yield an item, which is dropped if the page is unchanged, and follow the links."""
-        text = response.meta["simhash_text"]
+        paragraphs = main_text(response).splitlines()
         yield {
             "url": response.url,
-            "hashes": [paragraph.hash for paragraph in text.paragraphs],
-            "changed": {paragraph.hash: paragraph.text for paragraph in text.changed},
+            "paragraphs": {blake2b(text.encode(), digest_size=8).hexdigest(): text for text in paragraphs},
         }
         yield from response.follow_all(css="a")
 
@@ -71,14 +72,16 @@ class SearchIndex:
         )
 
     def process_item(self, item: dict[str, Any]) -> dict[str, Any]:
-        """Remove what the page does not say any more, and add what it says now."""
-        url, hashes, changed = item["url"], item["hashes"], item["changed"]
+        """Remove paragraphs that the page does not have any more, and add new ones."""
+        url, paragraphs = item["url"], item["paragraphs"]
         rows = self.index.execute("SELECT rowid, hash FROM pieces WHERE url = ?", (url,)).fetchall()
         for row, piece in rows:
-            if piece not in hashes or piece in changed:
+            if piece not in paragraphs:
                 self.index.execute("DELETE FROM pieces WHERE rowid = ?", (row,))
-        for piece, text in changed.items():
-            self.index.execute("INSERT INTO pieces (text, url, hash) VALUES (?, ?, ?)", (text, url, piece))
+        for piece in paragraphs.keys() - {piece for _, piece in rows}:
+            self.index.execute(
+                "INSERT INTO pieces (text, url, hash) VALUES (?, ?, ?)", (paragraphs[piece], url, piece)
+            )
         return item
 
     def page_changed(self, change: PageChange) -> None:
@@ -95,7 +98,6 @@ class SearchIndex:
 SETTINGS = {
     "ADDONS": {"scrapy_simhash.Addon": 500},
     "SIMHASH_CHANGES": "changes.jsonl",
-    "SIMHASH_TEXT": True,
     "SIMHASH_REVISIT_ACTION": "drop_items",
     "ITEM_PIPELINES": {SearchIndex: 300},
 }

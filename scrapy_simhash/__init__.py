@@ -10,39 +10,53 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from scrapy_simhash.config import Config
-    from scrapy_simhash.crawl.addon import Addon
-    from scrapy_simhash.crawl.downloader_middleware import SimhashDownloaderMiddleware
-    from scrapy_simhash.crawl.drops import NearDuplicate, NearDuplicatePageItem, UnchangedPageItem
-    from scrapy_simhash.crawl.item_pipeline import NearDuplicateItem, SimhashItemPipeline
-    from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
-    from scrapy_simhash.detector import NearDuplicateDetector
-    from scrapy_simhash.display import to_dicts
-    from scrapy_simhash.exceptions import (
-        RecordDamaged,
-        SettingError,
-        SimhashError,
-        StoreDamaged,
-        StoreError,
-        StoreLocked,
-        StoreMismatch,
-        StoreUnavailable,
+    from scrapy_simhash.config import Config as Config
+    from scrapy_simhash.crawl.addon import Addon as Addon
+    from scrapy_simhash.crawl.downloader_middleware import (
+        SimhashDownloaderMiddleware as SimhashDownloaderMiddleware,
     )
-    from scrapy_simhash.files.batch import cluster, dedup
-    from scrapy_simhash.fingerprinter import PageFingerprinter
-    from scrapy_simhash.index import Match, SimhashIndex, hamming_distance
-    from scrapy_simhash.judge.policy import SimhashPolicy
-    from scrapy_simhash.observers.links import SimhashLinksMiddleware
-    from scrapy_simhash.observers.recrawl.recrawling import RequestNotDue, SimhashValidatorsMiddleware
-    from scrapy_simhash.observers.url_rules.guard import RequestSkipped
-    from scrapy_simhash.page.fingerprint import Fingerprint
-    from scrapy_simhash.page.text import Document
-    from scrapy_simhash.verdict import Reason, Status, Verdict, result
+    from scrapy_simhash.crawl.drops import NearDuplicate as NearDuplicate
+    from scrapy_simhash.crawl.drops import NearDuplicatePageItem as NearDuplicatePageItem
+    from scrapy_simhash.crawl.drops import UnchangedPageItem as UnchangedPageItem
+    from scrapy_simhash.crawl.item_pipeline import NearDuplicateItem as NearDuplicateItem
+    from scrapy_simhash.crawl.item_pipeline import SimhashItemPipeline as SimhashItemPipeline
+    from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware as SimhashSpiderMiddleware
+    from scrapy_simhash.crawling import main_text as main_text
+    from scrapy_simhash.detector import NearDuplicateDetector as NearDuplicateDetector
+    from scrapy_simhash.display import to_dicts as to_dicts
+    from scrapy_simhash.exceptions import RecordDamaged as RecordDamaged
+    from scrapy_simhash.exceptions import SettingError as SettingError
+    from scrapy_simhash.exceptions import SimhashError as SimhashError
+    from scrapy_simhash.exceptions import StoreDamaged as StoreDamaged
+    from scrapy_simhash.exceptions import StoreError as StoreError
+    from scrapy_simhash.exceptions import StoreLocked as StoreLocked
+    from scrapy_simhash.exceptions import StoreMismatch as StoreMismatch
+    from scrapy_simhash.exceptions import StoreUnavailable as StoreUnavailable
+    from scrapy_simhash.files.batch import cluster as cluster
+    from scrapy_simhash.files.batch import dedup as dedup
+    from scrapy_simhash.fingerprinter import PageFingerprinter as PageFingerprinter
+    from scrapy_simhash.index import Match as Match
+    from scrapy_simhash.index import SimhashIndex as SimhashIndex
+    from scrapy_simhash.index import hamming_distance as hamming_distance
+    from scrapy_simhash.judge.policy import SimhashPolicy as SimhashPolicy
+    from scrapy_simhash.observers.links import SimhashLinksMiddleware as SimhashLinksMiddleware
+    from scrapy_simhash.observers.recrawl.recrawling import RequestNotDue as RequestNotDue
+    from scrapy_simhash.observers.recrawl.recrawling import (
+        SimhashValidatorsMiddleware as SimhashValidatorsMiddleware,
+    )
+    from scrapy_simhash.observers.url_rules.guard import RequestSkipped as RequestSkipped
+    from scrapy_simhash.page.fingerprint import Fingerprint as Fingerprint
+    from scrapy_simhash.page.text import Document as Document
+    from scrapy_simhash.verdict import Reason as Reason
+    from scrapy_simhash.verdict import Status as Status
+    from scrapy_simhash.verdict import Verdict as Verdict
+    from scrapy_simhash.verdict import result as result
+
 
 __version__ = "1.0.0"
 
-#: The module of each public name, imported on first use: searching a file of hashes does not need Scrapy, and --help
-#: does not wait for it.
+#: The public names, each with its module, which is imported on first use: searching a file of hashes does not need
+#: Scrapy, and --help does not wait for it. Type checkers read the imports above; a test compares the two.
 _HOMES = {
     "Addon": "crawl.addon",
     "Config": "config",
@@ -78,48 +92,12 @@ _HOMES = {
     "cluster": "files.batch",
     "dedup": "files.batch",
     "hamming_distance": "index",
+    "main_text": "crawling",
     "result": "verdict",
     "to_dicts": "display",
 }
 
-__all__ = [
-    "Addon",
-    "Config",
-    "Document",
-    "Fingerprint",
-    "Match",
-    "NearDuplicate",
-    "NearDuplicateDetector",
-    "NearDuplicateItem",
-    "NearDuplicatePageItem",
-    "PageFingerprinter",
-    "Reason",
-    "RecordDamaged",
-    "RequestNotDue",
-    "RequestSkipped",
-    "SettingError",
-    "SimhashDownloaderMiddleware",
-    "SimhashError",
-    "SimhashIndex",
-    "SimhashItemPipeline",
-    "SimhashLinksMiddleware",
-    "SimhashPolicy",
-    "SimhashSpiderMiddleware",
-    "SimhashValidatorsMiddleware",
-    "Status",
-    "StoreDamaged",
-    "StoreError",
-    "StoreLocked",
-    "StoreMismatch",
-    "StoreUnavailable",
-    "UnchangedPageItem",
-    "Verdict",
-    "cluster",
-    "dedup",
-    "hamming_distance",
-    "result",
-    "to_dicts",
-]
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> object:

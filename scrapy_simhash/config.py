@@ -11,20 +11,17 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cached_property
-from math import comb
 from types import SimpleNamespace
 from typing import Any, NamedTuple, NoReturn
 
 from scrapy_simhash import values
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.place import StorePlace, without_password
-from scrapy_simhash.values import Reader, one_of, patterns, share, some_of, switch, whole
+from scrapy_simhash.values import Reader, list_of, one_of, share, some_of, switch, whole
 
 PREFIX = "SIMHASH_"
 #: Kinds of pages that are protected from dropping by default: see docs/how-to/protected.rst.
 PROTECTIONS = ("start", "listing", "pagination", "language", "facts")
-#: Criteria for the preferred URL of a cluster.
-PREFERENCES = ("https", "canonical", "shorter", "earlier")
 #: The rules for near-duplicates, each with the bits within which it compares by default.
 DISTANCES = {"similarity": 8, "classic": 3}
 #: The ways from a page to a fingerprint, the default first; see scrapy_simhash/page/schemes/.
@@ -33,8 +30,6 @@ SCHEMES = ("web", "classic", "manku", "fnv-words", "slides", "moz")
 SCOPES = ("crawl", "domain", "host")
 #: Settings whose value is an action, or several.
 ACTION_SETTINGS = ("action", "exact_action", "revisit_action")
-#: Maximum number of tables: more would take more memory and time than the crawl itself.
-MAX_TABLES = 1_000
 #: Maximum distance of candidates: beyond it, unrelated pages become candidates by chance, and the search a scan.
 MAX_CANDIDATE_DISTANCE = 20
 #: What ``SIMHASH_RECRAWL`` may say besides an age.
@@ -67,10 +62,6 @@ _WEB = Need(
 _SIMILARITY = Need(
     lambda chosen, _: chosen.rule == "similarity",
     "with SIMHASH_RULE = 'classic': remove it, or set SIMHASH_RULE = 'similarity'",
-)
-_CLASSIC = Need(
-    lambda chosen, _: chosen.rule == "classic" or not _WEB.is_met(chosen, ()),
-    "with SIMHASH_RULE = 'similarity': remove it, or set SIMHASH_RULE = 'classic'",
 )
 # Whatever the rule says, other schemes are compared by the classic one.
 _RULE = _WEB._replace(is_met=lambda chosen, _: chosen.rule == "classic" or _WEB.is_met(chosen, ()))
@@ -114,12 +105,13 @@ class Config:
 
     Raises SettingError, which names the setting, what it must be, and its value.
 
-    >>> Config(rule="classic", blocks=2)
+    >>> Config(max_distance=21)
     Traceback (most recent call last):
-    scrapy_simhash.exceptions.SettingError: SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 2
+    scrapy_simhash.exceptions.SettingError: SIMHASH_MAX_DISTANCE must be at most 20 bits, more only with \
+SIMHASH_RULE = 'classic', got 21
     """
 
-    action: str = _setting(EVERYONE, "mark", values.action)
+    action: str | tuple[tuple[str, str], ...] = _setting(EVERYONE, "mark", values.actions)
     store: str | None = _setting(EVERYONE, None, values.place)
     result_field: str | None = _setting(EVERYONE, None, values.field)
     report: str | None = _setting(EVERYONE, None, values.text)
@@ -127,13 +119,7 @@ class Config:
 
     exact_action: str | None = _setting(MANY, None, values.action)
     revisit_action: str = _setting(MANY, "mark", values.action, _KEPT)
-    keep_urls: tuple[str, ...] = _setting(
-        MANY, (), patterns("regular expressions", values.is_pattern), _DROPS
-    )
-    action_urls: tuple[str, ...] = _setting(
-        MANY, (), patterns("regular expressions", values.is_pattern), _DROPS
-    )
-    keep_per_cluster: int = _setting(MANY, 0, whole(0, of="pages"))
+    keep_urls: tuple[str, ...] = _setting(MANY, (), list_of("regular expressions", values.is_pattern), _DROPS)
     protect: tuple[str, ...] = _setting(MANY, PROTECTIONS, some_of(PROTECTIONS))
     min_similarity: float = _setting(MANY, 0.8, share(may_be_zero=False), _WEB, _SIMILARITY)
     scope: str = _setting(
@@ -153,17 +139,13 @@ class Config:
     policy: str | None = _setting(EXPERTS, None, values.text)
     rule: str = _setting(EXPERTS, "similarity", one_of(tuple(DISTANCES)), _RULE)
     max_distance: int | None = _setting(EXPERTS, None, whole(0, 63, of="bits"))
-    blocks: int = _setting(EXPERTS, 6, whole(1, 64, of="blocks"), _CLASSIC)
     site_learning: bool = _setting(EXPERTS, True, switch, _WEB, _SIMILARITY)
     scheme: str = _setting(
         EXPERTS, SCHEMES[0], values.with_options(one_of(SCHEMES, or_path_of="a Scheme"), OPTIONS["scheme"])
     )
     min_shingles: int = _setting(EXPERTS, 12, whole(1, of="shingles"))
     maxsize: int = _setting(EXPERTS, 10 * 1024 * 1024, whole(0, of="bytes"))
-    prefer: tuple[str, ...] = _setting(EXPERTS, PREFERENCES, some_of(PREFERENCES))
-    url_rules_pin: tuple[str, ...] = _setting(EXPERTS, (), patterns("URL rules"), _LEARNS)
-    url_rules_forbid: tuple[str, ...] = _setting(EXPERTS, (), patterns("URL rules"), _LEARNS)
-    text: bool = _setting(EXPERTS, False, switch)
+    url_rules_pin: tuple[str, ...] = _setting(EXPERTS, (), list_of("URL rules"), _LEARNS)
     reset: bool = _setting(EXPERTS, False, switch, _KEPT)
     debug: bool = _setting(EXPERTS, False, switch)
 
@@ -182,19 +164,13 @@ class Config:
 
     def _check_together(self) -> None:
         """Raise SettingError for settings that contradict each other."""
-        distance, tables = self.distance, comb(self.blocks, self.distance)
-        shown = f"{PREFIX}MAX_DISTANCE ({distance})"
         if self.scheme_name != SCHEMES[0] and self.scheme != self.scheme_name:
             self._refuse("scheme", "must be 'web' to have options")
         if self.scope_name == SCOPES[0] and self.across_scopes:
             self._refuse("scope", "must be domain, host or a function to have across=true")
-        if self.rule == "similarity" and distance > MAX_CANDIDATE_DISTANCE:
+        if self.rule == "similarity" and self.distance > MAX_CANDIDATE_DISTANCE:
             limit = f"must be at most {MAX_CANDIDATE_DISTANCE} bits"
             self._refuse("max_distance", f"{limit}, more only with {PREFIX}RULE = 'classic'")
-        if self.rule == "classic" and self.blocks <= distance:
-            self._refuse("blocks", f"must be greater than {shown}")
-        if self.rule == "classic" and tables > MAX_TABLES:
-            self._refuse("blocks", f"must not need more than {MAX_TABLES:,} tables ({tables:,} with {shown})")
         if self.result_field in dict(self.item_fields):
             self._refuse("result_field", f"must not be one of {PREFIX}ITEM_FIELDS")
         if self.item_key is not None and self.result_field == self.item_key:
@@ -210,6 +186,11 @@ class Config:
             return StorePlace.of(self.store) if self.store else None
         except ValueError as error:
             raise SettingError(f"{setting_name('store')} {error}") from None
+
+    @property
+    def actions(self) -> tuple[tuple[str, str], ...]:
+        """Patterns of URLs and their actions in ``action``; the first that matches a URL decides."""
+        return (("", self.action),) if isinstance(self.action, str) else self.action
 
     @property
     def distance(self) -> int:
@@ -300,14 +281,14 @@ REMOVED = {
     "BLOCKS": "the number is chosen by SIMHASH_MAX_DISTANCE: remove it",
     "CANDIDATE_DISTANCE": "set SIMHASH_MAX_DISTANCE",
     "CHANGES_SIZE": "it is a constant: remove it",
-    "CLUSTER_BUDGET": "choose pages in a class of your own: set SIMHASH_POLICY",
+    "CLUSTER_BUDGET": "a policy of your own can compare the rank of a page: set SIMHASH_POLICY",
     "CONDITIONAL_CHECKS": "set SIMHASH_CONDITIONAL = {'checks': 0.05}",
     "CONDITIONAL_LINKS": "set SIMHASH_CONDITIONAL = {'links': False}",
     "DIR": "set SIMHASH_STORE to a folder such as './simhash'",
     "ITEM_FIELD": "set SIMHASH_RESULT_FIELD",
     "ITEM_LOG_LEVEL": "dropped items are logged at level DEBUG: remove it",
     "ITEM_MARK": "connect to the signal near_duplicate_item_found",
-    "KEEP_PER_CLUSTER": "choose pages in a class of your own: set SIMHASH_POLICY",
+    "KEEP_PER_CLUSTER": "a policy of your own can compare the rank of a page: set SIMHASH_POLICY",
     "MASK_DIGITS": "set SIMHASH_SCHEME = 'web?mask_digits=true'",
     "MIN_DEPTH": "start pages are protected by SIMHASH_PROTECT = ['start'], others by SIMHASH_KEEP_URLS",
     "PREFER": "scrapy-simhash report shows the preferred URL of each cluster: remove it",
@@ -323,7 +304,7 @@ REMOVED = {
     "SHINGLE_SIZE": "set SIMHASH_SCHEME = 'web?shingle_size=3'",
     "TEXT": "call scrapy_simhash.main_text(response) in the callback",
     "THREAD_SIZE": "it is a constant: remove it",
-    "URL_RULES_FORBID": "set SIMHASH_URL_RULES_PIN = ['-parameter sid'], with a - before the rule",
+    "URL_RULES_FORBID": "a rule with a - before it is never active: set SIMHASH_URL_RULES_PIN = ['-parameter sid']",
 }
 
 

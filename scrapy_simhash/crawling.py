@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrapy.exceptions import NotConfigured
+from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import names
@@ -160,8 +161,6 @@ class Page:
     """Why it, or its links, are kept although the settings drop them; None if they are not."""
     dropped_as: str | None = None
     """``near_duplicate`` or ``unchanged``, None if nothing is dropped."""
-    preferred: str | None = None
-    """The preferred URL of its cluster so far."""
 
     @property
     def url(self) -> str:
@@ -315,6 +314,23 @@ def tree_of(response: Response) -> Any:
     """Return the root of the tree, the very one that the spider gets; None for JSON that calls itself HTML."""
     root = response.selector.root  # type: ignore[attr-defined]  # only called for HTML
     return root if hasattr(root, "iter") else None
+
+
+def main_text(response: Response) -> str:
+    """Return the main text of an HTML page, a line for each paragraph; empty for any other response.
+
+    It is the text by which pages are compared, without navigation, advertisements and footers. Some milliseconds.
+    :meth:`PageFingerprinter.extract() <scrapy_simhash.PageFingerprinter.extract>` returns title and language as well.
+    """
+    root = tree_of(response) if isinstance(response, HtmlResponse) else None
+    return "" if root is None else _reader().extract(root, content_language=language_of(response)).text
+
+
+@cache
+def _reader() -> PageFingerprinter:
+    from scrapy_simhash.fingerprinter import PageFingerprinter
+
+    return PageFingerprinter()
 
 
 #: Values of one header that are read; a server may send any number.

@@ -314,7 +314,7 @@ class NearDuplicateDetector:
     def _new_store(self) -> SqliteStore:
         from scrapy_simhash.store.sqlite import SqliteStore
 
-        return SqliteStore(header=header_for(self.config), blocks=self.config.blocks)
+        return SqliteStore(header=header_for(self.config))
 
 
 class AcrossScopes:

@@ -10,8 +10,7 @@ META = "simhash"
 
 # Request.meta, written; never sent on with a request that copies its parent's meta.
 META_RESULT = "simhash_result"
-META_TEXT = "simhash_text"
-META_OUT = frozenset((META_RESULT, META_TEXT))
+META_OUT = frozenset((META_RESULT,))
 
 # Request.meta, of no use to anybody else: a dictionary, replaced and never changed, since copies of a meta share it.
 META_OWN = "_simhash"
@@ -44,7 +43,6 @@ STAT_WAITING = "simhash/waiting"  # /<what>
 STAT_ELSEWHERE = "simhash/elsewhere"
 STAT_BY_LEARNING = "simhash/by_learning"  # /<status>
 STAT_UNIQUE_TEXT = "simhash/unique_text"
-STAT_LARGEST_CLUSTER = "simhash/largest_cluster"
 STAT_INDEX_SIZE = "simhash/index_size"
 STAT_SLOW_PAGES = "simhash/slow_pages"
 STAT_FLOODS = "simhash/flood"  # /<kind>

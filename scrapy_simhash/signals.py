@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 #: A page repeats another one. Sent once per such response, before the spider sees it, with the arguments
-#: ``request``, ``response``, ``verdict`` (a :class:`~scrapy_simhash.Verdict`), ``preferred`` (which URL of the
-#: cluster is to be preferred, as far as is known) and ``spider``. No handler of these signals may be a coroutine.
+#: ``request``, ``response``, ``verdict`` (a :class:`~scrapy_simhash.Verdict`) and ``spider``. No handler of these
+#: signals may be a coroutine.
 near_duplicate_found = object()
 
 #: One page comes back under ever more URLs of a host. Sent once per cluster and host, with the arguments
@@ -14,10 +14,6 @@ flood_found = object()
 #: An item repeats another one. Sent once per such item, with the arguments ``item``, ``verdict`` (a
 #: :class:`~scrapy_simhash.Verdict`) and ``spider``.
 near_duplicate_item_found = object()
-
-#: The crawl ends, and this cluster had copies in it. Sent once per cluster, with the arguments ``cluster`` (a
-#: :class:`~scrapy_simhash.judge.clusters.Cluster`) and ``spider``.
-cluster_closed = object()
 
 #: A request is not sent, since by URL rules its page has been fetched under another URL. Sent once per such request,
 #: with the arguments ``request``, ``rules`` (the texts of the rules) and ``spider``.

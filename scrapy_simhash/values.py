@@ -97,50 +97,37 @@ def one_of(words: Collection[str], *, or_path_of: str = "") -> Reader:
 
 
 def list_of(what: str, is_right: Callable[[str], bool] = bool) -> Reader:
-    """Return the reader of a list of *what*: of a list, its JSON, or words separated by commas."""
-    return _strings(f"must be a list of {what}", is_right, lambda text: text.split(","))
-
-
-def patterns(what: str, is_right: Callable[[str], bool] = bool) -> Reader:
     """Return the reader of a list of *what*, of its JSON, or of one of them.
 
-    A string is never split, since a comma may be a part of a pattern or a rule. A list in Python's notation is
-    refused, since as a pattern it would be a set of characters that matches nearly every URL.
+    A string is never split, since a comma may be a part of it. A list in Python's notation is refused, since as a
+    pattern it would be a set of characters that matches nearly every URL.
     """
-    read = _strings(f"must be a list of {what}, or one of them", is_right, lambda text: [text])
+    wrong = f"must be a list of {what}, or one of them"
 
-    def read_all(value: Any) -> tuple[str, ...]:
-        if isinstance(value, str) and _LIST.match(value) and _from_json(value) is value:
-            raise ValueError(f'must be one of the {what}, or a JSON list of them, such as ["/a/", "/b/"]')
-        found: tuple[str, ...] = read(value)
-        return found
-
-    return read_all
-
-
-_LIST = re.compile(r"\s*\[\s*['\"]")
-
-
-def _strings(what: str, is_right: Callable[[str], bool], split_text: Callable[[str], list[str]]) -> Reader:
     def read(value: Any) -> tuple[str, ...]:
         given = _from_json(value)
+        if isinstance(given, str) and _LIST.match(given):
+            raise ValueError(f'must be one of the {what}, or a JSON list of them, such as ["/a/", "/b/"]')
         if isinstance(given, str):
-            given = [word for part in split_text(given) if (word := part.strip())]
+            given = [given.strip()] if given.strip() else []
         if not isinstance(given, list | tuple | set | frozenset):
-            raise ValueError(what)
+            raise ValueError(wrong)
         for part in given:
             if not isinstance(part, str):
-                raise ValueError(what)
+                raise ValueError(wrong)
             if not is_right(part):
-                raise ValueError(what, part)
+                raise ValueError(wrong, part)
         return tuple(sorted(given) if isinstance(given, set | frozenset) else given)
 
     return read
 
 
+_LIST = re.compile(r"\s*\[\s*['\"]")
+
+
 def some_of(words: Collection[str]) -> Reader:
     """Return the reader of a list of *words*."""
-    return list_of(f"some of {', '.join(words)}", lambda word: word in words)
+    return list_of(f"words {', '.join(words)}", lambda word: word in words)
 
 
 def action(value: Any) -> str:
@@ -155,6 +142,18 @@ def action(value: Any) -> str:
     except ValueError:
         raise ValueError(what) from None
     return words if isinstance(words, str) else ",".join(sorted(words) if isinstance(words, set) else words)
+
+
+def actions(value: Any) -> str | tuple[tuple[str, str], ...]:
+    """Read an action, or a dictionary (also its JSON) of patterns of URLs and actions."""
+    given = _from_json(value)
+    is_kept = isinstance(given, tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in given)
+    if not isinstance(given, Mapping) and not (is_kept and given):
+        return action(value)
+    pairs = tuple(dict(given).items())
+    if not pairs or not all(is_pattern(pattern) for pattern, _ in pairs):
+        raise ValueError("must be an action, or a dictionary of regular expressions for URLs and actions")
+    return tuple((pattern, action(one)) for pattern, one in pairs)
 
 
 def text(value: Any) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import FrozenInstanceError, fields, replace
-from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,9 @@ from scrapy_simhash.action import ACTIONS
 from scrapy_simhash.config import (
     DEFAULTS,
     FORGETS,
-    REMOVED,
     KEEPS_NO_ANSWERS,
     KINDS,
-    MAX_TABLES,
+    REMOVED,
     SCOPES,
     setting_name,
     setting_names,
@@ -44,7 +42,8 @@ AGES = (
     "must be an age such as 7d, auto, lastmod, always, or a dictionary (JSON on the command line) of regular"
     " expressions for URLs and one of these, and of max_age and budget"
 )
-LIST = "must be a list of some of"
+LIST = "must be a list of words"
+ACTIONS_OF_URLS = "must be an action, or a dictionary of regular expressions for URLs and actions"
 CLASSIC = {"rule": "classic"}
 
 
@@ -81,17 +80,19 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         )
         for name, what in (
             ("keep_urls", "regular expressions"),
-            ("action_urls", "regular expressions"),
             ("url_rules_pin", "URL rules"),
-            ("url_rules_forbid", "URL rules"),
         )
     ),
-    ({"action_urls": 7}, "action_urls", "must be a list of regular expressions, or one of them"),
     *(
-        ({"keep_per_cluster": value}, "keep_per_cluster", "must be a whole number of pages, 0 or more")
-        for value in (-1, "few", 1.5, True)
+        (
+            {"action": value},
+            "action",
+            "must be an action, or a dictionary of regular expressions for URLs and actions",
+        )
+        for value in ({}, {"(": "mark"}, {7: "mark"}, "{}")
     ),
-    ({"protect": 7}, "protect", f"{LIST} start, listing, pagination, language, facts"),
+    ({"action": {"/print/": "drop"}}, "action", ACTION),
+    ({"protect": 7}, "protect", f"{LIST} start, listing, pagination, language, facts, or one of them"),
     *(
         ({"min_similarity": value}, "min_similarity", "must be a number above 0 and at most 1")
         for value in (0, 1.5, -0.1, "80 %", True, "nan")
@@ -128,10 +129,6 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         ({"max_distance": value}, "max_distance", "must be a whole number of bits, 0 to 63")
         for value in (-1, 64, "3.5", 9.5, "far")
     ),
-    *(
-        ({**CLASSIC, "blocks": value}, "blocks", "must be a whole number of blocks, 1 to 64")
-        for value in (0, 65, "six", 6.0, True, "")
-    ),
     (
         {"scheme": "Web"},
         "scheme",
@@ -139,7 +136,6 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ),
     ({"min_shingles": 0}, "min_shingles", "must be a whole number of shingles, 1 or more"),
     ({"maxsize": "10M"}, "maxsize", "must be a whole number of bytes, 0 or more"),
-    ({"prefer": 7}, "prefer", f"{LIST} https, canonical, shorter, earlier"),
     ({"url_rules_pin": 7}, "url_rules_pin", "must be a list of URL rules, or one of them"),
     # Options.
     ({"scope": "host?acros=1"}, "scope", "has an unknown option 'acros': did you mean across?"),
@@ -169,12 +165,6 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         {"max_distance": 21},
         "max_distance",
         "must be at most 20 bits, more only with SIMHASH_RULE = 'classic'",
-    ),
-    ({**CLASSIC, "blocks": 3}, "blocks", "must be greater than SIMHASH_MAX_DISTANCE (3)"),
-    (
-        {**CLASSIC, "blocks": 20},
-        "blocks",
-        "must not need more than 1,000 tables (1,140 with SIMHASH_MAX_DISTANCE (3))",
     ),
     *(
         ({"item_fields": ["copy"], name: "copy"}, name, "must not be one of SIMHASH_ITEM_FIELDS")
@@ -206,18 +196,13 @@ def test_a_wrong_value_is_told_in_one_sentence_with_setting_value_and_what_to_wr
     ("given", "message"),
     [
         (
-            {"action_urls": ["/a", "(b"]},
-            "SIMHASH_ACTION_URLS must be a list of regular expressions, or one of them, got '(b'",
+            {"keep_urls": ["/a", "(b"]},
+            "SIMHASH_KEEP_URLS must be a list of regular expressions, or one of them, got '(b'",
         ),
         (
-            {"protect": "start,variants"},
-            "SIMHASH_PROTECT must be a list of some of start, listing, pagination, language, facts, got"
-            " 'variants'",
-        ),
-        (
-            {**CLASSIC, "blocks": 64, "max_distance": 32},
-            "SIMHASH_BLOCKS must not need more than 1,000 tables"
-            " (1,832,624,140,942,590,534 with SIMHASH_MAX_DISTANCE (32)), got 64",
+            {"protect": ["start", "variants"]},
+            "SIMHASH_PROTECT must be a list of words start, listing, pagination, language, facts, or one of them,"
+            " got 'variants'",
         ),
     ],
 )
@@ -261,8 +246,7 @@ def test_a_setting_that_there_was_before_is_refused_with_what_to_write(name: str
     ("given", "name", "value"),
     [
         (CLASSIC, "rule", "classic"),
-        ({**CLASSIC, "max_distance": 0, "blocks": 1}, "blocks", 1),
-        ({**CLASSIC, "max_distance": 63, "blocks": 64}, "max_distance", 63),
+        ({**CLASSIC, "max_distance": 63}, "max_distance", 63),
         ({}, "distance", 8),
         (CLASSIC, "distance", 3),
         ({"scheme": "moz"}, "distance", 3),
@@ -270,7 +254,6 @@ def test_a_setting_that_there_was_before_is_refused_with_what_to_write(name: str
         ({"max_distance": " 20 "}, "distance", 20),
         ({"min_similarity": " .9 "}, "min_similarity", 0.9),
         ({"min_similarity": 1}, "min_similarity", 1.0),
-        ({**CLASSIC, "blocks": 19}, "blocks", 19),
         ({"maxsize": 0}, "maxsize", 0),
         ({"min_shingles": 10**9}, "min_shingles", 10**9),
         ({"result_field": ""}, "result_field", None),
@@ -326,12 +309,12 @@ def test_a_setting_that_there_was_before_is_refused_with_what_to_write(name: str
         # A string is one pattern, or one rule: a comma is a part of it.
         *(
             ({"action": "drop_page", name: pattern}, name, (pattern,))
-            for name in ("keep_urls", "action_urls")
+            for name in ("keep_urls",)
             for pattern in ("/p/[0-9]{1,3}/", "/a,b/", "(?:a,b)")
         ),
         *(
             ({name: rule}, name, (rule,))
-            for name in ("url_rules_pin", "url_rules_forbid")
+            for name in ("url_rules_pin",)
             for rule in ("example.com: parameter sid,token", "slash at end")
         ),
         (
@@ -341,9 +324,18 @@ def test_a_setting_that_there_was_before_is_refused_with_what_to_write(name: str
         ),
         *(({"action": "drop_page", "keep_urls": nothing}, "keep_urls", ()) for nothing in ("", " ", "[]")),
         # JSON, as the command line gives it: a pattern to the letter, it would match any of these characters.
-        ({"action": "drop_page", "action_urls": '["/print/"]'}, "action_urls", ("/print/",)),
-        ({"action": "drop_page", "action_urls": "[0]"}, "action_urls", ("[0]",)),
-        ({"action": "drop_page", "action_urls": "[a-z],b"}, "action_urls", ("[a-z],b",)),
+        ({"action": "drop_page", "keep_urls": '["/print/"]'}, "keep_urls", ("/print/",)),
+        ({"action": "drop_page", "keep_urls": "[0]"}, "keep_urls", ("[0]",)),
+        ({"action": "drop_page", "keep_urls": "[a-z],b"}, "keep_urls", ("[a-z],b",)),
+        *(
+            ({"action": value}, "action", (("/print/", "drop_page"), ("", "drop_items,drop_links")))
+            for value in (
+                {"/print/": "drop_page", "": ["drop_items", "drop_links"]},
+                '{"/print/": "drop_page", "": "drop_items,drop_links"}',
+            )
+        ),
+        ({"action": {"a,b": "mark"}}, "actions", (("a,b", "mark"),)),
+        ({"action": "drop_page"}, "actions", (("", "drop_page"),)),
         ({"protect": "[]"}, "protect", ()),
         ({"protect": ""}, "protect", ()),
         ({"protect": "start"}, "protect", ("start",)),
@@ -353,7 +345,7 @@ def test_a_setting_that_there_was_before_is_refused_with_what_to_write(name: str
         ),
         *(
             ({"item_fields": fields}, "item_fields", (("title", 1), ("body", 1)))
-            for fields in ("title,body", ["title", "body"], '["title", "body"]')
+            for fields in (["title", "body"], '["title", "body"]')
         ),
         # A path is a folder, also without a separator.
         ({"store": Path("seen")}, "store", f"seen{os.sep}"),
@@ -378,21 +370,19 @@ def test_integers_of_other_libraries_become_ints() -> None:
         def __index__(self) -> int:
             return 5
 
-    assert type(Config(rule="classic", blocks=IntegerLike()).blocks) is int  # type: ignore[arg-type]
+    assert type(Config(min_shingles=IntegerLike()).min_shingles) is int  # type: ignore[arg-type]
 
 
 def test_all_defaults_are_valid_and_what_they_are_declared_as() -> None:
     config = Config()
     assert {name: getattr(config, name) for name in DEFAULTS} == DEFAULTS
     assert list(DEFAULTS) == list(KINDS) == [field.name for field in fields(Config)]
-    assert comb(config.blocks, Config(rule="classic").distance) <= MAX_TABLES
     assert config.action == "mark", "switching it on never loses data"
 
 
 def test_there_are_no_more_settings_than_people_can_choose_from() -> None:
     rings = [kind.ring for kind in KINDS.values()]
-    assert len(rings) <= 36
-    assert [rings.count(ring) for ring in dict.fromkeys(rings)] == [5, 16, 15]
+    assert [rings.count(ring) for ring in dict.fromkeys(rings)] == [5, 13, 11]
     assert rings == sorted(rings, key=list(dict.fromkeys(rings)).index)
 
 
@@ -405,23 +395,23 @@ def test_nothing_in_the_settings_and_none_mean_the_defaults() -> None:
 UNUSED: list[tuple[dict[str, Any], set[str], dict[str, str]]] = [
     ({}, {FORGETS, KEEPS_NO_ANSWERS}, {}),
     (
-        {"blocks": 4},
+        {"rule": "classic", "site_learning": True},
         set(),
-        {"blocks": "with SIMHASH_RULE = 'similarity': remove it, or set SIMHASH_RULE = 'classic'"},
+        {"site_learning": "with SIMHASH_RULE = 'classic': remove it, or set SIMHASH_RULE = 'similarity'"},
     ),
     # Also where it says what the default says: whoever sets it expects something of it.
     (
-        {"blocks": 6},
+        {"rule": "classic", "min_similarity": 0.8},
         set(),
-        {"blocks": "with SIMHASH_RULE = 'similarity': remove it, or set SIMHASH_RULE = 'classic'"},
+        {"min_similarity": "with SIMHASH_RULE = 'classic': remove it, or set SIMHASH_RULE = 'similarity'"},
     ),
     (
         {"rule": "classic", "min_similarity": 0.9},
         set(),
         {"min_similarity": "with SIMHASH_RULE = 'classic': remove it, or set SIMHASH_RULE = 'similarity'"},
     ),
-    ({"rule": "classic", "max_distance": 2, "blocks": 4}, set(), {}),
-    ({"scheme": "moz", "blocks": 8, "max_distance": 5}, set(), {}),
+    ({"rule": "classic", "max_distance": 2}, set(), {}),
+    ({"scheme": "moz", "max_distance": 5}, set(), {}),
     (
         {"scheme": "moz", "min_similarity": 0.9},
         set(),
@@ -462,7 +452,7 @@ UNUSED: list[tuple[dict[str, Any], set[str], dict[str, str]]] = [
     ({"item_fields": "a", "item_action": "drop_items", "item_key": "c"}, set(), {}),
     *(
         ({name: "/shop/"}, set(), {name: "while nothing is dropped: set SIMHASH_ACTION = 'drop_items'"})
-        for name in ("keep_urls", "action_urls")
+        for name in ("keep_urls",)
     ),
     *(({"keep_urls": "/shop/", name: "drop_items"}, set(), {}) for name in ("action", "exact_action")),
     *(
@@ -471,7 +461,7 @@ UNUSED: list[tuple[dict[str, Any], set[str], dict[str, str]]] = [
             set(),
             {name: "with SIMHASH_URL_RULES = 'off': remove it, or set SIMHASH_URL_RULES = 'observe'"},
         )
-        for name in ("url_rules_pin", "url_rules_forbid")
+        for name in ("url_rules_pin",)
     ),
 ]
 
@@ -499,15 +489,17 @@ def test_every_need_is_tried() -> None:
 
 
 def test_a_config_warns_of_a_setting_without_effect_where_it_is_made() -> None:
-    with pytest.warns(UserWarning, match=r"SIMHASH_BLOCKS \(4\) has no effect with SIMHASH_RULE") as warned:
-        config = Config(blocks=4)
+    with pytest.warns(
+        UserWarning, match=r"SIMHASH_ITEM_KEY \(id\) has no effect without SIMHASH_ITEM"
+    ) as warned:
+        config = Config(item_key="id")
     assert config == Config()
     assert [one.filename for one in warned] == [__file__]
 
 
 def test_each_rule_compares_by_its_own_settings() -> None:
     assert rule_of(Config(max_distance=7, min_similarity=0.9)) == SimilarityRule(7, 0.9)
-    assert rule_of(Config(rule="classic", max_distance=2, blocks=4)) == ClassicRule(2)
+    assert rule_of(Config(rule="classic", max_distance=2)) == ClassicRule(2)
     assert all(rule_of(Config(rule=name)) == kind() for name, kind in RULES.items())
 
 
@@ -538,4 +530,12 @@ def test_a_config_is_a_value_that_does_not_change() -> None:
     assert Config(min_shingles=8) == Config(min_shingles="8")  # type: ignore[arg-type]
     assert hash(Config()) == hash(Config())
     with pytest.raises(FrozenInstanceError):
-        Config().blocks = 8  # type: ignore[misc]
+        Config().maxsize = 8  # type: ignore[misc]
+
+
+def test_removed_settings_are_in_the_table_of_changes() -> None:
+    text = Path(__file__).parents[1].joinpath("CHANGES.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(SIMHASH_\w+)` \| (.+) \|$", text, re.MULTILINE)
+    assert [(name, what.replace("`", "")) for name, what in rows] == [
+        (setting_name(name), what) for name, what in REMOVED.items()
+    ]

@@ -29,7 +29,6 @@ from scrapy_simhash.crawl.marks import write_result
 from scrapy_simhash.crawling import Page
 from scrapy_simhash.display import MOST
 from scrapy_simhash.files.batch import PageCluster
-from scrapy_simhash.judge.clusters import Cluster
 from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.verdict import NearMiss
 
@@ -52,11 +51,8 @@ COPY = Verdict(
     hints=("canonical", "url"),
     threshold=0.9,
 )
-CLUSTER = Cluster(
-    7, 3, 4, "http://a.example/", "https://a.example/", ("http://a.example/", "https://a.example/"), 1
-)
 FOUND = PageCluster(7, ("http://a.example/", "https://a.example/"), "https://a.example/")
-VALUES = [NEW, COPY, Match(1, 2**64 - 1, 0), CLUSTER, FOUND]
+VALUES = [NEW, COPY, Match(1, 2**64 - 1, 0), FOUND]
 #: What a page might put into its URL: to end a tag, to run, to turn the direction of a line.
 HOSTILE = "https://a.example/\"><script>alert(1)</script>'\u202e\x1b[2J" + "x" * 10_000
 
@@ -89,7 +85,7 @@ def test_meta_and_reports_have_the_same_dictionary_with_what_was_decided() -> No
         )
     )
     decided = {"action": "drop_items", "dropped_as": "near_duplicate", "protected": "start"}
-    assert request.meta == {"simhash_result": {**row, **decided, "preferred": None, "change": None}}
+    assert request.meta == {"simhash_result": {**row, **decided, "change": None}}
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,6 @@ class Rules(NamedTuple):
     action: str = "mark"
     exact_action: str | None = None
     revisit_action: str = "drop_items"
-    keep_per_cluster: int = 0
     denied: str = ""
     """Pages about which nothing may be done."""
     has_policy: bool = False
@@ -145,8 +144,6 @@ def lost_as_copy(rules: Rules, visit: Visit, meta: dict[str, Any]) -> set[str]:
     gone = parts(visit.action or words)
     if not visit.action and visit.page in rules.denied:
         return set()
-    if rules.keep_per_cluster:
-        return gone if result["rank"] >= rules.keep_per_cluster else set()
     return gone if visit.action else less_of_a_start_page(gone, visit)
 
 
@@ -271,7 +268,6 @@ RULES = st.builds(
     action=st.sampled_from(WORDS),
     exact_action=st.sampled_from([None, None, *WORDS]),
     revisit_action=st.sampled_from(WORDS),
-    keep_per_cluster=st.sampled_from([0, 0, 1, 2]),
     denied=st.sampled_from(["", "", "q"]),
     has_policy=st.booleans(),
 )

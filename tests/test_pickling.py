@@ -201,8 +201,8 @@ def test_settings_of_a_class_with_more_fields_keep_them(again: Again) -> None:
 
 
 def test_a_setting_without_effect_is_warned_of_once() -> None:
-    with pytest.warns(UserWarning, match="SIMHASH_BLOCKS"):
-        config = Config(blocks=8)
+    with pytest.warns(UserWarning, match="SIMHASH_ITEM_KEY"):
+        config = Config(item_key="id")
     assert pickle.loads(pickle.dumps(config)) == copy.copy(config) == config  # warnings are errors here
 
 

@@ -16,7 +16,6 @@ from scrapy_simhash.cli.options import (
     add_html,
     add_json,
     add_settings,
-    blocks_for,
     config_of,
     given_settings,
 )
@@ -29,7 +28,6 @@ from scrapy_simhash.cli.streams import (
     open_input,
     write_html,
 )
-from scrapy_simhash.config import setting_name
 from scrapy_simhash.exceptions import FileError, failing
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
 from scrapy_simhash.page.text import Document
@@ -167,11 +165,7 @@ def reader(options: Namespace) -> Iterator[PageReader]:
     # In a project --set is an option of all verbs.
     given = {} if options.project is not None else given_settings(options)
     if options.store is None:
-        # No index is made: any distance will do, without the blocks that a crawl needs for it.
-        name = setting_name("max_distance")
-        distance = given.get(name, "")
-        blocks = blocks_for({name: int(distance)}) if distance.isdecimal() else {}
-        yield PageReader(options.project.config if options.project is not None else config_of(given, blocks))
+        yield PageReader(options.project.config if options.project is not None else config_of(given, {}))
         return
     # Only here: stores and what they need take as long to import as the rest.
     from scrapy_simhash.cli.learned import keeper, load
@@ -188,6 +182,5 @@ def reader(options: Namespace) -> Iterator[PageReader]:
             posting: Posting = found.posting
             return posting
 
-        settings = store.header.settings
-        config = config_of(given, {**settings, **blocks_for(settings)})
+        config = config_of(given, store.header.settings)
         yield PageReader(config, host, load(keeper(store, place), host, place) if host else None, stored)

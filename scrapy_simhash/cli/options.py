@@ -20,7 +20,7 @@ from scrapy_simhash.cli.streams import (
     open_output,
     warn,
 )
-from scrapy_simhash.config import Config, setting_name, setting_names, unknown_settings, unused_settings
+from scrapy_simhash.config import Config, setting_names, unknown_settings, unused_settings
 from scrapy_simhash.exceptions import FileError
 
 if TYPE_CHECKING:
@@ -71,16 +71,6 @@ def given_settings(options: Namespace) -> dict[str, str]:
     return dict(map(_setting, getattr(options, "set", ())))
 
 
-def blocks_for(settings: Mapping[str, object]) -> dict[str, int]:
-    """Return ``SIMHASH_BLOCKS`` for the *settings* of a header, which has none: any above the distance will do.
-
-    >>> blocks_for({"SIMHASH_MAX_DISTANCE": 9}), blocks_for({})
-    ({'SIMHASH_BLOCKS': 10}, {})
-    """
-    distance = settings.get(setting_name("max_distance"))
-    return {setting_name("blocks"): max(Config.blocks, distance + 1)} if isinstance(distance, int) else {}
-
-
 def config_for(options: Namespace, place: Place | None = None) -> Config:
     """Return the settings by which pages are read and compared, for the store at *place* if there is one.
 
@@ -90,8 +80,7 @@ def config_for(options: Namespace, place: Place | None = None) -> Config:
         config: Config = options.project.config if place is None else options.project.config_for(place)
         return config
     header = place and place.header()
-    held = {**header.settings, **blocks_for(header.settings)} if header else {}
-    return config_of(given_settings(options), held)
+    return config_of(given_settings(options), header.settings if header else {})
 
 
 def config_of(given: Mapping[str, str], held: Mapping[str, object]) -> Config:

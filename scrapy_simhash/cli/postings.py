@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
-from scrapy_simhash.cli.options import blocks_for
 from scrapy_simhash.cli.stores import Waited
 from scrapy_simhash.cli.streams import Input, Refused, warn
 from scrapy_simhash.config import Config
@@ -106,7 +105,7 @@ def parsed_header(text: str) -> Header:
             raise ValueError(f"has {name} {found}, this release reads {known}: {what}")
     scheme, settings = _field(line, "scheme", _text), _field(line, "settings", _mapping)
     try:
-        header = Header.of(Config.from_settings({**settings, **blocks_for(settings)}), scheme)
+        header = Header.of(Config.from_settings(settings), scheme)
     except SettingError as error:
         raise ValueError(f"is wrong: {error}") from None
     if different := sorted(set(settings) ^ set(header.settings)):

@@ -159,9 +159,9 @@ def _place_of(crawler: Crawler, spider: str) -> Place:
             f"spider {spider!r} has no store that outlives a crawl: set SIMHASH_STORE or JOBDIR, or give a store"
         )
     if place.kind == FOLDER:
-        return FilePlace(file_of(place, settings, spider), config.blocks)
+        return FilePlace(file_of(place, settings, spider))
     if place.kind == REDIS:
         from scrapy_simhash.store.redis import servers_of
 
-        return RedisPlace(servers_of(place.url), place, filled(place.prefix, spider), config.blocks)
+        return RedisPlace(servers_of(place.url), place, filled(place.prefix, spider))
     return OwnPlace(crawler, place.path)

@@ -38,7 +38,7 @@ SHOWN_CLUSTERS = 10
 #: Lines that are named because nothing can be made of them, the first.
 NAMED_LINES = 10
 #: What is text in a line, or null.
-_TEXTS = ("reason", "duplicate_of", "elsewhere", "preferred", "action", "protected", "last_seen", "time")
+_TEXTS = ("reason", "duplicate_of", "elsewhere", "action", "protected", "last_seen", "time")
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -35,7 +35,6 @@ from scrapy_simhash.exceptions import FileError, RecordDamaged, StoreError, Stor
 from scrapy_simhash.notes import change
 from scrapy_simhash.place import StorePlace, filled, in_url, is_redis
 from scrapy_simhash.store import Header, Page, Posting, Store
-from scrapy_simhash.store.candidates import BLOCKS
 from scrapy_simhash.store.sqlite import SqliteStore, header_at, is_database
 from scrapy_simhash.waiting import awaited, finished
 
@@ -119,10 +118,9 @@ class FilePlace(Place):
 
     kind = "sqlite"
 
-    def __init__(self, path: Path, blocks: int = BLOCKS) -> None:
+    def __init__(self, path: Path) -> None:
         super().__init__(str(path))
         self.path = path
-        self._blocks = blocks
 
     @property
     def identity(self) -> str:
@@ -175,7 +173,7 @@ class FilePlace(Place):
         """See above."""
         if header is None:
             return SqliteStore(self.path, read_only=True)
-        return SqliteStore(self.path, header, self._blocks)
+        return SqliteStore(self.path, header)
 
 
 class RedisPlace(Place):
@@ -183,14 +181,11 @@ class RedisPlace(Place):
 
     kind = "redis"
 
-    def __init__(
-        self, server: Server | Servers, place: StorePlace, prefix: str, blocks: int = BLOCKS
-    ) -> None:
+    def __init__(self, server: Server | Servers, place: StorePlace, prefix: str) -> None:
         # As the next command takes it.
         super().__init__(f"{server}?prefix={in_url(prefix.replace('%', '%%'))}")
         self._server = server
         self._prefix = prefix
-        self._blocks = blocks
         self._place = place
 
     @property
@@ -204,7 +199,7 @@ class RedisPlace(Place):
 
         options: dict[str, Any] = {"read_only": True}
         if header is not None:
-            options = {"blocks": self._blocks, "expire": self._place.expire}
+            options = {"expire": self._place.expire}
         store = RedisStore(self._server, self._prefix, header, shards=self._place.shards, **options)
         # Now, and not at the first question: what is wrong is wrong before anything is read.
         store.check()

@@ -269,7 +269,6 @@ class SimhashDownloaderMiddleware:
             request=page.request,
             response=response,
             verdict=verdict,
-            preferred=page.preferred,
             spider=self.crawler.spider,
         )
 
@@ -322,7 +321,8 @@ class SimhashDownloaderMiddleware:
     def spider_opened(self, spider: Spider) -> None:
         """Log one line with the rule, the scope, the actions and the store."""
         config = self.config
-        action = config.action if self._is_crawl else "mark (this command does not crawl)"
+        given = config.action if isinstance(config.action, str) else dict(config.action)
+        action = str(given) if self._is_crawl else "mark (this command does not crawl)"
         if self._is_crawl and config.exact_action is not None:
             action += f", exact action: {config.exact_action}"
         if self._is_crawl and not self._session.forgets and config.revisit_action != "mark":

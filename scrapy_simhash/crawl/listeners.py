@@ -27,8 +27,6 @@ logger = logging.getLogger(__name__)
 #: Setting -> import path of the `Listener`, in the order in which they are called: what is written into the result of
 #: a page comes before what reports it. To remove a feature, delete its files and its line.
 LISTENERS = {
-    "prefer": "scrapy_simhash.observers.clusters.ClusterReporter",
-    "text": "scrapy_simhash.observers.changes.reporter.PageTexts",
     "changes": "scrapy_simhash.observers.changes.reporter.ChangeReporter",
     "report": "scrapy_simhash.observers.report.Report",
     "live": "scrapy_simhash.view.live.LiveView",
@@ -36,8 +34,6 @@ LISTENERS = {
     "conditional": "scrapy_simhash.observers.recrawl.recrawling.Recrawling",
     "recrawl": "scrapy_simhash.observers.recrawl.recrawling.Recrawling",
 }
-#: Those that are also created where one page is looked at, as in ``scrapy shell``.
-WITHOUT_CRAWL = ("prefer", "text")
 
 
 class Listeners:
@@ -47,7 +43,8 @@ class Listeners:
         """Raises SettingError if a listener cannot follow its setting."""
         #: Counts and logs an exception; to be called where it is handled.
         self.give_up = Once(crawler, logger, names.ERRORS_ACTION).tell
-        settings = LISTENERS if is_crawl(crawler) else WITHOUT_CRAWL
+        # Where one page is looked at, as in scrapy shell, there are none.
+        settings = LISTENERS if is_crawl(crawler) else ()
         # Two settings may share a listener.
         paths = dict.fromkeys(LISTENERS[name] for name in settings if getattr(config, name) not in _OFF)
         self._listeners: list[Listener] = [load_object(path)(crawler, config) for path in paths]

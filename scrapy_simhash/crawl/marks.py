@@ -39,7 +39,7 @@ def write_result(page: Page) -> PageResult:
     result["action"] = None if page.action is None else str(page.action)
     result["dropped_as"] = page.dropped_as
     result["protected"] = page.protected and page.protected.value
-    result["preferred"] = result["change"] = None
+    result["change"] = None
     page.request.meta[names.META_RESULT] = result
     return result
 
@@ -166,8 +166,8 @@ class ItemMarks:
 
 
 _TAKEN = (
-    "SIMHASH_RESULT_FIELD is %(field)r, but items (%(item)s) already have a value in this field. The value is kept and"
-    " the items are not marked (stat %(stat)s): set SIMHASH_RESULT_FIELD to a field that your items do not have"
+    "SIMHASH_RESULT_FIELD is %(field)r, but items (%(item)s) already have a value in this field. The value is kept"
+    " and the items are not marked (stat %(stat)s): set SIMHASH_RESULT_FIELD to a field that your items do not have"
 )
 _UNFIT = (
     "SIMHASH_RESULT_FIELD is %(field)r, but %(item)s has no such field or is frozen. These items are not marked (stat"

@@ -52,18 +52,13 @@ def open_store(
     place = place_of(config, crawler.settings)
     spider = crawler.spider.name if crawler.spider else crawler.spidercls.name
     if place.kind == MEMORY:
-        return SqliteStore(header=header, blocks=config.blocks)
+        return SqliteStore(header=header)
     if place.kind == FOLDER:
         path = file_of(place, crawler.settings, spider, part)
         if read_only and not path.exists():
-            return SqliteStore(header=header, blocks=config.blocks)
+            return SqliteStore(header=header)
         return SqliteStore(
-            path,
-            header,
-            config.blocks,
-            reset=config.reset and not read_only,
-            read_only=read_only,
-            keep=place.keep,
+            path, header, reset=config.reset and not read_only, read_only=read_only, keep=place.keep
         )
     if place.kind == REDIS:
         prefix = filled(place.prefix, spider) + (part and f":{part}")
@@ -113,7 +108,6 @@ def _open_redis(
 
     server = servers_of(place.url)
     options: dict[str, Any] = {
-        "blocks": config.blocks,
         "expire": place.expire,
         "reset": config.reset and not read_only,
         "read_only": read_only,

@@ -17,11 +17,9 @@ class Protection(str, Enum):
     """Why the action that was asked for was not applied to a page, or only a part of it."""
 
     URL = "url"
-    """``SIMHASH_KEEP_URLS`` has its URL, or ``SIMHASH_ACTION_URLS`` has it not."""
+    """A pattern of ``SIMHASH_KEEP_URLS`` matches its URL."""
     ITSELF = "itself"
     """It has the same URL as the page that it repeats: another request for the same one."""
-    BUDGET = "budget"
-    """It is among the first ``SIMHASH_KEEP_PER_CLUSTER`` pages of its cluster."""
     START = "start"
     """The links of a start page are followed."""
     LISTING = "listing"
@@ -67,33 +65,19 @@ class Judged(Protocol):
         """Yield those of the *wanted* protections that apply. Costly: called only if it matters."""
 
 
-class UrlFilter:
-    """URLs that match one of *only*, or any if there is none, and none of *but*.
-
-    Each is a regular expression that may match anywhere in the URL, or ``//example.com`` for a domain and its
-    subdomains.
-
-    >>> urls = UrlFilter(only=["//example.com"], but=["/print/"])
-    >>> "https://www.example.com/a" in urls, "https://www.example.com/print/a" in urls
-    (True, False)
-    """
-
-    def __init__(self, only: Iterable[str] = (), but: Iterable[str] = ()) -> None:
-        self._only = [_matcher(text) for text in only]
-        self._but = [_matcher(text) for text in but]
-
-    def __contains__(self, url: str) -> bool:
-        if self._only and not any(matches(url) for matches in self._only):
-            return False
-        return not any(matches(url) for matches in self._but)
-
-
 #: Names with dots between, and IPs.
 _DOMAIN = re.compile(r"//\.?([\w-]+(?:\.[\w-]+)*|\[[0-9a-f:.]+\])\.?/?", re.ASCII | re.IGNORECASE)
 
 
-def _matcher(text: str) -> Callable[[str], object]:
-    """Return what tells whether a URL matches *text*."""
+def url_matcher(text: str) -> Callable[[str], object]:
+    """Return a function that returns whether a URL matches the pattern *text*.
+
+    It is a regular expression that may match anywhere in the URL, or ``//example.com`` for a domain and its
+    subdomains.
+
+    >>> [bool(url_matcher("//example.com")(url)) for url in ("https://www.example.com/a", "https://example.org/")]
+    [True, False]
+    """
     found = _DOMAIN.fullmatch(text)
     if found is None:
         return re.compile(text).search
@@ -118,11 +102,10 @@ class SimhashPolicy:
 
     The request's meta names the action, else the settings do. Less is dropped, or nothing,
 
-    * if ``SIMHASH_KEEP_URLS`` or ``SIMHASH_ACTION_URLS`` exclude the URL, or it is the URL of the original: unless
-      the request asks for the action;
-    * for the first ``SIMHASH_KEEP_PER_CLUSTER`` pages of a cluster;
-    * without such a budget, if ``SIMHASH_PROTECT`` protects the page or its links: unless the request asks for the
-      action. Unchanged pages have no budget, and only their links are protected.
+    * if a pattern of ``SIMHASH_KEEP_URLS`` matches the URL, or it is the URL of the original;
+    * if ``SIMHASH_PROTECT`` protects the page or its links. Of unchanged pages only the links are protected.
+
+    An action that the request asks for has no exceptions.
 
     ``SIMHASH_POLICY`` is the import path of a subclass. It is created with the `Config` of the crawl, or by its class
     method ``from_crawler(crawler, config)`` if it has one.
@@ -130,16 +113,17 @@ class SimhashPolicy:
 
     def __init__(self, config: Config) -> None:
         self.config = config
-        self._copy = Action.named(config.action)
-        self._exact_copy = Action.named(config.exact_action or config.action)
+        self._copy = [(url_matcher(pattern), Action.named(words)) for pattern, words in config.actions]
+        self._exact_copy = None if config.exact_action is None else Action.named(config.exact_action)
         self._unchanged = Action.named(config.revisit_action)
-        self._budget = config.keep_per_cluster
         self._protect = frozenset(config.protect)
-        self._urls = UrlFilter(config.action_urls, config.keep_urls)
+        self._kept_urls = [url_matcher(pattern) for pattern in config.keep_urls]
 
     def copy_action(self, page: Judged) -> Action | str | Sequence[str]:
         """Return the action for a near-duplicate whose request names none: a value that SIMHASH_ACTION takes."""
-        return self._exact_copy if page.verdict.is_exact else self._copy
+        if page.verdict.is_exact and self._exact_copy is not None:
+            return self._exact_copy
+        return next((action for matches, action in self._copy if matches(page.url)), Action.MARK)
 
     def unchanged_action(self, page: Judged) -> Action | str | Sequence[str]:
         """Return the action for an unchanged page whose request names none: a value that SIMHASH_ACTION takes."""
@@ -178,17 +162,11 @@ class SimhashPolicy:
         wanted = words if isinstance(words, Action) else Action.named(words)
         if wanted is Action.MARK:
             return wanted, wanted, None
-        if not is_explicit and page.url not in self._urls:
+        if not is_explicit and any(matches(page.url) for matches in self._kept_urls):
             return wanted, Action.MARK, Protection.URL
-        if is_copy:
-            # Other plugins put more into the fingerprint of a request than its URL.
-            if page.verdict.duplicate_of == page.url and not is_explicit:
-                return wanted, Action.MARK, Protection.ITSELF
-            if self._budget:
-                rank = page.verdict.rank
-                # A store that does not count cannot know that the budget is spent.
-                is_within = rank is None or rank < self._budget
-                return (wanted, Action.MARK, Protection.BUDGET) if is_within else (wanted, wanted, None)
+        # Other plugins put more into the fingerprint of a request than its URL.
+        if is_copy and page.verdict.duplicate_of == page.url and not is_explicit:
+            return wanted, Action.MARK, Protection.ITSELF
         if is_explicit:
             return wanted, wanted, None
         return wanted, *self._less_protected(page, wanted, WHOLE if is_copy else ())

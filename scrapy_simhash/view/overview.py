@@ -95,7 +95,7 @@ class Overview:
         """Take *line*, with the keys of a report, of which only ``url`` and ``status`` must be there. Some 20 us."""
         url, status = kept_url(line["url"]), line["status"]
         self.pages += 1
-        first, preferred = _kept(line.get("duplicate_of")), _kept(line.get("preferred"))
+        first = _kept(line.get("duplicate_of"))
         for key, counter in self._counts.items():
             value = line.get(key)
             if value is not None:
@@ -105,10 +105,10 @@ class Overview:
         found = likeness(line)
         self._savings.add(url, status, first, found.is_same_text, line.get("reason"), line.get("referer"))
         if first is not None:
-            self._clusters.add(first, Member(url, found), line.get("cluster"), preferred)
+            hints = line.get("hints")
+            names_first = isinstance(hints, list) and "canonical" in hints
+            self._clusters.add(first, Member(url, found), line.get("cluster"), names_first=names_first)
             self._similarity.add(found, url, first, "near_duplicates")
-        elif preferred is not None:
-            self._clusters.prefer(url, preferred)
         if isinstance(miss := line.get("near_miss"), dict) and isinstance(miss.get("url"), str):
             self._similarity.add(likeness(miss), url, kept_url(miss["url"]), "near_misses")
         if status in ("skipped", "unknown") and first is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from scrapy_simhash.judge.clusters import Contest, Preference
 from scrapy_simhash.observers.url_rules.cut_url import path_shape
 from scrapy_simhash.recent import Recent
 
@@ -215,7 +216,7 @@ class _Cluster(Row):
     pages: int = 1
     number: int | None = None
     identical: int = 0
-    preferred: str | None = None
+    contest: Contest | None = None
     members: list[Member] = field(default_factory=list)
     least: Member | None = None
 
@@ -238,13 +239,17 @@ class Clusters:
         """How many went."""
         return self._clusters.forgotten
 
-    def add(self, first: str, page: Member, number: object, preferred: str | None) -> None:
-        """Take *page*, which repeats the page at *first*, in the cluster with *number*."""
+    def add(self, first: str, page: Member, number: object, *, names_first: bool) -> None:
+        """Add *page*, a near-duplicate of the page at *first*, to the cluster with *number*.
+
+        *names_first* tells whether it names that page as its canonical URL.
+        """
         if self._is_new(hash((first,))):
             self.count += 1
         cluster = self._clusters[first]
         cluster.number = number if type(number) is int else None
-        cluster.preferred = preferred
+        cluster.contest = cluster.contest or Contest(Preference(), first)
+        cluster.contest.enter(page.url, first if names_first else None)
         if self._is_new(hash((first, page.url))):
             cluster.pages += 1
             cluster.identical += page.found.is_same_text
@@ -253,11 +258,6 @@ class Clusters:
             elif page.found.least < (1.0 if cluster.least is None else cluster.least.found.least):
                 cluster.least = page
         self._clusters.trim()
-
-    def prefer(self, first: str, preferred: str) -> None:
-        """Note that *preferred* is the preferred URL of the cluster of *first*, if there is one."""
-        if (cluster := self._clusters.get(first)) is not None:
-            cluster.preferred = preferred
 
     def _is_new(self, key: int) -> bool:
         if key in self._met:
@@ -276,7 +276,7 @@ class Clusters:
                 "pages": cluster.pages,
                 "identical": cluster.identical,
                 "first": first,
-                "preferred": cluster.preferred,
+                "preferred": cluster.contest and cluster.contest.winner,
                 "members": [
                     {
                         "url": url,

@@ -15,9 +15,8 @@ DONE = {
 }
 #: Why not more was done.
 PROTECTED = {
-    "url": "its URL matches SIMHASH_KEEP_URLS, or does not match SIMHASH_ACTION_URLS",
+    "url": "its URL matches SIMHASH_KEEP_URLS",
     "itself": "it has the same URL as its original",
-    "budget": "it is among the first SIMHASH_KEEP_PER_CLUSTER pages of its cluster",
     "start": "the links of a start page are followed",
     "listing": "the links of a page that lists others are followed",
     "pagination": "it is another page of the same listing",
@@ -91,9 +90,6 @@ def _sentences(page: Mapping[str, Any], copies: int) -> Iterator[str]:
     if page.get("protected") is not None:
         why = PROTECTED.get(page["protected"], "unknown reason")
         yield f"It was protected from the full action ({shown(page['protected'])}): {why}"
-    if page.get("preferred") is not None:
-        which = "this one" if page["preferred"] == page["url"] else shown(page["preferred"])
-        yield f"The preferred URL of its cluster at that time was {which}"
 
 
 def _near_miss(miss: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeAlias
@@ -34,13 +35,12 @@ SITE = "https://example.com"
 PILOT = f"{SITE}/boats/night-pilot"
 LIST = f"{SITE}/boats?page=1"
 DROPPED: Mapping[str, Any] = {
-    "preferred": PILOT,
     "action": "drop_items",
     "http_status": 200,
     "depth": 2,
     "referer": PILOT,
 }
-MARKED: Mapping[str, Any] = {"preferred": LIST, "action": "mark", "protected": "pagination"}
+MARKED: Mapping[str, Any] = {"action": "mark", "protected": "pagination"}
 
 
 def copy(of: str, cluster: int, **values: Any) -> Verdict:
@@ -77,13 +77,13 @@ PAGES: Sequence[Told] = (
     (
         PILOT,
         Verdict(Status.REVISIT, cluster=1, reason=Reason.UNCHANGED, distance=0, last_seen=1_790_000_000),
-        {"preferred": PILOT},
+        {},
     ),
 )
 
 
 #: What a line has beside the verdict.
-BESIDE = ("action", "protected", "preferred", "change", "http_status", "depth", "referer", "time")
+BESIDE = ("action", "protected", "change", "http_status", "depth", "referer", "time")
 
 
 def written(path: Path, pages: Sequence[Told] = PAGES) -> str:
@@ -130,15 +130,16 @@ def test_a_page_that_comes_again_counts_once_in_its_cluster(tmp_path: Path, cli:
     assert cli.json("report", path)["largest_clusters"][0]["pages"] == 3
 
 
-def test_what_is_preferred_is_what_was_said_last(tmp_path: Path, cli: Cli) -> None:
-    later = f"{SITE}/p"
-    pages: list[Told] = [*PAGES, (later, copy(PILOT, 1), {"preferred": later})]
+def test_the_url_that_pages_name_is_preferred_or_else_the_shortest(tmp_path: Path, cli: Cli) -> None:
+    short = f"{SITE}/p"
+    pages: list[Told] = [*PAGES, (short, copy(PILOT, 1), {})]
     path = written(tmp_path / "report.jsonl", pages)
-    assert cli.json("report", path)["largest_clusters"][0]["preferred"] == later
-    assert f"  4 pages like {PILOT}\n    preferred {later}\n" in cli("report", path)
-    # Also when the first page, which repeats none, says it.
-    pages.append((PILOT, PAGES[-1][1], {"preferred": f"{SITE}/q"}))
-    assert cli.json("report", written(Path(path), pages))["largest_clusters"][0]["preferred"] == f"{SITE}/q"
+    # Its print version names the first page as its canonical URL.
+    assert cli.json("report", path)["largest_clusters"][0]["preferred"] == PILOT
+    pages = [(url, replace(verdict, hints=()), values) for url, verdict, values in pages]
+    path = written(Path(path), pages)
+    assert cli.json("report", path)["largest_clusters"][0]["preferred"] == short
+    assert f"  4 pages like {PILOT}\n    preferred {short}\n" in cli("report", path)
 
 
 def test_only_the_largest_clusters_are_shown(tmp_path: Path, cli: Cli) -> None:
@@ -255,11 +256,6 @@ EXPLANATIONS = [
         {**ORIGINAL, "action": "drop_items", "protected": "listing", "hints": ["address", "redirect"]},
         f"{NEAR}. Hints in markup and URLs connect the two pages: address, redirect. Its items were dropped. It was"
         " protected from the full action (listing): the links of a page that lists others are followed.",
-    ),
-    ({**ORIGINAL, "preferred": A}, f"{NEAR}. The preferred URL of its cluster at that time was {A}."),
-    (
-        {**ORIGINAL, "preferred": ORIGINAL["url"]},
-        f"{NEAR}. The preferred URL of its cluster at that time was this one.",
     ),
     (
         {

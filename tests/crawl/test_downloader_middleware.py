@@ -27,7 +27,6 @@ from scrapy_simhash import (
     names,
 )
 from scrapy_simhash.crawl import downloader_middleware, reader
-from scrapy_simhash.observers.clusters import ClusterReporter
 from scrapy_simhash.observers.report import Report
 from scrapy_simhash.observers.url_rules.guard import UrlRuleGuard
 from tests.crawls.site import article
@@ -116,7 +115,6 @@ def test_a_short_page_that_says_what_another_says_is_marked_as_a_near_duplicate(
         "exact": True,
         "contradicts": False,
         "rank": 1,
-        "preferred": URL + "a",
         "action": "mark",
     }
     assert copy.flags == ["near-duplicate"]
@@ -126,7 +124,6 @@ def test_a_short_page_that_says_what_another_says_is_marked_as_a_near_duplicate(
         "processed": 1,
         "near_duplicates": 1,
         "near_duplicates/exact": 1,
-        "largest_cluster": 2,
         "index_size": 0,
     }
 
@@ -207,7 +204,6 @@ def test_any_error_of_ours_gives_an_unknown_page(
 @pytest.mark.parametrize(
     ("owner", "step"),
     [
-        (ClusterReporter, "page_compared"),
         (downloader_middleware, "write_result"),
         (downloader_middleware, "count_page"),
         (Report, "page_compared"),
@@ -362,8 +358,8 @@ def test_switched_off_there_is_no_middleware() -> None:
 
 
 def test_a_wrong_setting_is_refused() -> None:
-    with pytest.raises(SettingError, match="SIMHASH_BLOCKS"):
-        middleware(rule="classic", blocks=2)
+    with pytest.raises(SettingError, match="SIMHASH_MAX_DISTANCE"):
+        middleware(max_distance=21)
 
 
 @pytest.mark.parametrize(

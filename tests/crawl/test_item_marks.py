@@ -82,9 +82,9 @@ def test_what_an_item_says_itself_is_kept_counted_and_warned_of_once(
     assert simhash_stats(crawler) == {"items/unmarked": 5}
     (record,) = caplog.records
     assert record.getMessage() == (
-        "SIMHASH_RESULT_FIELD is 'seen', but items (dict) already have a value in this field. The value is kept and"
-        " the items are not marked (stat simhash/items/unmarked): set SIMHASH_RESULT_FIELD to a field that your items do"
-        " not have"
+        "SIMHASH_RESULT_FIELD is 'seen', but items (dict) already have a value in this field. The value is kept"
+        " and the items are not marked (stat simhash/items/unmarked): set SIMHASH_RESULT_FIELD to a field that your"
+        " items do not have"
     )
 
 

@@ -233,7 +233,7 @@ def test_a_wrong_setting_is_named() -> None:
     ("settings", "expected"),
     [
         ({}, []),
-        ({"SIMHASH_ITEM_FIELDS": "title,body"}, [(SimhashItemPipeline, 50)]),
+        ({"SIMHASH_ITEM_FIELDS": ["title", "body"]}, [(SimhashItemPipeline, 50)]),
         (
             {"SIMHASH_ITEM_FIELDS": "title", "ITEM_PIPELINES": {"scrapy_simhash.SimhashItemPipeline": 7}},
             [(SimhashItemPipeline, 7)],

@@ -194,7 +194,7 @@ def test_a_request_that_copies_meta_loses_our_result_and_keeps_what_the_user_ask
     page: Response | None, url_rules: str
 ) -> None:
     mine = {"simhash": {"action": "mark"}, "depth": 3}
-    request = Request(FIRST, meta={"simhash_result": COPY, "simhash_text": "of the parent", **mine})
+    request = Request(FIRST, meta={"simhash_result": COPY, **mine})
     assert middleware(url_rules=url_rules).get_processed_request(request, page) is request
     noted = page is not None and url_rules != "off"
     assert request.meta == {**mine, **({"_simhash": {"parent": URL}} if noted else {})}

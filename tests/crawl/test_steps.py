@@ -24,7 +24,6 @@ from scrapy_simhash.crawl import downloader_middleware
 from scrapy_simhash.crawling import Page
 from scrapy_simhash.judge.policy import SimhashPolicy
 from scrapy_simhash.observers.changes.reporter import ChangeReporter
-from scrapy_simhash.observers.clusters import ClusterReporter
 from scrapy_simhash.observers.recrawl.recrawling import Recrawling
 from scrapy_simhash.observers.report import Report
 from scrapy_simhash.observers.url_rules.guard import UrlRuleGuard
@@ -50,7 +49,6 @@ STEPS: list[tuple[Any, str]] = [
     (downloader_middleware, "evidence"),
     (downloader_middleware, "write_result"),
     (downloader_middleware, "count_page"),
-    (ClusterReporter, "page_compared"),
     (ChangeReporter, "page_compared"),
     (Report, "page_compared"),
     (LiveView, "page_compared"),

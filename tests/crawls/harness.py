@@ -55,7 +55,6 @@ _PATIENCE = 120
 #: Stats that say how large something is, and one that depends on the machine.
 SIZES = {
     "simhash/index_size",
-    "simhash/largest_cluster",
     "simhash/site/hosts_known",
     "simhash/slow_pages",
 }

@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import threading
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from time import thread_time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -25,11 +25,11 @@ from scrapy.logformatter import LogFormatter
 from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
 from scrapy.utils.defer import maybe_deferred_to_future
 
-from scrapy_simhash import SimhashDownloaderMiddleware
+from scrapy_simhash import SimhashDownloaderMiddleware, Verdict
 from scrapy_simhash.crawl import reader
 from scrapy_simhash.crawl.reader import run_in_thread
 from scrapy_simhash.observers.floods import Flood
-from scrapy_simhash.signals import cluster_closed, flood_found, near_duplicate_found
+from scrapy_simhash.signals import flood_found, near_duplicate_found
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
-
-    from scrapy_simhash.judge.clusters import Cluster
 
 
 def path_of(url: str) -> str:
@@ -509,25 +507,21 @@ class Enabled(Visitor):
 
 
 class Clusters(Visitor):
-    """Notes what the signals say of clusters: which URL is preferred so far, and each cluster at the end."""
+    """Notes of what the signal says that pages are near-duplicates."""
 
     name = "clusters"
-    hears = (("found", near_duplicate_found), ("cluster_closed", cluster_closed))
+    hears = (("found", near_duplicate_found),)
 
-    def found(self, preferred: str | None) -> None:
-        self.notes.append(preferred and path_of(preferred))
-
-    def cluster_closed(self, cluster: Cluster, spider: Visitor) -> None:
-        assert spider is self
-        self.notes.append(asdict(cluster))
+    def found(self, verdict: Verdict) -> None:
+        self.notes.append(path_of(verdict.duplicate_of or ""))
 
 
 class Bystander(Clusters):
-    """Fails at every cluster."""
+    """Fails at every near-duplicate."""
 
     name = "bystander"
 
-    def cluster_closed(self, cluster: Cluster, spider: Visitor) -> None:
+    def found(self, verdict: Verdict) -> None:
         raise RuntimeError("a handler of somebody else")
 
 

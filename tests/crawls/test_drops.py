@@ -75,7 +75,7 @@ def test_a_copy_that_is_kept_is_dropped_as_unchanged_in_the_next_crawl(site: Sit
     settings: dict[str, Any] = {
         "SIMHASH_STORE": str(tmp_path),
         "SIMHASH_REVISIT_ACTION": "drop_items",
-        "SIMHASH_KEEP_PER_CLUSTER": 9,
+        "SIMHASH_KEEP_URLS": ["."],
     }
     first, second = crawl(plan(site, "drop_items", **settings), plan(site, "drop_items", **settings))
     assert not first.stat("dropped/items")

@@ -7,7 +7,6 @@ test_protected_pages.py.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -15,7 +14,7 @@ import pytest
 from scrapy_simhash import SimhashPolicy
 from scrapy_simhash.action import Action
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_each
-from tests.crawls.site import Answer, Route, Site, article, edited, links, serve
+from tests.crawls.site import Site, article, edited, links, serve
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -51,7 +50,7 @@ class Promise(NamedTuple):
 
 MARK, GONE = Promise("mark"), Promise("drop_page")
 ITEMLESS, LINKLESS, NEITHER = Promise("drop_items"), Promise("drop_links"), Promise("drop_items,drop_links")
-ELSEWHERE, BUDGET = Promise("mark", "url"), Promise("mark", "budget")
+ELSEWHERE = Promise("mark", "url")
 #: What start pages are left with that would be dropped.
 START = Promise("drop_items", "start")
 
@@ -116,7 +115,12 @@ CASES = {
     # All pages count as start pages then.
     "without DepthMiddleware": Case({**DROP_PAGE, **UNCOUNTED}, copies(START, START, START, START)),
     "at some addresses": Case(
-        {**DROP_PAGE, "SIMHASH_ACTION_URLS": ["/copy$"]}, copies(GONE, GONE, ELSEWHERE, ELSEWHERE)
+        {"SIMHASH_ACTION": {"/next/copy$": "drop_items", "/copy$": "drop_page"}},
+        copies(GONE, ITEMLESS, MARK, MARK),
+    ),
+    "at all other addresses": Case(
+        {"SIMHASH_ACTION": {"/near$": "drop_items,drop_links", "//example.com": "mark", "": "drop_page"}},
+        copies(GONE, GONE, NEITHER, START),
     ),
     "asked for where all are spared": Case(
         {**DROP_PAGE, "SIMHASH_KEEP_URLS": ["."]},
@@ -126,11 +130,6 @@ CASES = {
     "exact": Case(
         {"SIMHASH_EXACT_ACTION": "drop_links", "SIMHASH_ACTION": "drop_items"},
         copies(LINKLESS, LINKLESS, ITEMLESS, Promise("mark", "start")),
-    ),
-    "asked for within the budget": Case(
-        {"SIMHASH_KEEP_PER_CLUSTER": 3},
-        copies(BUDGET, GONE, MARK, MARK),
-        {path: {"simhash": {"action": "drop_page"}} for path in ("/copy", "/next/copy")},
     ),
     "class of one's own": Case(
         {"SIMHASH_POLICY": f"{OWN}KeepSome", "TO_KEEP": "/copy"},
@@ -223,82 +222,3 @@ def test_what_is_asked_for_is_done_about_pages_that_are_as_they_were(
 ) -> None:
     check(again[name], AGAIN[name].done)
     assert again[name].complaints == []
-
-
-# --- Budgets, of posters that hang in several places each.
-
-POSTERS = {f"/poster/{name}/{number}": name for name in range(2) for number in range(8)}
-
-
-@pytest.fixture(scope="module")
-def board() -> Iterator[Site]:
-    with serve({path: article(name) for path, name in POSTERS.items()}) as site:
-        yield site
-
-
-def passed(*crawls: Crawl) -> list[set[str]]:
-    """Return the posters to which nothing was done, by what they say."""
-    kept = {page.path for done in crawls for page in done.pages if page.marks.get("action", "mark") == "mark"}
-    assert kept == {path for done in crawls for path in done.paths_scraped}
-    assert [done.complaints for done in crawls] == [[] for _ in crawls]
-    return [{path for path in kept if POSTERS[path] == name} for name in range(2)]
-
-
-def test_as_many_pass_where_pages_come_side_by_side(board: Site) -> None:
-    settings = {**AT_ONCE, "SIMHASH_ACTION": "drop_items", "SIMHASH_KEEP_PER_CLUSTER": 3}
-    (done,) = crawl(Plan("Visitor", settings, {"urls": board.urls(*POSTERS)}))
-    assert [len(paths) for paths in passed(done)] == [3, 3]
-
-
-def test_the_budget_holds_for_two_crawls_with_one_store(board: Site, tmp_path: Path) -> None:
-    settings = {
-        **IN_ORDER,
-        "SIMHASH_ACTION": "drop_items",
-        "SIMHASH_KEEP_PER_CLUSTER": 3,
-        "SIMHASH_STORE": str(tmp_path),
-    }
-    urls = board.urls(*POSTERS)
-    # All of them, the other way round: those that passed come last.
-    first, second = crawl(
-        Plan("Visitor", settings, {"urls": urls[::4]}), Plan("Visitor", settings, {"urls": urls[::-1]})
-    )
-    before, after = passed(first), passed(second)
-    assert [len(paths) for paths in before + after] == [2, 2, 3, 3]
-    # Whatever passed once, passes again.
-    assert [old - new for old, new in zip(before, after, strict=True)] == [set(), set()]
-
-
-class Calendar(dict[str, Route]):
-    """Each month has the same text, and leads to the one before and the one after it."""
-
-    def get(self, path: str, otherwise: Any = None) -> Any:
-        _, kind, number = path.split("/")
-        if kind != "month":
-            return Answer("", 404)
-        return article(0, before=links(f"/month/{int(number) - 1}", f"/month/{int(number) + 1}"))
-
-
-@pytest.fixture(scope="module")
-def calendar() -> Iterator[Site]:
-    with serve({}) as site:
-        site.routes = Calendar()
-        yield site
-
-
-def months(site: Site, *doors: int, **settings: Any) -> tuple[int, str]:
-    """Return how many months a crawl asks for that begins at *doors*, and why it ends."""
-    # Where a test fails, it shall not go on for ever.
-    settings = {**IN_ORDER, "CLOSESPIDER_PAGECOUNT": 60, **settings}
-    (done,) = crawl(Plan("Follower", settings, {"urls": [site.url(f"/month/{door}") for door in doors]}))
-    assert done.complaints == []
-    return len({page.path for page in done.pages}), done.stats["finish_reason"]
-
-
-def test_a_trap_ends_by_the_budget_of_its_cluster(calendar: Site) -> None:
-    assert months(calendar, 5)[1] == "closespider_pagecount"
-    for action in ("drop_links", "drop_page"):
-        budget = {"SIMHASH_ACTION": action, "SIMHASH_KEEP_PER_CLUSTER": 5}
-        # Each of five pages is followed by those on both its sides, of which one is known.
-        assert months(calendar, 5, **budget) == (7, "finished")
-        number, reason = months(calendar, 5, **AT_ONCE, **budget)
-        assert (5 < number <= 1 + 5 * 2, reason) == (True, "finished")

@@ -10,7 +10,6 @@ import pytest
 
 from tests.crawls.harness import ENABLED, IN_ORDER, Crawl, Plan, crawl, make_project, scrapy
 from tests.crawls.site import Answer, Routes, Site, article, links
-from tests.docs.reader import DOCS, blocks
 
 #: Keys of a line that are marks of the same name; a line has null where there is no mark.
 MARKS = ("status", "reason", "duplicate_of", "distance", "similarity", "cluster", "rank", "elsewhere")
@@ -83,7 +82,6 @@ def test_a_line_says_what_the_marks_say(told: dict[str, Told]) -> None:
         for line in done.lines:
             ours = marks[line["url"]]
             assert {key: line[key] for key in MARKS} == {key: ours.get(key) for key in MARKS}
-            assert line["preferred"] == ours.get("preferred")
             assert line["by_learning"] == ours.get("by_learning")
             assert line["action"] == ours.get("action")
             assert line["protected"] == ours.get("protected")
@@ -97,86 +95,3 @@ def test_who_looks_at_a_single_page_writes_no_report(site: Site, tmp_path: Path)
     done = scrapy("fetch", "--nolog", site.url("/story"), cwd=tmp_path)
     assert (done.returncode, done.stdout.strip()) == (0, naming("/story"))
     assert not (tmp_path / "report.jsonl").exists()
-
-
-# --- Clusters.
-
-
-def test_the_preferred_address_is_known_as_far_as_pages_have_come(told: dict[str, Told]) -> None:
-    pages = told["clusters"].crawl.pages
-    preferred = {page.path: page.marks.get("preferred", "").rpartition("/")[2] for page in pages}
-    assert preferred == {
-        "/story?utm=mail": "",
-        "/other": "",
-        # Nobody has been named that is there: the shortest.
-        "/story?session=7": "story?utm=mail",
-        # /other has another text, so naming it is worth nothing.
-        "/liar": "liar",
-        "/s": "s",
-        # The first page has named it.
-        "/story": "story",
-    }
-    signalled = [note for note in told["clusters"].crawl.notes if isinstance(note, str)]
-    assert signalled == ["/story?utm=mail", "/liar", "/s", "/story"]
-
-
-def test_each_cluster_with_copies_is_told_of_at_the_end(told: dict[str, Told], site: Site) -> None:
-    (cluster,) = [note for note in told["clusters"].crawl.notes if isinstance(note, dict)]
-    assert cluster == {
-        "number": 0,
-        "pages": 5,
-        "size": 5,
-        "first": site.url("/story?utm=mail"),
-        "preferred": site.url("/story"),
-        "urls": site.urls("/story?utm=mail", "/story?session=7", "/liar", "/s", "/story"),
-        "hosts": 1,
-    }
-    (line,) = [line for line in told["clusters"].crawl.log("DEBUG") if "Cluster" in line]
-    assert line.endswith(
-        f"Cluster 0: 5 pages, first {site.url('/story?utm=mail')}, preferred {site.url('/story')}"
-    )
-    # Without SIMHASH_DEBUG the log does not list them.
-    assert not [line for line in told["mark"].crawl.log("DEBUG") if "Cluster" in line]
-
-
-def test_a_handler_that_fails_harms_nobody(told: dict[str, Told]) -> None:
-    done = told["bystander"].crawl
-    assert len(done.complaints) == 1
-    assert "a handler of somebody else" in done.complaints[0]
-    assert done.stats["finish_reason"] == "finished"
-
-
-SPIDER = """
-import scrapy
-
-
-class StorySpider(scrapy.Spider):
-    name = "story"
-    start_urls = {urls}
-    custom_settings = {{
-        "ADDONS": {{"scrapy_simhash.Addon": 500}},
-        "EXTENSIONS": {{"myproject.preferred.PreferredUrls": 500}},
-        "CONCURRENT_REQUESTS": 1,
-        "TELNETCONSOLE_ENABLED": False,
-    }}
-
-    def parse(self, response):
-        pass
-"""
-
-
-def test_the_extension_of_the_how_to_writes_down_the_preferred_addresses(site: Site, tmp_path: Path) -> None:
-    (block,) = [
-        block for block in blocks(DOCS / "how-to" / "actions.rst", "python") if "preferred" in block.caption
-    ]
-    assert block.caption == "myproject/preferred.py"
-    (tmp_path / "myproject").mkdir()
-    (tmp_path / "myproject" / "__init__.py").write_text("")
-    (tmp_path / "myproject" / "preferred.py").write_text(block.text, "utf-8")
-    (tmp_path / "myproject" / "settings.py").write_text("")
-    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = myproject.settings\n")
-    (tmp_path / "story.py").write_text(SPIDER.format(urls=site.urls("/s", "/story", "/other")))
-    done = scrapy("runspider", "story.py", cwd=tmp_path)
-    assert "Traceback" not in done.stderr
-    # Which number it has depends on what comes first.
-    assert [*json.loads((tmp_path / "preferred.json").read_text()).values()] == [site.url("/story")]

@@ -78,7 +78,7 @@ def test_with_requests_of_start_it_is_called_only_with_the_settings_shown(tmp_pa
     exec(block(ACTIONS, "settings.py"), settings)
     shown = Config.from_settings(settings)
     assert f"set SIMHASH_PROTECT = {list(shown.protect)}" in log
-    protect = ",".join(shown.protect)
+    protect = json.dumps(shown.protect)
     log = run(tmp_path, spider, "items.json", f"SIMHASH_ACTION={shown.action}", f"SIMHASH_PROTECT={protect}")
     assert items(tmp_path) == [{"url": first}, {"url": copy, "duplicate_of": first, "distance": 0}]
     assert "Start pages are protected" not in log

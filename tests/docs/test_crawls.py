@@ -286,8 +286,8 @@ def test_the_log_page_shows_what_a_setting_that_breaks_a_rule_looks_like(
     name = f"{SettingError.__module__}.SettingError: "
     (shown,) = (block.text.strip() for block in blocks(LOG_PAGE, "text") if name in block.text)
     with pytest.raises(SettingError) as raised:
-        Config(rule="classic", blocks=2)
+        Config(max_distance=21)
     assert shown == f"{name}{raised.value}"
-    given = ("-s", "SIMHASH_RULE=classic", "-s", "SIMHASH_BLOCKS=2")
+    given = ("-s", "SIMHASH_MAX_DISTANCE=21")
     run = forked(project, server, "crawl", "pages", *given, fails=True)
     assert shown in run.log

@@ -17,7 +17,6 @@ from scrapy_simhash.crawl.items.fields import LARGEST
 from scrapy_simhash.crawl.reader import THREAD_SIZE
 from scrapy_simhash.index.index import ROW_LIMIT
 from scrapy_simhash.index.plans import plan_for, probes_of
-from scrapy_simhash.judge.clusters import MAX_CLUSTERS
 from scrapy_simhash.judge.hints.markup import (
     MAX_IN_BODY,
     MAX_IN_HEAD,
@@ -29,6 +28,7 @@ from scrapy_simhash.judge.hints.urls import MAX_ADDRESS
 from scrapy_simhash.observers.floods.kinds import MOST_ELEMENTS
 from scrapy_simhash.observers.floods.notices import LARGEST_TOLD
 from scrapy_simhash.page.structured import MAX_ELEMENTS, MAX_ITEMS, MAX_SCRIPT, MAX_SCRIPTS, MAX_THINGS
+from scrapy_simhash.store.candidates import BLOCKS
 from tests.docs.reader import DOCS, PACKAGE, PAGES, README, ROOT, TEXTS, sections, words
 
 HOW_IT_WORKS = DOCS / "concepts" / "how-it-works.rst"
@@ -58,8 +58,7 @@ def test_the_rule_is_told_with_its_defaults() -> None:
     told = words(sections(HOW_IT_WORKS)["The classic rule"])
     config = Config(rule="classic")
     assert f"``SIMHASH_MAX_DISTANCE`` bits, {config.distance} by default" in told
-    tables = comb(config.blocks, config.distance)
-    assert f"``SIMHASH_BLOCKS`` blocks, {config.blocks} by default, so {tables} tables" in told
+    assert f"{BLOCKS} blocks, so {comb(BLOCKS, config.distance)} tables" in told
 
 
 def test_the_size_of_a_sketch_and_of_a_scanned_scope_are_told() -> None:
@@ -94,7 +93,6 @@ def test_the_limits_of_hostile_pages_are_those_of_the_code() -> None:
         LARGEST,
     ]
     assert f"more than {BUDGET * 1000:.0f} ms of the event loop" in words(page)
-    assert f"one container, at most {MAX_CLUSTERS:,}" in words(page)
 
 
 ROW = re.compile(r"^    \* - (.+)\n      - (.+)\n      - (.+)$", re.MULTILINE)

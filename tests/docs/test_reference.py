@@ -21,7 +21,7 @@ from tests.docs.reader import DOCS, README, ROOT, TEXTS, entries, sections
 
 REFERENCE = DOCS / "reference"
 RESULTS = REFERENCE / "results.rst"
-META = {names.META, names.META_RESULT, names.META_TEXT}
+META = {names.META, names.META_RESULT}
 STATS = {value for name, value in vars(names).items() if name.startswith("STAT_")}
 #: How a page has fared that was seen before.
 FATES = {
@@ -87,8 +87,8 @@ def test_the_entry_of_a_setting_has_default_type_what_it_is_for_and_an_example(n
 def test_every_meta_key_has_an_entry_and_there_is_no_other() -> None:
     page = RESULTS
     titles = re.findall(r"^``(\w+)``\n---", page.read_text("utf-8"), flags=re.MULTILINE)
-    assert titles == [names.META, names.META_RESULT, names.META_TEXT]
-    result = [*Verdict(Status.NEW).to_dict(), "action", "dropped_as", "protected", "preferred", "change"]
+    assert titles == [names.META, names.META_RESULT]
+    result = [*Verdict(Status.NEW).to_dict(), "action", "dropped_as", "protected", "change"]
     values = {value.value for values in (Status, Reason, Protection) for value in values}
     documented = {name: text for name, text in entries(page).items() if name not in META and "/" not in name}
     assert list(documented)[: len({*ASKED, *result})] == [*dict.fromkeys([*ASKED, *result])]

@@ -32,7 +32,6 @@ SETTINGS = {
 OBSERVED = {
     "SIMHASH_RESULT_FIELD": "near_duplicate",
     "SIMHASH_EXACT_ACTION": "drop_page",
-    "SIMHASH_KEEP_PER_CLUSTER": 2,
     "SIMHASH_URL_RULES": "skip",
     "SIMHASH_CONDITIONAL": True,
     "SIMHASH_REVISIT_ACTION": "drop_items",

@@ -83,7 +83,6 @@ def test_a_line_says_all_that_is_known_of_a_page() -> None:
         "action": "drop_items,drop_links",
         "dropped_as": "near_duplicate",
         "protected": "start",
-        "preferred": None,
         "change": None,
         "http_status": 200,
         "depth": 2,

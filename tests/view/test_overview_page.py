@@ -59,7 +59,7 @@ HOSTILE = [
 
 def hostile() -> Iterator[dict[str, Any]]:
     for number, url in enumerate(HOSTILE):
-        values = dict.fromkeys(("preferred", "referer", "reason", "action", "protected"), url)
+        values = dict.fromkeys(("referer", "reason", "action", "protected"), url)
         other = HOSTILE[number - 1]
         yield {"url": other, "status": url, "near_miss": {"url": url, "threshold": 0.5}, **values}
         yield {"url": url, "status": "near_duplicate", "duplicate_of": other, "threshold": 0.9, **values}

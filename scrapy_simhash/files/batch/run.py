@@ -115,7 +115,7 @@ class PageCluster(NamedTuple):
     members: tuple[str, ...]
     """Their URLs, in the order in which they came."""
     preferred: str
-    """The URL that is to be preferred by ``SIMHASH_PREFER``."""
+    """The preferred URL: https before http, then that which most pages name as canonical, the shorter, the first."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cluster as a row of a table; its URLs are one string, separated by spaces."""
@@ -289,8 +289,7 @@ class Options:
     @property
     def asks_for_canonical(self) -> bool:
         """Whether it matters which URL a page names as its own."""
-        is_asked = self.keep == "preferred" or self.with_clusters
-        return is_asked and "canonical" in self.config.prefer
+        return self.keep == "preferred" or self.with_clusters
 
 
 class Run:
@@ -316,7 +315,7 @@ class Run:
         self._reader = PageReader(options.config, with_canonical=options.asks_for_canonical)
         # A batch that only reads makes fingerprints of any scheme, also those that no store takes.
         self._judge = None if only_reads else judge or Judge(options.config)
-        self._ledger = Ledger(Preference(options.config.prefer))
+        self._ledger = Ledger(Preference())
 
     def steps(self) -> Generator[Step]:
         """Yield the result for each record, broken ones included, in their order."""

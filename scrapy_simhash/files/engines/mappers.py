@@ -64,7 +64,7 @@ class ReadPages:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Return the batches of the fingerprints."""
-        reader = PageReader(self._config, with_canonical="canonical" in self._config.prefer)
+        reader = PageReader(self._config, with_canonical=True)
         scope_of = scope_function(self._config.scope_name)
         for batch in batches:
             rows = []
@@ -218,8 +218,8 @@ class JudgePages:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Return batches of what a store answers that gets the pages of each component in their order."""
-        header, blocks = header_for(self._config), self._config.blocks
-        store = SqliteStore(header=header, blocks=blocks)
+        header = header_for(self._config)
+        store = SqliteStore(header=header)
         #: The ids of pages, and of originals by their number in the store.
         ids, id_of, last = dict[bytes, int](), dict[int, int](), None
         for batch in batches:
@@ -230,7 +230,7 @@ class JudgePages:
                     ids, id_of = {}, {}
                     if len(store) >= _PAGES:
                         store.close()
-                        store = SqliteStore(header=header, blocks=blocks)
+                        store = SqliteStore(header=header)
                 last, store.titled_elsewhere = component, titled_elsewhere
                 # A page of another component may have the same URL, in another scope.
                 key = f"{component} {url}".encode("utf-8", "surrogatepass")
@@ -266,7 +266,7 @@ class GatherClusters:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Return batches of the clusters of two URLs or more."""
-        preference = Preference(self._config.prefer)
+        preference = Preference()
         rows = chain.from_iterable(map(rows_of, batches))
         found: list[tuple[object, ...]] = []
         for _, component in groupby(rows, key=itemgetter(0)):

@@ -47,15 +47,6 @@ _GONE = (404, 410)
 TEXT_SIZE = 2_000
 
 
-class PageTexts(Listener):
-    """Puts the text of each page into its meta, where it is read when somebody asks for it: ``SIMHASH_TEXT``."""
-
-    def page_compared(self, page: Page) -> None:
-        """Put the text of a page that was read into its meta."""
-        if page.reading is not None:
-            page.request.meta[names.META_TEXT] = PageText(lambda: page.document)
-
-
 class ChangeReporter(Listener):
     """Keeps the book of changes of one crawl. What goes wrong in here costs a stat and a warning, never the page."""
 
@@ -200,8 +191,7 @@ class ChangeReporter(Listener):
             return None
         text_hash, text, paragraphs = None, None, b""
         if reading is not None:
-            # The spider is to see which paragraphs are new.
-            text = request.meta.get(names.META_TEXT) or PageText(lambda: page.document)
+            text = PageText(lambda: page.document)
             text_hash, paragraphs = reading.page_hash, reading.paragraphs
         is_small = verdict.reason is Reason.SMALL_CHANGE
         seen = Sighting(key, response.url, text_hash, is_small, text, paragraphs)

@@ -97,9 +97,8 @@ class UrlRuleGuard(Listener):
         self._crawler = crawler
         self._skips = config.url_rules == "skip"
         self._of_its_own = frozenset(config.protect).intersection(OF_ITS_OWN)
-        self.rules = UrlRules(
-            pinned=_choices("url_rules_pin", config), forbidden=_choices("url_rules_forbid", config)
-        )
+        pinned, forbidden = _choices(config)
+        self.rules = UrlRules(pinned=pinned, forbidden=forbidden)
         self._exchanging: asyncio.Task[None] | None = None
         #: Pages that are to be learned from, in the order in which they came; and those learned from of which the
         #: store was not told.
@@ -416,12 +415,18 @@ class UrlRuleGuard(Listener):
         self._once.tell("Error while applying URL rules to %(about)s: it is kept", about)
 
 
-def _choices(name: str, config: Config) -> list[Choice]:
-    """Return the rules in a setting. Raises SettingError for what is none."""
+def _choices(config: Config) -> tuple[list[Choice], list[Choice]]:
+    """Return the rules that are always active, and those that never are. Raises SettingError for what is none."""
+    given = config.url_rules_pin
     try:
-        return [choice(text) for text in getattr(config, name)]
+        return (
+            [choice(text) for text in given if not text.startswith("-")],
+            [choice(text.removeprefix("-")) for text in given if text.startswith("-")],
+        )
     except ValueError as error:
-        raise SettingError(f"{setting_name(name)}: {error}, such as 'example.com: parameter sid'") from error
+        raise SettingError(
+            f"{setting_name('url_rules_pin')}: {error}, such as 'example.com: parameter sid'"
+        ) from error
 
 
 class RequestSkipped(IgnoreRequest):

@@ -138,7 +138,7 @@ def test_titles_that_several_clusters_have_say_as_little_as_in_a_crawl(tmp_path:
     "config",
     [
         Config(scope="host"),
-        Config(min_similarity=0.95, prefer=("earlier",)),
+        Config(min_similarity=0.95),
         # Some pages are larger: they are kept without a comparison.
         Config(maxsize=1_650),
     ],

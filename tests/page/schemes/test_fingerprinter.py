@@ -106,9 +106,8 @@ def test_another_scheme_is_compared_by_the_classic_rule_and_leaves_out_what_has_
         "SIMHASH_RULE": "similarity",
         "SIMHASH_MIN_SIMILARITY": 0.9,
         "SIMHASH_MAX_DISTANCE": 5,
-        "SIMHASH_BLOCKS": 8,
     }
-    assert Config.from_settings(settings) == Config(scheme="moz", max_distance=5, blocks=8)
+    assert Config.from_settings(settings) == Config(scheme="moz", max_distance=5)
     assert unused_settings(settings) == {
         name: f"{name} ({settings[name]}) has no effect with SIMHASH_SCHEME = 'moz':"
         " remove it, or set SIMHASH_SCHEME = 'web'"
