@@ -269,7 +269,7 @@ SIMHASH_RULE = 'classic', got 21
 #: What is declared about each setting, and its default, by the name of its field.
 KINDS: dict[str, Kind] = {field.name: field.metadata["kind"] for field in fields(Config)}
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Config)}
-_STORE_URL = "set SIMHASH_STORE to a URL such as redis://host:6379/0?prefix=news&expire=30d"
+_STORE_URL = "set SIMHASH_STORE to a URL such as redis://host:6379/0?prefix=news&keep=90d"
 #: Removed settings, and what to write instead. CHANGES.md has the same table.
 REMOVED = {
     "ACROSS_SCOPES": "set SIMHASH_SCOPE = 'host?across=true'",

@@ -2,7 +2,7 @@
 
     memory                                      until the crawl ends
     ./seen  /var/seen  ~/seen  seen/?keep=90d   a folder, with a file for each spider
-    redis://host:6379/0?prefix=news&expire=30d  Redis or Valkey; also rediss:// (TLS) and unix://
+    redis://host:6379/0?prefix=news&keep=90d    Redis or Valkey; also rediss:// (TLS) and unix://
     redis+cluster://host:7000,host:7001?...     a Redis Cluster; also rediss+cluster://
     my.module.Store                             the import path of a class
 
@@ -25,7 +25,7 @@ MEMORY, FOLDER, REDIS, CLASS = "memory", "folder", "redis", "class"
 SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster")
 #: Seconds: 32 bits in the records.
 MAX_EXPIRE = 2**32 - 1
-#: The key of a folder: pages that were not seen for so long are removed.
+#: The key of a store: pages that were not seen for so long are removed.
 KEEP = "keep"
 _WHAT = (
     "must be 'memory', a folder such as './seen', a URL like redis://host:6379/0?prefix=news, or the import"
@@ -63,16 +63,19 @@ def _seconds(most: int, least: int = 0) -> Callable[[str], int]:
 #: Our own keys of a URL. The others are redis-py's.
 KEYS: Options = {
     "prefix": ("simhash:%(name)s", _prefix),
-    "expire": (0, _seconds(MAX_EXPIRE)),
+    KEEP: (None, _seconds(MAX_EXPIRE, least=1)),
     "required": (False, switch),
     # As many as a Redis Cluster has slots.
     "shards": (None, whole(1, 16_384, of="shards")),
     "scopes": (None, whole(1, of="scopes")),
 }
 #: The keys of a folder.
-_OF_FOLDER: Options = {KEEP: (None, _seconds(MAX_EXPIRE, least=1))}
+_OF_FOLDER: Options = {KEEP: KEYS[KEEP]}
 #: Keys that there were before, and what follows.
-_GONE = {"live": "pages that another running crawler has delivered are no longer dropped"}
+_GONE = {
+    "live": "pages that another running crawler has delivered are no longer dropped",
+    "expire": "a store does not expire as a whole, and keep=90d removes the pages that were not seen for so long",
+}
 #: Keys that say something about a cluster only.
 _OF_CLUSTER = {"shards", "scopes"}
 
@@ -81,9 +84,9 @@ _OF_CLUSTER = {"shards", "scopes"}
 class StorePlace:
     """Where pages are remembered.
 
-    >>> StorePlace.of("redis://:secret@host:6379/0?db=1&prefix=news&expire=30d")
-    StorePlace(kind='redis', path='', url='redis://:secret@host:6379/0?db=1', prefix='news', expire=2592000, \
-required=False, shards=None, scopes=None, keep=None)
+    >>> StorePlace.of("redis://:secret@host:6379/0?db=1&prefix=news&keep=90d")
+    StorePlace(kind='redis', path='', url='redis://:secret@host:6379/0?db=1', prefix='news', \
+required=False, shards=None, scopes=None, keep=7776000)
     """
 
     kind: str
@@ -94,15 +97,13 @@ required=False, shards=None, scopes=None, keep=None)
     """Of Redis, as redis-py reads it, or of a cluster."""
     prefix: str = KEYS["prefix"][0]
     """What the names of the keys in Redis begin with; a template like that of a folder."""
-    expire: int = 0
-    """Seconds until a store in Redis that nobody writes to expires; 0 for never."""
     required: bool = False
     """Whether a crawl stops at its start if Redis cannot be used."""
     shards: int | None = None
     scopes: int | None = None
     """See RedisStore; None for its defaults."""
     keep: int | None = None
-    """Seconds after which a page of a folder's file that was not seen again is removed; None for never."""
+    """Seconds after which a page that was not seen again is removed; None for never."""
 
     @classmethod
     def of(cls, text: str) -> StorePlace:

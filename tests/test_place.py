@@ -31,8 +31,8 @@ HOST = "redis://host:6379/0"
         ),
         ("my.module.Store", StorePlace("class", "my.module.Store")),
         (
-            f" {HOST}?prefix=news&expire=30d ",
-            StorePlace("redis", url=HOST, prefix="news", expire=30 * 86_400),
+            f" {HOST}?prefix=news&keep=90d ",
+            StorePlace("redis", url=HOST, prefix="news", keep=90 * 86_400),
         ),
         ("./seen?keep=90d", StorePlace("folder", "./seen", keep=90 * 86_400)),
         ("seen/%(name)s?keep=36h", StorePlace("folder", "seen/%(name)s", keep=36 * 3_600)),
@@ -43,7 +43,7 @@ HOST = "redis://host:6379/0"
             f"{HOST}?ssl_ca_certs=/a%20b&required=true&db=3",
             StorePlace("redis", url=f"{HOST}?ssl_ca_certs=/a%20b&db=3", required=True),
         ),
-        (f"{HOST}?required=False&expire=0s", StorePlace("redis", url=HOST)),
+        (f"{HOST}?required=False", StorePlace("redis", url=HOST)),
         (
             "redis+cluster://a:7000,b:7000/0?shards=12&scopes=50&prefix=x",
             StorePlace("redis", url="redis+cluster://a:7000,b:7000/0", prefix="x", shards=12, scopes=50),
@@ -89,10 +89,12 @@ def test_every_prefix_can_be_written_in_a_url(prefix: str) -> None:
         (f"{HOST}?prefix=", "has prefix=, which must not be empty"),
         (f"{HOST}?prefix=100%", "has prefix=100%, which must not contain % except in %(name)s and %%"),
         (f"{HOST}?prefix=%(time)s", "which must not contain % except in %(name)s and %%"),
-        (f"{HOST}?expire=3600", "has expire=3600, which must be a number with a unit (s, m, h, d, w)"),
+        (f"{HOST}?keep=3600", "has keep=3600, which must be a number with a unit (s, m, h, d, w)"),
+        (f"{HOST}?keep=7102w", "such as 30d, from 1s up to 4,294,967,295s"),
+        (f"{HOST}?keep=0s", "such as 30d, from 1s up to 4,294,967,295s"),
         (
-            f"{HOST}?expire=7102w",
-            "such as 30d, up to 4,294,967,295s",
+            f"{HOST}?expire=30d",
+            "has expire, which is gone, behind redis://host:6379/0?: a store does not expire",
         ),
         (
             f"{HOST}?live=60s",
@@ -106,8 +108,8 @@ def test_every_prefix_can_be_written_in_a_url(prefix: str) -> None:
         ),
         ("redis+cluster://a?scopes=0", "has scopes=0, which must be a whole number of scopes, 1 or more"),
         (
-            f"{HOST}?exipre=30d",
-            "has an unknown key 'exipre' behind redis://host:6379/0?: did you mean expire?",
+            f"{HOST}?kepp=30d",
+            "has an unknown key 'kepp' behind redis://host:6379/0?: did you mean keep?",
         ),
         (f"{HOST}?Prefix=a", "did you mean prefix?"),
         *(
@@ -138,7 +140,7 @@ WRONG = (
     "",
     "?exipre=30d",
     "?prefix=",
-    "?expire=x",
+    "?keep=x",
     "?required=x",
     "?live=x",
     "?shards=x",

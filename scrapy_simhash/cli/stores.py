@@ -199,7 +199,7 @@ class RedisPlace(Place):
 
         options: dict[str, Any] = {"read_only": True}
         if header is not None:
-            options = {"expire": self._place.expire}
+            options = {"keep": self._place.keep}
         store = RedisStore(self._server, self._prefix, header, shards=self._place.shards, **options)
         # Now, and not at the first question: what is wrong is wrong before anything is read.
         store.check()

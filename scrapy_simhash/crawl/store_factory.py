@@ -108,7 +108,7 @@ def _open_redis(
 
     server = servers_of(place.url)
     options: dict[str, Any] = {
-        "expire": place.expire,
+        "keep": place.keep,
         "reset": config.reset and not read_only,
         "read_only": read_only,
     }
@@ -116,7 +116,6 @@ def _open_redis(
         # Items are compared with all others: a part that no shards are made of.
         options["shards"] = 1 if part else place.shards or SHARDS
         options["scopes"] = place.scopes or SCOPES
-        options["across"] = config.across_scopes and not part
     store = RedisStore(server, prefix, header, **options)
     with suppress(StoreUnavailable):
         store.check()

@@ -444,13 +444,16 @@ def test_a_store_in_redis_has_a_prefix(redis: Any, tmp_path: Path, cli: Cli) -> 
 
 def test_what_a_place_says_of_its_keys_is_done(redis: Any, tmp_path: Path, cli: Cli) -> None:
     source = exported(tmp_path / "postings.jsonl")
-    cli("import", f"{redis.url}?prefix=expires&expire=30d", source)
-    assert 29 * 86_400 < admin(redis.url).ttl("expires:pages") <= 30 * 86_400
     cli("import", f"{redis.url}?prefix=stays", source)
-    assert admin(redis.url).ttl("stays:pages") == -1
-    assert cli.fails("info", f"{redis.url}?prefix=stays&expire=soon") == (
+    before = admin(redis.url).hkeys("stays:pages")
+    cli("info", f"{redis.url}?prefix=stays&keep=1s")
+    assert admin(redis.url).hkeys("stays:pages") == before, "only a crawl and an import remove pages"
+    (empty := tmp_path / "empty.jsonl").write_text(Path(source).read_text().splitlines()[0] + "\n")
+    cli("import", f"{redis.url}?prefix=stays&keep=1s", empty)
+    assert len(admin(redis.url).hkeys("stays:pages")) == 1 < len(before)
+    assert cli.fails("info", f"{redis.url}?prefix=stays&keep=soon") == (
         2,
-        "STORE has expire=soon, which must be a number with a unit (s, m, h, d, w), such as 30d, up to"
+        "STORE has keep=soon, which must be a number with a unit (s, m, h, d, w), such as 30d, from 1s up to"
         " 4,294,967,295s",
     )
 

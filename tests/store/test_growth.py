@@ -19,7 +19,7 @@ from scrapy_simhash.judge import rule as judge_rule
 from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.store import Header, Store
 from scrapy_simhash.store.redis import RedisStore
-from scrapy_simhash.store.redis.nodes import Nodes
+from scrapy_simhash.store.redis.client import Client
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.redis.stores import admin
 from tests.store.server import RedisServer
@@ -72,7 +72,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """What stores do from now on, by kind of work."""
     counts: Counter[str] = Counter()
     nearest, keys_of = SimhashIndex.nearest, SimhashIndex.keys_of
-    compare_all, ask = SimilarityRule.compare_all, Nodes.ask
+    compare_all, reply = SimilarityRule.compare_all, Client._reply
 
     def counted_nearest(self: SimhashIndex, values: Any, most: int) -> Any:
         found = nearest(self, values, most)
@@ -90,17 +90,17 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         counts[COMPARED] += len(others)
         return compare_all(self, one, others, is_generic)
 
-    async def counted_ask(self: Nodes, *command: Any) -> Any:
+    async def counted_reply(self: Client, *command: Any) -> Any:
         # One page is asked about at a time: each command is a trip.
         counts[COMMANDS] += 1
-        return await ask(self, *command)
+        return await reply(self, *command)
 
     # What the kernel does in one call is not counted: these are the steps of the definition.
     monkeypatch.setattr(judge_rule, "_native_look", lambda min_similarity, reach: None)
     monkeypatch.setattr(SimhashIndex, "nearest", counted_nearest)
     monkeypatch.setattr(SimhashIndex, "keys_of", counted_keys)
     monkeypatch.setattr(SimilarityRule, "compare_all", counted_comparison)
-    monkeypatch.setattr(Nodes, "ask", counted_ask)
+    monkeypatch.setattr(Client, "_reply", counted_reply)
     return counts
 
 

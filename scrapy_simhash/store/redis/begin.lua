@@ -1,42 +1,36 @@
--- What every script of the store begins with: put before its own text, see line.py.
--- notes/redis-layout.rst has the keys and the bytes of the records.
-local HEADER, PAGES, CONTENTS, EVENTS, SHORT, TEXTS, RUNS, NOTES, LATEST, ANSWERS, COPIES = unpack(KEYS)
+-- Put before the text of every script, see client.py. notes/redis-layout.rst describes the keys and records.
+local HEADER, PAGES, LOG, TEXTS, RUNS, NOTES = unpack(KEYS)
 
--- A page: number, content, latest content of its own + 1, run, run of the last delivery or 0, flags, stamp; then its ranks, its sketch and its own
--- part, if it has any, and its URL.
-local PAGE, PAGE_HEAD = '>I8I8I8I4I4Bc24', 57
--- Ranks: that of the page in the cluster of another one, 0 in its own; how many have joined its own.
-local RANKS = '>I4I4'
--- A content: page it came from, the content which that page had of its own before + 1, flags, stamp, lengths of
--- key and scope; then the page's key, the scope, its sketch and its own part if it has them.
-local CONTENT, CONTENT_HEAD = '>I8I8Bc24I2I2', 45
--- An event: kind, content, by which values that is found, and a place for each of them; then the scope, and a mark
--- that ties it to all events before it.
-local EVENT, EVENT_HEAD, VALUES, MARK = '>c1I8c25', 34, 25, 4
-local BY_TEXT, BY_OWN_PART, BY_SUBJECT = 1, 2, 4
--- What is kept of a text: the content of the pages that have it now, and how many these are.
+-- A row: the fields in NAMES, the lengths of scope and fingerprint, then scope, fingerprint and URL.
+local ROW, ROW_HEAD = '>BBI8I8I4I4I4I4I4I4I4I4I4c8c8c8I2I2', 82
+local NAMES = {'flags', 'found_by', 'number', 'original', 'rank', 'joined', 'delivered', 'first_seen', 'last_seen',
+  'last_visit', 'visits', 'changes', 'claim', 'value', 'hash', 'text_hash'}
+local HAS_HASH, IS_SHORT = 1, 4
+
+-- An entry of the log: last digit of the number in base BLOCK, found_by, mark, lengths of key, scope and the keys of
+-- two copies; then the values by which the page is found, key, scope, copies. The mark depends on all entries before.
+-- An original that was removed has an entry without a key.
+local ENTRY, ENTRY_HEAD, BLOCK = '>BBc4BBBB', 10, 16
+-- Bytes of the values, by found_by plus 1.
+local VALUE_BYTES = {0, 8, 8, 16, 8, 16, 16, 24}
+-- An event: '+' for an original that came or '-' for one that went, and its number; then the entry. Originals whose
+-- numbers are given one after the other are events by themselves. All others are changes: fields of the log that are
+-- counted, of which the latest ones are kept.
+local EVENT, MOST_CHANGES = '>c1I8', 10000
+-- A caller that is further behind than so many numbers or changes reads the log in steps.
+local MOST_NEWS = 512
+-- In place of a count of changes: of a replica that is being filled, which has those so far by the entries.
+local ALL_CHANGES = 2 ^ 32 - 1
+local NO_ID = ('\0'):rep(8)
+-- A text: the original of the pages that have it, and how many these are.
 local TEXT, TEXT_LENGTH = '>I8I4', 12
--- A run: the token of its crawler, when it began, when it ended, or NEVER; then why it ended.
-local RUN, RUN_HEAD = '>c8i8i8', 24
--- A stamp is 24 bytes: value, time, hash of the text. Nothing in here looks into it but for these parts.
-local VALUE_END, TEXT_HASH_BEGIN = 8, 17
-
-local HAS_TEXT_HASH, HAS_SKETCH, IS_SHORT, IS_REMOVED, DIFFERS, HAS_RANKS = 1, 2, 4, 8, 16, 32
--- The latest claim of the page found it in the store.
-local WAS_KNOWN = 64
-local HAS_OWN_PART = 128
-local FACTS_AT, MINHASH = 128, 112
--- A note is kept after its version.
+-- A run: the token of its crawler, when it began and ended, or NEVER; then why it ended.
+local RUN, NEVER = '>c8i8i8', -1
+-- The versions of notes have so many bytes.
 local VERSION_END = 8
--- Own parts of the kind that has a value are longer than others: kind, tokens, value, minhash.
-local PART, PART_LENGTH, OTHER_LENGTH, PART_VALUE_BEGIN, PART_VALUE_END = 2, 131, 11, 12, 19
-local NO_VALUE = ('\0'):rep(8)
-local NEVER = -1
--- Numbers are smaller: Lua cannot count further.
-local MOST_NUMBER = 2 ^ 53
 
 -- Lua prints great numbers as 1e+15.
-local function field(number)
+local function decimal(number)
   return string.format('%.0f', number)
 end
 
@@ -44,172 +38,231 @@ local function has(flags, flag)
   return flags % (2 * flag) >= flag
 end
 
--- Return the length of the sketch that begins at byte `start` of a record: its last part says how long that is.
-local function sketch_length(record, start)
-  return FACTS_AT + 1 + (record:byte(start + FACTS_AT) or 0)
+-- Return the row in a record, nil if there is none or it cannot be read.
+local function read_row(record)
+  if not record or #record < ROW_HEAD then return nil end
+  local fields, row = {struct.unpack(ROW, record)}, {}
+  for i, name in ipairs(NAMES) do row[name] = fields[i] end
+  local scope_end = ROW_HEAD + fields[#NAMES + 1]
+  local fingerprint_end = scope_end + fields[#NAMES + 2]
+  if fingerprint_end > #record then return nil end
+  row.scope, row.fingerprint = record:sub(ROW_HEAD + 1, scope_end), record:sub(scope_end + 1, fingerprint_end)
+  row.url = record:sub(fingerprint_end + 1)
+  return row
 end
 
--- Return the byte after the sketch and the own part that begin at byte `start` of a record.
-local function after_sketch(record, flags, start)
-  if has(flags, HAS_SKETCH) then start = start + sketch_length(record, start) end
-  if has(flags, HAS_OWN_PART) then
-    -- Of a damaged record it may be missing.
-    start = start + (record:byte(start) == PART and PART_LENGTH or OTHER_LENGTH)
+local function write_row(key, row)
+  local fields = {}
+  for i, name in ipairs(NAMES) do fields[i] = row[name] end
+  fields[#NAMES + 1], fields[#NAMES + 2] = #row.scope, #row.fingerprint
+  redis.call('HSET', PAGES, key, struct.pack(ROW, unpack(fields)) .. row.scope .. row.fingerprint .. row.url)
+end
+
+local function block_of(number)
+  return decimal(math.floor(number / BLOCK))
+end
+
+local function entry_end(block, at)
+  local _, found_by, _, _, _, _, key, scope, first, second = block:byte(at, at + ENTRY_HEAD - 1)
+  return at + ENTRY_HEAD - 1 + VALUE_BYTES[found_by + 1] + key + scope + first + second
+end
+
+-- Return where the entry of a digit begins and ends in a block, nil if it has none.
+local function find_entry(block, digit)
+  local at = 1
+  while at <= #block do
+    local last = entry_end(block, at)
+    if block:byte(at) == digit then return at, last end
+    at = last + 1
   end
-  return start
 end
 
--- Return the page of a record, nil if that is damaged: what it says does not fit into it.
-local function read_page(record)
-  if #record < PAGE_HEAD then return nil end
-  local number, content, own, run, delivered, flags, stamp = struct.unpack(PAGE, record)
-  local rank, joined, rest = 0, 0, PAGE_HEAD + 1
-  if has(flags, HAS_RANKS) then
-    if #record < PAGE_HEAD + 8 then return nil end
-    rank, joined, rest = struct.unpack(RANKS, record, rest)
-    flags = flags - HAS_RANKS
+-- Blocks that this script has read, by name.
+local blocks = {}
+
+-- Return the block of a number, empty if there is none.
+local function read_block(number)
+  local name = block_of(number)
+  if not blocks[name] then blocks[name] = redis.call('HGET', LOG, name) or '' end
+  return blocks[name]
+end
+
+local function read_entry(block, at)
+  local digit, found_by, mark, key, scope, first, second = struct.unpack(ENTRY, block, at)
+  local values_end = at + ENTRY_HEAD - 1 + VALUE_BYTES[found_by + 1]
+  local key_end, scope_end = values_end + key, values_end + key + scope
+  return {digit = digit, found_by = found_by, mark = mark, values = block:sub(at + ENTRY_HEAD, values_end),
+    key = block:sub(values_end + 1, key_end), scope = block:sub(key_end + 1, scope_end),
+    copies = {block:sub(scope_end + 1, scope_end + first), block:sub(scope_end + first + 1, scope_end + first + second)}}
+end
+
+local function packed_entry(entry)
+  local copies = entry.copies
+  return struct.pack(ENTRY, entry.digit, entry.found_by, entry.mark, #entry.key, #entry.scope, #copies[1], #copies[2])
+    .. entry.values .. entry.key .. entry.scope .. copies[1] .. copies[2]
+end
+
+-- Return the entry of a number, nil if it has none.
+local function entry_of(number)
+  local block = read_block(number)
+  local at = find_entry(block, number % BLOCK)
+  return at and read_entry(block, at)
+end
+
+-- Write the entry of a number in its place, or at the end of its block.
+local function write_entry(number, packed)
+  local block, name = read_block(number), block_of(number)
+  local at, last = find_entry(block, number % BLOCK)
+  blocks[name] = at and block:sub(1, at - 1) .. packed .. block:sub(last + 1) or block .. packed
+  redis.call('HSET', LOG, name, blocks[name])
+end
+
+-- Return the row of an original that is there, and its key, which begins as in PAGES.
+local function original_row(number)
+  local entry = entry_of(number)
+  if not entry or entry.key == '' then return nil end
+  local row = read_row(redis.call('HGET', PAGES, entry.key))
+  if row and row.number == number then return row, entry.key end
+end
+
+-- Return the header's fields if this is the store `id` and has all that the caller has seen: the numbers below `known`,
+-- the entry before `last` with `mark`, and so many changes. Else nil and the reply: 'L' if the server has lost
+-- something, 'O' if the caller must read the log anew, 'B' if it is too far behind for one answer.
+local function state(id, known, last, mark, changes, most)
+  local its_id, next_number, its_changes, its_mark =
+    unpack(redis.call('HMGET', HEADER, 'id', 'next', 'changes', 'mark'))
+  if (its_id or NO_ID) ~= id then return nil, 'L' end
+  local now = {next = tonumber(next_number or 0), changes = tonumber(its_changes or 0), mark = its_mark or ''}
+  if not now.next or not now.changes or now.next < known then return nil, 'L' end
+  if last > 0 then
+    local block = read_block(last - 1)
+    if block == '' then return nil, 'O' end
+    local at = find_entry(block, (last - 1) % BLOCK)
+    if not at or block:sub(at + 2, at + 5) ~= mark then return nil, 'L' end
   end
-  local url_begin = after_sketch(record, flags, rest)
-  if url_begin > #record + 1 then return nil end
-  return {number = number, content = content, own = own, run = run, delivered = delivered, flags = flags, stamp = stamp, rank = rank,
-    joined = joined, sketch = record:sub(rest, url_begin - 1), url = record:sub(url_begin)}
-end
-
--- Keep a page under its key. Its sketch is followed by its own part.
-local function write_page(key, page)
-  local flags, ranks = page.flags, ''
-  if page.rank + page.joined > 0 then
-    flags, ranks = flags + HAS_RANKS, struct.pack(RANKS, page.rank, page.joined)
+  if changes ~= ALL_CHANGES then
+    if now.changes < changes then return nil, 'L' end
+    if now.changes - changes > MOST_CHANGES then return nil, 'O' end
+    if now.changes - changes > (most or MOST_NEWS) then return nil, 'B' end
   end
-  redis.call('HSET', PAGES, key, struct.pack(PAGE, page.number, page.content, page.own, page.run,
-    page.delivered, flags, page.stamp)
-    .. ranks .. page.sketch .. page.url)
+  return now
 end
 
--- Return the content of a record, nil if there is none, or it is damaged.
-local function read_content(record)
-  if not record or #record < CONTENT_HEAD then return nil end
-  local page, before, flags, stamp, key_length, scope_length = struct.unpack(CONTENT, record)
-  local key_end = CONTENT_HEAD + key_length
-  local scope_end = key_end + scope_length
-  if after_sketch(record, flags, scope_end + 1) ~= #record + 1 then return nil end
-  local sketch_end = scope_end + (has(flags, HAS_SKETCH) and sketch_length(record, scope_end + 1) or 0)
-  return {page = page, before = before, flags = flags, stamp = stamp, key = record:sub(CONTENT_HEAD + 1, key_end),
-    scope = record:sub(key_end + 1, scope_end), sketch = record:sub(scope_end + 1, sketch_end),
-    own_part = record:sub(sketch_end + 1)}
+-- Return the entries of numbers from `first` up to the one before `limit`, as events: a sign, the number, the entry.
+local function entries_from(first, limit)
+  local events = {}
+  for start = first - first % BLOCK, limit - 1, BLOCK do
+    local block, at = read_block(start), 1
+    while at <= #block do
+      local number, last = start + block:byte(at), entry_end(block, at)
+      if number >= first and number < limit then
+        events[#events + 1] = struct.pack(EVENT, '+', number) .. block:sub(at, last)
+      end
+      at = last + 1
+    end
+  end
+  return events
 end
 
-local function write_content(number, content)
-  redis.call('HSET', CONTENTS, field(number), struct.pack(CONTENT, content.page, content.before, content.flags,
-    content.stamp, #content.key, #content.scope) .. content.key .. content.scope .. content.sketch .. content.own_part)
+-- Add the changes after the first `known` ones to events.
+local function add_changes(events, known, now)
+  for change = known, known == ALL_CHANGES and 0 or now.changes - 1 do
+    events[#events + 1] = redis.call('HGET', LOG, 'change ' .. decimal(change))
+  end
+  return events
 end
 
--- Return the text of a stamp by which pages of a scope are found, nil if it is not known, or short.
-local function text_of(flags, stamp, scope, is_short)
-  return has(flags, HAS_TEXT_HASH) and not is_short and stamp:sub(TEXT_HASH_BEGIN) .. scope or nil
+-- Store that an entry below the latest number came or went.
+local function log_change(events, now, event)
+  redis.call('HSET', LOG, 'change ' .. decimal(now.changes), event)
+  redis.call('HDEL', LOG, 'change ' .. decimal(now.changes - MOST_CHANGES))
+  now.changes = now.changes + 1
+  redis.call('HSET', HEADER, 'changes', decimal(now.changes))
+  events[#events + 1] = event
 end
 
--- Return the content of the pages that have a text now, and how many these are.
+-- Add the entry of a new original.
+local function add_entry(events, now, number, entry)
+  local hex = redis.sha1hex(now.mark .. decimal(number) .. entry.key .. entry.values)
+  now.mark = struct.pack('>I4', tonumber(hex:sub(1, 8), 16))
+  redis.call('HSET', HEADER, 'mark', now.mark)
+  entry.digit, entry.mark, entry.copies = number % BLOCK, now.mark, {'', ''}
+  local packed = packed_entry(entry)
+  write_entry(number, packed)
+  local event = struct.pack(EVENT, '+', number) .. packed
+  if number == now.next then
+    events[#events + 1] = event
+  else
+    log_change(events, now, event)
+  end
+end
+
+-- Remove the entry of an original. A block without originals is dropped, unless it is the latest one.
+local function remove_entry(events, now, number)
+  local entry = entry_of(number)
+  if not entry or entry.key == '' then return end
+  log_change(events, now, struct.pack(EVENT, '-', number) .. packed_entry(entry))
+  entry.found_by, entry.values, entry.key, entry.scope, entry.copies = 0, '', '', '', {'', ''}
+  write_entry(number, packed_entry(entry))
+  local block, at = read_block(number), 1
+  while at <= #block do
+    if block:byte(at + 6) > 0 then return end
+    at = entry_end(block, at) + 1
+  end
+  if block_of(number) ~= block_of(now.next) then
+    blocks[block_of(number)] = nil
+    redis.call('HDEL', LOG, block_of(number))
+  end
+end
+
+-- Return the field of the text of a page, nil if its hash is not known. Short pages are equal to short ones only.
+local function text_of(row)
+  return has(row.flags, HAS_HASH) and row.hash .. (has(row.flags, IS_SHORT) and 's' or 't') .. row.scope or nil
+end
+
+-- Return the original of the pages that have a text, and how many these are.
 local function read_text(text)
   local record = text and redis.call('HGET', TEXTS, text)
   if record and #record == TEXT_LENGTH then return struct.unpack(TEXT, record) end
 end
 
-local function take_text(text, content)
+local function take_text(text, original)
   local known, pages = read_text(text)
-  redis.call('HSET', TEXTS, text, struct.pack(TEXT, content, known == content and pages + 1 or 1))
+  redis.call('HSET', TEXTS, text, struct.pack(TEXT, original, known == original and pages + 1 or 1))
 end
 
--- Of an original that was removed pages may be left whose text is another content's by now.
-local function leave_text(text, content)
+-- Pages may be left of an original that was removed, whose text is another original's by now.
+local function leave_text(text, original)
   local known, pages = read_text(text)
-  if known ~= content then return end
+  if known ~= original then return end
   if pages > 1 then
-    redis.call('HSET', TEXTS, text, struct.pack(TEXT, content, pages - 1))
+    redis.call('HSET', TEXTS, text, struct.pack(TEXT, original, pages - 1))
   else
     redis.call('HDEL', TEXTS, text)
   end
 end
 
--- Return the record of a run, nil if there is none, or it is damaged, or begun by somebody with another token.
+-- Remove a page and its notes.
+local function remove_page(events, now, key, row)
+  local text = text_of(row)
+  if text then leave_text(text, row.original) end
+  if row.original == row.number then remove_entry(events, now, row.number) end
+  redis.call('HDEL', PAGES, key)
+  redis.call('HDEL', NOTES, 'page ' .. key:sub(2))
+end
+
+-- Return the record of a run, nil if there is none, or another crawler with another token began it.
 local function run_of(number, token)
-  local record = redis.call('HGET', RUNS, number)
-  local is_whole = record and #record >= RUN_HEAD
-  return is_whole and (not token or record:sub(1, #token) == token) and record or nil
+  local record = redis.call('HGET', RUNS, decimal(number))
+  return record and record:sub(1, #token) == token and record or nil
 end
 
--- Return the mark that an event ends with, as who got it after its length has it: a damaged one may be too short.
-local function mark_of(event)
-  return (struct.pack('>I4', #event) .. event):sub(-MARK)
+-- Every hash has a field with an empty name, so that it is there when it has nothing else.
+local function size()
+  return math.max(redis.call('HLEN', PAGES) - 1, 0)
 end
 
--- Return the value of an own part, NO_VALUE if it has none.
-local function own_value(own)
-  return #own >= PART_LENGTH and own:sub(PART_VALUE_BEGIN, PART_VALUE_END) or NO_VALUE
-end
-
--- Return the value of a subject, NO_VALUE if there is none: the first half of the last bytes' SHA-1.
-local function subject_value(sketch)
-  local words = sketch:sub(MINHASH + 1, FACTS_AT)
-  if words == ('\0'):rep(#words) then return NO_VALUE end
-  local hex = redis.sha1hex(words)
-  return struct.pack('>I4I4', tonumber(hex:sub(1, 8), 16), tonumber(hex:sub(9, 16), 16))
-end
-
--- Return the events after the first `known`, at most `most`, and the mark of the one before them.
--- Nothing at all if this is not the store `id`, or if its log is not the one whose first `known` events end with
--- `mark`: the server has lost something.
-local function news(id, known, mark, most)
-  if (redis.call('HGET', HEADER, 'id') or ('\0'):rep(8)) ~= id then return end
-  local events = redis.call('LRANGE', EVENTS, math.max(known - 1, 0), known + most - 1)
-  if known == 0 then return events, id end
-  local last = table.remove(events, 1)
-  if last and mark_of(last) == mark then return events, mark end
-end
-
--- Return events, or keys, as one string, each after its length.
-local function packed(events)
-  local parts = {}
-  for i, event in ipairs(events) do parts[i] = struct.pack('>I4', #event) .. event end
-  return table.concat(parts)
-end
-
--- Add an event to the log and to `events`, which has what came after the event marked `mark`. What else is to be told
--- by its mark, if not by itself, is in `about`: a replica keeps more of a content than its value.
-local function log(events, mark, kind, content, values, scope, about)
-  local event = struct.pack(EVENT, kind, content, values) .. scope
-  local before = #events > 0 and mark_of(events[#events]) or mark
-  event = event .. struct.pack('>I4', tonumber(redis.sha1hex(before .. event .. about):sub(1, 8), 16))
-  events[#events + 1] = event
-  redis.call('RPUSH', EVENTS, event)
-end
-
--- Let the contents that came from a page no longer be found. They stay as records, for the pages that repeat them.
-local function remove_contents(page, events, last)
-  local own = page.own
-  while own > 0 do
-    local number = own - 1
-    local content = read_content(redis.call('HGET', CONTENTS, field(number)))
-    if not content or content.page ~= page.number then break end
-    if not has(content.flags, IS_REMOVED) then content.flags = content.flags + IS_REMOVED end
-    write_content(number, content)
-    local value = content.stamp:sub(1, VALUE_END)
-    if has(content.flags, IS_SHORT) then
-      redis.call('HDEL', SHORT, value .. content.scope)
-    else
-      local part, subject = own_value(content.own_part), subject_value(content.sketch)
-      local ways = BY_TEXT + (part ~= NO_VALUE and BY_OWN_PART or 0) + (subject ~= NO_VALUE and BY_SUBJECT or 0)
-      log(events, last, '-', number, string.char(ways) .. value .. part .. subject, content.scope, '')
-    end
-    -- Contents that came before have lower numbers: a chain that is damaged ends here, too.
-    own = content.before < own and content.before or 0
-  end
-end
-
--- Let everything be forgotten after so many seconds, 0 for never: all keys at the same moment.
-local function expire(seconds)
-  local moment = redis.call('TIME')[1] + seconds
-  for _, key in ipairs(KEYS) do
-    if seconds > 0 then redis.call('EXPIREAT', key, field(moment)) else redis.call('PERSIST', key) end
-  end
+-- Return the head of a reply.
+local function head(sign, now)
+  return struct.pack('>c1I8I8I4', sign, size(), now.next, now.changes)
 end

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -20,6 +20,8 @@ _TLS_OPTIONS = {
     *("ssl_ca_certs", "ssl_ca_data", "ssl_ca_path", "ssl_cert_reqs", "ssl_certfile", "ssl_check_hostname"),
     *("ssl_ciphers", "ssl_keyfile", "ssl_min_version", "ssl_password"),
 }
+#: How often a command is sent again whose connection was lost.
+REPEATS = 2
 _THIS_MACHINE = {"127.0.0.1", "::1"}
 
 
@@ -63,12 +65,18 @@ class Server:
         return f"{address}/{taken.get('db') or 0}"
 
     def client(self, timeout: float) -> Any:
-        """Return an asyncio client of redis-py that tries everything once and takes answers as bytes.
+        """Return an asyncio client of redis-py that takes answers as bytes, and connects at the first command.
 
-        *timeout* is for every answer, in seconds, unless the URL has one. Connects at the first
-        command. Raises StoreError if redis-py is missing or too old, SettingError for options that it does not take.
+        *timeout* is for every answer, in seconds, unless the URL has one. Raises StoreError if redis-py is missing or
+        too old, SettingError for options that it does not take.
         """
         redis = library()
+        # Batches are repeated as a whole, see client.py.
+        retry = redis.asyncio.retry.Retry(redis.backoff.NoBackoff(), 0)
+        return self._made(redis.asyncio.Redis.from_url, timeout, retry=retry)
+
+    def _made(self, make: Any, timeout: float, **options: Any) -> Any:
+        """Return what *make* makes of the URL, with those of its options that suit a store."""
         address, _, query = self.url.partition("?")
         try:
             _ = urlsplit(address).port
@@ -84,11 +92,9 @@ class Server:
         if address.startswith("rediss:"):
             suitable |= _TLS_OPTIONS
         query = urlencode([(name, value) for name, value in parse_qsl(query) if name in suitable])
-        # Nodes repeats commands, and marks claims that were sent before.
-        once = redis.asyncio.retry.Retry(redis.backoff.NoBackoff(), 0)
         try:
             times = dict.fromkeys(_TIMES, float(timeout))
-            return redis.asyncio.Redis.from_url(f"{address}?{query}", protocol=2, retry=once, **times)
+            return make(f"{address}?{query}", protocol=2, **options, **times)
         except (TypeError, ValueError) as error:
             raise SettingError(
                 f"SIMHASH_STORE has a wrong value for the Redis server {self}: {error}"
@@ -99,9 +105,9 @@ def library() -> Any:
     """Return redis-py. Raises StoreError, which names the extra, if it is not there or too old."""
     how = "pip install 'scrapy-simhash[redis]', in a checkout pip install '.[redis]'"
     try:
+        import redis.asyncio.cluster
         import redis.asyncio.retry
-        import redis.crc
-        import redis.retry
+        import redis.backoff
     except ImportError as error:
         raise StoreError(f"SIMHASH_STORE: a store in Redis needs redis-py: {how}") from error
     if int(redis.__version__.partition(".")[0]) < 5:
@@ -136,15 +142,20 @@ class Servers:
         """See :attr:`Server.identity`. Two lists that name different nodes of one cluster have different ones."""
         return "cluster " + " ".join(server.identity for server in self.named)
 
-    def at(self, host: str, port: int) -> Server:
-        """Return another node of the cluster, which is spoken to as those that are named are."""
-        first = self.named[0]
-        host = f"[{host}]" if ":" in host else host
-        head, _, query = first.url.partition("?")
-        user, at, _ = head.rpartition("@")
-        scheme = head.partition("://")[0]
-        url = f"{user}{at}{host}:{port}" if at else f"{scheme}://{host}:{port}"
-        return replace(first, url=f"{url}?{query}" if query else url)
+    def client(self, timeout: float) -> Any:
+        """Return a client of redis-py that finds the node of each shard. See :meth:`Server.client`."""
+        redis = library()
+        parts = [urlsplit(server.url.partition("?")[0]) for server in self.named]
+        nodes = [redis.asyncio.cluster.ClusterNode(part.hostname, part.port) for part in parts]
+        retry = redis.asyncio.retry.Retry(redis.backoff.NoBackoff(), REPEATS)
+        return self.named[0]._made(
+            redis.asyncio.cluster.RedisCluster.from_url,
+            timeout,
+            retry=retry,
+            startup_nodes=nodes,
+            # Where a node is away, only its shards are.
+            require_full_coverage=False,
+        )
 
 
 def servers_of(url: str) -> Server | Servers:

@@ -1,149 +1,142 @@
-"""Replica: what a crawler has of the store: the indexes of all contents that can be found, and some fingerprints."""
+"""Replica: the indexes of all originals that can be found, filled from the log in the server, and rows of late."""
 
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Collection, Iterable
 from itertools import count
 
-from scrapy_simhash.index import Match, SimhashIndex
+from scrapy_simhash.index import SimhashIndex
 from scrapy_simhash.judge.rule import Rule
-from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.recent import Recent
-from scrapy_simhash.store.base import Posting
-from scrapy_simhash.store.candidates import Search, index_for, search, tell_crowd, with_latest
-from scrapy_simhash.store.redis.layout import CAME, DAMAGED, MARK_BYTES, encoded, read_events
+from scrapy_simhash.store.candidates import Original, index_for, tell_crowd
+from scrapy_simhash.store.redis.layout import ALL_CHANGES, NO_MARK, read_events
 
 # From so many on, one call for all is faster than a call for each.
 _MANY = 8
-#: The cluster of contents, and what is compared, by the serial number of the replica that they are in, and their own.
-Compared = Recent[tuple[int, int], tuple[int, bytes]]
+#: Rows that were compared of late, by the serial number of the replica and their own.
+Rows = Recent[tuple[int, int], Original]
 _serials = count()
 
 
 class Replica:
-    """An index for each scope. No method waits: what it finds is what the log says up to ``position``.
+    """An index for each scope. No method waits: it finds what was in the log up to its position.
 
-    Of a store that lost its log there is another replica: the same numbers may mean other contents now.
+    If the store has lost a part of its log there is another replica: the same numbers may be other originals now.
     """
 
     def __init__(
-        self,
-        store_id: bytes,
-        rule: Rule,
-        blocks: int,
-        compared: Compared,
-        scopes: Collection[bytes] | None = None,
+        self, store_id: bytes, rule: Rule, blocks: int, rows: Rows, scopes: Collection[bytes] | None = None
     ) -> None:
-        """Make one of all scopes, or of *scopes* only; *compared* is kept together with other replicas'."""
+        """Make one of all scopes, or of *scopes* only; *rows* are kept together with those of other replicas."""
         self.store_id = store_id
-        #: How many events of the log are in here.
-        self.position = 0
-        #: What the last of them ends with; it depends on all before.
-        self.mark = bytes(MARK_BYTES)
-        self._rule = rule
+        #: One more than the highest number of a page that was seen, and that of an original.
+        self.known = self.last = 0
+        #: Of the entry of that original; it depends on all entries before.
+        self.mark = NO_MARK
+        #: How many changes of the log were seen.
+        self.changes = ALL_CHANGES
+        self.rule = rule
+        #: Originals whose rows cannot be read.
+        self.unreadable: set[int] = set()
         self._blocks = blocks
+        self._rows, self._serial = rows, next(_serials)
         self._indexes: dict[bytes, SimhashIndex] = {}
-        #: Scopes with a crowd, of which the log has told.
-        self._crowded: set[str] = set()
         self._scopes = None if scopes is None else set(scopes)
-        #: What is compared of some contents: it never changes.
-        self._compared = compared
-        self._serial = next(_serials)
-        #: Whether there is a content that is found by its own part, so that a match may have the value of that.
-        self.has_own_values = False
+        #: Scopes with a dense region, which were logged.
+        self._crowded: set[str] = set()
         self._size = 0
 
     def __len__(self) -> int:
-        """Return how many contents can be found, those of scopes that are not in here included. O(1)."""
+        """Return how many originals can be found, those of scopes that are not in here included. O(1)."""
         return self._size
 
     def __contains__(self, scope: bytes) -> bool:
-        """Tell whether the contents of *scope* can be searched for."""
+        """Return whether the originals of *scope* can be searched."""
         return self._scopes is None or scope in self._scopes
 
-    def find(self, scope: str, fingerprint: Fingerprint) -> Search:
-        """Search among the contents of *scope*."""
-        return search(self._index(encoded(scope)), fingerprint)
+    def index(self, scope: bytes) -> SimhashIndex:
+        """Return the index of *scope*."""
+        index = self._indexes.get(scope)
+        if index is None:
+            index = self._indexes[scope] = index_for(self.rule, self._blocks)
+        return index
 
-    def with_latest(
-        self, matches: list[Match], latest: int, its: Fingerprint, posting: Posting
-    ) -> list[Match]:
-        """Return *matches* with the page's *latest* content, see ``candidates``."""
-        return with_latest(matches, latest, its, posting.fingerprint, self._index(encoded(posting.scope)))
+    def row(self, number: int) -> Original | None:
+        """Return the row of an original, if it was compared of late."""
+        return self._rows.get((self._serial, number))
+
+    def keep(self, row: Original) -> None:
+        """Keep a row until many others have come."""
+        self._rows[self._serial, row.number] = row
 
     def note_crowd(self, scope: str) -> None:
-        """Tell the log, once for each *scope*, that a page of a crowd came."""
-        tell_crowd(scope, self._rule.reach, self._crowded)
-
-    def compared(self, contents: Iterable[int]) -> dict[int, tuple[int, bytes]]:
-        """Return the cluster, and what is compared, of those contents that are here, by number."""
-        kept, serial = self._compared, self._serial
-        return {content: kept[serial, content] for content in contents if (serial, content) in kept}
-
-    def keep_compared(self, content: int, cluster: int, data: bytes) -> None:
-        """Keep the cluster of a content, and what is compared, until many others have come."""
-        self._compared[self._serial, content] = cluster, data
+        """Log, once for each *scope*, that it has a dense region."""
+        tell_crowd(scope, self.rule.reach, self._crowded)
 
     def of_scopes(self, scopes: Collection[bytes]) -> Replica:
-        """Return a replica of the same store for *scopes* only, which knows nothing yet."""
-        return Replica(self.store_id, self._rule, self._blocks, self._compared, scopes)
+        """Return an empty replica of the same store for *scopes* only."""
+        return Replica(self.store_id, self.rule, self._blocks, self._rows, scopes)
 
     def take_over(self, other: Replica) -> None:
-        """Take over the scopes of *other*, which knows the same log as far as this one, or further.
-
-        What that knows already is taken in once more, which changes nothing.
-        """
+        """Take the scopes of *other*, which knows as much of the log as this one, or more."""
         if self._scopes is not None and other._scopes is not None:
             self._scopes |= other._scopes
             self._indexes |= other._indexes
-            self.has_own_values |= other.has_own_values
 
     def forget(self, scope: bytes) -> None:
-        """Let go of the contents of *scope*, of a replica that does not have all scopes."""
+        """Drop the index of *scope*, unless this replica has all scopes."""
         if self._scopes is not None:
             self._scopes.discard(scope)
             self._indexes.pop(scope, None)
 
-    def apply(self, packed: bytes, start: int, first: int) -> None:
-        """Take in the events that begin at byte *start* of *packed*, number *first* of the log and those after it.
+    def apply(self, known: int, changes: int, packed: bytes, at: int) -> None:
+        """Take in the events from byte *at* of *packed*, which lead to the position *known* and *changes*.
 
-        They are all there is to the end of it; what is known already is passed over. A microsecond an event, and
-        what the index takes, to which they are added together when they are many.
+        What is known already changes nothing. About a microsecond an event and the insert into the index.
         """
-        events = list(read_events(packed, start, self.position - first))
-        if not events:
-            return
-        self.position += len(events)
-        self.mark = packed[-MARK_BYTES:]
-        if self._scopes is not None:
-            # Of scopes that are not in here what goes counts without a look.
-            others = [kind for kind, _, _, scope in events if scope not in self._scopes]
-            self._size += sum([1 if kind == CAME else -1 for kind in others if kind != DAMAGED])
-            events = [event for event in events if event[3] in self._scopes]
-        came: dict[bytes, tuple[array[int], array[int]]] = {}
-        for kind, content, its_values, scope in events:
-            if kind == CAME:
-                values, contents = came.setdefault(scope, (array("Q"), array("Q")))
-                values.extend(its_values)
-                contents.extend([content] * len(its_values))
+        came: defaultdict[bytes, tuple[array[int], array[int]]] = defaultdict(
+            lambda: (array("Q"), array("Q"))
+        )
+        for number, is_there, values, scope, mark in read_events(packed, at):
+            if number >= self.last:
+                self.last, self.mark = number + 1, mark
+            if not values:
+                continue
+            if scope not in self:
+                self._size += 1 if is_there else -1
+            elif is_there and number >= self.known:
+                its_values, numbers = came[scope]
+                its_values.extend(values)
+                numbers.extend([number] * len(values))
                 self._size += 1
-                self.has_own_values |= len(its_values) > 1
-        for scope, (values, contents) in came.items():
-            index = self._index(scope)
-            if len(values) < _MANY:
-                for value, content in zip(values, contents, strict=True):
-                    index.add(value, content)
+            elif is_there:
+                self._add_again(self.index(scope), number, values)
             else:
-                index.add_many(values, contents)
-        # A content goes once, after it came. It may have been found by one of its values only.
-        for kind, content, its_values, scope in events:
-            if kind not in (CAME, DAMAGED):
-                index = self._index(scope)
-                self._size -= sum([index.discard(value, content) for value in its_values]) > 0
+                self._flush(came)
+                self._discard(self.index(scope), number, values)
+        self._flush(came)
+        self.known, self.changes = max(self.known, known), changes
 
-    def _index(self, scope: bytes) -> SimhashIndex:
-        index = self._indexes.get(scope)
-        if index is None:
-            index = self._indexes[scope] = index_for(self._rule, self._blocks)
-        return index
+    def _flush(self, came: defaultdict[bytes, tuple[array[int], array[int]]]) -> None:
+        for scope, (values, numbers) in came.items():
+            index = self.index(scope)
+            if len(values) < _MANY:
+                for value, number in zip(values, numbers, strict=True):
+                    index.add(value, number)
+            else:
+                index.add_many(values, numbers)
+        came.clear()
+
+    def _add_again(self, index: SimhashIndex, number: int, values: Iterable[int]) -> None:
+        """Add an original whose number is lower than others: it may have come with its block already."""
+        new = [value for value in values if (value, number) not in index]
+        for value in new:
+            index.add(value, number)
+        self._size += bool(new)
+
+    def _discard(self, index: SimhashIndex, number: int, values: Iterable[int]) -> None:
+        self._rows.pop((self._serial, number), None)
+        gone = [value for value in values if index.discard(value, number)]
+        self._size -= bool(gone)

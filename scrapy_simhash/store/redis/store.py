@@ -1,17 +1,16 @@
-"""RedisStore: who was seen, for all crawlers that share a server or a Redis Cluster."""
+"""RedisStore: the store of all crawlers that share a Redis server or a Redis Cluster."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
 from struct import Struct
+from struct import error as StructError
 from typing import Any
 
 from scrapy_simhash.exceptions import SettingError, StoreError, StoreMismatch, StoreUnavailable
@@ -23,39 +22,29 @@ from scrapy_simhash.store.base import Claim, Page, Posting, Run, Store
 from scrapy_simhash.store.candidates import BLOCKS, FINGERPRINTS
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.redis import layout
-from scrapy_simhash.store.redis.claim import decide
+from scrapy_simhash.store.redis.claims import claim_page, read_record
+from scrapy_simhash.store.redis.client import Client
 from scrapy_simhash.store.redis.connection import Server, Servers
-from scrapy_simhash.store.redis.damage import Damage
-from scrapy_simhash.store.redis.layout import VERSION_BYTES, decoded, encoded
-from scrapy_simhash.store.redis.link import EVENTS, Link, Terms, readable
-from scrapy_simhash.store.redis.nodes import Nodes
-from scrapy_simhash.store.redis.records import Records
+from scrapy_simhash.store.redis.layout import decoded, encoded, field_of, key_of
 from scrapy_simhash.store.redis.replica import Replica
+from scrapy_simhash.store.redis.shard import HEAD, Shard, Terms, page_name, readable
 
-#: How many shards a store on a cluster has if nobody says so.
+#: How many shards a store on a cluster has by default.
 SHARDS = 1024
-#: How many scopes a crawler keeps in memory of such a store if nobody says so.
+#: How many scopes a crawler keeps in memory of such a store by default.
 SCOPES = 1000
 #: Seconds that an answer may take.
 TIMEOUT = 5.0
-#: Seconds for which a text is known elsewhere if the store is kept for ever: 30 days.
-KEPT = 30 * 24 * 3600
-#: Seconds for which nobody asks after texts when a server did not answer: else pages would wait again and again.
-_SILENT_TEXTS = 5.0
-#: Seconds for which nobody asks again whether the cluster is there.
-_SILENT = 1.0
-#: Pages of which it is kept in which shard they are. Of others all shards are asked.
+#: Seconds between attempts to reach a cluster that was away.
+_PAUSE = 1.0
+#: Pages whose shard is remembered. For others all shards are asked.
 _PAGES = 100_000
-#: Events that a removal may be behind.
-_NEWS = 1000
-_REMOVED = Struct(">cQ?")
-#: Store, seconds until all is forgotten, how many notes at most (0: all), whether it replaces any version.
-_REPLACE_NOTE = Struct(">8sII?")
-#: Notes about hosts that are kept in a shard: at most 640 MB.
+#: Max notes about hosts that are kept in a shard: at most 640 MB.
 MOST_NOTES = 10_000
-#: Notes that are fetched together.
-_NOTES = 50
-_STORED = b"S"
+#: Records that are read together, and notes.
+_STEP, _NOTES = 500, 50
+#: Store, max notes, whether any version is replaced.
+_REPLACE_NOTE = Struct(">8sI?")
 
 
 def shard_of(scope: str, shards: int) -> int:
@@ -70,13 +59,12 @@ def shard_of(scope: str, shards: int) -> int:
 class RedisStore(Store):
     """A :class:`~scrapy_simhash.store.base.Store` in Redis 6 or later, or Valkey, whose methods are coroutines.
 
-    The contents are in the server, in the order in which they came, and an index of them is in every crawler. A claim
-    is looked up there and decided by the server in one step, in one trip unless another crawler came first. What is
-    asked at the same time travels together.
+    The rows are in the server, with a log of the originals, and an index of these is in every crawler. A claim is
+    looked up in the index and decided by the server in one step, in one round trip unless another crawler came first.
 
-    On a Redis Cluster the store is cut into shards. Pages are compared within their scope, so a scope is in one
-    shard, and a shard on one node. Of each shard the scopes that were asked for last are in memory. Where a server is
-    away, its shards only are. One server has one shard, of which all scopes are in memory.
+    On a Redis Cluster the store is split into shards. Pages are compared within their scope, so a scope is in one
+    shard, and a shard on one node. The scopes that were used last are in memory. Where a node is away, only its
+    shards are. One server has one shard, of which all scopes are in memory.
     """
 
     is_remote = True
@@ -89,24 +77,23 @@ class RedisStore(Store):
         *,
         shards: int | None = None,
         scopes: int = SCOPES,
-        across: bool = False,
         blocks: int = BLOCKS,
-        expire: int = 0,
+        keep: int | None = None,
         reset: bool = False,
         read_only: bool = False,
         timeout: float = TIMEOUT,
     ) -> None:
         """Make a store of the keys that begin with *prefix* and a colon. Connects at the first question.
 
-        *server* is a URL or more. *header* is what the store must be for; None takes what is there. *expire* seconds
-        after the last claim everything is forgotten, 0 for never. With *reset* it begins empty. A *read_only* one
-        leaves no trace, and refuses to claim or remove. *timeout* is for every answer, in seconds.
+        *server* is a URL or more. *header* is what the store must be for; None takes what is there. Pages that were
+        not seen for *keep* seconds are removed when the store is opened, None for never. With *reset* it begins
+        empty. A *read_only* one leaves no trace, and refuses to claim or remove. *timeout* is for every answer, in
+        seconds.
 
         On a cluster, keys begin with *prefix* and the number of a shard, in braces. *shards* None takes what is
-        there, else ``SHARDS``. *scopes* are in memory at most. With *across* claims also say which page had their
-        text first in any scope.
+        there, else ``SHARDS``. At most *scopes* are in memory.
 
-        Raises SettingError for a URL or options that are none, and for a scope of pages that cannot be cut,
+        Raises SettingError for a URL or options that are none, and for a scope of pages that cannot be split,
         StoreError if redis-py is missing.
         """
         super().__init__(header)
@@ -122,24 +109,20 @@ class RedisStore(Store):
             raise SettingError(f"SIMHASH_STORE: the prefix must not contain {{ on a cluster, got {prefix!r}")
         # None about pages on a cluster: all shards would be asked where a page is that was not met before.
         self.note_kinds = (SITE, RULES, TRUST) if self._is_cluster else KINDS
-        self._prefix, self._across, self._scopes = prefix, across, scopes
+        self._prefix, self._scopes = prefix, scopes
         self._wanted_shards, self._shards = shards, (shards or SHARDS) if self._is_cluster else 1
-        self.damage = Damage(str(self))
         self._terms = Terms(
-            *(str(self), header, blocks, expire, reset, read_only, timeout, self._is_cluster),
-            *(self.damage, Recent(FINGERPRINTS)),
+            *(str(self), header, blocks, keep, reset, read_only, self._is_cluster),
+            *(Recent(FINGERPRINTS), self.note_damage),
         )
-        self._nodes = Nodes(self._server, str(self), self._tag, timeout)
-        #: The records of the shards that were met.
-        self._records: dict[int, Records] = {}
+        self._client = Client(self._server, str(self), timeout)
+        #: The shards that were met.
+        self._met: dict[int, Shard] = {}
         # Pages by shard as of the beginning, and where a page is.
         self._pages: dict[int, int] = {}
         self._homes: Recent[bytes, int] = Recent(_PAGES if self._is_cluster else 0)
-        # Scopes in memory, those that were asked for last at the end.
+        # Scopes in memory, those that were used last at the end.
         self._recent: OrderedDict[str, int] = OrderedDict()
-        # Of a store on a cluster until it is reset; by it what was kept of texts before is not found.
-        self._store_id = ""
-        self._texts_silent_until = 0.0
         self._meeting = asyncio.Lock()
         self._absence: StoreError | None = None
         self._asked = 0.0
@@ -153,21 +136,12 @@ class RedisStore(Store):
     @property
     def index_size(self) -> int:
         """How many fingerprints can be found, in memory or not, as of the last answers of shards that were met."""
-        return sum(link.index_size for link in self._links)
-
-    @property
-    def damaged(self) -> int:
-        """How many damaged records were met."""
-        return len(self.damage)
-
-    def note_damage(self, record: str) -> None:
-        """See :meth:`Store.note_damage <scrapy_simhash.store.base.Store.note_damage>`."""
-        self.damage.note(record)
+        return sum(shard.index_size for shard in self._met.values())
 
     @property
     def absence(self) -> StoreError | None:
         """Why one of the servers cannot be asked, as of the last attempt; None while all can, or were not asked."""
-        return self._absence or next((link.absence for link in self._links if link.absence), None)
+        return self._absence or next((shard.absence for shard in self._met.values() if shard.absence), None)
 
     def __str__(self) -> str:
         """Return where it is."""
@@ -175,11 +149,10 @@ class RedisStore(Store):
 
     def __len__(self) -> int:
         """Return how many pages are known, as of the last answers."""
-        met = {shard: records.link.pages for shard, records in self._records.items()}
-        return sum((self._pages | met).values())
+        return sum((self._pages | {number: shard.pages for number, shard in self._met.items()}).values())
 
     def check(self) -> None:
-        """Meet the servers now, waiting for them, where nobody can ``await``: before a crawl begins.
+        """Meet the servers now, and wait for them, in code that cannot ``await``: before a crawl begins.
 
         Raises StoreMismatch, StoreDamaged, or StoreError for a server that refuses us or is a node of a cluster that
         is not named as one. Raises StoreUnavailable if one of them is not there, or cannot be written to by a store
@@ -190,139 +163,175 @@ class RedisStore(Store):
             threads.submit(asyncio.run, self._check()).result()
 
     async def claim(self, posting: Posting) -> Claim:
-        """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One trip, rarely two or more.
+        """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One round trip, rarely two or more.
 
-        When a server does not answer in time, StoreUnavailable is all that is known: it may have stored the claim.
+        If a server does not answer in time, StoreUnavailable is raised: it may have stored the claim.
         """
         self._check_writable()
-        return await self._decide(posting, is_look=False)
+        return await self._claim(posting, is_look=False)
 
     async def look(self, posting: Posting) -> Claim:
-        """See :meth:`Store.look <scrapy_simhash.store.base.Store.look>`. One trip, rarely two or more."""
-        return await self._decide(posting, is_look=True)
+        """See :meth:`Store.look <scrapy_simhash.store.base.Store.look>`. One round trip, rarely two or more."""
+        return await self._claim(posting, is_look=True)
 
     async def deliver(self, pages: Mapping[bytes, int | None]) -> None:
         """See :meth:`Store.deliver <scrapy_simhash.store.base.Store.deliver>`.
 
-        One trip a shard, of all that were met if a page is from long ago.
-        On a cluster the number of the run is that of the page's shard.
+        One round trip a shard, of all that were met for a page from long ago. On a cluster the number of the run is
+        that of the page's shard.
         """
         self._check_writable()
-        of_shards = self._by_shard(pages)
-        await _all_of(
-            [self._of(shard).link.deliver({key: pages[key] for key in its}) for shard, its in of_shards]
-        )
+        by_shard: defaultdict[int, list[bytes]] = defaultdict(list)
+        for key, page_hash in pages.items():
+            home = self._homes.get(key) if self._is_cluster else 0
+            for number in self._met if home is None else [home]:
+                by_shard[number] += [field_of(key), layout.packed_hash(page_hash)]
+
+        async def deliver(shard: Shard, packed: list[bytes]) -> None:
+            await shard.change("deliver", lambda replica: (shard.in_run(replica), *packed))
+
+        await _all_of([deliver(self._shard(number), packed) for number, packed in by_shard.items()])
 
     async def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`.
 
-        One trip, but all shards are asked for a page that was not met before.
+        One round trip, but all shards are asked for a page that was not met before.
         """
-        for shard in await self._homes_of(key):
-            page = await (await self._ready_of(shard)).page(key)
-            if page is not None:
-                self._homes[key] = shard
-                number, cluster = self._numbers(shard, page.number, page.cluster)
-                return page._replace(number=number, cluster=cluster)
+        for number in await self._homes_of(key):
+            shard = await self._ready_shard(number)
+            record, original = await shard.script("get", field_of(key))
+            if record:
+                self._homes[key] = number
+                return self._page(shard, number, key, record, original)
         return None
 
     async def remove(self, key: bytes) -> bool:
-        """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`. One trip, rarely two or more."""
+        """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`. One round trip, rarely two or more."""
         self._check_writable()
-
-        def about(replica: Replica) -> tuple[bytes, ...]:
-            return EVENTS.pack(replica.store_id, replica.position, replica.mark, _NEWS), key
-
-        was_known = False
-        for shard in await self._homes_of(key):
-            records = self._of(shard)
-            reply, replica, first = await records.link.change("remove", about)
-            records.check(reply, key)
-            _, records.link.pages, was_there = _REMOVED.unpack_from(reply)
-            replica.apply(reply, _REMOVED.size, first)
-            was_known |= was_there
-        return was_known
+        return any([await self._remove(self._shard(number), key) for number in await self._homes_of(key)])
 
     async def remove_host(self, host: str) -> int:
-        """See :meth:`Store.remove_host <scrapy_simhash.store.base.Store.remove_host>`. Reads every page."""
-        keys = [posting.key async for posting in self if host_of(posting.url) == host]
-        return sum([await self.remove(key) for key in keys])
+        """See :meth:`Store.remove_host <scrapy_simhash.store.base.Store.remove_host>`. Reads every row."""
+        self._check_writable()
+        removed = 0
+        for number in await self._used():
+            shard = await self._ready_shard(number)
+            keys = []
+            async for field, record in self._all(shard, "pages"):
+                key = key_of(field)
+                with suppress(IndexError, ValueError, StructError):
+                    if key is not None and host_of(layout.read_row(record).url) == host:
+                        keys.append(key)
+            for key in dict.fromkeys(keys):
+                removed += await self._remove(shard, key)
+        return removed
 
-    async def __aiter__(self) -> AsyncIterator[Posting]:
-        """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`: one shard after the other.
+    async def pages(self) -> AsyncIterator[Page]:
+        """See :meth:`Store.pages <scrapy_simhash.store.base.Store.pages>`. One shard after the other.
 
         O(n), and some 200 bytes of memory a page, for the order.
         """
-        for shard in await self._used():
-            link = self._of(shard).link
-            replica = await link.ready()
-            async for posting in self._of(shard).postings():
-                self._homes[posting.key] = shard
-                yield posting
+        for number in await self._used():
+            shard = await self._ready_shard(number)
+            replica = await shard.ready()
+            numbers: dict[bytes, int] = {}
+            async for field, record in self._all(shard, "pages"):
+                if field:
+                    numbers[field] = int.from_bytes(record[2:10], "big")
+            fields = sorted(numbers, key=numbers.__getitem__)
+            for start in range(0, len(fields), _STEP):
+                some = fields[start : start + _STEP]
+                found = await shard.script("get", *some)
+                for field, record, original in zip(some, found[::2], found[1::2], strict=True):
+                    key = field[1:]
+                    with suppress(StoreError):
+                        if record:
+                            page = self._page(shard, number, key, record, original)
+                            self._homes[key] = number
+                            yield page
             # Pages that another crawler removed meanwhile are missing rightly, those that a server lost are not.
-            if not await link.catch_up(replica):
+            if not await shard.is_whole(replica):
                 raise StoreUnavailable(f"{self} lost stored pages while it was read")
 
+    async def __aiter__(self) -> AsyncIterator[Posting]:
+        """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`. See ``pages``."""
+        async for page in self.pages():
+            yield page.posting
+
     async def audit(self, tell: Callable[[int], None]) -> list[str]:
-        """Return the damaged records, as messages name them; *tell* hears how many postings were read so far."""
-        found: list[str] = []
-        read = 0
-        for shard in await self._used():
-            damage = Damage(str(self))
-            await self._ready_of(shard)
-            read = await Records(self._of(shard).link, damage).audit(read, tell)
-            found += [f"shard {shard}: {name}" if self._is_cluster else name for name in damage.named]
-        return found
+        """Return the damaged records, as messages name them; *tell* gets the number of pages read so far."""
+        damaged, read = [], 0
+        for number in await self._used():
+            shard = await self._ready_shard(number)
+            place = f"shard {number}: " if self._is_cluster else ""
+            async for field, record in self._all(shard, "pages"):
+                if not field:
+                    continue
+                try:
+                    layout.read_row(record)
+                except (IndexError, ValueError, StructError):
+                    damaged.append(f"{place}{page_name(field[1:])}")
+                read += 1
+                tell(read)
+            async for field, record in self._all(shard, "runs"):
+                if field and _run_in(field, record) is None:
+                    damaged.append(f"{place}run {decoded(field)}")
+        return list(dict.fromkeys(damaged))
 
     async def touch(self, visits: Collection[tuple[bytes, int]]) -> None:
-        """See :meth:`Store.touch <scrapy_simhash.store.base.Store.touch>`. One trip; on a cluster nothing is kept."""
+        """See :meth:`Store.touch <scrapy_simhash.store.base.Store.touch>`.
+
+        One round trip; on a cluster nothing is kept.
+        """
         self._check_writable()
         if not self._is_cluster:
-            link = self._of(0).link
-            replica = await link.ready()
-            stamped = [part for key, seen in visits for part in (key, layout.packed_time(seen))]
-            await link.ask("touch", replica.store_id, *stamped)
+            times = [part for key, seen in visits for part in (field_of(key), layout.packed_time(seen))]
+            await self._shard(0).change("touch", lambda replica: (replica.store_id, *times))
 
     async def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
-        """See :meth:`Notes.note <scrapy_simhash.notes.Notes.note>`. One trip."""
-        link = (await self._ready_of(await self._shard_of_note(name))).link
-        kept = await link.ask("HGET", *_place_of_note(link, kind, name))
+        """See :meth:`Notes.note <scrapy_simhash.notes.Notes.note>`. One round trip."""
+        shard = await self._ready_shard(await self._shard_of_note(name))
+        kept = await shard.ask("HGET", shard.names["notes"], _note_field(kind, name))
         return layout.read_note(kept) if kept else (0, None)
 
     async def notes(self, kind: str) -> AsyncIterator[tuple[Name, bytes]]:
         """See :meth:`Notes.notes <scrapy_simhash.notes.Notes.notes>`. One shard after the other, fifty a trip."""
-        for shard in await self._used():
-            link = (await self._ready_of(shard)).link
-            key, before = _place_of_note(link, kind, b"")
-            fields = sorted(field for field in await link.ask("HKEYS", key) if field.startswith(before))
+        before = _note_field(kind, b"")
+        for number in await self._used():
+            shard = await self._ready_shard(number)
+            key = shard.names["notes"]
+            fields = sorted(field for field in await shard.ask("HKEYS", key) if field.startswith(before))
             for start in range(0, len(fields), _NOTES):
                 some = fields[start : start + _NOTES]
-                for field, kept in zip(some, await link.ask("HMGET", key, *some), strict=True):
+                for field, kept in zip(some, await shard.ask("HMGET", key, *some), strict=True):
                     name = field.removeprefix(before)
-                    # What no crawler asks for: nobody calls a host so.
+                    # No host has a name that cannot be decoded.
                     with suppress(UnicodeDecodeError):
                         if kept:
-                            yield name if kind == PAGE else decoded(name), kept[VERSION_BYTES:]
+                            yield name if kind == PAGE else decoded(name), layout.read_note(kept)[1]
 
     async def replace_notes(self, kind: str, notes: Sequence[Note]) -> list[int | None]:
-        """See :meth:`Notes.replace_notes <scrapy_simhash.notes.Notes.replace_notes>`. All in one trip."""
+        """See :meth:`Notes.replace_notes <scrapy_simhash.notes.Notes.replace_notes>`. All at once."""
         self._check_writable()
         return await asyncio.gather(*(self._replaced(kind, note) for note in notes))
 
     async def runs(self) -> list[Run]:
         """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. A crawl is one run, whatever its shards."""
         await self._ready()
-        if not self._is_cluster:
-            return await (await self._ready_of(0)).runs()
-        if not self._terms.is_read_only:
+        if not self._is_cluster or not self._terms.is_read_only:
             # This crawl is one, too, whatever its pages.
-            await self._ready_of(0)
+            await self._ready_shard(0)
         found: defaultdict[bytes, list[Run]] = defaultdict(list)
-        for shard, records in enumerate(await self._of_all("HVALS", "runs")):
-            for record in records:
-                run = self.damage.read(partial(layout.read_run, 0), record, f"a run in shard {shard}")
+        for number in await self._used():
+            shard = self._shard(number)
+            for field, record in (await shard.ask("HGETALL", shard.names["runs"])).items():
+                run = _run_in(field, record) if field else None
                 if run is not None:
                     found[record[: layout.ID_BYTES]].append(run)
+                elif field:
+                    self.note_damage(f"run {field!r}")
+        if not self._is_cluster:
+            return sorted(run for runs in found.values() for run in runs)
         joined = []
         for runs in found.values():
             ends = [run.ended for run in runs if run.ended is not None]
@@ -335,120 +344,103 @@ class RedisStore(Store):
     async def close(self, reason: str = "finished") -> None:
         """See :meth:`Store.close <scrapy_simhash.store.base.Store.close>`: the run ends in every shard that was met.
 
-        A server that is away is waited for a while, as long as for an answer. Raises StoreUnavailable, after it has
-        let go, if it does not come back: then the run never ended in order.
+        A server that is away is waited for, as long as for an answer. Raises StoreUnavailable, after it was released,
+        if it does not come back: then the run never ended in order.
         """
-        await self._let_go(reason)
+        await self._release(reason)
 
     async def abandon(self) -> None:
-        """Let go of the store without ending the run, as a kill does."""
-        await self._let_go(None)
+        """Release the store without ending the run, as a kill does."""
+        await self._release(None)
 
-    async def _let_go(self, reason: str | None) -> None:
+    async def _release(self, reason: str | None) -> None:
         try:
-            await _all_of([link.close(reason) for link in self._links])
+            await _all_of([shard.close(reason) for shard in self._met.values()])
         finally:
-            await self._nodes.hang_up()
+            await self._client.close()
 
-    async def _decide(self, posting: Posting, is_look: bool) -> Claim:
+    async def _claim(self, posting: Posting, is_look: bool) -> Claim:
         if not self._is_cluster:
-            return await decide(self._of(0), posting, is_look, self.explains)
+            return await claim_page(self._shard(0), posting, is_look, self.explains)
         await self._ready()
-        shard = shard_of(posting.scope, self._shards)
-        self._keep(posting.scope, shard)
-        self._homes[posting.key] = shard
-        asked = decide(self._of(shard), posting, is_look, self.explains)
-        if self._across:
-            claim, first = await asyncio.gather(asked, self._first_elsewhere(posting, is_look))
-            claim = claim._replace(elsewhere=first)
-        else:
-            claim = await asked
+        number = shard_of(posting.scope, self._shards)
+        self._use(posting.scope, number)
+        self._homes[posting.key] = number
+        claim = await claim_page(self._shard(number), posting, is_look, self.explains)
         former = claim.former
         if former is not None:
-            former = former._replace(cluster=self._numbers(shard, former.cluster)[0])
-        return claim._replace(former=former, cluster=self._numbers(shard, claim.cluster)[0])
+            former = former._replace(cluster=self._number(number, former.cluster))
+        also_near = tuple([self._number(number, cluster) for cluster in claim.also_near])
+        return claim._replace(former=former, cluster=self._number(number, claim.cluster), also_near=also_near)
 
-    async def _first_elsewhere(self, posting: Posting, is_look: bool) -> str | None:
-        """Return the URL that came first with the text of *posting*; None if it is this one, or nobody knows.
+    async def _remove(self, shard: Shard, key: bytes) -> bool:
+        replica = await shard.ready()
 
-        A text is a small key in the shard that follows from its hash, whatever that of its page.
-        """
-        page_hash = posting.page_hash
-        if page_hash is None or posting.is_short or time.monotonic() < self._texts_silent_until:
-            return None
-        shard = page_hash % self._shards
-        key = f"{self._tag(shard)}:text:{self._store_id}:{page_hash:016x}"
-        ask, seconds = self._nodes.ask, self._terms.expire or KEPT
-        kept_now = [] if is_look else [ask(shard, "SET", key, encoded(posting.url), "NX", "EX", seconds)]
-        try:
-            # In one trip, one after the other.
-            *_, kept = await asyncio.gather(*kept_now, ask(shard, "GET", key))
-        except StoreError:
-            # It is no reason to lose a verdict.
-            self._texts_silent_until = time.monotonic() + _SILENT_TEXTS
-            return None
-        return None if not kept or kept == encoded(posting.url) else decoded(kept)
+        def about(latest: Replica) -> tuple[bytes, ...]:
+            nonlocal replica
+            replica = latest
+            return shard.position(latest), field_of(key)
+
+        reply = await shard.change("remove", about, key)
+        shard.apply(replica, reply, HEAD.size + 1)
+        return reply[HEAD.size : HEAD.size + 1] == b"y"
 
     async def _replaced(self, kind: str, note: Note) -> int | None:
-        link = self._of(await self._shard_of_note(note.name)).link
+        shard = self._shard(await self._shard_of_note(note.name))
         most, version = 0 if kind == PAGE else MOST_NOTES, layout.new_version()
         versions = layout.packed_version(note.version or 0), layout.packed_version(version)
 
-        def about(replica: Replica) -> tuple[bytes | str, ...]:
-            head = _REPLACE_NOTE.pack(replica.store_id, self._terms.expire, most, note.version is None)
-            return head, *_place_of_note(link, kind, note.name), *versions, note.data
+        def about(replica: Replica) -> tuple[bytes, ...]:
+            head = _REPLACE_NOTE.pack(replica.store_id, most, note.version is None)
+            return head, _note_field(kind, note.name), *versions, note.data
 
-        reply, _, _ = await link.change("replace_note", about)
-        return version if reply == _STORED else None
+        return version if await shard.change("replace_note", about) == b"S" else None
 
-    @property
-    def _links(self) -> list[Link]:
-        return [records.link for records in self._records.values()]
+    def _page(self, shard: Shard, number: int, key: bytes, record: bytes, original: bytes) -> Page:
+        row = read_record(shard, key, record)
+        own, cluster = self._number(number, row.number), self._number(number, row.original)
+        url = layout.readable_text(original) if original else None
+        return Page(own, row.posting(key), cluster, url, row.delivered or None, row.rank)
 
-    def _of(self, shard: int) -> Records:
-        records = self._records.get(shard)
-        if records is None:
-            link = Link(self._nodes, shard, self._terms)
-            records = self._records[shard] = Records(link, self.damage)
-        return records
+    def _shard(self, number: int) -> Shard:
+        shard = self._met.get(number)
+        if shard is None:
+            shard = self._met[number] = Shard(self._client, self._tag(number), self._terms)
+        return shard
 
-    async def _ready_of(self, shard: int) -> Records:
+    async def _ready_shard(self, number: int) -> Shard:
         """Return a shard that can be asked at once. Raises StoreUnavailable if it is away."""
         await self._ready()
-        records = self._of(shard)
-        await records.link.ready()
-        return records
+        shard = self._shard(number)
+        await shard.ready()
+        return shard
 
-    def _tag(self, shard: int) -> str:
-        return f"{{{self._prefix}:{shard}}}" if self._is_cluster else self._prefix
+    def _tag(self, number: int) -> str:
+        return f"{{{self._prefix}:{number}}}" if self._is_cluster else self._prefix
 
-    def _numbers(self, shard: int, *numbers: int) -> list[int]:
-        """Return the numbers that a shard has given, made different from those of all other shards."""
-        return [number * self._shards + shard for number in numbers]
+    def _number(self, shard: int, number: int) -> int:
+        """Return a number that a shard has given, made different from those of all other shards."""
+        return number * self._shards + shard
 
-    def _keep(self, scope: str, shard: int) -> None:
-        """Note that *scope* is in use, and let go of the one that was not for the longest time."""
-        self._recent[scope] = shard
+    def _use(self, scope: str, number: int) -> None:
+        """Note that *scope* is in use, and drop the one that was not for the longest time."""
+        self._recent[scope] = number
         self._recent.move_to_end(scope)
         if len(self._recent) > self._scopes:
             idle, its_shard = self._recent.popitem(last=False)
-            self._of(its_shard).link.forget(encoded(idle))
+            self._shard(its_shard).forget(encoded(idle))
 
-    async def _of_all(self, command: str, *names: str, about: Sequence[bytes] = ()) -> list[Any]:
-        """Return what *command* says of the keys with these *names* of each shard, *about* something in them."""
+    async def _of_all(self, command: str, name: str, *about: bytes) -> list[Any]:
+        """Return what *command* says of the key with this *name* of each shard."""
         await self._ready()
-        return await asyncio.gather(
-            *(
-                self._nodes.ask(shard, command, *(f"{self._tag(shard)}:{name}" for name in names), *about)
-                for shard in range(self._shards)
-            )
-        )
+        names = [f"{self._tag(number)}:{name}" for number in range(self._shards)]
+        return await asyncio.gather(*(self._client.ask(command, key, *about) for key in names))
 
     async def _used(self) -> list[int]:
-        """Return the shards that there is something in."""
+        """Return the shards that have something."""
         if not self._is_cluster:
             return [0]
-        return [shard for shard, count in enumerate(await self._of_all("EXISTS", *layout.KEYS)) if count]
+        return [number for number, there in enumerate(await self._of_all("EXISTS", "header")) if there]
 
     async def _homes_of(self, key: bytes) -> Collection[int]:
         """Return the shards in which a page may be."""
@@ -458,17 +450,21 @@ class RedisStore(Store):
         home = self._homes.get(key)
         if home is not None:
             return [home]
-        is_there = await self._of_all("HEXISTS", "pages", about=[key])
-        return [shard for shard, is_its in enumerate(is_there) if is_its]
+        return [
+            number
+            for number, there in enumerate(await self._of_all("HEXISTS", "pages", field_of(key)))
+            if there
+        ]
 
-    def _by_shard(self, keys: Collection[bytes]) -> Collection[tuple[int, list[bytes]]]:
-        """Return *keys* by the shards in which their pages may be, of those that were met."""
-        by_shard: defaultdict[int, list[bytes]] = defaultdict(list)
-        for key in keys:
-            home = self._homes.get(key) if self._is_cluster else 0
-            for shard in self._records if home is None else [home]:
-                by_shard[shard].append(key)
-        return by_shard.items()
+    async def _all(self, shard: Shard, name: str) -> AsyncIterator[tuple[bytes, bytes]]:
+        """Yield fields and values of a hash; a field may come twice."""
+        cursor = 0
+        while True:
+            cursor, part = await shard.ask("HSCAN", shard.names[name], cursor, "COUNT", _STEP)
+            for pair in part.items():
+                yield pair
+            if not int(cursor):
+                return
 
     async def _shard_of_note(self, name: Name) -> int:
         """Return the shard of what is known of a host: that of its pages, if their scope says so by its name."""
@@ -480,10 +476,10 @@ class RedisStore(Store):
 
     async def _check(self) -> None:
         try:
-            await (self._ready() if self._is_cluster else self._of(0).link.check())
+            await (self._ready() if self._is_cluster else self._shard(0).check())
         finally:
             # The connections belong to an event loop that ends with this.
-            await self._nodes.hang_up()
+            await self._client.close()
 
     async def _ready(self) -> None:
         """Meet a cluster if ``check`` did not. Raises StoreUnavailable, at once if it did not help just now."""
@@ -493,14 +489,13 @@ class RedisStore(Store):
         async with self._meeting:
             if self._terms.is_met:
                 return
-            if self._absence is not None and time.monotonic() - self._asked < _SILENT:
+            if self._absence is not None and time.monotonic() - self._asked < _PAUSE:
                 raise type(self._absence)(str(self._absence))
             try:
                 await self._meet()
             except StoreError as error:
                 self._absence = error
                 self._asked = time.monotonic()
-                await self._nodes.renew()
                 raise
             self._absence = None
 
@@ -509,32 +504,27 @@ class RedisStore(Store):
 
         Raises StoreMismatch, StoreDamaged or StoreError, and then nothing was changed.
         """
-        terms, key = self._terms, f"{self._tag(0)}:shards"
-        kept = await self._nodes.ask(0, "GET", key)
+        terms, key, ask = self._terms, f"{self._tag(0)}:shards", self._client.ask
+        kept = await ask("GET", key)
         if kept and terms.is_reset:
-            # Of an earlier release only the number of shards must be readable.
+            # Of another release only the number of shards must be readable.
             with readable(terms.place):
                 shards = range(int(json.loads(kept)["shards"]))
-            names = [layout.names_of(self._tag(shard)) for shard in shards]
-            await asyncio.gather(*(self._nodes.ask(shard, "UNLINK", *names[shard]) for shard in shards))
-            await self._nodes.ask(0, "DEL", key)
+            await asyncio.gather(*(ask("UNLINK", *layout.names_of(self._tag(number))) for number in shards))
+            await ask("DEL", key)
             kept = None
         if kept is None:
             if terms.header is None:
                 raise StoreError(f"no such store: {terms.place.removeprefix('the store ')}")
-            about = {"header": terms.header.to_dict(), "shards": self._shards, "id": os.urandom(4).hex()}
+            about = {"header": terms.header.to_dict(), "shards": self._shards}
             kept = json.dumps(about, sort_keys=True).encode()
             if not terms.is_read_only:
-                # Who comes first decides, and all others find that.
-                await self._nodes.ask(0, "SET", key, kept, "NX")
-                kept = await self._nodes.ask(0, "GET", key) or kept
+                # The first crawler decides, and all others find that.
+                await ask("SET", key, kept, "NX")
+                kept = await ask("GET", key) or kept
         with readable(terms.place):
             about = json.loads(kept)
-            header, count, store_id = (
-                Header.from_dict(about["header"]),
-                int(about["shards"]),
-                str(about["id"]),
-            )
+            header, count = Header.from_dict(about["header"]), int(about["shards"])
         if terms.header is not None:
             header.check(terms.header, terms.place)
         if self._wanted_shards not in (None, count):
@@ -542,26 +532,30 @@ class RedisStore(Store):
                 f"{terms.place} has {count:,} shards, not {self._wanted_shards:,}. Nothing was changed. Set"
                 f" SIMHASH_STORE to it with shards={count}, or export the store and import it into another one"
             )
-        self._shards, self._store_id = count, store_id
+        self._shards = count
         terms.header, terms.is_met, terms.is_reset = header, True, False
 
-        async def take(shard: int) -> None:
-            self._pages[shard] = await self._nodes.ask(shard, "HLEN", f"{self._tag(shard)}:pages")
+        async def count_pages(number: int) -> None:
+            self._pages[number] = max(await ask("HLEN", f"{self._tag(number)}:pages") - 1, 0)
 
         # Where a server is away, its shards only are.
-        await _all_of([take(shard) for shard in range(count)])
+        await _all_of([count_pages(number) for number in range(count)])
 
     def _check_writable(self) -> None:
         if self._terms.is_read_only:
             raise StoreError(f"{self} was opened read-only")
 
 
-def _place_of_note(link: Link, kind: str, name: Name) -> tuple[str, bytes]:
-    """Return key and field of a note: what pages have, of which there are many, has a hash of its own."""
-    field = encoded(name) if isinstance(name, str) else name
-    if kind == PAGE:
-        return link.names["answers"], field
-    return link.names["notes"], kind.encode() + b" " + field
+def _note_field(kind: str, name: Name) -> bytes:
+    return kind.encode() + b" " + (encoded(name) if isinstance(name, str) else name)
+
+
+def _run_in(field: bytes, record: bytes) -> Run | None:
+    """Return the run in a record, None if it cannot be read."""
+    try:
+        return layout.read_run(field, record)
+    except (IndexError, ValueError, StructError):
+        return None
 
 
 async def _all_of(steps: Sequence[Awaitable[Any]]) -> list[Any]:

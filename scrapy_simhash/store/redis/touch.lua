@@ -1,11 +1,10 @@
--- touch: keep the time of later visits, at which pages that are there had not changed.
-if redis.call('HGET', HEADER, 'id') ~= ARGV[1] then return 0 end
+-- touch: store the times of later visits at which pages had not changed: a key, then seconds, again and again.
+if redis.call('HGET', HEADER, 'id') ~= ARGV[1] then return 'L' end
 for i = 2, #ARGV, 2 do
-  local record = redis.call('HGET', PAGES, ARGV[i])
-  local page = record and read_page(record)
-  if page then
-    page.stamp = page.stamp:sub(1, VALUE_END) .. ARGV[i + 1] .. page.stamp:sub(TEXT_HASH_BEGIN)
-    write_page(ARGV[i], page)
+  local row = read_row(redis.call('HGET', PAGES, ARGV[i]))
+  if row then
+    row.last_seen, row.visits = tonumber(ARGV[i + 1]), row.visits + 1
+    write_row(ARGV[i], row)
   end
 end
-return 1
+return 'S'

@@ -13,8 +13,7 @@ from scrapy_simhash.cli.stores import Waited
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.store import Header, Store
 from scrapy_simhash.store.redis import RedisStore, Server, Servers, servers_of
-from scrapy_simhash.store.redis.line import Line
-from scrapy_simhash.store.redis.link import Link
+from scrapy_simhash.store.redis.shard import Shard
 from tests.store.cases import SECOND_LOOK, header
 
 Arguments = ParamSpec("Arguments")
@@ -49,20 +48,14 @@ async def opened(
 
 def lose_patience(store: RedisStore, seconds: float = 0.2) -> None:
     """Let *store* wait no longer than that where it is connected by now: to connect may take longer."""
-    for connection in line_of(store)._client.connection_pool._available_connections:
+    for connection in store._client._client.connection_pool._available_connections:
         connection.socket_timeout = connection.socket_connect_timeout = seconds
-    store._terms.timeout = seconds
+    store._client.timeout = seconds
 
 
-def link_of(store: RedisStore) -> Link:
-    """Return the way to the one shard of a store on one server."""
-    return store._of(0).link
-
-
-def line_of(store: RedisStore) -> Line:
-    """Return the one line of a store on one server."""
-    (line,) = store._nodes._lines.values()
-    return line
+def shard_of_server(store: RedisStore) -> Shard:
+    """Return the one shard of a store on one server."""
+    return store._shard(0)
 
 
 async def eventually(ask: Callable[[], Awaitable[Result]]) -> Result:

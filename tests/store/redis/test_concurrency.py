@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
 from dataclasses import replace
@@ -17,13 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_simhash import Fingerprint
-from scrapy_simhash.judge.rule import Near, Rule, SimilarityRule
+from scrapy_simhash.judge.rule import Rule
 from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.redis import RedisStore
 from tests.examples import examples
 from tests.store.cases import CLASSIC, SECOND_LOOK, bare, content, header, own_part, posting
 from tests.store.naive import NaiveStore
-from tests.store.redis.stores import link_of, opened, waits
+from tests.store.redis.stores import opened, shard_of_server, waits
 from tests.store.server import RedisServer
 
 
@@ -39,28 +39,6 @@ async def test_of_many_identical_pages_at_once_exactly_one_is_new(shared: RedisS
         )
     assert Counter(claim.original is None for claim in claims) == {True: 1, False: 199}
     assert {claim.cluster for claim in claims} == {0}
-
-
-@waits
-async def test_who_asks_again_compares_with_what_is_new_only(
-    shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Each is near the others, and like none of them. With one title all were compared again when it is generic.
-    pages = [posting(str(bit), content(1 << bit, text=str(bit), subject=f"pilot {bit}")) for bit in range(20)]
-    compared = Counter[tuple[Fingerprint, bytes]]()
-    compare_all = SimilarityRule.compare_all
-
-    def counted(
-        rule: SimilarityRule, one: Fingerprint, others: Sequence[bytes], is_generic: bool
-    ) -> list[Near]:
-        compared.update((one, other) for other in others)
-        return compare_all(rule, one, others, is_generic)
-
-    monkeypatch.setattr(SimilarityRule, "compare_all", counted)
-    async with opened(shared.url, prefix) as store:
-        claims = await asyncio.gather(*[store.claim(page) for page in pages])
-    assert [claim.original for claim in claims] == [None] * 20
-    assert set(compared.values()) == {1}
 
 
 @waits
@@ -110,8 +88,8 @@ class Steps:
 
     def between(self, store: RedisStore) -> None:
         """Stand between *store* and its server."""
-        link = link_of(store)
-        ask = link.ask
+        shard = shard_of_server(store)
+        ask = shard.script
 
         async def slow(name: str, *arguments: Any) -> Any:
             turn = asyncio.get_running_loop().create_future()
@@ -123,7 +101,7 @@ class Steps:
             self.is_under_way = False
             return reply
 
-        link.ask = slow  # type: ignore[method-assign]
+        shard.script = slow  # type: ignore[method-assign]
 
     async def run(self, work: list[asyncio.Task[Any]], choose: Callable[[int], int]) -> None:
         """Let questions through until all *work* is done; *choose* says which of so many is the next."""

@@ -23,7 +23,6 @@ from tests.store.server import RedisServer
 
 
 class TestRedisStore(PersistentContract):
-    keeps_history = False
 
     @pytest.fixture(autouse=True)
     def _opener(self, shared: RedisServer) -> Iterator[None]:
@@ -55,7 +54,6 @@ def test_a_detector_uses_it_without_an_event_loop(shared: RedisServer, prefix: s
 
 
 class RedisStoreMachine(PersistentMachine):
-    keeps_history = False
     """Run by the fixture's server."""
 
     server: RedisServer

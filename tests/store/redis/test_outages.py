@@ -12,19 +12,15 @@ import pytest
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
 from scrapy_simhash.store import Header
-from scrapy_simhash.store.redis import Server
 from scrapy_simhash.store.redis import store as redis_store
-from scrapy_simhash.store.redis.line import Line
 from tests.store.cases import FAR, content, posting
 from tests.store.redis.stores import (
     HEADER,
-    PATIENCE,
     admin,
     eventually,
-    line_of,
-    link_of,
     lose_patience,
     opened,
+    shard_of_server,
     waits,
 )
 from tests.store.server import RedisServer
@@ -91,8 +87,7 @@ async def test_a_claim_under_way_when_the_server_dies_is_no_claim(server: RedisS
         await store.runs()
         server.pause()
         tasks = [asyncio.ensure_future(store.claim(posting(str(i), content(i << 20)))) for i in range(100)]
-        line = line_of(store)
-        while not line._trip:
+        while not store._client._sending:
             await asyncio.sleep(0)
         await asyncio.sleep(0.05)
         server.kill()
@@ -196,20 +191,6 @@ async def test_pages_without_an_event_that_a_server_has_lost_are_noticed(
 
 
 @waits
-async def test_a_store_that_expires_during_a_crawl_is_reported_as_expired(
-    shared: RedisServer, prefix: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO)
-    async with opened(shared.url, prefix, expire=1) as store:
-        await store.claim(posting("a", content(0)))
-        while admin(shared.url).exists(f"{prefix}:header"):
-            await asyncio.sleep(0.05)
-        assert (await store.claim(posting("b", content(0)))).cluster == 1
-    assert warnings(caplog) == []
-    assert [record.getMessage() for record in caplog.records if "has expired" in record.getMessage()]
-
-
-@waits
 async def test_a_server_that_came_back_with_a_part_is_taken_as_it_is(
     server: RedisServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -261,29 +242,6 @@ async def test_a_connection_that_was_dropped_while_nobody_asked_costs_nothing(se
 
 
 @waits
-async def test_what_is_asked_while_a_connection_is_let_go_of_goes_over_the_next(
-    server: RedisServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one = Line(Server(server.url), timeout=PATIENCE)
-    await one.reply("PING")
-    pool = one._client.connection_pool
-    disconnect = pool.disconnect
-    late: list[asyncio.Future[bytes]] = []
-
-    async def slowly() -> None:
-        late.append(one.reply("ECHO", "late"))
-        await asyncio.sleep(0)
-        await disconnect()
-
-    admin(server.url).execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-    with monkeypatch.context() as patch:
-        patch.setattr(pool, "disconnect", slowly)
-        assert isinstance(await one.reply("ECHO", "lost"), Exception)
-    assert await asyncio.wait_for(late[0], PATIENCE) == b"late"
-    await one.hang_up()
-
-
-@waits
 async def test_scripts_that_the_server_forgot_are_told_again(server: RedisServer) -> None:
     async with opened(server.url, "p") as store:
         await store.claim(posting("a", content(0)))
@@ -292,22 +250,27 @@ async def test_scripts_that_the_server_forgot_are_told_again(server: RedisServer
         assert {claim.cluster for claim in claims} == {0}
 
 
-@pytest.mark.parametrize("moment", [("HSCAN", "p:pages"), ("HMGET", "p:pages"), ("HMGET", "p:contents")])
+@pytest.mark.parametrize("moment", ["HSCAN", "get"])
 @waits
 async def test_what_is_lost_while_all_is_read_ends_the_reading(
-    server: RedisServer, monkeypatch: pytest.MonkeyPatch, moment: tuple[str, str]
+    server: RedisServer, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     async with opened(server.url, "p") as store:
         await store.claim(posting("a", content(0)))
-        ask = link_of(store).ask
+        shard = shard_of_server(store)
+        watched = {"ask": shard.ask, "script": shard.script}
 
-        async def lossy(name: str, *arguments: Any) -> Any:
-            reply = await ask(name, *arguments)
-            if (name, *arguments[:1]) == moment:
-                admin(server.url).flushdb()
-            return reply
+        def losing(ask: Callable[..., Any]) -> Callable[..., Any]:
+            async def lossy(name: str, *arguments: Any) -> Any:
+                reply = await ask(name, *arguments)
+                if name == moment:
+                    admin(server.url).flushdb()
+                return reply
 
-        monkeypatch.setattr(link_of(store), "ask", lossy)
+            return lossy
+
+        for name, ask in watched.items():
+            monkeypatch.setattr(shard, name, losing(ask))
         with pytest.raises(StoreUnavailable, match="while it was read"):
             [page async for page in store]
 
@@ -371,4 +334,5 @@ async def test_sketches_are_asked_for_again_when_there_is_no_room_to_keep_them(
         for text in "abcdef":
             claim = await store.claim(posting(f"copy of {text}", content(0, text=text)))
             assert claim.original == posting(text, 0).url
-        assert len((await link_of(store).ready()).compared(range(6))) == 1
+        replica = await shard_of_server(store).ready()
+        assert sum(replica.row(number) is not None for number in range(12)) == 1

@@ -73,7 +73,7 @@ async def test_scopes_that_are_idle_leave_the_memory_and_are_read_again(
     async with sharded(lone, prefix, scopes=3) as store:
         for page in pages():
             await store.claim(page)
-        kept = [index for link in store._links for index in link._replica._indexes]  # type: ignore[union-attr]
+        kept = [index for shard in store._met.values() for index in shard._replica._indexes]  # type: ignore[union-attr]
         assert len(kept) <= 3
         assert store.index_size == len(SCOPES)
         copies = [await store.claim(page) for page in pages("/copy")]
@@ -109,10 +109,9 @@ async def test_where_a_node_is_away_only_its_scopes_are(tmp_path: Path) -> None:
         gone = cluster.nodes[1]
         ports = {scope: cluster.port_of(f"{{away:{shard_of(scope, SHARDS)}}}") for scope in SCOPES}
         assert set(ports.values()) == {node.port for node in cluster.nodes}
-        async with sharded(cluster, "away", across=True) as store:
+        async with sharded(cluster, "away") as store:
             await asyncio.gather(*[store.claim(page) for page in pages()])
             gone.kill()
-            # For each text one node knows who had it first: that may be the one that is away.
             copies = pages("/copy", page_hash=1)
             said = await asyncio.gather(*[store.claim(page) for page in copies], return_exceptions=True)
             for scope, answer in zip(SCOPES, said, strict=True):
@@ -175,7 +174,7 @@ async def test_what_is_known_of_a_site_is_in_the_shard_of_its_pages(lone: RedisC
         for name in (site, f"www.{site}"):
             await store.replace_notes(SITE, [Note(name, 0, profile_of(name))])
             await store.replace_notes(RULES, [Note(name, 0, b"rules")])
-        assert list(store._records) == [shard_of(site, SHARDS)]
+        assert list(store._met) == [shard_of(site, SHARDS)]
 
 
 @waits
@@ -206,22 +205,6 @@ async def test_a_page_is_delivered_in_its_shard_also_when_that_is_not_known(
 
 
 @waits
-async def test_a_text_of_another_scope_is_told_to_the_letter(lone: RedisCluster, prefix: str) -> None:
-    async with sharded(lone, prefix, across=True) as one:
-        first, second, third = [await one.claim(page) for page in pages(page_hash=5)[:3]]
-        again = await one.claim(pages(page_hash=5)[0])
-        other = await one.look(posting("other", content(9, text="other"), SCOPES[4], page_hash=6))
-        short = await one.claim(posting("short", 5, SCOPES[5], is_short=True, page_hash=5))
-    url = pages()[0].url
-    said = [claim.elsewhere for claim in (first, second, third, again, other, short)]
-    assert said == [None, url, url, None, None, None]
-    texts = list(admin(lone.nodes[0].url).scan_iter(f"*{prefix}*:text:*"))
-    assert len(texts) == 1, "a look leaves nothing"
-    async with sharded(lone, prefix, across=True, reset=True) as anew:
-        assert (await anew.claim(pages(page_hash=5)[0])).elsewhere is None
-
-
-@waits
 async def test_a_store_is_emptied_in_all_shards_or_not_opened(lone: RedisCluster, prefix: str) -> None:
     async with sharded(lone, prefix) as store:
         await asyncio.gather(*[store.claim(page) for page in pages()])
@@ -241,7 +224,7 @@ async def test_a_store_is_emptied_in_all_shards_or_not_opened(lone: RedisCluster
 @waits
 async def test_a_store_of_an_earlier_release_can_be_reset(lone: RedisCluster, prefix: str) -> None:
     client, key = admin(lone.nodes[0].url), f"{{{prefix}:0}}:shards"
-    client.set(key, json.dumps({"header": HEADER.to_dict() | {"own_parts": 0}, "shards": SHARDS, "id": "1"}))
+    client.set(key, json.dumps({"header": HEADER.to_dict() | {"own_parts": 0}, "shards": SHARDS}))
     async with sharded(lone, prefix) as store:
         with pytest.raises(
             StoreDamaged, match=r"its own_parts is 0, .* Set SIMHASH_RESET = True to begin anew"
@@ -252,7 +235,7 @@ async def test_a_store_of_an_earlier_release_can_be_reset(lone: RedisCluster, pr
         assert json.loads(client.get(key) or b"")["header"] == HEADER.to_dict()
 
 
-@pytest.mark.parametrize("record", [b"[]", b"{}", b"\xff", b'{"header": {}, "shards": 3, "id": ""}'])
+@pytest.mark.parametrize("record", [b"[]", b"{}", b"\xff", b'{"header": {}, "shards": 3}'])
 def test_a_store_whose_header_is_damaged_is_left_alone(
     record: bytes, lone: RedisCluster, prefix: str
 ) -> None:
@@ -274,12 +257,12 @@ def test_what_cannot_be_cut_is_refused_with_the_reason(lone: RedisCluster, prefi
 
 def test_a_server_that_is_no_cluster_or_denies_access_is_told(tmp_path: Path, shared: RedisServer) -> None:
     store = RedisStore(cluster_at(shared), "p", HEADER)
-    with pytest.raises(StoreError, match="cluster support disabled"):
+    with pytest.raises(StoreError, match="is not a Redis Cluster"):
         store.check()
     with RedisServer(tmp_path, requirepass="secret") as server:
         with pytest.raises(StoreError, match="denies access"):
             RedisStore(cluster_at(server), "p", HEADER).check()
-        with pytest.raises(StoreError, match="cluster support disabled"):
+        with pytest.raises(StoreError, match="is not a Redis Cluster"):
             RedisStore(cluster_at(server, ":secret@"), "p", HEADER).check()
     with pytest.raises(StoreUnavailable):
         RedisStore(cluster_at(server), "p", HEADER).check()
@@ -297,7 +280,7 @@ async def test_what_the_page_permits_is_enough(tmp_path: Path) -> None:
         )
         cluster.user = "crawler:x@"
         for _ in range(2):
-            async with sharded(cluster, "p", reset=True, across=True, expire=100) as store:
+            async with sharded(cluster, "p", reset=True) as store:
                 store.check()
                 await asyncio.gather(*[store.claim(page) for page in pages(page_hash=1)])
                 assert await store.replace_notes(SITE, [Note("a.example", 0, profile_of("a"))]) is not None
@@ -348,12 +331,6 @@ def test_a_url_names_a_server_or_a_cluster(url: str, said: str) -> None:
 def test_what_is_no_url_is_refused(url: str, why: str) -> None:
     with pytest.raises(SettingError, match=why):
         servers_of(url)
-
-
-def test_another_node_is_spoken_to_as_those_that_are_named() -> None:
-    servers = several("rediss+cluster://me:pass@one:7000?ssl_ca_certs=/ca.pem")
-    assert servers.at("10.0.0.1", 7001).url == "rediss://me:pass@10.0.0.1:7001?ssl_ca_certs=/ca.pem"
-    assert servers.at("::1", 7001).url == "rediss://me:pass@[::1]:7001?ssl_ca_certs=/ca.pem"
 
 
 def test_the_shard_of_a_scope_is_always_the_same() -> None:

@@ -1,0 +1,7 @@
+-- end: store when and why a run has ended, unless another crawler has its number by now.
+local run, token, ended, reason = unpack(ARGV)
+local record = run_of(run, token)
+if not record then return 'L' end
+local _, started = struct.unpack(RUN, record)
+redis.call('HSET', RUNS, run, struct.pack(RUN, token, started, tonumber(ended)) .. reason)
+return 'S'

@@ -1,0 +1,12 @@
+-- keep: remove the pages among the next ones that were last seen before a moment; return where to go on, 0 at the end.
+local cursor, moment, most = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local now = state(redis.call('HGET', HEADER, 'id'), 0, 0, '', ALL_CHANGES)
+local scanned, removed = redis.call('HSCAN', PAGES, cursor, 'COUNT', most), 0
+for i = 1, #scanned[2], 2 do
+  local row = read_row(scanned[2][i + 1])
+  if row and row.last_seen < moment then
+    remove_page({}, now, scanned[2][i], row)
+    removed = removed + 1
+  end
+end
+return {scanned[1], removed}

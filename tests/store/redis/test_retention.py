@@ -1,0 +1,111 @@
+"""Pages that were not seen for a time are removed when a store is opened, and pages and hosts when they are named."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import Any
+
+import pytest
+
+from scrapy_simhash.store.redis import shard as shards
+from tests.store.cases import FAR, content, posting
+from tests.store.cluster import RedisCluster
+from tests.store.redis.stores import admin, opened, waits
+from tests.store.redis.test_sharded import pages, sharded
+from tests.store.server import RedisServer
+
+DAY = 86_400
+
+
+@waits
+async def test_pages_that_were_not_seen_for_a_time_are_removed_at_the_opening(
+    shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(shards, "_KEEP_STEP", 3)
+    caplog.set_level(logging.INFO, "scrapy_simhash")
+    now = int(time.time())
+    async with opened(shared.url, prefix) as running:
+        for number in range(50):
+            what = content((number * 0x9E37_79B9_7F4A_7C15) % 2**64, text=str(number))
+            age = 100 * DAY if number % 2 else DAY
+            await running.claim(posting(str(number), what, page_hash=number, seen=now - age))
+        await running.claim(posting("old copy", content(0, text="0"), seen=now - 100 * DAY))
+        await running.claim(posting("short", 7, is_short=True, seen=now - 100 * DAY))
+        await running.touch([(b"1", now)])
+        async with opened(shared.url, prefix, keep=90 * DAY, read_only=True) as reader:
+            assert await reader.get(b"3") is not None, "who only reads removes nothing"
+        async with opened(shared.url, prefix, keep=90 * DAY) as store:
+            await store.runs()
+            assert (len(store), store.index_size) == (26, 26)
+            assert [await store.get(key) for key in (b"3", b"old copy", b"short")] == [None] * 3
+            assert await store.get(b"1") is not None, "it was unchanged since"
+            texts = admin(shared.url).hlen(f"{prefix}:texts")
+            assert texts == 1 + 26, "of pages that are there"
+            # The crawler that was there before has heard of it.
+            copy = content((3 * 0x9E37_79B9_7F4A_7C15) % 2**64, text="3")
+            claim = await running.claim(posting("x", copy, page_hash=3))
+            assert (claim.original, claim.cluster) == (None, 52), "numbers are not used again"
+            assert running.index_size == 27
+            assert (await store.claim(posting("y", copy))).original == posting("x", 0).url
+    assert [line for line in caplog.messages if "removed" in line] == [
+        f"the store {prefix!r} at {shared.url}: removed 26 pages that were not seen again"
+    ]
+
+
+@waits
+async def test_more_changes_than_are_kept_are_read_anew(shared: RedisServer, prefix: str) -> None:
+    async with opened(shared.url, prefix) as running, opened(shared.url, prefix) as other:
+        await running.claim(posting("a", content(0), seen=1))
+        await running.claim(posting("b", content(FAR, text="b"), seen=1))
+        await other.remove(b"a")
+        client = admin(shared.url)
+        client.hincrby(f"{prefix}:header", "changes", 20_000)
+        assert (await running.claim(posting("c", content(0)))).original is None
+        assert (await running.claim(posting("d", content(FAR, text="b")))).original == posting("b", 0).url
+        assert (running.index_size, len(running)) == (2, 3)
+
+
+@waits
+async def test_a_store_whose_pages_are_all_removed_keeps_its_log_short(
+    shared: RedisServer, prefix: str
+) -> None:
+    client = admin(shared.url)
+    async with opened(shared.url, prefix) as store:
+        values = [(number * 0x9E37_79B9_7F4A_7C15) % 2**64 for number in range(200)]
+        await asyncio.gather(*[store.claim(posting(f"{n}", v, seen=1)) for n, v in enumerate(values)])
+    async with opened(shared.url, prefix, keep=DAY) as store:
+        await store.runs()
+        assert (len(store), store.index_size) == (0, 0)
+        blocks = [field for field in client.hkeys(f"{prefix}:log") if field.isdigit()]
+        assert len(blocks) <= 1
+        assert (await store.claim(posting("x", values[0]))).cluster == 200
+
+
+@waits
+async def test_a_host_is_removed_with_all_its_pages(shared: RedisServer, prefix: str) -> None:
+    async with opened(shared.url, prefix) as store:
+        for number in range(20):
+            what = content((number * 0x9E37_79B9_7F4A_7C15) % 2**64, text=str(number))
+            page = posting(str(number), what, seen=1)
+            host = "other.example" if number % 4 else "Shop.example:8000"
+            await store.claim(page._replace(url=f"https://{host}/{number}"))
+        assert await store.remove_host("shop.example") == 5
+        assert await store.remove_host("shop.example") == 0
+        assert (len(store), store.index_size) == (15, 15)
+
+
+@waits
+async def test_all_shards_of_a_cluster_are_looked_through(lone: RedisCluster, prefix: str) -> None:
+    def at(seen: int) -> list[Any]:
+        return [page._replace(seen=seen) for page in pages()]
+
+    now = int(time.time())
+    async with sharded(lone, prefix) as store:
+        await asyncio.gather(*[store.claim(page) for page in [*at(1)[:20], *at(now)[20:]]])
+        assert await store.remove_host("example.com") == 40
+        await asyncio.gather(*[store.claim(page) for page in [*at(1)[:20], *at(now)[20:]]])
+    async with sharded(lone, prefix, keep=DAY) as store:
+        claims = await asyncio.gather(*[store.claim(page) for page in pages()])
+        assert [claim.former is None for claim in claims] == [True] * 20 + [False] * 20
