@@ -7,8 +7,9 @@ the disk. That is done here, in a thread, while SQLite lets go of the interprete
     thread         `........ checkpoint ........`             log --> disk, log --> file, file --> disk
 
 When the thread finds that it has everything, the next claim begins at the start of the log again. In a busy crawl
-some claims have always come meanwhile, and the log would grow for ever: when it is too long, the thread has the
-claims wait for the little that is left.
+some claims have always come meanwhile, and the log would grow without end. So when it is too long, one checkpoint
+follows another: each has only what came during the one before it, and takes less time. If the log is still not moved
+as a whole after some of them, claims wait for the little that is left.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from scrapy_simhash.store.sqlite.files import connect
 
 #: Transactions from one checkpoint to the next; each adds some 20 KB to the log.
 EVERY = 1_000
-#: Pages of 4 KiB that the log may have before claims have to wait, for what came during a checkpoint: 64 MiB.
+#: Pages of 4 KiB from which on the log is too long: 64 MiB.
 LONG = 16_384
+#: Max checkpoints one after another before claims wait for the last one.
+PASSES = 16
 
 
 class Checkpoints:
@@ -38,9 +41,9 @@ class Checkpoints:
         self._thread = Thread(target=self._work, name="simhash checkpoints", daemon=True)
         self._thread.start()
 
-    def count(self) -> None:
-        """Take note of a transaction."""
-        self._transactions += 1
+    def count(self, transactions: int = 1) -> None:
+        """Count transactions, and wake the thread after `EVERY`."""
+        self._transactions += transactions
         if self._transactions >= EVERY:
             self._transactions = 0
             self._wake.set()
@@ -55,14 +58,21 @@ class Checkpoints:
     def _work(self) -> None:
         while self._wake.wait() and not self._is_ending:
             self._wake.clear()
-            # A full disk is told by the claims. Nothing is lost: all is in the log.
+            # A full disk is reported by the claims. Nothing is lost: all is in the log.
             with suppress(sqlite3.Error):
-                if self._pass() > LONG:
-                    with self._turn:
-                        self._pass()
+                self._move()
 
-    def _pass(self) -> int:
-        """Move what is in the log by now, and return how many pages that are, with those that were moved before."""
-        # PASSIVE waits for nobody, neither for readers nor for writers, and nobody waits for it.
-        ((_, pages, _),) = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-        return int(pages)
+    def _move(self) -> None:
+        """Move the log into the file; if it is too long, all of it."""
+        for _ in range(PASSES):
+            pages, left = self._pass()
+            if pages <= LONG or not left:
+                return
+        with self._turn:
+            self._pass()
+
+    def _pass(self) -> tuple[int, int]:
+        """Move what is in the log by now; return its pages, and how many of them are not in the file yet."""
+        # PASSIVE does not wait for readers and writers, and they do not wait for it.
+        ((_, pages, moved),) = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        return int(pages), int(pages) - int(moved)

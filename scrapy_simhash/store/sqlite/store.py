@@ -336,7 +336,7 @@ class SqliteStore(Store):
                     self._execute("DELETE FROM pages WHERE number = ?", (number,))
                     self._execute(schema.FORGET_NOTE, (PAGE, key))
                     last = number
-                self._commit()
+                self._commit(len(rows))
             for number, _, scope, found_by, value_of_page, rest in rows:
                 self._size -= 1
                 self._recent.pop(number, None)
@@ -737,11 +737,12 @@ class SqliteStore(Store):
             del self._scopes[self._names.pop(name)]
         self._new_names.clear()
 
-    def _commit(self) -> None:
+    def _commit(self, transactions: int = 1) -> None:
+        """Commit what is written, which adds to the log about as much as so many *transactions* of claims."""
         self._execute("COMMIT")
         self._new_names.clear()
         if self._checkpoints is not None:
-            self._checkpoints.count()
+            self._checkpoints.count(transactions)
 
 
 def _age(seconds: int) -> str:

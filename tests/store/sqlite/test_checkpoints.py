@@ -39,6 +39,51 @@ def test_a_log_that_is_too_long_makes_claims_wait_until_it_is_not(
     assert_sound(path)
 
 
+def test_claims_wait_for_the_last_of_many_checkpoints_only(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "EVERY", 20)
+    monkeypatch.setattr(checkpoints, "LONG", 200)
+    monkeypatch.setattr(checkpoints, "PASSES", 3)
+    steps: list[str] = []
+    one_pass, move = checkpoints.Checkpoints._pass, checkpoints.Checkpoints._move
+
+    class Turn:
+        def __init__(self, turn: threading.Lock) -> None:
+            self.turn = turn
+
+        def __enter__(self) -> None:
+            self.turn.acquire()
+            steps.append("wait")
+
+        def __exit__(self, *_: object) -> None:
+            self.turn.release()
+
+    def counted(self: checkpoints.Checkpoints) -> tuple[int, int]:
+        steps.append("pass")
+        return one_pass(self)
+
+    def begun(self: checkpoints.Checkpoints) -> None:
+        steps.append("begin")
+        move(self)
+
+    monkeypatch.setattr(checkpoints.Checkpoints, "_pass", counted)
+    monkeypatch.setattr(checkpoints.Checkpoints, "_move", begun)
+    with closing(SqliteStore(path)) as store:
+        assert store._checkpoints is not None
+        # With a reader some pages are always left, as in a crawl that claims without a pause.
+        monkeypatch.setattr(store._checkpoints, "_turn", Turn(store._turn))
+        with closing(SqliteStore(path, read_only=True)) as reader:
+            postings = iter(reader)
+            for number in range(300):
+                store.claim(posting(f"{number}", number << 10))
+                if number == 10:
+                    next(postings)
+    rounds = [step.split() for step in " ".join(steps).split("begin")]
+    assert ["pass", "pass", "pass", "wait", "pass"] in rounds
+    assert all(one in (["pass"] * len(one), ["pass"] * 3 + ["wait", "pass"]) for one in rounds)
+
+
 def test_claims_that_leave_time_never_wait(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoints, "EVERY", 1)
     monkeypatch.setattr(checkpoints, "LONG", sys.maxsize)
