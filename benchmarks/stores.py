@@ -3,7 +3,7 @@
     python benchmarks/stores.py
     python benchmarks/stores.py --sizes 1000000 10000000 --only open
 
-Three questions, ``--only`` some of them:
+Five questions, ``--only`` some of them:
 
 ``claims``
     Every page is claimed by each store, in random order: in memory, in SQLite as a crawl does it, with a thread that
@@ -20,6 +20,13 @@ Three questions, ``--only`` some of them:
     How long it takes to open a file of ``--sizes`` pages, and how much memory, in a process each: the median of
     three. The file was just written, so that the system has it in memory. Its rows are what claims would have
     written, but were written at one go.
+``longest``
+    The longest call of each kind, in milliseconds, among ``--claims`` claims in a file of ``--sizes`` pages, with
+    after every hundred claims a ``touch`` and a ``deliver`` of these pages and a note, and among as many claims as
+    that in memory. Opening and closing are not among them: they come before the first page and after the last one.
+``title``
+    Claims on a site whose pages share one title and four fifths of their words, processor time in microseconds: the
+    median of the last 500 claims at a thousand pages and at ``--titled`` pages.
 
 Fingerprints are uniform random numbers with random sketches and facts of 78 bytes, from a fixed seed: real ones have
 more candidates, and each costs SQLite one query more.
@@ -35,6 +42,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -49,6 +57,7 @@ from benchmarks.lib.prose_site import page
 from benchmarks.lib.report import arguments_of, progress, show
 from benchmarks.lib.sketches import random_sketch
 from scrapy_simhash import Fingerprint, PageFingerprinter
+from scrapy_simhash.notes import SITE, Note
 from scrapy_simhash.store import Posting, Store
 from scrapy_simhash.store.candidates import BY_ALL
 from scrapy_simhash.store.sqlite import SqliteStore
@@ -60,7 +69,11 @@ COPIED = 20
 #: The stores.
 MEMORY, SQLITE = "memory", "sqlite"
 
-QUESTIONS = ("claims", "bytes", "open")
+QUESTIONS = ("claims", "bytes", "open", "longest", "title")
+#: Pages between two calls for many pages.
+STRIDE = 100
+#: Words that pages of one title share, and that each has alone; pages of which the median is taken.
+SHARED_WORDS, OWN_WORDS, LAST = 240, 60, 500
 OPENINGS = 3
 #: Different pages that are read between claims.
 TEXTS = 100
@@ -84,7 +97,8 @@ def pages(count: int, copies: float) -> Iterator[Posting]:
             fingerprint = Fingerprint(copied.value ^ 1 << draw.randrange(64), sketch=copied.sketch)
         url = f"https://www.example.com/section-{draw.randrange(100):02}/{number:020}.html"
         yield Posting(
-            draw.randbytes(20), url, "", fingerprint, False, draw.getrandbits(64), 1_800_000_000 + number
+            *(draw.randbytes(20), url, "", fingerprint, False, draw.getrandbits(64), 1_800_000_000 + number),
+            text_hash=draw.getrandbits(64),
         )
 
 
@@ -172,7 +186,8 @@ def _insert(connection: sqlite3.Connection, chunk: Sequence[tuple[int, Posting]]
     rows = (
         (
             *(n, p.key, p.url, 0, 0, False, signed(p.fingerprint.value), p.fingerprint.sketch, BY_ALL),
-            *(signed(p.page_hash or 0), None, 0, 1, p.seen, p.seen, p.seen),
+            *(signed(p.page_hash or 0), signed(p.text_hash or 0), None, 0, None),
+            *(p.seen, p.seen, p.seen, 1, 0),
         )
         for n, p in chunk
     )
@@ -189,6 +204,77 @@ def open_it(file: Path) -> dict[str, Any]:
     size = len(store)
     store.close()
     return {"seconds": seconds, "resident_bytes": resident / size, "index_bytes": index / size, "pages": size}
+
+
+def longest_calls(file: Path | None, count: int) -> dict[str, float]:
+    """Return the milliseconds of the longest call of each kind, in the store in *file*, or in memory."""
+    waits = processor_waits()
+    longest: dict[str, float] = {}
+
+    def timed(name: str, call: Callable[..., object], *given: object) -> None:
+        waited, start = waits(), perf_counter_ns()
+        call(*given)
+        taken = perf_counter_ns() - start - (waits() - waited)
+        longest[name] = max(longest.get(name, 0), taken / 1e6)
+
+    with closing(SqliteStore() if file is None else SqliteStore(file)) as store:
+        draw = random.Random(SEED + 1)
+        seen: list[Posting] = []
+        for number, posting in enumerate(pages(count, 1 / 3)):
+            # Other pages than those that the file was filled with.
+            posting = posting._replace(
+                key=draw.randbytes(20), fingerprint=replace(posting.fingerprint, value=draw.getrandbits(64))
+            )
+            timed("claim", store.claim, posting)
+            seen.append(posting)
+            if len(seen) == STRIDE:
+                timed("touch", store.touch, [(one.key, one.seen + 1) for one in seen])
+                timed("deliver", store.deliver, {one.key: one.page_hash for one in seen})
+                if file is not None:
+                    timed(
+                        "note",
+                        store.replace_notes,
+                        SITE,
+                        [Note(f"host-{number % 1000}", None, bytes(10_000))],
+                    )
+                seen.clear()
+                progress(f"longest: {number + 1:,} of {count:,} claims")
+    return longest
+
+
+def titled_pages(count: int) -> Iterator[Posting]:
+    """Yield *count* pages of one title, which share most of their words."""
+    draw = random.Random(SEED)
+    words = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=draw.randint(3, 9))) for _ in range(20_000)]
+    shared = prose(draw, words, SHARED_WORDS)
+    fingerprinter = PageFingerprinter()
+    for number in range(count):
+        own = prose(draw, words, OWN_WORDS)
+        html = f"<html lang=en><title>Record</title><main><h1>Record</h1><p>{shared}<p>{own}</main>"
+        reading = fingerprinter.read(html)
+        assert reading.fingerprint is not None
+        url = f"https://www.example.com/records/{number:020}.html"
+        yield Posting(draw.randbytes(20), url, "", reading.fingerprint, False, reading.page_hash, number)
+
+
+def prose(draw: random.Random, words: Sequence[str], count: int) -> str:
+    """Return *count* words, every third of them a stopword."""
+    stopwords = ("the", "of", "and", "to", "in", "is", "that", "it")
+    return " ".join([draw.choice(stopwords if number % 3 == 0 else words) for number in range(count)])
+
+
+def titled_claims(count: int) -> list[float]:
+    """Return the median microseconds of the claims before the thousandth page, and before the last of *count*."""
+    waits = processor_waits()
+    times: list[float] = []
+    store = SqliteStore()
+    for number, posting in enumerate(titled_pages(count)):
+        waited, start = waits(), perf_counter_ns()
+        store.claim(posting)
+        times.append((perf_counter_ns() - start - (waits() - waited)) / 1000)
+        if number % 1000 == 0:
+            progress(f"title: {number:,} of {count:,}")
+    return [median(times[max(0, end - LAST) : end]) for end in (min(1_000, count), count)]
 
 
 def measure_claims(folder: Path, rounds: int, count: int) -> list[dict[str, Any]]:
@@ -247,15 +333,30 @@ def measure_openings(folder: Path, sizes: Sequence[int]) -> list[dict[str, Any]]
     return results
 
 
+def measure_longest(folder: Path, sizes: Sequence[int], count: int) -> list[dict[str, Any]]:
+    """Return the longest calls, by size and store."""
+    results = []
+    for size in sizes:
+        with tempfile.TemporaryDirectory(dir=folder) as name:
+            file = Path(name) / "pages.sqlite"
+            fill(file, size)
+            found = alone(longest_calls, file, count)
+            results.append({"store": SQLITE, "pages": size, "claims": count, **found})
+        found = alone(longest_calls, None, size)
+        results.append({"store": MEMORY, "pages": 0, "claims": size, **found})
+    return results
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, measure, print tables or JSON."""
     parser = arguments_of(__doc__)
-    parser.add_argument("--only", nargs="+", choices=QUESTIONS, default=QUESTIONS, help="default: all three")
+    parser.add_argument("--only", nargs="+", choices=QUESTIONS, default=QUESTIONS, help="default: all")
     parser.add_argument("--claims", type=int, default=20_000, help="pages a round (default: 20000)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of claims (default: 5)")
     parser.add_argument("--pages", type=int, default=200_000, help="pages that are weighed (default: 200000)")
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000_000], help="default: 1000000")
     parser.add_argument("--folder", type=Path, help="where the files are made (default: for temporary ones)")
+    parser.add_argument("--titled", type=int, default=100_000, help="pages of one title (default: 100000)")
     options = parser.parse_args(arguments)
     result: dict[str, Any] = {}
     if "claims" in options.only:
@@ -264,6 +365,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result["bytes a page"] = measure_bytes(options.folder, options.pages)
     if "open" in options.only:
         result["openings, bytes a page"] = measure_openings(options.folder, options.sizes)
+    if "longest" in options.only:
+        result["milliseconds of the longest call"] = measure_longest(
+            options.folder, options.sizes, options.claims
+        )
+    if "title" in options.only:
+        first, last = alone(titled_claims, options.titled)
+        result["microseconds a claim, one title"] = {
+            "1,000 pages": first,
+            f"{options.titled:,} pages": last,
+            "times": last / first,
+        }
     return show(__file__, options, arguments, result)
 
 

@@ -32,7 +32,7 @@ SMALLEST: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
                lambda found: found["microseconds of a text"]["pure"]),
     "protections": ("", lambda found: found["skipped"]),
     "shared_text": ("--orders 1 --plans marked", lambda found: found["by the default rule"]["all sites"]["kept"]),
-    "stores": ("--claims 60 --rounds 1 --pages 60 --sizes 60",
+    "stores": ("--claims 100 --rounds 1 --pages 60 --sizes 100 --titled 20",
                lambda found: found["bytes a page"][1]["contents"] == 60),
     "tuning": ("", lambda found: found["skipped"]),
     "unchanged": ("", lambda found: found["skipped"]),
