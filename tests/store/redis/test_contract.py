@@ -23,7 +23,6 @@ from tests.store.server import RedisServer
 
 
 class TestRedisStore(PersistentContract):
-
     @pytest.fixture(autouse=True)
     def _opener(self, shared: RedisServer) -> Iterator[None]:
         self.opener = Opener(shared.url)
