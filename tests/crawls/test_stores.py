@@ -2,7 +2,9 @@
 
 import json
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +104,19 @@ def test_a_revisit_tells_when_it_was_seen_last_in_meta_and_in_the_item(site: Sit
     assert (seen["status"], seen["reason"], seen["duplicate_of"]) == ("revisit", "unchanged", None)
     assert second.item("/copycat")["seen"]["duplicate_of"] == site.url("/same")
     assert second.page("/changed").marks["distance"] > 3
+
+
+def test_a_page_that_no_crawl_has_seen_for_long_is_new_again(site: Site, tmp_path: Path) -> None:
+    settings = {**IN_ORDER, "SIMHASH_STORE": f"{tmp_path}?keep=30d"}
+    first = crawl_one("Visitor", settings, urls=site.urls("/same", "/copy"))
+    assert first.stat("new") == 2
+    (file,) = tmp_path.glob("*.sqlite")
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE pages SET last_seen = last_seen - 31 * 86400 WHERE url LIKE '%/same'")
+    second = crawl_one("Visitor", settings, urls=site.urls("/same", "/copy"))
+    assert second.verdicts == {"/same": "new", "/copy": "revisit/unchanged"}
+    said = "removed pages that were not seen for 30d before the last run: 1"
+    assert any(said in line for line in second.log("INFO", "scrapy_simhash"))
 
 
 def test_an_incremental_crawl_has_no_items_of_unchanged_pages(site: Site, tmp_path: Path) -> None:

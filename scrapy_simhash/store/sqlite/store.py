@@ -317,10 +317,10 @@ class SqliteStore(Store):
         removed = self._remove("last_seen < ?", min(latest, int(time.time())) - keep)
         if removed:
             logger.info(
-                "%s: removed %d pages that were not seen for %s before the last run",
+                "%s: removed pages that were not seen for %s before the last run: %d",
                 self,
-                removed,
                 _age(keep),
+                removed,
             )
 
     def _remove(self, condition: str, value: object) -> int:

@@ -38,7 +38,7 @@ def test_pages_that_were_not_seen_for_so_long_are_removed(
     with caplog.at_level(logging.INFO), closing(crawled(path, ages, 90 * DAY)) as store:
         assert [page.posting.key for page in store.pages()] == [b"copy", b"new"]
         assert (len(store), store.index_size) == (2, 1)
-        assert caplog.messages == [f"{path}: removed 2 pages that were not seen for 90d before the last run"]
+        assert caplog.messages == [f"{path}: removed pages that were not seen for 90d before the last run: 2"]
         kept = store.get(b"copy")
         assert kept is not None
         assert (kept.cluster, kept.original) == (0, None)
