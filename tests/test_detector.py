@@ -217,7 +217,7 @@ def test_clusters_do_not_drift_along_a_chain_of_edits() -> None:
         ({"max_distance": 3}, 0.1, True),
         ({"min_similarity": 0.99}, 0.1, False),
         ({"rule": "classic"}, 0.1, False),
-        ({"rule": "classic", "max_distance": 20, "blocks": 22}, 0.1, True),
+        ({"rule": "classic", "max_distance": 20}, 0.1, True),
         ({}, 0.2, False),
         ({"max_distance": 20, "min_similarity": 0.5}, 0.2, True),
     ],

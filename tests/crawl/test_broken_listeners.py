@@ -56,7 +56,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[SimhashDownload
     """Return what makes the middleware and the crawler of a crawl with a listener."""
 
     def make(listener: type[Listener], **settings: Any) -> tuple[SimhashDownloaderMiddleware, Any]:
-        monkeypatch.setattr(listeners, "LISTENERS", {"prefer": f"{__name__}.{listener.__name__}"})
+        monkeypatch.setattr(listeners, "LISTENERS", {"url_rules": f"{__name__}.{listener.__name__}"})
         crawler = stand_in(**settings)
         middleware = SimhashDownloaderMiddleware.from_crawler(crawler)
         crawler.signals.send_catch_log(signals.engine_started)
