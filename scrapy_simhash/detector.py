@@ -171,7 +171,8 @@ class NearDuplicateDetector:
     ) -> Verdict:
         """Return the verdict on a page that was read before, and store the page if *remember* is true; see check().
 
-        Look-up and insert are one step; call it from one thread at a time.
+        Look-up and insert are one step; call it from one thread at a time. For a page whose fingerprint alone is
+        known, *reading* is ``Reading(fingerprint, None)``: it is unchanged when its fingerprint is.
         """
         return self._finished(self.conclude_async(reading, url, key=key, remember=remember))
 
@@ -213,13 +214,6 @@ class NearDuplicateDetector:
             await self.store_deliveries()
         answer = self.store.claim(posting)
         return answer if isinstance(answer, Claim) else await answer
-
-    def check_fingerprint(self, fingerprint: Fingerprint, url: str, *, key: bytes | None = None) -> Verdict:
-        """Return the verdict on a page by its fingerprint alone, and store the page; see check().
-
-        Without its text, a page is unchanged when its fingerprint is.
-        """
-        return self.conclude(Reading(fingerprint, None), url, key=key)
 
     def deliver(self, key: bytes, page_hash: int | None) -> None:
         """Note that an item of the page *key* was delivered, which had the text of ``Verdict.page_hash``.

@@ -42,7 +42,7 @@ def detector() -> NearDuplicateDetector:
 
 def judged(detector: NearDuplicateDetector, *visits: tuple[int, str]) -> Verdict:
     """Judge pages of given fingerprints one after another; return the last verdict."""
-    return [detector.check_fingerprint(Fingerprint(value), url) for value, url in visits][-1]
+    return [detector.conclude(Reading(Fingerprint(value), None), url) for value, url in visits][-1]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,9 @@ def test_a_page_checked_is_a_page_judged(detector: NearDuplicateDetector) -> Non
         fingerprint = other.fingerprinter.from_html(html)
         assert fingerprint is not None
         # Without its text nobody knows whether it is the same to the letter.
-        assert replace(detector.check(html, url), is_exact=False) == other.check_fingerprint(fingerprint, url)
+        assert replace(detector.check(html, url), is_exact=False) == other.conclude(
+            Reading(fingerprint, None), url
+        )
 
 
 @pytest.mark.parametrize(
@@ -353,7 +355,7 @@ def test_a_path_is_a_file_that_is_kept(tmp_path: Path) -> None:
 def test_any_store_of_the_protocol_will_do_and_is_asked_once_a_page() -> None:
     store = OneAnswer()
     detector = NearDuplicateDetector(Config(scope="host"), store, clock=lambda: NOW + 0.9)
-    found = detector.check_fingerprint(Fingerprint(5), "https://www.example.com/x")
+    found = detector.conclude(Reading(Fingerprint(5), None), "https://www.example.com/x")
     assert found == Verdict(Status.NEAR_DUPLICATE, Fingerprint(5), "https://seen.example/", 2, 0.9, 7)
     url = "https://www.example.com/x"
     assert store.postings == [Posting(url.encode(), url, "www.example.com", Fingerprint(5), seen=NOW)]

@@ -7,6 +7,7 @@ from magazine.page import Page
 from xxhash import xxh3_64_intdigest
 
 from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector, PageFingerprinter
+from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.page.features import titled_text, whole_text
 from scrapy_simhash.page.fingerprint import similarity
 from scrapy_simhash.page.structured import structured
@@ -68,10 +69,10 @@ def test_near_duplicates_are_for_the_fingerprinter_what_they_are_for_the_detecto
     config, near = Config(), 0
     for a, b in combinations(by_content.values(), 2):
         detector = NearDuplicateDetector(config)
-        detector.check_fingerprint(a, "a")
+        detector.conclude(Reading(a, None), "a")
         is_near = fingerprinter.is_near_duplicate(a, b)
         assert (
-            detector.check_fingerprint(b, "b").is_duplicate
+            detector.conclude(Reading(b, None), "b").is_duplicate
             is is_near
             is fingerprinter.is_near_duplicate(b, a)
         )

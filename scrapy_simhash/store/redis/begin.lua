@@ -13,9 +13,9 @@ local HAS_HASH, IS_SHORT = 1, 4
 local ENTRY, ENTRY_HEAD, BLOCK = '>BBc4BBBB', 10, 16
 -- Bytes of the values, by found_by plus 1.
 local VALUE_BYTES = {0, 8, 8, 16, 8, 16, 16, 24}
--- An event: '+' for an original that came or '-' for one that went, and its number; then the entry. Originals whose
--- numbers are given one after the other are events by themselves. All others are changes: fields of the log that are
--- counted, of which the latest ones are kept.
+-- An event: a sign, the number of an original, and its entry. '+': it came with its page, the numbers in order. All others
+-- are changes, fields of the log that are counted, of which the latest ones are kept: '*' for a page that was there and
+-- became an original, '-' for one that went.
 local EVENT, MOST_CHANGES = '>c1I8', 10000
 -- A caller that is further behind than so many numbers or changes reads the log in steps.
 local MOST_NEWS = 512
@@ -189,11 +189,10 @@ local function add_entry(events, now, number, entry)
   entry.digit, entry.mark, entry.copies = number % BLOCK, now.mark, {'', ''}
   local packed = packed_entry(entry)
   write_entry(number, packed)
-  local event = struct.pack(EVENT, '+', number) .. packed
   if number == now.next then
-    events[#events + 1] = event
+    events[#events + 1] = struct.pack(EVENT, '+', number) .. packed
   else
-    log_change(events, now, event)
+    log_change(events, now, struct.pack(EVENT, '*', number) .. packed)
   end
 end
 

@@ -15,7 +15,7 @@ page.scope, page.fingerprint, page.url = ARGV[4], ARGV[5], ARGV[6]
 -- The first pages that join a cluster are compared with pages that are not near its original.
 local FIRST_COPIES = 2
 local BY_TEXT, BY_OWN_PART, BY_SUBJECT = 1, 2, 4
-local PLUS = 43
+local MINUS = 45
 local band, shift = bit.band, bit.rshift
 local is_short = has(page.flags, IS_SHORT)
 
@@ -45,7 +45,7 @@ end
 local function is_near(event)
   local sign, found_by, key, its_scope = event:byte(1), event:byte(11), event:byte(16, 17)
   local values_end = 9 + ENTRY_HEAD + VALUE_BYTES[found_by + 1]
-  for at = 10 + ENTRY_HEAD, sign == PLUS and values_end or 0, 8 do
+  for at = 10 + ENTRY_HEAD, sign ~= MINUS and values_end or 0, 8 do
     if is_within_reach(struct.unpack('>I4I4', event, at)) then
       return event:sub(values_end + key + 1, values_end + key + its_scope) == page.scope
     end
@@ -112,7 +112,9 @@ local candidates = numbers_in(kin)
 for _, one in ipairs(candidates) do
   local entry = not is_stored and entry_of(one.number)
   -- It went meanwhile, as the events say.
-  if entry and entry.key == '' then return head('R', now) .. table.concat(events) end
+  if entry and entry.key == '' then
+    return #events > 0 and head('R', now) .. table.concat(events) or 'G' .. struct.pack('>I8', one.number)
+  end
 end
 
 local own, cluster = row and row.number, row and row.original

@@ -58,7 +58,7 @@ class Client:
     """redis-py's client, made for the event loop that uses it.
 
     What is asked of a server while it answers goes out together, in a pipeline: with 16 claims under way that takes
-    half of the processor time. A command whose connection was lost is sent again, since no script does harm when it
+    a third less processor time. A command whose connection was lost is sent again, since no script does harm when it
     comes twice. One that got no answer in time is not.
     """
 

@@ -21,7 +21,7 @@ _TLS_OPTIONS = {
     *("ssl_ciphers", "ssl_keyfile", "ssl_min_version", "ssl_password"),
 }
 #: How often a command is sent again whose connection was lost.
-REPEATS = 2
+REPEATS = 5
 _THIS_MACHINE = {"127.0.0.1", "::1"}
 
 

@@ -108,12 +108,17 @@ class Row(NamedTuple):
 class Event(NamedTuple):
     """An original that came, or one that went."""
 
+    sign: bytes
+    """``CAME``, ``BECAME`` or ``WENT``."""
     number: int
-    came: bool
     values: tuple[int, ...]
     """By which it is found; none for one that is not."""
     scope: bytes
     mark: bytes
+
+
+#: An original that came with its page; a page that was there and became an original; an original that went.
+CAME, BECAME, WENT = b"+", b"*", b"-"
 
 
 def names_of(prefix: str) -> list[str]:
@@ -211,21 +216,17 @@ def read_row(record: bytes) -> Row:
     )
 
 
-def read_events(packed: bytes, at: int) -> Iterator[Event]:
-    """Yield the events in *packed* from byte *at* on. A microsecond each."""
+def read_events(packed: bytes, at: int, known: int) -> Iterator[Event]:
+    """Yield the events in *packed* from byte *at* on, but for originals below *known* that came with their pages."""
     while at < len(packed):
         sign, number = _EVENT.unpack_from(packed, at)
         _, found_by, mark, key, scope, first, second = _ENTRY.unpack_from(packed, at + _EVENT.size)
         values = _VALUES[found_by]
         at += _EVENT.size + _ENTRY.size
         scope_at = at + values.size + key
-        yield Event(
-            number,
-            sign == b"+" and key > 0,
-            values.unpack_from(packed, at),
-            packed[scope_at : scope_at + scope],
-            mark,
-        )
+        if sign != CAME or number >= known:
+            its_scope = packed[scope_at : scope_at + scope]
+            yield Event(sign, number, values.unpack_from(packed, at), its_scope, mark)
         at = scope_at + scope + first + second
 
 

@@ -11,7 +11,7 @@ from scrapy_simhash.index import SimhashIndex
 from scrapy_simhash.judge.rule import Rule
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.store.candidates import Original, index_for, tell_crowd
-from scrapy_simhash.store.redis.layout import ALL_CHANGES, NO_MARK, read_events
+from scrapy_simhash.store.redis.layout import ALL_CHANGES, BECAME, CAME, NO_MARK, WENT, read_events
 
 # From so many on, one call for all is faster than a call for each.
 _MANY = 8
@@ -94,30 +94,41 @@ class Replica:
     def apply(self, known: int, changes: int, packed: bytes, at: int) -> None:
         """Take in the events from byte *at* of *packed*, which lead to the position *known* and *changes*.
 
-        What is known already changes nothing. About a microsecond an event and the insert into the index.
+        What is known already changes nothing. Some 2 us an event, and the insert into the index.
         """
         came: defaultdict[bytes, tuple[array[int], array[int]]] = defaultdict(
             lambda: (array("Q"), array("Q"))
         )
-        for number, is_there, values, scope, mark in read_events(packed, at):
+        events = list(read_events(packed, at, self.known))
+        # Answers to claims that were sent at once repeat the changes, and may come in another order.
+        repeated = self._repeated(changes, sum([event.sign != CAME for event in events]))
+        for sign, number, values, scope, mark in events:
+            if sign != CAME and repeated:
+                repeated -= 1
+                continue
             if number >= self.last:
                 self.last, self.mark = number + 1, mark
             if not values:
                 continue
             if scope not in self:
-                self._size += 1 if is_there else -1
-            elif is_there and number >= self.known:
+                self._size += -1 if sign == WENT else 1
+            elif sign == CAME:
                 its_values, numbers = came[scope]
                 its_values.extend(values)
                 numbers.extend([number] * len(values))
                 self._size += 1
-            elif is_there:
+            elif sign == BECAME:
                 self._add_again(self.index(scope), number, values)
             else:
                 self._flush(came)
                 self._discard(self.index(scope), number, values)
         self._flush(came)
-        self.known, self.changes = max(self.known, known), changes
+        self.known = max(self.known, known)
+        self.changes = changes if self.changes == ALL_CHANGES else max(self.changes, changes)
+
+    def _repeated(self, changes: int, new: int) -> int:
+        """Return how many of the *new* changes that lead to *changes* are known."""
+        return 0 if self.changes == ALL_CHANGES else min(max(self.changes - (changes - new), 0), new)
 
     def _flush(self, came: defaultdict[bytes, tuple[array[int], array[int]]]) -> None:
         for scope, (values, numbers) in came.items():
@@ -130,7 +141,7 @@ class Replica:
         came.clear()
 
     def _add_again(self, index: SimhashIndex, number: int, values: Iterable[int]) -> None:
-        """Add an original whose number is lower than others: it may have come with its block already."""
+        """Add an original that may have come with its block already."""
         new = [value for value in values if (value, number) not in index]
         for value in new:
             index.add(value, number)
