@@ -82,6 +82,8 @@ class Records(Iterator["Record | Broken"]):
     """The pages of inputs. Read it to its end, or close it."""
 
     def __init__(self, inputs: Sequence[Input], fields: Fields, kind: str | None = None) -> None:
+        if isinstance(inputs, str | Path) or hasattr(inputs, "columns"):
+            raise TypeError(f"the inputs must be a list of paths or streams, got a {type(inputs).__name__}")
         if kind is not None and kind not in FORMATS:
             raise KindError(f"the format must be one of {', '.join(FORMATS)}, got {kind!r}")
         self.passed_over: Counter[str] = Counter()

@@ -56,6 +56,13 @@ def test_a_file_of_no_known_kind_is_refused_with_the_kinds(name: str, tmp_path: 
         found(tmp_path / name)
 
 
+def test_one_path_or_a_table_is_no_list_of_inputs() -> None:
+    inputs: Any
+    for inputs in ("pages.jsonl", Path("pages.jsonl"), type("DataFrame", (), {"columns": ["url"]})()):
+        with pytest.raises(TypeError, match="the inputs must be a list of paths or streams, got a "):
+            read(inputs)
+
+
 def test_a_file_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
     for name in ("none.jsonl", "none/*.html"):
         with pytest.raises(FileError, match=r"^cannot read .*none.*: No such file or directory$"):
