@@ -21,7 +21,7 @@ from scrapy_simhash.judge.rule import Rule
 from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.redis import RedisStore
 from tests.examples import examples
-from tests.store.cases import CLASSIC, SECOND_LOOK, bare, content, header, own_part, posting
+from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, own_part, posting
 from tests.store.naive import NaiveStore
 from tests.store.redis.stores import opened, shard_of_server, waits
 from tests.store.server import RedisServer
@@ -171,7 +171,7 @@ def test_any_crawlers_are_answered_as_if_one_had_asked_in_the_order_of_the_serve
         # A page that is removed on the way of another one is still among those that this was compared with.
         is_sure = all(what != "remove" for what, _ in asked)
         for number in steps.order:
-            one, other = map(bare, (work[number].result(), await ask(naive, number, *asked[number])))
+            one, other = work[number].result(), await ask(naive, number, *asked[number])
             if isinstance(one, Claim) and not is_sure:
                 one = one._replace(is_by_learning=other.is_by_learning)
             assert one == other
