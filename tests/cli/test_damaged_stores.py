@@ -25,7 +25,7 @@ def damage(place: str) -> None:
     url, _, prefix = place.partition("?prefix=")
     if prefix:
         client = admin(url)
-        client.hset(f"{prefix}:pages", "ferry", client.hget(f"{prefix}:pages", "ferry")[:60])
+        client.hset(f"{prefix}:pages", "kferry", client.hget(f"{prefix}:pages", "kferry")[:60])
     else:
         with connected(Path(place)) as connection:
             connection.execute("UPDATE pages SET value = 'many' WHERE number = 0")
