@@ -78,7 +78,6 @@ SETTINGS = {
     "SIMHASH_URL_RULES": "skip",
     "SIMHASH_CONDITIONAL": True,
     "SIMHASH_RECRAWL": "auto",
-    "SIMHASH_TEXT": True,
     "SIMHASH_LIVE": "127.0.0.1:0",
     "SIMHASH_ITEM_FIELDS": ["title", "url"],
 }

@@ -78,10 +78,12 @@ class SearchIndex:
         for row, piece in rows:
             if piece not in paragraphs:
                 self.index.execute("DELETE FROM pieces WHERE rowid = ?", (row,))
-        for piece in paragraphs.keys() - {piece for _, piece in rows}:
-            self.index.execute(
-                "INSERT INTO pieces (text, url, hash) VALUES (?, ?, ?)", (paragraphs[piece], url, piece)
-            )
+        known = {piece for _, piece in rows}
+        for piece, text in paragraphs.items():
+            if piece not in known:
+                self.index.execute(
+                    "INSERT INTO pieces (text, url, hash) VALUES (?, ?, ?)", (text, url, piece)
+                )
         return item
 
     def page_changed(self, change: PageChange) -> None:

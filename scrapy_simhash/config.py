@@ -342,8 +342,8 @@ def unused_settings(settings: Mapping[str, Any], lacks: Collection[str] = ()) ->
 
     *lacks* is what the store of the crawl lacks: ``FORGETS``, ``KEEPS_NO_ANSWERS``.
 
-    >>> unused_settings({"SIMHASH_BLOCKS": 4})["SIMHASH_BLOCKS"]
-    "SIMHASH_BLOCKS (4) has no effect with SIMHASH_RULE = 'similarity': remove it, or set SIMHASH_RULE = 'classic'"
+    >>> unused_settings({"SIMHASH_ITEM_KEY": "url"})["SIMHASH_ITEM_KEY"]
+    "SIMHASH_ITEM_KEY (url) has no effect without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS = ['title', 'body']"
     """
     given = _given(settings)
     found = _without_effect(SimpleNamespace(**DEFAULTS | given), given, lacks)

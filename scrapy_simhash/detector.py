@@ -218,7 +218,7 @@ class NearDuplicateDetector:
     def deliver(self, key: bytes, page_hash: int | None) -> None:
         """Note that an item of the page *key* was delivered, which had the text of ``Verdict.page_hash``.
 
-        It is stored before the next claim of the page, when 500 pages wait, after five seconds, or by flush().
+        It is stored before the next claim of the page, when 500 pages wait, after 0.2 s, or by flush().
         """
         if not self._delivered:
             self._first_waits_since = time.monotonic()
@@ -339,7 +339,7 @@ _SITES_KEPT_EVERY = 500
 #: Max delivered pages that wait to be stored together: a kill loses no more of them.
 _MOST_DELIVERED = 500
 #: Seconds after which the next claim stores them, so that other crawlers see them.
-_LONGEST_DELIVERED = 5.0
+_LONGEST_DELIVERED = 0.2
 #: The verdict on a page that says nothing: no store is asked about it.
 NOTHING_SAID = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
 _STANDS_IN_FRONT = Verdict(Status.SKIPPED, reason=Reason.INTERSTITIAL)

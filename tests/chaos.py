@@ -338,7 +338,6 @@ def drawn(draw: Random, redis: Callable[[], str]) -> dict[str, Any]:
         "SIMHASH_URL_RULES": ("off", "observe", "skip"),
         "SIMHASH_REPORT": (None, "report.jsonl"),
         "SIMHASH_LIVE": (None, "127.0.0.1:0"),
-        "SIMHASH_TEXT": (False, True),
         "CONCURRENT_REQUESTS": (1, 8),
         "EXTENSIONS": ({}, IN_THREADS),
         "JOBDIR": (None, "job"),

@@ -19,7 +19,7 @@ from scrapy_simhash.page.fingerprint import (
 )
 from scrapy_simhash.page.fingerprint.facts import are_one_host, host_of
 
-#: Default of ``SIMHASH_BLOCKS``.
+#: Blocks of a fingerprint in the tables of the classic rule.
 BLOCKS = 6
 
 

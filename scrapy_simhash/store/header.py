@@ -16,7 +16,7 @@ from scrapy_simhash.values import is_path
 class Header:
     """The scheme, and the settings that decide which page repeats which.
 
-    Of the rules' settings only those that the chosen rule compares by: ``SIMHASH_BLOCKS`` changes no verdict.
+    Of the rules' settings only those that the chosen rule compares by.
 
     >>> Header.of(Config(), "web-4").rule
     SimilarityRule(max_distance=8, min_similarity=0.8)

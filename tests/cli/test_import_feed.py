@@ -156,15 +156,15 @@ def test_a_store_that_is_there_says_how_pages_are_read(place: str, tmp_path: Pat
     assert "SIMHASH_SCOPE is 'domain' there, 'host' here. Nothing was changed" in complaint
 
 
-def test_a_setting_of_another_rule_is_warned_of_and_stops_nothing(
+def test_a_setting_without_effect_is_warned_of_and_stops_nothing(
     place: str, tmp_path: Path, cli: Cli
 ) -> None:
     arguments = [place, feed(tmp_path), "--html-field", "html"]
-    status, _, warned = cli.ended("import", *arguments, "-s", "SIMHASH_BLOCKS=2")
+    status, _, warned = cli.ended("import", *arguments, "-s", "SIMHASH_ITEM_KEY=url")
     assert (status, warned) == (
         0,
-        "warning: SIMHASH_BLOCKS (2) has no effect with SIMHASH_RULE = 'similarity':"
-        " remove it, or set SIMHASH_RULE = 'classic'\n",
+        "warning: SIMHASH_ITEM_KEY (url) has no effect without SIMHASH_ITEM_FIELDS:"
+        " set SIMHASH_ITEM_FIELDS = ['title', 'body']\n",
     )
     assert header_of(place) == Header(SCHEME)
 

@@ -36,17 +36,7 @@ class Reader(Follower):
         path, meta = path_of(response.url), response.meta
         if self.failing and path == self.failing:
             raise NotSupported("It fails.")
-        text = meta.get("simhash_text")
-        self.notes.append(
-            {
-                "path": path,
-                "change": meta["simhash_result"]["change"],
-                "changed": None if text is None else [part.text for part in text.changed],
-                "is_whole": None
-                if text is None
-                else all(text.text[part.start : part.end] == part.text for part in text.paragraphs),
-            }
-        )
+        self.notes.append({"path": path, "change": meta["simhash_result"]["change"]})
         if self.asks_again and path == self.asks_again and "again" not in meta:
             # It waits in a queue with all that its meta has.
             again = response.request

@@ -102,7 +102,7 @@ def reader(folder: Path, site: Site, **more: Any) -> Plan:
     arguments |= {name: more.pop(name) for name in ("failing", "asks_again") if name in more}
     return Plan(
         "changes_spiders.Reader",
-        settings(folder, **{**IN_ORDER, "SIMHASH_TEXT": True, **more}),
+        settings(folder, **{**IN_ORDER, **more}),
         arguments,
     )
 
@@ -131,26 +131,12 @@ def test_meta_items_and_signal_say_what_has_changed(tmp_path: Path) -> None:
     assert {item["path"]: item["page"]["change"] for item in first.items} == done.meta(0)
     assert second.stat("changes/unchanged") == 3
     assert second.stat("changes/small_change") == 1
-    texts = {note["path"]: note for note in second.notes if "path" in note}
-    assert all(note["is_whole"] for note in texts.values())
-    # Three words in as many paragraphs, or fewer: and nothing of the others.
-    assert 0 < len(texts["/a"]["changed"]) < len(first_texts(first, "/a"))
-    assert texts["/b"]["changed"] == []
-    assert article(2).count("<p>") == len(first_texts(first, "/a"))
-
-
-def first_texts(crawl: Crawl, path: str) -> list[str]:
-    (note,) = [note for note in crawl.notes if note.get("path") == path]
-    changed: list[str] = note["changed"]
-    return changed
 
 
 def test_with_it_off_nothing_is_there(tmp_path: Path) -> None:
     with serve(routes()) as site:
         plan = Plan("changes_spiders.Jumper", {"SIMHASH_STORE": str(tmp_path)}, {"urls": site.urls("/")})
-        on = Plan(
-            "changes_spiders.Jumper", settings(tmp_path / "on", SIMHASH_TEXT=True), {"urls": site.urls("/")}
-        )
+        on = Plan("changes_spiders.Jumper", settings(tmp_path / "on"), {"urls": site.urls("/")})
         off, with_it = crawl(plan, on)
     assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {
         "jumper.sqlite",
@@ -159,7 +145,7 @@ def test_with_it_off_nothing_is_there(tmp_path: Path) -> None:
     assert not [name for name in off.stats if "change" in name]
     keys = [set(notes) for notes in off.notes]
     assert keys == [{"simhash_result"}] * len(keys)
-    assert [set(notes) for notes in with_it.notes] == [{"simhash_result", "simhash_text"}] * len(keys)
+    assert [set(notes) for notes in with_it.notes] == [{"simhash_result"}] * len(keys)
     assert {page.marks["change"] for page in with_it.pages} == {"new"}
     assert off.complaints == with_it.complaints == []
 
@@ -262,7 +248,7 @@ def test_the_pages_of_an_older_store_are_known(tmp_path: Path) -> None:
     assert done.feed == [{"/a": "changed", "/b": "gone"}]
 
 
-def test_a_request_that_waits_keeps_its_text(tmp_path: Path) -> None:
+def test_the_page_of_a_request_that_waited_is_unchanged(tmp_path: Path) -> None:
     with serve(routes()) as site:
         plan = reader(tmp_path, site, asks_again="/a", JOBDIR=str(tmp_path / "job"))
         done = crawls_of(tmp_path, plan)

@@ -12,12 +12,12 @@ from tests.crawls.site import Site, article
 
 MARKS, ACTS = "scrapy_simhash.SimhashDownloaderMiddleware", "scrapy_simhash.SimhashSpiderMiddleware"
 DROPS = {"SIMHASH_ACTION": "drop_page"}
-CLASSIC = {"SIMHASH_RULE": "classic"}
+TOO_FAR = "SIMHASH_MAX_DISTANCE must be at most 20 bits, more only with SIMHASH_RULE = 'classic', got 40"
 BY_HAND = {"DOWNLOADER_MIDDLEWARES": {MARKS: 40}, "SPIDER_MIDDLEWARES": {ACTS: 75}}
 
 #: One of each place that reads settings; tests/test_config.py has the rules.
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({**CLASSIC, "SIMHASH_BLOCKS": 3}, "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 3"),
+    ({"SIMHASH_MAX_DISTANCE": 40}, TOO_FAR),
     *(
         ({setting: "no.such.Class"}, f"{setting}: cannot import 'no.such.Class': No module named 'no'")
         for setting in ("SIMHASH_POLICY", "SIMHASH_SCOPE", "SIMHASH_STORE")
@@ -126,10 +126,9 @@ def test_a_wrong_setting_ends_the_command_with_its_message(tmp_path: Path, comma
     (tmp_path / "spider.py").write_text(spider)
     make_project(tmp_path, SPIDER_MODULES=["spider"])
     target = "a" if command == "crawl" else "spider.py"
-    done = scrapy(command, target, "-s", "SIMHASH_RULE=classic", "-s", "SIMHASH_BLOCKS=2", cwd=tmp_path)
-    message = "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 2"
+    done = scrapy(command, target, "-s", "SIMHASH_MAX_DISTANCE=40", cwd=tmp_path)
     # The last thing that the user sees.
-    assert done.stderr.rstrip().endswith(message)
+    assert done.stderr.rstrip().endswith(TOO_FAR)
     assert "Crawled" not in done.stderr
     if scrapy_package.version_info >= (2, 15):  # earlier ones exit with 0 once there is a spider
         assert done.returncode != 0
