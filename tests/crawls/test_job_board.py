@@ -14,6 +14,7 @@ from benchmarks.lib.shared_text.sites import REPOSTS
 from benchmarks.lib.shared_text.templates import JSON_LD, MICRODATA
 from scrapy_simhash.notes import SITE
 from scrapy_simhash.page.site import SiteProfile
+from scrapy_simhash.store.redis.layout import read_note
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.harness import IN_ORDER, IN_THREADS, Crawl, crawl, crawl_each
 from tests.crawls.harness import Plan as CrawlPlan
@@ -173,8 +174,7 @@ def profile_in(server: RedisServer) -> SiteProfile:
     with Redis.from_url(server.url) as client:
         kept: dict[bytes, bytes] = client.hgetall("board:notes")
     (profile,) = (note for field, note in kept.items() if field.startswith(b"site "))
-    # After the version.
-    return SiteProfile.from_bytes(profile[8:])
+    return SiteProfile.from_bytes(read_note(profile)[1])
 
 
 def test_crawlers_that_share_a_board_lose_no_advert_and_teach_the_next_one(
