@@ -64,7 +64,7 @@ CREATE TABLE runs (
     ended INTEGER,
     reason TEXT
 );
-INSERT INTO "runs" VALUES(1,1795879293,1795879295,'finished');
+INSERT INTO "runs" VALUES(1,1795881794,1795881794,'finished');
 CREATE INDEX pages_by_hash ON pages (page_hash, scope) WHERE page_hash IS NOT NULL;
 CREATE INDEX first_copies ON pages (original) WHERE rank BETWEEN 1 AND 2;
 CREATE VIEW duplicates AS
