@@ -48,7 +48,7 @@ class Ledger:
         """Return the numbers of the latest page and the latest claim for a crawler that begins, or begins anew."""
         with self._turn:
             self._begin_life(crawler)
-            return self._ends.setdefault(crawler, (0, crawler << 32))
+            return self._ends.setdefault(crawler, (0, crawler << 28))
 
     def take(self, crawler: int, told: tuple[object, ...]) -> None:
         """Take what a crawler tells, see ``chaos_crawler.crawl``."""

@@ -313,8 +313,9 @@ class Store(ABC):
 
     def note_damage(self, record: str) -> None:
         """Count a damaged *record*, and log the first. What follows its name in brackets does not count."""
+        is_first = not self._damaged
         self._damaged.add(record.partition(" (")[0])
-        if len(self._damaged) == 1:
+        if is_first:
             logger.warning("%s is damaged: %s", self, record)
 
     @property

@@ -119,10 +119,10 @@ def taken_in(source: Waited, target: Waited | None = None) -> Waited:
 
 
 def facts(store: Waited) -> dict[bytes, tuple[object, ...]]:
-    """Return all that is known of each page, but for numbers, which count visits."""
+    """Return all that is known of each page, but for numbers and history, which count visits."""
     found: dict[bytes, tuple[object, ...]] = {}
     for page in walk(store):
-        visit = page.posting
+        visit = page.posting._replace(history=None)
         found[visit.key] = (visit, visit.fingerprint.sketch, page.original)
     return found
 

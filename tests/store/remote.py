@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 
 from scrapy_simhash.store import Claim, Header, Page, Posting, Run, Store
 from scrapy_simhash.store.sqlite import SqliteStore
@@ -42,6 +42,14 @@ class RemoteStore(Store):
     async def remove(self, key: bytes) -> bool:
         await self._travel()
         return self.store.remove(key)
+
+    async def remove_host(self, host: str) -> int:
+        await self._travel()
+        return self.store.remove_host(host)
+
+    async def touch(self, visits: Collection[tuple[bytes, int]]) -> None:
+        await self._travel()
+        self.store.touch(visits)
 
     async def __aiter__(self) -> AsyncIterator[Posting]:
         for one in self.store:
