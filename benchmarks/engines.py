@@ -98,7 +98,7 @@ def _chunk(randoms: np.random.Generator, first: int, size: int) -> tuple[Any, li
         "url": [f"https://example.com/{id}" for id in ids],
         **dict.fromkeys(("scope", "host"), [""] * size),
         "value": numbers,
-        "page_hash": numbers,
+        "text_hash": numbers,
         "is_short": [False] * size,
         "sketch": sketches,
         "own": [b""] * size,

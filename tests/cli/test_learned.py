@@ -381,8 +381,8 @@ def test_what_another_crawler_learns_meanwhile_is_not_lost(redis: RedisServer) -
 
     def join(kept: bytes | None) -> bytes | None:
         if not seen:
-            # Another one writes between the reading and the writing of this one: its version, its place in the order of
-            # writing, and its profile.
+            # Another one writes between the reading and the writing of this one: its version, its place in the
+            # order of writing, and its profile.
             admin(redis.url).hset(
                 f"{prefix}:notes", "site jobs.example", b"-faster-" + bytes(8) + profile(2, 3).to_bytes()
             )

@@ -132,7 +132,7 @@ def test_a_file_that_is_no_sitemap_is_scraped(tmp_path: Path, body: bytes) -> No
 def test_pages_that_were_not_delivered_are_not_skipped(site: ValidatingSite, tmp_path: Path) -> None:
     again(site, tmp_path, SIMHASH_RECRAWL="7d")
     with closing(sqlite3.connect(tmp_path / "known.sqlite")) as store, store:
-        store.execute("UPDATE pages SET run = 0 WHERE url LIKE '%/b'")
+        store.execute("UPDATE pages SET delivered = NULL WHERE url LIKE '%/b'")
     done = again(site, tmp_path, SIMHASH_RECRAWL="7d")
     assert {path for path, _, _ in site.sent} == {"/", "/b"}
     assert "/b" in done.paths_scraped

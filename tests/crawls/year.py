@@ -102,8 +102,9 @@ class YearSpider(Spider):
         """Request the start page."""
         yield Request(HOME)
 
-    def parse(self, response: Response) -> Iterator[Request]:
-        """Follow all links to stories."""
+    def parse(self, response: Response) -> Iterator[Any]:
+        """Yield an item, without which no page counts as delivered, and follow all links to stories."""
+        yield {"url": response.url}
         if response.url == HOME:
             yield from (Request(url) for url in self.web.links)
 
