@@ -89,6 +89,7 @@ def wacz_pages(stream: BufferedIOBase, name: str, fields: Fields) -> Iterator[Re
                 with package.open(member) as packed:
                     records = unpacked(guarded(packed, "zip"), member)
                     yield from warc_pages(records, f"{name}!{member}", fields)
+    # zipfile raises the other two for a compression that it does not know, and for an encrypted member.
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise BrokenStream(f"the zip data is damaged: {error}") from None
 
