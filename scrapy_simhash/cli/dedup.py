@@ -58,8 +58,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--keep",
         choices=KEEP,
         default="first",
-        help="which page of a cluster is kept: the first, the longest, or the one that"
-        " SIMHASH_PREFER prefers (default: first)",
+        help="which page of a cluster is kept: the first, the longest, or the"
+        " preferred one, as in --clusters (default: first)",
     )
     parser.add_argument(
         "--mark", action="store_true", help="write all pages, with the verdict in fields of their own"

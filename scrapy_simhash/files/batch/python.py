@@ -37,11 +37,11 @@ def dedup(
     dictionary: *fields* names its fields; those called ``url`` and ``html``, ``text`` or ``body`` are found without.
     Anything else is left out and logged.
 
-    *keep* is which of the pages with one text is kept: the ``first``, the ``longest``, or the ``preferred`` one by
-    ``SIMHASH_PREFER``. With *protect*, copies are kept that ``SIMHASH_PROTECT`` protects in a crawl. With *two_pass*,
-    all pages teach what their sites repeat before the first one is judged. *keep* other than ``first`` and *two_pass*
-    need the pages twice, so that they cannot be an iterator. *processes* read pages, each host in one of them, with
-    the same results.
+    *keep* is which of the pages with one text is kept: the ``first``, the ``longest``, or the ``preferred`` one:
+    ``https`` before ``http``, then the URL that most of them name as canonical. With *protect*, copies are kept that
+    ``SIMHASH_PROTECT`` protects in a crawl. With *two_pass*, all pages teach what their sites repeat before the first
+    one is judged. *keep* other than ``first`` and *two_pass* need the pages twice, so that they cannot be an
+    iterator. *processes* read pages, each host in one of them, with the same results.
 
     >>> story = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
     >>> pages = [("https://example.com/story", story), ("https://example.com/story?print=1", story + "<p>Buy boats!")]

@@ -27,7 +27,7 @@ class TextParagraph(NamedTuple):
 
 
 class PageText:
-    """The main text of one page: ``response.meta["simhash_text"]``.
+    """The main text of one page.
 
     Nothing is read before the first look at an attribute. The tree is the one that the spider has; whoever removes
     elements from that before looks at what is left.
