@@ -8,6 +8,7 @@ from scrapy_simhash.store.base import (
     Posting,
     Run,
     Store,
+    Touch,
     Visit,
 )
 from scrapy_simhash.store.header import Header
@@ -21,5 +22,6 @@ __all__ = [
     "Posting",
     "Run",
     "Store",
+    "Touch",
     "Visit",
 ]

@@ -19,6 +19,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 from typing import NamedTuple, cast
 
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
@@ -31,13 +32,25 @@ from scrapy_simhash.waiting import Answer
 logger = logging.getLogger(__name__)
 
 
+class Touch(Enum):
+    """What is known about a page that was not read: which of its times move, see `Store.touch`."""
+
+    VISITED = "visited"
+    """The server answered that it is unchanged: one visit more, without a change."""
+    SEEN = "seen"
+    """The crawl has come across it and did not request it."""
+    GONE = "gone"
+    """It was requested and is not there, or a complete crawl did not come across it: a visit at which it was not
+    seen. So a page is gone while its last visit is later than the time at which it was seen."""
+
+
 class History(NamedTuple):
     """The visits of a page. ``seen``, the time of the latest one, is beside it wherever it occurs."""
 
     first_seen: int
     """Time of the first visit, in seconds of Unix time."""
     last_visit: int
-    """Time of the last visit at which the page was read; see `Store.touch` for the visits at which it was not."""
+    """Time of the last visit, also of one at which the page was unchanged or gone."""
     visits: int = 1
     """Number of visits, also of those at which the page was unchanged."""
     changes: int = 0
@@ -104,6 +117,11 @@ class Visit(NamedTuple):
     crawl is delivered twice: the two requests may have different callbacks."""
     history: History | None = None
     """Its visits before, None from a store that does not keep them."""
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the page was not there at its last visit: see `Touch`."""
+        return self.history is not None and self.history.last_visit > self.seen
 
     def is_unchanged(self, posting: Posting) -> bool:
         """Return whether *posting* has the page hash of the last visit; where none is known, whether its value."""
@@ -181,6 +199,12 @@ class Page(NamedTuple):
     """Number of the run in which an item of it was delivered last; None if none was since it has this text."""
     rank: int | None = None
     """See ``Claim``. None from a store that does not count."""
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the page was not there at its last visit: see `Touch`."""
+        history = self.posting.history
+        return history is not None and history.last_visit > self.posting.seen
 
 
 class Run(NamedTuple):
@@ -277,10 +301,10 @@ class Store(ABC):
         """
         return None
 
-    def touch(self, visits: Collection[tuple[bytes, int]]) -> Answer[None]:
-        """Note that pages had not changed at a later visit: of each its key, and the time, in seconds of Unix time.
+    def touch(self, visits: Collection[tuple[bytes, int]], touch: Touch = Touch.VISITED) -> Answer[None]:
+        """Store the times of pages that were not read: of each its key, and the seconds of Unix time. One step.
 
-        Pages that are not known are passed over. A store that does not care keeps the time of the visit before.
+        Pages that are not known are passed over. A store that keeps no history ignores `Touch.GONE`.
         """
         return None
 

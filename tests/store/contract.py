@@ -17,10 +17,10 @@ from scrapy_simhash.detector import explained, verdict_of
 from scrapy_simhash.exceptions import StoreMismatch
 from scrapy_simhash.judge.measured import NOT_NEAR, Measured
 from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
-from scrapy_simhash.notes import PAGE, RULES, SITE, TRUST, Note
+from scrapy_simhash.notes import PAGE, RULES, SITE, Note
 from scrapy_simhash.page.fingerprint import UNKNOWN, WHOLE, OwnPart
 from scrapy_simhash.page.fingerprint.facts import NONE
-from scrapy_simhash.store import Claim, Header, History, Page, Posting, Visit, candidates
+from scrapy_simhash.store import Claim, Header, History, Page, Posting, Touch, Visit, candidates
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.cases import (
@@ -608,7 +608,7 @@ class StoreContract(ABC):
         store.touch([(b"a", 20)])
         page = store.get(b"a")
         assert (page.posting.seen, page.posting.text_hash, page.rank) == (20, 7, 0)
-        assert page.posting.history == History(10, 10, 2, 0)
+        assert page.posting.history == History(10, 20, 2, 0)
         store.claim(posting("a", 5, page_hash=1, seen=30)._replace(text_hash=7))
         assert store.get(b"a").posting.history == History(10, 30, 3, 0)
         former = store.claim(posting("a", 4, page_hash=2, seen=40)._replace(text_hash=8)).former
@@ -778,7 +778,6 @@ class PersistentContract(StoreContract):
         assert store.note(SITE, "b.example") == (second, b"333")
         assert list(store.notes(SITE)) == [("b.example", b"333"), ("b\udce9.example", b"22")]
         assert list(store.notes(RULES)) == [("b.example", b"rules")]
-        assert list(store.notes(TRUST)) == []
         assert store.replace_notes(RULES, [Note("b.example", None, b"new")])[0] is not None
         assert store.note(RULES, "b.example")[1] == b"new"
 
@@ -799,7 +798,20 @@ class PersistentContract(StoreContract):
         store.claim(posting("b", 5, seen=100))
         store.touch([(b"a", 200), (b"unknown", 200)])
         assert (store.get(b"a").posting.seen, len(store)) == (200, 2)
-        assert store.claim(posting("a", 5, seen=300)).former.seen == 200
+        former = store.claim(posting("a", 5, seen=300)).former
+        assert former.seen == 200
+        if former.history is not None:
+            assert (former.history.last_visit, former.history.visits) == (200, 2)
+            store.touch([(b"a", 400)], Touch.SEEN)
+            row = store.get(b"a")
+            assert (row.posting.seen, row.posting.history[1:3], row.is_gone) == (400, (300, 3), False)
+            store.touch([(b"a", 500), (b"unknown", 500)], Touch.GONE)
+            row = store.get(b"a")
+            assert (row.posting.seen, row.posting.history[1:3], row.is_gone) == (400, (500, 3), True)
+            # Within one second, too.
+            store.touch([(b"b", 100)], Touch.GONE)
+            assert store.claim(posting("b", 5, seen=600)).former.is_gone
+            assert not store.get(b"b").is_gone
 
     def test_a_delivery_is_kept_with_its_run(self, store: Any) -> None:
         for key, value in (("a", 5), ("b", 5), ("c", FAR)):

@@ -14,11 +14,11 @@ from struct import error as StructError
 from typing import Any
 
 from scrapy_simhash.exceptions import SettingError, StoreError, StoreMismatch, StoreUnavailable
-from scrapy_simhash.notes import KINDS, PAGE, RULES, SITE, TRUST, Name, Note
+from scrapy_simhash.notes import KINDS, PAGE, RULES, SITE, Name, Note
 from scrapy_simhash.page.fingerprint import digest
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import host_of, scope_of
-from scrapy_simhash.store.base import Claim, Page, Posting, Run, Store
+from scrapy_simhash.store.base import Claim, Page, Posting, Run, Store, Touch
 from scrapy_simhash.store.candidates import BLOCKS, FINGERPRINTS
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.redis import layout
@@ -108,7 +108,7 @@ class RedisStore(Store):
         if self._is_cluster and "{" in prefix:
             raise SettingError(f"SIMHASH_STORE: the prefix must not contain {{ on a cluster, got {prefix!r}")
         # None about pages on a cluster: all shards would be asked where a page is that was not met before.
-        self.note_kinds = (SITE, RULES, TRUST) if self._is_cluster else KINDS
+        self.note_kinds = (SITE, RULES) if self._is_cluster else KINDS
         self._prefix, self._scopes = prefix, scopes
         self._wanted_shards, self._shards = shards, (shards or SHARDS) if self._is_cluster else 1
         self._terms = Terms(
@@ -278,7 +278,7 @@ class RedisStore(Store):
                     damaged.append(f"{place}run {decoded(field)}")
         return list(dict.fromkeys(damaged))
 
-    async def touch(self, visits: Collection[tuple[bytes, int]]) -> None:
+    async def touch(self, visits: Collection[tuple[bytes, int]], touch: Touch = Touch.VISITED) -> None:
         """See :meth:`Store.touch <scrapy_simhash.store.base.Store.touch>`.
 
         One round trip; on a cluster nothing is kept.
@@ -286,7 +286,7 @@ class RedisStore(Store):
         self._check_writable()
         if not self._is_cluster:
             times = [part for key, seen in visits for part in (field_of(key), layout.packed_time(seen))]
-            await self._shard(0).change("touch", lambda replica: (replica.store_id, *times))
+            await self._shard(0).change("touch", lambda replica: (replica.store_id, touch.value, *times))
 
     async def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
         """See :meth:`Notes.note <scrapy_simhash.notes.Notes.note>`. One round trip."""

@@ -1,9 +1,17 @@
--- touch: store the times of later visits at which pages had not changed: a key, then seconds, again and again.
+-- touch: store the times of pages that were not read. The kind of Touch, then a key and seconds, again and again.
 if redis.call('HGET', HEADER, 'id') ~= ARGV[1] then return 'L' end
-for i = 2, #ARGV, 2 do
-  local row = read_row(redis.call('HGET', PAGES, ARGV[i]))
+local touch = ARGV[2]
+for i = 3, #ARGV, 2 do
+  local row, seconds = read_row(redis.call('HGET', PAGES, ARGV[i])), tonumber(ARGV[i + 1])
   if row then
-    row.last_seen, row.visits = tonumber(ARGV[i + 1]), row.visits + 1
+    if touch == 'gone' then
+      row.last_visit = math.max(seconds, row.last_seen + 1)
+    else
+      row.last_seen = seconds
+    end
+    if touch == 'visited' then
+      row.last_visit, row.visits = seconds, row.visits + 1
+    end
     write_row(ARGV[i], row)
   end
 end

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sqlite3
 
 from scrapy_simhash.exceptions import StoreDamaged
+from scrapy_simhash.store.base import Touch
 from scrapy_simhash.store.candidates import FIRST_COPIES
 from scrapy_simhash.store.header import Header
 
@@ -147,7 +148,11 @@ REMOVABLE = f"""SELECT number, key, scope, found_by, value, fingerprint FROM pag
 WHERE {{}} AND number > ? ORDER BY number LIMIT {REMOVED_AT_ONCE}"""
 #: When the run before one ended, or began if it was killed.
 FORMER_RUN = "SELECT max(ifnull(ended, started)) FROM runs WHERE number < ?"
-TOUCHED = "UPDATE pages SET last_seen = ?, visits = visits + 1 WHERE key = ?"
+TOUCHED = {
+    Touch.VISITED: "UPDATE pages SET last_seen = ?1, last_visit = ?1, visits = visits + 1 WHERE key = ?2",
+    Touch.SEEN: "UPDATE pages SET last_seen = ?1 WHERE key = ?2",
+    Touch.GONE: "UPDATE pages SET last_visit = max(?1, last_seen + 1) WHERE key = ?2",
+}
 RUNS = "SELECT number, started, ended, reason FROM runs ORDER BY number"
 NOTE = "SELECT version, data FROM notes WHERE kind = ? AND name = ?"
 NOTES = "SELECT name, data FROM notes WHERE kind = ? ORDER BY name"

@@ -19,7 +19,7 @@ from scrapy_simhash.notes import KINDS, PAGE, Name, Note
 from scrapy_simhash.page.fingerprint import Fingerprint, sketch_length
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import host_of
-from scrapy_simhash.store.base import Candidate, Claim, History, Page, Posting, Run, Store, Visit
+from scrapy_simhash.store.base import Candidate, Claim, History, Page, Posting, Run, Store, Touch, Visit
 from scrapy_simhash.store.candidates import (
     BLOCKS,
     BY_ALL,
@@ -408,10 +408,10 @@ class SqliteStore(Store):
             self._connection.executemany(schema.DELIVERED, rows)
             self._commit()
 
-    def touch(self, visits: Collection[tuple[bytes, int]]) -> None:
+    def touch(self, visits: Collection[tuple[bytes, int]], touch: Touch = Touch.VISITED) -> None:
         """See :meth:`Store.touch <scrapy_simhash.store.base.Store.touch>`. One transaction."""
         with self._transaction:
-            self._connection.executemany(schema.TOUCHED, [(seen, key) for key, seen in visits])
+            self._connection.executemany(schema.TOUCHED[touch], [(seen, key) for key, seen in visits])
             self._commit()
 
     def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
