@@ -76,8 +76,10 @@ SETTINGS = {
     "SIMHASH_ACTION": "drop_items",
     "SIMHASH_REVISIT_ACTION": "drop_items",
     "SIMHASH_URL_RULES": "skip",
-    "SIMHASH_CONDITIONAL": True,
-    "SIMHASH_RECRAWL": "auto",
+    "HTTPCACHE_ENABLED": True,
+    "HTTPCACHE_POLICY": "scrapy_simhash.RecrawlPolicy",
+    "HTTPCACHE_STORAGE": "scrapy_simhash.PageStorage",
+    "SIMHASH_RECRAWL": {"": "auto"},
     "SIMHASH_LIVE": "127.0.0.1:0",
     "SIMHASH_ITEM_FIELDS": ["title", "url"],
 }
@@ -285,6 +287,7 @@ def crawl(
             # Of what is counted no page may be half of it.
             **({} if counter is None else {"CONCURRENT_REQUESTS": 1}),
             **SETTINGS,
+            "HTTPCACHE_DIR": str(folder / "cache"),
             "SIMHASH_STORE": options["store"] or f"{folder / 'store'}{os.sep}",
             "SIMHASH_REPORT": str(folder / "report"),
             **({} if options["store"] else {"SIMHASH_CHANGES": str(folder / "changes")}),

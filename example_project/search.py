@@ -8,6 +8,7 @@ the rows of all others are not touched. Whoever keeps embeddings computes one fo
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import sqlite3
 import tempfile
@@ -27,7 +28,6 @@ from scrapy.utils.reactor import install_reactor
 from twisted.internet.defer import Deferred
 
 from scrapy_simhash import main_text
-from scrapy_simhash.observers.changes import Change, PageChange
 from scrapy_simhash.signals import page_changed
 
 Edition = dict[str, list[str]]
@@ -86,10 +86,10 @@ class SearchIndex:
                 )
         return item
 
-    def page_changed(self, change: PageChange) -> None:
+    def page_changed(self, change: dict[str, Any]) -> None:
         """Remove a page that is gone, or that has the same text under another URL now."""
-        if change.change in (Change.GONE, Change.MOVED):
-            url = change.previous_url or change.url
+        if change["change"] in ("gone", "not_seen", "moved"):
+            url = change["previous_url"] or change["url"]
             self.index.execute("DELETE FROM pieces WHERE url = ?", (url,))
 
     def close(self) -> None:
@@ -168,6 +168,7 @@ def rows_of(folder: str) -> set[tuple[str, int, str]]:
 async def crawl_editions() -> None:
     """Crawl each edition, and print what has become of the index."""
     former: set[tuple[str, int, str]] = set()
+    told = 0
     served: Edition = {}
     with tempfile.TemporaryDirectory() as folder, serving(served) as server:
         feed = Path(folder, "changes.jsonl")
@@ -189,12 +190,13 @@ async def crawl_editions() -> None:
                 for path, _, text in sorted(some):
                     print(f"  {sign} {path:<14} {text[:50]}")
             former = rows
-        print("The feed, without the first crawl:")
-        for line in feed.read_text("ascii").splitlines():
-            change = json.loads(line)
-            if change["crawl"] > 1:
+            changes = [json.loads(line) for line in feed.read_text("ascii").splitlines()]
+            for change in changes[told:]:
                 was = f" (was {urlsplit(change['previous_url']).path})" if change["previous_url"] else ""
-                print(f"  {change['crawl']} {change['change']:<8} {urlsplit(change['url']).path}{was}")
+                print(f"  {change['change']:<12} {urlsplit(change['url']).path}{was}")
+            told = len(changes)
+            # The store knows whole seconds, and a page that was seen in this one is not missing in the next crawl.
+            await asyncio.sleep(1)
 
 
 def main() -> None:

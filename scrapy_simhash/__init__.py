@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from scrapy_simhash.index import SimhashIndex as SimhashIndex
     from scrapy_simhash.index import hamming_distance as hamming_distance
     from scrapy_simhash.judge.policy import SimhashPolicy as SimhashPolicy
-    from scrapy_simhash.observers.links import SimhashLinksMiddleware as SimhashLinksMiddleware
-    from scrapy_simhash.observers.recrawl.recrawling import RequestNotDue as RequestNotDue
+    from scrapy_simhash.observers.recrawl.policy import RecrawlPolicy as RecrawlPolicy
     from scrapy_simhash.observers.recrawl.recrawling import (
-        SimhashValidatorsMiddleware as SimhashValidatorsMiddleware,
+        SimhashRecrawlMiddleware as SimhashRecrawlMiddleware,
     )
+    from scrapy_simhash.observers.recrawl.storage import PageStorage as PageStorage
     from scrapy_simhash.observers.url_rules.guard import RequestSkipped as RequestSkipped
     from scrapy_simhash.page.fingerprint import Fingerprint as Fingerprint
     from scrapy_simhash.page.text import Document as Document
@@ -68,19 +68,19 @@ _HOMES = {
     "NearDuplicateItem": "crawl.item_pipeline",
     "NearDuplicatePageItem": "crawl.drops",
     "PageFingerprinter": "fingerprinter",
+    "PageStorage": "observers.recrawl.storage",
     "Reason": "verdict",
     "RecordDamaged": "exceptions",
-    "RequestNotDue": "observers.recrawl.recrawling",
+    "RecrawlPolicy": "observers.recrawl.policy",
     "RequestSkipped": "observers.url_rules.guard",
     "SettingError": "exceptions",
     "SimhashDownloaderMiddleware": "crawl.downloader_middleware",
     "SimhashError": "exceptions",
     "SimhashIndex": "index",
     "SimhashItemPipeline": "crawl.item_pipeline",
-    "SimhashLinksMiddleware": "observers.links",
     "SimhashPolicy": "judge.policy",
+    "SimhashRecrawlMiddleware": "observers.recrawl.recrawling",
     "SimhashSpiderMiddleware": "crawl.spider_middleware",
-    "SimhashValidatorsMiddleware": "observers.recrawl.recrawling",
     "Status": "verdict",
     "StoreDamaged": "exceptions",
     "StoreError": "exceptions",

@@ -38,8 +38,6 @@ RECRAWL_WORDS = ("auto", "lastmod", "always")
 OPTIONS: dict[str, values.Options] = {
     "scheme": {"shingle_size": (2, whole(1, 16, of="words")), "mask_digits": (False, switch)},
     "scope": {"across": (False, switch)},
-    "conditional": {"checks": (0.01, share(may_be_zero=True)), "links": (True, switch)},
-    "recrawl": {"max_age": ("30d", values.age), "budget": (0, whole(0, of="pages"))},
 }
 
 
@@ -52,8 +50,8 @@ class Need(NamedTuple):
     """What is said, and what is to be done, if it is not."""
 
 
-#: What a store may lack: to be there for the next crawl, and to keep what servers answered.
-FORGETS, KEEPS_NO_ANSWERS = "forgets", "keeps no answers"
+#: What a store may lack: to be there for the next crawl.
+FORGETS = "forgets"
 _STORE = "without a store that outlives the crawl: set SIMHASH_STORE = './simhash'"
 _WEB = Need(
     lambda chosen, _: values.split(chosen.scheme)[0] == SCHEMES[0],
@@ -66,7 +64,6 @@ _SIMILARITY = Need(
 # Whatever the rule says, other schemes are compared by the classic one.
 _RULE = _WEB._replace(is_met=lambda chosen, _: chosen.rule == "classic" or _WEB.is_met(chosen, ()))
 _KEPT = Need(lambda _, lacks: FORGETS not in lacks, _STORE)
-_ANSWERS = Need(lambda _, lacks: KEEPS_NO_ANSWERS not in lacks, _STORE)
 _ITEMS = Need(
     lambda chosen, _: bool(chosen.item_fields),
     "without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS = ['title', 'body']",
@@ -128,11 +125,8 @@ SIMHASH_RULE = 'classic', got 21
     item_fields: tuple[tuple[str, int], ...] = _setting(MANY, (), values.weights)
     item_action: str = _setting(MANY, "mark", one_of(("mark", "drop_items")), _ITEMS)
     item_key: str | None = _setting(MANY, None, values.field, _ITEMS)
-    conditional: bool | str = _setting(MANY, False, values.on_with_options(OPTIONS["conditional"]), _ANSWERS)
-    recrawl: tuple[tuple[str, str], ...] = _setting(
-        MANY, (), values.ages(RECRAWL_WORDS, OPTIONS["recrawl"]), _ANSWERS
-    )
-    changes: str | None = _setting(MANY, None, values.text)
+    recrawl: tuple[tuple[str, str], ...] = _setting(MANY, (), values.ages(RECRAWL_WORDS), _KEPT)
+    changes: str | None = _setting(MANY, None, values.text, _KEPT)
     live: str | None = _setting(MANY, None, values.address)
 
     enabled: bool = _setting(EXPERTS, True, switch)
@@ -225,31 +219,6 @@ SIMHASH_RULE = 'classic', got 21
     def _option(self, setting: str, name: str) -> Any:
         return values.option(values.split(getattr(self, setting))[1], OPTIONS[setting], name)
 
-    @cached_property
-    def conditional_checks(self) -> float:
-        """Share of the answers 304 that are checked."""
-        return float(self._option("conditional", "checks"))
-
-    @cached_property
-    def conditional_links(self) -> bool:
-        """Whether the requests of a page are kept with it."""
-        return bool(self._option("conditional", "links"))
-
-    @cached_property
-    def recrawl_ages(self) -> tuple[tuple[str, str], ...]:
-        """Patterns of URLs, each with an age or a word for it."""
-        return tuple((name, age) for name, age in self.recrawl if name not in OPTIONS["recrawl"])
-
-    @cached_property
-    def recrawl_max_age(self) -> str:
-        """The age at which a page is requested in any case."""
-        return str(values.option(dict(self.recrawl), OPTIONS["recrawl"], "max_age"))
-
-    @cached_property
-    def recrawl_budget(self) -> int:
-        """Known pages of a host that are requested at most, 0 for no limit."""
-        return int(values.option(dict(self.recrawl), OPTIONS["recrawl"], "budget"))
-
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Config:
         """Return the config from *settings* (Scrapy's, or any mapping); missing settings have their defaults.
@@ -270,6 +239,10 @@ SIMHASH_RULE = 'classic', got 21
 KINDS: dict[str, Kind] = {field.name: field.metadata["kind"] for field in fields(Config)}
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Config)}
 _STORE_URL = "set SIMHASH_STORE to a URL such as redis://host:6379/0?prefix=news&keep=90d"
+_RECRAWL = (
+    "set HTTPCACHE_ENABLED = True, HTTPCACHE_POLICY = 'scrapy_simhash.RecrawlPolicy', HTTPCACHE_STORAGE ="
+    " 'scrapy_simhash.PageStorage' and SIMHASH_RECRAWL = {'': 'always'}"
+)
 #: Removed settings, and what to write instead. CHANGES.md has the same table.
 REMOVED = {
     "ACROSS_SCOPES": "set SIMHASH_SCOPE = 'host?across=true'",
@@ -282,8 +255,9 @@ REMOVED = {
     "CANDIDATE_DISTANCE": "set SIMHASH_MAX_DISTANCE",
     "CHANGES_SIZE": "it is a constant: remove it",
     "CLUSTER_BUDGET": "a policy of your own can compare the rank of a page: set SIMHASH_POLICY",
-    "CONDITIONAL_CHECKS": "set SIMHASH_CONDITIONAL = {'checks': 0.05}",
-    "CONDITIONAL_LINKS": "set SIMHASH_CONDITIONAL = {'links': False}",
+    "CONDITIONAL": _RECRAWL,
+    "CONDITIONAL_CHECKS": _RECRAWL,
+    "CONDITIONAL_LINKS": _RECRAWL,
     "DIR": "set SIMHASH_STORE to a folder such as './simhash'",
     "ITEM_FIELD": "set SIMHASH_RESULT_FIELD",
     "ITEM_LOG_LEVEL": "dropped items are logged at level DEBUG: remove it",
@@ -292,8 +266,8 @@ REMOVED = {
     "MASK_DIGITS": "set SIMHASH_SCHEME = 'web?mask_digits=true'",
     "MIN_DEPTH": "start pages are protected by SIMHASH_PROTECT = ['start'], others by SIMHASH_KEEP_URLS",
     "PREFER": "scrapy-simhash report shows the preferred URL of each cluster: remove it",
-    "RECRAWL_BUDGET": "set SIMHASH_RECRAWL = {'budget': 1000}",
-    "RECRAWL_MAX_AGE": "set SIMHASH_RECRAWL = {'': 'auto', 'max_age': '30d'}",
+    "RECRAWL_BUDGET": "set CLOSESPIDER_PAGECOUNT, or longer ages in SIMHASH_RECRAWL",
+    "RECRAWL_MAX_AGE": "'auto' and 'lastmod' request a page after 30 days: remove it",
     "REDIS_EXPIRE": _STORE_URL,
     "REDIS_PREFIX": _STORE_URL,
     "REDIS_REQUIRED": _STORE_URL,
@@ -340,7 +314,7 @@ def unknown_settings(settings: Mapping[str, Any]) -> dict[str, str]:
 def unused_settings(settings: Mapping[str, Any], lacks: Collection[str] = ()) -> dict[str, str]:
     """Return the settings in *settings* that have no effect because of others, each with a warning.
 
-    *lacks* is what the store of the crawl lacks: ``FORGETS``, ``KEEPS_NO_ANSWERS``.
+    *lacks* is what the store of the crawl lacks: ``FORGETS``.
 
     >>> unused_settings({"SIMHASH_ITEM_KEY": "url"})["SIMHASH_ITEM_KEY"]
     "SIMHASH_ITEM_KEY (url) has no effect without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS = ['title', 'body']"

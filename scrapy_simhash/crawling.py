@@ -155,6 +155,8 @@ class Page:
     """What was read of it; None if it was not compared."""
     key: bytes | None = None
     """The key of its row in the store; None if the store was not asked."""
+    is_kept: bool = False
+    """Whether it comes from the HTTP cache and has the verdict of its row, without being read."""
     action: Action | None = None
     """What is dropped of it; None if nothing had to be decided: it is neither a copy nor unchanged."""
     protected: Protection | None = None
@@ -290,14 +292,6 @@ def take_own(request: Request, name: str) -> Any:
     return own.get(name)
 
 
-def asked_without_us(request: Request) -> Request:
-    """Return *request* once more, as one that is neither skipped nor answered here: its page comes in full."""
-    again = request.replace(dont_filter=True, meta={**request.meta, names.META: False})
-    for name in VALIDATORS:
-        again.headers.pop(name, None)
-    return again
-
-
 def asks_again(request: Request, response: Response) -> bool:
     """Return whether *request* asks for the page of *response* once more: a retry is no link."""
     if response.request is None:
@@ -344,12 +338,6 @@ def header_values(response: Response, name: bytes) -> list[str]:
     """
     values: list[bytes] = dict.get(response.headers, name, [])
     return [value.decode("latin-1") for value in values[:MAX_VALUES]] if values else []
-
-
-def last_value(response: Response, name: bytes) -> bytes:
-    """Return the last value of an HTTP header as it came, empty if there is none; *name* as for `header_values`."""
-    values: list[bytes] = dict.get(response.headers, name, [])
-    return values[-1] if values else b""
 
 
 def language_of(response: Response) -> str:

@@ -195,6 +195,36 @@ class NearDuplicateDetector:
                 await sites.share()
         return verdict
 
+    async def unchanged(
+        self, key: bytes, page_hash: int, key_of_url: Callable[[str], bytes]
+    ) -> Verdict | None:
+        """Return the verdict on a page that was not read, None unless its row has *page_hash*.
+
+        Nothing is compared: the page is a near-duplicate of what it was one of. *key_of_url* returns the key of its
+        original. Raises StoreUnavailable.
+        """
+        page = await awaited(self.store.get(key))
+        if page is None or page.posting.own_page_hash != page_hash:
+            return None
+        posting, original = page.posting, page.original
+        former = Visit(
+            posting.fingerprint.value,
+            page_hash,
+            posting.seen,
+            page.cluster,
+            is_short=posting.is_short,
+            is_delivered=page.delivered is not None,
+            history=posting.history,
+        )
+        claim = Claim(former, page.cluster, original, None if original is None else 0, None, rank=page.rank)
+        verdict = verdict_of(posting, claim)
+        if original is None:
+            return verdict
+        original_key = key_of_url(original)
+        first = await awaited(self.store.get(original_key))
+        is_exact = first is not None and first.posting.own_page_hash == page_hash
+        return replace(verdict, original_key=original_key, is_exact=is_exact)
+
     async def claim(self, posting: Posting, remember: bool = True) -> Claim:
         """Return what the store answers for *posting*, and store it if asked to. Raises StoreUnavailable.
 
@@ -368,7 +398,9 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
     fingerprint = None if posting.is_short else posting.fingerprint
     short = Reason.SHORT_TEXT if posting.is_short else None
     if posting.is_short and claim.original is None:
-        return replace(NOTHING_SAID, text_number=claim.cluster, page_hash=posting.own_page_hash)
+        return replace(
+            NOTHING_SAID, text_number=claim.cluster, page_hash=posting.own_page_hash, former=claim.former
+        )
     former, distance, reason = claim.former, claim.distance, short
     if former is None:
         status = Status.NEW if claim.original is None else Status.NEAR_DUPLICATE
@@ -388,7 +420,8 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
         claim.cluster,
         reason,
         None if former is None else former.seen,
-        former is not None and former.is_delivered and reason is Reason.UNCHANGED,
+        # A page that was reported as gone is delivered again when it is back.
+        reason is Reason.UNCHANGED and former is not None and former.is_delivered and not former.is_gone,
         claim.is_same_text,
         claim.rank,
         is_by_learning=claim.is_by_learning,
@@ -397,6 +430,7 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
         page_hash=posting.own_page_hash,
         original_key=claim.original_key,
         contradicts=claim.contradicts,
+        former=former,
     )
 
 

@@ -18,8 +18,12 @@ META_OWN = "_simhash"
 PARENT = "parent"
 #: Why a request waited for others, by URL rules.
 WAITED = "waited"
-#: Whether a page is requested once more, to come in full.
-IN_FULL = "in_full"
+#: How a page is requested: see `Mode`.
+RECRAWL = "recrawl"
+#: When a page was changed, by a sitemap: seconds of Unix time.
+LASTMOD = "lastmod"
+#: The hash of a page that comes from the HTTP cache.
+KEPT = "kept"
 
 # A field of a record, beside those that `files.batch.page` names.
 FIELD_COPIES = "simhash_copies"
@@ -47,10 +51,10 @@ STAT_INDEX_SIZE = "simhash/index_size"
 STAT_SLOW_PAGES = "simhash/slow_pages"
 STAT_FLOODS = "simhash/flood"  # /<kind>
 STAT_CHANGES = "simhash/changes"  # /<change>
-STAT_NOT_DUE = "simhash/not_due"  # /<reason>
-STAT_CONDITIONAL_SENT = "simhash/conditional/sent"
-STAT_CONDITIONAL_NOT_MODIFIED = "simhash/conditional/not_modified"
-STAT_CONDITIONAL_WRONG = "simhash/conditional/wrong"
+STAT_NOT_DUE = "simhash/recrawl/not_due"
+STAT_NOT_MODIFIED = "simhash/recrawl/not_modified"
+STAT_CHECKED = "simhash/recrawl/checked"
+STAT_WRONG_HOSTS = "simhash/recrawl/wrong_hosts"
 STAT_URL_RULES_SKIPPED = "simhash/url_rules/skipped"
 STAT_URL_RULES_WOULD_SKIP = "simhash/url_rules/would_skip"
 STAT_URL_RULES_SENT = "simhash/url_rules/sent_after_all"

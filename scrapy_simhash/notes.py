@@ -17,11 +17,9 @@ from scrapy_simhash.waiting import Answer, awaited
 SITE = "site"
 #: URL rules of a site.
 RULES = "url-rules"
-#: Whether a host answers conditional requests truthfully.
-TRUST = "trust"
-#: The latest answer of a page, whose key is the name; it is removed with the page.
+#: What was reported of a page, whose key is the name; it is removed with the page.
 PAGE = "page"
-KINDS = (SITE, RULES, TRUST, PAGE)
+KINDS = (SITE, RULES, PAGE)
 
 #: Text, or bytes for the key of a page.
 Name: TypeAlias = str | bytes

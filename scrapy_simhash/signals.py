@@ -19,10 +19,6 @@ near_duplicate_item_found = object()
 #: with the arguments ``request``, ``rules`` (the texts of the rules) and ``spider``.
 request_skipped = object()
 
-#: A request is not sent, since by ``SIMHASH_RECRAWL`` its page is not due. Sent once per such request, with the
-#: arguments ``request``, ``key`` (of the page in the store), ``reason`` (``age``, ``auto``, ``lastmod`` or
-#: ``budget``) and ``spider``.
-request_not_due = object()
-#: A page is new, has changed or moved, is gone or back. Sent once per line of ``SIMHASH_CHANGES``, with the arguments
-#: ``change`` (a :class:`~scrapy_simhash.observers.changes.PageChange`) and ``spider``.
+#: A page is new, has changed or moved, is gone, not seen or back. Sent once per line of ``SIMHASH_CHANGES``, with the
+#: arguments ``change`` (the line, a dictionary) and ``spider``.
 page_changed = object()

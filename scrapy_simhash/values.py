@@ -259,45 +259,19 @@ def with_options(read: Reader, options: Options) -> Reader:
     return read_all
 
 
-def on_with_options(options: Options) -> Reader:
-    """Return the reader of True, False, or a dictionary of *options* (also its JSON, and ``true?checks=1``)."""
-    read = with_options(switch, options)
-
-    def read_all(value: Any) -> bool | str:
-        given = _from_json(value)
-        if isinstance(given, Mapping):
-            given = "true?" + "&".join(f"{name}={one}" for name, one in given.items()) if given else True
-        word, others = split(given)
-        if others and not switch(word):
-            raise ValueError("must be True to have options")
-        read(given)
-        return given if others else switch(word)
-
-    return read_all
-
-
-def ages(words: Collection[str], options: Options) -> Reader:
-    """Return the reader of patterns of URLs and ages, or *words*, with *options* beside them.
-
-    They are in a dictionary, its JSON, or one age for all.
-    """
+def ages(words: Collection[str]) -> Reader:
+    """Return the reader of a dictionary, or its JSON, of patterns of URLs and ages or *words*."""
     what = (
-        f"must be an age such as 7d, {', '.join(words)}, or a dictionary (JSON on the command line) of regular"
-        f" expressions for URLs and one of these, and of {' and '.join(options)}"
+        "must be a dictionary (JSON on the command line) of regular expressions for URLs and an age such as 7d or"
+        f" one of {', '.join(words)}, such as {{'/news/': '6h', '': 'auto'}}"
     )
 
     def read(value: Any) -> tuple[tuple[str, str], ...]:
         given = _from_json(value)
-        if isinstance(given, str):
-            word, others = split(given)
-            given = ({"": word} if word else {}) | others
         if not isinstance(given, Mapping | tuple):
             raise ValueError(what)
         pairs = dict(given)
         for name, one in pairs.items():
-            if name in options:
-                option(pairs, options, name)
-                continue
             if not is_pattern(name) or not (one in words or is_age(one)):
                 raise ValueError(what)
         return tuple((name, str(one)) for name, one in pairs.items())

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
+    from scrapy_simhash.store.base import Visit
+
 
 class Status(str, Enum):
     """How a page relates to the pages before it."""
@@ -147,6 +149,9 @@ class Verdict:
     """Hash of its text; None if that is not known."""
     original_key: bytes | None = field(default=None, compare=False, repr=False)
     """Key of the page in ``duplicate_of``; None from a store that does not tell."""
+
+    former: Visit | None = field(default=None, compare=False, repr=False)
+    """Its row before; None for a page that is new, or says nothing."""
 
     @property
     def is_duplicate(self) -> bool:

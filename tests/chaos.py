@@ -58,8 +58,7 @@ from benchmarks.soak import HOSTS, Web, WebHandler
 from scrapy_simhash.crawl.listeners import Listeners
 from scrapy_simhash.crawling import shared
 from scrapy_simhash.exceptions import StoreUnavailable
-from scrapy_simhash.observers.recrawl.recrawling import SimhashValidatorsMiddleware
-from scrapy_simhash.signals import request_not_due
+from scrapy_simhash.observers.recrawl.recrawling import SimhashRecrawlMiddleware
 from scrapy_simhash.store import Store
 from scrapy_simhash.view.live import LiveView
 from tests.clock import Clock, classes, public_functions
@@ -76,8 +75,14 @@ SEAMS = (
     "scrapy_simhash.crawl.items",
 )
 #: What is there not a part of the page path: values, what Scrapy calls, and threads that answer browsers.
-OTHERS = (Enum, BaseSpiderMiddleware, SimhashValidatorsMiddleware, BaseRequestHandler, BaseServer)
+OTHERS = (Enum, BaseSpiderMiddleware, SimhashRecrawlMiddleware, BaseRequestHandler, BaseServer)
 DAY = 86_400
+RECRAWL: dict[str, Any] = {
+    "HTTPCACHE_ENABLED": (True,),
+    "HTTPCACHE_POLICY": ("scrapy_simhash.RecrawlPolicy",),
+    "HTTPCACHE_STORAGE": ("scrapy_simhash.PageStorage",),
+    "HTTPCACHE_DIR": ("cache",),
+}
 #: What may happen in any step; *late* is an error after the step has done its work.
 KINDS = ("error", "error", "late", "delay", "clock", "kill")
 ERRORS: tuple[Callable[[str], Exception], ...] = (
@@ -89,7 +94,7 @@ ERRORS: tuple[Callable[[str], Exception], ...] = (
 )
 OF_STORES = StoreUnavailable, RuntimeError
 #: Settings by which a page may be left out.
-DROPPING = ("ACTION", "REVISIT_ACTION", "ITEM_ACTION", "URL_RULES", "CONDITIONAL", "RECRAWL")
+DROPPING = ("ACTION", "REVISIT_ACTION", "ITEM_ACTION", "URL_RULES")
 #: Their values by which it is not.
 KEEPING = {"mark", "off", "observe", "None", "False"}
 #: Steps that are not counted: of a store that does not answer, the pages and items that were not compared are; and
@@ -271,7 +276,6 @@ class ChaosSpider(Spider):
     async def start(self) -> AsyncIterator[Request]:
         """Ask for a page of each host."""
         self.crawler.signals.connect(self.note_item, signal=signals.item_scraped)
-        self.crawler.signals.connect(self.note_not_due, signal=request_not_due)
         for url in self.web.urls[:2]:
             yield Request(url, dont_filter=True)
 
@@ -291,10 +295,6 @@ class ChaosSpider(Spider):
     def note_item(self, item: dict[str, Any]) -> None:
         """Write down which page has passed all pipelines."""
         self.life.note("item", url=item["url"])
-
-    def note_not_due(self, request: Request) -> None:
-        """Write down what is not to be requested yet."""
-        self.life.note("not due", url=request.url)
 
 
 def ask(url: str) -> None:
@@ -353,9 +353,8 @@ def drawn(draw: Random, redis: Callable[[], str]) -> dict[str, Any]:
         choices |= {
             "SIMHASH_STORE": (url,) if url else ("store/",),
             "SIMHASH_REVISIT_ACTION": ("mark", "drop_items", "drop_page"),
-            "SIMHASH_CONDITIONAL": (False, True),
-            "SIMHASH_RECRAWL": (None, "auto"),
         }
+        choices |= draw.choice(({}, RECRAWL | {"SIMHASH_RECRAWL": ({"": "auto"}, {"": "always"})}))
     if store == "file":
         choices["SIMHASH_CHANGES"] = (None, "changes.jsonl")
     return {name: draw.choice(values) for name, values in choices.items()}
@@ -396,7 +395,7 @@ class Trial:
         lines = [json.loads(line) for line in text.splitlines()]
         of = {
             what: [line for line in lines if line["what"] == what]
-            for what in ("fault", "item", "not due", "open", "end")
+            for what in ("fault", "item", "open", "end")
         }
         self.counts.update(line["kind"] for line in of["fault"])
         if done.returncode == -signal.SIGKILL or (is_early and not of["open"]):
@@ -410,7 +409,7 @@ class Trial:
             delivered = {line["url"] for line in of["item"]}
             self._delivered |= {web.text_of(url) for url in delivered}
             if is_whole:
-                found += self._lost(web, delivered | {line["url"] for line in of["not due"]})
+                found += self._lost(web, delivered)
         self.faults += [f"seed {self._seed}, life {life.number}: {fault}" for fault in found]
         return True
 

@@ -16,7 +16,6 @@ from scrapy_simhash.action import ACTIONS
 from scrapy_simhash.config import (
     DEFAULTS,
     FORGETS,
-    KEEPS_NO_ANSWERS,
     KINDS,
     REMOVED,
     SCOPES,
@@ -39,8 +38,8 @@ PLACE = (
     " path of a class"
 )
 AGES = (
-    "must be an age such as 7d, auto, lastmod, always, or a dictionary (JSON on the command line) of regular"
-    " expressions for URLs and one of these, and of max_age and budget"
+    "must be a dictionary (JSON on the command line) of regular expressions for URLs and an age such as 7d or one of"
+    " auto, lastmod, always, such as {'/news/': '6h', '': 'auto'}"
 )
 LIST = "must be a list of words"
 ACTIONS_OF_URLS = "must be an action, or a dictionary of regular expressions for URLs and actions"
@@ -109,9 +108,10 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         )
     ),
     ({"item_action": "drop"}, "item_action", "must be one of mark, drop_items"),
-    ({"conditional": "maybe"}, "conditional", "must be True or False"),
-    ({"conditional": 2}, "conditional", "must be True or False"),
-    *(({"recrawl": value}, "recrawl", AGES) for value in ("soon", 7, {"(": "7d"}, {"": 7}, '{"": "7"}')),
+    *(
+        ({"recrawl": value}, "recrawl", AGES)
+        for value in ("soon", "7d", 7, {"(": "7d"}, {"": 7}, '{"": "7"}')
+    ),
     *(
         ({"live": value}, "live", ADDRESS)
         for value in (
@@ -145,18 +145,6 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         {"scheme": "web?shingle_size=17"},
         "scheme",
         "has shingle_size=17, which must be a whole number of words, 1 to 16",
-    ),
-    ({"conditional": {"checks": 2}}, "conditional", "has checks=2, which must be a number from 0 to 1"),
-    ({"conditional": "no?checks=1"}, "conditional", "must be True to have options"),
-    (
-        {"recrawl": "auto?max_age=30"},
-        "recrawl",
-        "has max_age=30, which must be a number with a unit (s, m, h, d, w), such as 30d",
-    ),
-    (
-        {"recrawl": {"budget": -1}},
-        "recrawl",
-        "has budget=-1, which must be a whole number of pages, 0 or more",
     ),
     # Contradictions.
     ({"scheme": "moz?mask_digits=yes"}, "scheme", "must be 'web' to have options"),
@@ -273,35 +261,10 @@ def test_a_setting_that_there_was_before_is_refused_with_what_to_write(name: str
         ({"scheme": "web?shingle_size=3&mask_digits=true"}, "mask_digits", True),
         ({"scheme": "web?mask_digits=true"}, "scheme_name", "web"),
         ({}, "shingle_size", 2),
-        *(({"conditional": value}, "conditional", True) for value in some(True, "1", "true", {})),
         *(
-            ({"conditional": value}, name, meant)
-            for value in (
-                {"checks": 1, "links": False},
-                '{"checks": 1, "links": false}',
-                "true?checks=1&links=no",
-            )
-            for name, meant in (("conditional_checks", 1.0), ("conditional_links", False))
+            ({"recrawl": value}, "recrawl", (("/news/", "6h"), ("", "auto")))
+            for value in ({"/news/": "6h", "": "auto"}, '{"/news/": "6h", "": "auto"}')
         ),
-        ({"conditional": True}, "conditional_checks", 0.01),
-        ({"recrawl": "7d"}, "recrawl_ages", (("", "7d"),)),
-        ({"recrawl": ""}, "recrawl", ()),
-        *(
-            ({"recrawl": value}, name, meant)
-            for value in (
-                {"/news/": "6h", "max_age": "60d", "": "auto", "budget": 7},
-                '{"/news/": "6h", "max_age": "60d", "": "auto", "budget": 7}',
-            )
-            for name, meant in (
-                ("recrawl_ages", (("/news/", "6h"), ("", "auto"))),
-                ("recrawl_max_age", "60d"),
-                ("recrawl_budget", 7),
-            )
-        ),
-        ({"recrawl": "auto?max_age=60d"}, "recrawl_max_age", "60d"),
-        ({"recrawl": "?budget=5"}, "recrawl_ages", ()),
-        ({"recrawl": "?budget=5"}, "recrawl_budget", 5),
-        ({"recrawl": "auto"}, "recrawl_max_age", "30d"),
         *(
             ({"action": "drop_page", "keep_urls": value}, "keep_urls", ("/a", "b$"))
             for value in ('["/a", "b$"]', ["/a", "b$"], {"b$", "/a"})
@@ -382,7 +345,7 @@ def test_all_defaults_are_valid_and_what_they_are_declared_as() -> None:
 
 def test_there_are_no_more_settings_than_people_can_choose_from() -> None:
     rings = [kind.ring for kind in KINDS.values()]
-    assert [rings.count(ring) for ring in dict.fromkeys(rings)] == [5, 13, 11]
+    assert [rings.count(ring) for ring in dict.fromkeys(rings)] == [5, 12, 11]
     assert rings == sorted(rings, key=list(dict.fromkeys(rings)).index)
 
 
@@ -393,7 +356,7 @@ def test_nothing_in_the_settings_and_none_mean_the_defaults() -> None:
 
 #: Settings, and what is said of the one that has no effect.
 UNUSED: list[tuple[dict[str, Any], set[str], dict[str, str]]] = [
-    ({}, {FORGETS, KEEPS_NO_ANSWERS}, {}),
+    ({}, {FORGETS}, {}),
     (
         {"rule": "classic", "site_learning": True},
         set(),
@@ -429,18 +392,14 @@ UNUSED: list[tuple[dict[str, Any], set[str], dict[str, str]]] = [
             {FORGETS},
             {name: "without a store that outlives the crawl: set SIMHASH_STORE = './simhash'"},
         )
-        for name, value in (("revisit_action", "drop_items"), ("reset", True))
+        for name, value in (
+            ("revisit_action", "drop_items"),
+            ("reset", True),
+            ("recrawl", {"": "7d"}),
+            ("changes", "c"),
+        )
     ),
     ({"revisit_action": "mark"}, {FORGETS}, {}),
-    *(
-        (
-            {name: value},
-            {KEEPS_NO_ANSWERS},
-            {name: "without a store that outlives the crawl: set SIMHASH_STORE = './simhash'"},
-        )
-        for name, value in (("conditional", True), ("recrawl", "7d"), ("recrawl", {"budget": 3}))
-    ),
-    ({"conditional": True, "recrawl": "7d", "revisit_action": "drop_items"}, set(), {}),
     *(
         (
             {name: value},

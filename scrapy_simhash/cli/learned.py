@@ -1,4 +1,4 @@
-"""Show or correct what a store has learned about sites: their text, URL rules, and which servers are not trusted."""
+"""Show or correct what a store has learned about sites: their text and URL rules."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from scrapy_simhash.cli.options import add_json
 from scrapy_simhash.cli.stores import Place, Waited, add_store, place_of
 from scrapy_simhash.cli.streams import Progress, Refused, show
 from scrapy_simhash.exceptions import FileError
-from scrapy_simhash.notes import RULES, SITE, TRUST, Note
-from scrapy_simhash.observers.recrawl.trust import FORGIVEN, Host, Trust
+from scrapy_simhash.notes import RULES, SITE, Note
 from scrapy_simhash.observers.url_rules.evidence import Evidence
 from scrapy_simhash.observers.url_rules.host import HostRules
 from scrapy_simhash.observers.url_rules.kept import KeptRules, packed, parsed
@@ -80,7 +79,6 @@ def run(options: Namespace) -> int:
         facts = {
             "sites": list(_told(store, SITE, host, place, partial(_site, is_whole=host is not None))),
             "url_rules": rules_in(store, place, host),
-            "trust": list(_told(store, TRUST, host, place, _trust)),
         }
         progress.wipe()
     if host is not None and not any(facts.values()) and not options.forget:
@@ -107,7 +105,6 @@ def _lines(facts: Mapping[str, Any], host: str | None, options: Namespace) -> It
         parts = (
             _lines_of_sites(facts["sites"], host),
             _lines_of_rules(listed),
-            _lines_of_trust(facts["trust"]),
         )
         yield from "\n\n".join(filter(None, map("\n".join, parts))).split("\n")
 
@@ -134,7 +131,7 @@ def _told(
         try:
             found = read(name, data)
         except ValueError as error:
-            what = {SITE: "profile", RULES: "URL rules", TRUST: "trust"}[kind]
+            what = {SITE: "profile", RULES: "URL rules"}[kind]
             raise FileError(f"{place.shown}: the {what} of {shown(name)} is damaged: {error}") from error
         if found is not None:
             yield found
@@ -299,29 +296,6 @@ def _discarded(hosts: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             }
 
 
-# --- Hosts whose answers to conditional requests are not to be believed.
-
-
-def _trust(host: str, data: bytes) -> dict[str, Any] | None:
-    name, since, url = json.loads(data)
-    if Trust(name) is Trust.FULL:
-        return None
-    return {
-        "host": host,
-        "trust": name,
-        "since": written(since),
-        "until": written(since + FORGIVEN),
-        "url": url,
-    }
-
-
-def _lines_of_trust(hosts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    yield from _table(
-        ("host", "not trusted", "until", "because of"),
-        [(shown(host["host"]), host["trust"], host["until"], shown(host["url"])) for host in hosts],
-    )
-
-
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield *rows* below their *heads*, nothing if there are none."""
     if rows:
@@ -339,7 +313,7 @@ def _change(place: Place, host: str, options: Namespace) -> None:
             load(store, host, place)
     with place.claiming(header, "learned") as store:
         if options.forget:
-            new = {SITE: SiteProfile().to_bytes(), RULES: packed({}, {}, {}), TRUST: Host().to_bytes()}
+            new = {SITE: SiteProfile().to_bytes(), RULES: packed({}, {}, {})}
             names = {kind: site_of(f"http://{host}") if kind == RULES else host for kind in new}
             for kind, data in new.items():
                 if store.note(kind, names[kind])[1] is not None:

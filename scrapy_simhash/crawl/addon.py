@@ -14,10 +14,8 @@ from scrapy_simhash.crawling import config_of
 DOWNLOADER_MIDDLEWARE_ORDER = 40
 #: After HttpError (50), so that errors stay its business; before all that looks at items and requests.
 SPIDER_MIDDLEWARE_ORDER = 75
-#: Behind the HTTP cache (900): what arrives there is sent.
-VALIDATORS_MIDDLEWARE_ORDER = 950
-#: Next to the spider, before any other middleware changes or drops what it yields.
-LINKS_MIDDLEWARE_ORDER = 100_000
+#: Next to Scrapy's HTTP cache (900), on the engine's side.
+RECRAWL_MIDDLEWARE_ORDER = 890
 #: Before what stores items, which stands at 100 and above by custom; what cleans them belongs before it.
 ITEM_PIPELINE_ORDER = 50
 
@@ -25,9 +23,8 @@ ITEM_PIPELINE_ORDER = 50
 class Addon:
     """``ADDONS = {"scrapy_simhash.Addon": 500}``.
 
-    Adds the two middlewares, two more for conditional requests and ``SIMHASH_RECRAWL``, the one next to the spider
-    also for ``SIMHASH_CHANGES``, and the item pipeline if ``SIMHASH_ITEM_FIELDS`` is set, unless the project gave
-    them an order, or None, of its own.
+    Adds the two middlewares, one more for ``SIMHASH_RECRAWL``, and the item pipeline if ``SIMHASH_ITEM_FIELDS`` is
+    set, unless the project gave them an order, or None, of its own.
     """
 
     def update_settings(self, settings: BaseSettings) -> None:
@@ -39,14 +36,10 @@ class Addon:
             ("SPIDER_MIDDLEWARES", SimhashSpiderMiddleware, SPIDER_MIDDLEWARE_ORDER),
         ]
         # What is off is not imported.
-        if config.conditional or config.recrawl:
-            validators = load_object(
-                "scrapy_simhash.observers.recrawl.recrawling.SimhashValidatorsMiddleware"
-            )
-            components.append(("DOWNLOADER_MIDDLEWARES", validators, VALIDATORS_MIDDLEWARE_ORDER))
-        if config.conditional or config.recrawl or config.changes is not None:
-            links = load_object("scrapy_simhash.observers.links.SimhashLinksMiddleware")
-            components.append(("SPIDER_MIDDLEWARES", links, LINKS_MIDDLEWARE_ORDER))
+        if config.recrawl:
+            recrawl = load_object("scrapy_simhash.observers.recrawl.recrawling.SimhashRecrawlMiddleware")
+            recrawl.check_settings(settings)
+            components.append(("DOWNLOADER_MIDDLEWARES", recrawl, RECRAWL_MIDDLEWARE_ORDER))
         if config.item_fields:
             from scrapy_simhash.crawl.item_pipeline import SimhashItemPipeline
 

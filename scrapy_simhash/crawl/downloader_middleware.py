@@ -16,7 +16,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from scrapy import signals
+from scrapy import Request, signals
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_simhash import kernel, names
@@ -33,12 +33,12 @@ from scrapy_simhash.crawling import (
     NO_MORE,
     Once,
     Page,
-    asked_without_us,
     config_of,
     is_crawl,
     key_of,
     share,
     stats_of,
+    take_own,
 )
 from scrapy_simhash.exceptions import SettingError, StoreError
 from scrapy_simhash.fingerprinter import PageFingerprinter
@@ -51,7 +51,7 @@ from scrapy_simhash.waiting import finished
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from scrapy import Request, Spider
+    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
@@ -91,17 +91,11 @@ class SimhashDownloaderMiddleware:
         self._deliveries = share(crawler, Deliveries(crawler, self._session))
         self._key_of = key_of(crawler)
         self._once = Once(crawler, logger, names.ERRORS_COMPARE)
-        # Seconds and URL of the page that took longest, if it was slow.
         self._slowest = 0.0, ""
-        self._found = self._listeners.former("found")
-        self._without_page = self._listeners.former("without_page")
-        self._failed = self._listeners.former("failed")
-        # Scrapy calls them for every request and every failure if they are there.
+        # Scrapy calls it for every request if it is there.
         self.process_request: Any
         if self._listeners.see_requests:
             self.process_request = self._listeners.request_sent
-        if self._failed:
-            self.process_exception = self._note_failure
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -117,10 +111,8 @@ class SimhashDownloaderMiddleware:
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
-    ) -> Request | Response | Coroutine[Any, Any, Response]:
+    ) -> Response | Coroutine[Any, Any, Response]:
         """Return *response* itself, with the result in ``request.meta`` and ``response.flags``.
-
-        With conditional requests, return a request in place of a 304 whose page is to be fetched in full.
 
         Returns a coroutine if the page is read in a thread or the store is remote; Scrapy awaits it. Such pages stay
         among the downloader's active requests, so ``CONCURRENT_REQUESTS`` limits their number and memory.
@@ -128,20 +120,6 @@ class SimhashDownloaderMiddleware:
         if not names.META_OUT.isdisjoint(request.meta):
             erase_result(request)
         page = Page(request, response, self._fingerprinter)
-        for without_page in self._without_page:
-            instead: Request | Response | Verdict | None = None
-            try:
-                instead = without_page(request, response)
-            except Exception:
-                self._listeners.give_up("Error in without_page of %(about)s", response)
-                if names.FLAG_NOT_MODIFIED in response.flags:
-                    return asked_without_us(request)
-            if isinstance(instead, Verdict):
-                page.verdict = instead
-                self._record(page)
-                return response
-            if instead is not None:
-                return instead
         reason = self._reader.reason_to_skip(request, response)
         # robots.txt and media files have no callback: neither marked nor counted.
         if reason is Reason.NO_CALLBACK:
@@ -160,10 +138,15 @@ class SimhashDownloaderMiddleware:
         Waits for nothing unless *is_large* or the store is remote.
         """
         since = perf_counter()
+        kept_hash = take_own(page.request, names.KEPT)
         try:
+            if kept_hash is not None:
+                await self._look_up(page, kept_hash)
             # Parsed here, where the spider would have it parsed: the tree is the spider's, and lxml keeps a
             # dictionary of names for each thread that parses, so nodes from elsewhere do not mix with its others.
-            if page.tree is None:
+            if page.is_kept:
+                pass
+            elif page.tree is None:
                 page.verdict = _NOT_HTML
             else:
                 since = perf_counter()
@@ -199,11 +182,18 @@ class SimhashDownloaderMiddleware:
             await self._deliveries.look_up(verdict)
         page.verdict, page.reading, page.key = verdict, reading, key
 
+    async def _look_up(self, page: Page, page_hash: int) -> None:
+        """Set the verdict on a page from the HTTP cache by its row, if that has *page_hash*."""
+        key = self._key_of(page.request)
+        verdict = await self.detector.unchanged(key, page_hash, lambda url: self._key_of(Request(url)))
+        if verdict is not None:
+            if verdict.duplicate_of is not None:
+                await self._deliveries.look_up(verdict)
+            page.verdict, page.key, page.is_kept = verdict, key, True
+
     def _decide(self, page: Page) -> None:
         """Set what is dropped of *page*, if it is a near-duplicate or unchanged."""
         try:
-            for found in self._found:
-                found(page)
             verdict = page.verdict
             if verdict.duplicate_of is not None:
                 redirects = page.request.meta.get("redirect_urls", ())
@@ -299,14 +289,6 @@ class SimhashDownloaderMiddleware:
         """Count a page that took *seconds* of the event loop, without the parse and the time spent waiting."""
         self._stats.inc_value(names.STAT_SLOW_PAGES)
         self._slowest = max(self._slowest, (seconds, url))
-
-    def _note_failure(self, request: Request, exception: Exception, spider: Spider | None = None) -> None:
-        """Show a request that failed, after all retries, to the listeners that ask for it."""
-        for failed in self._failed:
-            try:
-                failed(request, exception)
-            except Exception:
-                self._listeners.give_up("Error while noting the failure of %(about)s", request)
 
     def _give_up(self, error: Exception, response: Response) -> Verdict:
         """Return the verdict on a page that could not be compared; call it where the exception is handled."""

@@ -25,14 +25,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 #: Setting -> import path of the `Listener`, in the order in which they are called: what is written into the result of
-#: a page comes before what reports it. To remove a feature, delete its files and its line.
+#: a page, or when it was seen, comes before what reports it. To remove a feature, delete its files and its line.
 LISTENERS = {
+    "recrawl": "scrapy_simhash.observers.recrawl.recrawling.Recrawl",
     "changes": "scrapy_simhash.observers.changes.reporter.ChangeReporter",
     "report": "scrapy_simhash.observers.report.Report",
     "live": "scrapy_simhash.view.live.LiveView",
     "url_rules": "scrapy_simhash.observers.url_rules.guard.UrlRuleGuard",
-    "conditional": "scrapy_simhash.observers.recrawl.recrawling.Recrawling",
-    "recrawl": "scrapy_simhash.observers.recrawl.recrawling.Recrawling",
 }
 
 
@@ -91,13 +90,6 @@ class Listeners:
                 await listener.closing()
             except Exception:
                 self.give_up("Error in %(about)s at the end of the crawl", type(listener).__qualname__)
-
-    def former(self, name: str) -> tuple[Callable[..., Any], ...]:
-        """Return the methods *name* of those that have one.
-
-        For the hooks by which changes and conditional requests still take part in the page path.
-        """
-        return tuple(getattr(each, name) for each in self._listeners if hasattr(each, name))
 
     def _hooks(self, name: str) -> tuple[Callable[..., Any], ...]:
         return tuple(

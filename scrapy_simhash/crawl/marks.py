@@ -52,8 +52,6 @@ ASKED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "exact_action": _ACTION,
     "revisit_action": _ACTION,
     "url_rules": _SWITCH,
-    "conditional": _SWITCH,
-    "recrawl": _SWITCH,
     "lastmod": (lambda value: isinstance(value, str | int | float), "a date, or seconds of Unix time"),
 }
 

@@ -76,21 +76,6 @@ def open_store(
     return store
 
 
-def changes_file(crawler: Crawler, config: Config) -> Path:
-    """Return the file of the register of changes.
-
-    Raises SettingError for a store that no later crawl can read, or that several crawlers share.
-    """
-    place = place_of(config, crawler.settings)
-    if place.kind != FOLDER:
-        raise SettingError(
-            f"SIMHASH_CHANGES needs a store in a folder, got one of kind {place.kind!r}: set SIMHASH_STORE to a"
-            " folder such as './seen'"
-        )
-    spider = crawler.spider or crawler.spidercls
-    return file_of(place, crawler.settings, spider.name, CHANGES)
-
-
 def _open_redis(
     place: StorePlace,
     config: Config,

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from scrapy_simhash import names
-from scrapy_simhash.config import FORGETS, KEEPS_NO_ANSWERS
+from scrapy_simhash.config import FORGETS
 from scrapy_simhash.crawl.store_factory import open_store
 from scrapy_simhash.crawling import counted, is_crawl, stats_of
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
-from scrapy_simhash.notes import PAGE
 from scrapy_simhash.waiting import awaited, finished
 
 if TYPE_CHECKING:
@@ -114,8 +113,7 @@ class StoreSession:
     @property
     def lacks(self) -> set[str]:
         """What the store lacks that settings may need."""
-        lacking = {FORGETS: self.forgets, KEEPS_NO_ANSWERS: PAGE not in self.detector.store.note_kinds}
-        return {what for what, is_lacking in lacking.items() if is_lacking}
+        return {FORGETS} if self.forgets else set()
 
     def log_absence(self, spider: Spider) -> None:
         """Log one line if the store cannot be asked at the start."""

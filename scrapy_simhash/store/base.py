@@ -304,7 +304,7 @@ class Store(ABC):
     def touch(self, visits: Collection[tuple[bytes, int]], touch: Touch = Touch.VISITED) -> Answer[None]:
         """Store the times of pages that were not read: of each its key, and the seconds of Unix time. One step.
 
-        Pages that are not known are passed over. A store that keeps no history ignores `Touch.GONE`.
+        Pages that are not known are passed over. A Redis cluster keeps none of this.
         """
         return None
 

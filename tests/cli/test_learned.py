@@ -18,8 +18,7 @@ from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.cli.postings import MOST_PIECES, Site, parsed_site, site_line
 from scrapy_simhash.cli.stores import Waited, place_of
 from scrapy_simhash.detector import header_for
-from scrapy_simhash.notes import RULES, SITE, TRUST, Note
-from scrapy_simhash.observers.recrawl.trust import Host, Trust
+from scrapy_simhash.notes import RULES, SITE, Note
 from scrapy_simhash.observers.url_rules.evidence import Evidence
 from scrapy_simhash.observers.url_rules.host import Page
 from scrapy_simhash.observers.url_rules.kept import KeptRules
@@ -111,22 +110,8 @@ def test_a_profile_is_pinned_until_it_is_unpinned(board: str, cli: Cli) -> None:
 
 
 def test_what_is_forgotten_is_not_there_any_more(board: str, cli: Cli) -> None:
-    with place_of(board, Namespace(project=None)).claiming(header_for(Config()), "test") as store:
-        store.replace_notes(TRUST, [Note(BOARD, None, json.dumps(["lied", 1_790_000_000, "u"]).encode())])
-    (untrusted,) = cli.json("learned", board, BOARD)["trust"]
-    assert untrusted == {
-        "host": BOARD,
-        "trust": "lied",
-        "since": SINCE,
-        "until": "2026-10-21T14:13:20Z",
-        "url": "u",
-    }
-    assert cli("learned", board).splitlines()[-1].split() == [BOARD, "lied", "2026-10-21T14:13:20Z", "u"]
     assert cli("learned", board, BOARD, "--forget") == f"nothing is known about {BOARD}\n"
     assert [site["host"] for site in cli.json("learned", board)["sites"]] == [OTHER]
-    host = Host()
-    host.joined(notes(board, TRUST)[BOARD])
-    assert host.trust is Trust.FULL
 
 
 def test_a_store_that_a_crawl_writes_to_is_left_alone(tmp_path: Path, cli: Cli) -> None:
@@ -137,7 +122,7 @@ def test_a_store_that_a_crawl_writes_to_is_left_alone(tmp_path: Path, cli: Cli) 
     assert not SiteProfile.from_bytes(notes(path, SITE)[BOARD]).is_pinned
 
 
-@pytest.mark.parametrize(("kind", "what"), [(SITE, "profile"), (RULES, "URL rules"), (TRUST, "trust")])
+@pytest.mark.parametrize(("kind", "what"), [(SITE, "profile"), (RULES, "URL rules")])
 def test_what_is_damaged_is_told(kind: str, what: str, tmp_path: Path, cli: Cli) -> None:
     path = store_of(tmp_path / "pages.sqlite")
     with closing(SqliteStore(path, RULE)) as store:

@@ -7,14 +7,12 @@ from typing import Any, cast
 
 import pytest
 from scrapy import Request, signals
-from scrapy.http import HtmlResponse, Response
+from scrapy.http import HtmlResponse
 
 from scrapy_simhash import Config, SimhashDownloaderMiddleware, names
 from scrapy_simhash.crawl import listeners
 from scrapy_simhash.crawling import Listener
-from scrapy_simhash.observers.links import SimhashLinksMiddleware
-from scrapy_simhash.observers.recrawl.answers import TOGETHER, Answer, AnswerBook
-from scrapy_simhash.observers.recrawl.recrawling import Recrawling, SimhashValidatorsMiddleware
+from scrapy_simhash.observers.recrawl.recrawling import Recrawl, SimhashRecrawlMiddleware
 from scrapy_simhash.page.site.profiles import SiteProfiles
 from scrapy_simhash.store import Header
 from tests.crawls.site import article
@@ -36,19 +34,11 @@ class Broken(Listener):
     """Fails at every hook."""
 
     request_sent = page_compared = staticmethod(fail)  # type: ignore[assignment]
-    without_page = found = started = reader_of = failed = staticmethod(fail)
     closing = staticmethod(fail_later)
 
 
 class Idle(Listener):
     """Does nothing."""
-
-
-class BrokenReader(Listener):
-    """Fails at each request of a callback, and at its end."""
-
-    def reader_of(self, response: Response) -> Any:
-        return fail, fail
 
 
 @pytest.fixture
@@ -84,30 +74,7 @@ def test_a_page_is_judged_and_delivered_whatever_hooks_fail(made: Any, tmp_path:
         page_hash = request.meta[names.META_RESULT].text.page_hash
         middleware._session.note_delivered(middleware._key_of(request), page_hash)
         asyncio.run(middleware._session._engine_stopped())
-        hooks = ["request_sent", "without_page", "page_compared", "closing"] + ["found"] * visit
-        assert simhash_stats(crawler)["errors/action"] == len(hooks)
-
-
-def test_a_304_that_nobody_can_explain_is_fetched_in_full(made: Any) -> None:
-    middleware, _ = made(Broken)
-    response = page(names.FLAG_NOT_MODIFIED)
-    again = middleware.process_response(cast("Request", response.request), response)
-    assert isinstance(again, Request)
-    assert (again.meta[names.META], again.dont_filter) == (False, True)
-    assert list(again.headers) == [b"X-Other"]
-
-
-@pytest.mark.parametrize(("listener", "errors"), [(Broken, 2), (BrokenReader, 2)])
-def test_what_a_page_leads_to_passes_hooks_that_fail(
-    made: Any, listener: type[Listener], errors: int
-) -> None:
-    _, crawler = made(listener)
-    links = SimhashLinksMiddleware.from_crawler(crawler)
-    yielded = [Request(URL), {"an": "item"}]
-    if listener is Broken:
-        assert links.get_processed_request(cast("Request", yielded[0]), None) is yielded[0]
-    assert list(links.process_spider_output(page(), yielded)) == yielded
-    assert simhash_stats(crawler)["errors/action"] == errors
+        assert simhash_stats(crawler)["errors/action"] == 3, "request_sent, page_compared, closing"
 
 
 def test_a_store_is_let_go_of_whatever_fails_at_the_end(made: Any, tmp_path: Path) -> None:
@@ -119,48 +86,25 @@ def test_a_store_is_let_go_of_whatever_fails_at_the_end(made: Any, tmp_path: Pat
     asyncio.run(middleware._session._engine_stopped())
 
 
-def test_a_304_is_fetched_in_full_if_nobody_knows_whether_it_was_asked_for(
+def test_a_request_is_sent_and_a_page_passes_whatever_fails_in_recrawling(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     crawler = stand_in()
-    recrawling = Recrawling(crawler, Config(conditional=True))
-    recrawling.store_opened(cast("Any", RemoteStore(Header())))
-    assert asyncio.run(recrawling.request_sent(Request(URL))) is None
-    vars(crawler)["_simhash_shared"] = {Recrawling: recrawling}
-    validators = SimhashValidatorsMiddleware.from_crawler(crawler)
-    monkeypatch.setattr(recrawling, "hear", fail)
-    monkeypatch.setattr(recrawling, "add_headers", fail)
+    recrawl = Recrawl(crawler, Config())
+    middleware = SimhashRecrawlMiddleware.from_crawler(crawler)
+    monkeypatch.setattr(recrawl, "prepare", fail_later)
+    monkeypatch.setattr(recrawl, "answered", fail)
     response = page()
     request = cast("Request", response.request)
-    validators.process_request(request)
-    assert validators.process_response(request, response) is response
-    assert isinstance(validators.process_response(request, response.replace(status=304)), Request)
-    validators.process_exception(request, ValueError())
-    assert simhash_stats(crawler) == {"errors/action": 4}
+    asyncio.run(middleware.process_request(request))
+    assert middleware.process_response(request, response) is response
+    assert simhash_stats(crawler) == {"errors/action": 2}
 
 
 class BrokenNotes(RemoteStore):
     """Fails at notes, in another way than by being away."""
 
     note = replace_notes = staticmethod(fail_later)  # type: ignore[assignment]
-
-
-def test_what_fails_while_answers_are_told_is_raised_with_the_next_ones() -> None:
-    async def put(book: AnswerBook) -> None:
-        for number in range(TOGETHER):
-            book.put(bytes([number]), Answer(0, 0), b"")
-        await asyncio.sleep(0)
-
-    async def told() -> None:
-        book = AnswerBook(BrokenNotes(Header()))
-        await put(book)
-        await asyncio.sleep(0)
-        with pytest.raises(ValueError, match="broken"):
-            await put(book)
-        with pytest.raises(ValueError, match="broken"):
-            await book.finish()
-
-    asyncio.run(told())
 
 
 def test_what_fails_while_a_site_is_loaded_is_raised_once() -> None:

@@ -402,13 +402,8 @@ def test_the_first_line_says_what_is_really_done(
             for name in ("item_key",)
         ),
         (
-            {"recrawl": "7d"},
+            {"recrawl": {"": "7d"}},
             "SIMHASH_RECRAWL ({'': '7d'}) has no effect without a store that outlives the crawl: set"
-            " SIMHASH_STORE = './simhash'",
-        ),
-        (
-            {"conditional": True},
-            "SIMHASH_CONDITIONAL (True) has no effect without a store that outlives the crawl: set"
             " SIMHASH_STORE = './simhash'",
         ),
         ({"item_action": "drop_items", "item_fields": "title"}, None),

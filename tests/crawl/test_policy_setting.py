@@ -57,11 +57,11 @@ def test_what_can_be_understood_is_not_complained_of(meta: object) -> None:
         (
             {7: "mark"},
             "request.meta['simhash'] has no key 7; it has action, exact_action, revisit_action, url_rules,"
-            " conditional, recrawl, lastmod. It is ignored",
+            " lastmod. It is ignored",
         ),
         (
-            {"conditional": "off"},
-            "request.meta['simhash']['conditional'] must be True or False, got 'off': the settings are used instead",
+            {"url_rules": "off"},
+            "request.meta['simhash']['url_rules'] must be True or False, got 'off': the settings are used instead",
         ),
         (
             {"lastmod": []},

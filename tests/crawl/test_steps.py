@@ -24,7 +24,7 @@ from scrapy_simhash.crawl import downloader_middleware
 from scrapy_simhash.crawling import Page
 from scrapy_simhash.judge.policy import SimhashPolicy
 from scrapy_simhash.observers.changes.reporter import ChangeReporter
-from scrapy_simhash.observers.recrawl.recrawling import Recrawling
+from scrapy_simhash.observers.recrawl.recrawling import Recrawl
 from scrapy_simhash.observers.report import Report
 from scrapy_simhash.observers.url_rules.guard import UrlRuleGuard
 from scrapy_simhash.store.sqlite import SqliteStore
@@ -36,14 +36,12 @@ URL = "https://example.com/"
 #: Where an error may come, from the request to what is done about its page, and at the end of the crawl.
 STEPS: list[tuple[Any, str]] = [
     (UrlRuleGuard, "request_sent"),
-    (Recrawling, "request_sent"),
     (crawling, "tree_of"),
     (RequestFingerprinter, "fingerprint"),
     (PageFingerprinter, "read"),
     (NearDuplicateDetector, "conclude_async"),
     (SqliteStore, "claim"),
     (SimhashPolicy, "copy_action"),
-    (ChangeReporter, "found"),
     (Page, "protections"),
     (SimhashPolicy, "decide"),
     (downloader_middleware, "evidence"),
@@ -53,9 +51,8 @@ STEPS: list[tuple[Any, str]] = [
     (Report, "page_compared"),
     (LiveView, "page_compared"),
     (UrlRuleGuard, "page_compared"),
-    (Recrawling, "page_compared"),
+    (Recrawl, "page_compared"),
     (SignalManager, "send_catch_log"),
-    (ChangeReporter, "failed"),
 ]
 #: A copy, a copy of it, a page that comes again.
 PAGES = [("a", 0), ("b", 0), ("c", 1), ("a", 0), ("d", 1), ("c", 2)]
@@ -102,7 +99,7 @@ def crawl(folder: Path, broken: list[tuple[Any, str]], since: int) -> dict[str, 
             live="127.0.0.1:0",
             changes=str(folder / "changes"),
             url_rules="skip",
-            conditional=True,
+            recrawl={"": "always"},
         )
         crawler.engine = SimpleNamespace(crawl=lambda request: None)  # type: ignore[assignment]
         subject = SimhashDownloaderMiddleware.from_crawler(crawler)
@@ -115,7 +112,6 @@ def crawl(folder: Path, broken: list[tuple[Any, str]], since: int) -> dict[str, 
                 URL + path, body=article(text).encode(), encoding="utf-8", request=request
             )
             assert answered(subject, request, response) is response
-        subject.process_exception(Request(URL + "gone"), OSError("not there"))
         is_broken = False
         subject.spider_closed(spider)
         for listener in subject._listeners._listeners:

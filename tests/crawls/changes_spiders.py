@@ -1,10 +1,11 @@
-"""Spiders for the crawls of test_changes.py: what they are told of the text of a page, and of its changes."""
+"""Spiders for the crawls of test_changes.py: what the meta and the signal say of changes."""
 
 from __future__ import annotations
 
+import os
+import signal
 from typing import TYPE_CHECKING, Any
 
-import scrapy
 from scrapy.exceptions import NotSupported
 
 from scrapy_simhash.signals import page_changed
@@ -15,48 +16,25 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
-    from scrapy_simhash.observers.changes import PageChange
-
 
 class Reader(Follower):
-    """Notes what meta and signal say of each page; its callback fails at *failing*, before it follows a link."""
+    """Notes what meta and signal say; its callback fails at *failing*, or kills its process at *kill*."""
 
     name = "reader"
     hears = (("page_changed", page_changed),)
 
-    def __init__(self, failing: str = "", asks_again: str = "", **arguments: Any) -> None:
+    def __init__(self, failing: str = "", kill: str = "", **arguments: Any) -> None:
         super().__init__(**arguments)
-        self.failing = failing
-        self.asks_again = asks_again
+        self.failing, self.kill = failing, kill
 
-    def page_changed(self, change: PageChange) -> None:
-        self.notes.append({"signal": path_of(change.url), "change": change.change.value})
+    def page_changed(self, change: dict[str, Any]) -> None:
+        self.notes.append({"signal": path_of(change["url"]), "change": change["change"]})
 
     def parse(self, response: Response) -> Iterator[Any]:
-        path, meta = path_of(response.url), response.meta
+        path = path_of(response.url)
         if self.failing and path == self.failing:
             raise NotSupported("It fails.")
-        self.notes.append({"path": path, "change": meta["simhash_result"]["change"]})
-        if self.asks_again and path == self.asks_again and "again" not in meta:
-            # It waits in a queue with all that its meta has.
-            again = response.request
-            assert again is not None
-            again.meta["again"] = True
-            yield again.replace(dont_filter=True)
+        if self.kill and path == self.kill:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.notes.append({"path": path, "change": response.meta["simhash_result"]["change"]})
         yield from super().parse(response)
-
-
-class Jumper(scrapy.Spider):
-    """Follows the links of its first page with the meta of that page, as many spiders do."""
-
-    name = "jumper"
-    urls: list[str]
-    notes: list[Any]
-
-    async def start(self) -> Any:
-        self.notes = []
-        yield scrapy.Request(self.urls[0])
-
-    def parse(self, response: Any) -> Iterator[Any]:
-        self.notes.append(sorted(key for key in response.meta if key.startswith("simhash_")))
-        yield from response.follow_all(css="a", meta=response.meta)

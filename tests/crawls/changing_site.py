@@ -1,7 +1,8 @@
 """A site that changes by a script, its server, and the truth about it: what the change feed of a crawl has to tell.
 
 Pages are listed on six lists, each page on one; the start page links to the lists. In each generation pages are
-edited, moved, deleted, brought back and added. Servers fail and lie, too, and the truth says what follows from that.
+edited, moved, deleted, brought back and added. In every other generation servers fail, so that the crawl is not
+complete: pages that nothing links to any more are reported in the next one.
 """
 
 from __future__ import annotations
@@ -76,6 +77,8 @@ class ChangingSite:
         #: Paths whose server sends the text of the generation before.
         self.stale: dict[str, tuple[int, int]] = {}
         self._deleted: dict[str, tuple[int, int]] = {}
+        #: Pages that nothing links to any more, and their texts.
+        self._unseen: dict[str, tuple[int, int]] = {}
         self._lies: list[str] = []
         self.truth: list[set[Told]] = [set()]
         for number in range(LISTS):
@@ -121,7 +124,9 @@ class ChangingSite:
         self._lies, self.stale, self.failing = [], {}, {}
         # A failing list hides its pages: nothing happens to them, so that nothing is late.
         hidden = self._random.choice([n for n in range(LISTS) if not lied_about & set(self.lists[n])])
-        self.failing[f"/list/{hidden}"] = self._random.choice(FAILURES)
+        has_failures = self.generation % 2 == 1
+        if has_failures:
+            self.failing[f"/list/{hidden}"] = self._random.choice(FAILURES)
         texts = Counter(text for text, _ in self.pages.values())
         free = [
             (number, path)
@@ -136,7 +141,8 @@ class ChangingSite:
         ]
         self._random.shuffle(free)
         script = (
-            [self._edit, self._edit_a_little, self._move, self._unlink, self._delete, self._fail] * 2
+            [self._edit, self._edit_a_little, self._move, self._unlink, self._delete] * 2
+            + [self._fail] * 2 * has_failures
             + [self._move_with_redirect, self._move_with_missing, self._copy]
             + [self._lie_missing, self._lie_stale]
         )
@@ -148,6 +154,18 @@ class ChangingSite:
             self._bring_back(next(n for n in range(LISTS) if n != hidden), path)
         for _ in range(3):
             self._add(next(n for n in range(LISTS) if n != hidden))
+        if not has_failures:
+            told |= {self._unseen_now(path) for path in self._unseen}
+            self._unseen.clear()
+
+    def _unseen_now(self, path: str) -> Told:
+        """Return what a complete crawl reports of *path*, which it does not see: its text may be elsewhere."""
+        there = [
+            other
+            for other, text in self.pages.items()
+            if other not in self.missing and self.stale.get(other, text) == self._unseen[path]
+        ]
+        return Told(there[0], "moved", path) if there else Told(path, "not_seen")
 
     # --- What happens to a page, and what is to be told of it.
 
@@ -169,26 +187,31 @@ class ChangingSite:
         self._tell(path, "small_change")
 
     def _move(self, number: int, path: str) -> None:
-        self._replace(number, path, self._moved(path))
+        new = self._moved(path)
+        self._replace(number, path, new)
+        self._unseen[path] = self.pages[new]
 
     def _move_with_redirect(self, number: int, path: str) -> None:
         # The old URL stays where it is, on its list.
         self.redirects[path] = self._moved(path)
+        self._unseen[path] = self.pages[self.redirects[path]]
 
     def _move_with_missing(self, number: int, path: str) -> None:
         self.missing[path] = 404
-        self.lists[(number + 1) % LISTS if self._is_open(number + 1) else number].append(self._moved(path))
+        new = self._moved(path)
+        self.lists[(number + 1) % LISTS if self._is_open(number + 1) else number].append(new)
+        self._tell(new, "moved", path)
 
     def _moved(self, path: str) -> str:
         new = f"{path}-moved"
         self.pages[new] = self.pages.pop(path)
-        self._tell(new, "moved", path)
+        self._tell(new, "new")
         return new
 
     def _unlink(self, number: int, path: str) -> None:
         self.lists[number].remove(path)
         self._deleted[path] = self.pages.pop(path)
-        self._tell(path, "gone")
+        self._unseen[path] = self._deleted[path]
 
     def _delete(self, number: int, path: str) -> None:
         self._deleted[path] = self.pages.pop(path)
@@ -224,7 +247,7 @@ class ChangingSite:
         if Told(path, "gone") in self.truth[-1]:
             # It went and came within one generation.
             self.truth[-1].discard(Told(path, "gone"))
-        else:
+        elif self._unseen.pop(path, None) is None:
             self._tell(path, "back")
 
     def _is_open(self, number: int) -> bool:

@@ -41,10 +41,15 @@ FIRST_IN = {
 }
 ORDERS: tuple[dict[str, Any], ...] = ({}, FIRST_IN, {**FIRST_IN, "DEPTH_PRIORITY": 1}, {"DEPTH_PRIORITY": -1})
 #: What a site that is crawled again says of known pages.
+_CACHE = {
+    "HTTPCACHE_ENABLED": True,
+    "HTTPCACHE_POLICY": "scrapy_simhash.RecrawlPolicy",
+    "HTTPCACHE_STORAGE": "scrapy_simhash.PageStorage",
+}
+_AGES: tuple[Any, ...] = ("always", "auto", "0s", {"/story/": "always", "": "1d"}, "1d")
 RECRAWLS: tuple[dict[str, Any], ...] = (
-    *({}, {"SIMHASH_RECRAWL": "always"}, {"SIMHASH_RECRAWL": "auto"}, {"SIMHASH_RECRAWL": "0s"}),
-    *({"SIMHASH_RECRAWL": {"/story/": "always", "": "1d"}}, {"SIMHASH_RECRAWL": "1d"}),
-    *({"SIMHASH_RECRAWL": {"budget": 5}}, {"SIMHASH_RECRAWL": {"": "auto", "budget": 3_000}}),
+    {},
+    *({**_CACHE, "SIMHASH_RECRAWL": ages if isinstance(ages, dict) else {"": ages}} for ages in _AGES),
 )
 #: Parts of a site.
 MOST_SECTIONS = 3
@@ -135,7 +140,7 @@ class MadeUpSite:
             yield Visit(self.settings, self.owed)
             return
         recrawl = self.random.choice(RECRAWLS)
-        settings = {**self.settings, "SIMHASH_CONDITIONAL": self.random.random() < 0.5, **recrawl}
+        settings = {**self.settings, **recrawl}
         yield Visit(settings, self.owed)
         # What is new or has changed must come, whatever is done about pages that have not, if it is due.
         single = [path for paths in self.owed for path in paths if len(paths) == 1 and path in self._linked]
@@ -172,7 +177,7 @@ class MadeUpSite:
     def _visit(self, visit: Visit, url: str, folder: Path, number: int) -> list[str]:
         settings = dict(visit.settings)
         if self.is_crawled_again:
-            settings["SIMHASH_STORE"] = str(folder / "kept")
+            settings |= {"SIMHASH_STORE": str(folder / "kept"), "HTTPCACHE_DIR": str(folder / "cache")}
         plans = [Plan(f"{self.spider}", settings, {"urls": [url]})]
         if self.is_stopped:
             settings["JOBDIR"] = str(folder / f"job-{number}")

@@ -1,4 +1,4 @@
-"""The change feed: what is told of pages that are new, changed, moved, gone or back, against the truth."""
+"""The change feed: what is reported of pages that are new, changed, moved, gone, not seen or back."""
 
 from __future__ import annotations
 
@@ -9,102 +9,96 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.crawls.changing_site import ChangingSite, as_told, serve_changing, told
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
+from tests.crawls.changing_site import ChangingSite, Told, as_told, serve_changing, told
+from tests.crawls.harness import ENABLED, IN_ORDER, Crawl, Plan, crawl, forked
 from tests.crawls.site import Answer, Site, article, edited, links, serve
+from tests.store.server import RedisServer
+
+RECRAWL = {
+    "HTTPCACHE_ENABLED": True,
+    "HTTPCACHE_POLICY": "scrapy_simhash.RecrawlPolicy",
+    "HTTPCACHE_STORAGE": "scrapy_simhash.PageStorage",
+    "SIMHASH_RECRAWL": {"": "always"},
+}
 
 
 def settings(folder: Path, **more: Any) -> dict[str, Any]:
     return {
         "SIMHASH_STORE": str(folder),
         "SIMHASH_CHANGES": str(folder / "changes.jsonl"),
+        "HTTPCACHE_DIR": str(folder / "cache"),
         "RETRY_ENABLED": False,
         **more,
     }
 
 
-class History(NamedTuple):
-    changing: ChangingSite
-    lines: list[dict[str, Any]]
-    crawls: list[Crawl]
-
-
-def history(folder: Path, generations: int, seed: int, **more: Any) -> History:
-    """Crawl a changing site in one generation after another."""
-    changing = ChangingSite(seed)
-    with serve_changing(changing) as server:
-
-        def change(path: str) -> None:
-            # A crawl begins with it, and asks for it once.
-            if path == "/robots.txt" and server.requests:
-                changing.next()
-
-        server.on_request = change
-        plan = Plan("Follower", settings(folder, ROBOTSTXT_OBEY=True, **more), {"urls": [server.url]})
-        crawls = crawl(*[plan] * generations)
-    return History(changing, told(folder), crawls)
-
-
 ten_crawls = pytest.mark.slow("ten crawls of a site of 60 to 90 pages")
 
 
-# With conditional requests, the server of a page with an old copy lies: it says that the page has not changed.
 @pytest.mark.parametrize(
-    ("generations", "seed", "is_conditional"),
+    ("generations", "seed", "more"),
     [
-        (2, 1, False),
-        pytest.param(10, 7, False, marks=ten_crawls),
-        pytest.param(10, 8, True, marks=ten_crawls),
+        (3, 1, {}),
+        pytest.param(10, 7, {}, marks=ten_crawls),
+        pytest.param(10, 8, RECRAWL, marks=ten_crawls),
     ],
 )
-def test_generations_are_told_as_they_happened(
-    tmp_path: Path, generations: int, seed: int, is_conditional: bool
+def test_generations_are_reported_as_they_happened(
+    tmp_path: Path, generations: int, seed: int, more: dict[str, Any]
 ) -> None:
-    changing, lines, crawls = history(tmp_path, generations, seed, SIMHASH_CONDITIONAL=is_conditional)
-    assert (sum(crawl.stat("conditional/not_modified") for crawl in crawls) > 0) is is_conditional
-    assert [crawl.error for crawl in crawls] == [None] * generations
-    assert sum(crawl.stat("errors/changes") + crawl.stat("errors/action") for crawl in crawls) == 0
-    numbers = range(1, generations + 1)
-    feed = [{as_told(line) for line in lines if line["crawl"] == number} for number in numbers]
-    assert feed == changing.truth
-    new = sum(line["change"] == "new" and line["crawl"] == 1 for line in lines)
-    assert any(f"Changes: {new} new" in line for line in crawls[0].log("INFO"))
-    # Nothing twice, and every line with the next number.
-    assert [line["number"] for line in lines] == [*range(1, sum(map(len, changing.truth)) + 1)]
+    changing = ChangingSite(seed)
+    with serve_changing(changing) as server:
+        plan = Plan("Follower", settings(tmp_path, ROBOTSTXT_OBEY=True, **more), {"urls": [server.url]})
+        done = crawls_of(tmp_path, plan)
+        for _ in range(generations - 1):
+            changing.next()
+            later = crawls_of(tmp_path, plan)
+            done = Feed(done.crawls + later.crawls, done.lines + later.lines)
+    assert (sum(crawl.stat("recrawl/not_modified") for crawl in done.crawls) > 0) is bool(more)
+    assert [crawl.error for crawl in done.crawls] == [None] * generations
+    assert sum(crawl.stat("errors/action") for crawl in done.crawls) == 0
+    differs = [(set(a) - b, b - set(a)) for a, b in zip(done.lines, changing.truth, strict=True)]
+    assert differs == [(set(), set())] * generations
+    # Nothing twice, and each line with an id of its own.
+    lines = told(tmp_path)
+    assert len(lines) == len({line["id"] for line in lines}) == sum(map(len, changing.truth))
 
 
-class Told(NamedTuple):
-    """What one crawl after another told, by path."""
+def age(folder: Path) -> None:
+    """Have all pages be a minute older: times are whole seconds, and crawls take less."""
+    for file in folder.glob("*.sqlite"):
+        with closing(sqlite3.connect(file)) as store, store:
+            times = ", ".join(f"{name} = {name} - 60" for name in ("first_seen", "last_visit", "last_seen"))
+            store.execute(f"UPDATE pages SET {times}")
+
+
+class Feed(NamedTuple):
+    """What one crawl after another reported."""
 
     crawls: list[Crawl]
-    feed: list[dict[str, str]]
+    lines: list[list[Told]]
 
     def meta(self, number: int) -> dict[str, str | None]:
         return {note["path"]: note["change"] for note in self.crawls[number].notes if "path" in note}
 
 
-def crawls_of(folder: Path, *plans: Plan) -> Told:
-    """Run the plans one after another."""
-    crawls = crawl(*plans)
-    for done in crawls:
-        assert done.stat("errors/changes") == 0
-    lines = told(folder)
-    feed = [
-        {as_told(line).path: line["change"] for line in lines if line["crawl"] == number}
-        for number in range(1, len(plans) + 1)
-    ]
-    return Told(crawls, feed)
+def crawls_of(folder: Path, *plans: Plan) -> Feed:
+    """Run the plans one after another, each in a process of its own."""
+    crawls, lines = [], []
+    for plan in plans:
+        before = len(told(folder))
+        crawls += crawl(plan)
+        age(folder)
+        assert crawls[-1].stat("errors/changes") == 0, crawls[-1].log()
+        lines.append([as_told(line) for line in told(folder)[before:]])
+    return Feed(crawls, lines)
 
 
 def reader(folder: Path, site: Site, **more: Any) -> Plan:
     """Return a crawl of the spider Reader; its arguments and settings are in *more*."""
-    arguments: dict[str, Any] = {"urls": site.urls("/")}
-    arguments |= {name: more.pop(name) for name in ("failing", "asks_again") if name in more}
-    return Plan(
-        "changes_spiders.Reader",
-        settings(folder, **{**IN_ORDER, **more}),
-        arguments,
-    )
+    arguments: dict[str, Any] = {"urls": site.urls(*more.pop("urls", ["/"]))}
+    arguments |= {name: more.pop(name) for name in ("failing",) if name in more}
+    return Plan("changes_spiders.Reader", settings(folder, **{**IN_ORDER, **more}), arguments)
 
 
 def routes() -> dict[str, Any]:
@@ -117,176 +111,218 @@ def routes() -> dict[str, Any]:
     }
 
 
-def test_meta_items_and_signal_say_what_has_changed(tmp_path: Path) -> None:
+NEW = [Told(path, "new") for path in ("/", "/list", "/a", "/b")]
+
+
+def test_meta_lines_and_signal_say_what_has_changed(tmp_path: Path) -> None:
     pages = {**routes(), "/a": lambda visit: edited(article(2)) if visit else article(2)}
     with serve(pages) as site:
-        plan = reader(tmp_path, site, SIMHASH_RESULT_FIELD="page")
+        plan = reader(tmp_path, site)
         done = crawls_of(tmp_path, plan, plan)
     first, second = done.crawls
     assert first.complaints == second.complaints == []
-    assert done.feed == [dict.fromkeys(["/", "/list", "/a", "/b"], "new"), {"/a": "small_change"}]
-    assert done.meta(1) == {"/": "unchanged", "/list": "unchanged", "/a": "small_change", "/b": "unchanged"}
+    assert done.lines == [NEW, [Told("/a", "small_change")]]
+    assert done.meta(1) == {"/": None, "/list": None, "/a": "small_change", "/b": None}
     assert [note for note in second.notes if "signal" in note] == [{"signal": "/a", "change": "small_change"}]
-    assert {item["path"]: item["page"]["change"] for item in second.items} == done.meta(1)
-    assert {item["path"]: item["page"]["change"] for item in first.items} == done.meta(0)
-    assert second.stat("changes/unchanged") == 3
     assert second.stat("changes/small_change") == 1
+    line = told(tmp_path)[-1]
+    assert line["previous_time"] == line["last_seen"] is not None
+    differs = line["difference"]
+    added, removed = differs["paragraphs_added"], differs["paragraphs_removed"]
+    assert 1 <= len(added) == len(removed) <= 3
+    assert differs["paragraphs_kept"] + len(added) == article(2).count("<p>")
+    assert all(" or " in text for text in differs["text_added"])
+    assert (differs["facts_added"], differs["is_cut"]) == ([], False)
 
 
-def test_with_it_off_nothing_is_there(tmp_path: Path) -> None:
+def test_a_line_has_the_facts_that_are_new(tmp_path: Path) -> None:
+    def job(place: str) -> str:
+        return article(2).replace("</h1>", f"</h1><dl><dt>Place</dt><dd>{place}</dd></dl>")
+
+    with serve({"/": job("Hamburg")}) as site:
+        plan = reader(tmp_path, site)
+        crawls_of(tmp_path, plan)
+        site.routes["/"] = job("Bremerhaven")
+        crawl(plan)
+    line = told(tmp_path)[-1]
+    assert (line["change"], line["difference"]["facts_added"]) == ("small_change", ["Bremerhaven"])
+
+
+def test_a_page_that_is_gone_is_reported_once_and_comes_back(tmp_path: Path) -> None:
+    drop = {"SIMHASH_REVISIT_ACTION": "drop_items"}
     with serve(routes()) as site:
-        plan = Plan("changes_spiders.Jumper", {"SIMHASH_STORE": str(tmp_path)}, {"urls": site.urls("/")})
-        on = Plan("changes_spiders.Jumper", settings(tmp_path / "on"), {"urls": site.urls("/")})
-        off, with_it = crawl(plan, on)
-    assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {
-        "jumper.sqlite",
-        "jumper.sqlite-lock",
-    }
-    assert not [name for name in off.stats if "change" in name]
-    keys = [set(notes) for notes in off.notes]
-    assert keys == [{"simhash_result"}] * len(keys)
-    assert [set(notes) for notes in with_it.notes] == [{"simhash_result"}] * len(keys)
-    assert {page.marks["change"] for page in with_it.pages} == {"new"}
-    assert off.complaints == with_it.complaints == []
+        plan = reader(tmp_path, site, **drop)
+        crawls_of(tmp_path, plan)
+        site.routes["/b"] = Answer("", 404)
+        gone = crawls_of(tmp_path, plan, plan)
+        assert gone.lines == [[Told("/b", "gone")], []]
+        assert told(tmp_path)[-1]["http_status"] == 404
+        site.routes["/b"] = article(3)
+        back = crawls_of(tmp_path, plan, plan)
+    assert back.lines == [[Told("/b", "back")], []]
+    # Its items are delivered again, although its text is what it was.
+    assert [done.paths_scraped for done in back.crawls] == [["/b"], []]
 
 
-@pytest.mark.slow("it starts two processes for each reason")
+@pytest.mark.slow("four crawls")
+@pytest.mark.parametrize("rule", ["always", "7d"])
+def test_a_page_that_is_gone_is_due_and_comes_back_by_a_304(tmp_path: Path, rule: str) -> None:
+    pages = {path: Answer(page, headers={"ETag": f'"{path}"'}) for path, page in routes().items()}
+    with serve(pages) as site:
+        plan = reader(tmp_path, site, **{**RECRAWL, "SIMHASH_RECRAWL": {"": "always"}})
+        crawls_of(tmp_path, plan)
+        site.routes["/b"] = Answer("", 410)
+        assert crawls_of(tmp_path, plan).lines == [[Told("/b", "gone")]]
+        site.routes["/b"] = pages["/b"]
+        again = reader(tmp_path, site, **{**RECRAWL, "SIMHASH_RECRAWL": {"": rule}})
+        assert crawls_of(tmp_path, again, again).lines == [[Told("/b", "back")], []]
+
+
+@pytest.mark.slow("two crawls for each reason")
 @pytest.mark.parametrize(
     ("second", "more"),
     [
         ({"/list": Answer("", 500)}, {}),
         ({"/list": Answer("short", length=900)}, {}),
-        ({"/": article(0)}, {"DEPTH_LIMIT": 1, "urls": ["/", "/list"]}),
-        (
-            {"/robots.txt": Answer("User-agent: *\nDisallow: /list", content_type="text/plain")},
-            {"ROBOTSTXT_OBEY": True},
-        ),
         ({}, {"CLOSESPIDER_PAGECOUNT": 1}),
         ({}, {"failing": "/list"}),
-        ({}, {"SIMHASH_REVISIT_ACTION": "drop_page", "SIMHASH_PROTECT": []}),
-        ({}, {"DEPTH_LIMIT": 1}),
     ],
-    ids=[
-        "error 500",
-        "cut off",
-        "moved up",
-        "robots.txt",
-        "aborted",
-        "callback fails",
-        "dropped",
-        "depth limit",
-    ],
+    ids=["error 500", "cut off", "aborted", "callback fails"],
 )
-def test_what_was_not_asked_for_is_not_gone(
+def test_a_crawl_that_is_not_complete_does_not_report_what_it_did_not_see(
     tmp_path: Path, second: dict[str, Any], more: dict[str, Any]
 ) -> None:
     with serve(routes()) as site:
-        first = crawls_of(tmp_path, reader(tmp_path, site))
+        plan = reader(tmp_path, site)
+        assert crawls_of(tmp_path, plan).lines == [NEW]
         site.routes.update(second)
-        paths = more.pop("urls", ["/"])
-        plan = reader(tmp_path, site, **more)
-        again = crawls_of(tmp_path, plan._replace(arguments={**plan.arguments, "urls": site.urls(*paths)}))
-    assert len(first.feed[0]) == 4
-    assert [line["crawl"] for line in told(tmp_path)] == [1] * 4
-    assert again.crawls[0].error is None
+        again = crawls_of(tmp_path, reader(tmp_path, site, **more))
+        assert (again.lines, again.crawls[0].error) == ([[]], None)
+        # The next one that is complete does.
+        site.routes |= {**routes(), "/list": article(1, before=links("/a"))}
+        assert crawls_of(tmp_path, plan, plan).lines == [[Told("/b", "not_seen")], []]
 
 
-@pytest.mark.slow("two processes for each case")
-@pytest.mark.parametrize("links_kept", [True, False])
-@pytest.mark.parametrize("way", ["SIMHASH_RECRAWL", "SIMHASH_CONDITIONAL"])
-def test_pages_that_were_not_fetched_are_not_gone(tmp_path: Path, way: str, links_kept: bool) -> None:
+@pytest.mark.slow("two crawls")
+@pytest.mark.parametrize("rule", ["7d", "always"])
+def test_pages_that_were_not_fetched_are_seen(tmp_path: Path, rule: str) -> None:
     pages = {path: Answer(page, headers={"ETag": f'"{path}"'}) for path, page in routes().items()}
-    asked = {"SIMHASH_RECRAWL": "7d", "SIMHASH_CONDITIONAL": {"checks": 0, "links": links_kept}}
     with serve(pages) as site:
-        plan = reader(tmp_path, site, **{way: asked[way]})
+        plan = reader(tmp_path, site, **{**RECRAWL, "SIMHASH_RECRAWL": {"": rule}})
         crawls_of(tmp_path, plan)
-        site.routes = dict.fromkeys(pages, Answer("", 304)) if way == "SIMHASH_CONDITIONAL" else dict(pages)
         done = crawls_of(tmp_path, plan)
-    assert done.crawls[0].stat("conditional/not_modified") + done.crawls[0].stat("not_due/age") > 0
-    assert [line["crawl"] for line in told(tmp_path)] == [1] * 4
+    assert done.lines == [[]]
+    if rule == "7d":
+        assert done.crawls[0].stat("recrawl/not_due") == 3
 
 
-@pytest.mark.slow("two crawls, each in a process of its own")
-def test_urls_that_rules_skip_are_not_gone(tmp_path: Path) -> None:
-    with serve({**routes(), "/list": article(1, before=links("/a?x=1", "/a?x=2", "/b"))}) as site:
-        site.routes["/a?x=1"] = site.routes["/a?x=2"] = article(2)
-        first = reader(tmp_path, site, SIMHASH_URL_RULES="off")
-        rules = {
-            "SIMHASH_URL_RULES": "skip",
-            "SIMHASH_URL_RULES_PIN": [f"127.0.0.1:{site.port}: parameter x"],
-        }
-        done = crawls_of(tmp_path, first, reader(tmp_path, site, **rules))
-    assert done.crawls[1].stat("url_rules/skipped") > 0, done.crawls[1].log()
-    assert len(done.feed[0]) == 4  # both have the same path
-    assert done.feed[1] == {}
-
-
-@pytest.mark.slow("two crawls, each in a process of its own")
+@pytest.mark.slow("two crawls")
 @pytest.mark.parametrize("order", [("/old", "/new"), ("/new", "/old")])
 def test_a_page_moves_by_a_redirect_in_whatever_order_it_is_linked(
     tmp_path: Path, order: tuple[str, str]
 ) -> None:
     with serve({"/": article(0, before=links("/old")), "/old": article(1)}) as site:
         plan = reader(tmp_path, site)
-        crawl(plan)
+        crawls_of(tmp_path, plan)
         # In one order Scrapy drops the redirected request: it has seen another one for the same page.
         site.routes["/"] = article(0, before=links(*order))
         site.routes |= {"/old": Answer(status=301, headers={"Location": "/new"}), "/new": article(1)}
-        done = crawls_of(tmp_path, plan)
-    assert [as_told(line)[:3] for line in told(tmp_path)[2:]] == [("/new", "moved", "/old")]
-    assert done.meta(0)["/new"] == "new"
+        done = crawls_of(tmp_path, plan, plan)
+    assert done.lines == [[Told("/new", "new"), Told("/new", "moved", "/old")], []]
 
 
-@pytest.mark.slow("two crawls, each in a process of its own")
-def test_the_pages_of_an_older_store_are_known(tmp_path: Path) -> None:
-    with serve(routes()) as site:
-        without = reader(tmp_path, site)
-        crawl(without._replace(settings={**without.settings, "SIMHASH_CHANGES": None}))
-        site.routes["/a"] = article(5)
-        del site.routes["/b"]
-        done = crawls_of(tmp_path, without)
-    assert done.feed == [{"/a": "changed", "/b": "gone"}]
+@pytest.mark.slow("three crawls")
+def test_a_page_has_moved_to_a_copy_that_is_still_there(tmp_path: Path) -> None:
+    copies = {"/": article(0, before=links("/a", "/b")), "/a": article(1), "/b": article(1)}
+    for gone, left in (("/a", "/b"), ("/b", "/a")):
+        folder = tmp_path / gone[1:]
+        folder.mkdir()
+        with serve(copies) as site:
+            plan = reader(folder, site)
+            crawls_of(folder, plan)
+            site.routes[gone] = Answer("", 404)
+            assert crawls_of(folder, plan).lines == [[Told(left, "moved", gone)]]
 
 
-def test_the_page_of_a_request_that_waited_is_unchanged(tmp_path: Path) -> None:
-    with serve(routes()) as site:
-        plan = reader(tmp_path, site, asks_again="/a", JOBDIR=str(tmp_path / "job"))
-        done = crawls_of(tmp_path, plan)
-    assert done.crawls[0].complaints == []
-    assert [note["change"] for note in done.crawls[0].notes if note.get("path") == "/a"] == [
-        "new",
-        "unchanged",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (
-            {"SIMHASH_STORE": "redis://localhost"},
-            "SIMHASH_CHANGES needs a store in a folder, got one of kind 'redis'",
-        ),
-        ({"SIMHASH_STORE": None}, "SIMHASH_CHANGES needs a store in a folder, got one of kind 'memory'"),
-        ({"SIMHASH_CHANGES": "x" * 300}, "SIMHASH_CHANGES must be a file that can be written"),
-    ],
-)
-def test_a_crawl_that_cannot_tell_changes_does_not_start(
-    tmp_path: Path, more: dict[str, Any], message: str
-) -> None:
-    with serve(routes()) as site:
-        (done,) = crawl(reader(tmp_path, site, **more))
-    assert message in str(done.error)
-    assert site.visits == {}
-
-
-def test_an_error_of_the_register_costs_no_page(tmp_path: Path) -> None:
+@pytest.mark.slow("two crawls")
+def test_a_page_with_the_text_of_one_that_is_gone_for_long_has_moved(tmp_path: Path) -> None:
     with serve(routes()) as site:
         plan = reader(tmp_path, site)
+        crawls_of(tmp_path, plan)
+        site.routes["/b"] = Answer("", 404)
         crawl(plan)
-        with closing(sqlite3.connect(tmp_path / "reader.changes.sqlite")) as register, register:
-            register.execute("DROP TABLE pages")
-        (done,) = crawl(plan)
-    assert done.verdicts == dict.fromkeys(["/", "/list", "/a", "/b"], "revisit/unchanged")
-    assert done.stat("errors/changes") > 0
-    assert len([text for text in done.log("WARNING") if "Error while noting changes" in text]) == 1
-    assert [note["change"] for note in done.notes if "path" in note] == [None] * 4
+        site.routes |= {"/list": article(1, before=links("/a", "/c")), "/c": article(3)}
+        assert crawls_of(tmp_path, plan).lines == [[Told("/c", "moved", "/b")]]
+
+
+@pytest.mark.slow("two crawls")
+def test_the_pages_of_an_older_store_are_known(tmp_path: Path) -> None:
+    with serve(routes()) as site:
+        plan = reader(tmp_path, site)
+        crawl(plan._replace(settings={**plan.settings, "SIMHASH_CHANGES": None}))
+        site.routes["/a"] = article(5)
+        del site.routes["/b"]
+        done = crawls_of(tmp_path, plan)
+    assert done.lines == [[Told("/a", "changed"), Told("/b", "gone")]]
+    assert told(tmp_path)[0]["difference"] is None
+
+
+@pytest.mark.slow("three crawls, one of them killed")
+def test_what_a_killed_crawl_has_found_is_reported_at_least_once(tmp_path: Path) -> None:
+    plan = settings(tmp_path, **IN_ORDER)
+    with serve(routes()) as site:
+        crawl(reader(tmp_path, site))
+        site.routes |= {
+            "/a": article(5),
+            "/list": article(1, before=links("/a", "/c", "/b")),
+            "/c": article(6),
+        }
+        program = f"""
+from scrapy.crawler import CrawlerProcess
+from tests.crawls.changes_spiders import Reader
+from scrapy_simhash.observers.changes.feed import Feed
+# Killed between the row and the line: no line is written.
+Feed.write = lambda self, line: None
+process = CrawlerProcess({{**{ENABLED!r}, **{plan!r}}})
+process.crawl(Reader, urls=[{site.url("/")!r}], kill="/c")
+process.start()
+"""
+        file = tmp_path / "program.py"
+        file.write_text(program)
+        assert forked(str(file), cwd=tmp_path).returncode != 0
+        before = told(tmp_path)
+        with (tmp_path / "changes.jsonl").open("a") as feed:
+            feed.write('{"half a line')
+        crawl(reader(tmp_path, site))
+        assert set(map(as_told, told(tmp_path)[len(before) :])) == {Told("/a", "changed"), Told("/c", "new")}
+        assert crawls_of(tmp_path, reader(tmp_path, site)).lines == [[]]
+
+
+@pytest.mark.slow("four crawls")
+def test_with_a_store_in_redis(tmp_path: Path) -> None:
+    pytest.importorskip("redis")
+    with RedisServer(tmp_path) as server, serve(routes()) as site:
+        plan = reader(tmp_path, site, SIMHASH_STORE=f"{server.url}?prefix=feed")
+        assert crawls_of(tmp_path, plan).lines == [NEW]
+        site.routes["/a"] = edited(article(2))
+        assert crawls_of(tmp_path, plan, plan).lines == [[Told("/a", "small_change")], []]
+        assert told(tmp_path)[-1]["difference"]["paragraphs_removed"] != []
+        site.routes["/b"] = Answer("", 404)
+        assert crawls_of(tmp_path, plan).lines == [[Told("/b", "gone")]]
+
+
+@pytest.mark.slow("two crawls")
+def test_a_crawl_in_two_runs_is_one(tmp_path: Path) -> None:
+    with serve(routes()) as site:
+        crawls_of(tmp_path, reader(tmp_path, site))
+        site.routes["/list"] = article(1, before=links("/a"))
+        job = {"JOBDIR": str(tmp_path / "job")}
+        crawls_of(tmp_path, reader(tmp_path, site, CLOSESPIDER_PAGECOUNT=1, **job))
+        assert crawls_of(tmp_path, reader(tmp_path, site, **job)).lines == [[Told("/b", "not_seen")]]
+
+
+def test_a_file_that_cannot_be_written_stops_the_crawl(tmp_path: Path) -> None:
+    with serve(routes()) as site:
+        (done,) = crawl(reader(tmp_path, site, SIMHASH_CHANGES="x" * 300))
+    assert "SIMHASH_CHANGES must be a file that can be written" in str(done.error)
+    assert site.visits == {}

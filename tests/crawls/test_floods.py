@@ -13,7 +13,7 @@ import pytest
 from benchmarks.lib.serving import in_thread
 from scrapy_simhash.observers.url_rules.novelty import SLOWED_AFTER, STOPPED_AFTER
 from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Crawl, Plan, crawl, crawl_one
-from tests.crawls.made_up_site import EVENTS, FIRST_IN, REFERRERS, WALL, page, variant
+from tests.crawls.made_up_site import EVENTS, FIRST_IN, RECRAWLS, REFERRERS, WALL, page, variant
 from tests.crawls.shop_site import prose
 from tests.crawls.site import Answer, Route, Routes, Site, article, serve
 from tests.crawls.validating_site import ValidatingSite
@@ -338,7 +338,13 @@ def test_a_crawl_of_a_site_that_has_not_changed_goes_on_as_the_first_one(tmp_pat
         site.modes = {path: "none" for path in routes if path.startswith("/list/")}
         for conditional in (True, True, False):
             site.visits.clear()
-            settings = {**SKIP, "SIMHASH_STORE": str(tmp_path), "SIMHASH_CONDITIONAL": conditional}
+            cache = RECRAWLS[1] if conditional else {}
+            settings = {
+                **SKIP,
+                "SIMHASH_STORE": str(tmp_path),
+                "HTTPCACHE_DIR": str(tmp_path / "cache"),
+                **cache,
+            }
             ended = crawl_one("Wanderer", settings, urls=[site.url("/list/0")])
             assert ended.complaints == []
             assert set(routes) == set(site.visits)

@@ -1,8 +1,7 @@
-"""SIMHASH_RECRAWL: known pages that are not due are not requested, and what is behind them is."""
+"""SIMHASH_RECRAWL: known pages are requested conditionally or not at all, and what is behind them is reached."""
 
 import gzip
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -11,12 +10,21 @@ from typing import Any
 import pytest
 
 from benchmarks.lib.serving import in_thread
-from tests.crawls.harness import IN_ORDER, Crawl, crawl_one
-from tests.crawls.site import Answer, article, links
-from tests.crawls.test_conditional import ROUTES
+from tests.crawls.harness import ENABLED, IN_ORDER, WITHOUT_REACTOR, Crawl, crawl_one, forked
+from tests.crawls.site import Answer, Routes, article, links
 from tests.crawls.validating_site import ValidatingSite
+from tests.store.server import RedisServer
 
 DAY = 86_400
+ALL = ["/", "/a", "/b", "/c", "/d"]
+ROUTES: Routes = {
+    "/": article(0, before=links("/a", "/b")),
+    "/a": article(1, before=links("/c", "/d")),
+    "/b": article(2),
+    "/c": article(3),
+    "/d": article(4),
+}
+ALWAYS = {"": "always"}
 pytestmark = pytest.mark.slow("each test needs two crawls or more")
 
 
@@ -26,92 +34,180 @@ def site() -> Iterator[ValidatingSite]:
         yield site
 
 
+def settings(folder: Path, rules: dict[str, str] | None = None, **more: Any) -> dict[str, Any]:
+    return {
+        "SIMHASH_STORE": str(folder),
+        "HTTPCACHE_ENABLED": True,
+        "HTTPCACHE_DIR": str(folder / "cache"),
+        "HTTPCACHE_POLICY": "scrapy_simhash.RecrawlPolicy",
+        "HTTPCACHE_STORAGE": "scrapy_simhash.PageStorage",
+        "SIMHASH_RECRAWL": rules or ALWAYS,
+        **IN_ORDER,
+        **more,
+    }
+
+
 def again(
-    site: ValidatingSite, folder: Path, spider: str = "Known", start: str = "/", **settings: Any
+    site: ValidatingSite,
+    folder: Path,
+    rules: dict[str, str] | None = None,
+    spider: str = "Again",
+    **more: Any,
 ) -> Crawl:
+    """Crawl the site with a store in *folder*; what was sent before is forgotten."""
     site.sent.clear()
-    return crawl_one(
-        f"again_spiders.{spider}",
-        {"SIMHASH_STORE": str(folder), **IN_ORDER, **settings},
-        urls=[site.url(start)],
-    )
+    given = {name: more.pop(name) for name in list(more) if name.isupper()}
+    urls = more.pop("urls", [site.url("/")])
+    reactor = more.pop("reactor", "asyncio")
+    plan = settings(folder, rules, **given)
+    return crawl_one(f"again_spiders.{spider}", plan, urls=urls, reactor=reactor, **more)
 
 
-def age(folder: Path, seconds: int, url: str = "%", spider: str = "known") -> None:
+def age(folder: Path, seconds: int, url: str = "%", name: str = "again") -> None:
     """Have pages be so much older than they are."""
-    with closing(sqlite3.connect(folder / f"{spider}.sqlite")) as store, store:
-        store.execute("UPDATE pages SET last_seen = last_seen - ? WHERE url LIKE ?", (seconds, url))
+    with closing(sqlite3.connect(folder / f"{name}.sqlite")) as store, store:
+        times = ", ".join(
+            f"{column} = {column} - :by" for column in ("first_seen", "last_visit", "last_seen")
+        )
+        store.execute(f"UPDATE pages SET {times} WHERE url LIKE :url", {"by": seconds, "url": url})
 
 
-def test_pages_that_are_not_old_enough_are_skipped_and_their_links_are_not(
-    site: ValidatingSite, tmp_path: Path
+def row(folder: Path, url: str) -> tuple[int, int, int]:
+    """Return visits and changes of a page, and its last visit less the time at which it was seen last."""
+    question = "SELECT visits, changes, last_visit - last_seen FROM pages WHERE url LIKE ?"
+    with closing(sqlite3.connect(folder / "again.sqlite")) as store:
+        ((visits, changes, gone),) = store.execute(question, (url,)).fetchall()
+    return visits, changes, gone
+
+
+@pytest.mark.parametrize("reactor", ["asyncio", "select", WITHOUT_REACTOR])
+def test_a_second_crawl_transfers_no_page_and_runs_every_callback(
+    site: ValidatingSite, tmp_path: Path, reactor: str
 ) -> None:
-    rules: dict[str, Any] = {"SIMHASH_RECRAWL": {"/[ac]$": "7d", "/d$": "always"}}
-    again(site, tmp_path, **rules)
-    second = again(site, tmp_path, **rules)
+    first = again(site, tmp_path, reactor=reactor)
+    assert first.complaints == []
+    assert (site.paths(200), site.paths(304)) == (ALL, [])
+    second = again(site, tmp_path, reactor=reactor)
     assert second.complaints == []
-    # /a is not requested, but /d behind it is; /b has no rule, and the start page is always asked for.
-    assert sorted({path for path, _, _ in site.sent}) == ["/", "/b", "/d"]
-    assert second.stat("not_due/age") == 2
-    assert sorted(second.notes) == [
-        "age /a",
-        "age /c",
-        "errback /a RequestNotDue",
-        "errback /c RequestNotDue",
-    ]
-    assert second.page("/a").flags == ["not-due"]
-    assert "/a" not in second.paths_scraped
-    assert second.stats["request_depth_max"] == 2
-    age(tmp_path, 8 * DAY)
-    third = again(site, tmp_path, **rules)
-    assert sorted({path for path, _, _ in site.sent}) == ["/", "/a", "/b", "/c", "/d"]
-    assert not any(name.startswith("not_due/") for name in third.simhash_stats)
+    assert (site.paths(304), site.bytes_sent) == (ALL, 0)
+    assert second.paths_scraped == first.paths_scraped == ALL
+    assert set(second.verdicts.values()) == {"revisit/unchanged"}
+    assert second.page("/a").flags == ["cached", "not-modified"]
+    assert (second.stat("recrawl/not_modified"), second.stat("revisits/unchanged")) == (5, 5)
+    assert row(tmp_path, "%/a") == (2, 0, 0)
 
 
-def test_no_page_is_older_than_the_floor_and_a_host_has_a_budget(
+def test_items_of_unchanged_pages_are_dropped_as_from_the_server(
     site: ValidatingSite, tmp_path: Path
 ) -> None:
-    again(site, tmp_path, SIMHASH_RECRAWL="365d")
-    age(tmp_path, 31 * DAY, "%/c")
-    again(site, tmp_path, SIMHASH_RECRAWL="365d")
-    assert sorted({path for path, _, _ in site.sent}) == ["/", "/c"]
-    done = again(site, tmp_path, SIMHASH_RECRAWL={"budget": 2})
-    # The start page is requested again by a link of its own, which is one of the two.
-    assert [path for path, _, _ in site.sent] == ["/", "/", "/a"]
-    assert done.stat("not_due/budget") == 3
+    drop: dict[str, Any] = {"SIMHASH_REVISIT_ACTION": "drop_items"}
+    assert again(site, tmp_path, **drop).paths_scraped == ALL
+    second = again(site, tmp_path, **drop)
+    assert (site.paths(200), second.items) == ([], [])
+    third = again(site, tmp_path, {"": "7d"}, **drop)
+    assert (site.paths(304), site.paths(200), third.items) == (["/"], [], [])
+
+
+def test_a_page_that_changed_comes_in_full_and_its_new_links_are_followed(
+    site: ValidatingSite, tmp_path: Path
+) -> None:
+    again(site, tmp_path)
+    site.routes["/a"] = article(5, before=links("/c", "/d", "/e"))
+    site.routes["/e"] = article(6)
+    second = again(site, tmp_path)
+    assert site.paths(200) == ["/a", "/e"]
+    assert (second.verdicts["/a"], row(tmp_path, "%/a")) == ("revisit/changed", (2, 1, 0))
+    again(site, tmp_path)
+    assert (set(site.paths(304)), site.paths(200)) == ({*ALL, "/e"}, [])
+
+
+def test_a_callback_that_was_changed_runs_on_the_pages_in_the_cache(
+    site: ValidatingSite, tmp_path: Path
+) -> None:
+    again(site, tmp_path)
+    second = again(site, tmp_path, {"": "7d"}, "NewCode")
+    assert site.paths(200) == []
+    assert [sorted(item) for item in second.items] == [["path", "title"]] * 2
+    assert second.paths_scraped == ["/", "/b"]
+
+
+@pytest.mark.parametrize("mode", ["dates", "gzip", "both"])
+def test_dates_and_compressed_pages(site: ValidatingSite, tmp_path: Path, mode: str) -> None:
+    site.mode = mode
+    again(site, tmp_path)
+    done = again(site, tmp_path)
+    assert (set(site.paths(304)), site.paths(200), done.complaints) == (set(ALL), [], [])
+    assert set(done.verdicts.values()) == {"revisit/unchanged"}
+
+
+def test_pages_without_validators_are_fetched_in_full(site: ValidatingSite, tmp_path: Path) -> None:
+    site.mode = "none"
+    again(site, tmp_path)
+    done = again(site, tmp_path)
+    assert (set(site.paths(200)), set(done.verdicts.values())) == (set(ALL), {"revisit/unchanged"})
+
+
+# --- The schedule.
+
+
+def test_pages_that_are_not_old_enough_are_not_requested_and_their_links_are_followed(
+    site: ValidatingSite, tmp_path: Path
+) -> None:
+    rules = {"/[ac]$": "7d", "/d$": "always"}
+    again(site, tmp_path, rules)
+    second = again(site, tmp_path, rules)
+    assert second.complaints == []
+    # /b has no rule; /d is behind /a.
+    assert sorted({path for path, _, _ in site.sent}) == ["/", "/b", "/d"]
+    assert (second.stat("recrawl/not_due"), second.notes) == (2, [])
+    assert second.page("/a").flags == ["cached", "not-due"]
+    assert second.verdicts["/a"] == "revisit/unchanged"
+    # Neither a visit nor unseen.
+    assert row(tmp_path, "%/a")[:2] == (1, 0)
+    age(tmp_path, 8 * DAY)
+    third = again(site, tmp_path, rules)
+    assert sorted({path for path, _, _ in site.sent}) == ALL
+    assert third.stat("recrawl/not_due") == 0
+
+
+def test_a_page_is_due_an_hour_before_its_age(site: ValidatingSite, tmp_path: Path) -> None:
+    again(site, tmp_path, {"": "7d"})
+    age(tmp_path, 7 * DAY - 3_600, "%/a")
+    age(tmp_path, 6 * DAY, "%/b")
+    again(site, tmp_path, {"": "7d"})
+    assert {path for path, _, _ in site.sent} == {"/", "/a"}
 
 
 def test_a_page_that_never_changed_is_visited_after_as_long_again(
     site: ValidatingSite, tmp_path: Path
 ) -> None:
-    again(site, tmp_path, SIMHASH_RECRAWL="auto")
-    # Of a page that was visited once nothing is known.
-    again(site, tmp_path, SIMHASH_RECRAWL="auto", SIMHASH_CONDITIONAL=True)
-    assert "/b" in {path for path, _, _ in site.sent}
-    with closing(sqlite3.connect(tmp_path / "known.sqlite")) as store, store:
-        # First visit ten days ago, the last one now.
-        since = (int(time.time()) - 10 * DAY).to_bytes(4, "big")
-        rows = store.execute("SELECT name, data FROM notes WHERE kind = 'page'").fetchall()
-        for name, data in rows:
-            # After its length, form and use.
-            store.execute("UPDATE notes SET data = ? WHERE name = ?", (data[:7] + since + data[11:], name))
-    third = again(site, tmp_path, SIMHASH_RECRAWL="auto")
+    again(site, tmp_path, {"": "auto"})
+    # After one visit nothing is known.
+    age(tmp_path, 10 * DAY)
+    again(site, tmp_path, {"": "auto"})
+    assert {path for path, _, _ in site.sent} == set(ALL)
+    age(tmp_path, 5 * DAY)
+    again(site, tmp_path, {"": "auto"})
     assert {path for path, _, _ in site.sent} == {"/"}
-    assert third.stat("not_due/auto") == 5  # and the start page, which links to itself
+    age(tmp_path, 5 * DAY)
+    again(site, tmp_path, {"": "auto"})
+    assert {path for path, _, _ in site.sent} == set(ALL)
 
 
-def test_pages_whose_sitemap_says_that_they_are_old_are_skipped(tmp_path: Path) -> None:
-    with in_thread(ValidatingSite({"/a": article(1), "/b": article(2)})) as site:
+def test_pages_whose_sitemap_says_that_they_are_old_are_not_requested(tmp_path: Path) -> None:
+    paths = {"/a": "2020", "/b": "2120-01-01T00:00:00Z", "/ä": "2020-02", "/d": "2020-02-03"}
+    routes = {"/%C3%A4": article(3)} | {path: article(number) for number, path in enumerate(paths)}
+    with in_thread(ValidatingSite(routes)) as site:
         rows = "".join(
-            f"<url><loc>{site.url(path)}</loc><lastmod>{date}</lastmod></url>"
-            for path, date in (("/a", "2020-01-01"), ("/b", "2120-01-01T00:00:00Z"))
+            f"<url><loc>{site.url(path)}</loc><lastmod>{date}</lastmod></url>" for path, date in paths.items()
         )
         sitemap = f'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{rows}</urlset>'
         site.routes["/sitemap.xml"] = Answer(sitemap, content_type="application/xml")
-        again(site, tmp_path, "Listed", "/sitemap.xml", SIMHASH_RECRAWL="lastmod")
-        done = again(site, tmp_path, "Listed", "/sitemap.xml", SIMHASH_RECRAWL="lastmod")
+        once = [again(site, tmp_path, {"": "lastmod"}, "Listed", urls=[site.url("/sitemap.xml")])]
+        once.append(again(site, tmp_path, {"": "lastmod"}, "Listed", urls=[site.url("/sitemap.xml")]))
         assert sorted(path for path, _, _ in site.sent) == ["/b", "/sitemap.xml"]
-        assert (done.stat("not_due/lastmod"), done.complaints) == (1, [])
+        assert (once[1].stat("recrawl/not_due"), once[1].complaints) == (3, [])
+        assert once[0].paths_scraped == once[1].paths_scraped
 
 
 @pytest.mark.parametrize(
@@ -121,33 +217,257 @@ def test_pages_whose_sitemap_says_that_they_are_old_are_skipped(tmp_path: Path) 
 )
 def test_a_file_that_is_no_sitemap_is_scraped(tmp_path: Path, body: bytes) -> None:
     with in_thread(ValidatingSite({"/file.gz": Answer(body, content_type="application/gzip")})) as site:
-        done = crawl_one(
-            "Visitor",
-            {"SIMHASH_STORE": str(tmp_path), "SIMHASH_RECRAWL": "lastmod", **IN_ORDER},
-            urls=[site.url("/file.gz")],
-        )
+        done = crawl_one("Visitor", settings(tmp_path, {"": "lastmod"}), urls=[site.url("/file.gz")])
         assert (done.paths_scraped, done.log("ERROR")) == (["/file.gz"], [])
 
 
-def test_pages_that_were_not_delivered_are_not_skipped(site: ValidatingSite, tmp_path: Path) -> None:
-    again(site, tmp_path, SIMHASH_RECRAWL="7d")
-    with closing(sqlite3.connect(tmp_path / "known.sqlite")) as store, store:
-        store.execute("UPDATE pages SET delivered = NULL WHERE url LIKE '%/b'")
-    done = again(site, tmp_path, SIMHASH_RECRAWL="7d")
-    assert {path for path, _, _ in site.sent} == {"/", "/b"}
+def test_after_the_clock_was_wrong_pages_are_due(site: ValidatingSite, tmp_path: Path) -> None:
+    again(site, tmp_path, {"": "7d"})
+    age(tmp_path, -400 * DAY)
+    again(site, tmp_path, {"": "7d"})
+    assert {path for path, _, _ in site.sent} == set(ALL)
+
+
+# --- Servers.
+
+
+@pytest.mark.parametrize(
+    ("mode", "why"),
+    [
+        ("lies", "it answers 304 to an ETag that no page has"),
+        ("one etag", "it sends the same ETag with different texts"),
+        ("path etags", "it answered 304 for a page that had changed"),
+    ],
+)
+def test_no_change_of_a_server_that_answers_304_wrongly_is_lost(tmp_path: Path, mode: str, why: str) -> None:
+    paths = [f"/{number}" for number in range(72)]
+    routes = {"/": article(0, before=links(*paths))} | {
+        path: article(title=f"Part {number}") for number, path in enumerate(paths, 1)
+    }
+    with in_thread(ValidatingSite(routes)) as site:
+        site.mode = mode
+        first = again(site, tmp_path, checks=True)
+        assert (why in "\n".join(first.log("WARNING", "scrapy_simhash"))) == (mode == "one etag")
+        site.routes |= {path: article(title=f"Part {path}, second edition") for path in paths[1:]}
+        second = again(site, tmp_path, checks=True)
+        seen = {page.path for page in second.pages if page.verdict != "revisit/unchanged"}
+        assert set(paths[1:]) <= seen
+        if mode != "one etag":
+            (line,) = [line for line in second.log("WARNING", "scrapy_simhash") if why in line]
+            assert "Its pages are fetched in full for 30 days" in line
+        # Each page at most conditionally, as a check, and in full.
+        assert len(site.sent) <= 3 * 74
+        third = again(site, tmp_path, checks=True)
+        assert (site.paths(304), third.stat("recrawl/checked")) == ([], 0)
+
+
+def test_a_304_to_a_full_request_is_final(site: ValidatingSite, tmp_path: Path) -> None:
+    again(site, tmp_path)
+    site.routes["/b"] = Answer("", 304)
+    site.mode = "lies"
+    done = again(site, tmp_path, checks=True)
+    assert len([path for path, _, _ in site.sent if path == "/b"]) <= 3
     assert "/b" in done.paths_scraped
 
 
-def test_of_a_page_whose_latest_requests_could_not_be_kept_no_older_ones_are_yielded(
+def test_an_honest_server_is_checked_less_and_less(site: ValidatingSite, tmp_path: Path) -> None:
+    again(site, tmp_path, checks=True)
+    second = again(site, tmp_path, checks=True)
+    # The first 304 in any case: that of the first crawl.
+    assert second.stat("recrawl/wrong_hosts") == 0
+    with closing(sqlite3.connect(tmp_path / "cache" / "again.pages.sqlite")) as cache:
+        ((host, count, wrong, _),) = cache.execute("SELECT * FROM hosts").fetchall()
+        assert (host, count > 3, wrong) == ("127.0.0.1", True, 0)
+        with cache:
+            cache.execute("UPDATE hosts SET unmodified = 1000000")
+    again(site, tmp_path, checks=True)
+
+
+def test_validators_of_a_page_are_not_sent_to_where_it_redirects(
     site: ValidatingSite, tmp_path: Path
 ) -> None:
-    again(site, tmp_path, SIMHASH_RECRAWL="7d")
-    site.routes["/a"] = article(1, before=links("/c", "/d", "/e"))  # the text is the same
-    site.routes["/e"] = article(6)
-    age(tmp_path, 8 * DAY, "%/a")
-    crawl = {"SIMHASH_STORE": str(tmp_path), "SIMHASH_RECRAWL": "7d", **IN_ORDER}
-    crawl_one("again_spiders.Known", crawl, urls=[site.url("/")], odd="/a")
-    age(tmp_path, 8 * DAY, "%/e")
-    again(site, tmp_path, SIMHASH_RECRAWL="7d")
-    # /c and /d were read with other meta, /e is old.
-    assert {path for path, _, _ in site.sent} == {"/", "/a", "/c", "/d", "/e"}
+    site.mode = "lies"  # answers 304 to whoever sends any
+    again(site, tmp_path, urls=[site.url("/b")])
+    site.routes["/b"] = Answer("", 301, headers={"Location": "/new"})
+    site.routes["/new"] = article(7)
+    done = again(site, tmp_path, urls=[site.url("/b")])
+    assert [sent[:2] for sent in site.sent] == [("/b", 301), ("/new", 200)]
+    assert done.paths_scraped == ["/new"]
+
+
+def test_an_error_is_retried_and_never_answered_from_the_cache(site: ValidatingSite, tmp_path: Path) -> None:
+    again(site, tmp_path)
+    site.routes["/b"] = lambda visit: Answer("", 503) if visit == 1 else article(2)
+    done = again(site, tmp_path)
+    assert [sent[:2] for sent in site.sent if sent[0] == "/b"] == [("/b", 503), ("/b", 304)]
+    assert done.verdicts["/b"] == "revisit/unchanged"
+    site.routes["/b"] = Answer("", 503)
+    done = again(site, tmp_path)
+    assert (done.verdicts["/b"], done.stats["retry/max_reached"]) == ("skipped/status", 1)
+    # A connection that is lost.
+    site.routes["/b"] = Answer("", length=1_000)
+    done = again(site, tmp_path, RETRY_TIMES=1)
+    assert "/b" not in done.paths_scraped
+    assert len([path for path, _, _ in site.sent if path == "/b"]) == 2
+
+
+def test_the_session_of_the_last_crawl_is_not_replayed(site: ValidatingSite, tmp_path: Path) -> None:
+    site.routes["/a"] = Answer(ROUTES["/a"], headers={"Set-Cookie": "session=old"})  # type: ignore[arg-type]
+    again(site, tmp_path)
+    site.cookies.clear()
+    again(site, tmp_path, {"": "7d"})
+    assert set(site.cookies) == {""}
+
+
+@pytest.mark.parametrize("vary", ["*", "Cookie, Accept-Encoding"])
+def test_a_page_that_differs_by_what_is_sent_is_fetched_in_full(
+    site: ValidatingSite, tmp_path: Path, vary: str
+) -> None:
+    site.routes["/"] = article(0, before=links("/b"))
+    site.routes["/b"] = Answer(ROUTES["/b"], headers={"Vary": vary})  # type: ignore[arg-type]
+    again(site, tmp_path, DEFAULT_REQUEST_HEADERS={"Cookie": "who=me"}, COOKIES_ENABLED=False)
+    again(site, tmp_path, DEFAULT_REQUEST_HEADERS={"Cookie": "who=you"}, COOKIES_ENABLED=False)
+    assert (site.paths(200), site.paths(304)) == (["/b"], ["/"])
+    again(site, tmp_path, DEFAULT_REQUEST_HEADERS={"Cookie": "who=you"}, COOKIES_ENABLED=False)
+    assert site.paths(200) == (["/b"] if vary == "*" else [])
+    assert b"who=" not in (tmp_path / "cache" / "again.pages.sqlite").read_bytes()
+
+
+def test_requests_that_are_not_for_everybody_are_sent_as_without_the_policy(
+    site: ValidatingSite, tmp_path: Path
+) -> None:
+    for _ in range(2):
+        done = again(site, tmp_path, spider="Cookies")
+        assert set(site.paths(200)) >= {"/a", "/b", "/c", "/d"}
+        assert done.complaints == []
+    again(site, tmp_path)
+    again(site, tmp_path, metas={"/": {"dont_cache": True}})
+    assert ("/", 200) in [sent[:2] for sent in site.sent]
+
+
+def test_a_page_in_front_of_another_is_not_kept(site: ValidatingSite, tmp_path: Path) -> None:
+    wall = "<title>Log in</title><form><input name=u><input type=password name=p></form>"
+    again(site, tmp_path, {"": "7d"})
+    site.routes["/b"] = wall
+    age(tmp_path, 8 * DAY)
+    assert again(site, tmp_path, {"": "7d"}).verdicts["/b"] == "skipped/interstitial"
+    site.routes["/b"] = ROUTES["/b"]
+    third = again(site, tmp_path, {"": "7d"})
+    assert ("/b", 304) in [sent[:2] for sent in site.sent]
+    assert third.verdicts["/b"] == "revisit/unchanged"
+
+
+# --- The cache.
+
+
+@pytest.mark.parametrize("trouble", ["damaged", "another version", "read-only", "no database"])
+def test_a_cache_that_cannot_be_used_costs_pages_in_full_and_a_sentence(
+    site: ValidatingSite, tmp_path: Path, trouble: str
+) -> None:
+    again(site, tmp_path)
+    file = tmp_path / "cache" / "again.pages.sqlite"
+    if trouble == "damaged":
+        data = bytearray(file.read_bytes())
+        data[8192:] = b"\xff" * (len(data) - 8192)
+        file.write_bytes(data)
+    elif trouble == "another version":
+        with closing(sqlite3.connect(file)) as cache:
+            cache.execute("PRAGMA user_version = 99")
+    elif trouble == "no database":
+        file.write_bytes(b"no database" * 1000)
+    else:
+        file.unlink()
+        file.mkdir()
+    done = again(site, tmp_path)
+    assert (set(site.paths(200)), done.complaints) == (set(ALL), [])
+    (line,) = [line for line in done.log("WARNING", "scrapy_simhash") if "HTTP cache" in line]
+    assert "so pages are fetched in full" in line
+
+
+def test_a_cache_without_bodies_serves_spiders_that_need_none(site: ValidatingSite, tmp_path: Path) -> None:
+    without: dict[str, Any] = {"HTTPCACHE_STORAGE": "tests.crawls.again_spiders.WithoutBodies"}
+    paths = ["/b", "/c", "/d"]
+    urls = [site.url(path) for path in paths]
+    again(site, tmp_path, urls=urls, **without)
+    done = again(site, tmp_path, urls=urls, **without)
+    assert (site.paths(304), site.paths(200), done.items) == (paths, [], [])
+    assert row(tmp_path, "%/b")[0] == 2
+    # A crawl that needs bodies fetches them.
+    again(site, tmp_path, urls=urls)
+    assert site.paths(200) == paths
+    again(site, tmp_path, urls=urls)
+    assert site.paths(200) == []
+
+
+def test_several_spiders_have_a_cache_each(site: ValidatingSite, tmp_path: Path) -> None:
+    again(site, tmp_path)
+    crawl_one("Follower", settings(tmp_path), urls=[site.url("/")])
+    assert {file.name for file in (tmp_path / "cache").glob("*.sqlite")} == {
+        "again.pages.sqlite",
+        "follower.pages.sqlite",
+    }
+
+
+def test_a_page_whose_row_was_lost_is_read_again(site: ValidatingSite, tmp_path: Path) -> None:
+    again(site, tmp_path)
+    (tmp_path / "again.sqlite").unlink()
+    done = again(site, tmp_path, {"": "7d"})
+    assert (site.paths(200), set(done.verdicts.values())) == ([], {"new"})
+
+
+def test_with_a_store_in_redis(site: ValidatingSite, tmp_path: Path) -> None:
+    pytest.importorskip("redis")
+    with RedisServer(tmp_path) as server:
+        redis: dict[str, Any] = {"SIMHASH_STORE": f"{server.url}?prefix=shared"}
+        first = again(site, tmp_path, **redis)
+        second = again(site, tmp_path, **redis)
+        assert first.complaints == second.complaints == []
+        assert (set(site.paths(304)), site.paths(200)) == (set(ALL), [])
+        assert set(second.verdicts.values()) == {"revisit/unchanged"}
+        site.routes["/b"] = article(8)
+        again(site, tmp_path, **redis)
+        assert site.paths(200) == ["/b"]
+
+
+def test_nothing_of_a_crawl_that_was_killed_is_lost(site: ValidatingSite, tmp_path: Path) -> None:
+    plan = settings(tmp_path, JOBDIR=str(tmp_path / "job"), SIMHASH_REVISIT_ACTION="drop_items")
+    program = f"""
+import sys
+from scrapy.crawler import CrawlerProcess
+from tests.crawls.again_spiders import Again
+process = CrawlerProcess({{**{ENABLED!r}, **{plan!r}, "FEEDS": {{"items.jsonl": {{"format": "jsonlines"}}}}}})
+process.crawl(Again, urls=[{site.url("/")!r}], kill=sys.argv[1])
+process.start()
+"""
+    file = tmp_path / "program.py"
+    file.write_text(program)
+    assert forked(str(file), "/c", cwd=tmp_path).returncode != 0
+    site.routes["/b"] = article(8)
+    assert forked(str(file), "", cwd=tmp_path).returncode == 0
+    done = again(site, tmp_path, SIMHASH_REVISIT_ACTION="drop_items")
+    items = (tmp_path / "items.jsonl").read_text()
+    scraped = {path for path in ALL if f'"{path}"' in items} | set(done.paths_scraped)
+    assert (scraped, done.complaints) == (set(ALL), [])
+
+
+# --- Settings.
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"HTTPCACHE_ENABLED": False}, "SIMHASH_RECRAWL needs HTTPCACHE_ENABLED = True"),
+        (
+            {"HTTPCACHE_POLICY": "scrapy.extensions.httpcache.DummyPolicy"},
+            "HTTPCACHE_POLICY = 'scrapy_simhash",
+        ),
+        ({"SIMHASH_RECRAWL": None}, "RecrawlPolicy' needs SIMHASH_RECRAWL"),
+        ({"SIMHASH_RECRAWL": "auto"}, "SIMHASH_RECRAWL must be a dictionary"),
+        ({"SIMHASH_CONDITIONAL": True}, "is gone: set HTTPCACHE_ENABLED = True"),
+    ],
+)
+def test_settings_that_do_not_go_together_stop_the_crawl(
+    site: ValidatingSite, tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    done = again(site, tmp_path, **change)
+    assert message in f"{done.error} {done.log('CRITICAL')} {done.log('ERROR')}"

@@ -12,7 +12,7 @@ from tests.crawls.year import WAYS, year
 def test_each_change_of_a_year_is_told_once_and_in_time(way: str, tmp_path: Path) -> None:
     found = year(way, tmp_path)
     assert found["faults"] == []
-    assert found["pages in the store"] == found["in the register"] < 50
+    assert found["pages in the store"] < 50
     if way == "auto":
         assert found["requests"] < found["of"] / 2
     assert found["changes told"] > (0.9 if way == "auto" else 0.95) * found["that happened"]

@@ -24,11 +24,14 @@ class ValidatingSite(Site):
         self.mode = "etags"
         #: Path, status, and length of the body, in order.
         self.sent: list[tuple[str, int, int]] = []
+        #: The cookies of each request.
+        self.cookies: list[str] = []
         self._numbers = count()
 
     def reply(self, path: str, headers: Mapping[str, str]) -> Answer:
         """Answer, and note what is sent."""
         answer = self._answer_to(path, headers)
+        self.cookies.append(headers.get("Cookie") or "")
         self.sent.append((path, answer.status, len(answer.body)))
         return answer
 

@@ -14,9 +14,8 @@ from scrapy_simhash.config import DEFAULTS, KINDS, setting_name, setting_names
 from scrapy_simhash.crawl.marks import ASKED
 from scrapy_simhash.files.batch.page import MARKS
 from scrapy_simhash.judge.policy import Protection
-from scrapy_simhash.observers.changes import Change
+from scrapy_simhash.observers.changes.feed import Change
 from scrapy_simhash.observers.floods import Kind
-from scrapy_simhash.observers.recrawl.schedule import NotDue
 from tests.docs.reader import DOCS, README, ROOT, TEXTS, entries, sections
 
 REFERENCE = DOCS / "reference"
@@ -42,7 +41,6 @@ SEVERAL = {
     names.STAT_SKIPPED: ("reason", {reason.value for reason in SKIPPED}),
     names.STAT_REVISITS: ("reason", {reason.value for reason in FATES}),
     names.STAT_PROTECTED: ("reason", PROTECTED),
-    names.STAT_NOT_DUE: ("reason", {reason.value for reason in NotDue}),
     names.STAT_FLOODS: ("kind", {kind.value for kind in Kind}),
     names.STAT_CHANGES: ("change", {change.value for change in Change}),
     names.STAT_DROPPED: ("what", {"pages", "items", "requests"}),
@@ -123,7 +121,6 @@ def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
         scrapy_simhash.NearDuplicate,
         scrapy_simhash.NearDuplicateItem,
         scrapy_simhash.NearDuplicatePageItem,
-        scrapy_simhash.RequestNotDue,
         scrapy_simhash.RequestSkipped,
         scrapy_simhash.UnchangedPageItem,
     ]

@@ -12,23 +12,10 @@ Crawl 1: 8 pieces, 0 of them untouched
   + /ferry         She will stay on the slip until the summer, when t
   + /fog           There was fog on eleven days of May, more than in 
   + /fog           The lamp at the end of the pier has a new lens, an
-Crawl 2: 8 pieces, 7 of them untouched
-  - /ferry         She will stay on the slip until the summer, when t
-  + /ferry         The town has said what is to become of her: she wi
-Crawl 3: 8 pieces, 4 of them untouched
-  - /bridge        The new bridge is open to all who walk, and on the
-  - /bridge        Nobody has to pay for it, which the council had pr
-  - /fog           There was fog on eleven days of May, more than in 
-  - /fog           The lamp at the end of the pier has a new lens, an
-  + /lamp          The lamp at the end of the pier has a new lens, an
-  + /lamp          The last wooden ferry came out of the water on a g
-  + /river/bridge  The new bridge is open to all who walk, and on the
-  + /river/bridge  Nobody has to pay for it, which the council had pr
-The feed, without the first crawl:
-  2 changed  /ferry
-  3 new      /lamp
-  3 moved    /river/bridge (was /bridge)
-  3 gone     /fog
+  new          /
+  new          /fog
+  new          /bridge
+  new          /ferry
 """  # noqa: W291
 
 

@@ -33,7 +33,10 @@ OBSERVED = {
     "SIMHASH_RESULT_FIELD": "near_duplicate",
     "SIMHASH_EXACT_ACTION": "drop_page",
     "SIMHASH_URL_RULES": "skip",
-    "SIMHASH_CONDITIONAL": True,
+    "HTTPCACHE_ENABLED": True,
+    "HTTPCACHE_POLICY": "scrapy_simhash.RecrawlPolicy",
+    "HTTPCACHE_STORAGE": "scrapy_simhash.PageStorage",
+    "SIMHASH_RECRAWL": {"": "always"},
     "SIMHASH_REVISIT_ACTION": "drop_items",
     "SIMHASH_REPORT": "report.jsonl",
     "SIMHASH_CHANGES": "changes.jsonl",
@@ -62,7 +65,7 @@ def made() -> dict[str, str]:
         observed = {
             name: f"{place}/{value}" if ".jsonl" in str(value) else value for name, value in OBSERVED.items()
         }
-        observed["SIMHASH_STORE"] = f"{place}/observed"
+        observed |= {"SIMHASH_STORE": f"{place}/observed", "HTTPCACHE_DIR": f"{place}/cache"}
         plans["crawl-observed"] = plans["crawl-observed-again"] = observed
         with serving() as server:
             # The same for all: what a store knows is known by its URL.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Collection
 
-from scrapy_simhash.store import Claim, Header, Page, Posting, Run, Store
+from scrapy_simhash.store import Claim, Header, Page, Posting, Run, Store, Touch
 from scrapy_simhash.store.sqlite import SqliteStore
 
 
@@ -47,9 +47,9 @@ class RemoteStore(Store):
         await self._travel()
         return self.store.remove_host(host)
 
-    async def touch(self, visits: Collection[tuple[bytes, int]]) -> None:
+    async def touch(self, visits: Collection[tuple[bytes, int]], touch: Touch = Touch.VISITED) -> None:
         await self._travel()
-        self.store.touch(visits)
+        self.store.touch(visits, touch)
 
     async def __aiter__(self) -> AsyncIterator[Posting]:
         for one in self.store:

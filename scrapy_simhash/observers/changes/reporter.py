@@ -1,244 +1,349 @@
-"""ChangeReporter: tells which pages changed, moved or are gone: in meta, stats and feed, and by a signal."""
+"""ChangeReporter: the change feed. What has become of a page is its verdict, and the times in its row.
+
+A page is gone while its last visit is later than the time at which it was seen: see `Touch`.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+import time
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from scrapy import Request, signals
 from scrapy.exceptions import IgnoreRequest
-from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.job import job_dir
+from scrapy.utils.misc import load_object
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.store_factory import changes_file
-from scrapy_simhash.crawling import Listener, Once, counted, key_of, share, stats_of
-from scrapy_simhash.observers.changes import Change, PageChange, PageText
-from scrapy_simhash.observers.changes.book import ChangeBook, Sighting, Source
-from scrapy_simhash.observers.changes.feed import Feed
-from scrapy_simhash.observers.changes.register import ANSWERED, FAILED, MISSING, Register
+from scrapy_simhash.crawling import Listener, Once, key_of, stats_of
+from scrapy_simhash.notes import PAGE, Note
+from scrapy_simhash.observers.changes.difference import Reported, difference
+from scrapy_simhash.observers.changes.feed import Change, Feed, line_id
 from scrapy_simhash.observers.own_file import own_path
+from scrapy_simhash.observers.report import line_of
+from scrapy_simhash.recent import Recent
 from scrapy_simhash.signals import page_changed
+from scrapy_simhash.store import Touch
+from scrapy_simhash.times import written
 from scrapy_simhash.verdict import Reason, Status
+from scrapy_simhash.waiting import awaited, finished
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterator
+
+    from scrapy import Spider
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
     from scrapy_simhash.config import Config
     from scrapy_simhash.crawling import Page
-    from scrapy_simhash.observers.changes.register import FormerPage
-    from scrapy_simhash.observers.links import Reader
+    from scrapy_simhash.page.text import Document
     from scrapy_simhash.store import Page as Row
-    from scrapy_simhash.store import Store
-
-
-T = TypeVar("T")
+    from scrapy_simhash.store import Store, Visit
 
 logger = logging.getLogger(__name__)
 
-#: The file in JOBDIR with the numbers of the crawl that is resumed, and of the first run there.
-CRAWL_FILE = "simhash-crawl"
+#: The file in JOBDIR with the time at which the crawl began.
+BEGAN_FILE = "simhash-began"
 _GONE = (404, 410)
-#: Characters of new paragraphs in a line; their hashes are there in any case.
-TEXT_SIZE = 2_000
+#: Lines that wait for a remote store, and notes that are written together. After a kill their pages are reported
+#: again.
+TOGETHER = 50
+#: Max pages whose hashes are kept in memory to find where a page has moved: new pages and copies, the latest.
+MOST_HASHES = 100_000
+_CHANGES = {
+    Reason.CHANGED: Change.CHANGED,
+    Reason.NOW_NEAR_DUPLICATE: Change.CHANGED,
+    Reason.SMALL_CHANGE: Change.SMALL_CHANGE,
+}
+
+
+class _Found(NamedTuple):
+    """A page whose line is written when the store has answered."""
+
+    key: bytes
+    line: dict[str, Any]
+    change: Change | None
+    """None for a page that is unchanged since a run that was killed, and perhaps not reported."""
+    former: Visit | None
+    reported: Reported
+    document: Document | None
+    original: bytes | None
+    """Key of the page whose text it has."""
 
 
 class ChangeReporter(Listener):
-    """Keeps the book of changes of one crawl. What goes wrong in here costs a stat and a warning, never the page."""
+    """Writes the feed of one crawl. An exception costs a line, and is counted and logged."""
+
+    _store: Store
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
-        """Raises SettingError for a store that no later crawl can read."""
+        """Raises SettingError if the file cannot be written."""
+        assert config.changes is not None
         self._crawler = crawler
-        share(crawler, self)
         self._key_of = key_of(crawler)
-        self._config = config
         self._stats = stats_of(crawler)
-        self._failed = Once(crawler, logger, names.ERRORS_CHANGES).tell
-        self._feed = Feed(own_path(str(config.changes), crawler, "SIMHASH_CHANGES"))
-        self._register = changes_file(crawler, config)
-        self._book: ChangeBook | None = None
-        self._starts: set[bytes] = set()
-        self._folder = job_dir(crawler.settings)
-        crawler.signals.connect(self.dropped, signal=signals.request_dropped)
+        self._once = Once(crawler, logger, names.ERRORS_CHANGES)
+        self._feed = Feed(own_path(config.changes, crawler, "SIMHASH_CHANGES"))
+        self._waiting: list[_Found] = []
+        self._telling: asyncio.Task[None] | None = None
+        self._notes: dict[bytes, Reported] = {}
+        self._missing: dict[bytes, dict[str, Any]] = {}
+        self._urls: Recent[int | None, str] = Recent(MOST_HASHES)
+        #: First and last second of each run that was killed: its pages may not have been reported.
+        self._killed: list[tuple[int, int]] = []
+        self._began = int(time.time())
+        self._failures = 0
+        self._reason = ""
+        folder = job_dir(crawler.settings)
+        self._file = None if folder is None else Path(folder, BEGAN_FILE)
         crawler.signals.connect(self.spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(self.spider_closed, signal=signals.spider_closed)
+        crawler.signals.connect(self.spider_error, signal=signals.spider_error)
 
     def store_opened(self, store: Store) -> None:
-        """Open the register; a new one begins with the pages of *store*. Raises StoreError."""
-        self._book = ChangeBook(
-            Register(self._register, reset=self._config.reset, former=_former_pages(store)),
-            self._feed,
-            self._tell,
-            size=TEXT_SIZE,
-            on_error=self._cannot_write,
-        )
+        """Take the store of the crawl."""
+        self._store = store
 
-    def spider_opened(self) -> None:
-        """Begin a run, and tell what an earlier crawl has left open."""
-        if self._book is None:
-            return
-        file = Path(self._folder, CRAWL_FILE) if self._folder else None
+    def spider_opened(self, spider: Spider) -> Coroutine[Any, Any, None] | None:
+        """Find runs that were killed, and when a crawl that is resumed began. Scrapy awaits a coroutine."""
+        opening = self._open()
+        return opening if self._store.is_remote else finished(opening)
+
+    async def _open(self) -> None:
         try:
-            number, since = self._book.begin(*_former_run(file))
-            if file is not None:
-                file.write_text(f"{number} {since}", "ascii")
+            self._feed.open()
+            runs = await awaited(self._store.runs())
+            ends = [run.started for run in runs[1:]]
+            self._killed = [
+                (run.started, end) for run, end in zip(runs, ends, strict=False) if run.ended is None
+            ]
+            if self._file is not None:
+                self._resume(self._file)
         except Exception:
-            # Without a beginning there is nothing to compare with.
-            self._failed("Error while beginning %(about)s: this crawl reports no changes", "SIMHASH_CHANGES")
-            self._book.close()
-            self._book = None
+            self._failed("Error while beginning %(about)s", "SIMHASH_CHANGES")
 
-    def is_gone(self, request: Request) -> bool:
-        """Tell whether the page was told as gone: who has removed it then needs its items when it is back."""
-        return self._attempt(request, lambda book: book.is_gone(self._key_of(request))) or False
+    def _resume(self, file: Path) -> None:
+        """Read when the crawl began, and write it. A run that was killed may have lost requests."""
+        if file.exists():
+            began, _, has_ended = file.read_text("ascii").partition(" ")
+            self._began = int(began or 0)
+            self._failures += not has_ended
+        file.write_text(f"{self._began}", "ascii")
 
-    def found(self, page: Page) -> None:
-        """Have a page that was told as gone delivered in full when it is back."""
-        if page.verdict.is_delivered and self.is_gone(page.request):
-            page.verdict = replace(page.verdict, is_delivered=False)
+    def spider_closed(self, spider: Spider, reason: str) -> None:
+        """Note why the crawl ends."""
+        self._reason = reason
+
+    def spider_error(self) -> None:
+        """Note that a callback failed: its links are not known."""
+        self._failures += 1
+
+    # --- A page.
 
     def page_compared(self, page: Page) -> None:
-        """Take note of an answer, and write into its result what has become of the page."""
-        change = self._attempt(page.response, lambda book: self._noted(book, page))
+        """Report a page, or note that it is missing."""
+        response, verdict = page.response, page.verdict
+        if response.status in _GONE:
+            self._missing[self._key_of(page.request)] = line_of(page)
+            return
+        if verdict.status is Status.UNKNOWN or response.status >= 400 or verdict.reason is Reason.TRUNCATED:
+            self._failures += 1
+            return
+        former, key = verdict.former, page.key
+        if key is None or (page.reading is None and former is None):
+            return
+        self._missing.pop(key, None)
+        if former is None or verdict.is_duplicate:
+            page_hash = page.reading.page_hash if page.reading is not None else former and former.page_hash
+            self._urls[page_hash] = response.url
+        change = self._change(page)
+        if change is None and not self._may_be_unreported(former):
+            return
         if change is not None:
             page.request.meta[names.META_RESULT]["change"] = change.value
+        reported = Reported(b"") if page.reading is None else Reported.of(page.reading)
+        has_text = page.reading is not None and former is not None
+        document = page.document if has_text and change is not Change.NEW else None
+        original = verdict.original_key if verdict.is_exact and former is None else None
+        self._waiting.append(_Found(key, line_of(page), change, former, reported, document, original))
+        if not self._store.is_remote:
+            finished(self._tell())
+        elif len(self._waiting) >= TOGETHER and (self._telling is None or self._telling.done()):
+            self._telling = asyncio.create_task(self._tell())
 
-    def failed(self, request: Request, exception: Exception) -> None:
-        """Take note of a request that has no answer: nobody knows what became of its page."""
-        if request.callback is NO_CALLBACK:
-            return
-        if isinstance(exception, IgnoreRequest):
-            self._attempt(request, lambda book: book.skip(self._key_of(request)))
-        else:
-            self._attempt(request, lambda book: self._answer(book, request, FAILED))
+    def _change(self, page: Page) -> Change | None:
+        former, reason = page.verdict.former, page.verdict.reason
+        if former is None:
+            return Change.NEW
+        if former.is_gone:
+            return Change.BACK
+        if reason is Reason.SHORT_TEXT and page.reading is not None:
+            # The verdict on a short page does not say whether it has changed.
+            return None if former.page_hash == page.reading.page_hash else Change.CHANGED
+        return _CHANGES.get(reason) if reason is not None else None
 
-    def dropped(self, request: Request) -> None:
-        """Take note of a request that the scheduler has dropped: of a redirect there is no answer then."""
-        sources = self._sources(request)
-        if sources:
-            self._attempt(request, lambda book: book.redirect(self._key_of(request), sources))
+    def _may_be_unreported(self, former: Visit | None) -> bool:
+        return former is not None and any(begin <= former.seen <= end for begin, end in self._killed)
 
-    def started(self, request: Request) -> None:
-        """Take note of a request that came from no page."""
-        self._attempt(request, lambda book: self._starts.add(self._key_of(request)))
+    # --- Lines.
 
-    def reader_of(self, response: Response) -> Reader | None:
-        """Return what takes note of what the callback of *response* has asked for."""
-        request = response.request
-        asked: list[Request] = []
-        if request is None:
-            return None
+    async def _tell(self) -> None:
+        """Write the lines of the pages that wait."""
+        while self._waiting:
+            found = self._waiting.pop(0)
+            try:
+                await self._tell_one(found)
+            except Exception:
+                self._failed("Error while reporting the change of %(about)s", found.line["url"])
 
-        def read(is_complete: bool) -> None:
-            # What did not change leads to what it led to before, whether or not that is yielded again.
-            is_all = is_complete and response.status != 304
-            keys = map(self._key_of, asked)
-            self._attempt(
-                response,
-                lambda book: book.read(self._key_of(request), response.url, keys, is_complete=is_all),
-            )
+    async def _tell_one(self, found: _Found) -> None:
+        key, change, former = found.key, found.change, found.former
+        known = None if change is Change.NEW else await self._reported(key)
+        if change is None:
+            # Unchanged since a run that was killed: was its line written?
+            if known is not None and known.page == found.reported.page:
+                return
+            change = Change.NEW if known is None else Change.BACK if known.is_gone else Change.CHANGED
+        previous_url = None
+        if change is Change.NEW and found.original is not None:
+            row = await awaited(self._store.get(found.original))
+            gone = await self._reported(found.original) or Reported(b"")
+            if row is not None and row.is_gone and not gone.has_moved:
+                change, previous_url = Change.MOVED, row.posting.url
+                self._notes[found.original] = gone.gone(row.posting.seen, has_moved=True)
+        changes = None if former is None or former.history is None else former.history.changes
+        has_changed = found.change not in (None, Change.BACK) and changes is not None
+        about = known.page.hex() if change is Change.BACK and known else (changes or 0) + has_changed
+        texts = None
+        if found.document is not None and known is not None:
+            texts = difference(known, found.document, found.line["url"])
+        seen = None if former is None else former.seen
+        self._write(change, line_id(key, change, about), found.line, previous_url, seen, difference=texts)
+        if found.reported.page:
+            self._notes[key] = found.reported
+            if len(self._notes) >= TOGETHER:
+                await self._keep_notes()
 
-        return asked.append, read
+    async def _reported(self, key: bytes) -> Reported | None:
+        if key in self._notes:
+            return self._notes[key]
+        _, data = await awaited(self._store.note(PAGE, key))
+        # A damaged note: the page is reported without its paragraphs.
+        with suppress(ValueError):
+            return None if data is None else Reported.from_bytes(data)
+        return None
 
-    def spider_closed(self, reason: str) -> None:
-        """Tell what is known now, and let go of the register."""
-        book = self._book
-        if book is None:
-            return
-        can_resume = self._folder is not None and reason != "finished"
-        unknown = self._attempt(
-            "the crawl's end", lambda book: book.end(reason, self._starts, can_resume=can_resume)
+    async def _keep_notes(self) -> None:
+        notes, self._notes = self._notes, {}
+        await awaited(
+            self._store.replace_notes(PAGE, [Note(key, None, each.to_bytes()) for key, each in notes.items()])
         )
-        if unknown:
-            logger.info(
-                "No page is reported as gone because nothing links to it: %(pages)s could not be read, and it is not"
-                " known what they link to",
-                {"pages": counted(unknown, "page")},
-                extra={"spider": self._crawler.spider},
-            )
-        self._book = None
-        book.close()
-        told = (
-            (change, self._stats.get_value(f"{names.STAT_CHANGES}/{change.value}", 0)) for change in Change
-        )
-        logger.info(
-            "Changes: %(changes)s",
-            {
-                "changes": ", ".join(f"{number:,} {change.value}" for change, number in told if number)
-                or "none"
-            },
-            extra={"spider": self._crawler.spider},
-        )
 
-    def _noted(self, book: ChangeBook, page: Page) -> Change | None:
-        verdict, reading, request, response = page.verdict, page.reading, page.request, page.response
-        key = page.key or self._key_of(request)
-        self._starts.discard(key)
-        answer = None
-        if response.status in _GONE:
-            answer = MISSING
-        elif reading is None:
-            if (verdict.status, verdict.reason) != (Status.REVISIT, Reason.UNCHANGED):
-                answer = ANSWERED if 200 <= response.status < 300 else FAILED
-        elif reading.page_hash is None:
-            answer = ANSWERED
-        if answer is not None:
-            self._answer(book, request, answer)
-            return None
-        text_hash, text, paragraphs = None, None, b""
-        if reading is not None:
-            text = PageText(lambda: page.document)
-            text_hash, paragraphs = reading.page_hash, reading.paragraphs
-        is_small = verdict.reason is Reason.SMALL_CHANGE
-        seen = Sighting(key, response.url, text_hash, is_small, text, paragraphs)
-        change = book.sight(seen, self._sources(request))
-        if change is Change.UNCHANGED:
-            self._stats.inc_value(f"{names.STAT_CHANGES}/{change.value}")
-        return change
-
-    def _answer(self, book: ChangeBook, request: Request, answer: int) -> None:
-        book.answer(self._key_of(request), request.url, answer, self._sources(request))
-
-    def _sources(self, request: Request) -> list[Source]:
-        """Return the requests that were redirected to *request*, or to its parent, whose meta it may have."""
-        urls = request.meta.get("redirect_urls", ())
-        return [(self._key_of(request.replace(url=url)), url) for url in urls if url != request.url]
-
-    def _tell(self, change: PageChange) -> None:
-        self._stats.inc_value(f"{names.STAT_CHANGES}/{change.change.value}")
-        self._crawler.signals.send_catch_log(page_changed, change=change, spider=self._crawler.spider)
-
-    def _cannot_write(self, error: OSError) -> None:
-        self._failed("Error while writing %(about)s: what is missing is written with the next change", error)
-
-    def _attempt(self, about: object, step: Callable[[ChangeBook], T]) -> T | None:
-        if self._book is None:
-            return None
+    def _write(
+        self,
+        change: Change,
+        number: str,
+        line: dict[str, Any],
+        previous_url: str | None,
+        seen: int | None,
+        **more: Any,
+    ) -> None:
+        line = {
+            "id": number,
+            **line,
+            "change": change.value,
+            "previous_url": previous_url,
+            "previous_time": None if seen is None else written(seen),
+            **more,
+        }
+        self._stats.inc_value(f"{names.STAT_CHANGES}/{change.value}")
         try:
-            return step(self._book)
-        except Exception:
-            self._failed("Error while noting changes of %(about)s", about)
+            self._feed.write(line)
+        except OSError as error:
+            self._failed("Error while writing %(about)s: its lines are written with the next change", error)
+        self._crawler.signals.send_catch_log(page_changed, change=line, spider=self._crawler.spider)
+
+    # --- The end.
+
+    async def closing(self) -> None:
+        """Report pages that are gone, and those that a complete crawl did not see."""
+        if self._telling is not None:
+            await self._telling
+        await self._tell()
+        rows = [await awaited(self._store.get(key)) for key in self._missing]
+        gone = {row.posting.key: row for row in rows if row is not None and not row.is_gone}
+        for key, row in gone.items():
+            await self._tell_gone(row, Change.GONE, self._missing[key])
+        now = int(time.time())
+        await awaited(self._store.touch([(key, now) for key in self._missing], Touch.GONE))
+        if self._is_complete():
+            pages = cast("Iterator[Row]", self._store.pages())
+            unseen = [row for row in pages if row.posting.seen < self._began and not row.is_gone]
+            for row in unseen:
+                await self._tell_gone(row, Change.NOT_SEEN, {"url": row.posting.url, "time": written(now)})
+            await awaited(self._store.touch([(row.posting.key, now) for row in unseen], Touch.GONE))
+        await self._keep_notes()
+        if self._file is not None:
+            if self._reason == "finished":
+                self._file.unlink(missing_ok=True)
+            else:
+                self._file.write_text(f"{self._began} {'' if self._failures else 'ended'}", "ascii")
+
+    async def _tell_gone(self, row: Row, change: Change, line: dict[str, Any]) -> None:
+        key, seen = row.posting.key, row.posting.seen
+        known = await self._reported(key) or Reported(b"")
+        url, previous_url = await self._moved_to(row), None
+        self._notes[key] = known.gone(seen, has_moved=url is not None)
+        if url is not None:
+            change, previous_url, line = Change.MOVED, row.posting.url, {**line, "url": url}
+        self._write(change, line_id(key, change, seen), line, previous_url, seen)
+
+    async def _moved_to(self, row: Row) -> str | None:
+        """Return the URL of a page of this crawl that has the text of *row*, None if none is known."""
+        url = self._urls.get(row.posting.own_page_hash)
+        if row.posting.own_page_hash is None or url is not None or row.original is None:
+            return url
+        original = await awaited(self._store.get(self._key_of(Request(row.original))))
+        if original is None or original.is_gone or original.posting.seen < self._began:
             return None
+        return row.original if original.posting.own_page_hash == row.posting.own_page_hash else None
+
+    def _is_complete(self) -> bool:
+        """Return whether the crawl has requested every page that it could find.
+
+        Not by a remote store, which other crawlers may fill with pages that this one does not look for.
+        """
+        return (
+            self._reason == "finished"
+            and not self._failures
+            and not self._store.is_remote
+            and not _lost_requests(self._stats.get_stats())
+            and self._crawler.settings.getbool("DOWNLOADER_STATS")
+        )
+
+    def _failed(self, message: str, about: object) -> None:
+        self._once.tell(message, about)
 
 
-def _former_run(file: Path | None) -> tuple[int | None, int | None]:
-    """Return the number of the crawl that may be resumed, and of the first run on the folder."""
-    if file is None or not file.exists():
-        return None, None
+def _lost_requests(stats: dict[str, Any]) -> int:
+    """Return how many requests had no response after all retries, by Scrapy's stats; ignored ones do not count."""
+    failed = retried = 0
+    for name, count in stats.items():
+        kind, _, path = name.rpartition("/")
+        if kind == "downloader/exception_type_count" and not _is_ignored(path):
+            failed += count
+        # The others are responses, such as "503 Service Unavailable".
+        elif kind == "retry/reason_count" and not path[:1].isdigit():
+            retried += count
+    return failed - retried
+
+
+def _is_ignored(path: str) -> bool:
+    """Return whether an exception says that a request is not sent, as for robots.txt or URL rules."""
     try:
-        number, since = map(int, file.read_text("ascii").split())
-    except ValueError:
-        # A kill came while it was written.
-        return None, 0
-    return number, since
-
-
-def _former_pages(store: Store) -> Iterator[FormerPage]:
-    if not store.is_remote:
-        for page in cast("Iterator[Row]", store.pages()):
-            posting = page.posting
-            yield posting.key, posting.url, posting.page_hash, posting.seen
+        return issubclass(load_object(path), IgnoreRequest)
+    except (ImportError, NameError, AttributeError, TypeError, ValueError):
+        return False

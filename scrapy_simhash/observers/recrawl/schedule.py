@@ -1,14 +1,12 @@
-"""Schedule: which known pages need not be asked for yet: ``SIMHASH_RECRAWL``."""
+"""Schedule: which known pages are due: ``SIMHASH_RECRAWL``."""
 
 from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
-from enum import Enum
 from math import log
 from typing import TYPE_CHECKING
 
@@ -16,97 +14,79 @@ from scrapy.utils.gz import gunzip, gzip_magic_number
 from scrapy.utils.sitemap import Sitemap
 from w3lib.url import safe_url_string
 
-from scrapy_simhash.observers.recrawl.answers import Answer
 from scrapy_simhash.page.text import is_xml_feed
 from scrapy_simhash.times import duration, parsed
 
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-#: What a rule may say beside an age.
+    from scrapy_simhash.store import History
+
+#: What a rule may say instead of an age.
 ALWAYS, AUTO, LASTMOD = "always", "auto", "lastmod"
-
-
-class NotDue(Enum):
-    """Why a page is not asked for."""
-
-    AGE = "age"
-    AUTO = "auto"
-    LASTMOD = "lastmod"
-    BUDGET = "budget"
+#: Max seconds between two visits of a page by ``auto`` and ``lastmod``.
+MAX_AGE = 30 * 86_400
+#: A crawl each week may begin an hour earlier than the last one: without this slack its pages are a week late.
+_SLACK = 0.9
 
 
 class Schedule:
-    """Tells of known pages whether they are due.
+    """The rules of a crawl: patterns of URLs, each with an age such as ``7d`` or one of the words.
 
-    *rules* are patterns of URLs and what holds for them: an age such as ``7d``, or one of the words. The first whose
-    pattern is found in the URL holds; a page of none is always due. A page that is *max_age* seconds old is due in
-    any case, 0 for never; of a host at most *budget* known pages are asked for beside these, 0 for no limit.
+    The first whose pattern is found in the URL applies; a page of none is always due.
 
-    >>> schedule = Schedule([("/news/", "1h"), ("", "7d")], 0, 0)
-    >>> answer = Answer(use=0, since=0)
-    >>> schedule.not_due("https://example.com/news/1", "example.com", 0, answer, None, 3_600)
-    >>> schedule.not_due("https://example.com/about", "example.com", 0, answer, None, 3_600)
-    <NotDue.AGE: 'age'>
+    >>> from scrapy_simhash.store import History
+    >>> schedule = Schedule([("/news/", "1h"), ("", "7d")])
+    >>> visited = History(first_seen=0, last_visit=0)
+    >>> schedule.is_due("https://example.com/news/1", visited, None, 3_600)
+    True
+    >>> schedule.is_due("https://example.com/about", visited, None, 3_600)
+    False
     """
 
-    def __init__(self, rules: Sequence[tuple[str, str]], max_age: int, budget: int) -> None:
+    def __init__(self, rules: Sequence[tuple[str, str]]) -> None:
+        words = ALWAYS, AUTO, LASTMOD
         self._rules = [
-            (re.compile(pattern), word, 0 if word in (ALWAYS, AUTO, LASTMOD) else duration(word))
-            for pattern, word in rules
+            (re.compile(pattern), age, 0 if age in words else duration(age)) for pattern, age in rules
         ]
-        self._max_age = max_age
-        self._budget = budget
-        self._asked: Counter[str] = Counter()
+        #: Whether dates of sitemaps are needed.
+        self.has_dates = any(age == LASTMOD for _, age in rules)
 
-    def not_due(
-        self, url: str, site: str, seen: int, answer: Answer, lastmod: object, now: int
-    ) -> NotDue | None:
-        """Return why the page at *url*, visited last at *seen*, is not to be asked for; None if it is due.
+    def is_due(self, url: str, visits: History, lastmod: int | None, now: int) -> bool:
+        """Return whether the page at *url* is due, which had these *visits*.
 
-        *lastmod* is when it was changed, by a sitemap, None if nobody knows. Counts what is due for the budget of
-        *site*.
+        *lastmod* is the second in which it was changed, by a sitemap; None if that is not known.
         """
-        age = now - seen
-        if self._max_age and age >= self._max_age:
-            return None
-        for pattern, word, least in self._rules:
-            if pattern.search(url):
-                if word == AUTO:
-                    reason = None if age >= interval(answer, seen) else NotDue.AUTO
-                elif word == LASTMOD:
-                    changed = moment(lastmod)
-                    reason = None if changed is None or changed > seen else NotDue.LASTMOD
-                else:
-                    reason = None if age >= least else NotDue.AGE
-                break
-        else:
-            reason = None
-        if reason is None and self._budget:
-            self._asked[site] += 1
-            if self._asked[site] > self._budget:
-                reason = NotDue.BUDGET
-        return reason
+        age = now - visits.last_visit
+        word, least = next(
+            ((word, least) for pattern, word, least in self._rules if pattern.search(url)), (ALWAYS, 0)
+        )
+        # A visit in the future: the clock was wrong.
+        if word == ALWAYS or age < 0:
+            return True
+        if word == LASTMOD:
+            return lastmod is None or lastmod >= visits.last_visit or age >= _SLACK * MAX_AGE
+        return age >= _SLACK * (min(interval(visits), MAX_AGE) if word == AUTO else least)
 
 
-def interval(answer: Answer, seen: int) -> float:
-    """Return after how many seconds a page should be visited again that was visited last at *seen*.
+def interval(visits: History) -> float:
+    """Return after how many seconds a page should be visited again: when it has changed with a chance of one half.
 
-    By the rate of its changes: until the chance is one half that it has changed. More than one change between two
-    visits is seen as one, so the rate is that of Cho and Garcia-Molina, "Estimating frequency of change" (2003),
-    whose bias is small also for few visits. At most as long as the page has been known: one that never changed is
-    visited after 1, 2, 4, 8 days.
+    More than one change between two visits is seen as one, so the rate of its changes is that of Cho and
+    Garcia-Molina, "Estimating frequency of change" (2003), whose bias is small also for few visits. At most as long
+    as the page has been known: one that never changed is visited after 1, 2, 4, 8 days.
 
+    >>> from scrapy_simhash.store import History
     >>> hour, day = 3_600, 86_400
-    >>> interval(Answer(0, since=0, visits=1), 0), interval(Answer(0, since=0, visits=11), 10 * day) / day
+    >>> interval(History(0, 0)), interval(History(0, 10 * day, visits=11)) / day
     (0.0, 10.0)
-    >>> round(interval(Answer(0, since=0, visits=11, changes=10), 10 * day) / hour, 1)
+    >>> round(interval(History(0, 10 * day, visits=11, changes=10)) / hour, 1)
     5.5
     """
-    known, again = seen - answer.since, answer.visits - 1
+    known, again = visits.last_visit - visits.first_seen, visits.visits - 1
     if again < 1 or known <= 0:
         return 0.0
-    changes = min(answer.changes, again)
+    changes = min(visits.changes, again)
     if not changes:
         return float(known)
     rate = -log((again - changes + 0.5) / (again + 0.5)) * again / known
@@ -139,21 +119,17 @@ def moment(lastmod: object) -> int | None:
     return seconds if seconds >= _EARLIEST else None
 
 
-def sitemap_dates(response: Response, max_size: int) -> dict[str, str]:
-    """Return the dates in a sitemap by URL; empty for what is none, or is unpacked larger than *max_size*."""
-    body = response.body
-    try:
+def sitemap_dates(response: Response, max_size: int) -> dict[str, int]:
+    """Return the dates in a sitemap by URL; empty for what is none, or is unpacked larger than *max_size* bytes."""
+    body, dates = response.body, {}
+    # A sitemap may be damaged in many ways, and the spider may want it nevertheless.
+    with suppress(Exception):
         if gzip_magic_number(response):
             body = gunzip(body, max_size=response.meta.get("download_maxsize", max_size))
-        if not is_xml_feed(body) or b"lastmod" not in body:
-            return {}
-        dates = {}
-        for entry in Sitemap(body):
-            if entry.get("lastmod"):
-                with suppress(ValueError):
+        if is_xml_feed(body) and b"lastmod" in body:
+            for entry in Sitemap(body):
+                seconds = moment(entry.get("lastmod"))
+                if seconds is not None:
                     # As a Request escapes its URL.
-                    dates[safe_url_string(entry["loc"])] = entry["lastmod"]
-        return dates
-    # What a spider loads may be damaged in many ways, and the spider may want it nevertheless.
-    except Exception:
-        return {}
+                    dates[safe_url_string(entry["loc"])] = seconds
+    return dates

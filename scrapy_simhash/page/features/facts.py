@@ -26,6 +26,7 @@ from scrapy_simhash.page.fingerprint.facts import (
     TITLE,
     TITLE_IN_URL,
     WORD_BITS,
+    hashes_of,
     packed,
 )
 from scrapy_simhash.page.fingerprint.fold import SCATTER, number
@@ -177,6 +178,20 @@ def facts_bytes(found: Facts | None) -> bytes:
     for word in found.said:
         words.setdefault(_hash(word), SAID)
     return packed(found.host, words, found.rows)
+
+
+def changed_facts(former: bytes, document: Document, url: str) -> list[str]:
+    """Return the words of names, and the lines, that *document* at *url* states and *former* facts do not.
+
+    *former* is what `facts_bytes` returned. What there was no room for in either is left out.
+    """
+    found = find_facts(document, url)
+    if found is None:
+        return []
+    new = hashes_of(facts_bytes(found)) - hashes_of(former)
+    names = [word for word in found.names if _hash(word) in new]
+    lines = [line.text for line in found.lines if any(_hash(word) in new for word in line.words)]
+    return names + lines
 
 
 #: Tags of values, and of their labels.

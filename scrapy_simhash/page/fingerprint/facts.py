@@ -70,6 +70,12 @@ def is_facts(data: bytes) -> bool:
     return rest >= 0 and rest % _ROW_BYTES == 0
 
 
+def hashes_of(facts: bytes) -> set[int]:
+    """Return the hashes of the words in *facts*, of 20 bits each."""
+    ends = range(2 + _WORD_BYTES, 3 + _WORD_BYTES * facts[1], _WORD_BYTES) if facts[0] else ()
+    return {int.from_bytes(facts[end - _WORD_BYTES : end], "big") >> _KIND_BITS for end in ends}
+
+
 def host_of(facts: bytes) -> int:
     """Return the host in *facts*, which other bytes may follow: 1 to 255, 0 if nobody knows."""
     return facts[facts[0]] if facts[0] else 0

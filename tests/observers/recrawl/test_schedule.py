@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scrapy import Request
 from scrapy.http import XmlResponse
 
-from scrapy_simhash.observers.recrawl.answers import Answer
-from scrapy_simhash.observers.recrawl.schedule import NotDue, Schedule, moment, sitemap_dates
+from scrapy_simhash.observers.recrawl.schedule import Schedule, interval, moment, sitemap_dates
+from scrapy_simhash.store import History
 
 DAY = timedelta(days=1)
 
@@ -70,12 +70,33 @@ def test_each_notation_of_a_day_is_the_same_second(day: object) -> None:
 
 @pytest.mark.parametrize("lastmod", ["2026", "20261127", "2026-11", "0", "202611"])
 def test_a_page_whose_date_has_no_time_is_requested(lastmod: str) -> None:
-    schedule = Schedule([("", "lastmod")], 0, 0)
+    schedule = Schedule([("", "lastmod")])
     now = second("2026-11-27T12:00:00")
-    seen = now - 2 * 86_400
-    assert schedule.not_due("https://e.com/a", "e.com", seen, Answer(0, 0), lastmod, now) is None
-    unchanged = schedule.not_due("https://e.com/a", "e.com", seen, Answer(0, 0), "2025", now)
-    assert unchanged is NotDue.LASTMOD
+    visited = History(0, now - 2 * 86_400)
+    assert schedule.is_due("https://e.com/a", visited, moment(lastmod), now)
+    assert not schedule.is_due("https://e.com/a", visited, moment("2025"), now)
+    # No page is older than a month.
+    assert schedule.is_due("https://e.com/a", History(0, now - 28 * 86_400), moment("2025"), now)
+
+
+@pytest.mark.parametrize(
+    ("age", "is_due"), [(7 * 86_400, True), (7 * 86_400 - 3_600, True), (6 * 86_400, False), (-1, True)]
+)
+def test_a_page_is_due_at_nine_tenths_of_its_age(age: int, is_due: bool) -> None:
+    schedule = Schedule([("/always/", "always"), ("/a", "7d")])
+    assert schedule.is_due("https://e.com/a", History(0, 10**9), None, 10**9 + age) is is_due
+    assert schedule.is_due("https://e.com/always/a", History(0, 10**9), None, 10**9 + age)
+    assert schedule.is_due("https://e.com/b", History(0, 10**9), None, 10**9 + age)
+
+
+@given(st.integers(0, 400), st.integers(1, 50), st.integers(0, 60))
+def test_a_page_that_changes_more_is_visited_more_and_none_less_than_once_a_month(
+    days: int, visits: int, changes: int
+) -> None:
+    fewer, more = (interval(History(0, days * 86_400, visits, n)) for n in (changes, changes + 1))
+    assert 0 <= more <= fewer <= days * 86_400
+    schedule = Schedule([("", "auto")])
+    assert schedule.is_due("https://e.com/", History(0, 0, visits, changes), None, 30 * 86_400)
 
 
 def test_a_date_belongs_to_the_url_that_a_request_has() -> None:
@@ -83,4 +104,4 @@ def test_a_date_belongs_to_the_url_that_a_request_has() -> None:
     entries = "".join(f"<url><loc>{url}</loc><lastmod>2026</lastmod></url>" for url in locations)
     body = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'.encode()
     dates = sitemap_dates(XmlResponse("https://e.com/sitemap.xml", body=body), 10**6)
-    assert dates == {Request(url).url: "2026" for url in locations}
+    assert dates == {Request(url).url: second("2026-12-31T23:59:59") for url in locations}

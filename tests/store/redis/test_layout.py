@@ -91,7 +91,7 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
     sketch = first.fingerprint.sketch
     row = read("redis-row", client.hget(key["pages"], "ka"))
     assert row[:6] == [1, 1 + 2 + 4, 0, 0, 0, 1]
-    assert row[6:12] == [1, 9, 77, 20, 3, 1]
+    assert row[6:12] == [1, 9, 77, 77, 3, 1]
     assert row[13:] == [5, 9, 0, 9, len(sketch + own), b"x.example" + sketch + own + b"https://example.com/a"]
     copy = read("redis-row", client.hget(key["pages"], "kb"))
     assert copy[:7] == [0, 0, 1, 0, 1, 0, 0]

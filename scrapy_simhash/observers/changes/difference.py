@@ -1,0 +1,103 @@
+"""Which paragraphs and facts of a page came and went: what a line of ``SIMHASH_CHANGES`` says about its text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrapy_simhash.page.features.facts import changed_facts
+from scrapy_simhash.page.fingerprint import FACTS_AT, digest
+from scrapy_simhash.page.reading import KEPT_PARAGRAPH
+
+if TYPE_CHECKING:
+    from scrapy_simhash.page.reading import Reading
+    from scrapy_simhash.page.text import Document
+
+#: Max characters of new paragraphs in a line. Their hashes are there in any case.
+MOST_TEXT = 2_000
+_TOLD_BYTES = 8
+
+
+class Reported(NamedTuple):
+    r"""What the store keeps of a page that was reported, in a note beside its row.
+
+    >>> reported = Reported(b"8 bytes.", b"\x02ab", b"paragraphs")
+    >>> Reported.from_bytes(reported.to_bytes()) == reported
+    True
+    """
+
+    page: bytes
+    """Hash of the page, 8 bytes. Of a page that was reported as gone, 3 zeros, 1 if it was reported as moved and else
+    0, and the seconds of Unix time at which it was seen last."""
+    facts: bytes = b"\0"
+    """See page/fingerprint/facts.py."""
+    paragraphs: bytes = b""
+    """Hash and words of each paragraph of the main text, see page/reading.py."""
+
+    @classmethod
+    def of(cls, reading: Reading) -> Reported:
+        """Return what is kept of a page."""
+        fingerprint, page_hash = reading.fingerprint, reading.page_hash
+        sketch = b"" if fingerprint is None else fingerprint.sketch
+        return cls((page_hash or 0).to_bytes(8, "big"), sketch[FACTS_AT:] or b"\0", reading.paragraphs)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the page was reported as gone."""
+        return self.page.startswith(bytes(3))
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether it was reported as moved."""
+        return self.is_gone and self.page[3:4] == b"\x01"
+
+    def gone(self, seen: int, *, has_moved: bool) -> Reported:
+        """Return it as that of a page that is gone, and was *seen* last then."""
+        return self._replace(page=bytes([0, 0, 0, has_moved]) + seen.to_bytes(4, "big"))
+
+    def to_bytes(self) -> bytes:
+        """Return it as bytes."""
+        return self.page + self.facts + self.paragraphs
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Reported:
+        """Return what `to_bytes` returned. Raises ValueError for anything else."""
+        facts = data[_TOLD_BYTES:]
+        if not facts or len(facts) < facts[0] + 1:
+            raise ValueError("a note ends too soon")
+        end = _TOLD_BYTES + 1 + facts[0]
+        return cls(data[:_TOLD_BYTES], data[_TOLD_BYTES:end], data[end:])
+
+
+def difference(former: Reported, document: Document, url: str) -> dict[str, Any]:
+    """Return what differs between a page as it was reported and its present *document* at *url*.
+
+    A paragraph that stands elsewhere is kept; one with another word is removed and added. O(paragraphs).
+    """
+    known = Counter(key for key, _ in KEPT_PARAGRAPH.iter_unpack(former.paragraphs))
+    added, texts, left, words = [], [], MOST_TEXT, 0
+    for part in document.main:
+        key = digest(part.text)
+        if known[key]:
+            known[key] -= 1
+            continue
+        added.append(key.hex())
+        words += len(part.tokens)
+        if left > 0:
+            texts.append(part.text[:left])
+        left -= len(part.text)
+    removed = []
+    for key, count in KEPT_PARAGRAPH.iter_unpack(former.paragraphs):
+        if known[key]:
+            known[key] -= 1
+            removed.append((key.hex(), count))
+    return {
+        "facts_added": changed_facts(former.facts, document, url),
+        "paragraphs_kept": len(former.paragraphs) // KEPT_PARAGRAPH.size - len(removed),
+        "paragraphs_added": added,
+        "paragraphs_removed": [key for key, _ in removed],
+        "words_added": words,
+        "words_removed": sum(count for _, count in removed),
+        "text_added": texts,
+        "is_cut": left < 0,
+    }

@@ -1,0 +1,125 @@
+"""RecrawlPolicy: a policy of Scrapy's HTTP cache that requests known pages conditionally, or not yet.
+
+A policy gets the settings only, and cannot wait for a store. So `Recrawl` decides how a page is requested and writes
+that into the meta of its request; the policy does it.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from scrapy_simhash import names
+from scrapy_simhash.crawling import VALIDATORS, meta_with, own_of
+from scrapy_simhash.exceptions import SettingError
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+
+#: Validators that no page has: only a server that ignores them answers 304.
+_NO_ETAG, _LONG_AGO = b'"no-page-has-this"', b"Thu, 01 Jan 1970 00:00:01 GMT"
+#: Headers of a 304 that describe its empty body, not that of the page.
+_OF_THE_BODY = (
+    b"Content-Encoding",
+    b"Content-Length",
+    b"Content-Range",
+    b"Content-Type",
+    b"Transfer-Encoding",
+)
+#: Flags of a body that may be incomplete.
+_INCOMPLETE = frozenset(("partial", "dataloss", "download_stopped"))
+
+
+class Mode(str, Enum):
+    """How a page is requested."""
+
+    NOT_DUE = "not_due"
+    """Not at all: the page in the cache is the response."""
+    CONDITIONAL = "conditional"
+    """With the validators of the page in the cache, if it has any."""
+    CHECK = "check"
+    """With validators that no page has, to see whether the server compares them."""
+    FULL = "full"
+    """Without validators. A 304 all the same is final."""
+    MODIFIED = "modified"
+    """It was requested conditionally, and the server has sent a page."""
+
+
+def mode_of(request: Request) -> Mode | None:
+    """Return how *request* is sent; None for a request that is sent as without a cache."""
+    mode = own_of(request).get(names.RECRAWL)
+    return None if mode is None else Mode(mode)
+
+
+def remove_validators(request: Request) -> None:
+    """Remove the validators from *request*: copies of it may be sent for another page, or in another mode."""
+    for name in VALIDATORS:
+        request.headers.pop(name, None)
+
+
+class RecrawlPolicy:
+    """The setting ``HTTPCACHE_POLICY``. Needs ``SIMHASH_RECRAWL``, the add-on, and `PageStorage`.
+
+    A page in the cache is the response after a 304, or while the page is not due, and never for an error: 5xx
+    responses are retried as without a cache. Other than Scrapy's policies it keeps ``Cache-Control: no-cache`` and
+    ``max-age=0``, which ask for what it does. Requests without a mode are sent as without a cache.
+    """
+
+    def __init__(self, settings: BaseSettings) -> None:
+        """Raises SettingError without ``SIMHASH_RECRAWL``."""
+        if not settings.get("SIMHASH_RECRAWL"):
+            raise SettingError(
+                "HTTPCACHE_POLICY = 'scrapy_simhash.RecrawlPolicy' needs SIMHASH_RECRAWL: set {'': 'auto'}, or"
+                " {'': 'always'} to request every page conditionally"
+            )
+        self._keeps_all = settings.getbool("HTTPCACHE_ALWAYS_STORE")
+
+    def should_cache_request(self, request: Request) -> bool:
+        """Return whether *request* has a mode."""
+        return mode_of(request) is not None
+
+    def should_cache_response(self, response: Response, request: Request) -> bool:
+        """Return whether a complete page came that may be kept."""
+        if response.status != 200 or not _INCOMPLETE.isdisjoint(response.flags):
+            return False
+        if b"*" in response.headers.getlist(b"Vary"):
+            return False
+        return self._keeps_all or b"no-store" not in (response.headers.get(b"Cache-Control") or b"").lower()
+
+    def is_cached_response_fresh(self, cachedresponse: Response, request: Request) -> bool:
+        """Return whether the page is not due. If it is, put validators into *request*."""
+        mode, headers = mode_of(request), cachedresponse.headers
+        remove_validators(request)
+        if mode is Mode.NOT_DUE:
+            cachedresponse.flags.append(names.FLAG_NOT_DUE)
+            return True
+        if mode is Mode.CHECK:
+            request.headers[b"If-None-Match"] = _NO_ETAG
+            request.headers[b"If-Modified-Since"] = _LONG_AGO
+        elif mode is Mode.CONDITIONAL:
+            # The ETag alone: servers that look at a date beside it may miss a change.
+            if etag := headers.get(b"ETag"):
+                request.headers[b"If-None-Match"] = etag
+            elif date := headers.get(b"Last-Modified"):
+                request.headers[b"If-Modified-Since"] = date
+        return False
+
+    def is_cached_response_valid(
+        self, cachedresponse: Response, response: Response, request: Request
+    ) -> bool:
+        """Return whether *response* is a 304, whose headers Scrapy adds to those of the page in the cache."""
+        was_asked = mode_of(request) is Mode.CONDITIONAL and any(
+            name in request.headers for name in VALIDATORS
+        )
+        if was_asked and response.status == 200:
+            request.meta.update(meta_with(request, names.RECRAWL, Mode.MODIFIED.value))
+        remove_validators(request)
+        if response.status != 304:
+            return False
+        for name in _OF_THE_BODY:
+            response.headers.pop(name, None)
+        response.headers.pop(b"Set-Cookie", None)
+        cachedresponse.flags.append(names.FLAG_NOT_MODIFIED)
+        return True

@@ -1,0 +1,65 @@
+"""What differs between a page as it was reported and as it is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash.observers.changes.difference import Reported, difference
+from scrapy_simhash.page.features import facts_bytes, find_facts
+from scrapy_simhash.page.reading import packed
+from scrapy_simhash.page.text import Document, extract, parse
+
+URL = "https://e.com/a"
+
+
+def document(*paragraphs: str, row: str = "Hamburg") -> Document:
+    text = "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
+    return extract(
+        parse(f"<title>A page</title><main><h1>A page</h1><dl><dt>Place<dd>{row}</dl>{text}</main>")
+    )
+
+
+def reported(page: Document) -> Reported:
+    return Reported(b"12345678", facts_bytes(find_facts(page, URL)), packed(page))
+
+
+def test_a_paragraph_that_stands_elsewhere_is_kept_and_one_that_stands_twice_counts_twice() -> None:
+    former = document("One.", "Two.", "Two.", "Three and four.")
+    found = difference(reported(former), document("Two.", "One.", "One.", "Five."), URL)
+    assert found["text_added"] == ["One.", "Five."]
+    assert (len(found["paragraphs_removed"]), found["words_removed"], found["words_added"]) == (2, 4, 2)
+    unchanged = difference(reported(former), former, URL)
+    assert [unchanged[name] for name in ("facts_added", "paragraphs_added", "paragraphs_removed")] == [[]] * 3
+    assert unchanged["paragraphs_kept"] == len(former.main)
+
+
+def test_facts_that_are_new_are_named() -> None:
+    former = document("One.")
+    assert difference(reported(former), document("One.", row="Bremen"), URL)["facts_added"] == ["Bremen"]
+
+
+def test_a_long_text_is_cut() -> None:
+    page = document("word " * 300, "other " * 300, "third " * 10)
+    found = difference(Reported(b"12345678"), page, URL)
+    assert sum(map(len, found["text_added"])) == 2_000
+    assert len(found["text_added"]) < len(found["paragraphs_added"]) == len(page.main)
+    assert found["is_cut"]
+
+
+@given(st.binary(max_size=40))
+def test_bytes_are_read_as_they_were_written_or_refused(data: bytes) -> None:
+    try:
+        found = Reported.from_bytes(data)
+    except ValueError:
+        return
+    assert found.to_bytes() == data
+
+
+def test_a_page_that_is_gone_says_since_when() -> None:
+    gone = Reported(b"12345678", b"\0", b"").gone(1_790_000_000, has_moved=True)
+    assert (gone.is_gone, gone.has_moved, len(gone.page)) == (True, True, 8)
+    assert not gone.gone(1_790_000_001, has_moved=False).has_moved
+    with pytest.raises(ValueError, match="too soon"):
+        Reported.from_bytes(b"1234")
