@@ -40,8 +40,8 @@ SMALLEST: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
 }  # fmt: skip
 #: The same for those that start processes or servers.
 SLOW: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
-    "again": ("--pages 12 --links 4 --rounds 1",
-              lambda found: found["what came of it"]["again"]["unchanged"] == 12),
+    "again": ("--pages 18 --rounds 1",
+              lambda found: [host["lost"] for host in found["three weeks"].values()] == [0] * 4),
     "engines": ("--only duckdb --pages 1000", lambda found: found["duckdb"]["recall"] > 0.9),
     "stores_redis": ("--sizes 60 --claims 40 --concurrency 4 --scopes 8 --active 4 --pages 2 --shards 4 --rounds 1",
                      lambda found: len(found["60 pages"]["claims"]) == 3),
