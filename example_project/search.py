@@ -8,10 +8,10 @@ the rows of all others are not touched. Whoever keeps embeddings computes one fo
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import sqlite3
 import tempfile
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing, contextmanager
 from hashlib import blake2b
@@ -191,12 +191,12 @@ async def crawl_editions() -> None:
                     print(f"  {sign} {path:<14} {text[:50]}")
             former = rows
             changes = [json.loads(line) for line in feed.read_text("ascii").splitlines()]
-            for change in changes[told:]:
+            for change in sorted(changes[told:], key=lambda line: (line["change"], line["url"])):
                 was = f" (was {urlsplit(change['previous_url']).path})" if change["previous_url"] else ""
                 print(f"  {change['change']:<12} {urlsplit(change['url']).path}{was}")
             told = len(changes)
             # The store knows whole seconds, and a page that was seen in this one is not missing in the next crawl.
-            await asyncio.sleep(1)
+            time.sleep(1)
 
 
 def main() -> None:

@@ -13,9 +13,26 @@ Crawl 1: 8 pieces, 0 of them untouched
   + /fog           There was fog on eleven days of May, more than in 
   + /fog           The lamp at the end of the pier has a new lens, an
   new          /
-  new          /fog
   new          /bridge
   new          /ferry
+  new          /fog
+Crawl 2: 8 pieces, 7 of them untouched
+  - /ferry         She will stay on the slip until the summer, when t
+  + /ferry         The town has said what is to become of her: she wi
+  changed      /ferry
+Crawl 3: 8 pieces, 4 of them untouched
+  - /bridge        The new bridge is open to all who walk, and on the
+  - /bridge        Nobody has to pay for it, which the council had pr
+  - /fog           There was fog on eleven days of May, more than in 
+  - /fog           The lamp at the end of the pier has a new lens, an
+  + /lamp          The lamp at the end of the pier has a new lens, an
+  + /lamp          The last wooden ferry came out of the water on a g
+  + /river/bridge  The new bridge is open to all who walk, and on the
+  + /river/bridge  Nobody has to pay for it, which the council had pr
+  moved        /river/bridge (was /bridge)
+  new          /lamp
+  new          /river/bridge
+  not_seen     /fog
 """  # noqa: W291
 
 
