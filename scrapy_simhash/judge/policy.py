@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from scrapy_simhash.action import Action
 from scrapy_simhash.config import Config
+from scrapy_simhash.patterns import lazy_pattern
 from scrapy_simhash.scope import scope_of
 from scrapy_simhash.verdict import Reason, Verdict
 
@@ -66,7 +67,7 @@ class Judged(Protocol):
 
 
 #: Names with dots between, and IPs.
-_DOMAIN = re.compile(r"//\.?([\w-]+(?:\.[\w-]+)*|\[[0-9a-f:.]+\])\.?/?", re.ASCII | re.IGNORECASE)
+_DOMAIN = lazy_pattern(r"//\.?([\w-]+(?:\.[\w-]+)*|\[[0-9a-f:.]+\])\.?/?", re.ASCII | re.IGNORECASE)
 
 
 def url_matcher(text: str) -> Callable[[str], object]:

@@ -6,7 +6,6 @@ words of their data; numbers are left out, since ids and times are another one a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from lxml import etree
@@ -16,6 +15,7 @@ from scrapy_simhash.page.fingerprint.fold import number
 from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.page.structured import NOTHING, Structured
 from scrapy_simhash.page.text.tree import elements
+from scrapy_simhash.patterns import lazy_pattern
 
 #: Words of a page's data below which it has none, and characters that are read.
 LEAST_WORDS, MOST_CHARACTERS = 8, 32_768
@@ -30,7 +30,9 @@ _ATTRIBUTES = etree.XPath(
     smart_strings=False,
 )
 # JSON that is assigned to a variable, or is all there is.
-_JSON = re.compile(r"\s*(?:(?:var|let|const)\s+)?(?:[\w$.\[\]\"']{1,80}\s*=\s*)?(?:JSON\.parse\()?[\[{\"'`]")
+_JSON = lazy_pattern(
+    r"\s*(?:(?:var|let|const)\s+)?(?:[\w$.\[\]\"']{1,80}\s*=\s*)?(?:JSON\.parse\()?[\[{\"'`]"
+)
 
 
 def data_of(root: etree._Element, shown: int) -> Structured:

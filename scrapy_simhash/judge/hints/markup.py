@@ -16,11 +16,12 @@ from w3lib.url import safe_url_string
 from scrapy_simhash.judge.hints.urls import MAX_ADDRESS, url_key
 from scrapy_simhash.page.compiled import compiled_reader
 from scrapy_simhash.page.text.tree import elements
+from scrapy_simhash.patterns import lazy_pattern
 
 # A URL that is what it is, whatever the base.
-_ABSOLUTE = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:[/?][^\s#\\]*)?", re.ASCII)
+_ABSOLUTE = lazy_pattern(r"https?://[\w.-]+(?::\d{1,5})?(?:[/?][^\s#\\]*)?", re.ASCII)
 # A URL in which nothing is escaped on its way.
-_PLAIN = re.compile(r"[\w:/?&=%.~+,;@!$()*-]*", re.ASCII)
+_PLAIN = lazy_pattern(r"[\w:/?&=%.~+,;@!$()*-]*", re.ASCII)
 _STEPS = frozenset(("next", "prev", "previous"))
 _CANONICAL = "canonical"
 _TELLING = _STEPS | {_CANONICAL, "alternate"}

@@ -9,12 +9,14 @@ from urllib.parse import urlsplit
 
 from w3lib.url import canonicalize_url
 
+from scrapy_simhash.patterns import lazy_pattern
+
 #: Characters beyond which a URL is not taken apart; few servers take as many.
 MAX_ADDRESS = 8_192
 #: Ports that need not be named. Nobody serves two sites at 80 and 443 of one host.
 _DEFAULT_PORTS = (80, 443)
 #: What a server sends for a folder.
-_INDEX = re.compile(
+_INDEX = lazy_pattern(
     r"(?:index|default)\.(?:[sx]?html?|php\d?|aspx?|jspx?|cfm|cgi|pl)", re.ASCII | re.IGNORECASE
 )
 #: Who came from where, and in which session: never what is shown. Names that a site may use for a thing of
@@ -25,8 +27,8 @@ _TRACKING = frozenset(
 )
 _TRACKING_PREFIX = "utm_"
 # An address in which nothing can differ but scheme and host, and the end of the path: no /../ to be resolved.
-_SIMPLE = re.compile(r"https?://([a-z0-9.-]+)(/(?:[\w/-]|(?<!/)\.)*)", re.ASCII)
-_SESSION = re.compile(r";jsessionid=[^/;]*", re.ASCII | re.IGNORECASE)
+_SIMPLE = lazy_pattern(r"https?://([a-z0-9.-]+)(/(?:[\w/-]|(?<!/)\.)*)", re.ASCII)
+_SESSION = lazy_pattern(r";jsessionid=[^/;]*", re.ASCII | re.IGNORECASE)
 
 
 # Each page has its own, and that of the page it repeats, looked at from several sides.
@@ -105,9 +107,9 @@ _PAGE_WORDS = (
 #: Parameters that count pages, or how many entries come before. Underscores and hyphens make no difference.
 _PAGE_PARAMETERS = frozenset((*_PAGE_WORDS, "currentpage", "from", "offset", "p", "skip", "start"))
 #: Digits that a page number or an offset may have; more are an id.
-_PAGE_NUMBER = re.compile(r"\d{1,6}", re.ASCII)
+_PAGE_NUMBER = lazy_pattern(r"\d{1,6}", re.ASCII)
 # /page/2, /page-2, /p2 and page2.html are parts of a path by themselves; boats-page-2.html ends in one.
-_PAGE_IN_PATH = re.compile(
+_PAGE_IN_PATH = lazy_pattern(
     rf"/(?:(?:{'|'.join(_PAGE_WORDS)})[/=_-]?\d{{1,6}}|p\d{{1,4}})(?:\.\w{{1,5}}$|(?=/|$))"
     rf"|[-_.](?:(?:{'|'.join(_PAGE_WORDS)})[=_-]?\d{{1,6}}|p\d{{1,4}})(?=\.\w{{1,5}}$|/|$)",
     re.ASCII | re.IGNORECASE,

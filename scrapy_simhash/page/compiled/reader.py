@@ -93,7 +93,8 @@ class CompiledReader:
 # The kernel is not trusted before it has read a page and a text like the pure path, in this very process.
 #
 # What could differ is not the code, which tests compare, but what it was built against: the layout of lxml's trees,
-# the calls of the interpreter. A page of a few lines shows that.
+# the calls of the interpreter. A page of a few lines shows that. What pure Python makes of the page is stored here as
+# a hash, since reading it takes 30 ms; with another hash it is read, because another libxml2 may make another tree.
 
 logger = logging.getLogger(__name__)
 
@@ -107,6 +108,9 @@ the \ufb01sh in the bay, not even the man on the quay.</p><p hidden>Not seen at 
 <p style="color: red">\u8fd1\u4f3c\u7f51\u9875\u3002 It is<br>12 \u20ac.<b>x</b><i>y</i></main>
 <footer class="footer widget">Imprint</footer></body></html>"""
 _SETTINGS = FoldSettings(shingle_size=2, min_shingles=1, mask_digits=False, with_sketch=True)
+
+#: The hash of what both ways make of the page: a test prints the new one after a change.
+_EXPECTED = 0xD7F05A8C23353930
 
 
 @cache
@@ -130,14 +134,25 @@ def compiled_reader() -> CompiledReader | None:
 
 
 def _agrees(reader: CompiledReader) -> bool:
+    """Return whether *reader* reads the page of the check as pure Python does."""
     root = parse(_PAGE)
-    page, body = extract(root), root[1]
+    page = reader.document(root, None)
+    found = (
+        page,
+        reader.document(root[1], "fr"),
+        _parts(reader.read(root, None, _SETTINGS)),
+        _parts(reader.read_text(page.text if page else "", None, _SETTINGS)),
+    )
+    return number(repr(found)) == _EXPECTED or found == _read_by_python(root)
+
+
+def _read_by_python(root: etree._Element) -> tuple[object, ...]:
+    page = extract(root)
     return (
-        reader.document(root, None) == page
-        and reader.document(body, "fr") == extract(body, "fr")
-        and _parts(reader.read(root, None, _SETTINGS))
-        == _pure(page, *map(number, (whole_text(page), titled_text(page))))
-        and _parts(reader.read_text(page.text, None, _SETTINGS)) == _pure(plain_text(page.text), None, None)
+        page,
+        extract(root[1], "fr"),
+        _pure(page, *map(number, (whole_text(page), titled_text(page)))),
+        _pure(plain_text(page.text), None, None),
     )
 
 

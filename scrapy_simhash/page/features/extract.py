@@ -6,7 +6,6 @@ weight. Weights are integers, so that a fold is exact and the same on every plat
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -28,6 +27,7 @@ from scrapy_simhash.page.text.main_text import (
     REASONS,
 )
 from scrapy_simhash.page.text.tags import ENTRIES
+from scrapy_simhash.patterns import lazy_pattern
 
 #: The weight of a shingle that occurs once in the body. Large enough that rounding is below one per cent.
 UNIT = 64
@@ -132,7 +132,7 @@ _CHROME, _LINKS, _EDGE, _DIALOG, _HIDDEN = (
     REASONS[reason] for reason in (CHROME, LINKS, EDGE, DIALOG, HIDDEN)
 )
 # When a page was made; what people write for people has no seconds.
-_TIME = re.compile("[0-9]:[0-9][0-9]:[0-9][0-9]")
+_TIME = lazy_pattern("[0-9]:[0-9][0-9]:[0-9][0-9]")
 #: Tags whose text states something, whatever the name of an element around it.
 STATING = ENTRIES - {"li"} | {"figcaption"}
 #: A date has at most so many words beside its numbers: the month, the day of the week, a room.

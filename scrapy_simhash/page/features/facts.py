@@ -36,6 +36,7 @@ from scrapy_simhash.page.text.columns import DATE, has_price
 from scrapy_simhash.page.text.document import Document, Paragraph
 from scrapy_simhash.page.text.main_text import LINKED
 from scrapy_simhash.page.text.subject import UNNAMED, segments, unnumbered
+from scrapy_simhash.patterns import lazy_pattern
 
 #: Tokens of a heading that count, and of a title; segments of that.
 LONGEST_HEADING, MOST_SEGMENTS = 64, 32
@@ -65,10 +66,10 @@ ROTATING = frozenset(
     " opublikowano zaktualizowano autor wyświetleń опубликовано обновлено автор просмотров комментариев".split()
 )
 #: A version in a title: ``v1.26``, ``13.0.0``.
-_VERSION = re.compile(r"v?[0-9]+(?:\.[0-9]+)+[A-Za-z0-9]*")
+_VERSION = lazy_pattern(r"v?[0-9]+(?:\.[0-9]+)+[A-Za-z0-9]*")
 #: A label and a colon.
-_LETTERS = re.compile("[a-z0-9]+")
-_LABELLED = re.compile(r"([^:,0-9]{2,40}): ")
+_LETTERS = lazy_pattern("[a-z0-9]+")
+_LABELLED = lazy_pattern(r"([^:,0-9]{2,40}): ")
 
 
 class Line(NamedTuple):

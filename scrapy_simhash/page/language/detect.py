@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
 from scrapy_simhash.page.language.choose import DECLARED, SCRIPTS, Counts, choose
+from scrapy_simhash.patterns import lazy_pattern
 
 # The stopword lists: the function words of a language, a text file each.
 #
@@ -44,24 +44,24 @@ SAMPLE = 1_000
 
 #: The characters of the scripts that name a language: of those of Japanese the kana, it mixes them into Han.
 CHARACTERS = {
-    "ja": re.compile("[\u3041-\u30ff]"),
-    "th": re.compile("[\u0e01-\u0e4e]"),
-    "lo": re.compile("[\u0e81-\u0edf]"),
-    "my": re.compile("[\u1000-\u109f]"),
-    "km": re.compile("[\u1780-\u17dd]"),
-    "zh": re.compile("[\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003134f]"),
-    "ko": re.compile("[\uac00-\ud7a3]"),
+    "ja": lazy_pattern("[\u3041-\u30ff]"),
+    "th": lazy_pattern("[\u0e01-\u0e4e]"),
+    "lo": lazy_pattern("[\u0e81-\u0edf]"),
+    "my": lazy_pattern("[\u1000-\u109f]"),
+    "km": lazy_pattern("[\u1780-\u17dd]"),
+    "zh": lazy_pattern("[\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003134f]"),
+    "ko": lazy_pattern("[\uac00-\ud7a3]"),
 }
 
 #: Languages that may be written in Han alone: a page that declares one of them is believed.
 WRITTEN_IN_HAN = frozenset(("ja", "yue", "zh"))
 
 # Which texts hold one of them at all: most do not, and need not be counted.
-_ANY_SCRIPT = re.compile("".join(pattern.pattern for pattern in CHARACTERS.values()).replace("][", ""))
+_ANY_SCRIPT = lazy_pattern("".join(pattern.pattern for pattern in CHARACTERS.values()).replace("][", ""))
 
 # The codes of ISO 639 that name no language: uncoded, several, undetermined, none.
 _NO_LANGUAGE = frozenset(("mis", "mul", "und", "zxx"))
-_SUBTAG = re.compile(r"\s*([A-Za-z]{2,3})(?![A-Za-z])")
+_SUBTAG = lazy_pattern(r"\s*([A-Za-z]{2,3})(?![A-Za-z])")
 
 
 def primary_subtag(tag: str | None) -> str | None:

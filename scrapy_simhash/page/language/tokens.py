@@ -14,6 +14,8 @@ from typing import NamedTuple
 from unicodedata import combining
 from unicodedata import normalize as _to_form
 
+from scrapy_simhash.patterns import lazy_pattern
+
 # Which characters make words, and which scripts write them without spaces.
 #
 # Python's ``\w`` leaves out combining marks, so that Hindi, Thai or vocalised Arabic words would fall apart
@@ -100,12 +102,12 @@ MARKS = character_class(
 #: stream-safe text format. No language comes near it, and the time of NFKC grows with the square of a run.
 MOST_MARKS = 30
 
-_ASCII_WORD = re.compile(r"[a-z0-9]+")
-_PLAIN_WORD = re.compile(r"[^\W_]+")
-_NOT_PLAIN = re.compile(f"[^{PLAIN}]")
-_BEYOND_FIRST_PLANE = re.compile("[\U00010000-\U0010ffff]")
+_ASCII_WORD = lazy_pattern(r"[a-z0-9]+")
+_PLAIN_WORD = lazy_pattern(r"[^\W_]+")
+_NOT_PLAIN = lazy_pattern(f"[^{PLAIN}]")
+_BEYOND_FIRST_PLANE = lazy_pattern("[\U00010000-\U0010ffff]")
 # One at a time: a search for a set by itself is twice as fast, and hardly any text holds one.
-_INVISIBLE = re.compile(f"[{INVISIBLE}]")
+_INVISIBLE = lazy_pattern(f"[{INVISIBLE}]")
 
 
 class _Patterns(NamedTuple):

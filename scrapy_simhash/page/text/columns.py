@@ -6,13 +6,13 @@ these lists and, compiled, over the arrays of the kernel, which ``kernel/_native
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from scrapy_simhash.page.text.main_text import HIDDEN
 from scrapy_simhash.page.text.outline import Outline
 from scrapy_simhash.page.text.tags import CELLS, CHROME_NAMES, ENTRIES, PARAGRAPHS
+from scrapy_simhash.patterns import lazy_pattern
 
 _SIGNS = "$€£¥₹₽₩₺₫฿₴₪₦"
 _CODES = tuple("USD EUR GBP CHF JPY CNY RMB INR RUB BRL CAD AUD PLN SEK NOK DKK CZK HUF".split())
@@ -25,12 +25,12 @@ CURRENCIES = (*_SIGNS, *_CODES, *_WORDS, *_BEGINNINGS, _YUAN)
 
 _CURRENCY = rf"(?:[{_SIGNS}]|\b(?:{'|'.join(_CODES)})\b)"
 _AMOUNT = r"\d[\d.,'’ ]*"
-PRICE = re.compile(
+PRICE = lazy_pattern(
     rf"{_CURRENCY}\s?{_AMOUNT}"
     rf"|{_AMOUNT}(?:{_CURRENCY}|{_YUAN}(?!旦)|{'|'.join(_BEGINNINGS)}|(?:{'|'.join(_WORDS)})\b)"
 )
 # No price is without one, and most short blocks are.
-_DIGIT = re.compile(r"\d")
+_DIGIT = lazy_pattern(r"\d")
 
 
 def has_price(text: str) -> bool:
@@ -46,9 +46,9 @@ def has_price(text: str) -> bool:
 SENTENCE_MARKS = frozenset("。．！？｡।॥។။.!?")
 
 #: A year or a time, as a date has it in any language.
-DATE = re.compile(r"(?<![0-9])(?:(?:19|20)[0-9]{2}|[0-9]{1,2}:[0-9]{2})(?![0-9])")
+DATE = lazy_pattern(r"(?<![0-9])(?:(?:19|20)[0-9]{2}|[0-9]{1,2}:[0-9]{2})(?![0-9])")
 
-_NUMBER = re.compile(r"[1-9][0-9]{0,5}")
+_NUMBER = lazy_pattern(r"[1-9][0-9]{0,5}")
 
 
 class _PathFacts(NamedTuple):

@@ -17,6 +17,7 @@ from scrapy_simhash.page.text.document import Document, Paragraph, Zone
 from scrapy_simhash.page.text.main_text import REASONS, classify
 from scrapy_simhash.page.text.outline import outline
 from scrapy_simhash.page.text.subject import subject
+from scrapy_simhash.patterns import lazy_pattern
 
 #: What a page may be handed in as: text, bytes as they came, or a tree that is already parsed.
 Html: TypeAlias = "str | bytes | etree._Element"
@@ -56,7 +57,7 @@ def decode_html(body: bytes, content_type: str | None = None) -> str:
 
 #: How sitemaps and feeds in XML begin, whatever their servers call them. Their URLs are no text to compare. (What
 #: comes before has one reading only, or a page of nothing else could hold up the crawl.)
-_FEED = re.compile(
+_FEED = lazy_pattern(
     rb"(?:\xef\xbb\xbf)?\s*(?:(?:<\?(?:(?!\?>).)*\?>|<!--(?:(?!-->).)*-->)\s*)*<(?:urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]",
     re.DOTALL | re.IGNORECASE,
 )
@@ -117,7 +118,7 @@ def _declared_language(root: etree._Element) -> str | None:
     return None
 
 
-_EMPTY_LINE = re.compile(r"\n\s*\n")
+_EMPTY_LINE = lazy_pattern(r"\n\s*\n")
 
 
 def plain_text(text: str, language: str | None = None) -> Document:

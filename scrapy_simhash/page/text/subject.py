@@ -7,19 +7,19 @@ well (``maximum - NumPy manual``), nor a heading, since skins move it about; the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.page.text.document import Paragraph
 from scrapy_simhash.page.text.main_text import LINKED
+from scrapy_simhash.patterns import lazy_pattern
 
 #: What parts the name of a page from that of its site.
-_SEPARATOR = re.compile(r"\s[|\-–—·•:»«/]+\s|[|–—·•»«：｜]|:\s")
+_SEPARATOR = lazy_pattern(r"\s[|\-–—·•:»«/]+\s|[|–—·•»«：｜]|:\s")
 _TAGS = ("h1", "h2", "h3")
 #: The number of a chapter: ``4.2.``, ``D.5``. A year, a house number and the day of a month are part of the name.
-_NUMBERING = re.compile(r"(?:[0-9]+(?:\.[0-9]+)+[.)]|[A-Za-z](?:\.[0-9]+)+[.)]?) ")
-_PART = re.compile("[0-9A-Za-z]+")
+_NUMBERING = lazy_pattern(r"(?:[0-9]+(?:\.[0-9]+)+[.)]|[A-Za-z](?:\.[0-9]+)+[.)]?) ")
+_PART = lazy_pattern("[0-9A-Za-z]+")
 #: A heading that these filters have left out names no subject.
 UNNAMED = ("chrome", "links")
 

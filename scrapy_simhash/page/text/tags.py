@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from lxml import etree
 
+from scrapy_simhash.patterns import lazy_pattern
+
 #: Not text a reader sees, or the parts of a form.
 UNSEEN = frozenset(
     "applet area audio base button canvas datalist dialog embed fieldset frame frameset iframe input keygen"
@@ -173,12 +175,12 @@ _MANY = 50
 #: Words up to which an id names a part of the page; a longer one is made of a heading's words.
 _ID_WORDS = 2
 
-_SPLIT = re.compile(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])")
-_RUN = re.compile(r"[A-Za-z0-9]+")
+_SPLIT = lazy_pattern(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])")
+_RUN = lazy_pattern(r"[A-Za-z0-9]+")
 #: What only the hash of a CSS module has: ``steps__k3NAV``.
-_HASH = re.compile(r"[0-9][A-Za-z]")
-_HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.ASCII | re.IGNORECASE)
-_FIXED_STYLE = re.compile(r"position\s*:\s*fixed", re.ASCII | re.IGNORECASE)
+_HASH = lazy_pattern(r"[0-9][A-Za-z]")
+_HIDING_STYLE = lazy_pattern(r"display\s*:\s*none|visibility\s*:\s*hidden", re.ASCII | re.IGNORECASE)
+_FIXED_STYLE = lazy_pattern(r"position\s*:\s*fixed", re.ASCII | re.IGNORECASE)
 
 
 @lru_cache(maxsize=8192)

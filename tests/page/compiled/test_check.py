@@ -12,7 +12,8 @@ from scrapy_simhash import PageFingerprinter, kernel
 from scrapy_simhash.fingerprinter import Reading, page_hash, text_hash
 from scrapy_simhash.index import SimhashIndex
 from scrapy_simhash.page.compiled import CompiledReader, compiled_reader
-from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.page.compiled import reader as check
+from scrapy_simhash.page.fingerprint import Fingerprint, number
 from scrapy_simhash.page.text import Document, extract, parse
 
 READ = CompiledReader.read
@@ -114,3 +115,20 @@ def test_without_the_kernel_pages_are_read_as_before() -> None:
 
 def test_the_check_is_made_once() -> None:
     assert compiled_reader() is compiled_reader()
+
+
+def test_the_stored_hash_is_that_of_what_pure_python_makes_of_the_page() -> None:
+    # After a change of what pages are read as, or of the page: store the new number.
+    assert hex(number(repr(check._read_by_python(parse(check._PAGE))))) == hex(check._EXPECTED)
+
+
+def test_pure_python_does_not_read_the_page_if_the_hash_is_the_stored_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(check, "_read_by_python", fail)
+    assert compiled_reader() is not None
+
+
+def test_a_kernel_with_another_hash_is_used_if_pure_python_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "_EXPECTED", 1)
+    assert compiled_reader() is not None
