@@ -80,7 +80,6 @@ SETTINGS = {
     "HTTPCACHE_POLICY": "scrapy_simhash.RecrawlPolicy",
     "HTTPCACHE_STORAGE": "scrapy_simhash.PageStorage",
     "SIMHASH_RECRAWL": {"": "auto"},
-    "SIMHASH_LIVE": "127.0.0.1:0",
     "SIMHASH_ITEM_FIELDS": ["title", "url"],
 }
 

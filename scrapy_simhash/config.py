@@ -127,7 +127,6 @@ SIMHASH_RULE = 'classic', got 21
     item_key: str | None = _setting(MANY, None, values.field, _ITEMS)
     recrawl: tuple[tuple[str, str], ...] = _setting(MANY, (), values.ages(RECRAWL_WORDS), _KEPT)
     changes: str | None = _setting(MANY, None, values.text, _KEPT)
-    live: str | None = _setting(MANY, None, values.address)
 
     enabled: bool = _setting(EXPERTS, True, switch)
     policy: str | None = _setting(EXPERTS, None, values.text)
@@ -263,6 +262,7 @@ REMOVED = {
     "ITEM_LOG_LEVEL": "dropped items are logged at level DEBUG: remove it",
     "ITEM_MARK": "connect to the signal near_duplicate_item_found",
     "KEEP_PER_CLUSTER": "a policy of your own can compare the rank of a page: set SIMHASH_POLICY",
+    "LIVE": "scrapy-simhash report report.jsonl --serve shows a running crawl: set SIMHASH_REPORT = 'report.jsonl'",
     "MASK_DIGITS": "set SIMHASH_SCHEME = 'web?mask_digits=true'",
     "MIN_DEPTH": "start pages are protected by SIMHASH_PROTECT = ['start'], others by SIMHASH_KEEP_URLS",
     "PREFER": "scrapy-simhash report shows the preferred URL of each cluster: remove it",

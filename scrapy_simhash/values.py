@@ -11,7 +11,6 @@ import os.path
 import re
 from collections.abc import Callable, Collection, Mapping
 from difflib import get_close_matches
-from ipaddress import ip_address
 from operator import index
 from os import PathLike, fspath
 from typing import Any
@@ -170,13 +169,6 @@ def place(value: Any) -> str:
     return text(os.path.join(value, "") if isinstance(value, PathLike) else value)  # noqa: PTH118
 
 
-def address(value: Any) -> str:
-    """Read the IP of this machine for itself with a port."""
-    if not isinstance(value, str) or loopback(value) is None:
-        raise ValueError("must be 127.0.0.1 or [::1] and a port, such as 127.0.0.1:0 (0: any free port)")
-    return value
-
-
 def field(value: Any) -> str:
     """Read the name of one field of items, and no list of them in any notation."""
     is_name = isinstance(value, str) and value and value == value.strip() and value.isprintable()
@@ -282,24 +274,6 @@ def ages(words: Collection[str]) -> Reader:
 def is_path(value: str) -> bool:
     """Tell whether *value* may be the import path of something."""
     return "." in value and all(part.isidentifier() for part in value.split("."))
-
-
-def loopback(value: str) -> tuple[str, int] | None:
-    """Return the IP and the port in *value* if only this machine can reach them, else None.
-
-    >>> loopback("127.0.0.1:0"), loopback("localhost:8000"), loopback("[::1]:8000"), loopback("0.0.0.0:8000")
-    (('127.0.0.1', 0), ('127.0.0.1', 8000), ('::1', 8000), None)
-    """
-    host, _, port = value.rpartition(":")
-    host = "127.0.0.1" if host == "localhost" else host.removeprefix("[").removesuffix("]")
-    try:
-        is_here = ip_address(host).is_loopback
-    except ValueError:
-        return None
-    # An IP with a zone behind it is none of a loopback.
-    if not is_here or "%" in host or not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65_535:
-        return None
-    return host, int(port)
 
 
 def _from_json(value: Any) -> Any:

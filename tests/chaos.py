@@ -37,15 +37,11 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from enum import Enum
 from functools import partial, wraps
-from http.client import HTTPException
 from inspect import iscoroutine
 from pathlib import Path
 from random import Random
 from shutil import rmtree
-from socketserver import BaseRequestHandler, BaseServer
-from threading import Thread
 from typing import Any, NamedTuple
-from urllib.request import urlopen
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import CrawlerProcess
@@ -55,12 +51,9 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from benchmarks.lib.processes import spread
 from benchmarks.lib.report import progress, tables
 from benchmarks.soak import HOSTS, Web, WebHandler
-from scrapy_simhash.crawl.listeners import Listeners
-from scrapy_simhash.crawling import shared
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.observers.recrawl.recrawling import SimhashRecrawlMiddleware
 from scrapy_simhash.store import Store
-from scrapy_simhash.view.live import LiveView
 from tests.clock import Clock, classes, public_functions
 from tests.crawls.harness import ENABLED, IN_THREADS, forked
 from tests.store.server import RedisServer
@@ -68,14 +61,12 @@ from tests.store.server import RedisServer
 #: Where every public method is a step.
 SEAMS = (
     "scrapy_simhash.observers",
-    "scrapy_simhash.view.live",
-    "scrapy_simhash.view.overview",
     "scrapy_simhash.page.site",
     "scrapy_simhash.fingerprinter",
     "scrapy_simhash.crawl.items",
 )
-#: What is there not a part of the page path: values, what Scrapy calls, and threads that answer browsers.
-OTHERS = (Enum, BaseSpiderMiddleware, SimhashRecrawlMiddleware, BaseRequestHandler, BaseServer)
+#: What is there not a part of the page path: values, and what Scrapy calls.
+OTHERS = (Enum, BaseSpiderMiddleware, SimhashRecrawlMiddleware)
 DAY = 86_400
 RECRAWL: dict[str, Any] = {
     "HTTPCACHE_ENABLED": (True,),
@@ -271,7 +262,6 @@ class ChaosSpider(Spider):
     def __init__(self, life: Life) -> None:
         super().__init__()
         self.life, self.web, self.making_ns = life, ChaosWeb(life.seed, life.generation), 0
-        self._seen = 0
 
     async def start(self) -> AsyncIterator[Request]:
         """Ask for a page of each host."""
@@ -281,26 +271,17 @@ class ChaosSpider(Spider):
 
     def parse(self, response: Response) -> Iterator[Any]:
         """Yield an item and links."""
-        urls, host, self._seen = self.web.urls, response.url.split("/")[2], self._seen + 1
+        urls, host = self.web.urls, response.url.split("/")[2]
         yield {"url": response.url, "title": response.css("h1::text").get(), "host": host}
         if response.url in urls[:2]:
             yield from (Request(url) for url in urls if host in url)
         elif "?" not in response.url:
             place = urls.index(response.url)
             yield Request(f"{urls[place - 2]}?sid={place:x}")
-        if self._seen % 8 == 0 and (listeners := shared(self.crawler, Listeners)) is not None:
-            for url in (one.url for one in listeners._listeners if isinstance(one, LiveView)):
-                Thread(target=ask, args=(f"{url}data.json",), daemon=True).start()
 
     def note_item(self, item: dict[str, Any]) -> None:
         """Write down which page has passed all pipelines."""
         self.life.note("item", url=item["url"])
-
-
-def ask(url: str) -> None:
-    """Read what the live view says, or nothing if the crawl ends meanwhile: a traceback could meet Python's end."""
-    with suppress(OSError, HTTPException), urlopen(url) as answer:
-        answer.read()
 
 
 def live(life: Life) -> None:
@@ -337,7 +318,6 @@ def drawn(draw: Random, redis: Callable[[], str]) -> dict[str, Any]:
         "SIMHASH_ACTION": ("mark", "drop_items", "drop_items,drop_links", "drop_page"),
         "SIMHASH_URL_RULES": ("off", "observe", "skip"),
         "SIMHASH_REPORT": (None, "report.jsonl"),
-        "SIMHASH_LIVE": (None, "127.0.0.1:0"),
         "CONCURRENT_REQUESTS": (1, 8),
         "EXTENSIONS": ({}, IN_THREADS),
         "JOBDIR": (None, "job"),

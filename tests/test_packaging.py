@@ -105,7 +105,7 @@ class Build:
 def python_files() -> set[str]:
     """Return what every wheel has."""
     package = ROOT / "scrapy_simhash"
-    kinds = ("*.py", "*.pyi", "*.txt", "*.lua", "*.css", "*.js", "py.typed")
+    kinds = ("*.py", "*.pyi", "*.txt", "*.lua", "*.css", "*.html", "*.js", "py.typed")
     found = [path for kind in kinds for path in package.rglob(kind)]
     return {path.relative_to(ROOT).as_posix() for path in found}
 
@@ -161,7 +161,7 @@ FOREIGN = re.compile(r"copyright (?:\(c\)|©|\d{4})|spdx-license", re.IGNORECASE
 
 
 def test_no_file_of_the_package_is_under_the_licence_of_others() -> None:
-    kinds = (".py", ".pyx", ".pxd", ".c", ".h", ".txt", ".lua", ".css", ".js", ".pyi")
+    kinds = (".py", ".pyx", ".pxd", ".c", ".h", ".txt", ".lua", ".css", ".html", ".js", ".pyi")
     files = [path for path in (ROOT / "scrapy_simhash").rglob("*") if path.suffix in kinds]
     assert [path for path in files if FOREIGN.search(path.read_text("utf-8"))] == []
     assert FOREIGN.search((ROOT / "LICENSE").read_text("utf-8"))

@@ -1,65 +1,81 @@
-"""Count the pages of a report or a store, show them as a page of HTML, or explain the verdict on one page."""
+"""Count the pages of a report, show them as a page of HTML or serve that page, or explain the verdict on one page."""
 
 from __future__ import annotations
 
 import gc
 import json
-from argparse import ArgumentParser, Namespace
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
-from scrapy_simhash.cli.learned import nearly_proven, rules_in
 from scrapy_simhash.cli.options import add_html, add_json
 from scrapy_simhash.cli.stores import STORES, Waited, is_store, left_out, place_of
 from scrapy_simhash.cli.streams import (
     STDIN,
-    Input,
     Progress,
     Refused,
     check_outputs,
     of,
     open_input,
+    say,
     show,
     write_html,
 )
 from scrapy_simhash.exceptions import FileError, failing
-from scrapy_simhash.view.frame import ascii_lines
 from scrapy_simhash.view.overview import COUNTED, Overview
-from scrapy_simhash.view.overview_page import overview_lines
-from scrapy_simhash.view.words import explained, shown
+from scrapy_simhash.view.page import html
+from scrapy_simhash.view.serving import GrowingReport, ReportServer
+from scrapy_simhash.view.words import MEANINGS, explained, shown
 
 EXAMPLE = """\
 $ scrapy-simhash report report.jsonl --url https://example.com/print/ferry
 https://example.com/print/ferry is a near-duplicate of https://example.com/ferry, ...
 """
-#: Clusters that a summary in words shows, the largest first.
+#: Clusters in a summary, the largest first.
 SHOWN_CLUSTERS = 10
-#: Lines that are named because nothing can be made of them, the first.
+#: Unreadable lines that are named, the first ones.
 NAMED_LINES = 10
-#: What is text in a line, or null.
+#: Keys of a line whose value is text, or null.
 _TEXTS = ("reason", "duplicate_of", "elsewhere", "action", "protected", "last_seen", "time")
+#: Endings of files with one JSON object per line; other kinds are read as tables of marked pages.
+_LINES = (".jsonl", ".jl", ".jsonlines", ".ndjson", ".log", ".txt", "")
+#: Any free port.
+FREE = 0
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add which report or store, and what is asked of it."""
+    """Add which report, and what is shown of it."""
     parser.add_argument(
         "source",
         metavar="SOURCE",
-        help=f"a report written with SIMHASH_REPORT (-: standard input), or a store: {STORES}",
+        help="a report written with SIMHASH_REPORT or dedup --report; pages written with dedup --mark as JSON Lines,"
+        f" CSV or Parquet (-: a report from standard input); or a store: {STORES}",
     )
-    parser.add_argument(
-        "--url", metavar="URL", help="explain the verdict on this page instead of counting all pages"
-    )
+    parser.add_argument("--url", metavar="URL", help="explain the verdict on this page instead")
     add_html(parser)
+    parser.add_argument(
+        "--serve",
+        nargs="?",
+        type=_port,
+        const=FREE,
+        metavar="PORT",
+        help="serve the page of HTML on 127.0.0.1, and update it while a crawl writes the report, until Ctrl-C"
+        " (default: any free port)",
+    )
     add_json(parser)
 
 
 def run(options: Namespace) -> int:
-    """Write what the report or the store says, and return 0, or FAILED if records of the store are damaged."""
-    if options.url is not None and options.html is not None:
-        raise Refused("--html shows all pages, --url explains one: use one of the two")
+    """Write what the report contains, and return 0, or FAILED if records of a store are damaged."""
+    asked = [name for name in ("url", "html", "serve") if getattr(options, name) is not None]
+    if len(asked) > 1:
+        raise Refused(f"--{asked[0]} and --{asked[1]} are two results: use one of the two")
     check_outputs(options, [options.source])
+    if options.serve is not None:
+        return serve(options.source, options.serve)
     status = 0
     with Progress() as progress:
         if options.source != STDIN and is_store(options.source, options, or_missing=True):
@@ -70,72 +86,152 @@ def run(options: Namespace) -> int:
             with place.reading() as store:
                 stored = stored_lines(store, progress.counting("reading", of(len(store))))
                 facts = survey(stored, "store", place.shown)
-                facts["url_rules"] = nearly_proven(rules_in(store, place))
                 status = left_out(place, store)
         else:
-            with open_input(options.source) as given:
-                lines = Lines(given, progress.counting("reading", given.share))
-                if options.url is None:
-                    facts = survey(lines, "report", lines.name, lines)
-                else:
-                    facts = history(lines, options.url)
-    if not write_html(options, lambda: ascii_lines(overview_lines(facts))):
+            lines = Lines(options.source, progress)
+            if options.url is None:
+                facts = survey(lines, "report", lines.name)
+                facts["bad_lines"] = lines.bad
+            else:
+                facts = history(lines, options.url)
+    if not write_html(options, lambda: [html("overview", _title(facts), facts)]):
         show(facts, (_summary if options.url is None else _story)(facts), options.json)
     return status
 
 
-class Lines:
-    """The lines of a report, those that are lines of one; the others are counted, and passed over."""
+def serve(source: str, port: int) -> int:
+    """Serve the overview of the report *source* until Ctrl-C, and return 0."""
+    path = Path(source)
+    if not path.is_file():
+        raise Refused(f"--serve needs a report in a file, got {shown(source)}")
+    report = GrowingReport(path, page_of)
+    with failing(f"read {source}"):
+        report.facts()
+    with failing(f"listen on 127.0.0.1:{port}"):
+        server = ReportServer(report, lambda facts: named(facts, "report", source), port)
+    with closing(server.socket):
+        say(f"serving {source} at {server.url} until Ctrl-C", sys.stderr)
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()
+    return 0
 
-    def __init__(self, given: Input, tell: Callable[[int], None]) -> None:
-        """Read *given*; *tell* hears how many lines it were so far."""
-        self.name = given.name
-        self.bad = 0
-        #: Numbers of the first of them.
-        self.bad_lines: list[int] = []
-        self._given = given
-        self._tell = tell
+
+class Lines:
+    """The pages of a report, or of a file of `dedup --mark`; what is neither is counted, and passed over."""
+
+    def __init__(self, source: str, progress: Progress) -> None:
+        """Read the file at *source*, with a bar of *progress*."""
+        self.name = "<stdin>" if source == STDIN else source
+        #: How many lines were unreadable, and the numbers of the first of them.
+        self.bad: dict[str, Any] = {"count": 0, "lines": []}
+        self._source = source
+        self._progress = progress
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        count = 0
-        with failing(f"read {self._given.source}"):
-            for number, line in enumerate(self._given.stream, 1):
-                self._tell(number)
-                # A crawl that could not write leaves a line empty.
-                if not line.strip():
-                    continue
-                page = _page(line)
-                if page is not None:
-                    count += 1
-                    yield page
-                    continue
-                self.bad += 1
-                if len(self.bad_lines) < NAMED_LINES:
-                    self.bad_lines.append(number)
-        if self.bad and not count:
+        has_pages = False
+        for number, page in self._pages():
+            if page is not None:
+                has_pages = True
+                yield page
+                continue
+            self.bad["count"] += 1
+            if len(self.bad["lines"]) < NAMED_LINES:
+                self.bad["lines"].append(number)
+        if self.bad["count"] and not has_pages:
             raise Refused(
-                f"{self.name}:{self.bad_lines[0]}: not a report written with SIMHASH_REPORT: no line can be read"
+                f"{self.name}:{self.bad['lines'][0]}: not a report written with SIMHASH_REPORT, and not written with"
+                " dedup --mark: no line can be read"
             )
 
+    def _pages(self) -> Iterator[tuple[int, dict[str, Any] | None]]:
+        if self._source != STDIN and Path(self._source).suffix.lower() not in _LINES:
+            yield from enumerate(self._table(), 1)
+            return
+        with open_input(self._source) as given, failing(f"read {given.source}"):
+            tell = self._progress.counting("reading", given.share)
+            for number, line in enumerate(given.stream, 1):
+                tell(number)
+                # A crawl that could not write leaves a line empty.
+                if line.strip():
+                    yield number, page_of(line)
 
-def survey(
-    lines: Iterable[Mapping[str, Any]], kind: str, name: str, read: Lines | None = None
-) -> dict[str, Any]:
-    """Return what all *lines* together say, as JSON has it: those of the *kind* ``report`` or ``store`` at *name*.
+    def _table(self) -> Iterator[dict[str, Any] | None]:
+        # Only here: it takes longer to import than a report takes to read.
+        from scrapy_simhash.files.records import Record, read
+        from scrapy_simhash.files.records.writing import fields_of
 
-    *read* knows which lines of a file are none. See `Overview` for the memory that it takes.
-    """
+        tell = self._progress.counting("reading")
+        with closing(read([self._source])) as records:
+            for number, record in enumerate(records, 1):
+                tell(number)
+                yield (
+                    _marked({**fields_of(record), "url": record.url}) if isinstance(record, Record) else None
+                )
+
+
+def page_of(line: bytes) -> dict[str, Any] | None:
+    """Return what *line* reports about a page, None if it is no line of a report, or part of one."""
+    try:
+        page = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(page, dict):
+        return None
+    if "status" not in page:
+        page = _marked(page)
+    if page is None or not all(isinstance(page.get(key), str) for key in ("url", "status")):
+        return None
+    if not all(isinstance(page.get(key), str | None) for key in _TEXTS):
+        return None
+    return page if isinstance(page.get("hints"), list | None) else None
+
+
+def _marked(values: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the marks of `dedup --mark` in *values* by the keys of a report, None if there are none."""
+    from scrapy_simhash.files.batch.page import MARKS, PREFIX
+
+    line: dict[str, Any] = {
+        "url": next((values[name] for name in ("url", "link", "uri") if values.get(name)), None)
+    }
+    try:
+        for name, kind in MARKS.items():
+            value = values.get(name)
+            # CSV has text only.
+            if isinstance(value, str) and kind is not str:
+                value = kind(value) if value else None
+            line[name.removeprefix(PREFIX)] = value or None if kind is str else value
+    except ValueError:
+        return None
+    return line if line["status"] else None
+
+
+def survey(lines: Iterable[Mapping[str, Any]], kind: str, name: str) -> dict[str, Any]:
+    """Return the overview of *lines*, as JSON has it: those of the *kind* ``report`` or ``store`` at *name*."""
     overview = Overview()
     with _without_garbage():
         for line in lines:
             overview.add(line)
-    bad = {"count": read.bad, "lines": read.bad_lines} if read is not None else {"count": 0, "lines": []}
-    return {"source": {"kind": kind, "name": name}, **overview.as_dict(), "bad_lines": bad}
+    return named(overview.as_dict(), kind, name)
+
+
+def named(facts: dict[str, Any], kind: str, name: str) -> dict[str, Any]:
+    """Return *facts* with their source, and what their words mean."""
+    words = {key: {value: MEANINGS[key].get(value) for value in facts[key]} for key in COUNTED}
+    return {
+        "source": {"kind": kind, "name": name},
+        "bad_lines": {"count": 0, "lines": []},
+        **facts,
+        "words": words,
+    }
+
+
+def _title(facts: Mapping[str, Any]) -> str:
+    return "Pages of a store" if facts["source"]["kind"] == "store" else "Crawl report"
 
 
 @contextmanager
 def _without_garbage() -> Iterator[None]:
-    """Look for no circles of objects meanwhile: lines make none, and to look takes a third of the time."""
+    """Do not look for cycles of objects: lines have none, and the search takes a third of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -164,25 +260,13 @@ def history(lines: Lines, url: str) -> dict[str, Any]:
             {**page, "explanation": explained(page, 0 if number else len(copies))}
             for number, page in enumerate(visits)
         ],
-        "bad_lines": {"count": lines.bad, "lines": lines.bad_lines},
+        "bad_lines": lines.bad,
     }
-
-
-def _page(line: bytes) -> dict[str, Any] | None:
-    """Return what *line* says of a page, None if it is no line of a report, or half of one."""
-    try:
-        page = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(page, dict) or not all(isinstance(page.get(key), str) for key in ("url", "status")):
-        return None
-    if not all(isinstance(page.get(key), str | None) for key in _TEXTS):
-        return None
-    return page if isinstance(page.get("hints"), list | None) else None
 
 
 def _summary(facts: Mapping[str, Any]) -> Iterator[str]:
     yield f"pages             {facts['pages']:,}"
+    yield from (f"- {shown(sentence)}" for sentence in facts["findings"])
     for key in COUNTED:
         if facts[key]:
             yield key
@@ -190,7 +274,7 @@ def _summary(facts: Mapping[str, Any]) -> Iterator[str]:
     yield f"clusters          {facts['clusters']:,}"
     for cluster in facts["largest_clusters"][:SHOWN_CLUSTERS]:
         yield f"  {cluster['pages']:,} pages like {shown(cluster['first'])}"
-        if cluster["preferred"] not in (None, cluster["first"]):
+        if cluster["preferred"] != cluster["first"]:
             yield f"    preferred {shown(cluster['preferred'])}"
     yield from _bad(facts)
 
@@ -210,10 +294,7 @@ def _bad(facts: Mapping[str, Any]) -> Iterator[str]:
 
 
 def stored_lines(store: Waited, tell: Callable[[int], None]) -> Iterator[dict[str, Any]]:
-    """Yield a line for each page, by its latest visit; *tell* hears how many pages were read so far.
-
-    The time is in seconds of Unix time.
-    """
+    """Yield a line for each page of *store*, by its latest visit; *tell* gets how many pages were read so far."""
     for number, page in enumerate(store.pages(), 1):
         tell(number)
         yield {
@@ -223,3 +304,9 @@ def stored_lines(store: Waited, tell: Callable[[int], None]) -> Iterator[dict[st
             "cluster": page.cluster,
             "time": page.posting.seen,
         }
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) <= 65_535):
+        raise ArgumentTypeError(f"must be a port, 0 to 65535, got {text!r}")
+    return int(text)

@@ -90,9 +90,8 @@ def pairs_from(options: Namespace, progress: Progress) -> Pairs:
     elif options.source != STDIN and is_store(options.source, options, or_missing=True):
         found = _of_store(place_of(options.source, options), progress)
     else:
-        with open_input(options.source) as given:
-            lines = Lines(given, progress.counting("reading", given.share))
-            found = _sampled(lines.name, pairs_of(lines))
+        lines = Lines(options.source, progress)
+        found = _sampled(lines.name, pairs_of(lines))
     if not found.pairs:
         raise FileError(
             f"{found.name} has no pair with a threshold: no two pages were compared, or it was made with"

@@ -30,7 +30,6 @@ LISTENERS = {
     "recrawl": "scrapy_simhash.observers.recrawl.recrawling.Recrawl",
     "changes": "scrapy_simhash.observers.changes.reporter.ChangeReporter",
     "report": "scrapy_simhash.observers.report.Report",
-    "live": "scrapy_simhash.view.live.LiveView",
     "url_rules": "scrapy_simhash.observers.url_rules.guard.UrlRuleGuard",
 }
 

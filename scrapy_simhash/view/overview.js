@@ -1,139 +1,233 @@
-"use strict";
-(() => {
-  const overview = document.getElementById("overview");
-  let sorted = null;
+// The overview of a crawl: what stands out, doubtful pairs, clusters, decisions, the rest.
+let facts = readFacts();
+const SHOWN = 100, PAIRS = 3;
+const state = { query: "", key: "pages", isDown: true, opened: new Set(), shows: SHOWN };
+const parts = Object.fromEntries(["opening", "findings", "doubtful", "clusters", "decisions", "rest"]
+  .map(id => [id, h("section", { id })]));
 
-  // --- Searching and sorting the clusters.
+const heading = text => h("h2", null, text);
+const pairOf = example => h("p", null, link(example.url, example.other ?? undefined),
+  example.other && [h("br"), h("small", null, "like "), link(example.other, example.url)]);
+const examplesOf = (key, value) => (facts.examples[key][value] ?? []).map(pairOf);
+const quoted = word => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+const isTypable = (a, b) => isWeb(a) && isWeb(b) && a.length + b.length <= LONGEST_SHOWN;
+const command = (a, b) => isTypable(a, b) && fold(h("small", null, "Which words differ?"),
+  () => h("code", null, `scrapy-simhash compare ${quoted(a)} ${quoted(b)}`));
 
-  const rows = () => [...document.querySelectorAll("#clusters-table > tbody > tr")];
-  const texts = new WeakMap();
-  const textOf = row => {
-    if (!texts.has(row)) texts.set(row, row.textContent.toLowerCase());
-    return texts.get(row);
+function likeness(pair) {
+  if (pair.exact) return "identical text";
+  const told = [];
+  if (pair.similarity !== null) told.push(`similarity ${digits(pair.similarity)}`);
+  if (pair.distance !== null) told.push(`distance ${pair.distance}`);
+  if (pair.threshold !== null) told.push(`near-duplicates up to SIMHASH_MIN_SIMILARITY = ${digits(pair.threshold)}`);
+  return told.join(", ");
+}
+
+function opening() {
+  const time = facts.timeline;
+  const shown = text => String(text).replace("T", " ").replace("Z", "");
+  const span = time && (time.start === time.end ? `${shown(time.end)} UTC` : `${shown(time.start)} to ${shown(time.end)} UTC`);
+  const tiles = [
+    ["Pages", facts.pages], ["New", facts.status.new ?? 0, true], ["Near-duplicates", facts.near_duplicates, true],
+    ["Identical text", facts.identical, true], ["Clusters", facts.clusters],
+  ];
+  const bad = facts.bad_lines;
+  return [
+    h("p.source", null, h("bdi", null, facts.source.name), span && h("small", null, span)),
+    document.body.dataset.live && h("p.state", { role: "status" }, "Following the file: this page updates itself."),
+    bad.count > 0 && h("p.warning", null, `Unreadable lines, which are left out: ${number(bad.count)}. The first is line ${bad.lines[0]}.`),
+    facts.pages === 0 ? h("p", null, "There are no pages in it yet.") : h("ul.tiles", null, tiles.map(([name, count, hasShare]) =>
+      h("li", null, h("span", null, name), h("strong", null, number(count), hasShare && h("small", null, ` ${percent(count, facts.pages)}`))))),
+  ];
+}
+
+const findings = () => facts.findings.length > 0 &&
+  [heading("What stands out"), h("ul", null, facts.findings.map(sentence => h("li", null, sentence)))];
+
+function doubtful() {
+  const row = pair => h("li", null,
+    h("p.pair", null, link(pair.url, pair.other), h("br"), link(pair.other, pair.url)),
+    h("small", null, likeness(pair)), command(pair.url, pair.other));
+  const kind = (isNear, name) => {
+    const pairs = facts.doubtful.filter(pair => pair.is_near_duplicate === isNear);
+    const list = given => h("ul.pairs", null, given.map(row));
+    return pairs.length > 0 && [h("h3", null, name), list(pairs.slice(0, PAIRS)),
+      pairs.length > PAIRS && fold(`${pairs.length - PAIRS} more`, () => list(pairs.slice(PAIRS)))];
   };
+  return facts.doubtful.length > 0 && [
+    heading("Doubtful pairs"),
+    h("p.lede", null, "Pairs next to the threshold. Are they the same page? Judge some, and ", h("code", null, "scrapy-simhash tune"),
+      " finds the setting for this site."),
+    kind(true, "Near-duplicates that are least similar"), kind(false, "New pages that are most similar to another one"),
+  ];
+}
 
-  function search() {
-    const field = document.getElementById("search");
-    const wanted = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let found = 0;
-    const all = rows();
-    for (const row of all) {
-      row.hidden = !wanted.every(word => textOf(row).includes(word));
-      found += !row.hidden;
-    }
-    const told = wanted.length ? `${found.toLocaleString("en")} of ${all.length.toLocaleString("en")} clusters` : "";
-    document.querySelector(".search output").textContent = told;
-  }
+// --- Clusters: the head and the search field stay, the rows are made anew.
 
-  const valueOf = (row, place) => {
-    const text = row.cells[place].textContent.trim();
-    return place < 3 ? (text === "" ? -1 : Number(text.replaceAll(",", ""))) : text;
-  };
+const COLUMNS = [["pages", "pages"], ["identical", "identical"], ["least", "least similar"], ["first", "first page"]];
+const leastOf = cluster => Math.min(2, ...cluster.members.map(member => member.threshold ?? 2));
+const valueOf = (cluster, key) => key === "least" ? leastOf(cluster) : cluster[key];
+const textOf = cluster => [cluster.first, cluster.preferred, ...cluster.members.map(member => member.url)].join(" ").toLowerCase();
+const search = h("input", { id: "search", type: "search", autocomplete: "off", spellcheck: "false", input: () => {
+  state.query = search.value;
+  state.shows = SHOWN;
+  showClusters();
+} });
+const found = h("output", { for: "search", "aria-live": "polite" });
+const body = h("tbody");
+const more = h("button.more", { type: "button", click: () => { state.shows *= 2; showClusters(); } }, "Show more");
+const note = h("p.lede");
+const heads = COLUMNS.map(([key, name], place) => h(place < 3 ? "th.n" : "th", { scope: "col" },
+  h("button", { type: "button", click: () => {
+    state.isDown = state.key === key ? !state.isDown : key !== "first" && key !== "least";
+    state.key = key;
+    showClusters();
+  } }, name)));
+const clusterTable = [heading("Clusters"), note,
+  h("p.search", null, h("label", { for: "search" }, "Search URLs"), " ", search, " ", found),
+  h("table", { id: "clusters-table" }, h("thead", null, h("tr", null, heads)), body), more];
 
-  function sort(place, isDown) {
-    sorted = { place, isDown };
-    const compare = (one, other) => {
-      const [a, b] = [valueOf(one, place), valueOf(other, place)];
-      return (a < b ? -1 : a > b ? 1 : 0) * (isDown ? -1 : 1);
-    };
-    document.querySelector("#clusters-table > tbody").append(...rows().sort(compare));
-    document.querySelectorAll("#clusters-table th").forEach((head, number) => {
-      if (number === place) head.setAttribute("aria-sort", isDown ? "descending" : "ascending");
-      else head.removeAttribute("aria-sort");
-    });
-  }
+function members(cluster) {
+  const rest = cluster.pages - 1 - cluster.members.length;
+  const least = cluster.members.reduce((one, other) => (other.threshold ?? 2) < (one.threshold ?? 2) ? other : one, cluster.members[0]);
+  return [
+    h("p", null, "Seen first: ", link(cluster.first)),
+    cluster.preferred !== cluster.first && h("p", null, "Preferred URL: ", link(cluster.preferred, cluster.first)),
+    h("ul", null, cluster.members.map(member => h("li", null, link(member.url, cluster.first), " ", h("small", null, likeness(member)))),
+      rest > 0 && h("li", null, h("small", null, `${number(rest)} more`))),
+    least && !least.exact && command(cluster.first, least.url),
+  ].filter(Boolean);
+}
 
-  function prepare() {
-    const field = document.getElementById("search");
-    if (!field) return;
-    field.parentElement.hidden = false;
-    field.addEventListener("input", search);
-    document.querySelectorAll("#clusters-table th").forEach((head, place) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.append(...head.childNodes);
-      button.addEventListener("click", () => sort(place, head.getAttribute("aria-sort") !== "descending"));
-      head.append(button);
-    });
-  }
+function row(cluster) {
+  const least = leastOf(cluster);
+  const toggled = isOpen => isOpen ? state.opened.add(cluster.first) : state.opened.delete(cluster.first);
+  const cell = (name, text) => h("td.n", { "data-head": text === "" ? "" : name }, text);
+  return h("tr", null, cell("pages", number(cluster.pages)), cell("identical", number(cluster.identical)),
+    cell("least similar", least > 1 ? "" : least.toFixed(2)),
+    h("td", null, fold(h("bdi", null, shortened(cluster.first)), () => members(cluster), state.opened.has(cluster.first), toggled)));
+}
 
-  // --- From a figure to its examples.
-
-  function reveal() {
-    let target = null;
-    try { target = document.getElementById(decodeURIComponent(location.hash.slice(1))); } catch { return; }
-    for (let outer = target; outer; outer = outer.parentElement)
-      if (outer.tagName === "DETAILS") outer.open = true;
-    if (target && location.hash.length > 1) target.scrollIntoView();
-  }
-
-  addEventListener("keydown", event => {
-    const field = document.getElementById("search");
-    if (!field || event.ctrlKey || event.metaKey || event.altKey) return;
-    const isTyping = document.activeElement instanceof HTMLInputElement;
-    if (event.key === "/" && !isTyping) {
-      event.preventDefault();
-      field.focus();
-    } else if (event.key === "Escape" && document.activeElement === field) {
-      field.value = "";
-      search();
-    }
+function showClusters() {
+  const words = state.query.toLowerCase().split(/\s+/).filter(Boolean);
+  const all = facts.largest_clusters;
+  const matching = all.filter(cluster => words.every(word => textOf(cluster).includes(word)));
+  matching.sort((one, other) => {
+    const [a, b] = [valueOf(one, state.key), valueOf(other, state.key)];
+    return (a < b ? -1 : a > b ? 1 : 0) * (state.isDown ? -1 : 1);
   });
+  found.textContent = words.length ? `${number(matching.length)} of ${counted(all.length, "cluster")}` : "";
+  note.textContent = (all.length < facts.clusters ? `The largest ${number(all.length)} of ${number(facts.clusters)}. ` : "") +
+    "Open one to see its pages, with the parts of their URLs that differ marked.";
+  body.replaceChildren(...matching.slice(0, state.shows).map(row));
+  more.hidden = matching.length <= state.shows;
+  heads.forEach((head, place) => {
+    if (COLUMNS[place][0] === state.key) head.setAttribute("aria-sort", state.isDown ? "descending" : "ascending");
+    else head.removeAttribute("aria-sort");
+  });
+}
 
-  // --- A crawl that runs: the page is fetched again, and what was opened, typed and sorted stays.
+function decisions() {
+  const names = { status: "Results", action: "Actions", protected: "Kept, although an action was set", reason: "Why, and what became of known pages" };
+  const tables = Object.entries(names).filter(([key]) => Object.keys(facts[key]).length > 0).map(([key, name]) => [
+    h("h3", null, name),
+    table(["", "pages", "examples"], Object.entries(facts[key]).map(([value, count]) => {
+      const examples = examplesOf(key, value);
+      return [[h("code", null, value), facts.words[key]?.[value] && h("small.why", null, facts.words[key][value])], count,
+        fold("examples", () => examples)];
+    })),
+  ]);
+  return tables.length > 0 && [heading("Decisions"), tables];
+}
 
-  const nameOf = details => {
-    const row = details.closest("tr");
-    const first = row && row.querySelector("summary");
-    return first ? `row ${first.textContent}` : `${details.closest("section")?.id} ${details.parentElement.tagName}`;
-  };
+function patterns() {
+  const rows = facts.url_patterns.filter(row => row.near_duplicates > 0).map(row => [h("code", null, row.pattern), row.pages,
+    row.near_duplicates, percent(row.near_duplicates, row.pages), row.example && fold("example", () => pairOf(row.example))]);
+  return rows.length > 0 && [heading("Where near-duplicates come from"),
+    table(["URLs", "pages", "near-duplicates", "share", "example"], rows, 10)];
+}
 
-  function renew(text) {
-    const fresh = new DOMParser().parseFromString(text, "text/html").getElementById("overview");
-    const opened = new Set([...overview.querySelectorAll("details[open]")].map(nameOf));
-    const field = document.getElementById("search");
-    const typed = field ? field.value : "";
-    const selection = field && document.activeElement === field ? [field.selectionStart, field.selectionEnd] : null;
-    const [left, top] = [scrollX, scrollY];
-    overview.replaceChildren(...fresh.childNodes);
-    for (const details of overview.querySelectorAll("details")) details.open = opened.has(nameOf(details));
-    prepare();
-    const again = document.getElementById("search");
-    if (again) {
-      again.value = typed;
-      if (sorted) sort(sorted.place, sorted.isDown);
-      search();
-      if (selection) {
-        again.focus({ preventScroll: true });
-        again.setSelectionRange(...selection);
-      }
-    }
-    scrollTo(left, top);
+function chart(bars, kinds, label) {
+  const most = Math.max(1, ...bars.map(bar => kinds.reduce((sum, [kind]) => sum + bar[kind], 0)));
+  return [
+    h("ul.legend", null, kinds.map(([kind, name]) => h("li", null, h(`span.key.${kind}`), name))),
+    h("div.bars", { role: "img", "aria-label": label }, bars.map(bar => h("span", { title: bar.title },
+      kinds.map(([kind]) => bar[kind] > 0 && h(`i.${kind}`, { style: { height: `${Math.max(1, 100 * bar[kind] / most)}%` } }))))),
+  ];
+}
+
+function timeline() {
+  const time = facts.timeline;
+  if (!time || time.seconds * time.bars.length < 60 || time.bars.length < 2) return [];
+  const start = Date.parse(time.start);
+  const bars = time.bars.map((bar, place) => ({ ...bar, title: [
+    new Date(start + 1000 * time.seconds * place).toISOString().replace("T", " ").slice(0, 19),
+    `${number(bar.new)} new`, counted(bar.near_duplicates, "near-duplicate"), `${number(bar.other)} other`].join(", ") }));
+  return [heading("Pages over time"),
+    chart(bars, [["other", "other"], ["near_duplicates", "near-duplicates"], ["new", "new"]], "Pages over time"),
+    h("p.ends", null, h("small", null, time.start), h("small", null, time.end))];
+}
+
+function histogram() {
+  const filled = facts.similarity.filter(bar => bar.near_duplicates + bar.near_misses > 0);
+  if (filled.length < 3) return [];
+  const bars = facts.similarity.map(bar => ({ ...bar,
+    title: `${bar.from.toFixed(2)}: ${counted(bar.near_duplicates, "near-duplicate")}, ${counted(bar.near_misses, "near miss")}`.replace("misss", "misses") }));
+  return [heading("Similarity"),
+    h("p.lede", null, "Pairs by the greatest SIMHASH_MIN_SIMILARITY with which they are near-duplicates, from 0.5 to 1. Identical texts are not counted: ",
+      number(facts.identical), "."),
+    chart(bars, [["near_misses", "near misses: new pages and the most similar page"], ["near_duplicates", "near-duplicates"]], "Pairs by similarity"),
+    h("p.ends", null, ["0.5", "0.6", "0.7", "0.8", "0.9", "1"].map(text => h("small", null, text)))];
+}
+
+function show() {
+  const has = facts.pages > 0;
+  const made = { opening: opening(), findings: findings(), doubtful: doubtful(), decisions: decisions(),
+    rest: [patterns(), histogram(), timeline()] };
+  for (const [id, content] of Object.entries(made)) {
+    const children = [has || id === "opening" ? content : []].flat(Infinity).filter(Boolean);
+    parts[id].replaceChildren(...children);
+    parts[id].hidden = children.length === 0;
   }
+  parts.clusters.hidden = facts.clusters === 0;
+  if (facts.clusters > 0) showClusters();
+}
 
-  async function follow(seconds) {
-    let tag = "";
-    for (let failures = 0; failures < 3;) {
-      await new Promise(resolve => setTimeout(resolve, seconds * 1000));
-      if (document.hidden) continue;
-      try {
-        const answer = await fetch("/", tag ? { headers: { "If-None-Match": tag } } : {});
-        failures = 0;
-        tag = answer.headers.get("ETag") ?? "";
-        if (answer.status === 200) renew(await answer.text());
-      } catch {
-        failures += 1;
+/** Fetch the facts again now and then; what was opened, typed and sorted stays. */
+async function follow(seconds) {
+  let tag = "";
+  for (let failures = 0; failures < 3;) {
+    await new Promise(resolve => setTimeout(resolve, seconds * 1000));
+    if (document.hidden) continue;
+    try {
+      const answer = await fetch("/data.json", tag ? { headers: { "If-None-Match": tag } } : {});
+      tag = answer.headers.get("ETag") ?? "";
+      failures = 0;
+      if (answer.status === 200) {
+        facts = await answer.json();
+        show();
       }
-    }
-    const state = document.querySelector(".state");
-    if (state) {
-      state.textContent = "The crawl does not answer any more: it has ended. This is what it said last.";
-      state.classList.add("over");
+    } catch {
+      failures += 1;
     }
   }
+  delete document.body.dataset.live;
+  parts.opening.append(h("p.warning", null, "The server was stopped. This is the last state that it has shown."));
+}
 
-  prepare();
-  reveal();
-  addEventListener("hashchange", reveal);
-  if (overview.dataset.live) follow(Number(overview.dataset.live));
-})();
+addEventListener("keydown", event => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "/" && !(document.activeElement instanceof HTMLInputElement)) {
+    event.preventDefault();
+    search.focus();
+  } else if (event.key === "Escape" && document.activeElement === search) {
+    search.value = "";
+    search.dispatchEvent(new Event("input"));
+  }
+});
+
+parts.clusters.append(...clusterTable.flat());
+document.getElementById("overview").append(...Object.values(parts));
+if (facts.refresh) document.body.dataset.live = facts.refresh;
+show();
+if (facts.refresh) follow(facts.refresh);

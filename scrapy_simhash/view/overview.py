@@ -1,365 +1,374 @@
-"""Overview: what all pages of a crawl together say, counted one page at a time in limited memory. Knows no Scrapy."""
+"""Overview: counts, doubtful pairs and clusters of all pages of a crawl, collected one line of a report at a time."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from heapq import nlargest
+from typing import Any
 
+from scrapy_simhash.judge.clusters import Contest, Preference
+from scrapy_simhash.judge.policy import Protection
+from scrapy_simhash.observers.url_rules.cut_url import path_shape
 from scrapy_simhash.scope import host_of
-from scrapy_simhash.times import parsed
-from scrapy_simhash.view.tallies import (
-    Clusters,
-    Example,
-    Likeness,
-    Member,
-    Parameters,
-    Rows,
-    Tally,
-    kept_url,
-    likeness,
-    tallied,
-    url_group,
-)
+from scrapy_simhash.times import parsed, written
 
-#: What is counted, by its value.
+#: Keys of a line whose values are counted.
 COUNTED = ("status", "reason", "action", "protected")
-#: Values of each of these that are counted: a policy of somebody's own may make them up without end.
-MOST_VALUES = 200
-#: Pages that are kept as examples of a value, or of a bin of similarity.
+#: Max values per key: a policy of your own may have any number.
+MAX_VALUES = 200
+#: Characters of a URL that are kept, Scrapy's URLLENGTH_LIMIT.
+MAX_URL = 2083
+#: Characters of a URL pattern that are kept, and parameters in it.
+MAX_PATTERN, MAX_PARAMETERS = 200, 8
+#: Examples per value, members per cluster beside the least similar one.
 EXAMPLES = 3
-#: Rows of a table, and clusters, that are told.
-ROWS, CLUSTERS = 100, 500
-#: What pages are counted as in the timeline.
-KINDS = ("new", "near_duplicates", "other")
-#: Bins of the histogram of similarity: two hundredths each.
-BINS = 50
-#: Bars of the timeline at most.
-MOST_BARS = 120
-_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
-#: Seconds that a bar may last: what people count time in.
-_WIDTHS = (
-    *(1, 2, 5, 10, 15, 30),
-    *(_MINUTE * count for count in (1, 2, 5, 10, 15, 30)),
-    *(_HOUR * count for count in (1, 2, 3, 6, 12)),
-    *(_DAY * 2**power for power in range(20)),
-)
+#: Max clusters and URL patterns in the result.
+CLUSTERS, PATTERNS = 2_000, 100
+#: Doubtful pairs of each kind: near-duplicates, and new pages.
+DOUBTFUL = 6
+#: Below this similarity pages have little in common, and are no doubtful pair.
+LEAST = 0.5
+#: Bars of the timeline, and of the histogram from `LEAST` to 1.
+TIME_BARS, BARS = 60, 25
+#: Kept whatever their similarity: no threshold is to be chosen by them.
+KEPT_ANYWAY = {kind.value for kind in (Protection.PAGINATION, Protection.LANGUAGE, Protection.FACTS)}
+
+_NUMBERED = re.compile(r"(?:[A-Za-z]{1,20}[-_.]?)?[0-9]+(?:\.[A-Za-z]{1,5})?")
 
 
-class Limits(NamedTuple):
-    """The most of each thing that is remembered; what was forgotten is told under ``cut``."""
+def share(value: object) -> float | None:
+    """Return *value* if it is a number from 0 to 1, else None: a report may come from another program.
 
-    pages: int
-    """Pages that are known again when they come a second time."""
-    clusters: int
-    """Clusters with members to show; beyond it the half with the fewest pages goes."""
-    rows: int
-    """Hosts, URL patterns and parameters, of each; beyond it the half with the fewest pages goes."""
-    urls: int
-    """URLs by which the parameters of later URLs are judged; the oldest goes."""
+    >>> share(0.5), share(1), share(True), share(float("nan")), share("1")
+    (0.5, 1.0, None, None, None)
+    """
+    return float(value) if type(value) in (int, float) and 0 <= value <= 1 else None  # type: ignore[operator, arg-type]
 
 
-#: For a report or a store that is read once: some 300 MB at most.
-FILE = Limits(pages=1_000_000, clusters=50_000, rows=20_000, urls=200_000)
-#: For a crawl that runs: some 30 MB at most.
-LIVE = Limits(pages=100_000, clusters=2_000, rows=2_000, urls=20_000)
+def distance(line: Mapping[str, Any]) -> int | None:
+    """Return the distance in bits to the original; None for a revisit, where it is that to the former text."""
+    value = line.get("distance")
+    is_one = type(value) is int and 0 <= value <= 64 and line.get("status") != "revisit"
+    return value if is_one else None
+
+
+def url_pattern(url: str) -> str:
+    """Return host, folders and parameter names of *url*, with numbers and the last part left open.
+
+    >>> url_pattern("https://example.com/boats/2024/05/the-ferry?utm_source=mail&id=7")
+    'example.com/boats/{number}/{number}/*?id&utm_source'
+    >>> url_pattern("https://example.com/boats/page-2.html"), url_pattern("https://example.com/")
+    ('example.com/boats/page-{number}.html', 'example.com/')
+    """
+    rest, _, query = url.partition("#")[0].partition("?")
+    path = "/" + rest.partition("://")[2].partition("/")[2]
+    folder, _, last = path_shape(path).rpartition("/")
+    if last not in ("", "{id}") and not _NUMBERED.fullmatch(path.rpartition("/")[2]):
+        last = "*"
+    pattern = f"{host_of(url)}{folder}/{last}"
+    if query:
+        names = sorted({parameter.partition("=")[0] for parameter in query.split("&") if parameter})
+        more = ["..."] if len(names) > MAX_PARAMETERS else []
+        pattern += f"?{'&'.join(names[:MAX_PARAMETERS] + more)}"
+    return pattern if len(pattern) <= MAX_PATTERN else f"{pattern[:MAX_PATTERN]}..."
+
+
+@dataclass(slots=True)
+class _Pattern:
+    pages: int = 0
+    copies: int = 0
+    example: dict[str, str | None] | None = None
+
+
+@dataclass(slots=True)
+class _Cluster:
+    number: int | None
+    contest: Contest
+    pages: int = 1
+    identical: int = 0
+    members: list[dict[str, Any]] = field(default_factory=list)
+    least: dict[str, Any] | None = None
 
 
 class Overview:
-    """What the pages of a crawl say together.
+    """Counts of all pages of a crawl. Memory grows with clusters and URL patterns, some 100 MB for 100,000 pages.
 
     >>> overview = Overview()
     >>> overview.add({"url": "http://example.com/a", "status": "new", "cluster": 0})
     >>> overview.add({"url": "http://example.com/b", "status": "near_duplicate", "cluster": 0,
     ...               "duplicate_of": "http://example.com/a"})
     >>> facts = overview.as_dict()
-    >>> facts["pages"], facts["clusters"], facts["hosts"]["rows"][0]["near_duplicates"]
+    >>> facts["pages"], facts["clusters"], facts["url_patterns"][0]["near_duplicates"]
     (2, 1, 1)
     """
 
-    def __init__(self, limits: Limits = FILE) -> None:
-        self.pages = 0
+    def __init__(self) -> None:
+        self.pages = self.copies = self.identical = 0
         self._counts: dict[str, Counter[str]] = {key: Counter() for key in COUNTED}
-        self._examples: dict[tuple[str, str], list[Example]] = defaultdict(list)
-        self._timeline = Timeline()
-        self._hosts: Rows[str, Tally] = Rows(Tally, limits.rows)
-        self._patterns: Rows[tuple[str, str], Tally] = Rows(Tally, limits.rows)
-        self._parameters = Parameters(limits.urls, limits.rows)
-        self._similarity = _Histogram()
-        self._clusters = Clusters(limits.clusters, limits.pages)
-        self._savings = _Savings(limits.pages)
+        self._examples: dict[tuple[str, str], list[dict[str, str | None]]] = defaultdict(list)
+        self._patterns: defaultdict[str, _Pattern] = defaultdict(_Pattern)
+        self._clusters: dict[str, _Cluster] = {}
+        #: Hashes of the first page and a member of each cluster: a page that comes again counts once.
+        self._members: set[int] = set()
+        #: Pages by second and kind: new, near-duplicate, other.
+        self._times: Counter[tuple[int, int]] = Counter()
+        self._latest: tuple[object, int | None] = (None, None)
+        self._bars: Counter[tuple[int, bool]] = Counter()
+        #: Least similar near-duplicates and most similar new pages.
+        self._doubtful: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
+        self._behind = _Behind()
 
     def add(self, line: Mapping[str, Any]) -> None:
-        """Take *line*, with the keys of a report, of which only ``url`` and ``status`` must be there. Some 20 us."""
-        url, status = kept_url(line["url"]), line["status"]
+        """Count *line*, which has the keys of a report; only ``url`` and ``status`` are required. Some 20 us."""
+        url, status = line["url"][:MAX_URL], line["status"]
+        first = line.get("duplicate_of")
+        first = first[:MAX_URL] if isinstance(first, str) else None
         self.pages += 1
-        first = _kept(line.get("duplicate_of"))
-        for key, counter in self._counts.items():
-            value = line.get(key)
-            if value is not None:
-                self._count(key, counter, kept_url(value), url, first)
-        kind = "near_duplicates" if first is not None else "new" if status == "new" else "other"
-        self._timeline.add(line.get("time"), kind, url, first)
-        found = likeness(line)
-        self._savings.add(url, status, first, found.is_same_text, line.get("reason"), line.get("referer"))
+        for key in COUNTED:
+            if isinstance(value := line.get(key), str):
+                self._count(key, value[:MAX_URL], url, first)
+        self._behind.add(url, line.get("referer"), first, status == "new")
+        self._add_time(line.get("time"), 1 if first is not None else 0 if status == "new" else 2)
         if first is not None:
-            hints = line.get("hints")
-            names_first = isinstance(hints, list) and "canonical" in hints
-            self._clusters.add(first, Member(url, found), line.get("cluster"), names_first=names_first)
-            self._similarity.add(found, url, first, "near_duplicates")
-        if isinstance(miss := line.get("near_miss"), dict) and isinstance(miss.get("url"), str):
-            self._similarity.add(likeness(miss), url, kept_url(miss["url"]), "near_misses")
-        if status in ("skipped", "unknown") and first is None:
-            return
-        host, pattern = host_of(url), url_group(url)
-        self._hosts[host].add(url, first)
-        self._hosts.trim()
-        self._patterns[host, pattern].add(url, first)
-        self._patterns.trim()
-        self._parameters.add(host, url, first or url)
+            self.copies += 1
+            self._add_member(first, url, line)
+        elif isinstance(miss := line.get("near_miss"), dict) and isinstance(miss.get("url"), str):
+            self._add_pair(url, miss["url"][:MAX_URL], miss, is_near=False)
+        if status not in ("skipped", "unknown") or first is not None:
+            pattern = self._patterns[url_pattern(url)]
+            pattern.pages += 1
+            if first is not None:
+                pattern.copies += 1
+                pattern.example = pattern.example or {"url": url, "other": first}
 
-    def _count(self, key: str, counter: Counter[str], value: str, url: str, first: str | None) -> None:
-        if value not in counter and len(counter) >= MOST_VALUES:
+    def _count(self, key: str, value: str, url: str, first: str | None) -> None:
+        counter = self._counts[key]
+        if value in counter or len(counter) < MAX_VALUES:
+            counter[value] += 1
+            examples = self._examples[key, value]
+            if len(examples) < EXAMPLES:
+                examples.append({"url": url, "other": first})
+
+    def _add_time(self, time: object, kind: int) -> None:
+        # Pages of one second come in a row.
+        if time != self._latest[0]:
+            self._latest = time, _seconds(time)
+        if self._latest[1] is not None:
+            self._times[self._latest[1], kind] += 1
+
+    def _add_member(self, first: str, url: str, line: Mapping[str, Any]) -> None:
+        cluster = self._clusters.get(first)
+        if cluster is None:
+            cluster = self._clusters[first] = _Cluster(None, Contest(Preference(), first))
+        number, hints = line.get("cluster"), line.get("hints")
+        cluster.number = number if type(number) is int else None
+        names_first = isinstance(hints, list) and "canonical" in hints
+        cluster.contest.enter(url, first if names_first else None)
+        key = hash((first, url))
+        if key in self._members:
             return
-        counter[value] += 1
-        examples = self._examples[key, value]
-        if len(examples) < EXAMPLES:
-            examples.append(Example(url, first))
+        self._members.add(key)
+        cluster.pages += 1
+        is_same = line.get("exact") is True
+        cluster.identical += is_same
+        self.identical += is_same
+        member = self._add_pair(url, first, line, is_near=True)
+        if len(cluster.members) < EXAMPLES:
+            cluster.members.append(member)
+        elif _similarity(member) < (1.0 if cluster.least is None else _similarity(cluster.least)):
+            cluster.least = member
+
+    def _add_pair(self, url: str, other: str, line: Mapping[str, Any], is_near: bool) -> dict[str, Any]:
+        threshold = share(line.get("threshold"))
+        pair = {
+            "url": url,
+            "distance": distance(line),
+            "similarity": share(line.get("similarity")),
+            "threshold": threshold,
+            "exact": line.get("exact") is True,
+        }
+        if threshold is None or pair["exact"] or threshold < LEAST or line.get("protected") in KEPT_ANYWAY:
+            return pair
+        self._bars[min(int((threshold - LEAST) * 2 * BARS + 1e-9), BARS - 1), is_near] += 1
+        pairs = self._doubtful[is_near]
+        pairs.append({**pair, "other": other, "is_near_duplicate": is_near})
+        if len(pairs) > 50 * DOUBTFUL:
+            self._doubtful[is_near] = _most_doubtful(pairs, is_near)
+        return pair
 
     def as_dict(self, clusters: int = CLUSTERS) -> dict[str, Any]:
-        """Return all that was counted, as JSON has it, with at most so many *clusters*."""
-        return {
+        """Return everything as JSON has it, with at most so many *clusters*, the largest first. Some 50 ms."""
+        facts: dict[str, Any] = {
             "pages": self.pages,
+            "near_duplicates": self.copies,
+            "identical": self.identical,
+            "clusters": len(self._clusters),
+            "doubtful": [
+                pair for is_near in (False, True) for pair in _most_doubtful(self._doubtful[is_near], is_near)
+            ],
+            "largest_clusters": [
+                {
+                    "cluster": cluster.number,
+                    "pages": cluster.pages,
+                    "identical": cluster.identical,
+                    "first": first,
+                    "preferred": cluster.contest.winner,
+                    "members": [*cluster.members, *filter(None, [cluster.least])],
+                }
+                for first, cluster in nlargest(clusters, self._clusters.items(), lambda item: item[1].pages)
+            ],
             **{
                 key: dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
                 for key, counter in self._counts.items()
             },
             "examples": {
-                key: {value: _as_dicts(self._examples[key, value]) for value in self._counts[key]}
-                for key in COUNTED
+                key: {value: self._examples[key, value] for value in self._counts[key]} for key in COUNTED
             },
-            "timeline": self._timeline.as_dict(),
-            "hosts": tallied(self._hosts, ROWS, lambda host: {"host": host}),
-            "url_patterns": tallied(
-                self._patterns, ROWS, lambda key: dict(zip(("host", "pattern"), key, strict=True))
-            ),
-            "parameters": self._parameters.as_list(ROWS),
-            "similarity": self._similarity.as_dict(),
-            "savings": self._savings.as_dict(),
-            "clusters": self._clusters.count,
-            "largest_clusters": self._clusters.as_list(clusters),
-            # What was forgotten for want of memory: then the figures of it are the least that there were.
-            "cut": {
-                "hosts": self._hosts.forgotten,
-                "url_patterns": self._patterns.forgotten,
-                "parameters": self._parameters.forgotten,
-                "clusters": self._clusters.forgotten,
-                "pages": self._clusters.is_full or self._savings.is_full,
-            },
-        }
-
-
-def _kept(url: str | None) -> str | None:
-    return None if url is None else kept_url(url)
-
-
-def _as_dicts(examples: list[Example]) -> list[dict[str, str | None]]:
-    return [example.as_dict() for example in examples]
-
-
-# --- Timeline: how many pages came when, in bars of equal length.
-
-
-class _Bar:
-    def __init__(self) -> None:
-        self.counts = dict.fromkeys(KINDS, 0)
-        self.examples: dict[str, Example] = {}
-
-    def join(self, other: _Bar) -> None:
-        """Take over the pages of a later bar."""
-        for kind, count in other.counts.items():
-            self.counts[kind] += count
-        self.examples = {**other.examples, **self.examples}
-
-
-class Timeline:
-    """The pages of a crawl by time. A bar lasts as long as it takes for all of them to be few.
-
-    >>> timeline = Timeline()
-    >>> for second in ("00", "01", "59"):
-    ...     timeline.add(f"2026-09-21T14:13:{second}Z", "new", "http://example.com/", None)
-    >>> timeline.as_dict()["seconds"], [bar["new"] for bar in timeline.as_dict()["bars"]]
-    (1, [1, 1, 1])
-    """
-
-    def __init__(self) -> None:
-        self._width = 0
-        self._bars: dict[int, _Bar] = {}
-        self._first = self._last = 0
-        self._latest: tuple[object, int | None] = (None, None)
-        #: Pages without a time.
-        self.timeless = 0
-
-    def add(self, time: object, kind: str, url: str, other: str | None) -> None:
-        """Count the page at *url*, which came at *time* and is of this *kind*, one of KINDS."""
-        # Pages of one second come in a row.
-        if time != self._latest[0]:
-            self._latest = time, _seconds(time)
-        seconds = self._latest[1]
-        if seconds is None:
-            self.timeless += 1
-            return
-        if not self._bars:
-            self._first = self._last = seconds
-        self._first, self._last = min(seconds, self._first), max(seconds, self._last)
-        if (self._last - self._first) // _WIDTHS[self._width] >= MOST_BARS - 1:
-            self._widen()
-        bar = self._bar_at(seconds)
-        bar.counts[kind] += 1
-        bar.examples.setdefault(kind, Example(url, other))
-
-    def _bar_at(self, seconds: int) -> _Bar:
-        start = seconds - seconds % _WIDTHS[self._width]
-        bar = self._bars.get(start)
-        if bar is None:
-            bar = self._bars[start] = _Bar()
-        return bar
-
-    def _widen(self) -> None:
-        needed = (self._last - self._first) // (MOST_BARS - 2) + 1
-        self._width = min(bisect_left(_WIDTHS, needed), len(_WIDTHS) - 1)
-        bars, self._bars = self._bars, {}
-        for start, bar in sorted(bars.items()):
-            self._bar_at(start).join(bar)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the bars in their order, as JSON has them; those without a page are not there."""
-        return {
-            "seconds": _WIDTHS[self._width],
-            "timeless": self.timeless,
-            "bars": [
+            "url_patterns": [
                 {
-                    "start": start,
-                    **bar.counts,
-                    "examples": {
-                        kind: bar.examples[kind].as_dict() if kind in bar.examples else None for kind in KINDS
-                    },
+                    "pattern": name,
+                    "pages": row.pages,
+                    "near_duplicates": row.copies,
+                    "example": row.example,
                 }
-                for start, bar in sorted(self._bars.items())
+                for name, row in nlargest(
+                    PATTERNS, self._patterns.items(), lambda item: (item[1].copies, item[1].pages)
+                )
             ],
+            "similarity": [
+                {
+                    "from": round(LEAST + place / (2 * BARS), 2),
+                    "near_duplicates": self._bars[place, True],
+                    "near_misses": self._bars[place, False],
+                }
+                for place in range(BARS)
+            ],
+            "timeline": self._timeline(),
+            "behind_near_duplicates": self._behind.as_dict(),
+        }
+        return {"findings": list(findings(facts)), **facts}
+
+    def _timeline(self) -> dict[str, Any] | None:
+        """Return the pages by time, in bars of equal length; None if no page has a time."""
+        if not self._times:
+            return None
+        start, end = min(self._times)[0], max(self._times)[0]
+        seconds = max(1, -(-(end - start + 1) // TIME_BARS))
+        bars = [[0, 0, 0] for _ in range((end - start) // seconds + 1)]
+        for (second, kind), count in self._times.items():
+            bars[(second - start) // seconds][kind] += count
+        return {
+            "start": written(start),
+            "end": written(end),
+            "seconds": seconds,
+            "bars": [dict(zip(("new", "near_duplicates", "other"), bar, strict=True)) for bar in bars],
         }
 
 
 def _seconds(time: object) -> int | None:
-    """Return *time* in seconds of Unix time, None for what is no time."""
     try:
         return parsed(time)
     except ValueError:
         return None
 
 
-class _Histogram:
-    """Pairs of pages by the greatest ``SIMHASH_MIN_SIMILARITY`` by which they are near-duplicates.
-
-    Two series: pages that repeat another one, and near misses. Identical texts are counted apart: they are often so
-    many that nothing else could be seen beside them.
-    """
-
-    _SERIES = ("near_duplicates", "near_misses")
-
-    def __init__(self) -> None:
-        self._counts: Counter[tuple[int, str]] = Counter()
-        self._examples: dict[tuple[int, str], list[Example]] = defaultdict(list)
-        self._identical = 0
-        self._unknown = 0
-
-    def add(self, found: Likeness, url: str, other: str, series: str) -> None:
-        """Count the page at *url*, which repeats *other*, or nearly did."""
-        if found.is_same_text:
-            self._identical += 1
-        elif found.threshold is None:
-            self._unknown += 1
-        else:
-            place = min(int(found.threshold * BINS + 1e-9), BINS - 1), series
-            self._counts[place] += 1
-            if len(self._examples[place]) < EXAMPLES:
-                self._examples[place].append(Example(url, other))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the bins with a pair in them, as JSON has them."""
-        return {
-            "identical": self._identical,
-            "unknown": self._unknown,
-            "bins": [
-                {
-                    "from": place / BINS,
-                    "to": (place + 1) / BINS,
-                    **{series: self._counts[place, series] for series in self._SERIES},
-                    "examples": {
-                        series: _as_dicts(self._examples.get((place, series), [])) for series in self._SERIES
-                    },
-                }
-                for place in sorted({place for place, _ in self._counts})
-            ],
-        }
+def _similarity(pair: Mapping[str, Any]) -> float:
+    known = pair["similarity"] if pair["threshold"] is None else pair["threshold"]
+    return 1.0 if pair["exact"] or known is None else float(known)
 
 
-@dataclass
-class _Savings:
-    """Counts the pages that repeat another one, by what was done about them, and what they led to.
+def _most_doubtful(pairs: list[dict[str, Any]], is_near: bool) -> list[dict[str, Any]]:
+    """Return the pairs that are nearest to the other side of the threshold."""
+    ordered = sorted(pairs, key=lambda pair: pair["threshold"], reverse=not is_near)
+    return ordered[:DOUBTFUL]
 
-    The links of near-duplicates lead to pages that a crawl without them would not have asked for: those whose referer
-    is a near-duplicate, or another page that only such a one led to. Some of them may be linked from elsewhere too,
-    so it is the most that can be lost.
-    """
 
-    most_pages: int
-    is_full: bool = False
-    repeats: int = 0
-    identical: int = 0
-    unchanged: int = 0
-    with_referer: int = 0
-    led_to: int = 0
-    """Pages behind near-duplicates."""
-    led_to_new: int = 0
-    """Those of them that are new."""
-    example: dict[str, str | None] | None = None
-    behind: set[int] = field(default_factory=set)
-    """Hashes of near-duplicates, and of pages that these led to."""
+@dataclass(slots=True)
+class _Behind:
+    """Pages that only near-duplicates linked to, as far as referers say: what dropping links could lose."""
 
-    def add(
-        self, url: str, status: str, first: str | None, is_same_text: bool, reason: object, referer: object
-    ) -> None:
-        """Take the page at *url*, which repeats *first* if that is not None, and was linked from *referer*."""
+    has_referers: bool = False
+    pages: int = 0
+    new: int = 0
+    example: dict[str, str] | None = None
+    _hashes: set[int] = field(default_factory=set)
+
+    def add(self, url: str, referer: object, first: str | None, is_new: bool) -> None:
         is_behind = False
         if isinstance(referer, str):
-            self.with_referer += 1
-            is_behind = hash(referer) in self.behind
-            if is_behind:
-                self.led_to += 1
-                if status == "new":
-                    self.led_to_new += 1
-                    self.example = self.example or Example(url, kept_url(referer)).as_dict()
-        if first is not None:
-            self.repeats += 1
-            self.identical += is_same_text
-        elif reason == "unchanged":
-            self.unchanged += 1
+            self.has_referers = True
+            is_behind = hash(referer) in self._hashes
+            self.pages += is_behind
+            if is_behind and is_new:
+                self.new += 1
+                self.example = self.example or {"url": url, "other": referer[:MAX_URL]}
         if is_behind or first is not None:
-            if len(self.behind) < self.most_pages:
-                self.behind.add(hash(url))
-            else:
-                self.is_full = True
+            self._hashes.add(hash(url))
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the counts, as JSON has them."""
-        return {
-            "near_duplicates": self.repeats,
-            "identical": self.identical,
-            "unchanged": self.unchanged,
-            "led_to": self.led_to if self.with_referer else None,
-            "led_to_new": self.led_to_new if self.with_referer else None,
-            "led_to_example": self.example,
-        }
+    def as_dict(self) -> dict[str, Any] | None:
+        if not self.has_referers:
+            return None
+        return {"pages": self.pages, "new": self.new, "example": self.example}
+
+
+#: A cluster is worth a sentence with so many pages, or with fewer but this share of all near-duplicates.
+_FLOOD, _MANY, _LARGE = 100, 10, 0.2
+#: A smaller share is not shown.
+_WORTH = 0.01
+#: A URL pattern is worth one with so many pages, of which this share are near-duplicates.
+_PATTERN_PAGES, _PATTERN_SHARE = 20, 0.9
+#: The end of a crawl is worth one if it has so many pages, and at most this share of them is new.
+_END_PAGES, _END_SHARE = 100, 0.05
+_SENTENCES = 3
+
+
+def findings(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what stands out in *facts*, a sentence each."""
+    yield from _cluster_sentences(facts)
+    patterns = [
+        row
+        for row in facts["url_patterns"]
+        if row["pages"] >= _PATTERN_PAGES and row["near_duplicates"] >= _PATTERN_SHARE * row["pages"]
+    ]
+    for row in patterns[:_SENTENCES]:
+        yield (
+            f"{row['near_duplicates']:,} of {row['pages']:,} pages at {row['pattern']} are near-duplicates. Consider"
+            " leaving these URLs out of the crawl."
+        )
+    near = [bar for bar in facts["similarity"] if bar["near_misses"]]
+    if near:
+        count = near[-1]["near_misses"]
+        yield (
+            f"{_pages(count, 'new page')} would be {'a near-duplicate' if count == 1 else 'near-duplicates'} with"
+            f" SIMHASH_MIN_SIMILARITY = {near[-1]['from']:.2f}. Look at the doubtful pairs."
+        )
+    behind = facts["behind_near_duplicates"]
+    if behind and behind["new"]:
+        yield (
+            f"{_pages(behind['new'], 'new page')} may be linked from near-duplicates only, for example"
+            f" {behind['example']['url']}. SIMHASH_ACTION = 'drop_page' or 'drop_links' could lose"
+            f" {'it' if behind['new'] == 1 else 'them'}."
+        )
+    if facts["timeline"]:
+        bars = facts["timeline"]["bars"]
+        end = bars[-(len(bars) // 4) :] if len(bars) >= 4 else []
+        new, pages = sum(bar["new"] for bar in end), sum(sum(bar.values()) for bar in end)
+        if pages >= _END_PAGES and new <= _END_SHARE * pages:
+            yield f"Only {new:,} of the last {pages:,} pages were new. More of this crawl finds little."
+
+
+def _cluster_sentences(facts: Mapping[str, Any]) -> Iterator[str]:
+    advice = " It may be a login page, an error page or a spider trap."
+    for cluster in facts["largest_clusters"][:_SENTENCES]:
+        part = (cluster["pages"] - 1) / facts["near_duplicates"]
+        if cluster["pages"] >= _FLOOD or (cluster["pages"] >= _MANY and part > _LARGE):
+            of_all = f", {part:.0%} of all near-duplicates" if part >= _WORTH else ""
+            yield f"{cluster['pages']:,} URLs returned nearly the same page{of_all}: {cluster['first']}.{advice}"
+            advice = ""
+
+
+def _pages(count: int, name: str) -> str:
+    return f"{count:,} {name}{'' if count == 1 else 's'}"

@@ -42,6 +42,23 @@ SKIPPED = {
 }
 
 
+#: The result of comparing a page.
+STATUSES = {
+    "new": "no earlier page has nearly the same text",
+    "near_duplicate": "an earlier page has nearly the same text",
+    "revisit": "the page was seen before",
+    "skipped": "the page was not compared",
+    "unknown": "the page could not be compared",
+}
+#: What a value means, by key of a report.
+MEANINGS: Mapping[str, Mapping[str, str]] = {
+    "status": STATUSES,
+    "reason": {**SKIPPED, **FATES},
+    "action": DONE,
+    "protected": PROTECTED,
+}
+
+
 def explained(page: Mapping[str, Any], copies: int = 0) -> str:
     """Return what the line *page* of a report means; *copies* pages in it are near-duplicates of that page.
 

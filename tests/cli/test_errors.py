@@ -45,11 +45,12 @@ ERRORS = {
     "report report.jsonl --url http://b.example/": (1, "report.jsonl has no page 'http://b.example/'"),
     "report items.jsonl": (
         2,
-        "items.jsonl:2: not a report written with SIMHASH_REPORT: no line can be read",
+        "items.jsonl:2: not a report written with SIMHASH_REPORT, and not written with dedup --mark: no line can be"
+        " read",
     ),
     "report r.jsonl --url a --html b": (
         2,
-        "--html shows all pages, --url explains one: use one of the two",
+        "--url and --html are two results: use one of the two",
     ),
     "report news.sqlite --url https://example.com/": (
         2,

@@ -28,7 +28,6 @@ from scrapy_simhash.observers.recrawl.recrawling import Recrawl
 from scrapy_simhash.observers.report import Report
 from scrapy_simhash.observers.url_rules.guard import UrlRuleGuard
 from scrapy_simhash.store.sqlite import SqliteStore
-from scrapy_simhash.view.live import LiveView
 from tests.crawls.site import article
 from tests.stand_in import simhash_stats, stand_in
 
@@ -49,7 +48,6 @@ STEPS: list[tuple[Any, str]] = [
     (downloader_middleware, "count_page"),
     (ChangeReporter, "page_compared"),
     (Report, "page_compared"),
-    (LiveView, "page_compared"),
     (UrlRuleGuard, "page_compared"),
     (Recrawl, "page_compared"),
     (SignalManager, "send_catch_log"),
@@ -96,7 +94,6 @@ def crawl(folder: Path, broken: list[tuple[Any, str]], since: int) -> dict[str, 
             store=str(folder / "seen"),
             action="drop_items",
             report=str(folder / "report"),
-            live="127.0.0.1:0",
             changes=str(folder / "changes"),
             url_rules="skip",
             recrawl={"": "always"},

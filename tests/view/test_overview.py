@@ -1,234 +1,352 @@
-"""What all lines of a report say together, and that no line, however odd, stops the counting."""
+"""The overview of a crawl: its counts, and its page in a real browser, from a file and while a crawl writes it."""
 
 from __future__ import annotations
 
 import json
+import os
+import signal
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from threading import Thread
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
-from scrapy_simhash.view.comparison import difference
-from scrapy_simhash.view.overview import LIVE, MOST_BARS, Limits, Overview
-from scrapy_simhash.view.tallies import LONGEST_URL
+from scrapy_simhash.cli.report import named, page_of
+from scrapy_simhash.view import serving
+from scrapy_simhash.view.overview import Overview, findings
+from tests.browser import Reader
+from tests.crawls.harness import IN_ORDER, crawl_one
+from tests.crawls.site import Routes, article, serve
+from tests.view.conftest import Command
 
 SITE = "https://example.com"
-TINY = Limits(pages=10, clusters=4, rows=4, urls=4)
+PHONE, LAPTOP = 360, 1280
+SCHEMES = ("light", "dark")
 
 
-def new(path: str, **values: Any) -> dict[str, Any]:
-    return {"url": f"{SITE}{path}", "status": "new", **values}
+def line(path: str, of: str | None = None, **values: Any) -> dict[str, Any]:
+    status = "new" if of is None else "near_duplicate"
+    url = f"{SITE}{path}" if path.startswith("/") else path
+    return {"url": url, "status": status, "duplicate_of": of and f"{SITE}{of}", "hints": [], **values}
 
 
-def copy(path: str, of: str, **values: Any) -> dict[str, Any]:
-    return {"url": f"{SITE}{path}", "status": "near_duplicate", "duplicate_of": f"{SITE}{of}", **values}
+def crawl() -> Iterator[dict[str, Any]]:
+    """Yield a report with something for each section of the page."""
+    for number in range(40):
+        time = f"2026-09-21T14:{number:02}:00Z"
+        yield line(f"/boats/{number}", time=time, cluster=2 * number, referer=f"{SITE}/")
+        miss = {"url": f"{SITE}/boats/{number}", "distance": 9, "similarity": 0.7, "threshold": number / 60}
+        yield line(f"/towns/{number}", time=time, cluster=2 * number + 1, near_miss=miss)
+        for value in range(1 + number % 4):
+            like = {"distance": 2, "similarity": 0.9, "threshold": 0.82 + value / 20, "action": "drop_page"}
+            yield line(f"/boats/{number}?session={value}", f"/boats/{number}", time=time, exact=False, **like)
+    for number in range(120):
+        same = {"exact": True, "threshold": 1.0, "protected": "listing", "action": "mark"}
+        yield line(f"/members/{number}", "/boats/1", time="2026-09-21T14:59:00Z", **same)
+    yield {**line("/tides.pdf", time="2026-09-21T14:59:00Z"), "status": "skipped", "reason": "not_html"}
+    yield {**line("/boats/2", time="2026-09-21T14:59:00Z"), "status": "revisit", "reason": "unchanged"}
+    yield line("/found", time="2026-09-21T14:59:00Z", referer=f"{SITE}/members/1")
 
 
-def facts(*lines: dict[str, Any], limits: Limits = LIVE) -> dict[str, Any]:
-    overview = Overview(limits)
-    for line in lines:
-        overview.add(line)
-    found = overview.as_dict()
-    # A program that reads it knows only JSON.
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-    return found
+def facts_of(lines: Iterator[dict[str, Any]]) -> dict[str, Any]:
+    overview = Overview()
+    for one in lines:
+        overview.add(one)
+    return overview.as_dict()
 
 
-def at(seconds: int) -> str:
-    minutes, second = divmod(seconds, 60)
-    hours, minute = divmod(minutes, 60)
-    days, hour = divmod(hours, 24)
-    return f"2026-03-{1 + days:02}T{hour:02}:{minute:02}:{second:02}Z"
+def test_the_counts_are_those_of_the_lines() -> None:
+    facts = facts_of(crawl())
+    lines = list(crawl())
+    copies = [one for one in lines if one["duplicate_of"]]
+    assert (facts["pages"], facts["near_duplicates"], facts["identical"]) == (len(lines), len(copies), 120)
+    assert facts["clusters"] == len({one["duplicate_of"] for one in copies}) == 40
+    assert facts["action"] == {"mark": 120, "drop_page": 100}
+    largest = facts["largest_clusters"][0]
+    assert (largest["first"], largest["pages"], largest["identical"]) == (f"{SITE}/boats/1", 123, 120)
+    rows = {row["pattern"]: (row["pages"], row["near_duplicates"]) for row in facts["url_patterns"]}
+    assert rows["example.com/boats/{number}?session"] == (100, 100)
+    assert rows["example.com/boats/{number}"] == (41, 0)
+    bars = facts["timeline"]["bars"]
+    assert len(bars) == 60
+    assert [sum(bar[kind] for bar in bars) for kind in bars[0]] == [81, 220, 2]
+    # Those next to the threshold, from both sides.
+    near, miss = (
+        [pair["threshold"] for pair in facts["doubtful"] if pair["is_near_duplicate"] is is_near]
+        for is_near in (True, False)
+    )
+    assert near == [0.82] * 6
+    assert miss == [pytest.approx(number / 60) for number in range(39, 33, -1)]
 
 
-# --- Time.
+def test_the_least_similar_page_of_a_cluster_is_among_those_that_are_shown() -> None:
+    likes = [0.99, 0.98, 0.97, 0.96, 0.83, 0.95]
+    (cluster,) = facts_of(line(f"/{like}", "/a", threshold=like) for like in likes)["largest_clusters"]
+    assert [member["threshold"] for member in cluster["members"]] == [0.99, 0.98, 0.97, 0.83]
 
 
-def test_bars_are_few_however_long_a_crawl_takes_and_no_page_is_lost() -> None:
-    for step in (1, 59, 3_600):
-        found = facts(*(new(f"/{number}", time=at(number * step)) for number in range(400)))["timeline"]
-        assert MOST_BARS / 4 < len(found["bars"]) <= MOST_BARS
-        assert sum(bar["new"] for bar in found["bars"]) == 400
-        starts = [bar["start"] for bar in found["bars"]]
-        assert starts == sorted(starts)
-        assert all(start % found["seconds"] == 0 for start in starts)
+def test_what_stands_out_is_said_in_sentences() -> None:
+    told = "\n".join(facts_of(crawl())["findings"])
+    assert f"123 URLs returned nearly the same page, 55% of all near-duplicates: {SITE}/boats/1." in told
+    assert "100 of 100 pages at example.com/boats/{number}?session are near-duplicates." in told
+    assert "1 new page would be a near-duplicate with SIMHASH_MIN_SIMILARITY = 0.64." in told
+    assert f"1 new page may be linked from near-duplicates only, for example {SITE}/found." in told
+    assert "Only 1 of the last 123 pages were new." in told
 
 
-def test_times_in_any_order_make_the_same_bars() -> None:
-    lines = [new(f"/{number}", time=at(number * 7)) for number in range(300)]
-    forwards, backwards = (facts(*given)["timeline"] for given in (lines, lines[::-1]))
-    shapes = [
-        (found["seconds"], [(bar["start"], bar["new"]) for bar in found["bars"]])
-        for found in (forwards, backwards)
-    ]
-    assert shapes[0] == shapes[1]
+def test_pages_that_have_nothing_in_common_are_no_finding() -> None:
+    miss = {"url": "http://a.example/", "threshold": 0.0}
+    assert list(findings(facts_of(iter([line("/b", near_miss=miss)])))) == []
 
 
-def test_a_page_without_a_time_is_counted_apart() -> None:
-    found = facts(new("/a"), new("/b", time="yesterday"), new("/c", time="2026-13-99T99:99:99Z"))["timeline"]
-    assert (found["bars"], found["timeless"]) == ([], 3)
-
-
-def test_seconds_are_a_time_within_the_years_that_have_one() -> None:
-    found = facts(*(new(f"/{time}", time=time) for time in (2**62, -(2**62), 1_790_000_000, True)))[
-        "timeline"
-    ]
-    assert ([bar["start"] for bar in found["bars"]], found["timeless"]) == ([1_790_000_000], 3)
-    odd = ("0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", *map(at, range(300)))
-    bars = facts(*(new("/a", time=time) for time in odd))["timeline"]["bars"]
-    assert (len(bars), sum(bar["new"] for bar in bars)) == (3, 302)
-
-
-# --- Where.
-
-
-def test_hosts_and_patterns_count_pages_and_those_that_repeat_with_an_example() -> None:
-    found = facts(new("/boats/1"), copy("/print/1?a=1", "/boats/1"), copy("/print/2?a=2", "/boats/1"))
-    (host,) = found["hosts"]["rows"]
-    assert (host["host"], host["pages"], host["near_duplicates"]) == ("example.com", 3, 2)
-    assert host["example"] == {"url": f"{SITE}/print/1?a=1", "other": f"{SITE}/boats/1"}
-    rows = [(row["pattern"], row["near_duplicates"]) for row in found["url_patterns"]["rows"]]
-    assert rows == [("/print/{number}?a", 2), ("/boats/{number}", 0)]
-
-
-def test_a_skipped_page_is_in_no_table_of_hosts() -> None:
-    found = facts({"url": f"{SITE}/a.pdf", "status": "skipped", "reason": "not_html"})
-    assert found["hosts"]["rows"] == found["url_patterns"]["rows"] == []
-    assert found["examples"]["reason"] == {"not_html": [{"url": f"{SITE}/a.pdf", "other": None}]}
-
-
-PARAMETERS = [
-    # One value more, the same page.
-    ([new("/a?s=1"), copy("/a?s=2", "/a?s=1"), copy("/a?s=3", "/a?s=1")], [("s", 2, 0)]),
-    # The page without the parameter is one to compare with.
-    ([new("/a"), copy("/a?s=2", "/a"), copy("/a?s=3", "/a")], [("s", 2, 0)]),
-    # Another value, another page.
-    ([new("/a?p=1"), new("/a?p=2"), new("/a?p=3")], [("p", 0, 2)]),
-    # Two parameters differ: nobody knows which of them matters.
-    ([new("/a?p=1&s=1"), new("/a?p=2&s=2"), new("/a?p=3&s=3")], []),
-    # The order does not matter, and each counts by itself.
-    (
-        [
-            new("/a?p=1&s=1"),
-            copy("/a?s=2&p=1", "/a?p=1&s=1"),
-            copy("/a?p=1&s=3", "/a?p=1&s=1"),
-            new("/a?p=2&s=1"),
-        ],
-        [("s", 2, 0)],
-    ),
-    # The same URL again says nothing about it.
-    ([new("/a?s=1"), copy("/a?s=1", "/a?s=1"), copy("/a?s=1", "/a?s=1")], []),
-    # Nor does one that has it twice.
-    ([new("/a?s=1"), copy("/a?s=1&s=2", "/a?s=1"), copy("/a?s=1&s=3", "/a?s=1")], []),
+HOSTILE = [
+    "<script>document.title='run'</script>",
+    "https://example.com/\"onmouseover=\"document.title='run'",
+    "javascript:document.title='run'",
+    "https://example.com/\u202egnp.elif",
+    "https://example.com/\u2067\u0000\u001b[2J\ud800\U000e0041",
+    "https://example.com/" + "word" * 500_000,
+    "https://example.com/</title></style></script></table></main><h1>x",
+    "https://example.com/\u05d0\u05d1\u05d2/" + "\u0300" * 500,
+    "https://example.com/?" + "&".join(f"<b>{number}=1" for number in range(10)),
 ]
 
 
-@pytest.mark.parametrize(("lines", "expected"), PARAMETERS, ids=range(len(PARAMETERS)))
-def test_a_parameter_that_changes_nothing_is_told_from_one_that_does(
-    lines: list[dict[str, Any]], expected: list[tuple[str, int, int]]
+def hostile() -> Iterator[dict[str, Any]]:
+    for number, url in enumerate(HOSTILE):
+        values = dict.fromkeys(("referer", "reason", "action", "protected"), url)
+        other = HOSTILE[number - 1]
+        yield {"url": other, "status": url, "near_miss": {"url": url, "threshold": 0.5}, **values}
+        yield {"url": url, "status": "near_duplicate", "duplicate_of": other, "threshold": 0.9, **values}
+        yield {"url": url + "2", "status": "near_duplicate", "duplicate_of": other, "exact": True, **values}
+
+
+def write(path: Path, lines: Iterator[dict[str, Any]]) -> None:
+    with path.open("a") as file:
+        file.writelines(f"{json.dumps(one)}\n" for one in lines)
+
+
+def page_at(report: Path, command: Command) -> Path:
+    out = report.with_suffix(".html")
+    assert command("report", report, "--html", out) == ""
+    return out
+
+
+@pytest.fixture(scope="module")
+def context(browser: Any) -> Iterator[Any]:
+    context = browser.new_context(reduced_motion="reduce")
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def reader(context: Any) -> Iterator[Reader]:
+    page = context.new_page()
+    yield Reader(page, "file://", "body")
+    page.close()
+
+
+def shown_rows(reader: Reader) -> list[str]:
+    rows: list[str] = reader.page.eval_on_selector_all(
+        "#clusters-table > tbody > tr", "rows => rows.map(row => row.querySelector('summary').textContent)"
+    )
+    return rows
+
+
+OPEN_ALL = """async () => {
+    for (let closed = [1]; closed.length;) {
+        closed = document.querySelectorAll("details:not([open])");
+        closed.forEach(one => { one.open = true });
+        await new Promise(requestAnimationFrame);
+        await new Promise(requestAnimationFrame);
+    }
+}"""
+
+
+def test_the_page_of_a_report_in_a_browser(reader: Reader, tmp_path: Path, command: Command) -> None:
+    report = tmp_path / "report.jsonl"
+    write(report, crawl())
+    reader.open(str(page_at(report, command)))
+    headings = reader.page.eval_on_selector_all("h2", "all => all.map(one => one.textContent)")
+    assert headings == [
+        *("What stands out", "Doubtful pairs", "Clusters", "Decisions", "Where near-duplicates come from"),
+        *("Similarity", "Pages over time"),
+    ]
+    # A search, the order of a column, and a cluster, all from the keyboard.
+    assert len(everything := shown_rows(reader)) == 40
+    reader.page.keyboard.press("/")
+    reader.page.keyboard.type("boats/17 session")
+    assert shown_rows(reader) == [f"{SITE}/boats/17"]
+    assert reader.page.text_content(".search output") == "1 of 40 clusters"
+    reader.page.keyboard.press("Escape")
+    assert shown_rows(reader) == everything
+    reader.page.keyboard.press("Tab")
+    reader.page.keyboard.press("Enter")
+    assert reader.page.get_attribute("#clusters-table th", "aria-sort") == "ascending"
+    assert shown_rows(reader)[-1] == f"{SITE}/boats/1"
+    row = reader.page.locator("#clusters-table > tbody > tr", has_text=f"{SITE}/boats/33")
+    row.locator("summary").first.click()
+    row.locator("li").first.wait_for()
+    assert row.locator("mark").first.inner_text() == "?session=0"
+    row.locator("summary").last.click()
+    assert (
+        row.locator("code").inner_text()
+        == f"scrapy-simhash compare {SITE}/boats/33 '{SITE}/boats/33?session=0'"
+    )
+    reader.page.evaluate(OPEN_ALL)
+    faults = [
+        fault for scheme in SCHEMES for width in (PHONE, LAPTOP) for fault in reader.faults(width, scheme)
+    ]
+    assert faults + reader.wrong() == []
+
+
+def test_nothing_of_a_url_runs_or_breaks_the_page(reader: Reader, tmp_path: Path, command: Command) -> None:
+    report = tmp_path / "report.jsonl"
+    write(report, hostile())
+    out = page_at(report, command)
+    assert out.read_bytes().isascii()
+    assert out.stat().st_size < 1_000_000
+    reader.open(str(out))
+    reader.page.evaluate(OPEN_ALL)
+    assert reader.faults(PHONE, "light") + reader.faults(LAPTOP, "dark") + reader.wrong() == []
+    assert reader.page.title() == "Crawl report"
+    text = reader.page.text_content("main")
+    assert "<script>document.title='run'</script>" in text
+    assert "\\u{202e}gnp.elif" in text
+    assert all(sign.isprintable() or sign == "\n" for sign in text)
+    schemes = reader.page.eval_on_selector_all("a", "all => [...new Set(all.map(one => one.protocol))]")
+    assert schemes == ["https:"]
+
+
+# --- The served page.
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    path = tmp_path / "report.jsonl"
+    path.touch()
+    return path
+
+
+@pytest.fixture
+def served(report: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    command = [sys.executable, "-m", "scrapy_simhash", "report", str(report), "--serve"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        assert said.startswith(f"serving {report} at http://127.0.0.1:")
+        yield said.split()[3].rstrip("/"), process
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+
+
+def asked(
+    url: str, path: str = "/data.json", method: str = "GET", **headers: str
+) -> tuple[int, dict[str, str], str]:
+    connection = HTTPConnection(urlsplit(url).netloc, timeout=20)
+    connection.request(method, path, headers=headers)
+    answer = connection.getresponse()
+    body = answer.read().decode("ascii")
+    connection.close()
+    return answer.status, dict(answer.getheaders()), body
+
+
+ROUTES: Routes = {"/": article(0), "/print": article(0), "/other": article(1)}
+
+
+def test_a_report_is_followed_while_a_crawl_writes_it_and_after_it(
+    report: Path, served: tuple[str, Any]
 ) -> None:
-    found = facts(*lines)["parameters"]
-    assert [(row["parameter"], row["same"], row["different"]) for row in found] == expected
+    url, _ = served
+    assert json.loads(asked(url)[2])["pages"] == 0
+    with serve(ROUTES) as site:
+        settings = {**IN_ORDER, "SIMHASH_REPORT": str(report), "ROBOTSTXT_OBEY": False}
+        done = crawl_one("spiders.Visitor", settings, urls=site.urls(*ROUTES))
+    assert done.complaints == []
+    _, headers, body = asked(url)
+    facts = json.loads(body)
+    assert (facts["pages"], facts["status"]) == (3, {"new": 2, "near_duplicate": 1})
+    assert asked(url, **{"If-None-Match": headers["ETag"]})[0] == 304
+    # Half a line is not read, and a file that is begun anew is counted anew.
+    with report.open("a") as file:
+        file.write('{"url": "https://example.com/half", ')
+    assert json.loads(asked(url)[2])["pages"] == 3
+    with report.open("a") as file:
+        file.write('"status": "new"}\noops\n')
+    facts = json.loads(asked(url)[2])
+    assert (facts["pages"], facts["bad_lines"]) == (4, {"count": 1, "lines": [5]})
+    report.write_text('{"url": "https://example.com/again", "status": "new"}\n' * 100)
+    assert json.loads(asked(url)[2])["pages"] == 100
 
 
-# --- How alike.
+def test_only_this_machine_by_its_own_name_gets_an_answer(served: tuple[str, Any]) -> None:
+    url, _ = served
+    place = urlsplit(url)
+    for host, status in (("localhost", 200), ("127.0.0.1:1", 200), ("[::1]:80", 200)):
+        assert asked(url, Host=host)[0] == status
+    for host in ("example.com", "127.0.0.1.example.com", "localhost.example.com", "", "[::1", "10.0.0.1"):
+        assert asked(url, Host=host)[0] == 403
+    assert asked(url, "/../../etc/passwd")[0] == 404
+    assert asked(url, method="POST")[0] == 501
+    headers = asked(url, "/")[1]
+    assert "script-src 'sha256-" in headers["Content-Security-Policy"]
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    # Clients that are silent or do not speak HTTP keep no other waiting.
+    silent = [socket.create_connection((place.hostname or "", place.port or 0)) for _ in range(30)]
+    silent[0].sendall(b"\x16\x03\x01\x02\x00")
+    assert asked(url)[0] == 200
+    for one in silent:
+        one.close()
 
 
-def test_pairs_stand_at_their_threshold_and_identical_texts_apart() -> None:
-    miss = {"url": f"{SITE}/a", "distance": 9, "similarity": 0.61, "threshold": 0.61}
-    found = facts(
-        new("/a"),
-        new("/b", near_miss=miss),
-        copy("/c", "/a", threshold=1.0, similarity=1.0, exact=True),
-        copy("/d", "/a", threshold=0.88, similarity=0.9, exact=False),
-        copy("/e", "/a"),
-    )["similarity"]
-    assert (found["identical"], found["unknown"]) == (1, 1)
-    bins = [(one["from"], one["near_duplicates"], one["near_misses"]) for one in found["bins"]]
-    assert bins == [(0.6, 0, 1), (0.88, 1, 0)]
-    assert found["bins"][0]["examples"]["near_misses"] == [{"url": f"{SITE}/b", "other": f"{SITE}/a"}]
+def test_a_port_that_is_taken_and_a_report_that_is_missing_are_errors(
+    report: Path, served: tuple[str, Any], command: Command
+) -> None:
+    port = urlsplit(served[0]).port
+    status, message = command.fails("report", report, "--serve", port)
+    assert (status, message) == (1, f"cannot listen on 127.0.0.1:{port}: {os.strerror(98)}")
+    status, message = command.fails("report", report.with_name("none.jsonl"), "--serve")
+    assert (status, message) == (2, f"--serve needs a report in a file, got {report.with_name('none.jsonl')}")
+    assert command.ended("report", report, "--serve", "70000")[0] == 2
 
 
-def test_the_least_alike_page_of_a_cluster_is_always_among_its_members() -> None:
-    lines = [copy(f"/{n}", "/a", threshold=0.99 if n != 7 else 0.81, exact=False) for n in range(20)]
-    (cluster,) = facts(new("/a"), *lines)["largest_clusters"]
-    assert (cluster["pages"], len(cluster["members"])) == (21, 4)
-    assert cluster["members"][-1]["url"] == f"{SITE}/7"
-
-
-# --- What it would have saved.
-
-
-def test_what_only_near_duplicates_led_to_is_counted_and_what_that_led_to() -> None:
-    found = facts(
-        new("/a"),
-        copy("/a2", "/a", referer=f"{SITE}/a", exact=True, threshold=1.0),
-        new("/b", referer=f"{SITE}/a"),
-        new("/c", referer=f"{SITE}/a2"),
-        copy("/c2", "/c", referer=f"{SITE}/c"),
-        new("/d", referer=f"{SITE}/c2"),
-    )["savings"]
-    assert (found["near_duplicates"], found["identical"]) == (2, 1)
-    assert (found["led_to"], found["led_to_new"]) == (3, 2)
-    assert found["led_to_example"] == {"url": f"{SITE}/c", "other": f"{SITE}/a2"}
-
-
-def test_without_referers_nobody_knows_what_links_led_to() -> None:
-    assert facts(new("/a"), copy("/b", "/a"))["savings"]["led_to"] is None
-
-
-# --- Limited memory, and lines of strangers.
-
-
-def test_the_largest_stay_when_there_are_too_many_and_that_is_said() -> None:
-    def lines() -> Iterator[dict[str, Any]]:
-        for number in range(50):
-            yield copy(f"/large/{number}", "/first")
-            line = copy(f"/{number}/copy?p{number}=1", f"/{number}", protected=f"rule {number}")
-            yield {**line, "url": line["url"].replace("example", f"host{number}")}
-
-    found = facts(*lines(), limits=TINY)
-    assert found["largest_clusters"][0]["pages"] == 51
-    assert found["hosts"]["rows"][0]["near_duplicates"] == 50
-    assert found["cut"]["clusters"] > 0
-    assert found["cut"]["hosts"] > 0
-    assert found["cut"]["url_patterns"] > 0
-    assert found["cut"]["pages"] is True
-    assert facts(new("/a"))["cut"] == dict.fromkeys(found["cut"], 0)
-
-
-def test_values_without_end_are_counted_up_to_a_limit() -> None:
-    found = facts(*(new("/a", action=f"own {number}") for number in range(1_000)))
-    assert len(found["action"]) == 200
-
-
-ODD: list[dict[str, Any]] = [
-    {"distance": "3", "similarity": float("nan"), "threshold": float("inf"), "cluster": [1], "exact": "yes"},
-    {"distance": 10**400, "similarity": -1, "threshold": True, "cluster": None},
-    {"near_miss": {"url": 7}, "referer": 7, "depth": "deep"},
-    {"near_miss": {"url": "x" * 10_000, "threshold": 10**400}, "referer": "\ud800"},
-    {"hints": [[], {}], "near_miss": [1]},
-]
-
-
-@pytest.mark.parametrize("values", ODD, ids=range(len(ODD)))
-@pytest.mark.parametrize(
-    "url", ["", "http://[broken", "\x00\ud800", "?" * 100, "a" * 100_000, "//", "http://a.example?&=&"]
-)
-def test_no_line_stops_the_counting(url: str, values: dict[str, Any]) -> None:
-    line = {"url": url, "status": "near_duplicate", "duplicate_of": url + "?b", **values}
-    overview = Overview(TINY)
-    for _ in range(3):
-        overview.add(line)
-        overview.add({**line, "duplicate_of": None, "status": "new"})
-    found = overview.as_dict()
-    assert found["pages"] == 6
-    assert len(found["largest_clusters"][0]["first"]) <= LONGEST_URL
-
-
-@pytest.mark.parametrize(
-    ("url", "other", "expected"),
-    [("a/b", "a/b", [("a/b", True)]), ("a?s=1", "a", [("a", True), ("?s=1", False)]), ("", "a", [])],
-)
-def test_what_differs_in_a_url_is_found(url: str, other: str, expected: list[tuple[str, bool]]) -> None:
-    assert difference(url, other) == expected
+def test_a_browser_follows_and_keeps_what_was_typed_and_opened(
+    context: Any, report: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "REFRESH", 0.1)
+    growing = serving.GrowingReport(report, page_of)
+    server = serving.ReportServer(growing, lambda facts: named(facts, "report", "news.jsonl"), 0)
+    thread = Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    reader = Reader(context.new_page(), server.url, "body")
+    try:
+        reader.page.goto(server.url)
+        assert "There are no pages in it yet." in reader.page.text_content("body")
+        pairs = (
+            line(f"/{number // 2}{'?copy' * (number % 2)}", f"/{number // 2}" if number % 2 else None)
+            for number in range(70)
+        )
+        write(report, (next(pairs) for _ in range(20)))
+        reader.page.wait_for_selector("#clusters-table tbody tr")
+        reader.page.fill("#search", "/3")
+        reader.page.click("#clusters-table tbody summary")
+        write(report, pairs)
+        reader.page.wait_for_selector("text=6 of 35 clusters")
+        assert reader.page.input_value("#search") == "/3"
+        opened = "#clusters-table td > details[open] > summary"
+        assert reader.page.eval_on_selector_all(opened, "all => all.map(one => one.textContent)") == [
+            f"{SITE}/3"
+        ]
+        assert reader.faults(PHONE, "dark") + reader.faults(LAPTOP, "light") + reader.wrong() == []
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+    reader.page.wait_for_selector("text=The server was stopped.")
+    assert reader.page.input_value("#search") == "/3"

@@ -1,4 +1,4 @@
-"""The command that reads reports and stores: figures of all pages, the story of one, and lines that are none."""
+"""scrapy-simhash report: all pages, one page, unreadable lines, pages of dedup --mark, and stores."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ from scrapy_simhash.observers.report import Report
 from scrapy_simhash.times import written as iso
 from scrapy_simhash.view.overview import COUNTED
 from scrapy_simhash.view.words import DONE, FATES, PROTECTED, SKIPPED, explained
-from tests.cli.conftest import Cli, Places
-from tests.cli.test_moving import exported
 from tests.docs.reader import DOCS, blocks
 from tests.stand_in import stand_in
+from tests.view.conftest import Command
 
 #: URL, verdict, and what else is written of a page.
 Told: TypeAlias = "tuple[str, Verdict, Mapping[str, Any]]"
@@ -104,8 +103,8 @@ def report(tmp_path: Path) -> str:
 # --- All pages.
 
 
-def test_pages_are_counted_by_what_became_of_them(report: str, cli: Cli) -> None:
-    found = cli.json("report", report)
+def test_pages_are_counted_by_what_became_of_them(report: str, command: Command) -> None:
+    found = command.json("report", report)
     told = ("pages", *COUNTED, "clusters", "bad_lines")
     assert {key: found[key] for key in told} == {
         "pages": 8,
@@ -124,46 +123,46 @@ def test_pages_are_counted_by_what_became_of_them(report: str, cli: Cli) -> None
     ]
 
 
-def test_a_page_that_comes_again_counts_once_in_its_cluster(tmp_path: Path, cli: Cli) -> None:
+def test_a_page_that_comes_again_counts_once_in_its_cluster(tmp_path: Path, command: Command) -> None:
     revisit = Verdict(Status.REVISIT, duplicate_of=PILOT, cluster=1, reason=Reason.UNCHANGED)
     path = written(tmp_path / "report.jsonl", [*PAGES, (f"{SITE}/print/night-pilot", revisit, {})])
-    assert cli.json("report", path)["largest_clusters"][0]["pages"] == 3
+    assert command.json("report", path)["largest_clusters"][0]["pages"] == 3
 
 
-def test_the_url_that_pages_name_is_preferred_or_else_the_shortest(tmp_path: Path, cli: Cli) -> None:
+def test_the_url_that_pages_name_is_preferred_or_else_the_shortest(tmp_path: Path, command: Command) -> None:
     short = f"{SITE}/p"
     pages: list[Told] = [*PAGES, (short, copy(PILOT, 1), {})]
     path = written(tmp_path / "report.jsonl", pages)
     # Its print version names the first page as its canonical URL.
-    assert cli.json("report", path)["largest_clusters"][0]["preferred"] == PILOT
+    assert command.json("report", path)["largest_clusters"][0]["preferred"] == PILOT
     pages = [(url, replace(verdict, hints=()), values) for url, verdict, values in pages]
     path = written(Path(path), pages)
-    assert cli.json("report", path)["largest_clusters"][0]["preferred"] == short
-    assert f"  4 pages like {PILOT}\n    preferred {short}\n" in cli("report", path)
+    assert command.json("report", path)["largest_clusters"][0]["preferred"] == short
+    assert f"  4 pages like {PILOT}\n    preferred {short}\n" in command("report", path)
 
 
-def test_only_the_largest_clusters_are_shown(tmp_path: Path, cli: Cli) -> None:
+def test_only_the_largest_clusters_are_shown(tmp_path: Path, command: Command) -> None:
     pages: list[Told] = [
         (f"{SITE}/{number}?{n}", copy(f"{SITE}/{number}", number), {})
         for number in range(SHOWN_CLUSTERS + 2)
         for n in range(number + 1)
     ]
-    found = cli.json("report", written(tmp_path / "report.jsonl", pages))
+    found = command.json("report", written(tmp_path / "report.jsonl", pages))
     assert found["clusters"] == SHOWN_CLUSTERS + 2
     sizes = [cluster["pages"] for cluster in found["largest_clusters"]]
     assert sizes == [*range(SHOWN_CLUSTERS + 3, 1, -1)]
-    assert cli("report", str(tmp_path / "report.jsonl")).count(" pages like ") == SHOWN_CLUSTERS
+    assert command("report", str(tmp_path / "report.jsonl")).count(" pages like ") == SHOWN_CLUSTERS
 
 
-def test_an_empty_report_has_no_pages(tmp_path: Path, cli: Cli) -> None:
+def test_an_empty_report_has_no_pages(tmp_path: Path, command: Command) -> None:
     (tmp_path / "report.jsonl").write_bytes(b"")
-    assert cli("report", str(tmp_path / "report.jsonl")) == "pages             0\nclusters          0\n"
+    assert command("report", str(tmp_path / "report.jsonl")) == "pages             0\nclusters          0\n"
 
 
-def test_standard_input_is_read(report: str, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_is_read(report: str, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     stdin = SimpleNamespace(buffer=io.BytesIO(Path(report).read_bytes()))
     monkeypatch.setattr(sys, "stdin", stdin)
-    assert cli.json("report", "-")["pages"] == len(PAGES)
+    assert command.json("report", "-")["pages"] == len(PAGES)
 
 
 # --- Lines that are none.
@@ -182,51 +181,57 @@ BAD = [
 
 
 @pytest.mark.parametrize("line", BAD, ids=range(len(BAD)))
-def test_a_bad_line_is_counted_and_named_and_the_others_are_read(line: bytes, report: str, cli: Cli) -> None:
+def test_a_bad_line_is_counted_and_named_and_the_others_are_read(
+    line: bytes, report: str, command: Command
+) -> None:
     good = Path(report).read_bytes().splitlines()
     Path(report).write_bytes(b"\n".join([*good[:3], line, b"", *good[3:]]))
-    found = cli.json("report", report)
+    found = command.json("report", report)
     assert (found["pages"], found["bad_lines"]) == (len(PAGES), {"count": 1, "lines": [4]})
-    assert cli("report", report).endswith("\nunreadable lines  1 (line 4)\n")
-    assert cli("report", report, "--url", PILOT).endswith("\nunreadable lines  1 (line 4)\n")
+    assert command("report", report).endswith("\nunreadable lines  1 (line 4)\n")
+    assert command("report", report, "--url", PILOT).endswith("\nunreadable lines  1 (line 4)\n")
 
 
-def test_only_the_first_bad_lines_are_named(report: str, cli: Cli) -> None:
+def test_only_the_first_bad_lines_are_named(report: str, command: Command) -> None:
     with Path(report).open("ab") as file:
         file.write(b"oops\n" * (NAMED_LINES + 1))
     first = len(PAGES) + 1
-    assert cli.json("report", report)["bad_lines"] == {
+    assert command.json("report", report)["bad_lines"] == {
         "count": NAMED_LINES + 1,
         "lines": [*range(first, first + NAMED_LINES)],
     }
-    assert cli("report", report).endswith(f", {first + NAMED_LINES - 1}, ...)\n")
+    assert command("report", report).endswith(f", {first + NAMED_LINES - 1}, ...)\n")
 
 
-def test_keys_of_a_later_version_and_keys_that_are_missing_are_no_fault(tmp_path: Path, cli: Cli) -> None:
+def test_keys_of_a_later_version_and_keys_that_are_missing_are_no_fault(
+    tmp_path: Path, command: Command
+) -> None:
     path = tmp_path / "report.jsonl"
     path.write_text('{"url": "http://a.example/", "status": "odd", "weight": [1]}\n')
-    assert cli.json("report", str(path))["status"] == {"odd": 1}
-    assert cli("report", str(path), "--url", "http://a.example/") == "http://a.example/ was called odd.\n"
+    assert command.json("report", str(path))["status"] == {"odd": 1}
+    assert command("report", str(path), "--url", "http://a.example/") == "http://a.example/ was called odd.\n"
 
 
 # --- One page.
 
 
-def test_every_visit_of_a_page_is_told(report: str, cli: Cli) -> None:
-    found = cli.json("report", report, "--url", PILOT)
+def test_every_visit_of_a_page_is_told(report: str, command: Command) -> None:
+    found = command.json("report", report, "--url", PILOT)
     assert (found["url"], found["copies"]) == (PILOT, 2)
     assert [visit["status"] for visit in found["visits"]] == ["new", "revisit"]
     assert [*found["visits"][0]] == ["url", *Verdict(Status.NEW).to_dict(), *BESIDE, "explanation"]
     assert [
         "2 other pages are near-duplicates of it" in visit["explanation"] for visit in found["visits"]
     ] == [True, False]
-    told = cli("report", report, "--url", PILOT).splitlines()
+    told = command("report", report, "--url", PILOT).splitlines()
     assert told == [f"{visit['time']}: {visit['explanation']}" for visit in found["visits"]]
 
 
-def test_a_page_that_is_only_repeated_here_is_refused_with_a_word_on_that(tmp_path: Path, cli: Cli) -> None:
+def test_a_page_that_is_only_repeated_here_is_refused_with_a_word_on_that(
+    tmp_path: Path, command: Command
+) -> None:
     path = written(tmp_path / "report.jsonl", [page for page in PAGES if page[0] != PILOT])
-    assert cli.fails("report", path, "--url", PILOT) == (
+    assert command.fails("report", path, "--url", PILOT) == (
         1,
         f"{path} has no page '{PILOT}', only 2 near-duplicates of it",
     )
@@ -338,42 +343,62 @@ def test_there_is_a_sentence_for_every_word() -> None:
 
 
 def test_the_how_to_shows_what_the_command_says(
-    report: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
+    report: str, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(Path(report).parent)
     shown = "".join(block.text for block in blocks(DOCS / "how-to" / "look.rst", "console"))
     commands = re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", shown, flags=re.MULTILINE)
-    ours = [(command, out) for command, out in commands if command.startswith("scrapy-simhash report")]
+    ours = [(typed, out) for typed, out in commands if typed.startswith("scrapy-simhash report")]
     assert len(ours) >= 3
-    for command, expected in ours:
-        said = cli("report", *shlex.split(command)[2:])
-        assert (command, said.split()) == (command, expected.split())
+    for typed, expected in ours:
+        if "--serve" not in typed:
+            said = command("report", *shlex.split(typed)[2:])
+            assert (typed, said.split()) == (typed, expected.split())
+
+
+# --- Other sources.
+
+
+PAGE = "<html lang=en><title>{0}</title><main><p>The {0} left its berth at noon, and half the town came to see it go."
+RECORDS = [
+    {"url": f"{SITE}/{path}", "html": PAGE.format(boat)}
+    for path, boat in (("ferry", "ferry"), ("ferry?print", "ferry"), ("pilot", "pilot boat of the harbour"))
+]
 
 
 @pytest.fixture
-def place(places: Places, tmp_path: Path, cli: Cli) -> str:
-    place = places.new()
-    cli("import", place, exported(tmp_path / "export.jsonl"))
-    return place
+def pages(tmp_path: Path) -> Path:
+    path = tmp_path / "pages.jsonl"
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in RECORDS))
+    return path
 
 
-def test_pages_and_clusters_are_those_of_info(place: str, cli: Cli) -> None:
-    told = json.loads(cli("report", place, "--json"))
-    known = cli.json("info", place)
-    assert told["source"] == {"kind": "store", "name": known["place"]}
-    assert (told["pages"], told["clusters"]) == (known["pages"], known["clusters"])
-    assert told["status"]["near_duplicate"] == known["near_duplicates"]
-    shown = [{"url": one["first"], "pages": one["pages"]} for one in told["largest_clusters"]]
-    assert shown == known["largest_clusters"]
-    assert sum(bar["new"] + bar["near_duplicates"] for bar in told["timeline"]["bars"]) == known["pages"]
-    # What only a report has.
-    assert told["action"] == told["protected"] == {}
-    assert told["savings"]["led_to"] is None
+@pytest.mark.parametrize("name", ["marked.jsonl", "marked.csv", "marked.parquet"])
+def test_pages_that_dedup_has_marked_are_read(name: str, pages: Path, command: Command) -> None:
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    marked = pages.with_name(name)
+    assert command.ended("dedup", pages, "--mark", "-o", marked)[0] == 0
+    found = command.json("report", marked)
+    assert found["status"] == {"new": 2, "near_duplicate": 1}
+    (cluster,) = found["largest_clusters"]
+    assert (cluster["first"], cluster["pages"]) == (f"{SITE}/ferry", 2)
+    assert [member["url"] for member in cluster["members"]] == [f"{SITE}/ferry?print"]
+    said = command("report", marked, "--url", f"{SITE}/ferry?print")
+    assert said.startswith(f"{SITE}/ferry?print is a near-duplicate of {SITE}/ferry, ")
 
 
-def test_a_summary_and_a_page_are_written_of_it(place: str, tmp_path: Path, cli: Cli) -> None:
-    assert cli("report", place).startswith("pages             6\nstatus\n")
-    out = tmp_path / "out.html"
-    assert cli("report", place, "--html", str(out)) == ""
-    assert "A store does not keep this." in out.read_text("ascii")
-    assert cli("report", place, "--html", "-").startswith("<!DOCTYPE html>")
+def test_pages_without_marks_are_no_report(pages: Path, command: Command) -> None:
+    status, message = command.fails("report", pages)
+    assert (status, "no line can be read" in message) == (2, True)
+
+
+def test_a_store_has_pages_and_clusters(pages: Path, command: Command) -> None:
+    store = pages.with_name("pages.sqlite")
+    assert command.ended("import", store, pages)[0] == 0
+    found = command.json("report", store)
+    assert found["source"] == {"kind": "store", "name": str(store)}
+    assert (found["status"], found["clusters"]) == ({"new": 2, "near_duplicate": 1}, 1)
+    assert command("report", store, "--html", "-").startswith("<!DOCTYPE html>")
+    status, message = command.fails("report", store, "--url", SITE)
+    assert (status, message) == (2, f"{store} is a store, which has no verdicts: --url needs a report")

@@ -1,0 +1,106 @@
+"use strict";
+// What moves or turns the text beside it, or cannot be seen: controls, marks of direction, tags, surrogates.
+const HIDDEN = new RegExp(
+  "[^ -~\\u00a1-\\u{10ffff}]|[\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f]|" +
+  "[\\ud800-\\udfff\\ufeff\\ufff9-\\uffff]|[\\u{e0000}-\\u{e0fff}]", "gu");
+const LONGEST_SHOWN = 300;
+
+const readFacts = () => JSON.parse(document.getElementById("facts").textContent);
+const visible = text => text.replace(HIDDEN, sign => `\\u{${sign.codePointAt(0).toString(16)}}`);
+const number = count => count.toLocaleString("en");
+const counted = (count, name) => `${number(count)} ${name}${count === 1 ? "" : "s"}`;
+
+/** Return an element: h("td.n", {title: "..."}, "text", another). Strings become text, with what is hidden shown. */
+function h(tag, values, ...children) {
+  const [name, ...classes] = tag.split(".");
+  const element = document.createElement(name);
+  if (classes.length) element.className = classes.join(" ");
+  for (const [key, value] of Object.entries(values ?? {})) {
+    if (key === "style") Object.assign(element.style, value);
+    else if (typeof value === "function") element.addEventListener(key, value);
+    else if (value !== null && value !== undefined && value !== false)
+      element.setAttribute(key, value === true ? "" : value);
+  }
+  for (const child of children.flat(Infinity))
+    if (child !== null && child !== undefined && child !== false)
+      element.append(child instanceof Node ? child : visible(String(child)));
+  return element;
+}
+
+const shortened = text =>
+  text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN - 60)}...${text.slice(-57)}` : text;
+const isWeb = url => /^https?:\/\/[^\s<>"]+$/i.test(url) && visible(url) === url;
+
+/** Return the parts of a URL, each with whether the other URL has it at its place. */
+function difference(url, other) {
+  const [ours, theirs] = [url, other].map(one => one.match(/[^/?&=#.:;_-]+|[/?&=#.:;_-]/g) ?? []);
+  // Longest common subsequence, from the end.
+  const length = Array.from({ length: ours.length + 1 }, () => new Uint16Array(theirs.length + 1));
+  for (let i = ours.length - 1; i >= 0; i--)
+    for (let j = theirs.length - 1; j >= 0; j--)
+      length[i][j] = ours[i] === theirs[j] ? length[i + 1][j + 1] + 1 : Math.max(length[i + 1][j], length[i][j + 1]);
+  const parts = [];
+  for (let i = 0, j = 0; i < ours.length;) {
+    const isCommon = j < theirs.length && ours[i] === theirs[j];
+    if (!isCommon && j < theirs.length && length[i][j + 1] > length[i + 1][j]) {
+      j += 1;
+      continue;
+    }
+    if (parts.length && parts.at(-1)[1] === isCommon) parts.at(-1)[0] += ours[i];
+    else parts.push([ours[i], isCommon]);
+    i += 1;
+    j += isCommon;
+  }
+  return joined(parts);
+}
+
+/** Join what differs across a lone separator: a-b-c is read more easily as one difference than as three. */
+function joined(parts) {
+  const made = [];
+  for (const [place, [text, isCommon]] of parts.entries()) {
+    const isBetween = place > 0 && place < parts.length - 1 && !parts[place - 1][1] && !parts[place + 1][1];
+    const isSame = isCommon && !(isBetween && text.length === 1);
+    if (made.length && made.at(-1)[1] === isSame) made.at(-1)[0] += text;
+    else made.push([text, isSame]);
+  }
+  return made;
+}
+
+/** Return a URL that can be opened if it is one of the web, with what differs from the other URL marked. */
+function link(url, other = url) {
+  const isShort = url.length <= LONGEST_SHOWN && other.length <= LONGEST_SHOWN;
+  const parts = other === url || !isShort ? shortened(url)
+    : difference(url, other).map(([part, isCommon]) => isCommon ? part : h("mark", null, part));
+  return h("bdi", null, isWeb(url) ? h("a", { href: url, rel: "noreferrer nofollow" }, parts) : parts);
+}
+
+/** Return a fold whose content is made when it is opened first. */
+function fold(summary, make, isOpen = false, toggled = () => {}) {
+  const details = h("details", { open: isOpen }, h("summary", null, summary));
+  let isMade = false;
+  const fill = () => {
+    if (details.open && !isMade) {
+      isMade = true;
+      details.append(...[make()].flat(Infinity));
+    }
+    toggled(details.open);
+  };
+  details.addEventListener("toggle", fill);
+  if (isOpen) fill();
+  return details;
+}
+
+/** Return a table; numbers are set to the right. On a phone each cell has the name of its column before it. */
+function table(heads, rows, shows = Infinity) {
+  const line = row => h("tr", null, row.map((cell, place) => typeof cell === "number"
+    ? h("td.n", { "data-head": heads[place] }, number(cell)) : h("td", null, cell)));
+  const made = given => h("table", null,
+    h("thead", null, h("tr", null, heads.map((head, place) =>
+      h(typeof rows[0]?.[place] === "number" ? "th.n" : "th", { scope: "col" }, head)))),
+    h("tbody", null, given.map(line)));
+  return [made(rows.slice(0, shows)),
+    rows.length > shows && fold(`${number(rows.length - shows)} more`, () => made(rows.slice(shows)))];
+}
+
+const percent = (part, whole) => `${Math.round(100 * part / whole)}%`;
+const digits = value => value.toFixed(3).replace(/\.?0+$/, "");

@@ -1,0 +1,59 @@
+"""Pages of HTML: one template, one style, and a script that shows a block of JSON. Nothing is loaded.
+
+The script makes elements and text, never HTML, so nothing that a site has put into its URLs or its text can run. The
+policy of the page allows this style and this script only, by their hashes.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from scrapy_simhash.display import printable
+
+
+def policy(view: str, is_live: bool = False) -> str:
+    """Return the Content-Security-Policy of the page for *view*; if it is live, it may request itself."""
+    style, script = _hash(_asset("page.css")), _hash(_script(view))
+    connect = " connect-src 'self';" if is_live else ""
+    return (
+        f"default-src 'none'; style-src '{style}'; script-src '{script}';{connect} base-uri 'none';"
+        " form-action 'none'"
+    )
+
+
+def html(view: str, title: str, facts: Mapping[str, Any], is_live: bool = False) -> str:
+    """Return a page of ASCII that shows *facts*, which JSON has, by the script of *view*.
+
+    A view is ``overview``, ``comparison``, ``text`` or ``judging``.
+    """
+    page = Template(_asset("page.html")).substitute(
+        policy=policy(view, is_live),
+        title=escape(printable(title)),
+        style=_asset("page.css"),
+        view=view,
+        # No tag can begin within the block.
+        facts=json.dumps(facts, separators=(",", ":")).replace("<", "\\u003c"),
+        script=_script(view),
+    )
+    return page.encode("ascii", "xmlcharrefreplace").decode("ascii")
+
+
+def _script(view: str) -> str:
+    return _asset("page.js") + _asset(f"{'comparison' if view == 'text' else view}.js")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode('ascii')).digest()).decode()}"
+
+
+@cache
+def _asset(name: str) -> str:
+    return (Path(__file__).parent / name).read_text("ascii")

@@ -1,0 +1,180 @@
+"""``report FILE --serve``: the overview of a report as a page for the browsers of this machine, while the file grows.
+
+The crawl only writes its report. The server reads what was added since the last request, so it can be started before,
+during or after the crawl, and stays when the crawl has ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from ipaddress import ip_address
+from pathlib import Path
+from socketserver import ThreadingTCPServer
+from threading import Lock
+from typing import Any
+
+from scrapy_simhash.view.overview import Overview
+from scrapy_simhash.view.page import html, policy
+
+#: Seconds between two requests of a page for the facts.
+REFRESH = 5
+#: Clusters on the page: all of them are sent again each time.
+CLUSTERS = 500
+#: Seconds that a browser may take to send its request.
+TIMEOUT = 5
+#: Bytes by which a file that was written anew is recognised.
+_HEAD = 512
+#: The value of the header Host: an IPv6 address in brackets or something else, and a port.
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([0-9a-z.-]+))(?::[0-9]*)?")
+
+
+class GrowingReport:
+    """The facts of a report that another process may be writing. Each line is read once."""
+
+    def __init__(self, path: Path, read_line: Callable[[bytes], Mapping[str, Any] | None]) -> None:
+        """*read_line* returns what a line reports, None if it is unreadable."""
+        self._path = path
+        self._read_line = read_line
+        self._lock = Lock()
+        self._begin(b"")
+
+    def _begin(self, head: bytes) -> None:
+        self._head, self._at, self._lines = head, 0, 0
+        self._overview = Overview()
+        self._bad_count, self._bad_lines = 0, [0] * 0
+        self._facts: dict[str, Any] | None = None
+
+    def facts(self) -> tuple[str, dict[str, Any]]:
+        """Read what was added, and return the facts with a tag of this state. Raises OSError."""
+        with self._lock:
+            with self._path.open("rb") as file:
+                head = file.read(_HEAD)
+                size = os.fstat(file.fileno()).st_size
+                # A new crawl begins the file anew.
+                if size < self._at or not head.startswith(self._head):
+                    self._begin(head)
+                self._head = head
+                file.seek(self._at)
+                for line in file:
+                    # The rest of a line that is being written is read the next time.
+                    if not line.endswith(b"\n"):
+                        break
+                    self._add(line)
+            if self._facts is None:
+                bad = {"count": self._bad_count, "lines": self._bad_lines}
+                counts = self._overview.as_dict(CLUSTERS)
+                self._facts = {**counts, "bad_lines": bad, "refresh": REFRESH}
+            return f'"{self._at}-{hash(self._head):x}"', self._facts
+
+    def _add(self, line: bytes) -> None:
+        self._at += len(line)
+        self._lines += 1
+        self._facts = None
+        page = self._read_line(line) if line.strip() else None
+        if page is not None:
+            self._overview.add(page)
+        elif line.strip():
+            self._bad_count += 1
+            self._bad_lines = [*self._bad_lines, self._lines][:10]
+
+
+class ReportServer(ThreadingTCPServer):
+    """Serves the overview on 127.0.0.1. No HTTPServer: that asks the network for the name of its host."""
+
+    # On Windows it would share a port with another program.
+    allow_reuse_address = os.name == "posix"
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(
+        self, report: GrowingReport, decorate: Callable[[dict[str, Any]], dict[str, Any]], port: int
+    ) -> None:
+        """Listen at *port*, with 0 at any free one; *decorate* adds what is not counted. Raises OSError."""
+        self.report = report
+        self.decorate = decorate
+        super().__init__(("127.0.0.1", port), _Handler)
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+        return f"http://127.0.0.1:{self.server_address[1]}/"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Ignore browsers that hang up, and requests that are not HTTP."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    timeout = TIMEOUT
+    server: ReportServer
+
+    def do_GET(self) -> None:
+        # A website can let a name of its own lead here, and must not read the report.
+        if not is_own_name(self.headers.get_all("Host") or []):
+            self._send(HTTPStatus.FORBIDDEN, "text/plain", b"This host name is not known here.\n")
+            return
+        path = self.path.partition("?")[0]
+        if path not in ("/", "/data.json"):
+            self._send(HTTPStatus.NOT_FOUND, "text/plain", b"There is no such page. Try / or /data.json.\n")
+            return
+        try:
+            tag, facts = self.server.report.facts()
+        except OSError as error:
+            said = f"The report cannot be read: {error.strerror or error}.\n"
+            self._send(HTTPStatus.INTERNAL_SERVER_ERROR, "text/plain", said.encode("ascii", "replace"))
+            return
+        if self.headers.get("If-None-Match") == tag:
+            self._send(HTTPStatus.NOT_MODIFIED, "application/json", b"", tag)
+            return
+        facts = self.server.decorate(facts)
+        if path == "/":
+            self._send(
+                HTTPStatus.OK, "text/html", html("overview", "Crawl report", facts, True).encode("ascii"), tag
+            )
+        else:
+            self._send(HTTPStatus.OK, "application/json", json.dumps(facts).encode("ascii"), tag)
+
+    def _send(self, status: HTTPStatus, kind: str, body: bytes, tag: str | None = None) -> None:
+        self.send_response(status)
+        headers = {
+            "Content-Type": kind if kind == "application/json" else f"{kind}; charset=us-ascii",
+            "Content-Length": str(len(body)),
+            "Cache-Control": "no-store",
+            "Content-Security-Policy": f"{policy('overview', is_live=True)}; frame-ancestors 'none'",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Referrer-Policy": "no-referrer",
+            "X-Content-Type-Options": "nosniff",
+        }
+        for name, value in headers.items():
+            self.send_header(name, value)
+        if tag is not None:
+            self.send_header("ETag", tag)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def version_string(self) -> str:
+        """Return no versions."""
+        return "scrapy-simhash"
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Log nothing."""
+
+
+def is_own_name(hosts: list[str]) -> bool:
+    """Return whether *hosts*, all Host headers of a request, are one name of this machine for itself, with any port.
+
+    >>> [is_own_name([host]) for host in ("localhost:8000", "127.0.0.1", "[::1]:80", "evil.example:80")]
+    [True, True, True, False]
+    """
+    named = _HOST.fullmatch(hosts[0].lower()) if len(hosts) == 1 else None
+    if named is None:
+        return False
+    name = named[1] or named[2]
+    try:
+        return name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        return False
