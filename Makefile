@@ -123,16 +123,16 @@ packages: $(VENV)/.installed
 
 # The stamps are newer than what they were made from, so that later calls need no network. The package is installed
 # without its kernel, which has a stamp of its own: it is built once, and again when its sources change, also while it
-# is built. What more a target wants is added to what is there.
+# is built. What more a target wants is added to what is there; groups of dependencies need a new pip.
 $(VENV)/.installed: export SCRAPY_SIMHASH_BUILD := pure
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) $(BUILD_TOOLS)
+	$(PIP) "pip>=25.1" $(BUILD_TOOLS)
 	$(PIP) --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.installed-example: $(VENV)/.installed
-	$(PIP) "scrapy-simhash[example]"
+	$(PIP) --group example
 	@touch $@
 
 $(VENV)/.installed-spark: $(VENV)/.installed
@@ -140,7 +140,7 @@ $(VENV)/.installed-spark: $(VENV)/.installed
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP) "scrapy-simhash[dev]"
+	$(PIP) --group dev
 	@touch $@
 
 $(VENV)/.kernel: $(KERNEL) | $(VENV)/.installed

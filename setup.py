@@ -1,4 +1,4 @@
-"""Builds the kernel where that is possible, and packages whose bytes can be checked; all else is in pyproject.toml.
+"""Builds the kernel where that is possible; all else is in pyproject.toml.
 
 ``SCRAPY_SIMHASH_BUILD`` says what to do: ``auto`` (the default) builds the kernel, and goes on without it where that
 fails; ``require`` fails there; ``pure`` does not try. docs/performance.rst has more.
@@ -6,21 +6,15 @@ fails; ``require`` fails there; ``pure`` does not try. docs/performance.rst has 
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 import sys
 import sysconfig
-import tarfile
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-from setuptools import Distribution, Extension, setup
+from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
-from setuptools.command.sdist import sdist
 from setuptools.modified import newer_group
 
 VARIABLE = "SCRAPY_SIMHASH_BUILD"
@@ -102,72 +96,6 @@ class Wheel(bdist_wheel):
             self.root_is_pure = not self.distribution.ext_modules
         super().run()
 
-    def egg2dist(self, egginfo_path: str, distinfo_path: str) -> None:
-        """Add the bill of materials to the metadata, where PEP 770 wants it."""
-        super().egg2dist(egginfo_path, distinfo_path)
-        folder = Path(distinfo_path, "sboms")
-        folder.mkdir()
-        bill = json.dumps(bill_of_materials(self.distribution), indent=2)
-        (folder / "scrapy-simhash.cdx.json").write_text(f"{bill}\n", "utf-8")
-
-
-class Sources(sdist):
-    """The command that makes a source distribution; with SOURCE_DATE_EPOCH the same files give the same bytes."""
-
-    def make_archive(self, base_name: Any, format: str, *folders: Any, **more: Any) -> str:
-        """Write the archive; setuptools would write the times and the owner of the files into it."""
-        epoch = os.environ.get("SOURCE_DATE_EPOCH")
-        folder = more.get("base_dir")
-        if epoch is None or format != "gztar" or folder is None:
-            return super().make_archive(base_name, format, *folders, **more)
-
-        def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-            entry.mtime, entry.uid, entry.gid, entry.uname, entry.gname = int(epoch), 0, 0, "", ""
-            entry.mode = 0o755 if entry.mode & 0o100 else 0o644
-            return entry
-
-        path = f"{base_name}.tar.gz"
-        with (
-            Path(path).open("wb") as raw,
-            gzip.GzipFile("", "wb", fileobj=raw, mtime=int(epoch)) as packed,
-            tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
-        ):
-            for file in sorted(Path(folder).rglob("*")):
-                archive.add(file, file.as_posix(), recursive=False, filter=plain)
-        return path
-
-
-def bill_of_materials(distribution: Distribution) -> dict[str, object]:
-    """Return, as CycloneDX has it, what is in a wheel: the package, and Cython if something was compiled with it.
-
-    Cython leaves some of its own code in each compiled module. Nothing else in the package is the work of others.
-    """
-
-    def component(name: str, version: str, license: str) -> dict[str, object]:
-        address = f"pkg:pypi/{name.lower()}@{version}"
-        return {
-            "type": "library",
-            "bom-ref": address,
-            "name": name,
-            "version": version,
-            "purl": address,
-            "licenses": [{"license": {"id": license}}],
-        }
-
-    metadata = distribution.metadata
-    package = component(
-        metadata.get_name(), metadata.get_version(), getattr(metadata, "license_expression", "")
-    )
-    parts = [component("Cython", version("Cython"), "Apache-2.0")] if distribution.ext_modules else []
-    return {
-        "bomFormat": "CycloneDX",
-        "specVersion": "1.6",
-        "version": 1,
-        "metadata": {"component": package},
-        "components": parts,
-        "dependencies": [{"ref": package["bom-ref"], "dependsOn": [part["bom-ref"] for part in parts]}],
-    }
-
 
 def door(name: str, folder: str) -> Extension:
     """Return what is to be built of a door in Cython and the C files behind it in a *folder*."""
@@ -206,6 +134,6 @@ EXTENSIONS = [
 ]
 setup(
     ext_modules=[] if MODE == "pure" else EXTENSIONS,
-    cmdclass={"build_ext": BuildKernel, "bdist_wheel": Wheel, "sdist": Sources},
+    cmdclass={"build_ext": BuildKernel, "bdist_wheel": Wheel},
     options={"bdist_wheel": {"py_limited_api": "cp{}{}".format(*LEAST)}} if IS_STABLE else {},
 )

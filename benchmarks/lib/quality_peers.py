@@ -69,7 +69,7 @@ def absent(needed: Mapping[str, str] = NEEDED) -> str:
     missing = [name for name, module in needed.items() if find_spec(module) is None]
     if not missing:
         return ""
-    return f"peers not measured: no {', '.join(missing)} here; pip install -e '.[bench]' brings them"
+    return f"peers not measured: no {', '.join(missing)} here; pip install --group bench brings them"
 
 
 def measure_peers(pack: Pack, jobs: int) -> dict[str, Any]:

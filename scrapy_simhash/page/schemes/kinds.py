@@ -73,8 +73,7 @@ def letters(text: str) -> list[str]:
 def segments(text: str) -> list[str]:
     """Return the words of *text*, Chinese ones as ``jieba`` segments them: the way of the Java class.
 
-    Raises ImportError, which names the extra, without ``jieba``. Fingerprints depend on its dictionary: keep to one
-    release of it.
+    Raises ImportError without ``jieba``. Fingerprints depend on its dictionary: keep to one release of it.
     """
     return [word for word in _segmenter().cut(normalize(text)) if any(map(str.isalnum, word))]
 
@@ -87,9 +86,7 @@ def _segmenter() -> Any:
             warnings.simplefilter("ignore")
             import jieba  # type: ignore[import-untyped, unused-ignore]  # it need not be there
     except ImportError as error:
-        raise ImportError(
-            "segments() needs jieba, which is not installed: pip install 'scrapy-simhash[chinese]'"
-        ) from error
+        raise ImportError("segments() needs jieba, which is not installed: pip install jieba") from error
     jieba.setLogLevel("WARNING")
     return jieba.Tokenizer()
 

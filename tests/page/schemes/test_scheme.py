@@ -250,7 +250,7 @@ def test_segments_without_jieba_names_the_extra(monkeypatch: pytest.MonkeyPatch)
 
     kinds._segmenter.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "jieba", None)
-    with pytest.raises(ImportError, match=r"pip install 'scrapy-simhash\[chinese\]'"):
+    with pytest.raises(ImportError, match=r"pip install jieba"):
         segments("北京")
 
 
