@@ -1,7 +1,7 @@
-"""What ``scrapy-simhash`` and ``scrapy simhash`` do.
+"""The command line, ``scrapy-simhash``.
 
-``verbs`` lists them. Each verb is a module with `add_arguments(parser)`, `run(options)`, which returns an exit
-status, and `EXAMPLE`. For all there are ``streams`` (input, output, what is said), ``options`` (pages, fields,
-settings) and ``stores`` (what names a store, and how it is walked through). Only ``project`` and
-``stores.key_function`` know Scrapy, and import it when they are needed.
+``main`` runs a verb. Each verb is a module; ``verbs`` lists them. ``options`` has the options that several share,
+``streams`` inputs and outputs, ``kinds`` which verb reads which file, ``stores`` the stores by their names,
+``postings`` the lines of exports, and ``project`` the settings and spiders of a Scrapy project. Only ``project`` and
+``stores.key_function`` import Scrapy.
 """

@@ -1,4 +1,9 @@
-"""Write pages without near-duplicates, or all pages with a verdict, or the clusters of near-duplicates."""
+"""Find near-duplicates among stored pages, and write the pages without them, all pages with verdicts, or clusters.
+
+Standard output gets one thing: the pages with ``-o -``, the clusters with ``--clusters -``, the counts with
+``--json``, and without any of these the near-duplicates that were found. Pages are written only if asked for, since
+they may be megabytes of HTML.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +11,11 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 from scrapy_simhash.cli.options import add_inputs, add_json, batch_options, config_for, reading, through
-from scrapy_simhash.cli.stores import Place, key_function, place_of
-from scrapy_simhash.cli.streams import Refused, counted, open_output, say, wipe
+from scrapy_simhash.cli.stores import STORES, Place, key_function, place_of
+from scrapy_simhash.cli.streams import Refused, counted, open_output, say, show
 from scrapy_simhash.exceptions import failing
 from scrapy_simhash.files.batch import KEEP, Judge, Options, Run
 from scrapy_simhash.files.batch.page import MARKS, Fate, Step, report_line
@@ -19,23 +24,23 @@ from scrapy_simhash.names import FIELD_COPIES
 from scrapy_simhash.replacement import STDOUT
 
 EXAMPLE = """\
-$ scrapy-simhash dedup pages.jsonl > unique.jsonl
+$ scrapy-simhash dedup pages.jsonl -o unique.jsonl
 records: 3, kept: 2, near-duplicates: 1
 """
-#: What is said even if it is 0.
+#: Counts that are shown even if they are 0.
 _ALWAYS = ("records", "kept", "near_duplicates")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add which pages, which of them are kept, and where they go."""
+    """Add the pages, which of them are kept, and the outputs."""
     add_inputs(parser)
     parser.add_argument(
         "-o",
         "--output",
         metavar="FILE",
         help="where to write the pages that are kept; the ending of the name says the kind: .jsonl, .csv, .parquet or"
-        " .warc, compressed with .gz, .zst, .bz2 or .xz (default: JSON Lines on standard output; on a terminal, each"
-        " copy with its original instead)",
+        " .warc, compressed with .gz, .zst, .bz2 or .xz (-: JSON Lines on standard output; default: no pages are"
+        " written, each near-duplicate is shown with its original)",
     )
     parser.add_argument(
         "--report",
@@ -45,14 +50,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--clusters",
         metavar="FILE",
-        help="write the groups of two pages or more that say the same, a JSON object a line; with - they go to"
-        " standard output, in the place of the pages",
+        help="write the clusters of two pages or more, a JSON object a line (-: standard output)",
     )
     parser.add_argument(
         "--against",
         metavar="STORE",
-        help="drop also near-duplicates of pages of this store, which stays as it is: an SQLite file, a URL like"
-        " redis://host:6379/0?prefix=news, or, in a Scrapy project, the name of a spider",
+        help=f"also drop near-duplicates of pages of this store, which does not change: {STORES}",
     )
     parser.add_argument(
         "--keep",
@@ -62,12 +65,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         " preferred one, as in --clusters (default: first)",
     )
     parser.add_argument(
-        "--mark", action="store_true", help="write all pages, with the verdict in fields of their own"
+        "--mark", action="store_true", help="write all pages, each with its verdict in simhash_* fields"
     )
     parser.add_argument(
         "--copies",
         action="store_true",
-        help=f"write with each page that is kept how many it represents, itself included, in a field {FIELD_COPIES}",
+        help=f"write how many pages each one that is kept represents, itself included, in a field {FIELD_COPIES}",
     )
     parser.add_argument(
         "--protect", action="store_true", help="keep pages that SIMHASH_PROTECT protects in a crawl"
@@ -81,11 +84,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Judge all pages, write those that are kept, and show the counts; return 0, FAILED if a file was truncated."""
-    if options.output is None and options.clusters != STDOUT:
-        options.output = STDOUT
-    if options.mark and options.output is None:
-        raise Refused("--mark needs --output where --clusters takes standard output")
+    """Judge all pages, write the outputs, and return 0, FAILED if a file was not read to its end."""
+    if options.output is None and (options.mark or options.copies):
+        raise Refused("--mark and --copies need --output: give a file, or - for standard output")
+    if options.json and STDOUT in (options.output, options.clusters):
+        raise Refused("--json writes the counts to standard output: give --output and --clusters a file")
     place = place_of(options.against, options) if options.against is not None else None
     if place is not None:
         place.check()
@@ -98,30 +101,35 @@ def run(options: Namespace) -> int:
         with_clusters=options.clusters is not None,
         with_copies=options.copies,
     )
+    shows = options.output is None and options.clusters is None and not options.json
     with (
         reading(options, *([place.identity] if place else [])) as (inputs, broken),
         _judge(place, what, options) as judge,
     ):
         batch = Run(inputs, what, judge=judge, tell=inputs.tell)
         with ExitStack() as stack:
-            write = stack.enter_context(_writing(options))
+            write = stack.enter_context(_writing(options)) if options.output else None
             report = stack.enter_context(open_output(options.report)) if options.report else None
             for step in through(batch, inputs, broken):
-                write(step)
+                if write is not None:
+                    write(step)
                 if report is not None:
                     report.write([f"{json.dumps(report_line(step))}\n"])
+                if shows and step.fate is not Fate.KEPT:
+                    _show(step)
             if options.clusters is not None:
                 with open_output(options.clusters) as output:
                     output.write(json.dumps(found._asdict()) + "\n" for found in batch.clusters())
-    wipe()
-    facts = {**batch.counts.facts, "passed_over": inputs.records.passed_over.total()}
-    say(counted(facts, _ALWAYS, options.json), sys.stderr)
+    counts = {**batch.counts.facts, "passed_over": inputs.records.passed_over.total()}
+    say(counted(counts, _ALWAYS), sys.stderr)
+    if options.json:
+        show(counts, (), is_json=True)
     return broken.status
 
 
 @contextmanager
 def _judge(place: Place | None, what: Options, options: Namespace) -> Iterator[Judge | None]:
-    """Open the store to compare with, if there is one, and yield who does."""
+    """Open the store of ``--against``, and yield the judge that compares with it; None without a store."""
     if place is None:
         yield None
         return
@@ -139,17 +147,13 @@ def _judge(place: Place | None, what: Options, options: Namespace) -> Iterator[J
 
 @contextmanager
 def _writing(options: Namespace) -> Iterator[Callable[[Step], None]]:
-    """Open the output, and yield what writes a record to it, if that belongs there."""
-    if options.output == STDOUT and sys.stdout is not None and sys.stdout.isatty():
-        yield _show_copy
-        return
+    """Open the output, and yield the function that writes a record to it if it belongs there."""
     marks = {**(MARKS if options.mark else {}), **({FIELD_COPIES: int} if options.copies else {})}
-    writing = nullcontext() if options.output is None else open_writer(options.output, marks or None)
-    with writing as writer:
+    with open_writer(options.output, marks or None) as writer:
 
         def write(step: Step) -> None:
             is_kept = step.fate is Fate.KEPT
-            if writer is None or step.page is None or not (options.mark or is_kept):
+            if step.page is None or not (options.mark or is_kept):
                 return
             fields = dict(step.outcome.fields) if options.mark else {}
             if options.copies:
@@ -157,14 +161,11 @@ def _writing(options: Namespace) -> Iterator[Callable[[Step], None]]:
             writer.write(step.page, fields or None)
 
         yield write
-        wipe()
 
 
-def _show_copy(step: Step) -> None:
-    """Show a dropped page and its original on a terminal, in the place of the pages."""
-    if step.fate is Fate.KEPT or step.page is None or step.verdict is None:
+def _show(step: Step) -> None:
+    """Show a dropped page and its original, in a line."""
+    if step.page is None or step.verdict is None:
         return
-    wipe()
-    original = step.verdict.duplicate_of or step.page.url
     with failing("write standard output"):
-        say(f"{step.page.url} -> {original}", sys.stdout)
+        say(f"{step.page.url} -> {step.verdict.duplicate_of or step.page.url}", sys.stdout)

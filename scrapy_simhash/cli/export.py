@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from scrapy_simhash.cli.postings import header_line, posting_line, site_line, sites_of
 from scrapy_simhash.cli.stores import Waited, add_store, left_out, place_of, walk
 from scrapy_simhash.cli.streams import Progress, add_output, check_outputs, of, open_output
+from scrapy_simhash.exceptions import FileError
 
 EXAMPLE = """\
 $ scrapy-simhash export news.sqlite
@@ -16,7 +17,7 @@ $ scrapy-simhash export news.sqlite
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add which store, which part of it, and where to."""
+    """Add the store, which part of it, and the output."""
     add_store(parser)
     add_output(parser, "the lines")
     parser.add_argument(
@@ -25,24 +26,36 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--host", metavar="HOST", help="write only what was learned about this host, and no pages"
     )
+    parser.add_argument("--json", action="store_true", help="write JSON, a line each (default)")
 
 
 def run(options: Namespace) -> int:
-    """Write the header, every posting and what was learned, and return 0; FAILED if damaged ones were left out."""
+    """Write the header, every page and what was learned, and return 0; FAILED if damaged ones were left out.
+
+    Raises FileError if nothing was learned about ``--host``.
+    """
     place = place_of(options.store, options)
     check_outputs(options, [place.identity])
-    with Progress() as progress, place.reading() as store, open_output(options.output) as output:
-        output.write(lines(store, progress.counting("exporting", of(len(store))), options))
+    with Progress() as progress, place.reading() as store:
+        sites = [site_line(site) for site in sites_of(store) if _is_wanted(site.host, options.host)]
+        if options.host is not None and not sites:
+            raise FileError(
+                f"{place.shown} has learned nothing about {options.host}: scrapy-simhash learned lists all hosts"
+            )
+        with open_output(options.output) as output:
+            output.write([header_line(store.header)])
+            if not options.learned and options.host is None:
+                output.write(_pages(store, progress.counting("exporting", of(len(store)))))
+            output.write(sites)
         return left_out(place, store)
 
 
-def lines(store: Waited, tell: Callable[[int], None], options: Namespace) -> Iterator[str]:
-    """Yield the lines of an export; *tell* hears how many postings it were so far."""
-    yield header_line(store.header)
-    if not options.learned and options.host is None:
-        for number, page in enumerate(walk(store), 1):
-            yield posting_line(page.posting, page.original, page.rank)
-            tell(number)
-    for site in sites_of(store):
-        if options.host in (None, site.host, f"www.{site.host}"):
-            yield site_line(site)
+def _is_wanted(host: str, wanted: str | None) -> bool:
+    """Return whether a *host* is *wanted*, or the site whose URL rules those of the wanted host are."""
+    return wanted is None or wanted.lower() in (host, f"www.{host}")
+
+
+def _pages(store: Waited, tell: Callable[[int], None]) -> Iterator[str]:
+    for number, page in enumerate(walk(store), 1):
+        yield posting_line(page.posting, page.original, page.rank)
+        tell(number)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from scrapy_simhash.cli.options import add_inputs, batch_options, config_for, reading, through
+from scrapy_simhash.cli.options import add_inputs, add_json, batch_options, config_for, reading, through
 from scrapy_simhash.cli.streams import add_output, open_output
-from scrapy_simhash.files.batch import Run
-from scrapy_simhash.files.batch.page import Step
+from scrapy_simhash.files.batch import Run, Step
 from scrapy_simhash.fingerprinter import Reading
 
 EXAMPLE = """\
@@ -18,26 +17,16 @@ $ scrapy-simhash fingerprint pages.jsonl
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add which pages, and what is written of each."""
+    """Add the pages, and the form of a line."""
     add_inputs(parser)
     add_output(parser, "the fingerprints")
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
         "--hashes",
         action="store_true",
-        help="write only the hash of each page that has one, a line each, as find reads it",
+        help="write only the hash of each page that has one, as find reads it",
     )
-    form.add_argument(
-        "--json", action="store_true", help="write a JSON object for each page, a line each (default)"
-    )
-    parser.add_argument(
-        "--scheme",
-        metavar="NAME",
-        dest="set",
-        action="append",
-        type="SIMHASH_SCHEME={}".format,
-        help="make the fingerprints by this scheme, as --set SIMHASH_SCHEME=NAME does",
-    )
+    add_json(form, "write a JSON object a line (default)")
 
 
 def run(options: Namespace) -> int:
@@ -68,5 +57,5 @@ def _hash(step: Step) -> str:
 
 
 def _reading(step: Step) -> Reading:
-    """Return what was read of a page, nothing of one that could not be read."""
+    """Return what was read of a page; nothing for one that could not be read."""
     return (step.read and step.read.reading) or Reading(None, None)

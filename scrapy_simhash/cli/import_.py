@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections import Counter
@@ -15,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from scrapy_simhash.cli.kinds import EXPORT, HEAD, check_pages, kind_of_head
 from scrapy_simhash.cli.options import (
     KINDS,
     BrokenRecords,
@@ -24,12 +24,11 @@ from scrapy_simhash.cli.options import (
     config_for,
     fields_of,
 )
-from scrapy_simhash.cli.postings import Export, Site, begins_export, sites_of
+from scrapy_simhash.cli.postings import Export, Site, sites_of
 from scrapy_simhash.cli.stores import (
     STORES,
     Place,
     Waited,
-    header_at_place,
     is_store,
     key_function,
     left_out,
@@ -43,10 +42,11 @@ from scrapy_simhash.cli.streams import (
     Progress,
     Refused,
     Share,
+    check_stdin,
     counted,
     of,
     open_input,
-    say,
+    show,
     warn,
 )
 from scrapy_simhash.config import Config
@@ -69,15 +69,13 @@ EXAMPLE = """\
 $ scrapy-simhash import new.sqlite pages.jsonl
 pages: 3, new: 2, near-duplicates: 1, revisits: 0, short: 0
 """
-#: Bytes by which an export is told.
-_HEAD = 512
-#: What is said even if it is 0, and what if there is any.
+#: Counts that are shown even if they are 0, and all counts.
 _ALWAYS = ("pages", "new", "near_duplicates", "revisits", "short")
 _COUNTS = (*_ALWAYS, "skipped", "broken", "profiles")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add which store, what comes into it, and what the fields of a feed are called."""
+    """Add the store, its inputs, and how pages are read."""
     parser.add_argument(
         "store", metavar="STORE", help=f"the store, which is created if it does not exist: {STORES}"
     )
@@ -86,8 +84,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="INPUT",
         nargs="*",
         default=[STDIN],
-        help=f"what is added: a store, an export, or pages: {KINDS}; if several have the same page, the last one"
-        " counts as its latest visit (default: -, standard input)",
+        help=f"stores, exports, or pages: {KINDS}; if several have the same page, the last one counts as its latest"
+        " visit (default: -, standard input)",
     )
     pages = parser.add_argument_group("for pages")
     add_fields(pages)
@@ -96,7 +94,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Add every input, say what became of it, and return 0; FAILED if something was damaged."""
+    """Add every input, show the counts, and return 0; FAILED if something was damaged."""
+    check_stdin(*options.inputs)
     into = place_of(options.store, options)
     into.check(may_be_new=True)
     # Once, since it may warn of settings.
@@ -106,23 +105,22 @@ def run(options: Namespace) -> int:
         header = _header(into, sources, options, config)
         with taking_in(into, header) as intake:
             for source in sources:
-                tell = progress.counting(f"importing {source.name}", source.share)
-                intake.status = max(intake.status, source.take(intake, tell))
+                source.take(intake, progress.counting(f"importing {source.name}", source.share))
     counts = {name: intake.counts[name] for name in _COUNTS}
-    say(counted(counts, _ALWAYS, options.json), sys.stdout)
+    show(counts, [counted(counts, _ALWAYS)], options.json)
     return intake.status
 
 
 class Source(NamedTuple):
-    """A store, an export or pages: what is taken over."""
+    """A store, an export or pages."""
 
     name: str
     header: Header | None
-    """By which its fingerprints were made; None for pages."""
+    """The header of its fingerprints; None for pages."""
     share: Share
-    """Which share of it is read after so many entries."""
-    take: Callable[[Intake, Callable[[int], None]], int]
-    """Adds it, tells how many entries that were so far, and returns the exit status."""
+    """The share of it that is read after so many entries."""
+    take: Callable[[Intake, Callable[[int], None]], None]
+    """Adds it to an intake, and reports the number of entries so far."""
 
 
 def _opened(
@@ -134,45 +132,42 @@ def _opened(
         if place.identity == into.identity:
             raise Refused(f"{place.shown} cannot be imported into itself")
         store = stack.enter_context(place.reading())
-        postings: Iterable[Posting | Site] = chain(_postings(store), sites_of(store))
-        take = partial(_take_postings, postings, store.header, lambda: left_out(place, store))
-        return Source(place.shown, store.header, of(len(store)), take)
+        return Source(place.shown, store.header, of(len(store)), partial(_take_store, place, store))
     inputs: list[str | BinaryIO] = [name]
     if name == STDIN or (Path(name).exists() and not Path(name).is_dir()):
+        if options.format is None:
+            check_pages([name], EXPORT)
         given = stack.enter_context(open_input(name))
-        if begins_export(_peeked(given)):
+        if options.format is None and kind_of_head(_peeked(given)) == EXPORT:
             export = Export(given)
-            take = partial(_take_postings, export, export.header, export.tell_of_unknown)
-            return Source(given.name, export.header, given.share, take)
+            return Source(
+                given.name, export.header, given.share, partial(_take_entries, export, export.header)
+            )
         if not Path(name).is_file():
-            # What has come through a pipe does not come again.
+            # A pipe can be read once.
             inputs = [given.stream]
     records = stack.enter_context(closing(read(inputs, fields_of(options), options.format)))
-    take = partial(_take_pages, records, config(), key_function(into, options))
-    return Source(name, None, lambda count: None, take)
-
-
-def _postings(store: Waited) -> Iterator[Posting | Site]:
-    yield from (page.posting for page in walk(store))
+    take_pages = partial(_take_pages, records, config(), key_function(into, options))
+    return Source(name, None, lambda done: None, take_pages)
 
 
 def _peeked(given: Input) -> bytes:
-    """Return the first bytes of *given* as far as they are there, and leave them to be read."""
-    stream = given.stream
+    """Return the first bytes of *given*, and leave them to be read."""
     with failing(f"read {given.source}"):
-        return stream.peek(_HEAD) if isinstance(stream, BufferedReader) else b""
+        return given.stream.peek(HEAD) if isinstance(given.stream, BufferedReader) else b""
 
 
 def _header(
     into: Place, sources: Sequence[Source], options: Namespace, config: Callable[[], Config]
 ) -> Header:
-    """Return the header for which the store is to be opened. Raises StoreMismatch if something cannot come into it.
+    """Return the header for which the store is opened. Raises StoreMismatch if a source does not fit.
 
-    Pages are read by its settings, and by those that were given. Else it is that of the store, if it is there, or of
-    its spider, or of the first source: postings are compared by the rule of the store that takes them in.
+    With pages it is that of the settings by which they are read, which are those of the store. Else it is that of the
+    store, of its spider if it is new, or of the first source.
     """
     exports = [(source.name, source.header) for source in sources if source.header is not None]
-    name, header = into.shown, header_at_place(into, options)
+    name = into.shown
+    header: Header | None = into.header() or (options.project and options.project.header_for(into))
     if len(exports) < len(sources):
         header = header_for(config())
     elif header is None:
@@ -180,8 +175,8 @@ def _header(
     for other, its in exports:
         if differences := header.fingerprints_differ(its):
             raise StoreMismatch(
-                f"{name} and {other} hold fingerprints that cannot be compared with each other:"
-                f" {'; '.join(differences)}. Nothing was changed"
+                f"the fingerprints of {name} and {other} cannot be compared: {'; '.join(differences)}."
+                " Nothing was changed"
             )
     return header
 
@@ -190,56 +185,58 @@ def _header(
 class Intake:
     """Claims pages in a store for *header*, one after another, and counts them.
 
-    *open_store* is called when the store is needed: a new one is made for the first page, not before.
+    *open_store* is called when the store is needed: the first page creates it.
     """
 
     header: Header
     open_store: Callable[[], Waited]
     counts: Counter[str] = field(default_factory=Counter)
-    """What became of the pages, and of sites with a ``profile``; see `run`."""
+    """Pages by their result, and sites as ``profiles``."""
     status: int = 0
-    """The exit status: FAILED if a page could not be stored, or a record of the store not be read."""
+    """The exit status: FAILED if a record was damaged or a file could not be read to its end."""
 
     @property
     def is_open(self) -> bool:
-        """Tell whether the store was needed."""
+        """Whether the store was needed."""
         return "store" in vars(self)
 
     @cached_property
     def store(self) -> Waited:
-        """The store, opened. Raises FileError or Refused, and StoreError, if that is not possible."""
+        """The store, opened. Raises FileError, Refused or StoreError."""
         return self.open_store()
 
+    def count(self, was_known: bool, original: str | None, is_short: bool) -> None:
+        """Count a page by its claim."""
+        self.counts["pages"] += 1
+        if was_known:
+            self.counts["revisits"] += 1
+        elif original is not None:
+            self.counts["near_duplicates"] += 1
+        else:
+            self.counts["short" if is_short else "new"] += 1
+
     @contextmanager
-    def counting(self, url: str) -> Iterator[Callable[[bool, str | None, bool], None]]:
-        """Yield what counts the page at *url*: whether it was known, which page it repeats, whether it is short.
-
-        If what the store has of it is damaged, the page is not stored, a warning says so, and it goes on.
-        """
-
-        def count(was_known: bool, original: str | None, is_short: bool) -> None:
-            self.counts["pages"] += 1
-            if was_known:
-                self.counts["revisits"] += 1
-            elif original is not None:
-                self.counts["near_duplicates"] += 1
-            else:
-                self.counts["short" if is_short else "new"] += 1
-
+    def claiming(self, url: str) -> Iterator[None]:
+        """Go on with a warning if the store has a damaged record of the page at *url*: it is not stored."""
         try:
-            yield count
+            yield
         except RecordDamaged as error:
             self.status = FAILED
             warn(f"{ascii(url)[1:-1]} was not stored: {error}")
 
 
-def _take_postings(
+def _take_store(place: Place, store: Waited, intake: Intake, tell: Callable[[int], None]) -> None:
+    postings = (page.posting for page in walk(store))
+    _take_entries(chain[Posting | Site](postings, sites_of(store)), store.header, intake, tell)
+    intake.status = max(intake.status, left_out(place, store))
+
+
+def _take_entries(
     entries: Iterable[Posting | Site],
     source: Header,
-    end: Callable[[], int],
     intake: Intake,
     tell: Callable[[int], None],
-) -> int:
+) -> None:
     """Claim postings in their order, made for *source*, and join what was learned about sites."""
     scope = intake.header.scope
     scope_of = None if source.scope == scope else scope_function(scope)
@@ -250,12 +247,10 @@ def _take_postings(
                 intake.store.change(entry.kind, entry.host, entry.joined)
                 intake.counts["profiles"] += entry.kind == SITE
             continue
-        with intake.counting(entry.url) as count:
-            # What was compared within another scope.
+        with intake.claiming(entry.url):
             posting = entry._replace(scope=scope_of(entry.url)) if scope_of else entry
             claim = intake.store.claim(posting)
-            count(claim.former is not None, claim.original, posting.is_short)
-    return end()
+            intake.count(claim.former is not None, claim.original, posting.is_short)
 
 
 def _take_pages(
@@ -264,10 +259,10 @@ def _take_pages(
     key_of: Callable[[str], bytes],
     intake: Intake,
     tell: Callable[[int], None],
-) -> int:
+) -> None:
     """Read pages by *config*, and claim them as a crawl does. Raises Refused if no record has the fields of a page.
 
-    *key_of* returns what the page of a URL is known by; it raises Refused for what is none.
+    *key_of* returns the key of a URL; it raises Refused for a wrong one.
     """
     broken, read, seen = BrokenRecords(), 0, 0
     detector: NearDuplicateDetector | None = None
@@ -291,12 +286,12 @@ def _take_pages(
                 broken.say(record.place, str(error))
                 continue
             seen = int(time.time()) if record.seen is None else record.seen
-            # For the first page: a store is made now, or asked what it knows of the site.
+            # At the first page, which creates the store.
             detector = detector or NearDuplicateDetector(config, intake.store.as_store(), clock)
-            with intake.counting(record.url) as count:
+            with intake.claiming(record.url):
                 verdict = detector.conclude(_reading(record, detector), record.url, key=key)
                 detector.deliver(key, verdict.page_hash)
-                count(verdict.last_seen is not None, verdict.duplicate_of, verdict.fingerprint is None)
+                intake.count(verdict.last_seen is not None, verdict.duplicate_of, verdict.fingerprint is None)
     finally:
         # Deliveries, and what was learned about sites, since they were stored last.
         if detector is not None:
@@ -305,7 +300,7 @@ def _take_pages(
     broken.check(records, read - broken.count)
     intake.counts["skipped"] += records.passed_over.total()
     intake.counts["broken"] += broken.count
-    return broken.status
+    intake.status = max(intake.status, broken.status)
 
 
 def _reading(record: Record, detector: NearDuplicateDetector) -> Reading:
@@ -319,14 +314,13 @@ def _reading(record: Record, detector: NearDuplicateDetector) -> Reading:
 def taking_in(place: Place, header: Header) -> Iterator[Intake]:
     """Open the store at *place* for fingerprints of *header*, in a run of its own.
 
-    A store that is not there is made when the first page comes, so that an import of none leaves no file. Whatever
-    stops it, the message says what became of the pages before.
+    A new store is created by the first page. If the import stops, the message says how many pages were stored.
     """
     with ExitStack() as stack:
         intake = Intake(header, lambda: stack.enter_context(place.claiming(header, "import")))
         try:
             if place.exists():
-                # At once: what is wrong with it is told before anything is read.
+                # Report a store that cannot be opened before anything is read.
                 _ = intake.store
             yield intake
             if intake.is_open:

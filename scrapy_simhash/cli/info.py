@@ -1,4 +1,4 @@
-"""Show what a store holds: how much, by which rule, of which runs, and which pages repeat each other."""
+"""Show a store: its size, settings, runs and largest clusters; or check its records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from scrapy_simhash.cli.options import add_json
 from scrapy_simhash.cli.postings import sites_of
 from scrapy_simhash.cli.stores import FilePlace, Place, Waited, add_store, left_out, place_of, walk
 from scrapy_simhash.cli.streams import FAILED, Progress, of, show
-from scrapy_simhash.store import Run
 from scrapy_simhash.times import written
 
 EXAMPLE = """\
@@ -23,14 +22,12 @@ clusters          1
 near-duplicates   1
 ...
 """
-#: Clusters that are shown, the largest first.
-SHOWN_CLUSTERS = 5
-#: Runs that are shown to people, the latest.
-SHOWN_RUNS = 10
+#: Max clusters that are shown, the largest first, and max runs, the latest.
+SHOWN_CLUSTERS, SHOWN_RUNS = 5, 10
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add which store."""
+    """Add the store."""
     add_store(parser)
     parser.add_argument(
         "--check",
@@ -41,20 +38,22 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print what is known about a store, or what of it is damaged; return 0, or FAILED if anything is."""
+    """Show a store, or which of its records are damaged; return 0, or FAILED if any is."""
     place = place_of(options.store, options)
     with Progress() as progress, place.reading() as store:
+        doing = progress.counting("checking" if options.check else "counting", of(len(store)))
         if options.check:
-            facts = check(place, store, progress.counting("checking", of(len(store))))
+            facts = check(place, store, doing)
+            status = FAILED if facts["damaged"] else 0
         else:
-            facts = survey(place, store, progress.counting("counting", of(len(store))))
-        status = FAILED if options.check and facts["damaged"] else left_out(place, store)
+            facts = survey(place, store, doing)
+            status = left_out(place, store)
     show(facts, (_lines_of_check if options.check else _lines)(facts), options.json)
     return status
 
 
 def check(place: Place, store: Waited, tell: Callable[[int], None]) -> dict[str, Any]:
-    """Return which records of *store* are damaged, as JSON has it; *tell* hears how many were read so far."""
+    """Return the damaged records of *store*, for JSON; *tell* gets the number of pages that were read so far."""
     damaged: list[str] = store.audit(tell)
     for _ in sites_of(store, damaged.append):
         pass
@@ -69,11 +68,11 @@ def _lines_of_check(facts: dict[str, Any]) -> Iterator[str]:
 
 
 def survey(place: Place, store: Waited, tell: Callable[[int], None]) -> dict[str, Any]:
-    """Return what is told of *store*, as JSON has it. Looks at every page; *tell* hears how many it were so far.
+    """Return the facts about *store*, for JSON. O(pages); *tell* gets the number of pages so far.
 
-    Takes memory for each cluster, some 200 bytes.
+    Takes some 200 bytes of memory for each cluster.
     """
-    repeats: Counter[int] = Counter()
+    copies: Counter[int] = Counter()
     originals: dict[int, str] = {}
     first = last = None
     for number, page in enumerate(walk(store), 1):
@@ -81,10 +80,10 @@ def survey(place: Place, store: Waited, tell: Callable[[int], None]) -> dict[str
         first = seen if first is None else min(first, seen)
         last = seen if last is None else max(last, seen)
         if page.original is not None:
-            repeats[page.cluster] += 1
+            copies[page.cluster] += 1
             originals[page.cluster] = page.original
         tell(number)
-    largest = sorted(repeats.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_CLUSTERS]
+    largest = sorted(copies.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_CLUSTERS]
     return {
         "place": place.shown,
         "kind": place.kind,
@@ -93,21 +92,20 @@ def survey(place: Place, store: Waited, tell: Callable[[int], None]) -> dict[str
         "settings": store.header.settings,
         "pages": len(store),
         "index_size": store.index_size,
-        "clusters": len(repeats),
-        "near_duplicates": repeats.total(),
+        "clusters": len(copies),
+        "near_duplicates": copies.total(),
         "largest_clusters": [{"url": originals[cluster], "pages": 1 + count} for cluster, count in largest],
         "first_seen": None if first is None else written(first),
         "last_seen": None if last is None else written(last),
-        "runs": [_run(run) for run in store.runs()],
-    }
-
-
-def _run(run: Run) -> dict[str, Any]:
-    return {
-        "number": run.number,
-        "started": written(run.started),
-        "ended": None if run.ended is None else written(run.ended),
-        "reason": run.reason,
+        "runs": [
+            {
+                "number": run.number,
+                "started": written(run.started),
+                "ended": None if run.ended is None else written(run.ended),
+                "reason": run.reason,
+            }
+            for run in store.runs()
+        ],
     }
 
 
@@ -124,19 +122,14 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
     yield from (f"{name} = {value!r}" for name, value in facts["settings"].items())
     if facts["largest_clusters"]:
         yield "largest clusters"
-        yield from (
-            # Whatever a site has put into a URL, it moves no cursor.
-            f"  {cluster['pages']:,} pages like {ascii(cluster['url'])[1:-1]}"
-            for cluster in facts["largest_clusters"]
-        )
-    runs = facts["runs"]
-    if runs:
+        for cluster in facts["largest_clusters"]:
+            yield f"  {cluster['pages']:,} pages like {ascii(cluster['url'])[1:-1]}"
+    if runs := facts["runs"]:
         yield f"runs              {len(runs):,}"
-        # One process at a time can write to a file.
-        going_on = runs[-1:] if facts["kind"] == FilePlace.kind else runs
-        yield from (
-            f"  {run['number']}  {run['started']} {_end(run, run in going_on)}" for run in runs[-SHOWN_RUNS:]
-        )
+        # One process at a time can write to a file, so that only the last run can go on.
+        running = runs[-1:] if facts["kind"] == FilePlace.kind else runs
+        for run in runs[-SHOWN_RUNS:]:
+            yield f"  {run['number']}  {run['started']} {_end(run, run in running)}"
 
 
 def _end(run: dict[str, Any], may_go_on: bool) -> str:

@@ -140,11 +140,17 @@ def _told(
 # --- The text of sites.
 
 
+def profile_of(store: Waited, host: str, place: Place) -> SiteProfile | None:
+    """Return the profile of *host*, None if there is none. Raises FileError if it is damaged."""
+    return next(
+        _told(keeper(store, place), SITE, host, place, lambda _, data: SiteProfile.from_bytes(data)), None
+    )
+
+
 def load(store: Waited, host: str, place: Place) -> SiteProfile:
     """Return the profile of *host*. Raises FileError if there is none, or if it is damaged."""
-    for profile in _told(
-        keeper(store, place), SITE, host, place, lambda _, data: SiteProfile.from_bytes(data)
-    ):
+    profile = profile_of(store, host, place)
+    if profile is not None:
         return profile
     raise FileError(f"{place.shown} has learned nothing about {shown(host)}; learned lists all hosts")
 

@@ -1,12 +1,12 @@
-"""Postings as lines of text, which ``export`` writes and ``import`` reads: ``docs/reference/formats.rst``.
+"""Records of a store as lines of text, which ``export`` writes and ``import`` reads: ``docs/reference/formats.rst``.
 
-The first line says what the fingerprints were made and compared by; each further line is one posting, or what was
-learned about a site::
+The first line has the settings by which fingerprints were made and compared; each further line is one page, or what
+was learned about a site::
 
     {"format": "scrapy-simhash postings", "version": 3, "scheme": "web-4", "width": 64, ..., "settings": {...}}
     {"key": "5a...", "url": "https://example.com/ferry", "scope": "", "value": "41f1...", "sketch": "xL...", ...}
 
-Nothing outside ASCII, so that no editor and no pipe changes it.
+ASCII only, so that no editor and no pipe changes it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode, b64encode
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 from scrapy_simhash.cli.stores import Waited
-from scrapy_simhash.cli.streams import Input, Refused, warn
+from scrapy_simhash.cli.streams import Input, Refused
 from scrapy_simhash.config import Config
 from scrapy_simhash.exceptions import SettingError, failing
 from scrapy_simhash.notes import RULES, SITE
@@ -35,16 +34,13 @@ from scrapy_simhash.times import parsed, written
 
 FORMAT = "scrapy-simhash postings"
 VERSION = 3
-#: Bytes of a line beyond which it is no posting: a URL takes some thousands.
+#: Max bytes per line: a URL takes some thousands.
 LONGEST = 1 << 20
-#: A profile has no more pieces.
+#: Max text blocks of a site.
 MOST_PIECES = BUCKET * MOST_BUCKETS
-#: Bytes of a key, or of a scope, that every store keeps.
+#: Max bytes of a key, and of a scope, that every store can keep.
 LONGEST_NAME = 0xFFFF
-
-_VALUE = re.compile(r"[0-9a-fA-F]{16}")
-_KEY = re.compile(r"(?:[0-9a-fA-F]{2})*")
-_BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"format"\s*:\s*"scrapy-simhash')
+_VALUE = re.compile("[0-9a-fA-F]{16}")
 _T = TypeVar("_T")
 
 
@@ -61,30 +57,8 @@ def header_line(header: Header) -> str:
     return f"{json.dumps(line)}\n"
 
 
-def posting_line(posting: Posting, duplicate_of: str | None = None, rank: int | None = None) -> str:
-    """Return the line of *posting*, without default values; *duplicate_of* and *rank* are for users."""
-    line = {name: field.written(posting) for name, field in _FIELDS.items()}
-    if (history := posting.history) is not None:
-        for name, (_, default) in _HISTORY.items():
-            value = getattr(history, name)
-            line[name] = None if value == (posting.seen if default is None else default) else value
-        line |= {name: written(line[name]) for name in _TIMES if line[name] is not None}
-        line[_VISITS] = history.visits
-    line |= {"host": host_of(posting.url) or None, "rank": rank or None, "duplicate_of": duplicate_of}
-    return f"{json.dumps({name: value for name, value in line.items() if value is not None})}\n"
-
-
-def begins_export(head: bytes) -> bool:
-    """Tell whether a file that begins with *head* is an export, whole or damaged.
-
-    >>> begins_export(header_line(Header("web-4")).encode()), begins_export(b'{"url": "https://example.com/"}')
-    (True, False)
-    """
-    return _BEGINNING.match(head) is not None
-
-
 def parsed_header(text: str) -> Header:
-    """Return the header in the first line of an export. Raises ValueError, which says what is wrong.
+    """Return the header in the first line of an export. Raises ValueError, whose message continues "the line".
 
     >>> parsed_header(header_line(Header("web-4", scope="host"))).scope
     'host'
@@ -97,11 +71,8 @@ def parsed_header(text: str) -> Header:
         raise ValueError(f'is not the first line of an export, which begins with {{"format": "{FORMAT}"')
     for name, known in (("version", VERSION), ("width", Header.width), ("own_parts", Header.own_parts)):
         if (found := _field(line, name, _number)) != known:
-            what = (
-                "install a newer release"
-                if found > known
-                else "an older release wrote it; crawl the pages again"
-            )
+            older = "an older release wrote it; crawl the pages again"
+            what = "install a newer release" if found > known else older
             raise ValueError(f"has {name} {found}, this release reads {known}: {what}")
     scheme, settings = _field(line, "scheme", _text), _field(line, "settings", _mapping)
     try:
@@ -113,10 +84,33 @@ def parsed_header(text: str) -> Header:
     return header
 
 
-def parsed_posting(text: str, unknown: Counter[str] | None = None) -> Posting:
-    """Return the posting in a line. Raises ValueError, which says what is wrong.
+def posting_line(posting: Posting, duplicate_of: str | None = None, rank: int | None = None) -> str:
+    """Return the line of *posting*, without default values; *duplicate_of* and *rank* are for users."""
+    fingerprint = posting.fingerprint
+    line = {
+        "key": posting.key.hex(),
+        "url": posting.url,
+        "scope": posting.scope,
+        "value": fingerprint.hex,
+        "sketch": b64encode(fingerprint.sketch).decode("ascii") or None,
+        "own": b64encode(fingerprint.own).decode("ascii") or None,
+        "short": posting.is_short or None,
+        "page_hash": None if posting.page_hash is None else f"{posting.page_hash:016x}",
+        "text_hash": None if posting.text_hash is None else f"{posting.text_hash:016x}",
+        "seen": written(posting.seen),
+        "delivered": posting.is_delivered or None,
+    }
+    if (history := posting.history) is not None:
+        for name in ("first_seen", "last_visit"):
+            seen = getattr(history, name)
+            line[name] = None if seen == posting.seen else written(seen)
+        line |= {"visits": history.visits, "changes": history.changes or None}
+    line |= {"host": host_of(posting.url) or None, "rank": rank or None, "duplicate_of": duplicate_of}
+    return f"{json.dumps({name: value for name, value in line.items() if value is not None})}\n"
 
-    Names that this release does not know are left out, and counted in *unknown*.
+
+def parsed_posting(text: str) -> Posting:
+    """Return the posting in a line. Raises ValueError, whose message continues "the line". Ignores unknown names.
 
     >>> posting = Posting(b"a", "https://example.com/", "", Fingerprint(5))
     >>> parsed_posting(posting_line(posting)) == posting
@@ -127,55 +121,48 @@ def parsed_posting(text: str, unknown: Counter[str] | None = None) -> Posting:
     ValueError: has no 'url'
     """
     line = _object(text)
-    if unknown is not None:
-        unknown.update(line.keys() - _KNOWN)
-    found = {name: _field(line, name, field.parsed, field.default) for name, field in _FIELDS.items()}
-    popped = (found.pop(name) for name in ("value", "sketch", "own", "short", "delivered"))
-    value, sketch, own, is_short, is_delivered = popped
+    key = _field(line, "key", _key)
+    url = _field(line, "url", _text)
+    sketch, own = _field(line, "sketch", _sketch, b""), _field(line, "own", _own, b"")
     if own and not sketch:
         raise ValueError("has 'own' without 'sketch'")
-    history = _history(line, found["seen"]) if _VISITS in line else None
-    fingerprint = Fingerprint(value, sketch=sketch, own=own)
-    return Posting(
-        **found, is_short=is_short, is_delivered=is_delivered, fingerprint=fingerprint, history=history
-    )
-
-
-def _history(line: Mapping[str, Any], seen: int) -> History:
-    return History(
-        *(
-            _field(line, name, parse, seen if default is None else default)
-            for name, (parse, default) in _HISTORY.items()
+    seen = _field(line, "seen", _seen)
+    history = None
+    # Without a number of visits there is no history.
+    if "visits" in line:
+        history = History(
+            _field(line, "first_seen", _seen, seen),
+            _field(line, "last_visit", _seen, seen),
+            _field(line, "visits", _count),
+            _field(line, "changes", _count, 0),
         )
+    return Posting(
+        key,
+        url,
+        _field(line, "scope", _scope),
+        Fingerprint(_field(line, "value", _value), sketch=sketch, own=own),
+        is_short=_field(line, "short", _truth, False),
+        page_hash=_field(line, "page_hash", _value, None),
+        seen=seen,
+        is_delivered=_field(line, "delivered", _truth, False),
+        text_hash=_field(line, "text_hash", _value, None),
+        history=history,
     )
 
 
 class Export:
-    """An export that is read: its header first, then posting after posting, once."""
+    """An export that is read: its header first, then line by line, once."""
 
     def __init__(self, given: Input) -> None:
-        """Read the header. Raises Refused, with the number of the line, if it is none, and FileError if it can't."""
+        """Read the header. Raises Refused, with the number of the line, if it is none, and FileError."""
         self._given = given
-        #: Names that this release does not know, and in how many lines they were so far.
-        self.unknown: Counter[str] = Counter()
         self._lines = enumerate(iter(self._line, b""), 1)
         self.header = self._parsed(parsed_header, *next(self._lines, (1, b"")))
 
     def __iter__(self) -> Iterator[Posting | Site]:
-        """Yield the postings and profiles. Raises Refused for the first line that is neither, with its number."""
+        """Yield pages and sites. Raises Refused for the first line that is neither, with its number."""
         for number, line in self._lines:
-            yield self._parsed(self._entry, number, line)
-
-    def _entry(self, text: str) -> Posting | Site:
-        if f'"{NAME}"' in text and NAME in (line := _object(text)):
-            return parsed_site(line)
-        return parsed_posting(text, self.unknown)
-
-    def tell_of_unknown(self) -> int:
-        """Warn of names that this release does not know, once all is read, and return the exit status: 0."""
-        for name, lines in sorted(self.unknown.items()):
-            warn(f"{self._given.name}: ignored the unknown field {name!r} in {lines:,} lines")
-        return 0
+            yield self._parsed(_entry, number, line)
 
     def _line(self) -> bytes:
         with failing(f"read {self._given.source}"):
@@ -193,11 +180,17 @@ class Export:
         raise Refused(f"{self._given.name}:{number}: the line {problem}")
 
 
+def _entry(text: str) -> Posting | Site:
+    if f'"{NAME}"' in text and NAME in (line := _object(text)):
+        return parsed_site(line)
+    return parsed_posting(text)
+
+
 def _object(text: str) -> Mapping[str, Any]:
     """Return the JSON object in *text*, or raise ValueError."""
     try:
         line = json.loads(text)
-    # Braces in thousands are more than the decoder's stack holds.
+    # Thousands of nested brackets exceed the stack of the decoder.
     except (ValueError, RecursionError):
         raise ValueError("is not JSON") from None
     if not isinstance(line, dict):
@@ -205,15 +198,17 @@ def _object(text: str) -> Mapping[str, Any]:
     return line
 
 
+# --- Fields. Each function returns the value of a field, or raises ValueError, whose message continues "it".
+
 _REQUIRED: Any = object()
 
 
-def _field(line: Mapping[str, Any], name: str, parse: Callable[[Any], _T], default: _T = _REQUIRED) -> _T:
-    """Return what *parse* makes of a field, or raise ValueError, which names it."""
+def _field(line: Mapping[str, Any], name: str, parse: Callable[[Any], _T], default: Any = _REQUIRED) -> _T:
+    """Return the value of a field by *parse*, or raise ValueError, which names the field."""
     if name not in line:
         if default is _REQUIRED:
             raise ValueError(f"has no {name!r}")
-        return default
+        return default  # type: ignore[no-any-return]
     try:
         return parse(line[name])
     except ValueError as error:
@@ -221,7 +216,7 @@ def _field(line: Mapping[str, Any], name: str, parse: Callable[[Any], _T], defau
 
 
 def _checked(kind: type[_T], problem: str) -> Callable[[Any], _T]:
-    """Return a function that returns a value of just this *kind* as it is, and raises ValueError for any other."""
+    """Return the function that returns a value of exactly this *kind*, and raises ValueError for any other."""
 
     def parse(value: Any) -> _T:
         # True is an int, too.
@@ -239,15 +234,11 @@ _number = _checked(int, "is not a whole number")
 
 
 def _key(value: Any) -> bytes:
-    if not isinstance(value, str) or not _KEY.fullmatch(value):
-        raise ValueError("is not hexadecimal, two digits a byte")
-    return _short(bytes.fromhex(value))
-
-
-def _count(value: Any) -> int:
-    if not 0 <= _number(value) < 1 << 63:
-        raise ValueError("is not a whole number from 0")
-    return int(value)
+    try:
+        key = bytes.fromhex(_text(value))
+    except ValueError:
+        raise ValueError("is not hexadecimal, two digits a byte") from None
+    return _short(key)
 
 
 def _scope(value: Any) -> str:
@@ -267,6 +258,19 @@ def _value(value: Any) -> int:
     return int(value, 16)
 
 
+def _count(value: Any) -> int:
+    if not 0 <= _number(value) < 1 << 63:
+        raise ValueError("is not from 0 to 2**63 - 1")
+    return int(value)
+
+
+def _seen(value: Any) -> int:
+    seen = _number(value) if isinstance(value, int) else parsed(value)
+    if not -(1 << 63) <= seen < 1 << 63:
+        raise ValueError("does not fit into 64 bits")
+    return seen
+
+
 def _sketch(value: Any) -> bytes:
     if not is_sketch(sketch := _base64(value)):
         raise ValueError("is no sketch in base64")
@@ -275,70 +279,15 @@ def _sketch(value: Any) -> bytes:
 
 def _own(value: Any) -> bytes:
     if not is_own_part(own := _base64(value)):
-        raise ValueError(
-            "is not an own part: 11 bytes in base64 that begin with 0, 1 or 3, or 131 that begin with 2"
-        )
+        raise ValueError("is no unique text of 11 or 131 bytes in base64")
     return own
 
 
 def _base64(value: Any) -> bytes:
-    """Return the bytes in *value*, empty if it is not base64."""
     try:
-        # What is outside ASCII is a ValueError as well.
         return b64decode(_text(value), validate=True)
     except ValueError:
         return b""
-
-
-def _seen(value: Any) -> int:
-    # What has no date is a number, of 64 bits.
-    if isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63:
-        return value
-    return parsed(value)
-
-
-class _Field(NamedTuple):
-    """A field in the line of a posting."""
-
-    written: Callable[[Posting], Any]
-    """What stands in the line; None for what is as usual."""
-    parsed: Callable[[Any], Any]
-    default: Any = _REQUIRED
-
-
-def _in_base64(data: bytes) -> str | None:
-    return b64encode(data).decode("ascii") if data else None
-
-
-def _hash(number: int | None) -> str | None:
-    return None if number is None else f"{number:016x}"
-
-
-#: By their names in the order of lines.
-_FIELDS = {
-    "key": _Field(lambda posting: posting.key.hex(), _key),
-    "url": _Field(lambda posting: posting.url, _text),
-    "scope": _Field(lambda posting: posting.scope, _scope),
-    "value": _Field(lambda posting: posting.fingerprint.hex, _value),
-    "sketch": _Field(lambda posting: _in_base64(posting.fingerprint.sketch), _sketch, b""),
-    "own": _Field(lambda posting: _in_base64(posting.fingerprint.own), _own, b""),
-    "short": _Field(lambda posting: posting.is_short or None, _truth, False),
-    "page_hash": _Field(lambda posting: _hash(posting.page_hash), _value, None),
-    "text_hash": _Field(lambda posting: _hash(posting.text_hash), _value, None),
-    "seen": _Field(lambda posting: written(posting.seen), _seen),
-    "delivered": _Field(lambda posting: posting.is_delivered or None, _truth, False),
-}
-_VISITS = "visits"
-_TIMES = ("first_seen", "last_visit")
-#: The fields of a history, and the value that is left out, None for the time in ``seen``. The number of visits is
-#: always written: without it there is no history.
-_HISTORY: dict[str, tuple[Callable[[Any], int], int | None]] = {
-    **dict.fromkeys(_TIMES, (_seen, None)),
-    _VISITS: (_count, 1),
-    "changes": (_count, 0),
-}
-#: All names in a line. The last three are for people: an import finds them out by itself.
-_KNOWN = {*_FIELDS, *_HISTORY, "host", "rank", "duplicate_of"}
 
 
 #: The name in a line by which it is told from a posting; its value is the host.

@@ -16,7 +16,7 @@ pages that would be removed: 3
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add which store, and what is removed."""
+    """Add the store, and the pages."""
     parser.add_argument("store", metavar="STORE", help=f"the store: {STORES}")
     parser.add_argument("url", metavar="URL", nargs="?", help="the page to remove")
     parser.add_argument("--host", metavar="HOST", help="remove all pages of this host")
@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Remove pages, or count those that would be removed, print their number, and return 0."""
+    """Remove pages, or count those that would be removed, show their number, and return 0."""
     if (options.url is None) == (options.host is None):
         raise Refused("remove needs a URL or --host HOST, and not both")
     place = place_of(options.store, options)
@@ -40,6 +40,6 @@ def run(options: Namespace) -> int:
     if not options.dry_run:
         with place.claiming(header, "remove") as store:
             pages = store.remove_host(host) if key is None else int(store.remove(key))
-    said = "pages that would be removed" if options.dry_run else "pages removed"
-    show({"pages": pages, "is_removed": not options.dry_run}, iter([f"{said}: {pages:,}"]), options.json)
+    shown = "pages that would be removed" if options.dry_run else "pages removed"
+    show({"pages": pages, "is_removed": not options.dry_run}, [f"{shown}: {pages:,}"], options.json)
     return 0

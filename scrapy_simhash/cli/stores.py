@@ -1,17 +1,16 @@
-"""Stores as verbs know them: what on the command line names one, and how it is opened, written to and walked through.
+"""Stores as verbs see them: their names on the command line, opening, writing to and walking through them.
 
-    pages.sqlite                      a file of SQLite
+    pages.sqlite                      an SQLite file
     redis://host:6379/0?prefix=news   a store in Redis or Valkey, as ``SIMHASH_STORE`` writes it, see ``StorePlace``
-    news                              in a Scrapy project: the store in which that spider remembers
+    news                              in a Scrapy project: the store of this spider
 
-Whatever it is, its methods answer at once (`Waited`), so that no verb knows two kinds. What a signal raises hits
-whatever runs at that moment. In an event loop that may be anything, such as the task that reads answers for all
-others, which would take it for a fault of the connection: so signals wait there.
+A verb sees one kind of store, whose methods return their answers (`Waited`): a remote one runs in an event loop.
+There a signal waits until the loop returns: its exception would end any task, such as the one that reads all answers,
+and would be taken for an error of the connection.
 
-A walk has an order in which another store can take all in. Originals differ from each other, whatever their order. A
-near-duplicate must come after its original, and pages that were visited once came in just that order. The others are
-*late*: a page whose original has a higher number than it has, and one whose original was removed or has another text
-now. Late pages follow at the end, so that each finds the original that it had, and does not become a new one.
+Pages are walked in an order in which another store can claim them. Originals differ from each other, in any order. A
+near-duplicate must come after its original. *Late* pages are those whose original has a higher number, was removed or
+has another text now: they come last, so that each finds its original and does not become a new one.
 """
 
 from __future__ import annotations
@@ -30,7 +29,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from scrapy_simhash.cli.streams import BYTE_ORDER_MARK, FAILED, Refused, warn
+from scrapy_simhash.cli.kinds import STORE, kind_of, refusal
+from scrapy_simhash.cli.streams import FAILED, Refused, warn
 from scrapy_simhash.exceptions import FileError, RecordDamaged, StoreError, StoreUnavailable, failing
 from scrapy_simhash.notes import change
 from scrapy_simhash.place import StorePlace, filled, in_url, is_redis
@@ -41,47 +41,44 @@ from scrapy_simhash.waiting import awaited, finished
 if TYPE_CHECKING:
     from scrapy_simhash.store.redis import Server, Servers
 
-#: What names a store, in a help.
+#: The names of stores, in a help.
 STORES = "an SQLite file, a URL like redis://host:6379/0?prefix=news, or, in a Scrapy project, the name of a spider"
 
 
 class Place(ABC):
-    """Where a store is, or may be made."""
+    """The place of a store, which may not exist yet."""
 
     kind: str
-    """What keeps it, in a word."""
+    """The kind of the store in a word."""
 
     def __init__(self, shown: str) -> None:
         self.shown = shown
-        """What messages call it; no password."""
+        """Its name in messages, without a password."""
 
     @property
     def identity(self) -> str:
-        """Tells one place from another, however they were written."""
+        """Equal for two names of one place."""
         return self.shown
 
     @property
     def size(self) -> int | None:
-        """Bytes on the disk, None where that says nothing."""
+        """Bytes on the disk, None if it has none."""
         return None
 
     def check(self, may_be_new: bool = False) -> None:  # noqa: B027 - most places can only be tried
-        """Raise FileError, or Refused, if it can be told without opening it that there is none, or something else."""
+        """Raise FileError or Refused if there is no store, as far as that is known without opening it."""
 
     def exists(self) -> bool:
-        """Tell whether to open the store makes none; True where that cannot be told without opening it."""
+        """Return whether there is a store; True if that is unknown without opening it."""
         return True
 
     @abstractmethod
     def open(self, header: Header | None) -> Store:
-        """Open the store to be claimed from, for *header*; for None, only to be read.
-
-        Raises StoreError if that is not possible.
-        """
+        """Open the store for claims with *header*; for None, only to be read. Raises StoreError."""
 
     @contextmanager
     def reading(self) -> Iterator[Waited]:
-        """Open the store, which must be there, and leave it as it is. Raises FileError, or StoreError."""
+        """Open the store, which must exist and does not change. Raises FileError, Refused or StoreError."""
         self.check()
         with _waiting(lambda: self.open(None)) as store:
             try:
@@ -90,23 +87,23 @@ class Place(ABC):
                 store.close()
 
     def header(self) -> Header | None:
-        """Return the header of the store, None where there is none, or none that can be opened."""
-        with suppress(FileError, StoreError), self.reading() as store:
+        """Return the header of the store, None if there is none, or none that can be opened."""
+        with suppress(FileError, Refused, StoreError), self.reading() as store:
             header: Header = store.header
             return header
         return None
 
     @contextmanager
     def claiming(self, header: Header, doing: str) -> Iterator[Waited]:
-        """Open the store, or make one, for fingerprints of *header*, in a run of its own that ends as *doing*."""
+        """Open or create the store, for fingerprints of *header*, in a run of its own that ends as *doing*."""
         self.check(may_be_new=True)
         with _waiting(lambda: self.open(header)) as store:
-            # Some begin their run at the first question only.
+            # Some begin their run at the first call only.
             store.runs()
             try:
                 yield store
             except BaseException:
-                # What was claimed is as good as ever.
+                # The claims before remain valid.
                 with suppress(StoreUnavailable):
                     store.close(f"{doing} stopped")
                 raise
@@ -114,7 +111,7 @@ class Place(ABC):
 
 
 class FilePlace(Place):
-    """A file of SQLite."""
+    """An SQLite file."""
 
     kind = "sqlite"
 
@@ -129,48 +126,37 @@ class FilePlace(Place):
 
     @property
     def size(self) -> int:
-        """Bytes of the file, and of the log that belongs to it."""
+        """Bytes of the file and of its log."""
         files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
     def check(self, may_be_new: bool = False) -> None:
-        """See above."""
-        if not may_be_new and not self.path.exists():
-            raise FileError(f"no such store: {self.shown}")
-        if self.path.is_dir():
+        """See `Place.check`."""
+        with failing(f"read {self.path}"):
+            is_there = self.path.exists()
+        if not is_there:
+            if not may_be_new:
+                raise FileError(f"no such store: {self.shown}")
+        elif self.path.is_dir():
             raise FileError(_folder(self.path))
-        if self.is_export():
-            raise Refused(f"{self.shown} is an export or a feed, not a store: import it into a store first")
-        if self.path.exists() and not is_database(self.path):
-            raise FileError(f"{self.shown} is not a store: it is not an SQLite file")
+        # SQLite reads its own files: to open and close one here would cost a connection in this process its locks.
+        elif not self.path.is_file() or not is_database(self.path):
+            kind = kind_of(self.path) if self.path.is_file() else None
+            raise refusal(self.shown, kind, STORE)
 
     def exists(self) -> bool:
-        """See above."""
+        """See `Place.exists`."""
         return self.path.exists()
 
-    def is_export(self) -> bool:
-        """Tell whether a file is there that begins as exports do. Raises FileError or StoreError if it can't be read.
-
-        A pipe, which shows its beginning only once, can be nothing else. What may be a store is not opened here: that
-        would cost SQLite its locks on it, if it is open in this process.
-        """
-        with failing(f"read {self.path}"):
-            if not self.path.is_file():
-                return self.path.exists() and not self.path.is_dir()
-            if is_database(self.path):
-                return False
-            with self.path.open("rb") as file:
-                return file.read(len(BYTE_ORDER_MARK) + 1).removeprefix(BYTE_ORDER_MARK)[:1] == b"{"
-
     def header(self) -> Header | None:
-        """See above; whatever the size of the store, at once."""
-        with suppress(FileError, StoreError):
+        """See `Place.header`; at once, whatever the size of the store."""
+        with suppress(FileError, Refused, StoreError):
             self.check()
             return header_at(self.path)
         return None
 
     def open(self, header: Header | None) -> Store:
-        """See above."""
+        """See `Place.open`."""
         if header is None:
             return SqliteStore(self.path, read_only=True)
         return SqliteStore(self.path, header)
@@ -182,7 +168,7 @@ class RedisPlace(Place):
     kind = "redis"
 
     def __init__(self, server: Server | Servers, place: StorePlace, prefix: str) -> None:
-        # As the next command takes it.
+        # As the command line takes it.
         super().__init__(f"{server}?prefix={in_url(prefix.replace('%', '%%'))}")
         self._server = server
         self._prefix = prefix
@@ -194,20 +180,18 @@ class RedisPlace(Place):
         return f"{self._server.identity}?{self._prefix}"
 
     def open(self, header: Header | None) -> Store:
-        """See above."""
+        """See `Place.open`."""
         from scrapy_simhash.store.redis import RedisStore
 
-        options: dict[str, Any] = {"read_only": True}
-        if header is not None:
-            options = {"keep": self._place.keep}
+        options: dict[str, Any] = {"read_only": True} if header is None else {"keep": self._place.keep}
         store = RedisStore(self._server, self._prefix, header, shards=self._place.shards, **options)
-        # Now, and not at the first question: what is wrong is wrong before anything is read.
+        # Report a wrong server before anything is read.
         store.check()
         return store
 
 
 def add_store(parser: ArgumentParser) -> None:
-    """Add the one store that a verb is about."""
+    """Add the store of a verb."""
     parser.add_argument(
         "store",
         metavar="STORE",
@@ -217,7 +201,7 @@ def add_store(parser: ArgumentParser) -> None:
 
 
 def place_of(name: str | None, options: Namespace) -> Place:
-    """Return the place that *name* means. Raises Refused if it means none."""
+    """Return the place with this *name*. Raises Refused if there can be none."""
     if name is not None and _is_redis(name):
         from scrapy_simhash.store.redis import servers_of
 
@@ -242,7 +226,7 @@ def place_of(name: str | None, options: Namespace) -> Place:
 
 
 def _is_redis(name: str) -> bool:
-    """Tell whether *name* means a place in Redis, and not a file or a folder that is called ``redis``."""
+    """Return whether *name* is a place in Redis, and not a file or a folder that is called ``redis``."""
     return is_redis(name) and ("://" in name or not Path(name).exists())
 
 
@@ -253,7 +237,7 @@ def _folder(path: Path) -> str:
 
 
 def is_store(name: str, options: Namespace, or_missing: bool = False) -> bool:
-    """Tell whether *name* means a store, and not a file of something else. Raises FileError if it can't be read."""
+    """Return whether *name* is a store, and not another file. Raises FileError if it cannot be read."""
     path = Path(name)
     if path.is_file():
         with failing(f"read {name}"):
@@ -264,14 +248,8 @@ def is_store(name: str, options: Namespace, or_missing: bool = False) -> bool:
     )
 
 
-def header_at_place(place: Place, options: Namespace) -> Header | None:
-    """Return the header of the store at *place*, or the one that the project makes it with; None if none is known."""
-    header: Header | None = place.header() or (options.project and options.project.header_for(place))
-    return header
-
-
 def key_function(place: Place, options: Namespace) -> Callable[[str], bytes]:
-    """Return the function of a URL by whose key a crawl knows its page; it raises Refused for what is no URL."""
+    """Return the function of a URL that returns the key of its page in a crawl; it raises Refused for a wrong URL."""
     # Scrapy takes longer to import than all else here.
     from scrapy import Request
     from scrapy.utils.request import fingerprint
@@ -288,9 +266,33 @@ def key_function(place: Place, options: Namespace) -> Callable[[str], bytes]:
     return key
 
 
+# One warning here, instead of a line per record as in the log of a crawl.
+for _name in ("base", "redis.damage", "sqlite.files"):
+    logging.getLogger(f"scrapy_simhash.store.{_name}").addHandler(logging.NullHandler())
+
+
+def left_out(place: Place, store: Waited) -> int:
+    """Warn of damaged records of *store* that were left out, and return the exit status: FAILED if there are any."""
+    if not store.damaged:
+        return 0
+    warn(
+        f"{place.shown}: damaged records were left out: {store.damaged:,};"
+        f" scrapy-simhash info --check {place.shown} lists them"
+    )
+    return FAILED
+
+
+# --- Answers of remote stores.
+
+#: Pages that are fetched at once.
+BATCH = 256
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_T = TypeVar("_T")
+
+
 @contextmanager
 def _waiting(open_store: Callable[[], Store]) -> Iterator[Waited]:
-    """Open a store as one whose methods wait; closing it is up to whoever uses it."""
+    """Open a store whose methods return their answers. The caller closes it."""
     store = open_store()
     if not store.is_remote:
         yield Waited(store)
@@ -299,29 +301,9 @@ def _waiting(open_store: Callable[[], Store]) -> Iterator[Waited]:
         yield Waited(store, loop)
 
 
-# One warning, and not what a crawl writes into its log: a line for each.
-for _name in ("base", "redis.damage", "sqlite.files"):
-    logging.getLogger(f"scrapy_simhash.store.{_name}").addHandler(logging.NullHandler())
-
-
-def left_out(place: Place, store: Waited) -> int:
-    """Warn of damaged records of *store* that were left out, and return the exit status: FAILED if there are any."""
-    damaged: int = store.damaged
-    if not damaged:
-        return 0
-    warn(
-        f"{place.shown}: damaged records were left out: {damaged:,}; scrapy-simhash info --check shows which"
-    )
-    return FAILED
-
-
-#: What ends a run.
-_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-
-
 @contextmanager
 def signals_waiting() -> Iterator[None]:
-    """Let signals wait, and be handled at the end; on Windows, which has no such thing, they are handled at once."""
+    """Delay signals to the end of the block; Windows, which cannot, handles them at once."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -332,20 +314,14 @@ def signals_waiting() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-#: Postings that are asked for at once.
-BATCH = 256
-
-_T = TypeVar("_T")
-
-
 class Waited:
-    """A store whose methods answer at once, whatever it is: what is to be awaited runs to its end.
+    """A store whose methods return their answers: awaitables are awaited, asynchronous iterators iterated over.
 
-    It has what a `Store` has, and yields where that is iterated over asynchronously. A remote one runs in *loop*, one
-    coroutine after another, while signals wait: some 20 µs a call, beside a round trip.
+    It has all attributes of a `Store`. A remote one runs in *loop*, one coroutine after another, while signals wait:
+    some 20 µs a call, beside a round trip.
     """
 
-    #: Not for whoever asks: there is nothing to wait for.
+    #: Not for the caller.
     is_remote = False
 
     def __init__(self, store: Store, loop: AbstractEventLoop | None = None) -> None:
@@ -364,11 +340,11 @@ class Waited:
         return self._all(aiter(store)) if store.is_remote else iter(store)
 
     def as_store(self) -> Store:
-        """Return it for whoever wants a `Store`: what it forwards, no checker of types can see."""
+        """Return itself as a `Store`: no type checker sees the attributes that it forwards."""
         return cast(Store, self)
 
     def pages(self) -> Iterator[Page]:
-        """Yield every page by number. Of a remote store, a few hundred at a time."""
+        """Yield every page by number; of a remote store, a few hundred at a time."""
         if not self._store.is_remote:
             yield from cast("Iterator[Page]", self._store.pages())
             return
@@ -377,16 +353,16 @@ class Waited:
             yield from filter(None, self.get_many(batch))
 
     def get_many(self, keys: Sequence[bytes]) -> list[Page | None]:
-        """Return what ``get`` does for each of *keys*, asked for at once; None for a damaged page."""
-        if self._store.is_remote:
-            return self._wait(self._gathered(keys))
-        return [finished(self._page(key)) for key in keys]
+        """Return the pages of *keys*, fetched at once; None for a damaged or unknown one."""
+        return self._wait(self._gathered(keys))
 
     def change(self, kind: str, name: str, changed: Callable[[bytes | None], bytes | None]) -> None:
         """See :func:`scrapy_simhash.notes.change`."""
         self._wait(change(self._store, kind, name, changed))
 
     async def _gathered(self, keys: Sequence[bytes]) -> list[Page | None]:
+        if self._loop is None:
+            return [await self._page(key) for key in keys]
         return await gather(*map(self._page, keys))
 
     async def _page(self, key: bytes) -> Page | None:

@@ -1,12 +1,11 @@
-"""Where a verb reads and writes, what it says on standard error, and what ends a run in one sentence.
+"""Inputs and outputs of verbs, warnings, progress, and the errors that end a run.
 
     SimhashError
-    ├── Refused       what was wanted, or what was read, cannot be; exit status 2    (also ValueError)
-    └── FileError     reading or writing did not work; exit status 1                 (also OSError)
-        └── NothingRead     all that was read is broken
+    ├── Refused       wrong usage or a wrong input; exit status 2     (also ValueError)
+    └── FileError     reading or writing failed; exit status 1        (also OSError)
 
-Results go to standard output; counts, warnings and a bar of tqdm, if that is installed, to standard error. Lines that
-are written are all written, or none: see :mod:`scrapy_simhash.replacement`.
+Results go to standard output; counts, warnings and a progress bar to standard error. A file is written whole or not
+at all: see :mod:`scrapy_simhash.replacement`.
 """
 
 from __future__ import annotations
@@ -15,14 +14,13 @@ import json
 import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
 from threading import RLock
-from types import TracebackType
 from typing import IO, Any, BinaryIO, NamedTuple, TextIO, TypeAlias
 
 from scrapy_simhash.display import printable
@@ -34,37 +32,31 @@ FAILED = 1
 REFUSED = 2
 #: The path that stands for standard input.
 STDIN = "-"
-#: What editors on Windows write before the first line.
+#: Editors on Windows write it before the first line.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-#: Lines that are written in one go, some 200 KB.
+#: Lines that are written at once, some 200 KB.
 BATCH = 4096
-#: Seconds without a word: most runs are over by then.
-PATIENCE = 0.5
-#: Seconds between two words.
-PAUSE = 0.2
-#: Columns of a terminal that does not say, and of a line where there is none.
+#: Seconds before a bar is drawn, and between two updates.
+PATIENCE, PAUSE = 0.5, 0.2
+#: Columns of a line if the terminal has no width, or the output is no terminal.
 COLUMNS = 80
 
 
 class Refused(SimhashError, ValueError):
-    """A wrong argument or line; the message names it."""
-
-
-class NothingRead(FileError):
-    """There was something to be read, and all of it is broken."""
+    """A wrong argument or input; the message names it."""
 
 
 class Input(NamedTuple):
-    """Something to read, and what messages call it."""
+    """An open input, and its names in messages."""
 
     stream: BinaryIO
     name: str
-    """What stands before the number of a line."""
+    """Stands before the number of a line."""
     source: str
-    """What could not be read, in a sentence."""
+    """Stands after "cannot read"."""
 
     def share(self, _: int = 0) -> float | None:
-        """Return which share of a file was read, 0.0 to 1.0; None for what has no size, as a pipe."""
+        """Return the share of a file that was read, 0.0 to 1.0; None for a pipe, which has no size."""
         try:
             status = os.fstat(self.stream.fileno())
             is_file = S_ISREG(status.st_mode) and status.st_size > 0
@@ -77,7 +69,7 @@ class Input(NamedTuple):
 def open_input(path: str) -> Iterator[Input]:
     """Open the file at *path*, or standard input for ``-``. Raises FileError if that is not possible.
 
-    For what goes wrong while it is read, put ``failing`` around that.
+    Errors while it is read need ``failing`` around the reading.
     """
     if path == STDIN:
         if sys.stdin is None:
@@ -90,8 +82,14 @@ def open_input(path: str) -> Iterator[Input]:
         yield Input(file, path, path)
 
 
+def check_stdin(*inputs: str | None) -> None:
+    """Raise Refused if more than one of *inputs* is standard input."""
+    if inputs.count(STDIN) > 1:
+        raise Refused("standard input can be read once only: give one -")
+
+
 def add_output(parser: ArgumentParser, what: str) -> None:
-    """Add ``--output``, a file or standard output, which gets *what*."""
+    """Add ``--output``, a file or standard output, for *what*."""
     parser.add_argument(
         "-o",
         "--output",
@@ -108,37 +106,31 @@ def check_outputs(options: Namespace, inputs: Iterable[str | None]) -> None:
     """
     read = {Path(name).resolve(): name for name in inputs if name not in (None, STDIN)}
     taken: dict[Path | str, str] = {}
-    for option in ("output", "clusters", "report", "broken", "html"):
+    for option in ("output", "clusters", "report", "html"):
         name = getattr(options, option, None)
-        # A URL of a file system, of which only the output may be one.
+        # Outputs may be URLs of file systems, which resolve to no local file.
         if name is None or "://" in name:
             continue
         path = Path(name).resolve()
-        if name == STDOUT or (path.exists() and not path.is_file() and not path.is_dir()):
-            # A pipe or /dev/null replaces nothing, and may take two.
-            if name == STDOUT and taken.setdefault(STDOUT, option) != option:
-                raise Refused(
-                    f"--{taken[STDOUT]} and --{option} are both standard output: give one of them a file"
-                )
+        if name == STDOUT:
+            if taken.setdefault(STDOUT, option) != option:
+                raise Refused(f"--{taken[STDOUT]} and --{option} are both standard output: give one a file")
             continue
-        if path in read:
-            raise Refused(f"--{option} {name} is an input, and would replace it: give another name")
-        for folder in path.parents:
-            if folder in read:
-                raise Refused(
-                    f"--{option} {name} is in {read[folder]}, and would be read as an input: give another place"
-                )
-        if path in taken:
-            raise Refused(f"--{taken[path]} and --{option} are the same file, {name}")
-        taken[path] = option
-        if not path.parent.is_dir():
-            raise FileError(f"cannot write {name}: there is no folder {Path(name).parent}")
         if path.is_dir():
             raise FileError(f"cannot write {name}: it is a folder")
+        if path.exists() and not path.is_file():
+            # A pipe or /dev/null replaces nothing, and may take two outputs.
+            continue
+        if any(place in read for place in (path, *path.parents)):
+            raise Refused(f"--{option} {name} is an input, or in one, and would be read: give another name")
+        if taken.setdefault(path, option) != option:
+            raise Refused(f"--{taken[path]} and --{option} are the same file, {name}: give one another name")
+        if not path.parent.is_dir():
+            raise FileError(f"cannot write {name}: there is no folder {Path(name).parent}")
 
 
 class Output:
-    """Where a verb writes its lines."""
+    """The output of a verb, written in batches of lines."""
 
     def __init__(self, stream: IO[bytes], name: str) -> None:
         """Write to *stream*, which messages call *name*."""
@@ -146,7 +138,7 @@ class Output:
         self._name = name
 
     def write(self, lines: Iterable[str]) -> None:
-        """Write *lines*, which end as lines do. Raises FileError, or BrokenPipeError if nobody reads any more."""
+        """Write *lines* of ASCII, with their line ends. Raises FileError, or BrokenPipeError without a reader."""
         waiting = iter(lines)
         while text := "".join(islice(waiting, BATCH)):
             if self._stream.isatty():
@@ -158,7 +150,7 @@ class Output:
 
 @contextmanager
 def open_output(path: str) -> Iterator[Output]:
-    """Open the file at *path*, or standard output for ``-``; see above for what becomes of it.
+    """Open the file at *path*, or standard output for ``-``.
 
     Raises FileError, before anything is written, if it cannot be opened.
     """
@@ -167,7 +159,7 @@ def open_output(path: str) -> Iterator[Output]:
 
 
 def write_html(options: Namespace, lines: Callable[[], Iterable[str]]) -> bool:
-    """Write *lines* to the file of ``--html``, if that was given, and tell whether it was."""
+    """Write *lines* to the file of ``--html`` if that was given, and return whether it was."""
     if options.html is None:
         return False
     with open_output(options.html) as output:
@@ -175,20 +167,14 @@ def write_html(options: Namespace, lines: Callable[[], Iterable[str]]) -> bool:
     return True
 
 
-#: Takes how many things are done, and returns the share of all that they are, 0.0 to 1.0, None if nobody knows.
-Share: TypeAlias = "Callable[[int], float | None]"
-
-#: The one whose bar is on the terminal: there is only one.
-_running: Progress | None = None
-
-
 def say(text: str, stream: TextIO) -> None:
-    """Write lines of text to *stream*; whatever a site or the name of a file put there, nothing moves a cursor."""
+    """Write lines of text to *stream*; control characters in URLs or names of files are replaced."""
+    wipe()
     print(encodable("\n".join(map(printable, text.split("\n"))), stream), file=stream)
 
 
 def encodable(text: str, stream: TextIO) -> str:
-    """Return *text* with the number of each sign that *stream* cannot write."""
+    """Return *text* with the number of each character that *stream* cannot write."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
@@ -199,32 +185,36 @@ def show(facts: Mapping[str, Any], lines: Iterable[str], is_json: bool) -> None:
         say(json.dumps(facts, indent=2) if is_json else "\n".join(lines), sys.stdout)
 
 
-def counted(counts: Mapping[str, int], always: Container[str], is_json: bool) -> str:
-    """Return *counts* as a JSON object, or in a line without those that are 0, unless they are among *always*.
+def counted(counts: Mapping[str, int], always: Iterable[str]) -> str:
+    """Return *counts* in a line, without those that are 0 unless they are among *always*.
 
-    >>> counted({"pages": 3_000, "new": 0, "near_duplicates": 1}, ("pages",), is_json=False)
+    >>> counted({"pages": 3_000, "new": 0, "near_duplicates": 1}, ("pages",))
     'pages: 3,000, near-duplicates: 1'
     """
-    if is_json:
-        return json.dumps(counts)
-    told = (item for item in counts.items() if item[1] or item[0] in always)
-    return ", ".join(f"{name.replace('_', '-')}: {number:,}" for name, number in told)
+    shown = (item for item in counts.items() if item[1] or item[0] in always)
+    return ", ".join(f"{name.replace('_', '-')}: {number:,}" for name, number in shown)
 
 
 def warn(message: str) -> None:
-    """Write a warning to standard error, on a line of its own."""
-    wipe()
+    """Write a warning to standard error."""
     say(f"warning: {message}", sys.stderr)
 
 
+#: Takes the number of things done, and returns the share of all, 0.0 to 1.0; None if their number is unknown.
+Share: TypeAlias = "Callable[[int], float | None]"
+
+#: The bar on the terminal: there is only one.
+_running: Progress | None = None
+
+
 def wipe() -> None:
-    """Take the bar off the terminal, before anything else is written there."""
+    """Remove the bar from the terminal, before anything else is written there."""
     if _running is not None:
         _running.wipe()
 
 
 def of(total: int) -> Share:
-    """Return the function that says which share of *total* things some of them are.
+    """Return the function that returns which share of *total* things a number of them is.
 
     >>> of(200)(50), of(0)(3), of(10)(11)
     (0.25, None, 1.0)
@@ -232,39 +222,32 @@ def of(total: int) -> Share:
     return lambda done: min(1.0, done / total) if total else None
 
 
-def _unknown(_: int) -> None:
-    """Return None: nobody knows how many there will be."""
-
-
 class Progress:
-    """One bar on a terminal, rewritten a few times a second; nothing on what is no terminal, or without tqdm."""
+    """One bar of tqdm on a terminal, after half a second; nothing on what is no terminal, or without tqdm."""
 
     def __init__(self) -> None:
-        self._stream = sys.stderr
-        self._make = _tqdm() if self._stream is not None and self._stream.isatty() else None
+        is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._make = _tqdm() if is_terminal else None
         self._bar: Any = None
 
-    def counting(self, doing: str, share: Share = _unknown) -> Callable[[int], None]:
-        """Return a function that takes how many things are through *doing*, and says so.
-
-        If *share* knows which share they are, it also says when all will be through. What *doing* is begins now.
-        """
-        bar = self._begin(doing)
+    def counting(self, doing: str, share: Share = lambda done: None) -> Callable[[int], None]:
+        """Begin the bar *doing*, and return a function that takes the number of things done."""
+        bar = self._begin(desc=doing)
 
         def tell(done: int) -> None:
-            # True if it was shown: then the next time shows how many there will be.
+            # True if it was drawn: the next time it shows the total.
             if bar is not None and bar.update(done - bar.n) and (known := share(done)):
                 bar.total = round(done / known)
 
         return tell
 
     def share(self, doing: str) -> Callable[[float], None]:
-        """Return a function that takes which share of *doing* is done, 0.0 to 1.0, and says so."""
-        bar = self._begin(doing, total=1.0, bar_format="{l_bar}{bar}| [{elapsed}<{remaining}]")
+        """Begin the bar *doing*, and return a function that takes the share that is done, 0.0 to 1.0."""
+        bar = self._begin(desc=doing, total=1.0, bar_format="{l_bar}{bar}| [{elapsed}<{remaining}]")
         return lambda share: None if bar is None else bar.update(share - bar.n)
 
     def wipe(self) -> None:
-        """Take the bar off the terminal, for what comes next."""
+        """Remove the bar from the terminal until it is drawn again."""
         if self._bar is not None:
             self._bar.clear()
 
@@ -274,28 +257,17 @@ class Progress:
         _running = self
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Take the bar off."""
+    def __exit__(self, *_: object) -> None:
+        """Remove the bar."""
         global _running
         _running = None
         self._end()
 
-    def _begin(self, doing: str, **more: Any) -> Any:
+    def _begin(self, **more: Any) -> Any:
         self._end()
         if self._make is not None:
             self._bar = self._make(
-                desc=doing,
-                file=self._stream,
-                delay=PATIENCE,
-                mininterval=PAUSE,
-                miniters=0,
-                leave=False,
-                ncols=_columns(self._stream),
-                # Where a terminal says 0 rows, nothing would be shown either.
-                nrows=2,
-                **more,
+                file=sys.stderr, delay=PATIENCE, mininterval=PAUSE, miniters=0, leave=False, **more
             )
         return self._bar
 
@@ -305,21 +277,13 @@ class Progress:
             self._bar = None
 
 
-def _columns(stream: TextIO | None) -> int:
-    """Return the columns of a terminal; some say 0, and tqdm would show nothing."""
-    try:
-        return os.get_terminal_size(stream.fileno() if stream else -1).columns or COLUMNS
-    except (OSError, ValueError):
-        return COLUMNS
-
-
 def _tqdm() -> Any:
     """Return the class of a bar, None if tqdm is not installed."""
     try:
         tqdm = import_module("tqdm").tqdm
     except ImportError:
         return None
-    # No thread that looks after it, and no lock for other processes: batches fork.
+    # Without a monitor thread or a lock for other processes: dedup forks.
     bar: Any = type("Bar", (tqdm,), {"monitor_interval": 0})
     bar.set_lock(RLock())
     return bar

@@ -44,7 +44,7 @@ def folder(board: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(params=["sqlite", "redis"])
 def store(request: pytest.FixtureRequest, folder: Path) -> str:
-    """The store, or one in Redis that it was merged into."""
+    """The store, or one in Redis with the same pages."""
     place = str(folder / "pages.sqlite")
     if request.param == "redis":
         source, place = place, f"{request.getfixturevalue('redis').url}?prefix=profiles"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -13,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.cli.main import main
+from scrapy_simhash.cli.verbs import VERBS
+from tests.cli.example_files import READING
 from tests.docs.reader import PACKAGE, ROOT
 
 COMMAND = (sys.executable, "-m", "scrapy_simhash")
@@ -36,6 +36,7 @@ INPUT = b"""\
 PAIRS = [
     [5456993838078482868, 5456993838078482869],
     [5456993838078482869, 5457064206285785525],
+    [18446744073709551614, 18446744073709551614],
     [18446744073709551614, 18446744073709551615],
 ]
 
@@ -70,9 +71,6 @@ def test_a_file_may_be_replaced_by_what_is_found_in_it(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert sorted(map(json.loads, both.read_bytes().splitlines())) == PAIRS
     assert names(tmp_path) == ["hashes.txt"]
-
-
-# --- What is wrong: status 2, a message, and nothing written.
 
 
 # --- What fails: status 1, and one sentence.
@@ -167,7 +165,7 @@ def test_a_signal_that_was_ignored_before_stays_ignored() -> None:
         process.stdin.flush()
         process.send_signal(signal.SIGHUP)
         said, _ = process.communicate(b"12344\n", timeout=60)
-    assert (process.returncode, said) == (0, b"[12344, 12345]\n")
+    assert (process.returncode, said) == (0, b"[12345, 12345]\n[12344, 12345]\n")
 
 
 #: Hashes that make twelve thousand pairs two bits apart: more than a pipe and the buffers at both ends hold.
@@ -201,16 +199,46 @@ def test_a_reader_that_has_gone_is_no_reason_to_complain(tmp_path: Path, argumen
     assert (process.returncode, complained) == (141, b"")
 
 
-# --- Help, version, and what it costs to start.
+#: Sends itself an interrupt when it opens the first file in its folder.
+INTERRUPTED = """
+import os, signal, sys
+from scrapy_simhash.cli.verbs import module_of
+from scrapy_simhash.cli.main import main
+module_of(sys.argv[1])
+signal.signal(signal.SIGINT, signal.default_int_handler)
+def interrupt(event, arguments):
+    if event in ("open", "sqlite3.connect") and os.getcwd() in os.path.abspath(str(arguments[0])):
+        signal.raise_signal(signal.SIGINT)
+sys.addaudithook(interrupt)
+sys.exit(main())
+"""
 
 
-def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
-    import scrapy_simhash
+@posix_only
+@pytest.mark.parametrize("verb", VERBS)
+def test_an_interrupt_is_quiet_and_changes_nothing(verb: str, folder: Path) -> None:
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    words = [sys.executable, "-c", INTERRUPTED, *READING[verb]]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, env=environment, capture_output=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
-    with pytest.raises(SystemExit) as caught:
-        main(["--version"])
-    assert not caught.value.code
-    assert capsys.readouterr().out == f"scrapy-simhash {scrapy_simhash.__version__}\n"
+
+@linux_only
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "dedup"])
+def test_standard_output_may_be_full_or_have_no_reader(verb: str, folder: Path) -> None:
+    full = b"scrapy-simhash: cannot write standard output: No space left on device\n"
+    reading, writing = os.pipe()
+    os.close(reading)
+    for stream, status, message in ((os.open("/dev/full", os.O_WRONLY), 1, full), (writing, 141, b"")):
+        process = started(*READING[verb], stdout=stream)
+        os.close(stream)
+        assert process.communicate(timeout=60)[1] == message
+        assert process.returncode == status
+
+
+# --- Help, and what it costs to start.
 
 
 def test_the_command_is_installed_under_its_name() -> None:
@@ -223,7 +251,7 @@ LIGHT = """
 import contextlib, io, sys, types
 before = set(sys.modules)
 package = types.ModuleType("scrapy_simhash")
-package.__path__ = [sys.argv[1]]
+package.__path__, package.__version__ = [sys.argv[1]], "1"
 sys.modules["scrapy_simhash"] = package
 from scrapy_simhash.cli.main import main
 with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
@@ -240,6 +268,7 @@ def test_the_help_imports_neither_the_index_nor_any_library() -> None:
     assert {name for name in imported if name.startswith("scrapy_simhash.")} == {
         "scrapy_simhash.cli.main",
         "scrapy_simhash.cli",
+        "scrapy_simhash.cli.kinds",
         "scrapy_simhash.cli.streams",
         "scrapy_simhash.cli.verbs",
         "scrapy_simhash.display",
@@ -247,31 +276,3 @@ def test_the_help_imports_neither_the_index_nor_any_library() -> None:
         "scrapy_simhash.replacement",
     }
     assert {name.partition(".")[0] for name in imported} <= {"scrapy_simhash", *sys.stdlib_module_names}
-
-
-#: What Scrapy does at the start of any of its commands.
-LOADED = """
-import sys
-import scrapy.cmdline
-from importlib.metadata import EntryPoint
-before = set(sys.modules)
-EntryPoint("simhash", sys.argv[1], "scrapy.commands").load()()
-print(*(sys.modules.keys() - before))
-"""
-
-
-def test_scrapy_s_other_commands_import_three_small_modules_only() -> None:
-    """Modules are counted, not milliseconds: these three take less than one."""
-    pyproject = (ROOT / "pyproject.toml").read_text("utf-8")
-    entry = re.search(
-        r'^\[project\.entry-points\."scrapy\.commands"\]\nsimhash = "(.+)"$', pyproject, re.MULTILINE
-    )
-    assert entry
-    done = subprocess.run(
-        [sys.executable, "-c", LOADED, entry[1]], cwd=ROOT, capture_output=True, check=True, encoding="utf-8"
-    )
-    assert set(done.stdout.split()) == {
-        "scrapy_simhash",
-        "scrapy_simhash.cli",
-        "scrapy_simhash.cli.scrapy_command",
-    }

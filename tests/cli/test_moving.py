@@ -24,6 +24,7 @@ from scrapy_simhash.cli.postings import header_line, posting_line
 from scrapy_simhash.cli.stores import FilePlace, Waited, walk
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.judge.rule import SimilarityRule
+from scrapy_simhash.notes import RULES, SITE, Note
 from scrapy_simhash.store import Header, Page, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.cli.conftest import Cli, Places
@@ -32,7 +33,7 @@ from tests.examples import examples
 from tests.store.cases import SECOND_LOOK, content, header, own_part, posting, url
 from tests.store.cluster import RedisCluster, cluster_without_replicas
 from tests.store.redis.stores import admin
-from tests.store.sqlite.stores import Shelf
+from tests.store.sqlite.stores import Shelf, connected
 
 #: Two pages that repeat each other, one that changed, a short one twice.
 POSTINGS = [
@@ -283,8 +284,8 @@ def test_sources_must_agree_with_each_other_and_with_the_target(
     status, complaint = cli.fails("import", new, filled, other)
     assert status == 2
     assert complaint.endswith(
-        f" and {other} hold fingerprints that cannot be compared with each other: scheme is 'web-4' there, 'web-0'"
-        " here; mask_digits is False there, True here. Nothing was changed"
+        f" and {other} cannot be compared: scheme is 'web-4' there, 'web-0' here; mask_digits is False there, True"
+        " here. Nothing was changed"
     )
     assert cli.fails("info", new)[0] == 1
     status, complaint = cli.fails("import", filled, other)
@@ -395,27 +396,20 @@ def test_a_look_leaves_the_file_as_it_is(tmp_path: Path, cli: Cli) -> None:
 # --- Places.
 
 
-@pytest.mark.parametrize("command", ["info", "export"])
-def test_a_store_that_is_not_there_is_told_and_not_made(
-    command: str, tmp_path: Path, redis: Any, cli: Cli
-) -> None:
+def test_a_store_that_is_not_there_is_not_created(tmp_path: Path, redis: Any, cli: Cli) -> None:
     missing = tmp_path / "missing.sqlite"
-    assert cli.fails(command, str(missing)) == (1, f"no such store: {missing}")
+    assert cli.fails("info", missing) == (1, f"no such store: {missing}")
     assert not missing.exists()
-    status, complaint = cli.fails(command, f"{redis.url}?prefix=missing")
-    assert (status, complaint) == (1, f"no such store: 'missing' at {redis.url}")
-    assert cli.fails(command, str(tmp_path)) == (
-        1,
-        f"{tmp_path} is a folder: give the file of a spider in it, such as SPIDER.sqlite",
-    )
+    missing_there = f"{redis.url}?prefix=missing"
+    assert cli.fails("export", missing_there) == (1, f"no such store: 'missing' at {redis.url}")
 
 
 @posix_only
-def test_a_look_whether_a_file_is_an_export_costs_a_store_no_lock(tmp_path: Path) -> None:
+def test_a_check_of_a_file_costs_a_store_no_lock(tmp_path: Path) -> None:
     place = FilePlace(tmp_path / "pages.sqlite")
     with closing(SqliteStore(place.path, RULE)) as store:
         store.claim(POSTINGS[0])
-        assert not place.is_export()
+        place.check()
         assert place.header() == RULE
         # Another process can do this to a file on which nobody has a lock.
         command = "import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone())"
@@ -456,13 +450,6 @@ def test_what_a_place_says_of_its_keys_is_done(redis: Any, tmp_path: Path, cli: 
         "STORE has keep=soon, which must be a number with a unit (s, m, h, d, w), such as 30d, from 1s up to"
         " 4,294,967,295s",
     )
-
-
-def test_a_folder_is_not_taken_for_a_file_that_can_be_made(tmp_path: Path, cli: Cli) -> None:
-    source = exported(tmp_path / "postings.jsonl")
-    status, complaint = cli.fails("import", f"{tmp_path}/seen/", source)
-    assert (status, complaint.partition(":")[0]) == (1, f"{tmp_path}/seen is a folder")
-    assert not (tmp_path / "seen").exists()
 
 
 def test_a_password_is_not_shown(redis: Any, cli: Cli) -> None:
@@ -556,3 +543,58 @@ def test_a_store_for_a_whole_crawl_is_not_cut(tmp_path: Path, cluster: RedisClus
     status, complaint = cli.fails("import", f"{cluster.url}?prefix=whole", source)
     assert status != 0
     assert "with SIMHASH_SCOPE = 'crawl' all pages have the same" in complaint
+
+
+# --- Damaged stores.
+
+#: Page 0, which another one repeats.
+LOST = {"sqlite": "page 0 (https://example.com/ferry)", "redis": "page with key 6665727279"}
+
+
+def damage(place: str) -> None:
+    url, _, prefix = place.partition("?prefix=")
+    if prefix:
+        client = admin(url)
+        client.hset(f"{prefix}:pages", "kferry", client.hget(f"{prefix}:pages", "kferry")[:60])
+    else:
+        with connected(Path(place)) as connection:
+            connection.execute("UPDATE pages SET value = 'many' WHERE number = 0")
+
+
+def test_the_sound_records_of_a_damaged_store_are_read_and_the_others_are_counted(
+    filled: str, places: Places, tmp_path: Path, cli: Cli
+) -> None:
+    damage(filled)
+    status, said, _ = cli.ended("info", filled, "--check")
+    shown = ["pages             6", "damaged records   1", f"  {LOST[places.kind]}"]
+    assert (status, said.splitlines()[1:]) == (1, shown)
+    rest = tmp_path / "rest.jsonl"
+    for words in (["export", filled, "-o", rest], ["import", places.new(), filled], ["report", filled]):
+        status, said, told = cli.ended(*words)
+        assert (
+            status,
+            f"damaged records were left out: 1; scrapy-simhash info --check {filled}" in told,
+        ) == (
+            1,
+            True,
+        )
+        assert said == "" or "pages: 5, " in said or "pages             5\n" in said
+    assert cli.json("import", places.new(), rest)["pages"] == 5
+    # Its copies are claimed, its own claim fails.
+    status, said, told = cli.ended("import", filled, tmp_path / "postings.jsonl", "--json")
+    assert (status, json.loads(said)["pages"]) == (1, len(POSTINGS) - 1)
+    assert "warning: https://example.com/ferry was not stored: " in told
+
+
+def test_a_check_names_damaged_runs_and_what_was_learned(tmp_path: Path, cli: Cli) -> None:
+    path = tmp_path / "shop.sqlite"
+    with closing(SqliteStore(path, RULE)) as store:
+        for kind in (SITE, RULES):
+            store.replace_notes(kind, [Note("example.com", None, b"?")])
+    with connected(path) as connection:
+        connection.execute("UPDATE runs SET started = 'late'")
+    status, said, _ = cli.ended("info", path, "--check", "--json")
+    damaged = [record.partition(" (")[0] for record in json.loads(said)["damaged"]]
+    assert (status, damaged) == (1, ["run 1", "profile of example.com", "URL rules of example.com"])
+    status, _, told = cli.ended("info", path)
+    assert (status, "left out: 1; " in told) == (1, True)

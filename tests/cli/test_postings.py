@@ -137,9 +137,7 @@ def test_an_export_is_its_header_and_its_postings() -> None:
     assert (export.header, list(export)) == (Header("web-4"), found)
     # What another program wrote: other blanks, other names, a byte order mark, no last line end.
     others = [json.dumps({"later": 1, **json.loads(line)}, separators=(",", ":")) for line in lines]
-    other = read(b"\xef\xbb\xbf", "\r\n".join(others))
-    assert list(other) == found
-    assert other.unknown == {"later": 2}
+    assert list(read(b"\xef\xbb\xbf", "\r\n".join(others))) == found
 
 
 POSTING = json.loads(posting_line(Posting(b"a", "u", "", Fingerprint(1))))
@@ -157,42 +155,23 @@ def changed(line: dict[str, Any], name: str, value: object) -> str:
     return json.dumps(line)
 
 
-#: By the name of a field: wrong values of it, and what is said of them.
+#: By the name of a field: wrong values, and the message.
 WRONG_FIELDS: dict[str, list[tuple[object, str]]] = {
-    "key": [
-        ("abc", "is not hexadecimal, two digits a byte"),
-        ("0x", "is not hexadecimal"),
-        ("ab" * 65_536, "has more than 65,535 bytes"),
-    ],
+    "key": [("abc", "is not hexadecimal, two digits a byte"), ("ab" * 65_536, "has more than 65,535 bytes")],
     "url": [(None, "is not a string")],
     "scope": [(3, "is not a string"), ("é" * 40_000, "has more than 65,535 bytes")],
-    "value": [(value, "is not 16 hexadecimal digits") for value in (7, "0" * 17, "٠" * 16)],
-    "sketch": [
-        (value, "is no sketch in base64") for value in ("AAAA", "é", None, "A" * 171 + "=", "A" * 174 + "==")
-    ],
-    "own": [
-        (value, "is not an own part: 11 bytes")
-        for value in (None, "", "AAA", "AgAA", "BAAA", "A" * 175 + "=", "Ag==")
-    ],
+    "value": [(value, "is not 16 hexadecimal digits") for value in ("0" * 17, "٠" * 16, "ab " * 5 + "a")],
+    "sketch": [(value, "is no sketch in base64") for value in ("AAAA", "é", "A" * 171 + "=")],
+    "own": [(value, "is no unique text of 11 or 131 bytes in base64") for value in ("", "AAA", "BAAA")],
     "short": [(1, "is neither true nor false")],
     "page_hash": [(None, "is not 16 hexadecimal digits")],
-    "text_hash": [(None, "is not 16 hexadecimal digits")],
-    "seen": [
-        ("yesterday", "is not a number of seconds or a date"),
-        (2**63, "is not within the years 1 to 9999"),
-        (True, "is not a number of seconds or a date"),
-    ],
-}
-WRONG_HISTORIES: dict[str, list[tuple[object, str]]] = {
-    "visits": [(-1, "is not a whole number from 0"), ("3", "is not a whole number")],
-    "changes": [(2**63, "is not a whole number from 0")],
-    "first_seen": [("yesterday", "is not a number of seconds or a date")],
-    "last_visit": [(True, "is not a number of seconds or a date")],
-    "delivered": [("no", "is neither true nor false")],
+    "seen": [("yesterday", "is not a number of seconds or a date"), (2**63, "does not fit into 64 bits")],
+    "first_seen": [(True, "is not a whole number")],
+    "visits": [(-1, "is not from 0 to 2**63 - 1"), ("3", "is not a whole number")],
+    "changes": [(2**63, "is not from 0 to 2**63 - 1")],
 }
 WRONG_POSTINGS = [
     ("", "is not JSON"),
-    ("{", "is not JSON"),
     ("[" * 100_000, "is not JSON"),
     ('"text"', "is not a JSON object"),
     (json.dumps(HEADER), "has no 'key'"),
@@ -200,14 +179,15 @@ WRONG_POSTINGS = [
     (changed(POSTING, "own", "AAAAAAAAAAAAAAA="), "has 'own' without 'sketch'"),
     *(
         (changed(SKETCHED, name, value), f"has a wrong value in '{name}': it {problem}")
-        for name, wrong in (*WRONG_FIELDS.items(), *WRONG_HISTORIES.items())
+        for name, wrong in WRONG_FIELDS.items()
         for value, problem in wrong
     ),
+    (b"\xff", "is not UTF-8"),
 ]
 
 
 @pytest.mark.parametrize(("line", "problem"), WRONG_POSTINGS)
-def test_a_wrong_line_is_refused_by_its_number_and_the_field_that_is_wrong(line: str, problem: str) -> None:
+def test_a_wrong_line_is_refused_by_its_number_and_field(line: str | bytes, problem: str) -> None:
     export = read(header_line(Header("web-4")), json.dumps(POSTING), "\n", line, "\n", json.dumps(POSTING))
     steps = iter(export)
     assert next(steps) == parsed_posting(json.dumps(POSTING))
@@ -216,56 +196,19 @@ def test_a_wrong_line_is_refused_by_its_number_and_the_field_that_is_wrong(line:
     assert str(caught.value).startswith(f"pages.jsonl:3: the line {problem}")
 
 
-SETTINGS = HEADER["settings"]
 OLDER, NEWER = "an older release wrote it; crawl the pages again", "install a newer release"
-CLASSIC = {"SIMHASH_RULE": "classic"}
-#: By the name of a field: wrong values of it, and what is said of them.
-WRONG_HEADER_FIELDS: dict[str, list[tuple[object, str]]] = {
-    "version": [
-        (2, f"has version 2, this release reads 3: {OLDER}"),
-        (4, f"has version 4, this release reads 3: {NEWER}"),
-        (MISSING, "has no 'version'"),
-    ],
-    "width": [
-        (128, f"has width 128, this release reads 64: {NEWER}"),
-        ("64", "has a wrong value in 'width': it is not a whole number"),
-    ],
-    "own_parts": [
-        (2, f"has own_parts 2, this release reads 1: {NEWER}"),
-        (0, f"has own_parts 0, this release reads 1: {OLDER}"),
-    ],
-    "scheme": [(1, "has a wrong value in 'scheme': it is not a string")],
-    "settings": [
-        ([], "has a wrong value in 'settings': it is not an object"),
-        ({**SETTINGS, "SIMHASH_ACTION": "mark"}, "has missing or unknown settings: 'SIMHASH_ACTION'"),
-        ({}, "has missing or unknown settings: 'SIMHASH_MAX_DISTANCE', "),
-        ({**SETTINGS, **CLASSIC}, "has missing or unknown settings: 'SIMHASH_MIN_SIMILARITY'"),
-        (
-            {**SETTINGS, "SIMHASH_RULE": "strict"},
-            "is wrong: SIMHASH_RULE must be one of similarity, classic, got 'strict'",
-        ),
-        (
-            {**CLASSIC, "SIMHASH_MAX_DISTANCE": 64},
-            "is wrong: SIMHASH_MAX_DISTANCE must be a whole number of bits, 0 to 63, got 64",
-        ),
-        (
-            {**CLASSIC, "SIMHASH_MAX_DISTANCE": []},
-            "is wrong: SIMHASH_MAX_DISTANCE must be a whole number of bits, 0 to 63, got []",
-        ),
-        (
-            {**SETTINGS, "SIMHASH_SCOPE": "planet"},
-            "is wrong: SIMHASH_SCOPE must be one of crawl, domain, host, ",
-        ),
-    ],
-}
 WRONG_HEADERS = [
-    ("", "is not the first line of an export"),
-    ("url,html", "is not the first line of an export"),
+    ("{}", "is not the first line of an export"),
     (json.dumps(POSTING), 'is not the first line of an export, which begins with {"format": "scrapy-simhash'),
-    *(
-        (changed(HEADER, name, value), problem)
-        for name, wrong in WRONG_HEADER_FIELDS.items()
-        for value, problem in wrong
+    (changed(HEADER, "version", 2), f"has version 2, this release reads 3: {OLDER}"),
+    (changed(HEADER, "version", 4), f"has version 4, this release reads 3: {NEWER}"),
+    (changed(HEADER, "version", MISSING), "has no 'version'"),
+    (changed(HEADER, "width", "64"), "has a wrong value in 'width': it is not a whole number"),
+    (changed(HEADER, "own_parts", 0), f"has own_parts 0, this release reads 1: {OLDER}"),
+    (changed(HEADER, "settings", {}), "has missing or unknown settings: 'SIMHASH_MAX_DISTANCE', "),
+    (
+        changed(HEADER, "settings", {**HEADER["settings"], "SIMHASH_SCOPE": "planet"}),
+        "is wrong: SIMHASH_SCOPE must be one of crawl, domain, host, ",
     ),
 ]
 
@@ -275,11 +218,6 @@ def test_a_wrong_header_is_refused(line: str, problem: str) -> None:
     with pytest.raises(Refused) as caught:
         read(line, "\n")
     assert str(caught.value).startswith(f"pages.jsonl:1: the line {problem}")
-
-
-def test_what_is_no_text_is_refused_by_its_line() -> None:
-    with pytest.raises(Refused, match=r"^pages.jsonl:2: the line is not UTF-8$"):
-        list(read(header_line(Header()), b"\xff\n"))
 
 
 def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,10 +138,6 @@ def try_part(block: Block, command: str) -> None:
             assert any(made.caption in words for made in blocks(block.page, "python") if made.caption)
         case "python", [script, *options]:
             assert {option for option in options if option.startswith("-")} <= options_of(script)
-        case "scrapy", ["simhash", verb, *options]:
-            theirs = {"-s", "--set"}  # of all commands of Scrapy
-            known = options_of("-m", "scrapy_simhash", verb) | theirs
-            assert {option for option in options if option.startswith("-")} <= known
         case "scrapy", [verb, *_]:
             assert verb in {info.name for info in pkgutil.iter_modules(scrapy.commands.__path__)}
             importlib.import_module(f"scrapy.commands.{verb}")

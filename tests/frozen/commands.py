@@ -15,9 +15,9 @@ from tests.frozen.masks import masked
 MORE = {
     "dedup": [
         "dedup pages.jsonl -o marked.jsonl --mark",
-        "dedup pages.jsonl --copies",
+        "dedup pages.jsonl -o - --copies",
         "dedup pages.jsonl --clusters -",
-        "dedup pages.jsonl --against news.sqlite --mark",
+        "dedup pages.jsonl --against news.sqlite --mark -o -",
         "dedup pages.jsonl -o other.html --rule classic",
     ],
     "text": ["text page.html other.html --json"],
@@ -29,7 +29,7 @@ MORE = {
     ],
     "find": [
         "find hashes.txt --clusters",
-        "find hashes.txt --representatives --json",
+        "find hashes.txt --clusters --json",
         "find queries.txt --in hashes.txt",
         "find-all hashes.txt",
     ],
@@ -41,7 +41,7 @@ MORE = {
     ],
     "export": ["export news.sqlite --output all.jsonl", "export news.sqlite --learned"],
     "import": ["import both.sqlite monday.sqlite tuesday.sqlite", "import other.sqlite news.sqlite --json"],
-    "fingerprint": ["fingerprint pages.jsonl --hashes", "fingerprint pages.jsonl --scheme moz"],
+    "fingerprint": ["fingerprint pages.jsonl --hashes", "fingerprint pages.jsonl -s SIMHASH_SCHEME=moz"],
 }
 
 

@@ -210,7 +210,7 @@ def _of_member(found: _Found, name: str) -> _Found:
 def _html_page(stream: BufferedIOBase, file: File, is_named: bool) -> Record | Broken | PassedOver:
     """Return the page in a file; *is_named* says whether its name is that of a page."""
     page = stream.read(_HEAD)
-    if not _is_html(page, is_named):
+    if not is_html(page, is_named):
         return PassedOver(file.name, NOT_HTML)
     page += stream.read(LIMIT + 1 - len(page))
     if len(page) > LIMIT:
@@ -218,7 +218,8 @@ def _html_page(stream: BufferedIOBase, file: File, is_named: bool) -> Record | B
     return Record(file.url, page, file.name)
 
 
-def _is_html(head: bytes, is_named: bool) -> bool:
+def is_html(head: bytes, is_named: bool) -> bool:
+    """Return whether a file with this *head* is HTML; *is_named*: its name says so, and any text is."""
     text = head.removeprefix(BYTE_ORDER_MARK)
     if is_xml_feed(head):
         return False

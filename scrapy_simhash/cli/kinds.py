@@ -1,0 +1,100 @@
+"""Kinds of files, told by their first bytes, and the verb that reads each."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from scrapy_simhash.cli.streams import BYTE_ORDER_MARK, Refused
+from scrapy_simhash.exceptions import failing
+
+STORE, EXPORT, REPORT = "a store", "an export of a store", "a report of a crawl"
+PAGES, FOLDER, HTML, HASHES = "a file of pages", "a folder", "an HTML page", "a list of hashes"
+#: The verb that reads each kind.
+VERB: Mapping[str, str] = {
+    STORE: "info",
+    EXPORT: "import STORE",
+    REPORT: "report",
+    PAGES: "dedup",
+    FOLDER: "dedup",
+    HTML: "text",
+    HASHES: "find",
+}
+#: Bytes of a file by which its kind is told.
+HEAD = 1 << 16
+#: The beginnings of files with a signature: SQLite, WARC, Parquet, and a zip archive, as WACZ is one.
+_SIGNATURES = {b"SQLite format 3\0": STORE, b"WARC/": PAGES, b"PAR1": PAGES, b"PK\3\4": PAGES}
+_EXPORT = re.compile(rb'\{\s*"format"\s*:\s*"scrapy-simhash')
+_HASH = re.compile(rb"(?:0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})[ \t]*(?:[\r\n]|$)")
+GZIP = b"\x1f\x8b"
+
+
+def kind_of(path: Path) -> str | None:
+    """Return the kind of the file or folder at *path*, None if it is unknown. Raises FileError."""
+    if path.is_dir():
+        return FOLDER
+    with failing(f"read {path}"), path.open("rb") as file:
+        return kind_of_head(file.read(HEAD))
+
+
+def kind_of_head(head: bytes) -> str | None:
+    """Return the kind of a file that begins with *head*, compressed with gzip or not; None if it is unknown.
+
+    >>> kind_of_head(b'{"url": "https://example.com/", "html": ""}'), kind_of_head(b"<p>A ship")
+    ('a file of pages', 'an HTML page')
+    """
+    if head.startswith(GZIP):
+        try:
+            head = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head, HEAD)
+        except zlib.error:
+            return None
+    for signature, kind in _SIGNATURES.items():
+        if head.startswith(signature):
+            return kind
+    text = head.removeprefix(BYTE_ORDER_MARK).lstrip()
+    if _EXPORT.match(text):
+        return EXPORT
+    if text.startswith(b"{"):
+        return _kind_of_line(text.partition(b"\n")[0])
+    if text.startswith(b"["):
+        return PAGES
+    if text.startswith(b"<"):
+        return HTML
+    return HASHES if _HASH.match(text) else None
+
+
+def _kind_of_line(line: bytes) -> str:
+    """Return whether a file of JSON Lines is a report or has pages, by its first line."""
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError):
+        # A line that is longer than the head, as one with a page is.
+        return PAGES
+    # Pages may have a status too, of HTTP.
+    is_report = (
+        isinstance(fields.get("status"), str) and not {"html", "text", "body", "content"} & fields.keys()
+    )
+    return REPORT if is_report and "url" in fields else PAGES
+
+
+def verb_for(kind: str | None) -> str:
+    """Return the verb that reads files of this *kind*; ``dedup`` if it is unknown, which names the kinds it reads."""
+    return VERB.get(kind or "", "dedup")
+
+
+def refusal(name: str, kind: str | None, wanted: str) -> Refused:
+    """Return the error that the file *name* is of another *kind* than the *wanted* one."""
+    if kind is None:
+        return Refused(f"{name} is not {wanted}")
+    return Refused(f"{name} is {kind}, not {wanted}: scrapy-simhash {verb_for(kind)} {name}")
+
+
+def check_pages(names: Iterable[str], *more: str) -> None:
+    """Raise Refused if one of *names* is a local file that has no pages, nor is of one of *more* kinds."""
+    for path in map(Path, names):
+        kind = kind_of(path) if path.is_file() else None
+        if kind in (STORE, EXPORT, REPORT, HASHES) and kind not in more:
+            raise refusal(str(path), kind, PAGES)

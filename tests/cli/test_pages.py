@@ -1,0 +1,290 @@
+"""dedup, fingerprint, text and compare: what is left when an input is damaged, and the same answers as in Python."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from random import Random
+from threading import Thread
+from typing import Any
+
+import pytest
+from scrapy import version_info
+
+from scrapy_simhash import Config, PageFingerprinter
+from scrapy_simhash.cli.options import SHOWN
+from scrapy_simhash.files.records import Broken, Record, open_writer, read
+from tests.cli.conftest import Cli, Places
+from tests.cli.example_files import FERRY, PILOT, html
+from tests.cli.test_main import posix_only
+from tests.files.batch.pages import records_of
+from tests.files.batch.test_run import OTHER, STORY, record
+
+# --- dedup.
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """Four pages, the second a copy of the first, the fourth the third again; and a line that is none."""
+    path = tmp_path / "small.jsonl"
+    records = [record("a", STORY), record("b", STORY), record("c", OTHER), record("c", OTHER)]
+    lines = [json.dumps({"url": one.url, "html": one.page, "id": at}) for at, one in enumerate(records)]
+    path.write_text("\n".join([lines[0], "oops", *lines[1:]]) + "\n", "utf-8")
+    return path
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_pages_are_written_as_they_came_and_all_outputs_agree(small: Path, tmp_path: Path, cli: Cli) -> None:
+    out, clusters, report = (tmp_path / name for name in ("out.jsonl", "clusters.jsonl", "report.jsonl"))
+    status, said, told = cli.ended(
+        "dedup", small, "-o", out, "--clusters", clusters, "--report", report, "--json"
+    )
+    assert (status, json.loads(said)["kept"]) == (0, 2)
+    counts = "records: 5, kept: 2, near-duplicates: 1, repeated: 1, broken: 1\n"
+    assert told == f"warning: {small}:2: not JSON\n{counts}"
+    given = small.read_text("utf-8").splitlines()
+    assert out.read_text("utf-8").splitlines() == [given[0], given[3]]
+    urls = ["https://example.com/a", "https://example.com/b"]
+    assert lines_of(clusters) == [{"cluster": 0, "members": urls, "preferred": urls[0]}]
+    assert [line["status"] for line in lines_of(report)] == ["new", "near_duplicate", "new", "revisit"]
+    assert "is a near-duplicate of" in cli("report", report, "--url", urls[1])
+    assert "Pairs of pages" in cli("tune", report)
+    # Without an output, each page that is dropped is shown with its original.
+    c = "https://example.com/c"
+    assert cli.ended("dedup", small)[1] == f"{urls[1]} -> {urls[0]}\n{c} -> {c}\n"
+
+
+@pytest.mark.parametrize("options", [[], ["--mark"], ["--keep", "preferred"], ["--protect"]], ids=str)
+def test_copies_add_up_to_the_records(options: list[str], tmp_path: Path, cli: Cli) -> None:
+    path, out = tmp_path / "pages.jsonl", tmp_path / "out.jsonl"
+    lines = (
+        "broken" if isinstance(one, Broken) else json.dumps({"url": one.url, "html": one.page})
+        for one in records_of(400, 0, broken=0.01)
+    )
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    counts = json.loads(cli.ended("dedup", path, "-o", out, "--copies", "--json", *options)[1])
+    copies = [line["simhash_copies"] for line in lines_of(out) if line["simhash_copies"] is not None]
+    assert len(copies) == counts["kept"]
+    assert sum(copies) == counts["records"] - counts["broken"]
+    assert min(copies) == 1 < max(copies)
+
+
+def test_a_store_is_compared_with_and_stays_as_it_was(
+    small: Path, tmp_path: Path, cli: Cli, places: Places
+) -> None:
+    store, first = places.new(), tmp_path / "first.jsonl"
+    given = [line for line in small.read_text("utf-8").splitlines() if line != "oops"]
+    first.write_text(given[0] + "\n", "utf-8")
+    cli("import", store, first)
+    for processes in (1, 2):
+        options = ["--against", store, "--processes", processes, "-o", "-"]
+        found = [json.loads(line) for line in cli.ended("dedup", small, *options, "--mark")[1].splitlines()]
+        marks = [(one["simhash_kept"], one["simhash_status"], one["simhash_duplicate_of"]) for one in found]
+        assert marks == [
+            (False, "revisit", None),
+            (False, "near_duplicate", "https://example.com/a"),
+            (True, "new", None),
+            (False, "revisit", None),
+        ]
+    assert cli.json("info", store)["pages"] == 1
+    assert cli.ended("dedup", small, "--against", store, "--clusters", "-")[1] == ""
+
+
+#: Files that end in the middle, and how many pages are read.
+CUT = {"warc.gz": 30, "warc": 30, "jsonl.gz": 30, "jsonl": 30, "parquet": 0}
+
+
+@pytest.mark.parametrize("kind", CUT)
+@pytest.mark.parametrize("processes", [1, 2])
+def test_the_beginning_of_a_cut_file_is_written_and_the_status_is_1(
+    kind: str, processes: int, tmp_path: Path, cli: Cli
+) -> None:
+    if kind == "parquet":
+        pytest.importorskip("pyarrow")
+    whole, path, out = (tmp_path / f"{name}.{kind}" for name in ("whole", "cut", "out"))
+    with open_writer(whole) as writer:
+        for number in range(60):
+            # Noise, so that it is not compressed in one step.
+            noise = Random(number).randbytes(20_000).hex()
+            page = f"<html>{STORY}<p>{noise}</p></html>"
+            writer.write(Record(f"https://example.com/{number}", page, "page"))
+    path.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+    out.write_bytes(b"of yesterday")
+    status, said, told = cli.ended("dedup", path, "-o", out, "--mark", "--processes", processes)
+    assert (status, said) == (1, "")
+    if CUT[kind]:
+        assert abs(len(list(read([out]))) - CUT[kind]) <= 2
+        assert "warning: a file could not be read to its end" in told
+    else:
+        assert out.read_bytes() == b"of yesterday"
+        assert told.splitlines()[-1] == "scrapy-simhash: no page could be read"
+
+
+def test_the_first_broken_records_are_shown(tmp_path: Path, small: Path, cli: Cli) -> None:
+    small.write_text(small.read_text("utf-8") + "nonsense\n" * (SHOWN + 1), "utf-8")
+    told = cli.ended("dedup", small)[2].splitlines()
+    assert told[:2] == [f"warning: {small}:2: not JSON", f"warning: {small}:6: not JSON"]
+    assert told[SHOWN:] == ["warning: 2 more records could not be read", told[-1]]
+
+
+@posix_only
+def test_a_run_that_is_killed_leaves_the_old_output(tmp_path: Path) -> None:
+    pages = [{"url": f"https://example.com/{number}", "html": f"{STORY} {number}"} for number in range(3000)]
+    (tmp_path / "pages.jsonl").write_text("\n".join(map(json.dumps, pages)), "utf-8")
+    (tmp_path / "out.jsonl").write_bytes(b"of yesterday")
+    command = [sys.executable, "-m", "scrapy_simhash", "dedup", "pages.jsonl", "-o", "out.jsonl"]
+    with subprocess.Popen(command, cwd=tmp_path) as process:
+        while not list(tmp_path.glob(".*.writing")):
+            assert process.poll() is None
+        process.kill()
+    assert (tmp_path / "out.jsonl").read_bytes() == b"of yesterday"
+
+
+def test_a_missing_extra_is_named(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
+) -> None:
+    for module in ("pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, module, None)
+    status, message = cli.fails("dedup", small, "-o", tmp_path / "out.parquet")
+    assert (status, "pip install 'scrapy-simhash[files]'" in message) == (2, True)
+
+
+RUSSIAN = (
+    "Библиотека на берегу открывается каждую субботу в десять часов утра, читатели берут пять книг на месяц,"
+    " и никто не спрашивает о деньгах. Осенью здесь читают вслух старые письма моряков."
+)
+JAPANESE = (
+    "図書館は毎週土曜日の午前十時に開き、読者は五冊の本を一か月のあいだ借りることができます。"
+    "冬には薪でストーブをたきます。町の人々はここで手紙を書いたり、地図を見たりします。"
+)
+
+
+@pytest.mark.skipif(version_info < (2, 19), reason="Scrapy before 2.19 detects no encoding")
+def test_copies_that_declare_no_encoding_are_found_as_in_a_crawl(tmp_path: Path, cli: Cli) -> None:
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    texts = (("ru", RUSSIAN, ("cp1251", "koi8-r")), ("ja", JAPANESE, ("shift_jis", "euc_jp")))
+    for name, text, encodings in texts:
+        page = f"<title>1</title><h1>5</h1><p>{text}</p>"
+        (folder / f"{name}-0.html").write_text(f"<meta charset=utf-8>{page}", "utf-8")
+        for encoding in encodings:
+            (folder / f"{name}-{encoding}.html").write_bytes(page.encode(encoding))
+    status, _, told = cli.ended("dedup", folder, "-o", os.devnull)
+    assert (status, told) == (0, "records: 6, kept: 2, near-duplicates: 4\n")
+
+
+# --- fingerprint.
+
+
+@pytest.mark.parametrize("scheme", ["web", "moz", "tests.page.schemes.own.LONG"])
+def test_fingerprints_are_those_of_python(scheme: str, small: Path, tmp_path: Path, cli: Cli) -> None:
+    fingerprinter = PageFingerprinter(scheme=scheme)
+    given = [json.loads(line) for line in small.read_text("utf-8").splitlines() if line != "oops"]
+    expected = [fingerprinter.read(page["html"], url=page["url"]).fingerprint for page in given]
+    options = [small, "-s", f"SIMHASH_SCHEME={scheme}"]
+    found = [json.loads(line) for line in cli.ended("fingerprint", *options)[1].splitlines()]
+    assert [line["fingerprint"] for line in found] == [one and one.hex for one in expected]
+    hashes = cli.ended("fingerprint", *options, "--hashes")[1]
+    assert hashes.splitlines() == [f"0x{one.hex}" for one in expected if one]
+    if scheme == "web":
+        (tmp_path / "hashes.txt").write_text(hashes, "ascii")
+        values = [one.value for one in expected if one]
+        assert json.loads(cli("find", tmp_path / "hashes.txt", "--clusters").splitlines()[0]) in (
+            [values[0]] * 2,
+            [values[2]] * 2,
+        )
+    status, _, told = cli.ended("dedup", *options)
+    assert ("must make fingerprints of at most 64 bits" in told) is scheme.endswith("LONG") is (status == 2)
+
+
+# --- text and compare.
+
+FIRST = f"{FERRY} it go."
+EDITED = FIRST.replace("noon", "ten").replace("half", "all").replace("quay", "beach")
+
+
+def page(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(html(text), "utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("text", [FIRST, EDITED, f"{FIRST} Fog.", f"{PILOT} lost one of them.", "Too short."])
+@pytest.mark.parametrize("rule", ["similarity", "classic"])
+def test_the_verdict_and_its_figures_are_those_of_python(
+    text: str, rule: str, tmp_path: Path, cli: Cli
+) -> None:
+    a, b = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", text)
+    fingerprinter = PageFingerprinter(Config(rule=rule))
+    one, other = (fingerprinter.from_html(Path(path).read_text("utf-8")) for path in (a, b))
+    found = cli.json("compare", a, b, "-s", f"SIMHASH_RULE={rule}")
+    assert found["is_near_duplicate"] is fingerprinter.is_near_duplicate(one, other)
+    assert [page["fingerprint"] for page in found["pages"]] == [one and one.hex, other and other.hex]
+    distance = None if one is None or other is None else (one.value ^ other.value).bit_count()
+    assert found["distance"] == distance
+
+
+@pytest.mark.parametrize("rule", ["similarity", "classic"])
+@pytest.mark.parametrize("text", [f"{FIRST} Fog came in.", EDITED])
+def test_the_setting_that_would_change_the_verdict_does_and_none_nearer_does(
+    rule: str, text: str, tmp_path: Path, cli: Cli
+) -> None:
+    options = [page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", text), "-s", f"SIMHASH_RULE={rule}"]
+    found = cli.json("compare", *options)
+    assert found["changed_by"]
+    for change in found["changed_by"]:
+        name, value, present = change["setting"], change["value"], change["present"]
+        step = 0.001 if name == "SIMHASH_MIN_SIMILARITY" else 1
+        nearer = round(value + (step if value < present else -step), 3)
+        verdicts = [
+            cli.json("compare", *options, "-s", f"{name}={setting}")["is_near_duplicate"]
+            for setting in (value, nearer)
+        ]
+        assert verdicts == [not found["is_near_duplicate"], found["is_near_duplicate"]]
+
+
+def test_paragraphs_are_those_that_python_compares(tmp_path: Path, cli: Cli) -> None:
+    nav = "<nav><a href='/'>Home \x9b2J</a> <a href='/boats'>Boats</a></nav>"
+    path = page(tmp_path, "a.html", f"{FIRST}</p></main>{nav}")
+    (facts,) = cli.json_list("text", path)
+    document = PageFingerprinter().extract(Path(path).read_text("utf-8"))
+    shown = [(one["text"], one["left_out"]) for one in facts["text"]]
+    assert shown == [(one.text, one.boilerplate) for one in document.paragraphs]
+    assert {reason for _, reason in shown} == {None, "chrome"}
+    assert all(sign.isprintable() or sign == "\n" for sign in cli("text", path))
+
+
+@pytest.fixture
+def site() -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            is_known = self.path == "/ferry"
+            self.send_response(200 if is_known else 404)
+            self.send_header("Content-Type", "text/html; charset=latin-1")
+            self.end_headers()
+            self.wfile.write(html(f"{FIRST} Fähre." if is_known else "No such page.").encode("latin-1"))
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_url_is_fetched_and_decoded_by_its_header(site: str, tmp_path: Path, cli: Cli) -> None:
+    found = cli.json("compare", f"{site}/ferry", page(tmp_path, "a.html", f"{FIRST} Fähre."))
+    assert (found["is_same_text"], found["pages"][0]["page"]) == (True, f"{site}/ferry")
+    message = f"cannot fetch {site}/none: HTTP Error 404: Not Found"
+    assert cli.fails("compare", f"{site}/none", f"{site}/none") == (1, message)

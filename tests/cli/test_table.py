@@ -1,0 +1,323 @@
+"""Verbs by inputs: exit status, output and message of each, and the rules that hold for all of them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shlex
+import shutil
+import sqlite3
+import sys
+from contextlib import closing
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+
+import pytest
+
+from scrapy_simhash.cli.verbs import VERBS
+from tests.cli.conftest import Cli
+from tests.cli.example_files import READING
+
+#: Commands that work, and a part of what they write to standard output, or to standard error after a ``2>``.
+WORKS = {
+    "dedup pages.jsonl": "https://example.com/print/ferry -> https://example.com/ferry\n",
+    "dedup pages.jsonl -o u.jsonl": "2>records: 3, kept: 2, near-duplicates: 1\n",
+    "dedup pages.jsonl -o -": '{"url": "https://example.com/pilot", "html": "<html',
+    "dedup pages.jsonl -o - --mark": '"simhash_status": "near_duplicate"',
+    "dedup pages.jsonl -o - --copies": '"simhash_copies": 2',
+    "dedup pages.jsonl --clusters -": '"members": ["https://example.com/ferry", "https://example.com/print/ferry"]',
+    "dedup pages.jsonl.gz --json": '"near_duplicates": 1',
+    "dedup page.html other.html page.html": "/other.html -> file://",
+    "dedup named --format jsonl": "print/ferry -> ",
+    "dedup pages.jsonl --against news.sqlite": "https://example.com/pilot -> https://example.com/pilot\n",
+    "dedup pages.jsonl --processes 2 --two-pass --protect --keep longest": "print/ferry",
+    "text page.html": "The last wooden ferry on the river",
+    "text page.html.gz": "The last wooden ferry on the river",
+    "text page.html other.html --json": '"page": "other.html"',
+    "text page.html --store news.sqlite --host EXAMPLE.com": "The last wooden ferry",
+    "compare page.html page.html": "near-duplicates: title and main text are identical",
+    "compare page.html.gz other.html --json": '"is_near_duplicate": true',
+    "compare page.html other.html -s SIMHASH_MIN_SIMILARITY=0.99": "not near-duplicates",
+    "fingerprint pages.jsonl": '{"url": "https://example.com/ferry", "fingerprint": "',
+    "fingerprint pages.jsonl --hashes": "0x",
+    "fingerprint pages.jsonl -s SIMHASH_SCHEME=moz": '"sketch": null',
+    "find hashes.txt": "[5456993838078482869, 5457064206285785525]\n",
+    "find queries.txt --in hashes.txt": '{"query": 5456993838078482868, "matches": [[5456993838078482869, 1]]}\n',
+    "find twice.txt": "[7, 7]\n[7, 15]\n",
+    "find twice.txt --clusters": "[7, 7, 15]\n",
+    "find twice.txt --json": '{"distance": 3, "hashes": 3, "pairs": [\n[7, 7, 0],\n[7, 15, 1]\n]}\n',
+    "report report.jsonl": "pages             2\n",
+    "tune report.jsonl": "Pairs of pages that were compared: 1.",
+    "info news.sqlite": "pages             3\nfingerprints      2\nclusters          1\nnear-duplicates   1\n",
+    "info news.sqlite --check": "damaged records   0\n",
+    "learned news.sqlite": "example.com  3 ",
+    "learned news.sqlite EXAMPLE.com": "example.com  3 ",
+    "export news.sqlite": '"duplicate_of": "https://example.com/ferry"',
+    "export news.sqlite --learned": '"site": "example.com"',
+    "export news.sqlite --host Example.com": '"site": "example.com"',
+    "import new.sqlite pages.jsonl": "pages: 3, new: 2, near-duplicates: 1, revisits: 0, short: 0\n",
+    "import new.sqlite news.sqlite --json": '"pages": 3',
+    "import new.sqlite export.jsonl export.jsonl": "pages: 6, new: 2, near-duplicates: 1, revisits: 3, ",
+    "import new.sqlite page.html -s SIMHASH_SCOPE=host": "pages: 1, new: 1",
+    "import new.sqlite pages.jsonl -s SIMHASH_ITEM_KEY=url": "2>warning: SIMHASH_ITEM_KEY (url) has no effect",
+    "remove news.sqlite --host EXAMPLE.com --dry-run": "pages that would be removed: 3\n",
+    "remove news.sqlite --host example.com": "pages removed: 3\n",
+    "remove news.sqlite https://example.com/none --json": '"pages": 0',
+    # Nothing is found, and that is no error.
+    "dedup empty.jsonl": "2>records: 0, kept: 0, near-duplicates: 0\n",
+    "find empty.jsonl": "",
+    "find empty.jsonl --in hashes.txt": "",
+    "import new.sqlite empty.jsonl": "pages: 0, new: 0",
+    "--version": "scrapy-simhash 1",
+}
+
+#: Commands that fail, with the exit status and a part of the message.
+FAILS = {
+    # The verb.
+    "dedupe": (2, "dedupe is not a verb: did you mean scrapy-simhash dedup?"),
+    "zzz": (2, "zzz is not a verb: the verbs are dedup, text, "),
+    **{
+        file: (2, f"no verb was given for {file}: scrapy-simhash {verb} {file}")
+        for file, verb in {
+            ".": "dedup",
+            "news.sqlite": "info",
+            "report.jsonl": "report",
+            "pages.jsonl": "dedup",
+            "pages.jsonl.gz": "dedup",
+            "page.html": "text",
+            "hashes.txt": "find",
+            "export.jsonl": "import STORE",
+        }.items()
+    },
+    # A file of another kind.
+    "dedup news.sqlite": (2, "news.sqlite is a store, not a file of pages: scrapy-simhash info news.sqlite"),
+    "dedup report.jsonl": (
+        2,
+        "is a report of a crawl, not a file of pages: scrapy-simhash report report.jsonl",
+    ),
+    "dedup hashes.txt": (
+        2,
+        "hashes.txt is a list of hashes, not a file of pages: scrapy-simhash find hashes.txt",
+    ),
+    "fingerprint export.jsonl": (
+        2,
+        "is an export of a store, not a file of pages: scrapy-simhash import STORE",
+    ),
+    "dedup program": (2, "program: unknown kind of file; the name must end in one of .jsonl, "),
+    "text pages.jsonl": (
+        2,
+        "pages.jsonl is a file of pages, not an HTML page: scrapy-simhash dedup pages.jsonl",
+    ),
+    "text pages.jsonl.gz": (2, "pages.jsonl.gz is a file of pages, not an HTML page"),
+    "text empty.jsonl": (2, "empty.jsonl is not an HTML page"),
+    "text program": (2, "program is not an HTML page"),
+    "compare page.html news.sqlite": (2, "news.sqlite is a store, not an HTML page"),
+    "compare report.jsonl page.html": (2, "report.jsonl is a report of a crawl, not an HTML page"),
+    "find pages.jsonl": (
+        2,
+        "pages.jsonl is a file of pages, not a list of hashes: scrapy-simhash dedup pages.jsonl",
+    ),
+    "find news.sqlite": (2, "news.sqlite is a store, not a list of hashes: scrapy-simhash info news.sqlite"),
+    "info pages.jsonl": (2, "pages.jsonl is a file of pages, not a store: scrapy-simhash dedup pages.jsonl"),
+    "export export.jsonl": (
+        2,
+        "export.jsonl is an export of a store, not a store: scrapy-simhash import STORE",
+    ),
+    "learned page.html": (2, "page.html is an HTML page, not a store: scrapy-simhash text page.html"),
+    "import pages.jsonl page.html": (2, "pages.jsonl is a file of pages, not a store"),
+    "import new.sqlite report.jsonl": (2, "report.jsonl is a report of a crawl, not a file of pages"),
+    "info .": (1, ". is a folder: give the file of a spider in it, such as "),
+    # What is not there, or cannot be read or written.
+    "text none.html": (1, "cannot read none.html: No such file or directory"),
+    "text cut.html.gz": (1, "cannot read cut.html.gz: the gzip data ends too early"),
+    "compare http://127.0.0.1:9/ page.html": (1, "cannot fetch http://127.0.0.1:9/: "),
+    "dedup none.jsonl": (1, "cannot read none.jsonl"),
+    "dedup broken.jsonl -o u.jsonl": (1, "no page could be read"),
+    "dedup pages.jsonl --against none.sqlite": (1, "no such store: none.sqlite"),
+    "dedup pages.jsonl -o none/u.jsonl": (1, "cannot write none/u.jsonl: there is no folder none"),
+    "dedup pages.jsonl --clusters .": (1, "cannot write .: it is a folder"),
+    "find .": (1, "cannot read .: Is a directory"),
+    "info none.sqlite": (1, "no such store: none.sqlite"),
+    "info other.sqlite": (1, "other.sqlite"),
+    "info cut.sqlite": (1, "cut.sqlite"),
+    "info later.sqlite": (1, "later.sqlite"),
+    "info link.sqlite": (1, "link.sqlite"),
+    "info unix://none.sock?prefix=a": (1, "none.sock"),
+    "export news.sqlite --host nope.example": (1, "news.sqlite has learned nothing about nope.example"),
+    "learned news.sqlite b.example --pin": (1, "news.sqlite has learned nothing about b.example"),
+    "text page.html --store news.sqlite --host b.example": (
+        1,
+        "news.sqlite has learned nothing about b.example",
+    ),
+    "import seen/ pages.jsonl": (
+        1,
+        "seen is a folder: give the file of a spider in it, such as SPIDER.sqlite",
+    ),
+    # What an input or output may not be.
+    "text - -": (2, "standard input can be read once only"),
+    "dedup - -": (2, "standard input can be read once only"),
+    "find - --in -": (2, "standard input can be read once only"),
+    "dedup - --two-pass": (2, "give a file, not standard input"),
+    "dedup pages.jsonl -o - --clusters -": (
+        2,
+        "--output and --clusters are both standard output: give one a file",
+    ),
+    "dedup pages.jsonl -o x --report ./x": (2, "--output and --report are the same file, ./x"),
+    "dedup . -o a.jsonl": (2, "--output a.jsonl is an input, or in one"),
+    "dedup pages.jsonl --mark": (
+        2,
+        "--mark and --copies need --output: give a file, or - for standard output",
+    ),
+    "dedup pages.jsonl -o - --json": (2, "--json writes the counts to standard output: give --output"),
+    "dedup pages.jsonl -o u.zip": (2, "the name of an output must end in one of"),
+    "export news.sqlite -o news.sqlite": (2, "--output news.sqlite is an input"),
+    "import news.sqlite ./news.sqlite": (2, "news.sqlite cannot be imported into itself"),
+    # Wrong values.
+    "dedup": (2, "the following arguments are required: INPUT; see scrapy-simhash dedup --help"),
+    "dedup pages.jsonl --fast": (2, "unrecognized arguments: --fast; see scrapy-simhash dedup --help"),
+    "info news.sqlite other": (2, "unrecognized arguments: other"),
+    "dedup pages.jsonl --processes 0": (2, "--processes must be 1 or more, got 0"),
+    "dedup pages.jsonl --html-field nothing": (
+        2,
+        "no record has the fields 'url', 'link' or 'uri', and 'nothing'; ",
+    ),
+    "find hashes.txt --distance 65": (2, "-d/--distance: must be a number of bits from 0 to 64, got '65'"),
+    "find hashes.txt --blocks 3": (2, "--blocks 3 does not fit --distance 3: "),
+    "find hashes.txt --blocks x": (2, "-b/--blocks: must be auto, or a number up to 64, got 'x'"),
+    "find wrong.txt": (2, "wrong.txt:2: 'ab' is neither a decimal number nor one like 0xff, --hex reads it"),
+    "info": (2, "no store given: give a file, or a URL like redis://host:6379/0?prefix=news"),
+    "info redis://localhost": (
+        2,
+        "a store in Redis needs a prefix: append ?prefix=PREFIX to redis://localhost",
+    ),
+    "learned news.sqlite --pin": (2, "need a HOST"),
+    "remove news.sqlite": (2, "remove needs a URL or --host HOST, and not both"),
+    "remove news.sqlite ferry": (2, "'ferry' is not a URL: "),
+    "compare page.html page.html --host a.example": (2, "--host needs the store that has learned about it"),
+    "import new.sqlite pages.jsonl -s SIMHASH_SCOP=host": (2, "did you mean SIMHASH_SCOPE?"),
+    "import new.sqlite pages.jsonl -s LOG_LEVEL=INFO": (2, "LOG_LEVEL is not a setting of scrapy-simhash"),
+    "import new.sqlite pages.jsonl -s SIMHASH_SCOPE": (2, "--set takes NAME=VALUE, got 'SIMHASH_SCOPE'"),
+    "import new.sqlite pages.jsonl -s SIMHASH_SCOPE=web": (
+        2,
+        "SIMHASH_SCOPE must be one of crawl, domain, host, ",
+    ),
+    "import news.sqlite pages.jsonl -s SIMHASH_SCOPE=host": (
+        2,
+        "SIMHASH_SCOPE is 'crawl' there, 'host' here",
+    ),
+}
+
+#: What it would do to a terminal: change its title, ring, and clear the screen.
+CONTROLS = "\x1b]0;x\x07\x9b2J"
+
+
+@pytest.fixture
+def files(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the present folder, with the files of the examples and damaged ones. Standard input is empty."""
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO()))
+    cli("export", "news.sqlite", "-o", "export.jsonl")
+    page, pages = Path("page.html").read_bytes(), Path("pages.jsonl").read_bytes()
+    made = {
+        "broken.jsonl": b'{"url": "https://example.com/", "html": "\xff"}\n' * 20,
+        "cut.html.gz": gzip.compress(page)[:-20],
+        "cut.sqlite": Path("news.sqlite").read_bytes()[:5000],
+        "empty.jsonl": b"",
+        "named": pages,
+        "page.html.gz": gzip.compress(page),
+        "pages.jsonl.gz": gzip.compress(pages),
+        "program": b"\x7fELF\x00\x01\x02" * 100,
+        "twice.txt": b"0x7\n15\r\n7\n\n",
+        "wrong.txt": b"1\nab\n",
+    }
+    for name, content in made.items():
+        Path(name).write_bytes(content)
+    with closing(sqlite3.connect("other.sqlite")) as database:
+        database.execute("CREATE TABLE pages (a)")
+    shutil.copy("news.sqlite", "later.sqlite")
+    with closing(sqlite3.connect("later.sqlite")) as database:
+        database.execute("PRAGMA user_version = 999")
+    Path("link.sqlite").symlink_to("link.sqlite")
+    return folder
+
+
+@pytest.mark.parametrize("typed", WORKS)
+def test_a_command_that_works_writes_results_to_standard_output(typed: str, files: Path, cli: Cli) -> None:
+    status, said, told = cli.ended(*shlex.split(typed))
+    stream, _, expected = WORKS[typed].rpartition("2>")
+    assert status == 0, told
+    assert expected in (told if stream or WORKS[typed].startswith("2>") else said)
+    if "--json" in typed:
+        json.loads(said)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the files of *folder*, without those that SQLite has beside a store that is open, or was."""
+    files = (path for path in folder.iterdir() if path.is_file() and path.suffix[-4:] not in ("-shm", "-wal"))
+    return {path.name: path.read_bytes() for path in files}
+
+
+@pytest.mark.parametrize("typed", FAILS)
+def test_a_command_that_fails_writes_one_line_and_changes_nothing(typed: str, files: Path, cli: Cli) -> None:
+    before = contents(files)
+    status, said, told = cli.ended(*shlex.split(typed))
+    *warnings, message = told.splitlines()
+    expected = FAILS[typed]
+    assert (status, said) == (expected[0], "")
+    assert message.startswith("scrapy-simhash")
+    assert expected[1] in message
+    assert all(line.startswith("warning: ") for line in warnings)
+    assert contents(files) == before
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_json_is_written_to_standard_output_by_every_verb(verb: str, files: Path, cli: Cli) -> None:
+    words = {"dedup": ["dedup", "pages.jsonl"], "compare": ["compare", "page.html", "other.html"]}
+    status, said, told = cli.ended(*words.get(verb, READING[verb]), "--json")
+    assert status == 0, told
+    for document in [said] if said.startswith(("{\n", "[", '{"distance"')) else said.splitlines():
+        json.loads(document)
+    assert said
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("is_there", [False, True])
+def test_names_of_files_and_words_move_no_cursor(verb: str, is_there: bool, files: Path, cli: Cli) -> None:
+    for file in {word for word in READING[verb] if Path(word).is_file()}:
+        called = CONTROLS + file
+        if is_there:
+            shutil.copy(file, called)
+        words = [called if word == file else word for word in READING[verb]]
+        for typed in (words, [*words, f"--{CONTROLS}"], [verb, CONTROLS], [CONTROLS]):
+            _, said, told = cli.ended(*typed)
+            assert all(sign.isprintable() or sign == "\n" for sign in said + told)
+        status, _, told = cli.ended(*words)
+        assert is_there or (status, "?]0;x??2J" in told) == (1, True)
+
+
+OVER = {
+    "dedup": "pages.jsonl -o {}",
+    "dedup --against": "pages.jsonl --against news.sqlite -o {}",
+    "fingerprint": "pages.jsonl -o {}",
+    "text": "page.html --html {}",
+    "compare": "page.html other.html --html {}",
+    "report": "report.jsonl --html {}",
+    "export": "news.sqlite -o {}",
+}
+
+
+@pytest.mark.parametrize("name", OVER)
+def test_no_output_replaces_an_input(name: str, files: Path, cli: Cli) -> None:
+    for number, file in enumerate(word for word in OVER[name].split() if Path(word).is_file()):
+        before = Path(file).read_bytes()
+        Path(f"link{number}").symlink_to(file)
+        for called in (file, str(files / file), f"link{number}"):
+            status, said, told = cli.ended(name.split()[0], *OVER[name].format(called).split())
+            assert (status, said) == (2, "")
+            assert f"{called} is an input" in told
+            assert Path(file).read_bytes() == before
+
+
+def test_without_a_verb_the_help_is_shown(cli: Cli) -> None:
+    _, shown, _ = cli.ended("--help")
+    assert cli.ended() == (2, "", shown)
+    assert all(f"\n  {verb} " in shown for verb in VERBS)
