@@ -122,7 +122,7 @@ def test_only_the_edge_imports_scrapy() -> None:
         for file, found in all_imports()
         if file != WINDOW and not found.for_types and found.module.split(".")[0] == "scrapy"
     }
-    assert rooms == {"cli", "crawl", "crawling", "encoding", "observers", "shell"}
+    assert rooms == {"cli", "crawl", "crawling", "encoding", "observers"}
 
 
 def test_a_crawl_imports_an_observer_only_when_it_makes_it() -> None:
