@@ -1,59 +1,51 @@
-"""Four crawlers, one index on a Redis Cluster, for real: ``python cluster.py``.
+"""Two crawlers, one index on a Redis Cluster, for real: ``python cluster.py``.
 
-Starts the site and a Redis Cluster of six servers; runs the spider ``harbour`` four times at once, each in a process
-of its own; and looks whether of the pages that are alike, in each scope, exactly one was new, whoever met it. Every
-crawler fetches all pages, so that each page is met four times. Files go to ``out/``: a feed and a log of each.
+Starts the site and a Redis Cluster of six servers; runs one spider twice at once, each in a process of its own; and
+looks whether of the pages that are alike, in each scope, exactly one was new, whichever crawler met it. Every
+crawler fetches all pages, so that each page is met twice. Files go to ``out/``: a feed and a log of each.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import defaultdict
-from multiprocessing import get_context
-from multiprocessing.queues import SimpleQueue
-from multiprocessing.synchronize import Barrier
 from typing import Any
 from urllib.parse import urlsplit
 
-from crawler.running import items_of, log_of, run
+from crawler.running import Crawl, items_of, run_together
+from crawler.spiders.pages import PagesSpider
 from local_redis import redis_cluster
 from magazine.server import serving
 from magazine.truth import Truth
-from scrapy.utils.project import get_project_settings
+from scrapy.http import Response
 
-SPIDER = "harbour"
-CRAWLERS = ("north", "east", "south", "west")
-#: Seconds that a process waits for the others to be ready.
-PATIENCE = 120
-Stats = dict[str, Any]
+CRAWLERS = ("north", "south")
 
 
-def crawl(called: str, start: str, ready: Barrier, results: SimpleQueue[tuple[str, Stats]]) -> None:
-    """Run one crawler in this process, from when all are ready."""
-    ready.wait(PATIENCE)
-    results.put((called, run(SPIDER, start, get_project_settings(), called=called)))
+class JudgedPagesSpider(PagesSpider):
+    """Yields each page with its verdict."""
+
+    name = "judged"
+
+    def item(self, response: Response) -> dict[str, Any]:
+        """Return the page with its verdict; those that repeat another get the field as well."""
+        return super().item(response) | {"status": response.meta["simhash_result"]["status"]}
 
 
-def crawl_together(start: str) -> dict[str, Stats]:
-    """Run all crawlers from *start* on; return Scrapy's stats of each. RuntimeError if one of them fails."""
-    spawn = get_context("spawn")
-    ready, results = spawn.Barrier(len(CRAWLERS)), spawn.SimpleQueue()
-    crawls = [
-        spawn.Process(target=crawl, args=(called, start, ready, results), name=called) for called in CRAWLERS
-    ]
-    for process in crawls:
-        process.start()
-    for process in crawls:
-        process.join()
-    for process in crawls:
-        if process.exitcode:
-            raise RuntimeError(f"the crawl of {process.name} failed: see {log_of(process.name)}")
-    return dict(results.get() for _ in crawls)
+def settings_for(cluster_url: str) -> dict[str, Any]:
+    """Return the settings of crawlers whose store is on a Redis Cluster."""
+    return {
+        # The default prefix has the spider's name in it: an index for each. 1,024 shards, the default, are for many
+        # sites.
+        "SIMHASH_STORE": f"{cluster_url}?prefix=harbour-lamp&shards=12",
+        "SIMHASH_SCOPE": "domain",  # by which pages are in one shard or another
+        # What is known of a host when a page comes depends on chance here.
+        "SIMHASH_SITE_LEARNING": False,
+    }
 
 
 def new_pages(items: list[dict[str, Any]], truth: Truth) -> list[int]:
-    """Return how many pages were new of each cluster: of pages that have one text, or that were said to be alike."""
+    """Return how many pages were new of each cluster: of pages with one text, or that were judged to be alike."""
     heads: dict[str, str] = {}
 
     def head(page: str) -> str:
@@ -81,19 +73,20 @@ def main() -> int:
     """Run all crawlers; 0 when of each cluster in each scope one page was new, and every page got a verdict."""
     try:
         with redis_cluster() as url, serving() as server:
-            # As one would type it before `scrapy crawl`. The processes inherit it.
-            os.environ |= {"SCRAPY_PROJECT": "cluster", "REDIS_URL": url}
-            stats = crawl_together(f"{server.url}/")
+            settings = settings_for(url)
+            crawls = [Crawl(name, JudgedPagesSpider, f"{server.url}/", settings) for name in CRAWLERS]
+            stats = run_together(*crawls)
     except FileNotFoundError as error:
         print(error, file=sys.stderr)
         return 1
-    new = new_pages([item for called in CRAWLERS for item in items_of(called)], Truth.load())
+    new = new_pages([item for name in CRAWLERS for item in items_of(name)], Truth.load())
     missed = 0
-    for called, counts in stats.items():
-        errors = sum(counts.get(f"simhash/errors/{where}", 0) for where in ("compare", "store"))
-        words = ("new", "near_duplicates", "revisits")
-        told = "".join(f"{counts.get(f'simhash/{word}', 0)} {word.replace('_', '-')}, " for word in words)
-        print(f"{called:6} {counts['response_received_count']} pages: {told}{errors} errors")
+    for name, counts in stats.items():
+        errors = sum(n for stat, n in counts.items() if stat.startswith("simhash/errors/"))
+        found = [
+            f"{counts.get(f'simhash/{stat}', 0)} {stat}" for stat in ("new", "near_duplicates", "revisits")
+        ]
+        print(f"{name:6} {counts['response_received_count']} pages: {', '.join(found)}, {errors} errors")
         missed += errors
     right = new.count(1)
     print(f"one new page per cluster and scope: {right} of {len(new)}")

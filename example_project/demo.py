@@ -12,10 +12,9 @@ import sys
 from collections import defaultdict
 from typing import Any
 
-from crawler.running import feed_of, items_of, log_of, run, shown
+from crawler.running import Crawl, feed_of, items_of, log_of, run, shown
 from magazine.server import serving
 from magazine.truth import Truth
-from scrapy.utils.project import get_project_settings
 
 SPIDER = "pages"
 
@@ -84,9 +83,7 @@ def report(result: dict[str, Any]) -> str:
 
 def crawl(url: str, shows_progress: bool = False) -> dict[str, Any]:
     """Crawl the site at *url*, one page after another, so that the same ones are first each time."""
-    settings = get_project_settings()
-    settings.set("CONCURRENT_REQUESTS", 1)
-    return run(SPIDER, f"{url}/", settings, shows_progress)
+    return run(Crawl(SPIDER, SPIDER, f"{url}/", {"CONCURRENT_REQUESTS": 1}), shows_progress)
 
 
 def main() -> int:

@@ -1,59 +1,95 @@
-"""Run a spider of this project in this very process. Its items and its log go to ``out/``."""
+"""Run a spider of this project in this very process, or several in a process each. Items and logs go to ``out/``."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
+from multiprocessing import get_context
+from multiprocessing.queues import SimpleQueue
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from scrapy import signals
+from scrapy import Spider, signals
 from scrapy.crawler import CrawlerProcess
-from scrapy.settings import Settings
+from scrapy.utils.project import get_project_settings
 
 HERE = Path(__file__).parents[1]
 OUT = HERE / "out"
+#: Seconds that a process waits for the others to be ready.
+PATIENCE = 120
+Stats = dict[str, Any]
 
 
-def run(
-    spider: str, start: str, settings: Settings, shows_progress: bool = False, called: str = ""
-) -> dict[str, Any]:
-    """Crawl from *start* on; write feed and log, return Scrapy's stats. Only once a process: its event loop ends.
+class Crawl(NamedTuple):
+    """A crawl: the name of its files, a spider, the page it begins with, settings beside those of the project."""
 
-    The files are those of the spider, or of what it is *called* if several of one name crawl at once.
-    """
+    name: str
+    spider: str | type[Spider]
+    start: str
+    settings: Mapping[str, Any] = {}
+
+
+def run(crawl: Crawl, shows_progress: bool = False) -> Stats:
+    """Crawl; write feed and log, return Scrapy's stats. Only once a process: its event loop ends."""
     OUT.mkdir(exist_ok=True)
-    files = called or spider
-    log_of(files).unlink(missing_ok=True)
-    settings.set("FEEDS", {feed_of(files): {"format": "jsonlines", "overwrite": True, "encoding": "utf8"}})
-    settings.set("LOG_FILE", str(log_of(files)))
-    settings.set("LOG_LEVEL", "INFO")
+    log_of(crawl.name).unlink(missing_ok=True)
+    settings = get_project_settings()
+    settings.setdict(
+        {
+            **crawl.settings,
+            "FEEDS": {feed_of(crawl.name): {"format": "jsonlines", "overwrite": True, "encoding": "utf8"}},
+            "LOG_FILE": str(log_of(crawl.name)),
+            "LOG_LEVEL": "INFO",
+        }
+    )
     process = CrawlerProcess(settings)
-    crawler = process.create_crawler(spider)
+    crawler = process.create_crawler(crawl.spider)
     if shows_progress:
         crawler.signals.connect(_show_progress, signal=signals.response_received)
-    process.crawl(crawler, start=start)
+    process.crawl(crawler, start=crawl.start)
     process.start()
     if shows_progress:
         print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
     if crawler.stats is None:
-        raise RuntimeError(f"the crawl did not start: see {log_of(files)}")
+        raise RuntimeError(f"the crawl did not start: see {log_of(crawl.name)}")
     return crawler.stats.get_stats()
 
 
-def feed_of(spider: str) -> Path:
-    """Return the file of a spider's items."""
-    return OUT / f"{spider}.jsonl"
+def run_together(*crawls: Crawl) -> dict[str, Stats]:
+    """Run *crawls* at once, in a process each; return Scrapy's stats by name. RuntimeError if one of them fails."""
+    spawn = get_context("spawn")
+    ready, results = spawn.Barrier(len(crawls)), spawn.SimpleQueue()
+    processes = [spawn.Process(target=_run, args=(crawl, ready, results)) for crawl in crawls]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    for process, crawl in zip(processes, crawls, strict=True):
+        if process.exitcode:
+            raise RuntimeError(f"the crawl {crawl.name} failed: see {log_of(crawl.name)}")
+    return dict(results.get() for _ in crawls)
 
 
-def log_of(spider: str) -> Path:
+def _run(crawl: Crawl, ready: Barrier, results: SimpleQueue[tuple[str, Stats]]) -> None:
+    ready.wait(PATIENCE)
+    results.put((crawl.name, run(crawl)))
+
+
+def feed_of(name: str) -> Path:
+    """Return the file of a crawl's items."""
+    return OUT / f"{name}.jsonl"
+
+
+def log_of(name: str) -> Path:
     """Return the file of what Scrapy logged."""
-    return OUT / f"{spider}.log"
+    return OUT / f"{name}.log"
 
 
-def items_of(spider: str) -> list[dict[str, Any]]:
-    """Return the items of a spider's last run."""
-    return [json.loads(line) for line in feed_of(spider).read_text("utf-8").splitlines()]
+def items_of(name: str) -> list[dict[str, Any]]:
+    """Return the items of a crawl's last run."""
+    return [json.loads(line) for line in feed_of(name).read_text("utf-8").splitlines()]
 
 
 def shown(path: Path) -> str:

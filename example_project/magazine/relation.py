@@ -54,8 +54,8 @@ class PageTruth:
 class Relation:
     """What to conclude about two pages.
 
-    *equal* is the share (0-1) of words their main texts have in common, counted from the content; 0.0 where a
-    page is not content. *grade* is `>=.99`, `.95-.99` or `.90-.95` for duplicates, empty otherwise.
+    *equal* is the share (0-1) of words their main texts have in common, 0.0 where it is below 0.8 or a page is not
+    content. *grade* is `>=.99`, `.95-.99` or `.90-.95` for duplicates, empty otherwise.
     """
 
     expected: Expected
