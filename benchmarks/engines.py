@@ -2,16 +2,12 @@
 
     python benchmarks/engines.py --only duckdb --pages 1000000 --memory 1500MB       # --json for programs
     python benchmarks/engines.py --only spark --pages 1000000
-    SIMHASH_EVAL_PACK=/path/to/pack python benchmarks/engines.py --only packs
 
 * duckdb, spark: ``--pages`` generated fingerprints in one scope. A page fills as many bins of its sketch as pages of
   the packs do (quantiles; one in ten fills less than a fourth), with independent marks; seven in ten have a subject
   of their own. Two in a hundred are copies of another page: a share of .8 to 1 of its bins, a few other bits, the
   same subject. *recall* is of the copies that the rule accepts. Processor time of all processes; *bound* is half of
   that, what two free processors take at least. Peak memory of all processes together (Linux).
-* packs: all pages of a pack by DuckDB, in one scope. *recall* is of all pairs of different contents that the rule
-  accepts, found by comparing each with each; *equal* is the share of pages whose verdict is that of
-  ``dedup --two-pass``.
 
 Not measured: how long anything takes while others use the processors; a cluster of machines.
 """
@@ -36,11 +32,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-from benchmarks.batch import records_of
-from benchmarks.lib.pack import Pack
 from benchmarks.lib.processes import alone
 from benchmarks.lib.report import arguments_of, progress, show
-from scrapy_simhash import Config, dedup, duckdb, spark
+from scrapy_simhash import Config, duckdb, spark
 from scrapy_simhash.files.engines.run import Result
 from scrapy_simhash.files.engines.sql import FINGERPRINTS
 from scrapy_simhash.judge.rule import DEFAULT_RULE
@@ -48,7 +42,7 @@ from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.fingerprint.facts import NONE
 from scrapy_simhash.store.sqlite.schema import unsigned
 
-PARTS = ("packs", "duckdb", "spark")
+PARTS = ("duckdb", "spark")
 PAGES = 100_000
 MEMORY = "1500MB"
 #: Of 448 bins, how many a page fills, by quantile: of 11,000 pages of three packs.
@@ -218,61 +212,13 @@ class _Watch:
         return number == os.getpid()
 
 
-def measure_pack(pack: Pack) -> dict[str, float]:
-    """Return how much of what the rule accepts is found, and how many verdicts are those of dedup."""
-    records = records_of(pack, sys.maxsize)
-    rows = [
-        {
-            "id": id,
-            "url": record.url,
-            "html": record.page.encode() if isinstance(record.page, str) else record.page,
-            "content_type": record.content_type,
-            "content_language": record.content_language or None,
-        }
-        for id, record in enumerate(records)
-    ]
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        pq.write_table(pa.Table.from_pylist(rows), folder / "pages.parquet")
-        result = by_duckdb(folder / "pages.parquet", folder / "out", MEMORY)
-        fingerprints, pairs, verdicts = (
-            pq.read_table(result.paths[name]).to_pylist() for name in ("fingerprints", "pairs", "verdicts")
-        )
-    contents: dict[int, bytes] = {}
-    for row in sorted(fingerprints, key=lambda row: row["id"]):
-        if row["content"] is not None and not row["is_short"]:
-            fingerprint = Fingerprint(unsigned(row["value"]), 0, row["sketch"], row["own"])
-            contents.setdefault(row["content"], fingerprint.compared_bytes())
-    data = list(contents.values())
-    near = sum(
-        found.similarity is not None
-        for at, one in enumerate(data)
-        for found in DEFAULT_RULE.compare_all(Fingerprint.from_compared_bytes(one), data[at + 1 :])
-    )
-    verdicts.sort(key=lambda row: row["id"])
-    wanted = [outcome.fields for outcome in dedup(records, mark=True, two_pass=True, config=SCOPE)]
-    same = sum(
-        all(row[name] == value for name, value in fields.items() if name != "simhash_cluster")
-        for row, fields in zip(verdicts, wanted, strict=True)
-    )
-    return {"pages": len(records), "pairs": near, "recall": len(pairs) / near, "equal": same / len(records)}
-
-
 def measure(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, float]]]:
     """Yield each part with its figures."""
-    parts = options.only or PARTS
-    if "packs" in parts:
-        for pack in Pack.locate_all():
-            progress(f"packs {pack.name}")
-            yield f"pack {pack.name}", measure_pack(pack)
-    engines = [part for part in parts if part != "packs"]
-    if not engines:
-        return
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "fingerprints.parquet")
         progress(f"generating {options.pages:,} fingerprints")
         near = set(generated(source, options.pages))
-        for name in engines:
+        for name in options.only or PARTS:
             progress(name)
             figures, found = alone(measure_engine, name, str(source), options.pages, options.memory)
             yield name, {**figures, "recall": len(near & found) / len(near)}

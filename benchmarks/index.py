@@ -1,10 +1,9 @@
-"""Measure the index: calls, memory and recall by size, all pairs, beside other libraries.
+"""Measure the index: calls, memory and recall by size, and all pairs.
 
     python benchmarks/index.py                                   # tables; --json for programs
     python benchmarks/index.py --sizes 100000000 --only auto     # some ten minutes
     python benchmarks/index.py --distance 8 --only auto
     python benchmarks/index.py --only longest                    # the longest call, by what is hard for an index
-    python benchmarks/index.py --peers                           # see ``lib/index_peers.py``
 
 Designs, ``--only`` some of them: ``auto`` (the plan that ``SimhashIndex`` chooses), ``classic`` (6 blocks, 20 tables,
 for distances up to 5) and ``scan`` (without the C extension); with ``--blocks`` an index of so many blocks each. Of
@@ -14,14 +13,12 @@ each, in a process of its own, one size after another, by processor time in micr
 * single: ``find_or_add`` one by one, without the time of the loop, median of lists of 2,000;
 * find: ``find`` one by one, likewise;
 * growing: mean of the calls that filled it from empty, 65,536 at a time;
-* p99.9 and longest: of single calls from empty to the size, by the processor time of the thread, since the clock also
-  counts what other processes take;
 * nbytes and resident: bytes of a fingerprint with its key, by its own account, and by the growth of the process;
 * recall: the share of planted ones for which a call returned their original. Anything but 1 is a bug.
 
 ``pairs``: seconds of a pass over all pairs of an index and of bare values, and whether each planted pair was found;
 ``connected`` makes clusters of them. ``longest``: the milliseconds of the longest of all calls of ``add`` that fill
-an index, likewise, with random fingerprints and with those that an index has most work with.
+an index, by the processor time of the thread, with random fingerprints and with those that are most work for it.
 
 Fingerprints are uniform random ones, one in a hundred planted near another one: real ones are less even and have more
 candidates. Not measured: deletion. Other ways: ``python -m benchmarks.methods``.
@@ -42,7 +39,6 @@ from typing import Any, NamedTuple
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.lib import index_peers
 from benchmarks.lib.processes import alone, resident_bytes, timed
 from benchmarks.lib.report import arguments_of, progress, show
 from scrapy_simhash.index import SimhashIndex
@@ -173,26 +169,6 @@ def _without_loop(call: Callable[[int, int], object], values: Sequence[int], fir
     return (2 * called - start - process_time_ns()) / len(values)
 
 
-def measure_growth(design: str, size: int, distance: int) -> dict[str, Any]:
-    """Return how many microseconds the slowest calls took of those that filled an index one by one."""
-    index = make(design, distance)
-    # In tenths of a microsecond, and not more than a second.
-    times, clock = array("Q", bytes(8 * 10_000_001)), thread_time_ns
-    for key, value in enumerate(draw(size, 0, distance).values):
-        start = clock()
-        index.find_or_add(value, key)
-        times[min((clock() - start) // 100, len(times) - 1)] += 1
-    left, rank, longest = size - 0.999 * size, None, 0
-    for time in range(len(times) - 1, -1, -1):
-        if times[time]:
-            longest = longest or time
-            left -= times[time]
-            if left <= 0:
-                rank = time
-                break
-    return {"p99.9": (rank or 0) / 10, "longest": longest / 10}
-
-
 def measure_longest(size: int) -> dict[str, dict[str, Any]]:
     """Return the milliseconds of the longest call that fills an index with *size* values, and the bytes of each."""
     randoms = random.Random(SEED)
@@ -252,10 +228,7 @@ def measure_pairs(size: int, distance: int) -> dict[str, dict[str, Any]]:
 
 def run(design: str, size: int, distance: int) -> dict[str, Any]:
     """Return the figures of one design at one size; for a process of its own."""
-    if design in index_peers.PEERS:
-        drawn = draw(size, FRESH, distance)
-        return index_peers.measure(design, drawn.values, drawn.fresh, drawn.planted)
-    return {**measure_calls(design, size, distance), **measure_growth(design, size, distance)}
+    return measure_calls(design, size, distance)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -264,11 +237,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 1_000_000], metavar="N")
     parser.add_argument("--distance", type=int, default=3, help="of a match, in bits (default: 3)")
     parser.add_argument("--blocks", type=int, nargs="*", default=[], help="designs by blocks")
-    names = [*PLANS, "pairs", "longest", *index_peers.PEERS]
+    names = [*PLANS, "pairs", "longest"]
     parser.add_argument(
         "--only", nargs="+", choices=names, metavar="NAME", help=f"some of: {', '.join(names)}"
     )
-    parser.add_argument("--peers", action="store_true", help="measure other libraries too (3 bits)")
     options = parser.parse_args(arguments)
     if min(options.sizes) < PLANTED_EVERY:
         parser.error(f"a size must be at least {PLANTED_EVERY}, got {min(options.sizes)}")
@@ -277,7 +249,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     designs = (
         options.only or by_blocks or ["auto", "scan"] + ([] if wide else ["classic", "pairs", "longest"])
     )
-    designs += [*index_peers.PEERS] if options.peers else []
     result: dict[str, Any] = {}
     for size in options.sizes:
         calls = {}

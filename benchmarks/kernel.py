@@ -2,7 +2,6 @@
 
     python benchmarks/kernel.py                  # tables; --json for programs
     python benchmarks/kernel.py --pages 50 --repeats 3 --only pages
-    python benchmarks/kernel.py --peers          # and other libraries on the same texts (``lib/kernel_peers.py``)
 
 Both kernels run in this one process and in turn, so that a machine that slows down slows both: the ratios are
 firm where single figures are not. ``--only`` some of:
@@ -36,7 +35,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from lxml import etree
 from scrapy.http import HtmlResponse
 
-from benchmarks.lib import kernel_peers
 from benchmarks.lib.processes import timed
 from benchmarks.lib.report import arguments_of, progress, show
 from benchmarks.lib.sample import Page, add_sample, origin, packs_of, sample
@@ -115,7 +113,7 @@ def _shares(
 def measure_texts(
     sets: Mapping[str, Sequence[str]], contestants: Mapping[str, Callable[[str], object]], repeats: int
 ) -> dict[str, dict[str, Any]]:
-    """Return by contestant and set the microseconds of the median text, or the error that a contestant raised."""
+    """Return by contestant and set the microseconds of the median text."""
     result: dict[str, dict[str, Any]] = {name: {} for name in contestants}
     for name, texts in sets.items():
         data = [text.encode() for text in texts]
@@ -123,20 +121,13 @@ def measure_texts(
         for round_number in range(repeats + 1):
             for contestant, make in contestants.items():
                 progress(f"texts: {name}, round {round_number} of {repeats}, {contestant} ...")
-                if name in result[contestant]:
-                    continue
                 for number, encoded in enumerate(data):
-                    try:
-                        # A new object each time.
-                        took = timed(partial(make, encoded.decode()))[1]
-                    except Exception as error:  # simhash of PyPI with numpy 2
-                        result[contestant][name] = type(error).__name__
-                        break
+                    # A new object each time.
+                    took = timed(partial(make, encoded.decode()))[1]
                     if round_number:
                         times[contestant][number].append(took)
         for contestant, each in times.items():
-            if name not in result[contestant]:
-                result[contestant][name] = median(median(rounds) for rounds in each) / 1e3
+            result[contestant][name] = median(median(rounds) for rounds in each) / 1e3
     return result
 
 
@@ -146,7 +137,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_sample(parser, 300)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="default: all")
     parser.add_argument("--repeats", type=int, default=5, help="rounds that count (default: 5)")
-    parser.add_argument("--peers", action="store_true", help="measure other libraries on the same texts too")
     options = parser.parse_args(arguments)
     packs = packs_of(options)
     pages = sample(packs, options.pages)
@@ -164,10 +154,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         contestants: dict[str, Callable[[str], object]] = {
             kernel: reader.from_text for kernel, reader in by_kernel.items()
         }
-        if options.peers:
-            found, missing = kernel_peers.load()
-            contestants |= found
-            result["missing"] = [f"{name}: {why}" for name, why in missing.items()]
         result["microseconds of a text"] = measure_texts(text_sets(documents), contestants, options.repeats)
     return show(__file__, options, arguments, result)
 

@@ -19,7 +19,6 @@ Each ``--step`` pages a line goes to ``soak.jsonl`` in the folder, which is also
 
 ``--instructions`` counts, by valgrind, those of the next 1,600 pages, beside those of making them: so the cost of a
 page at any time can be told beside that of another, however busy the machine is.
-``--picture`` draws cost and memory over the pages, as in the documentation.
 
 The first ``--checked`` pages of a new run are judged again by a detector, one by one: *differences* are pages with
 another status or original. *wrong* are near-duplicates of a page with another text; *missed* are copies that were
@@ -355,38 +354,6 @@ def counted(only_makes: bool, folder: Path, numbers: range, options: dict[str, A
         counter.met(seen, len(numbers))
 
 
-def drawn(lines: Sequence[dict[str, Any]]) -> str:
-    """Return a drawing of memory and cost over the pages, each from zero to its greatest."""
-    most = lines[-1]["pages"]
-    cost = [line["microseconds"] / line["making"] for line in lines]
-    memory = [line["resident_bytes"] / 2**20 for line in lines]
-    parts = [
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 440 214" role="img"'
-        ' aria-labelledby="soak-title soak-desc"'
-        ' font-family="system-ui, sans-serif" font-size="13" fill="currentColor">',
-        '<title id="soak-title">Memory and cost of a long crawl</title>',
-        f'<desc id="soak-desc">Over {most:,} pages memory rises from {memory[0]:.0f} to {memory[-1]:.0f} MiB,'
-        f" and a page takes {cost[0]:.1f} times its making at first, {cost[-1]:.1f} times at the end.</desc>",
-    ]
-    for top, values, label in (
-        (24, memory, f"memory, up to {max(memory):.0f} MiB"),
-        (122, cost, f"cost of a page, up to {max(cost):.1f} times its making"),
-    ):
-        points = " ".join(
-            f"{8 + 424 * line['pages'] / most:.1f},{top + 70 * (1 - value / max(values)):.1f}"
-            for line, value in zip(lines, values, strict=True)
-        )
-        parts += [
-            f'<text x="8" y="{top - 8}" class="faint" fill="#5c5c5c">{label}</text>',
-            f'<path d="M8 {top}V{top + 70}H432" fill="none" stroke="currentColor" stroke-width=".5"/>',
-            f'<polyline points="{points}" fill="none" class="accent-line" stroke="#0b6b4f" stroke-width="1.5"/>',
-        ]
-    parts.append(
-        f'<text x="432" y="209" text-anchor="end" class="faint" fill="#5c5c5c">{most:,} pages</text>'
-    )
-    return "\n  ".join(parts) + "\n</svg>\n"
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, crawl, print tables or JSON."""
     given = sys.argv[1:] if arguments is None else arguments
@@ -404,7 +371,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--store", help="a value of SIMHASH_STORE (default: a folder)")
     parser.add_argument("--folder", type=Path, help="where to write and to go on (default: a temporary one)")
-    parser.add_argument("--picture", type=Path, help="an SVG file to draw memory and cost into")
     parser.add_argument(
         "--instructions", action="store_true", help="count those of the next pages; not of a shared store"
     )
@@ -425,8 +391,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         first_cost, last_cost = (line["microseconds"] / line["making"] for line in (second, last))
         result["growth of the cost"] = last_cost / first_cost
         result["memory, bytes a page"] = grown / (last["pages"] - second["pages"])
-        if options.picture:
-            options.picture.write_text(drawn(lines), "utf-8")
     wrong = differences(Web(options.seed), met)
     result["differences"] = len(wrong)
     result["faults"] = wrong + [f"{line['wrong']} wrong" for line in lines[-1:] if line["wrong"]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -22,8 +21,6 @@ from benchmarks.methods import (
     SortedTrie,
     Way,
     by_guessing,
-    by_halving,
-    probes,
 )
 from benchmarks.methods.way import Plan, nested
 from scrapy_simhash.index.plans import partition
@@ -88,50 +85,7 @@ def test_a_way_finds_what_the_scan_finds(
     assert make(plan, values + values[:3]).find(query) == scanned(values, query, plan.max_distance)
 
 
-@every_way
-def test_a_way_finds_up_to_three_bits_and_no_fourth_among_many(
-    make: Callable[[Plan, list[int]], Way],
-) -> None:
-    draw = random.Random(3)
-    values = [draw.getrandbits(64) for _ in range(3)]
-    # One bit in each block, and all in one; what differs in the highest and the lowest bit.
-    far = [(63,), (63, 0), (60, 31, 2), (63, 62, 61), (60, 50, 31, 2), (3, 2, 1, 0)]
-    query = 0x4BBB_22FB_BC29_D9B5
-    values += [flipped(query, bits) for bits in far]
-    way = make(Plan.classic(max_distance=3, blocks=6), values)
-    assert way.find(query) == scanned(values, query, 3)
-    assert len(way.find(query)) == 4
-
-
 @given((key_masks | fingerprints).map(Permutation), fingerprints, fingerprints)
 def test_a_permutation_can_be_undone_and_changes_no_distance(order: Permutation, a: int, b: int) -> None:
     assert order.unpermute(order.permute(a)) == a == order.permute(order.unpermute(a))
     assert (order.permute(a) ^ order.permute(b)).bit_count() == (a ^ b).bit_count()
-
-
-@given(st.lists(fingerprints, max_size=40).map(sorted), fingerprints)
-def test_halving_and_guessing_find_the_same_place(numbers: list[int], sought: int) -> None:
-    place = by_halving(numbers, sought).position
-    assert place == by_guessing(numbers, sought).position == sum(number < sought for number in numbers)
-
-
-def test_guessing_takes_few_steps_where_numbers_are_even_and_not_many_more_where_not() -> None:
-    draw = random.Random(5)
-    even = sorted(draw.getrandbits(64) for _ in range(50_000))
-    uneven = [number**4 for number in range(50_000)]
-    assert sum(by_guessing(even, number).steps for number in even[::50]) < 6 * 1000
-    assert max(by_guessing(uneven, number).steps for number in uneven[::50]) <= 16 + 10
-
-
-def test_the_nearest_are_probed_first() -> None:
-    distances = [number.bit_count() for number in probes(0, max_distance=2)]
-    assert distances == sorted(distances)
-    assert len(distances) == 1 + 64 + 2016
-
-
-def test_a_gap_takes_as_few_bits_as_the_pages_say() -> None:
-    draw = random.Random(7)
-    numbers = [draw.getrandbits(64) for _ in range(20_000)]
-    one_table = Plan.classic(max_distance=0, blocks=1)
-    difference, xor = (FrozenTables(one_table, numbers, gap).bits for gap in ("difference", "xor"))
-    assert 51 < difference < 53 < xor < 56

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import date
 from importlib import import_module
 from pathlib import Path
@@ -15,17 +13,13 @@ import pytest
 from scrapy import version_info
 
 from benchmarks import ROOT, index
-from benchmarks.lib.pack import Doc, Pack, Pair
+from benchmarks.lib.pack import Pack
 from benchmarks.lib.report import document
-from benchmarks.protections import Crawled, addresses, by_label, labelled, shares
 
 Run = Callable[..., dict[str, Any]]
 PROGRAMS = sorted(path.stem for path in (ROOT / "benchmarks").glob("[a-z]*.py"))
 #: By program the smallest options, and what of the result says that it did its work.
 SMALLEST: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
-    "batch": ("--pages 20 --copies 1 --only speed --only inputs",
-              lambda found: found["inputs generated"]["warc.gz"]),
-    "hostile": ("--every 40", lambda found: found["pages"]["pairs"] == 4),
     "index": ("--sizes 1000 --only auto scan pairs longest",
               lambda found: found["pairs at 1,000"]["pairs(values)"]["recall"] == 1),
     "kernel": ("--example --pages 3 --repeats 1",
@@ -50,7 +44,7 @@ SLOW: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
                lambda found: found["shares"]["off / on"]["median"]),
 }  # fmt: skip
 #: Those that have tests of their own.
-OTHERS = {"chaos", "clusters", "kinds", "quality", "reprints"}
+OTHERS = {"clusters", "kinds", "quality", "reprints"}
 
 
 @pytest.fixture
@@ -98,37 +92,6 @@ def test_a_crawl_of_a_pack_drops_its_copies(pack: Pack, run: Run) -> None:
     assert found["by label"]["unlisted"]["dropped"] == len(found["pages that are dropped wrongly"]) <= 1
 
 
-def test_a_page_has_the_label_of_its_pairs_with_earlier_pages() -> None:
-    pages = [
-        Crawled(id, is_kept=id != "d", is_near=id in "cd", protected=None, original=None) for id in "abcd"
-    ]
-    pairs = [
-        Pair("a", "c", "different", "sibling", 0.8, "", "en"),
-        Pair("c", "b", "grey", "revised", 0.7, "", "en"),
-        Pair("d", "a", "near", "edited", 0.9, "", "en"),
-        Pair("d", "b", "near", "equal", 1.0, "", "en"),
-        Pair("d", "c", "different", "sibling", 0.8, "", "en"),
-    ]
-    found = labelled(pages, pairs)
-    assert [(one.label, one.kind) for one in found] == [
-        ("unlisted", ""), ("unlisted", ""), ("grey", "revised"), ("near", "equal")
-    ]  # fmt: skip
-    assert by_label(found)["grey"] == {"pages": 1, "dropped": 0, "not found": 0, "kept": 1}
-    assert shares(found)["dropped"] == 1
-
-
-def test_versions_of_a_page_have_urls_of_their_own() -> None:
-    docs = [
-        Doc("1", "https://a.example/b?c#d", "source", "page", "a.example"),
-        Doc("2", "http://a.example/b?c", "source", "page", "a.example"),
-        Doc("3", "", "source", "page", "a (not recorded)"),
-        Doc("4", "https://a.example/", "source", "short", "a.example"),
-    ]
-    assert addresses(docs) == {
-        "1": "http://a.example/b?c", "2": "http://a.example/b?c&version=2", "3": "http://a/3"
-    }  # fmt: skip
-
-
 def test_what_the_documentation_states_is_written_by_the_command_that_measures_it(tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
     stated = {"value": "1", "measured": "2020-01-01", "format": ".2f"}
@@ -151,18 +114,11 @@ def test_no_program_is_without_a_test() -> None:
     assert set(PROGRAMS) == {*SMALLEST, *SLOW, *OTHERS}
 
 
-@pytest.mark.parametrize("way", [["benchmarks/index.py"], ["-m", "benchmarks.index"]], ids=["file", "module"])
-def test_a_program_starts_as_a_file_and_as_a_module(way: Sequence[str]) -> None:
-    command = [sys.executable, *way, "--help"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr, done.stdout[:6]) == (0, "", "usage:")
-
-
 @pytest.mark.skipif(version_info < (2, 14), reason="the download handler is a coroutine")
 def test_a_page_enters_no_more_python_functions_than_when_they_were_counted(run: Run) -> None:
     """Whoever adds a call to the path of a page says so here."""
     entered = run("plugin", "--only functions --generated")["a page enters"]
     # Some thirty of them are those of a claim, which is SQL in memory too.
     assert entered["new page, mark"]["functions"] <= 96
-    assert entered["new page, drop_items"] == entered["new page, mark"]
+    assert entered["new page, drop_items"]["functions"] <= 96
     assert entered["dropped copy, drop_items"]["functions"] <= 286

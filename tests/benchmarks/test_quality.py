@@ -7,10 +7,9 @@ import json
 import pytest
 
 from benchmarks import clusters, quality
-from benchmarks.clusters import Unlisted, joined, unlisted
-from benchmarks.lib import quality_peers, scores
+from benchmarks.clusters import Unlisted, unlisted
 from benchmarks.lib.pack import Doc, Pack, Pair
-from benchmarks.lib.scores import Found, Score, compare, mean, score, scores_by
+from benchmarks.lib.scores import Score, compare, score, scores_by
 from scrapy_simhash import Config, hamming_distance
 
 #: Distances that can be read off: a-b 1 bit, a-c 4 bits, b-c 5 bits, a-d 64 bits; e has no fingerprint.
@@ -64,17 +63,6 @@ def test_grey_pairs_make_no_group_and_each_group_is_scored_by_itself() -> None:
     assert groups == {"one": Score(4, 2, 0, 0), "two": Score(0, 0, 3, 1)}
 
 
-def test_the_mean_is_over_the_sources_that_have_near_pairs_whatever_their_size() -> None:
-    large, small, without = Score(100, 90, 0, 0), Score(2, 1, 9, 1), Score(0, 0, 5, 5)
-    assert mean([large, small, without]) == {"precision": (1 + 1 / 2) / 2, "recall": (0.9 + 0.5) / 2}
-
-
-def test_unlisted_pairs_are_those_that_no_pair_names_whatever_its_label() -> None:
-    known = {id: value for id, value in VALUES.items() if value is not None} | {"f": 0b1}
-    assert scores.unlisted(known, PAIRS, 5) == [Found(0, "b", "f"), Found(1, "a", "f"), Found(5, "c", "f")]
-    assert scores.unlisted(known, PAIRS, 0) == [Found(0, "b", "f")]
-
-
 def test_the_figures_of_the_tiny_pack(pack: Pack, capsys: pytest.CaptureFixture[str]) -> None:
     assert quality.main(["--jobs", "1", "--json", "--k", "3", "0"]) == 0
     result = json.loads(capsys.readouterr().out)
@@ -98,22 +86,6 @@ def test_the_figures_of_the_tiny_pack(pack: Pack, capsys: pytest.CaptureFixture[
     assert measured["extraction"] == {"all": perfect, "article": perfect, "ferries": perfect}
 
 
-def test_the_main_text_beside_other_libraries_is_by_type_of_page_and_source(
-    pack: Pack, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(quality_peers, "NEEDED_FOR_TEXT", {})
-    ours = quality_peers.TEXTS["scrapy-simhash"]
-    monkeypatch.setattr(quality_peers, "TEXTS", {"scrapy-simhash": ours, "nothing": lambda html: ""})
-    assert quality.main(["--text", "--json", "--jobs", "1"]) == 0
-    near = json.loads(capsys.readouterr().out)[pack.name]["near"]
-    row = {"pages": 1, "scrapy-simhash": 1, "nothing": 0}
-    assert near == {"all": row, "article": row, "ferries": row}
-
-
-def test_many_processes_find_what_one_finds(pack: Pack) -> None:
-    assert quality.measure_pack(pack, [3], jobs=2) == quality.measure_pack(pack, [3], jobs=1)
-
-
 def test_clusters_of_the_tiny_pack(pack: Pack) -> None:
     figures = clusters.measure_pack(pack, Config(), orders=2, show_first=3)
     # d1 and d2 have one text; d4, of d3 and d4, is too short; d3 and d5 have one text and no label.
@@ -126,11 +98,6 @@ def test_clusters_of_the_tiny_pack(pack: Pack) -> None:
         "worst": 1,
     }
     assert len(figures["unlisted pages in one cluster"]) == len(figures["near pairs in two clusters"]) == 1
-
-
-def test_a_pair_is_joined_if_both_pages_are_in_one_cluster() -> None:
-    pairs = [pair("a", "b", "near"), pair("a", "c", "different"), pair("d", "e", "near")]
-    assert joined(pairs, {"a": 0, "b": 0, "c": 2}) == [True, False, False]
 
 
 def test_an_unlisted_pair_is_chained_by_near_and_grey_pairs_only() -> None:
