@@ -34,8 +34,8 @@ WHICH := $(BIN)/python -c "from scrapy_simhash import PageFingerprinter as P, ke
 help:
 	@echo "make demo      crawl the example site and report its near-duplicates"
 	@echo "make shared    the same by two spiders that share a queue and an index in Redis"
-	@echo "make cluster   the same by four spiders whose index is on a Redis Cluster of six servers"
-	@echo "make spark     deduplicate the stored example site by DuckDB and Spark, and compare the clusters (needs Java)"
+	@echo "make cluster   the same by two crawlers whose index is on a Redis Cluster of six servers"
+	@echo "make spark     install Spark, which needs Java, so that make rest runs its tests"
 	@echo "make test      lint, types and all tests but the slow ones"
 	@echo "make rest      the slow tests, and those that the last run skipped because a component was missing"
 	@echo "make nightly   all tests with random examples, ten times as many: for a long run without anybody waiting"
@@ -60,9 +60,7 @@ cluster: kernel $(VENV)/.installed-example
 	@$(WHICH)
 	cd example_project && ../$(BIN)/python cluster.py
 
-spark: kernel $(VENV)/.installed-spark
-	@$(WHICH)
-	cd example_project && ../$(BIN)/python engines.py
+spark: $(VENV)/.installed-spark
 
 kernel: $(VENV)/.kernel
 
