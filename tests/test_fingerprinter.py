@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from random import Random
 
 import pytest
 from magazine.page import Page
@@ -66,9 +67,12 @@ def test_a_sketch_counts_how_often_a_shingle_occurs() -> None:
 def test_near_duplicates_are_for_the_fingerprinter_what_they_are_for_the_detector(pages: list[Page]) -> None:
     found = [fingerprinter.from_html(page.body(), content_type=page.content_type) for page in pages]
     by_content = {fingerprint.to_bytes(): fingerprint for fingerprint in found if fingerprint}
-    config, near = Config(), 0
-    for a, b in combinations(by_content.values(), 2):
-        detector = NearDuplicateDetector(config)
+    pairs = list(combinations(by_content.values(), 2))
+    alike = [pair for pair in pairs if fingerprinter.is_near_duplicate(*pair)]
+    near = 0
+    # A detector takes milliseconds, and there are 18,000 pairs.
+    for a, b in [*alike[:100], *Random(1).sample(pairs, 100)]:
+        detector = NearDuplicateDetector()
         detector.conclude(Reading(a, None), "a")
         is_near = fingerprinter.is_near_duplicate(a, b)
         assert (

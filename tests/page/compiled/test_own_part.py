@@ -87,7 +87,7 @@ def assert_alike(root: etree._Element, site: KnownSite, header: str | None = Non
     return kinds
 
 
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(100))
 @given(trees() | markup().map(parse) | PAGES_OF_PROSE, HEADERS, SITES)
 def test_the_own_part_of_any_page_is_read_alike(
     root: etree._Element, header: str | None, site: DrawnSite

@@ -83,15 +83,15 @@ def test_reading_a_page_again_and_again_takes_no_more_memory(
         else:
             reader.read(entity if "not" in what else root, "en", SETTINGS)
 
-    for _ in range(2_000):
+    for _ in range(1_000):
         once()
     gc.collect()
     before = resident()
-    for _ in range(20_000):
+    for _ in range(5_000):
         once()
     gc.collect()
     # A leak of 64 bytes a page would show; what the allocators keep for themselves is less.
-    assert resident() - before < 20_000 * 64
+    assert resident() - before < 5_000 * 64
 
 
 @pytest.mark.skipif(not STATM.exists(), reason="there is no /proc")
