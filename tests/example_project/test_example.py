@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -21,8 +22,7 @@ def truth() -> Truth:
 def test_every_page_is_served_byte_for_byte_as_built_and_is_in_the_truth(
     site: dict[Address, Page], truth: Truth
 ) -> None:
-    with serving() as server:
-        connection = HTTPConnection("127.0.0.1", server.port, timeout=10)
+    with serving() as server, closing(HTTPConnection("127.0.0.1", server.port, timeout=10)) as connection:
         for address, page in site.items():
             connection.request("GET", address.target, headers={"Host": f"{address.host}:{server.port}"})
             response = connection.getresponse()
