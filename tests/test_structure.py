@@ -14,7 +14,7 @@ PACKAGE = "scrapy_simhash"
 ROOT = Path(__file__).parents[1] / PACKAGE
 WINDOW = ROOT / "__init__.py"
 #: Rooms from the bottom up: each imports only those before it, and the modules beside the rooms.
-ROOMS = ("kernel", "page", "index", "judge", "store", "view", "files", "observers", "crawl", "cli")
+ROOMS = ("kernel", "page", "index", "judge", "store", "files", "crawl", "observers", "view", "cli")
 #: Packages of others that a room may import; other rooms are free.
 ALONE = {"page": {"lxml", "w3lib", "xxhash", "jieba"}, "index": {"numpy"}}
 #: The edge: what imports Scrapy.
