@@ -52,7 +52,9 @@ from benchmarks.lib.processes import spread
 from benchmarks.lib.report import progress, tables
 from benchmarks.soak import HOSTS, Web, WebHandler
 from scrapy_simhash.exceptions import StoreUnavailable
+from scrapy_simhash.observers.recrawl.policy import RecrawlPolicy
 from scrapy_simhash.observers.recrawl.recrawling import SimhashRecrawlMiddleware
+from scrapy_simhash.observers.recrawl.storage import PageStorage
 from scrapy_simhash.store import Store
 from tests.clock import Clock, classes, public_functions
 from tests.crawls.harness import ENABLED, IN_THREADS, forked
@@ -66,7 +68,7 @@ SEAMS = (
     "scrapy_simhash.crawl.items",
 )
 #: What is there not a part of the page path: values, and what Scrapy calls.
-OTHERS = (Enum, BaseSpiderMiddleware, SimhashRecrawlMiddleware)
+OTHERS = (Enum, BaseSpiderMiddleware, SimhashRecrawlMiddleware, RecrawlPolicy, PageStorage)
 DAY = 86_400
 RECRAWL: dict[str, Any] = {
     "HTTPCACHE_ENABLED": (True,),

@@ -163,7 +163,7 @@ def test_what_was_dropped_as_a_copy_is_delivered_when_the_action_is_another(
 
 def test_what_a_killed_crawl_saw_is_known_and_not_yet_settled(site: Site, tmp_path: Path) -> None:
     settings = {"SIMHASH_STORE": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
-    killed("again_spiders.Known", settings, name="visitor", urls=site.urls("/same"), kill="/same")
+    killed("changes_spiders.Reader", settings, name="visitor", urls=site.urls("/same"), kill="/same")
     plan = Plan("Visitor", settings, {"urls": site.urls("/same")})
     after, later = crawl(plan, plan)
     assert after.verdicts == later.verdicts == {"/same": "revisit/unchanged"}

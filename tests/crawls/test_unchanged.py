@@ -91,7 +91,9 @@ def test_a_page_with_another_sign_has_not_moved(tmp_path: Path) -> None:
     with serve(routes) as site:
         settings = {"SIMHASH_STORE": str(tmp_path), "SIMHASH_CHANGES": str(tmp_path / "changes.jsonl")}
         plan = Plan("Follower", {**IN_ORDER, **settings}, start(site))
-        first, second = crawl(plan, plan)
+        (first,) = crawl(plan)
+        known = len(told(tmp_path))
+        (second,) = crawl(plan)
     assert first.stat("errors/changes") == second.stat("errors/changes") == 0
-    found = {as_told(line).path: line["change"] for line in told(tmp_path) if line["crawl"] == 2}
+    found = {as_told(line).path: line["change"] for line in told(tmp_path)[known:]}
     assert found == {"/moved": "moved", "/dear": "new", "/price": "gone"}
