@@ -9,11 +9,11 @@ import json
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, compress, groupby, islice, repeat
 from operator import eq
-from typing import BinaryIO, Literal, TypeAlias
+from typing import Any, BinaryIO
 
 from scrapy_simhash.cli.kinds import HASHES, kind_of_head, refusal
 from scrapy_simhash.cli.options import add_json
@@ -31,13 +31,12 @@ from scrapy_simhash.cli.streams import (
 from scrapy_simhash.exceptions import failing
 from scrapy_simhash.index.index import SimhashIndex
 from scrapy_simhash.index.pairs import connected, pairs
-from scrapy_simhash.index.plans import BITS, classic
+from scrapy_simhash.index.plans import BITS
 
 EXAMPLE = """\
 $ scrapy-simhash find hashes.txt
 [5456993838078482869, 5457064206285785525]
 """
-Blocks: TypeAlias = "int | Literal['auto']"
 #: Bytes that are read at once, and hashes that are stored or searched for between two reports of the progress.
 CHUNK, BATCH = 1 << 18, 1 << 16
 #: Max characters of a line in a message.
@@ -65,7 +64,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="write for each hash its near-duplicates in this file, with their distances, instead of pairs",
     )
-    # The short options are those of simhash-cpp's programs.
     add_output(parser, "the results")
     parser.add_argument(
         "-d",
@@ -76,91 +74,49 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="maximum Hamming distance in bits, 0 to 64 (default: 3)",
     )
     parser.add_argument(
-        "-b",
-        "--blocks",
-        metavar="BLOCKS",
-        type=_blocks,
-        default="auto",
-        help="a number of blocks greater than the distance, or auto: it changes the speed, not the results"
-        " (default: auto)",
-    )
-    parser.add_argument(
         "--hex", action="store_true", help="read the hashes as hexadecimal, with or without 0x"
     )
-    add_json(parser, "write one JSON object instead of one JSON value a line")
+    add_json(parser, "write one JSON object instead of a JSON value a line")
 
 
 def _distance(text: str) -> int:
-    bits = _number(text)
-    if bits is None:
-        raise ArgumentTypeError(f"must be a number of bits from 0 to {BITS}, got {text[:_SHOWN]!r}")
-    return bits
-
-
-def _blocks(text: str) -> Blocks:
-    blocks = _number(text)
-    if blocks is None and text != "auto":
-        raise ArgumentTypeError(f"must be auto, or a number up to {BITS}, got {text[:_SHOWN]!r}")
-    return "auto" if blocks is None else blocks
-
-
-def _number(text: str) -> int | None:
-    """Return the number from 0 to 64 in *text*, None if there is none."""
-    is_number = text.isascii() and text.isdigit() and len(text) < 4 and int(text) <= BITS
-    return int(text) if is_number else None
+    if text.isascii() and text.isdigit() and len(text) < 4 and int(text) <= BITS:
+        return int(text)
+    raise ArgumentTypeError(f"must be a number of bits from 0 to {BITS}, got {text[:_SHOWN]!r}")
 
 
 def run(options: Namespace) -> int:
     """Write what is found, and return 0."""
     check_stdin(*options.inputs, options.stored)
-    distance, blocks = options.distance, options.blocks
-    if blocks != "auto":
-        try:
-            classic(distance, blocks)
-        except ValueError as error:
-            raise Refused(f"--blocks {blocks} does not fit --distance {distance}: {error}") from None
+    distance = options.distance
     with Progress() as progress, open_output(options.output) as output:
         stored = None if options.stored is None else read_hashes([options.stored], options.hex, progress)
         hashes = read_hashes(options.inputs, options.hex, progress)
-        facts = {"distance": distance, "hashes": len(hashes)}
+        facts: dict[str, Any] = {"distance": distance, "hashes": len(hashes)}
         values: Iterator[object]
         if stored is not None:
-            name, facts = "answers", {"distance": distance, "stored": len(stored), "queries": len(hashes)}
-            values = _answers(hashes, stored, distance, blocks, progress)
+            name, values = "answers", _answers(hashes, stored, distance, progress)
+            facts = {"distance": distance, "stored": len(stored), "queries": len(hashes)}
         else:
             repeats = _repeats(hashes)
             equal = ((value, value, 0) for value in repeats)
-            found = chain(equal, pairs(hashes, distance, blocks, progress.share("searching")))
+            found = chain(equal, pairs(hashes, distance, progress=progress.share("searching")))
             if options.clusters:
-                name = "clusters"
-                values = (
-                    [value for value in cluster for _ in range(1 + repeats[value])]
-                    for cluster in connected(found)
-                )
+                name, values = "clusters", (_whole(cluster, repeats) for cluster in connected(found))
             else:
                 # As simhash-cpp writes them, a line has no distance.
                 length = 3 if options.json else 2
                 name, values = "pairs", (list(pair[:length]) for pair in found)
-        lines = map(json.dumps, values)
-        output.write(document(facts, name, lines) if options.json else (f"{line}\n" for line in lines))
+        if options.json:
+            output.write([json.dumps({**facts, name: list(values)}), "\n"])
+        else:
+            output.write(f"{json.dumps(value)}\n" for value in values)
     return 0
 
 
-def document(facts: Mapping[str, int], name: str, values: Iterable[str]) -> Iterator[str]:
-    """Yield one JSON object in pieces: *facts*, and under *name* the array of *values*, one a line.
-
-    >>> print("".join(document({"distance": 3}, "pairs", ["[1, 2]", "[3, 4]"])), end="")
-    {"distance": 3, "pairs": [
-    [1, 2],
-    [3, 4]
-    ]}
-    """
-    yield json.dumps({**facts, name: []}).removesuffix("]}")
-    separator = "\n"
-    for value in values:
-        yield separator + value
-        separator = ",\n"
-    yield "\n]}\n"
+def _whole(cluster: Iterable[int], repeats: Counter[int]) -> list[int]:
+    """Return the hashes of *cluster*, each as often as it occurs."""
+    return [value for value in cluster for _ in range(1 + repeats[value])]
 
 
 def _repeats(hashes: array[int]) -> Counter[int]:
@@ -170,11 +126,11 @@ def _repeats(hashes: array[int]) -> Counter[int]:
 
 
 def _answers(
-    queries: array[int], stored: array[int], distance: int, blocks: Blocks, progress: Progress
+    queries: array[int], stored: array[int], distance: int, progress: Progress
 ) -> Iterator[dict[str, object]]:
     # Keys number the hashes in rising order: among equally near ones the smallest comes first.
     distinct = array("Q", (value for value, _ in groupby(sorted(stored))))
-    index = SimhashIndex(distance, blocks)
+    index = SimhashIndex(distance)
     tell = progress.counting("storing", of(len(distinct)))
     for start in range(0, len(distinct), BATCH):
         tell(start)

@@ -9,7 +9,7 @@ from typing import Any
 
 from scrapy_simhash.cli.options import add_json
 from scrapy_simhash.cli.postings import sites_of
-from scrapy_simhash.cli.stores import FilePlace, Place, Waited, add_store, left_out, place_of, walk
+from scrapy_simhash.cli.stores import Place, Waited, add_store, left_out, place_of, walk
 from scrapy_simhash.cli.streams import FAILED, Progress, of, show
 from scrapy_simhash.times import written
 
@@ -127,7 +127,7 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
     if runs := facts["runs"]:
         yield f"runs              {len(runs):,}"
         # One process at a time can write to a file, so that only the last run can go on.
-        running = runs[-1:] if facts["kind"] == FilePlace.kind else runs
+        running = runs[-1:] if facts["kind"] == "sqlite" else runs
         for run in runs[-SHOWN_RUNS:]:
             yield f"  {run['number']}  {run['started']} {_end(run, run in running)}"
 

@@ -167,10 +167,10 @@ class Inputs:
         from scrapy_simhash.files.records import read
 
         self._read: Callable[[], Records] = lambda: read(options.inputs, fields_of(options), options.format)
-        self._progress = progress
-        self._tells: dict[str, Callable[[int], None]] = {}
-        #: The records that are read now. Made at once: a missing input is an error before an output is opened.
-        self.records: Records = self._read()
+        #: Shows the number of records that are through a step.
+        self.tell = progress.at
+        #: The records that are read. Opened at once: a missing input is an error before an output is opened.
+        self.records = self._read()
         self._is_begun = False
 
     def __call__(self) -> Iterator[Record | Broken]:
@@ -180,12 +180,6 @@ class Inputs:
             self.records = self._read()
         self._is_begun = True
         return self.records
-
-    def tell(self, doing: str, number: int) -> None:
-        """Show that so many records are through *doing*."""
-        if doing not in self._tells:
-            self._tells[doing] = self._progress.counting(doing)
-        self._tells[doing](number)
 
 
 @contextmanager
@@ -212,7 +206,6 @@ def through(run: Run, inputs: Inputs, broken: BrokenRecords) -> Iterator[Step]:
 
     At the end it raises Refused if no record is a page, and FileError if all are broken.
     """
-    pages = 0
     with closing(run.steps()) as steps:
         for step in steps:
             if step.page is None:
@@ -220,10 +213,8 @@ def through(run: Run, inputs: Inputs, broken: BrokenRecords) -> Iterator[Step]:
                 continue
             if step.fault:
                 broken.say(step.item.place, step.fault)
-            else:
-                pages += 1
             yield step
-    broken.check(inputs.records, pages)
+    broken.check(inputs.records, run.counts.records - broken.count)
 
 
 class BrokenRecords:

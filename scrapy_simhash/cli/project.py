@@ -16,7 +16,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.project import get_project_settings, inside_project
 
 from scrapy_simhash.cli.options import given_settings
-from scrapy_simhash.cli.stores import FilePlace, Place, RedisPlace
+from scrapy_simhash.cli.stores import Place, file_place, redis_place
 from scrapy_simhash.cli.streams import Refused
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.store_factory import file_of, open_store, place_of
@@ -32,23 +32,6 @@ if TYPE_CHECKING:
 
 #: What files of SQLite are called.
 _SUFFIXES = (".sqlite", ".sqlite3", ".db")
-
-
-class OwnPlace(Place):
-    """A store of somebody's own class, which ``SIMHASH_STORE`` names."""
-
-    def __init__(self, crawler: Crawler, kind: str) -> None:
-        super().__init__(f"the store of spider {crawler.spidercls.name!r}")
-        self.kind = kind
-        self._crawler = crawler
-
-    def open(self, header: Header | None) -> Store:
-        """See above; *header* is that of the settings, which the class gets from them."""
-        config = replace(Config.from_settings(self._crawler.settings), reset=False)
-        store = open_store(self._crawler, config, read_only=header is None)
-        if header is not None:
-            store.header.check(header, self.shown)
-        return store
 
 
 class Project:
@@ -159,9 +142,16 @@ def _place_of(crawler: Crawler, spider: str) -> Place:
             f"spider {spider!r} has no store that outlives a crawl: set SIMHASH_STORE or JOBDIR, or give a store"
         )
     if place.kind == FOLDER:
-        return FilePlace(file_of(place, settings, spider))
+        return file_place(file_of(place, settings, spider))
     if place.kind == REDIS:
-        from scrapy_simhash.store.redis import servers_of
+        return redis_place(place, filled(place.prefix, spider))
 
-        return RedisPlace(servers_of(place.url), place, filled(place.prefix, spider))
-    return OwnPlace(crawler, place.path)
+    def open_own(header: Header | None) -> Store:
+        """Open a store of the project's own class, which gets the header of the settings."""
+        store = open_store(crawler, replace(config, reset=False), read_only=header is None)
+        if header is not None:
+            store.header.check(header, shown)
+        return store
+
+    shown = f"the store of spider {spider!r}"
+    return Place(place.path, shown, shown, open_own)

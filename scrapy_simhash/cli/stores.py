@@ -18,16 +18,16 @@ from __future__ import annotations
 import logging
 import os
 import signal
-from abc import ABC, abstractmethod
 from argparse import ArgumentParser, Namespace
 from asyncio import AbstractEventLoop, gather, new_event_loop
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from inspect import isawaitable
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from scrapy_simhash.cli.kinds import STORE, kind_of, refusal
 from scrapy_simhash.cli.streams import FAILED, Refused, warn
@@ -38,43 +38,49 @@ from scrapy_simhash.store import Header, Page, Posting, Store
 from scrapy_simhash.store.sqlite import SqliteStore, header_at, is_database
 from scrapy_simhash.waiting import awaited, finished
 
-if TYPE_CHECKING:
-    from scrapy_simhash.store.redis import Server, Servers
-
 #: The names of stores, in a help.
 STORES = "an SQLite file, a URL like redis://host:6379/0?prefix=news, or, in a Scrapy project, the name of a spider"
 
 
-class Place(ABC):
+@dataclass(frozen=True, eq=False)
+class Place:
     """The place of a store, which may not exist yet."""
 
     kind: str
     """The kind of the store in a word."""
-
-    def __init__(self, shown: str) -> None:
-        self.shown = shown
-        """Its name in messages, without a password."""
-
-    @property
-    def identity(self) -> str:
-        """Equal for two names of one place."""
-        return self.shown
+    shown: str
+    """Its name in messages, without a password."""
+    identity: str
+    """Equal for two names of one place."""
+    open: Callable[[Header | None], Store]
+    """Opens the store for claims with a header; for None, only to be read. Raises StoreError."""
+    path: Path | None = None
+    """The SQLite file, None for other kinds."""
 
     @property
     def size(self) -> int | None:
-        """Bytes on the disk, None if it has none."""
-        return None
-
-    def check(self, may_be_new: bool = False) -> None:  # noqa: B027 - most places can only be tried
-        """Raise FileError or Refused if there is no store, as far as that is known without opening it."""
+        """Bytes of the file and of its log, None if there is none."""
+        if self.path is None:
+            return None
+        files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
 
     def exists(self) -> bool:
         """Return whether there is a store; True if that is unknown without opening it."""
-        return True
+        return self.path is None or self.path.exists()
 
-    @abstractmethod
-    def open(self, header: Header | None) -> Store:
-        """Open the store for claims with *header*; for None, only to be read. Raises StoreError."""
+    def check(self, may_be_new: bool = False) -> None:
+        """Raise FileError or Refused if there is no store, as far as that is known without opening it."""
+        if not self.exists():
+            if not may_be_new:
+                raise FileError(f"no such store: {self.shown}")
+        elif self.path is None:
+            return
+        elif self.path.is_dir():
+            raise FileError(_folder(self.path))
+        # SQLite reads its own files: to open and close one here would cost a connection in this process its locks.
+        elif not self.path.is_file() or not is_database(self.path):
+            raise refusal(self.shown, kind_of(self.path) if self.path.is_file() else None, STORE)
 
     @contextmanager
     def reading(self) -> Iterator[Waited]:
@@ -88,9 +94,14 @@ class Place(ABC):
 
     def header(self) -> Header | None:
         """Return the header of the store, None if there is none, or none that can be opened."""
-        with suppress(FileError, Refused, StoreError), self.reading() as store:
-            header: Header = store.header
-            return header
+        with suppress(FileError, Refused, StoreError):
+            if self.path is not None:
+                self.check()
+                # At once, whatever the size of the store.
+                return header_at(self.path)
+            with self.reading() as store:
+                header: Header = store.header
+                return header
         return None
 
     @contextmanager
@@ -110,84 +121,31 @@ class Place(ABC):
             store.close(doing)
 
 
-class FilePlace(Place):
-    """An SQLite file."""
+def file_place(path: Path) -> Place:
+    """Return the place of a store in an SQLite file."""
 
-    kind = "sqlite"
+    def open_store(header: Header | None) -> Store:
+        return SqliteStore(path, read_only=True) if header is None else SqliteStore(path, header)
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(str(path))
-        self.path = path
-
-    @property
-    def identity(self) -> str:
-        """The whole path, links followed."""
-        return os.path.realpath(self.path)
-
-    @property
-    def size(self) -> int:
-        """Bytes of the file and of its log."""
-        files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
-        return sum(file.stat().st_size for file in files if file.exists())
-
-    def check(self, may_be_new: bool = False) -> None:
-        """See `Place.check`."""
-        with failing(f"read {self.path}"):
-            is_there = self.path.exists()
-        if not is_there:
-            if not may_be_new:
-                raise FileError(f"no such store: {self.shown}")
-        elif self.path.is_dir():
-            raise FileError(_folder(self.path))
-        # SQLite reads its own files: to open and close one here would cost a connection in this process its locks.
-        elif not self.path.is_file() or not is_database(self.path):
-            kind = kind_of(self.path) if self.path.is_file() else None
-            raise refusal(self.shown, kind, STORE)
-
-    def exists(self) -> bool:
-        """See `Place.exists`."""
-        return self.path.exists()
-
-    def header(self) -> Header | None:
-        """See `Place.header`; at once, whatever the size of the store."""
-        with suppress(FileError, Refused, StoreError):
-            self.check()
-            return header_at(self.path)
-        return None
-
-    def open(self, header: Header | None) -> Store:
-        """See `Place.open`."""
-        if header is None:
-            return SqliteStore(self.path, read_only=True)
-        return SqliteStore(self.path, header)
+    return Place("sqlite", str(path), os.path.realpath(path), open_store, path)
 
 
-class RedisPlace(Place):
-    """A store in Redis or Valkey, under a prefix."""
+def redis_place(wanted: StorePlace, prefix: str) -> Place:
+    """Return the place of a store in Redis or Valkey, under a prefix."""
+    from scrapy_simhash.store.redis import RedisStore, servers_of
 
-    kind = "redis"
+    server = servers_of(wanted.url)
 
-    def __init__(self, server: Server | Servers, place: StorePlace, prefix: str) -> None:
-        # As the command line takes it.
-        super().__init__(f"{server}?prefix={in_url(prefix.replace('%', '%%'))}")
-        self._server = server
-        self._prefix = prefix
-        self._place = place
-
-    @property
-    def identity(self) -> str:
-        """The server, its database, and the prefix."""
-        return f"{self._server.identity}?{self._prefix}"
-
-    def open(self, header: Header | None) -> Store:
-        """See `Place.open`."""
-        from scrapy_simhash.store.redis import RedisStore
-
-        options: dict[str, Any] = {"read_only": True} if header is None else {"keep": self._place.keep}
-        store = RedisStore(self._server, self._prefix, header, shards=self._place.shards, **options)
+    def open_store(header: Header | None) -> Store:
+        options: dict[str, Any] = {"read_only": True} if header is None else {"keep": wanted.keep}
+        store = RedisStore(server, prefix, header, shards=wanted.shards, **options)
         # Report a wrong server before anything is read.
         store.check()
         return store
+
+    # As the command line takes it.
+    shown = f"{server}?prefix={in_url(prefix.replace('%', '%%'))}"
+    return Place("redis", shown, f"{server.identity}?{prefix}", open_store)
 
 
 def add_store(parser: ArgumentParser) -> None:
@@ -203,26 +161,26 @@ def add_store(parser: ArgumentParser) -> None:
 def place_of(name: str | None, options: Namespace) -> Place:
     """Return the place with this *name*. Raises Refused if there can be none."""
     if name is not None and _is_redis(name):
-        from scrapy_simhash.store.redis import servers_of
-
         try:
             wanted = StorePlace.of(name)
         except ValueError as error:
             raise Refused(f"STORE {error}") from None
-        server = servers_of(wanted.url)
         prefix = filled(wanted.prefix, "")
+        place = redis_place(wanted, prefix)
         if prefix != filled(wanted.prefix, "of a spider"):
-            raise Refused(f"a store in Redis needs a prefix: append ?prefix=PREFIX to {server}")
-        return RedisPlace(server, wanted, prefix)
+            raise Refused(
+                f"a store in Redis needs a prefix: append ?prefix=PREFIX to {place.shown.partition('?')[0]}"
+            )
+        return place
     if options.project is not None:
-        place: Place | None = options.project.place_of(name)
-        if place is not None:
-            return place
+        named: Place | None = options.project.place_of(name)
+        if named is not None:
+            return named
     if name is None:
         raise Refused("no store given: give a file, or a URL like redis://host:6379/0?prefix=news")
     if name.endswith(("/", os.sep)):
         raise FileError(_folder(Path(name)))
-    return FilePlace(Path(name))
+    return file_place(Path(name))
 
 
 def _is_redis(name: str) -> bool:

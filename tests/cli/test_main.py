@@ -56,7 +56,7 @@ def names(folder: Path) -> list[str]:
 
 
 def test_pairs_from_pipe_to_pipe_as_simhash_cpp_is_called() -> None:
-    done = run("find", *"--blocks 6 --distance 3 --output -".split(), read=INPUT)
+    done = run("find", *"--distance 3 --output -".split(), read=INPUT)
     assert (done.returncode, done.stderr) == (0, b"")
     assert sorted(map(json.loads, done.stdout.splitlines())) == PAIRS
     # Byte for byte: a blank after the comma, a line feed after every array, the last one too.

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-from base64 import b64decode
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -19,9 +18,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scrapy_simhash.cli.info import SHOWN_CLUSTERS
 from scrapy_simhash.cli.postings import header_line, posting_line
-from scrapy_simhash.cli.stores import FilePlace, Waited, walk
+from scrapy_simhash.cli.stores import Waited, file_place, walk
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.notes import RULES, SITE, Note
@@ -30,7 +28,7 @@ from scrapy_simhash.store.sqlite import SqliteStore
 from tests.cli.conftest import Cli, Places
 from tests.cli.test_main import posix_only, started
 from tests.examples import examples
-from tests.store.cases import SECOND_LOOK, content, header, own_part, posting, url
+from tests.store.cases import SECOND_LOOK, content, header, own_part, posting
 from tests.store.cluster import RedisCluster, cluster_without_replicas
 from tests.store.redis.stores import admin
 from tests.store.sqlite.stores import Shelf, connected
@@ -139,40 +137,6 @@ def test_a_store_that_stops_working_ends_the_import_with_what_it_says(
 # --- export.
 
 
-def test_an_export_has_the_header_and_a_line_for_every_posting_with_what_it_repeats(
-    filled: str, cli: Cli
-) -> None:
-    first, *lines = map(json.loads, cli("export", filled).splitlines())
-    assert first["format"] == "scrapy-simhash postings"
-    assert [(line["url"], line.get("duplicate_of")) for line in lines] == [
-        (url("ferry"), None),
-        (url("ferry?print"), url("ferry")),
-        (url("pilot"), None),
-        (url("harbour"), url("ferry")),
-        (url("short moved"), None),
-        (url("short moved too"), url("short moved")),
-    ]
-    assert [line.get("delivered", False) for line in lines].count(True) == 1
-
-
-def test_own_parts_are_exported_imported_and_merged_with_their_pages(
-    places: Places, tmp_path: Path, cli: Cli
-) -> None:
-    first = replace(content(0), own=own_part(0b1111))
-    # Under another template, which only its own part tells.
-    copy = replace(content(2**40 - 1, text="other"), own=own_part(0b1110))
-    postings = [posting("job", first), posting("posted again", copy), posting("other", content(9, text="x"))]
-    place, merged = places.new(), places.new()
-    source = exported(tmp_path / "postings.jsonl", postings)
-    assert "near-duplicates: 1" in cli("import", place, source)
-    lines = [json.loads(line) for line in cli("export", place).splitlines()[1:]]
-    owns = [b64decode(line["own"]) if "own" in line else b"" for line in lines]
-    assert owns == [one.fingerprint.own for one in postings]
-    assert lines[1]["duplicate_of"] == url("job")
-    cli("import", merged, place)
-    assert cli("export", merged) == cli("export", place)
-
-
 #: Fingerprint and text hash: one text has one fingerprint, and a fingerprint may be that of several texts.
 TEXTS = [
     (content(0), None),
@@ -181,6 +145,9 @@ TEXTS = [
     (content(1, 20), 2),
     (content(0xFF, text="x"), 3),
     (content(0xFFFF, text="y"), 4),
+    # Under one template, which only their unique text tells.
+    (replace(content(0b11), own=own_part(0b1111)), 5),
+    (replace(content(2**40 - 1, text="z"), own=own_part(0b1110)), 6),
 ]
 MANY = st.lists(
     st.builds(
@@ -316,28 +283,6 @@ def test_a_store_is_told_alike_wherever_it_is(tmp_path: Path, redis: Any, cli: C
     assert told[0] == told[1]
 
 
-def test_of_many_clusters_the_largest_are_shown_the_oldest_of_equal_ones_first(
-    tmp_path: Path, cli: Cli
-) -> None:
-    sizes = [2, 3, 2, 4, 2, 2, 2]
-    postings = [
-        posting(f"{number}-{copy}", content(0xFF << 8 * number, text=str(number)))
-        for number, size in enumerate(sizes)
-        for copy in range(size)
-    ]
-    place = str(tmp_path / "pages.sqlite")
-    cli("import", place, exported(tmp_path / "postings.jsonl", postings))
-    shown = cli.json("info", place)["largest_clusters"]
-    assert [(cluster["url"], cluster["pages"]) for cluster in shown] == [
-        (url("3-0"), 4),
-        (url("1-0"), 3),
-        (url("0-0"), 2),
-        (url("2-0"), 2),
-        (url("4-0"), 2),
-    ]
-    assert len(shown) == SHOWN_CLUSTERS
-
-
 def test_a_url_is_shown_without_what_moves_a_cursor(places: Places, tmp_path: Path, cli: Cli) -> None:
     place, hostile = places.new(), "https://example.com/\x1b[2J\r\ud800é"
     postings = [posting(key, content(5))._replace(url=hostile) for key in ("a", "b")]
@@ -384,15 +329,6 @@ def test_a_run_that_another_one_followed_was_killed(tmp_path: Path, cli: Cli) ->
     )
 
 
-def test_a_look_leaves_the_file_as_it_is(tmp_path: Path, cli: Cli) -> None:
-    place = tmp_path / "pages.sqlite"
-    cli("import", str(place), exported(tmp_path / "postings.jsonl"))
-    before = place.read_bytes(), place.stat().st_mtime_ns
-    cli("info", str(place))
-    cli("export", str(place))
-    assert (place.read_bytes(), place.stat().st_mtime_ns) == before
-
-
 # --- Places.
 
 
@@ -406,8 +342,8 @@ def test_a_store_that_is_not_there_is_not_created(tmp_path: Path, redis: Any, cl
 
 @posix_only
 def test_a_check_of_a_file_costs_a_store_no_lock(tmp_path: Path) -> None:
-    place = FilePlace(tmp_path / "pages.sqlite")
-    with closing(SqliteStore(place.path, RULE)) as store:
+    place = file_place(tmp_path / "pages.sqlite")
+    with closing(SqliteStore(tmp_path / "pages.sqlite", RULE)) as store:
         store.claim(POSTINGS[0])
         place.check()
         assert place.header() == RULE
@@ -536,13 +472,6 @@ def test_a_store_in_shards_holds_what_any_store_does(tmp_path: Path, cluster: Re
     merged = f"{cluster.url}?prefix=merged-{tmp_path.name}"
     cli("import", merged, sharded, file)
     assert cli.json("info", merged)["pages"] == known["pages"]
-
-
-def test_a_store_for_a_whole_crawl_is_not_cut(tmp_path: Path, cluster: RedisCluster, cli: Cli) -> None:
-    source = exported(tmp_path / "postings.jsonl")
-    status, complaint = cli.fails("import", f"{cluster.url}?prefix=whole", source)
-    assert status != 0
-    assert "with SIMHASH_SCOPE = 'crawl' all pages have the same" in complaint
 
 
 # --- Damaged stores.

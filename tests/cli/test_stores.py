@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.cli.stores import BATCH, Waited, signals_waiting, walk
 from scrapy_simhash.judge.rule import Rule, SimilarityRule
-from scrapy_simhash.store import Header, Posting, Store
+from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.examples import examples
 from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, posting, url
-from tests.store.contract import StoreContract
 from tests.store.remote import RemoteStore
 
 
@@ -27,15 +26,6 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
     loop = asyncio.new_event_loop()
     yield loop
     loop.close()
-
-
-class TestWaitedStore(StoreContract):
-    @pytest.fixture(autouse=True)
-    def _loop(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.loop = loop
-
-    def make(self, header: Header) -> Store:
-        return Waited(RemoteStore(header), self.loop).as_store()
 
 
 def test_pages_are_asked_for_at_once(loop: asyncio.AbstractEventLoop) -> None:
