@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from scrapy_simhash.cli.kinds import GZIP, HEAD, HTML, kind_of_head, refusal
+from scrapy_simhash.cli.kinds import HEAD, HTML, kind_of_head, refusal
 from scrapy_simhash.cli.options import add_html, add_json, add_settings, config_for, config_of, given_settings
 from scrapy_simhash.cli.streams import (
     COLUMNS,
@@ -129,16 +129,10 @@ def source_of(name: str) -> Source:
     if name.startswith(URLS):
         return _fetched(name)
     # What reads files of pages takes longer to import.
-    from scrapy_simhash.files.records.opening import unpacked
     from scrapy_simhash.files.records.reading import is_html
-    from scrapy_simhash.files.records.record import BrokenStream
 
     with open_input(name) as given, failing(f"read {given.source}"):
-        stream: Any = given.stream
-        try:
-            html = unpacked(stream, ".gz" if stream.peek(2).startswith(GZIP) else name).read()
-        except BrokenStream as error:
-            raise FileError(f"cannot read {given.source}: {error}") from None
+        html = given.stream.read()
     kind = kind_of_head(html[:HEAD])
     if kind not in (HTML, None) or not is_html(html[:HEAD], is_named=True):
         raise refusal(name, kind, HTML)

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from scrapy_simhash.cli.streams import BYTE_ORDER_MARK, Refused
+from scrapy_simhash.cli.streams import BYTE_ORDER_MARK, GZIP, Refused
 from scrapy_simhash.exceptions import failing
 
 STORE, EXPORT, REPORT = "a store", "an export of a store", "a report of a crawl"
@@ -29,7 +29,6 @@ HEAD = 1 << 16
 _SIGNATURES = {b"SQLite format 3\0": STORE, b"WARC/": PAGES, b"PAR1": PAGES, b"PK\3\4": PAGES}
 _EXPORT = re.compile(rb'\{\s*"format"\s*:\s*"scrapy-simhash')
 _HASH = re.compile(rb"(?:0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})[ \t]*(?:[\r\n]|$)")
-GZIP = b"\x1f\x8b"
 
 
 def kind_of(path: Path) -> str | None:

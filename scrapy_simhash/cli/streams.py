@@ -13,15 +13,17 @@ from __future__ import annotations
 import json
 import os
 import sys
+import zlib
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
+from io import BufferedReader, RawIOBase
 from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
 from threading import RLock
-from typing import IO, Any, BinaryIO, NamedTuple, TextIO, TypeAlias
+from typing import IO, Any, BinaryIO, NamedTuple, TextIO, TypeAlias, cast
 
 from scrapy_simhash.display import printable
 from scrapy_simhash.exceptions import FileError, SimhashError, failing
@@ -34,6 +36,8 @@ REFUSED = 2
 STDIN = "-"
 #: Editors on Windows write it before the first line.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: The beginning of data that gzip has compressed.
+GZIP = b"\x1f\x8b"
 #: Lines that are written at once, some 200 KB.
 BATCH = 4096
 #: Seconds before a bar is drawn, and between two updates.
@@ -67,19 +71,29 @@ class Input(NamedTuple):
 
 @contextmanager
 def open_input(path: str) -> Iterator[Input]:
-    """Open the file at *path*, or standard input for ``-``. Raises FileError if that is not possible.
+    """Open the file at *path*, or standard input for ``-``, compressed with gzip or not. Raises FileError.
 
     Errors while it is read need ``failing`` around the reading.
     """
-    if path == STDIN:
-        if sys.stdin is None:
-            raise FileError("cannot read standard input: it is closed")
-        yield Input(sys.stdin.buffer, "<stdin>", "standard input")
-        return
+    if path == STDIN and sys.stdin is None:
+        raise FileError("cannot read standard input: it is closed")
+    name, source = ("<stdin>", "standard input") if path == STDIN else (path, path)
     with ExitStack() as stack:
-        with failing(f"read {path}"):
-            file = stack.enter_context(Path(path).open("rb"))
-        yield Input(file, path, path)
+        with failing(f"read {source}"):
+            stream: Any = sys.stdin.buffer if path == STDIN else stack.enter_context(Path(path).open("rb"))
+            is_packed = isinstance(stream, BufferedReader) and stream.peek(2).startswith(GZIP)
+        try:
+            yield Input(BufferedReader(_unpacked(stream)) if is_packed else stream, name, source)
+        # OSErrors aside, the errors of damaged gzip data.
+        except (EOFError, zlib.error) as error:
+            raise FileError(f"cannot read {source}: {error}") from error
+
+
+def _unpacked(stream: BinaryIO) -> RawIOBase:
+    # Compressed inputs are rare.
+    from gzip import GzipFile
+
+    return cast(RawIOBase, GzipFile(fileobj=stream))
 
 
 def check_stdin(*inputs: str | None) -> None:
