@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from importlib.metadata import metadata
 from pathlib import Path
@@ -34,8 +35,10 @@ exclude_patterns = ["_build"]
 # `code` stands for a Python name here; where a page means a document it says :doc:.
 default_role = "code"
 # A figure that several pages state is in figures.json, as a benchmark wrote it with --docs: |bytes-new| is its value.
+# A share is written as .998.
+_LEADING_ZERO = re.compile(r"\b0(?=\.)")
 rst_prolog = "\n".join(
-    f".. |{name}| replace:: {figure['value']}"
+    f".. |{name}| replace:: {_LEADING_ZERO.sub('', figure['value'])}"
     for name, figure in json.loads(Path(__file__).with_name("figures.json").read_text("utf-8")).items()
 )
 highlight_language = "text"

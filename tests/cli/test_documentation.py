@@ -53,14 +53,16 @@ def typed(command: str, folder: Path, home: Path) -> str:
 
 
 @posix_only
-@pytest.mark.parametrize("page", ["python.rst", "moving-data.rst"])
-def test_what_a_how_to_types_gives_what_it_shows(page: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("page", "label"), [("python.rst", ""), ("stored-pages.rst", ".. _moving-data:")])
+def test_what_a_how_to_types_gives_what_it_shows(page: str, label: str, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
-    files = {block.caption: block.text for block in blocks(HOW_TO / page, "text")}
+    before = (HOW_TO / page).read_text("utf-8").partition(label)[0] if label else ""
+    later = [block for block in blocks(HOW_TO / page) if block.line > before.count("\n")]
+    files = {block.caption: block.text for block in later if block.language == "text" and block.caption}
     for path, text in {**PROJECT, **files}.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "utf-8")
-    shown = "".join(block.text for block in blocks(HOW_TO / page, "console"))
+    shown = "".join(block.text for block in later if block.language == "console")
     commands = re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", shown, flags=re.MULTILINE)
     assert len(commands) > 4
     for command, expected in commands:

@@ -13,7 +13,7 @@ from tests.crawls.harness import ENABLED, IN_ORDER, Crawl, Plan, crawl, crawl_on
 from tests.crawls.site import Answer, Routes, Site, article, links, serve
 from tests.docs.reader import DOCS, blocks
 
-PAGE = DOCS / "how-to" / "scrapy-tools.rst"
+PAGE = DOCS / "how-to" / "deployment.rst"
 DROP_PAGE = {**IN_ORDER, "SIMHASH_ACTION": "drop_page"}
 DROP_ITEMS = {**IN_ORDER, "SIMHASH_ACTION": "drop_items"}
 XML = "application/xml"

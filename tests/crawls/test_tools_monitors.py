@@ -14,7 +14,7 @@ from tests.docs.reader import DOCS, blocks
 
 pytest.importorskip("spidermon")
 
-PAGE = DOCS / "how-to" / "scrapy-tools.rst"
+PAGE = DOCS / "how-to" / "deployment.rst"
 
 
 def told_settings() -> dict[str, Any]:

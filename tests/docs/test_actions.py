@@ -1,4 +1,4 @@
-"""The spiders that the pages on actions and items show are run against a site with copies."""
+"""The spiders and middlewares that the pages show are run against a site with copies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from tests.crawls.site import Routes, Site, article, links, serve
 from tests.docs.reader import DOCS, blocks
 
 ACTIONS = DOCS / "how-to" / "actions.rst"
+DEPLOYMENT = DOCS / "how-to" / "deployment.rst"
 ITEMS = DOCS / "how-to" / "items.rst"
+SITES = DOCS / "how-to" / "sites.rst"
 SHOWN = "https://example.com/"
 IN_ORDER = ("CONCURRENT_REQUESTS=1", "SCHEDULER_MEMORY_QUEUE=scrapy.squeues.FifoMemoryQueue")
 
@@ -96,3 +98,29 @@ def test_the_spider_for_csv_gives_the_columns_that_it_promises(tmp_path: Path, s
         [first, "", ""],
         [copy, first, "1.0"],
     ]
+
+
+def test_an_element_that_is_left_out_is_neither_compared_nor_seen(tmp_path: Path, site: Site) -> None:
+    (tmp_path / "middlewares.py").write_text(block(DEPLOYMENT, "middlewares.py"), "utf-8")
+    other = article(3).partition("</h1>")[2].partition("</main>")[0]
+    site.routes["/ticker"] = article(0).replace("</main>", f'<div class="ticker">{other}</div></main>')
+    spider = (
+        "import scrapy\n\n\nclass Pages(scrapy.Spider):\n    name = 'pages'\n"
+        f"    start_urls = {site.urls('/first', '/ticker')!r}\n\n    def parse(self, response):\n"
+        "        result = response.meta['simhash_result']\n"
+        "        yield {'status': result['status'], 'ticker': len(response.css('.ticker'))}\n"
+    )
+    addons = 'ADDONS={"scrapy_simhash.Addon": 500}'
+    run(tmp_path, spider, "items.json", addons)
+    assert items(tmp_path) == [{"status": "new", "ticker": 0}, {"status": "new", "ticker": 1}]
+    left_out = 'DOWNLOADER_MIDDLEWARES={"middlewares.LeaveOut": 45}'
+    run(tmp_path, spider, "items.json", addons, left_out)
+    assert items(tmp_path) == [{"status": "new", "ticker": 0}, {"status": "near_duplicate", "ticker": 0}]
+
+
+def test_settings_are_tried_on_the_urls_of_a_file(tmp_path: Path, site: Site) -> None:
+    (tmp_path / "urls.txt").write_text("\n".join(site.urls("/first", "/copy")), "utf-8")
+    for _ in range(2):
+        run(tmp_path, block(SITES, "ten.py"), "items.json")
+        report = [json.loads(line) for line in (tmp_path / "ten.jsonl").read_text("utf-8").splitlines()]
+        assert [page["status"] for page in report] == ["new", "near_duplicate"]

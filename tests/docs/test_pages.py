@@ -66,12 +66,12 @@ def test_the_size_of_a_sketch_and_of_a_scanned_scope_are_told() -> None:
     assert sketch in words(HOW_IT_WORKS.read_text("utf-8"))
     for_each_probe, _, _ = ROW_LIMIT
     scanned = for_each_probe * probes_of(plan_for(Config().distance, "auto"))
-    told = words((DOCS / "how-to" / "broad-crawls.rst").read_text("utf-8"))
+    told = words((DOCS / "how-to" / "sites.rst").read_text("utf-8"))
     assert f"up to {round(scanned, -3):,} pages" in told
 
 
 def test_the_limits_of_hostile_pages_are_those_of_the_code() -> None:
-    page = (DOCS / "how-to" / "broad-crawls.rst").read_text("utf-8")
+    page = (DOCS / "how-to" / "sites.rst").read_text("utf-8")
     table = page.partition(":name: limits-of-a-page")[2].partition("The stat")[0]
     told = [int(number.replace(",", "")) for number in re.findall(r"\* - ([\d,]+)\n", table)]
     assert told == [
@@ -96,7 +96,7 @@ def test_the_limits_of_hostile_pages_are_those_of_the_code() -> None:
 
 
 ROW = re.compile(r"^    \* - (.+)\n      - (.+)\n      - (.+)$", re.MULTILINE)
-MECHANISMS = DOCS / "concepts" / "mechanisms.rst"
+MECHANISMS = ROOT / "notes" / "mechanisms.rst"
 ROWS = [row for row in ROW.findall(MECHANISMS.read_text("utf-8")) if row[0] != "mechanism"]
 
 

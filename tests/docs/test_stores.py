@@ -21,7 +21,7 @@ from tests.docs.test_crawls import IN_ORDER, LOG_PAGE, NO_WAIT, SHOWN, Run, feed
 from tests.stand_in import stand_in
 from tests.store.server import RedisServer
 
-KEEP = DOCS / "how-to" / "keep.rst"
+STORES = DOCS / "how-to" / "stores.rst"
 AGAIN = DOCS / "how-to" / "crawl-again.rst"
 #: Where the project of the pages lies.
 PLACE = "/srv/archive"
@@ -89,19 +89,19 @@ def shown(page: Path, of: Path) -> str:
 
 
 def test_a_folder_keeps_what_the_pages_say_it_keeps(project: Project) -> None:
-    (settings, *_) = blocks(KEEP, "python")
+    (settings, *_) = blocks(STORES, "python")
     project.set(settings.text)
     project.crawl()
     assert (project.folder / "simhash" / "pages.sqlite").is_file()
     log = project.crawl().log
     (kept,) = re.findall(r"store: .+ \(\d+ pages known\)", log)
-    for page in (KEEP, LOG_PAGE):
+    for page in (STORES, LOG_PAGE):
         assert re.sub(r"\d+ pages known", "1024 pages known", kept) in shown(page, project.folder)
     assert {item["near_duplicate"]["reason"] for item in project.items.values()} == {"unchanged"}
     stopped = project.crawl("SIMHASH_MIN_SIMILARITY=0.9", fails=True).log
     (message,) = re.findall(r"scrapy_simhash\.exceptions\.StoreMismatch: .+", stopped)
     assert message in shown(LOG_PAGE, project.folder)
-    (reset,) = re.findall(r"-s (SIMHASH_RESET=\w+)", KEEP.read_text("utf-8"))
+    (reset,) = re.findall(r"-s (SIMHASH_RESET=\w+)", STORES.read_text("utf-8"))
     assert "(0 pages known, SIMHASH_RESET is True)" in project.crawl("SIMHASH_MIN_SIMILARITY=0.9", reset).log
 
 
@@ -115,8 +115,8 @@ def test_an_incremental_crawl_keeps_only_what_is_new(project: Project) -> None:
 
 
 def test_the_store_of_the_page_remembers(project: Project) -> None:
-    (module,) = (block for block in blocks(KEEP, "python") if block.caption)
-    (settings,) = (block for block in blocks(KEEP, "python") if "myproject" in block.text)
+    (module,) = (block for block in blocks(STORES, "python") if block.caption)
+    (settings,) = (block for block in blocks(STORES, "python") if "myproject" in block.text)
     path = project.folder / module.caption
     path.parent.mkdir()
     path.write_text(module.text, "utf-8")
@@ -145,7 +145,7 @@ def test_the_log_page_shows_what_an_outage_looks_like(caplog: pytest.LogCaptureF
 
 @pytest.mark.parametrize("caption", ["redis.conf", "redis.conf of each node"])
 def test_the_server_takes_the_configuration_of_the_page(caption: str, tmp_path: Path) -> None:
-    found = blocks(DOCS / "how-to" / "redis.rst", "text")
+    found = blocks(STORES, "text")
     (block,) = (block for block in found if block.caption == caption)
     options: dict[str, str] = dict(line.split() for line in block.text.splitlines())
     given: dict[str, Any] = {name.replace("-", "_"): value for name, value in options.items()}

@@ -17,8 +17,8 @@ from tests.store.cases import posting
 from tests.store.contract import StoreContract
 
 NAMES: dict[str, Any] = {}
-(MODULE,) = (block for block in blocks(DOCS / "how-to" / "keep.rst", "python") if block.caption)
-exec(compile(MODULE.text, "keep.rst", "exec"), NAMES)
+(MODULE,) = (block for block in blocks(DOCS / "how-to" / "stores.rst", "python") if block.caption)
+exec(compile(MODULE.text, "stores.rst", "exec"), NAMES)
 PickleStore: Any = NAMES["PickleStore"]
 
 

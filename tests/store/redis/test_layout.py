@@ -135,7 +135,7 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
 async def test_what_the_page_permits_is_enough(server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
     client = admin(server.url)
     # The second paragraph is about clusters.
-    page = (ROOT / "docs" / "how-to" / "redis.rst").read_text("utf-8")
+    page = (ROOT / "docs" / "how-to" / "stores.rst").read_text("utf-8")
     permissions = page.partition("Permissions\n-----------\n\n")[2].partition("\n\n")[0]
     words = permissions.split("``")[1::2]
     commands = [f"+{word.lower()}" for word in words]

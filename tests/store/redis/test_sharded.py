@@ -270,7 +270,7 @@ def test_a_server_that_is_no_cluster_or_denies_access_is_told(tmp_path: Path, sh
 
 @waits
 async def test_what_the_page_permits_is_enough(tmp_path: Path) -> None:
-    page = (DOCS / "how-to" / "redis.rst").read_text("utf-8")
+    page = (DOCS / "how-to" / "stores.rst").read_text("utf-8")
     words = page.partition("Permissions\n-----------\n")[2].split("``")[1::2]
     assert {"CLUSTER", "HGETALL"} <= set(words)
     commands = [f"+{word.lower()}" for word in words]
