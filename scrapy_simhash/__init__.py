@@ -2,7 +2,7 @@
 
 Enable it in a project's settings with ``ADDONS = {"scrapy_simhash.Addon": 500}``, or use the parts by
 themselves: :class:`PageFingerprinter` (makes the fingerprint of a page), :class:`SimhashIndex` (finds fingerprints
-within a Hamming distance), :class:`NearDuplicateDetector` (tells which page repeats which),
+within a Hamming distance), :class:`NearDuplicateDetector` (finds the original of each near-duplicate),
 :func:`dedup` and :func:`cluster` (many pages at once).
 """
 

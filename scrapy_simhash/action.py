@@ -25,7 +25,7 @@ class Action(Flag):
     def named(cls, words: object) -> Action:
         """Return the action that *words* name: a word of `ACTIONS`, several with commas between, or a list of them.
 
-        What any of them drops is dropped. Raises ValueError for anything else.
+        All of them apply. Raises ValueError for anything else.
 
         >>> Action.named("drop_items, drop_links") == Action.DROP_ITEMS | Action.DROP_LINKS
         True

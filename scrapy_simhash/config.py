@@ -20,7 +20,7 @@ from scrapy_simhash.place import StorePlace, without_password
 from scrapy_simhash.values import Reader, list_of, one_of, share, some_of, switch, whole
 
 PREFIX = "SIMHASH_"
-#: Kinds of pages that are protected from dropping by default: see docs/how-to/protected.rst.
+#: Kinds of pages that are protected from dropping by default: see docs/how-to/actions.rst.
 PROTECTIONS = ("start", "listing", "pagination", "language", "facts")
 #: The rules for near-duplicates, each with the bits within which it compares by default.
 DISTANCES = {"similarity": 8, "classic": 3}
@@ -34,7 +34,7 @@ ACTION_SETTINGS = ("action", "exact_action", "revisit_action")
 MAX_CANDIDATE_DISTANCE = 20
 #: What ``SIMHASH_RECRAWL`` may say besides an age.
 RECRAWL_WORDS = ("auto", "lastmod", "always")
-#: What may be behind a question mark, or in a dictionary, by setting: its default, and how it is read.
+#: Options of settings, after a question mark or in a dictionary: the default and the reader.
 OPTIONS: dict[str, values.Options] = {
     "scheme": {"shingle_size": (2, whole(1, 16, of="words")), "mask_digits": (False, switch)},
     "scope": {"across": (False, switch)},
@@ -42,15 +42,15 @@ OPTIONS: dict[str, values.Options] = {
 
 
 class Need(NamedTuple):
-    """What a setting needs to have an effect."""
+    """A condition for a setting to have an effect."""
 
     is_met: Callable[[Any, Collection[str]], bool]
     """By the chosen settings, and by what the store of the crawl lacks."""
     otherwise: str
-    """What is said, and what is to be done, if it is not."""
+    """The message and the remedy if the condition does not hold."""
 
 
-#: What a store may lack: to be there for the next crawl.
+#: A capability of a store: to outlive the crawl.
 FORGETS = "forgets"
 _STORE = "without a store that outlives the crawl: set SIMHASH_STORE = './simhash'"
 _WEB = Need(
@@ -77,12 +77,12 @@ _LEARNS = Need(
     "with SIMHASH_URL_RULES = 'off': remove it, or set SIMHASH_URL_RULES = 'observe'",
 )
 
-#: Who meets a setting; the order of the fields, and of the reference.
+#: Groups of settings, in the order of the fields and of the reference.
 EVERYONE, MANY, EXPERTS = "Settings that everyone meets", "Settings that many use", "Settings for experts"
 
 
 class Kind(NamedTuple):
-    """What is declared about a setting besides its default."""
+    """Declarations about a setting besides its default."""
 
     ring: str
     read: Reader
@@ -234,7 +234,7 @@ SIMHASH_RULE = 'classic', got 21
         return cls(**{name: value for name, value in given.items() if name not in unused})
 
 
-#: What is declared about each setting, and its default, by the name of its field.
+#: Declarations and default of each setting, by the name of its field.
 KINDS: dict[str, Kind] = {field.name: field.metadata["kind"] for field in fields(Config)}
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Config)}
 _STORE_URL = "set SIMHASH_STORE to a URL such as redis://host:6379/0?prefix=news&keep=90d"

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 def config_of(settings: BaseSettings) -> Config:
-    """Return what *settings* say of the plugin. Raises SettingError, and NotConfigured if it is switched off."""
+    """Return the configuration in *settings*. Raises SettingError, and NotConfigured if the plugin is off."""
     config = Config.from_settings(settings)
     if not config.enabled:
         raise NotConfigured("SIMHASH_ENABLED is off")
@@ -74,7 +74,7 @@ def shared(crawler: Crawler, kind: type[T]) -> T | None:
 #: The headers that ask whether a page has changed.
 VALIDATORS = (b"If-None-Match", b"If-Modified-Since")
 
-#: What the record of a thing says that is shown once.
+#: The suffix of a message that is logged once.
 NO_MORE = " - no more will be shown (see SIMHASH_DEBUG to show all)"
 
 
@@ -144,7 +144,7 @@ _UNKNOWN = Verdict(Status.UNKNOWN)
 class Page:
     """A response on its way to the spider: what was read of it, the verdict on it, and what is done about it.
 
-    What is costly to read is read when it is first asked for, and only once.
+    Costly attributes are read at their first use, and only once.
     """
 
     request: Request
@@ -152,13 +152,13 @@ class Page:
     fingerprinter: PageFingerprinter
     verdict: Verdict = _UNKNOWN
     reading: Reading | None = None
-    """What was read of it; None if it was not compared."""
+    """The reading; None if the page was not compared."""
     key: bytes | None = None
     """The key of its row in the store; None if the store was not asked."""
     is_kept: bool = False
     """Whether it comes from the HTTP cache and has the verdict of its row, without being read."""
     action: Action | None = None
-    """What is dropped of it; None if nothing had to be decided: it is neither a copy nor unchanged."""
+    """The action; None for a page that is neither a copy nor unchanged."""
     protected: Protection | None = None
     """Why it, or its links, are kept although the settings drop them; None if they are not."""
     dropped_as: str | None = None
@@ -171,7 +171,7 @@ class Page:
 
     @property
     def asked(self) -> Mapping[str, Any]:
-        """What the request asks for in ``meta["simhash"]``."""
+        """The dictionary in ``meta["simhash"]``."""
         return asked_of(self.request)
 
     @property
@@ -187,7 +187,7 @@ class Page:
 
     @cached_property
     def hints(self) -> Hints:
-        """What the head of the page says about its URLs."""
+        """The URLs in the head of the page."""
         return read_hints(self.tree, self.response.url)
 
     @cached_property
@@ -214,7 +214,7 @@ class Page:
 
 
 class Listener:
-    """A feature that follows a crawl. It is created only if its setting is on; see ``crawl/listeners.py``.
+    """A feature that follows a crawl, created only if its setting is on; see ``crawl/listeners.py``.
 
     A subclass overrides the hooks that it needs, and connects to Scrapy's signals for everything else. An exception
     in a hook is counted and logged, and affects neither the page nor other listeners, unless stated otherwise.
@@ -264,7 +264,7 @@ def may_be_skipped(request: Request) -> bool:
 
 
 def asked_of(request: Request) -> Mapping[str, Any]:
-    """Return what *request* asks for in its meta; empty if that is nothing, or no dictionary."""
+    """Return ``meta["simhash"]`` of *request*; empty if it is absent, or no dictionary."""
     asked = request.meta.get(names.META)
     return asked if isinstance(asked, dict) else {}
 
@@ -293,7 +293,7 @@ def take_own(request: Request, name: str) -> Any:
 
 
 def asks_again(request: Request, response: Response) -> bool:
-    """Return whether *request* asks for the page of *response* once more: a retry is no link."""
+    """Return whether *request* repeats the request of *response*: a retry is no link."""
     if response.request is None:
         return False
     asked = response.request
@@ -313,7 +313,7 @@ def tree_of(response: Response) -> Any:
 def main_text(response: Response) -> str:
     """Return the main text of an HTML page, a line for each paragraph; empty for any other response.
 
-    It is the text by which pages are compared, without navigation, advertisements and footers. Some milliseconds.
+    Pages are compared by this text, without navigation, advertisements and footers. Some milliseconds.
     :meth:`PageFingerprinter.extract() <scrapy_simhash.PageFingerprinter.extract>` returns title and language as well.
     """
     root = tree_of(response) if isinstance(response, HtmlResponse) else None

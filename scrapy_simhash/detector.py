@@ -82,12 +82,12 @@ class NearDuplicateDetector:
             store = SqliteStore(store, header_for(self.config))
         # An empty store is false, since it has a length.
         self.store: Store = self._new_store() if store is None else store
-        # In which a remote store is asked where nobody can await it.
+        # The event loop for a remote store in synchronous code.
         self._loop: asyncio.AbstractEventLoop | None = None
-        # Some microseconds a page, and a round trip in Redis: only if the verdicts are shown to somebody.
+        # Some microseconds a page, and a round trip in Redis: only if verdicts are explained.
         if store is None or self.config.report is not None:
             self.store.explains = True
-        # What the hosts' pages share, under the rule that can use it.
+        # The boilerplate models of hosts, if the rule uses them.
         self.sites: SiteProfiles | None = None
         if self.config.site_learning and self.fingerprinter.rule.compares_sketches:
             self.sites = SiteProfiles(self.store if SITE in self.store.note_kinds else None)
@@ -304,7 +304,7 @@ class NearDuplicateDetector:
         return self._loop.run_until_complete(coroutine)
 
     def posting(self, reading: Reading, url: str, key: bytes | None = None) -> Posting | None:
-        """Return what is asked of the store, None for a page that says nothing; arguments as for conclude()."""
+        """Return the posting to claim, None for a page without text; arguments as for conclude()."""
         is_short = reading.fingerprint is None
         fingerprint = reading.fingerprint
         if fingerprint is None:
@@ -364,13 +364,13 @@ class AcrossScopes:
 
 #: Pages of any scope after which another store is begun, see `AcrossScopes`.
 _MOST_ELSEWHERE = 100_000
-#: Pages after which the store is told what was learned about their hosts: a kill loses no more than that.
+#: Pages after which learned text is written to the store: a kill loses no more than that.
 _SITES_KEPT_EVERY = 500
 #: Max delivered pages that wait to be stored together: a kill loses no more of them.
 _MOST_DELIVERED = 500
 #: Seconds after which the next claim stores them, so that other crawlers see them.
 _LONGEST_DELIVERED = 0.2
-#: The verdict on a page that says nothing: no store is asked about it.
+#: The verdict on a page without text, which is not looked up.
 NOTHING_SAID = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
 _STANDS_IN_FRONT = Verdict(Status.SKIPPED, reason=Reason.INTERSTITIAL)
 

@@ -149,7 +149,7 @@ class PageFingerprinter:
         With a *site*, a :class:`~scrapy_simhash.page.site.SiteProfile`, the fingerprint also has the page's own
         part. That does not change its value or its sketch. *url* is that of the page.
 
-        A pure function of the page and the settings: it may run in any thread, as long as nobody changes the tree
+        A pure function of the page and the settings: it may run in any thread while no other code changes the tree
         meanwhile. With the compiled kernel other threads run while it works on a long text.
         """
         # As a crawl has it: parse() returns it as it is.
@@ -171,7 +171,7 @@ class PageFingerprinter:
     def from_text(self, text: str, language: str | None = None) -> Fingerprint | None:
         """Return the fingerprint of plain *text*, None when it is too short; empty lines part paragraphs.
 
-        *language* is an ISO 639-1 code; None lets the words tell.
+        *language* is an ISO 639-1 code; None detects it from the words.
         """
         if self._compiled and self._scheme is None:
             read = self._compiled.read_text(text, language, self._settings)
@@ -209,7 +209,7 @@ class PageFingerprinter:
     def _reading(self, document: Document, fingerprint: Fingerprint | None, url: str = "") -> Reading:
         """Return what is needed of a page that has *fingerprint*, without what its structured data say."""
         paragraphs = packed(document) if self._settings.with_paragraphs else b""
-        # What has a fingerprint has a hash: with a min_shingles of 1, one word is enough for both.
+        # Every page with a fingerprint has a hash: with a min_shingles of 1, one word is enough for both.
         if fingerprint is None and not says_something(document):
             return Reading(None, None, paragraphs=paragraphs)
         reading = Reading(
@@ -291,7 +291,7 @@ class PageFingerprinter:
         return features(document, config.shingle_size, config.min_shingles, config.mask_digits)
 
     def is_near_duplicate(self, a: Fingerprint | None, b: Fingerprint | None) -> bool:
-        """Tell whether two pages are near-duplicates, by the very rule of the detector. A few microseconds.
+        """Return whether two pages are near-duplicates by the rule of the detector. A few microseconds.
 
         A page without a fingerprint, too short for one, is a near-duplicate of none.
 

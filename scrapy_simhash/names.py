@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-# Request.meta, read: False, or a dictionary of what is asked for.
+# Request.meta, read: False, or a dictionary of requests.
 META = "simhash"
 
 # Request.meta, written; never sent on with a request that copies its parent's meta.
 META_RESULT = "simhash_result"
 META_OUT = frozenset((META_RESULT,))
 
-# Request.meta, of no use to anybody else: a dictionary, replaced and never changed, since copies of a meta share it.
+# Request.meta, internal: a dictionary, replaced and never changed, since copies of a meta share it.
 META_OWN = "_simhash"
 #: The URL of the page whose callback yielded the request.
 PARENT = "parent"
@@ -60,7 +60,7 @@ STAT_URL_RULES_WOULD_SKIP = "simhash/url_rules/would_skip"
 STAT_URL_RULES_SENT = "simhash/url_rules/sent_after_all"
 STAT_URL_RULES_GIVEN_UP = "simhash/url_rules/given_up"
 
-# Of items that are compared by their fields.
+# Items that are compared by their fields.
 STAT_ITEMS = "simhash/items"  # /<status>
 STAT_ITEMS_EXACT = "simhash/items/exact"
 STAT_ITEMS_DROPPED = "simhash/items/dropped"
@@ -71,7 +71,7 @@ ITEMS_REVISITS = f"{STAT_ITEMS}/revisits"
 ITEMS_SKIPPED = f"{STAT_ITEMS}/skipped"
 ITEMS_ERRORS = f"{STAT_ITEMS}/errors"
 
-# What went wrong, by where.
+# Errors, by place.
 STAT_ERRORS = "simhash/errors"  # /<where>
 ERRORS_COMPARE = f"{STAT_ERRORS}/compare"
 ERRORS_STORE = f"{STAT_ERRORS}/store"

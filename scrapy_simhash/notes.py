@@ -17,13 +17,13 @@ from scrapy_simhash.waiting import Answer, awaited
 SITE = "site"
 #: URL rules of a site.
 RULES = "url-rules"
-#: What was reported of a page, whose key is the name; it is removed with the page.
+#: The reported state of a page, whose key is the name; removed with the page.
 PAGE = "page"
 KINDS = (SITE, RULES, PAGE)
 
 #: Text, or bytes for the key of a page.
 Name: TypeAlias = str | bytes
-#: How often somebody else may be faster at writing a note.
+#: Max attempts to write a note while other crawlers write it.
 _LOSSES = 50
 
 
@@ -32,7 +32,7 @@ class Note(NamedTuple):
 
     name: Name
     version: int | None
-    """Of the note that it replaces, 0 if there must be none; None to replace whatever is there."""
+    """Version of the note that it replaces, 0 if there must be none; None to replace any."""
     data: bytes
 
 
@@ -61,7 +61,7 @@ class Notes(Protocol):
 
 
 class Noted(ABC):
-    """What one crawler has learned under one name, part of which is in a note."""
+    """Data that one crawler has learned under one name, part of which is in a note."""
 
     #: Of the note that was read or written last; 0 for none.
     version = 0
@@ -73,7 +73,7 @@ class Noted(ABC):
 
     @abstractmethod
     def take(self, data: bytes | None) -> None:
-        """Join what the note has now, whoever wrote it, with what was learned since the last `take` or `was_kept`.
+        """Merge the stored note with everything learned since the last `take` or `was_kept`.
 
         None if there is no note any more: all is news. A damaged note is as good as none.
         """
@@ -98,7 +98,7 @@ async def fetch(notes: Notes, kind: str, name: str, learned: Noted) -> None:
 async def share(notes: Notes, kind: str, learned: Mapping[str, Noted]) -> None:
     """Write what was learned, by name, joined with what others have written meanwhile.
 
-    One question for all; two more for each note that somebody else has written. Raises StoreUnavailable, also if
+    One round trip for all; two more for each note that another crawler has written. Raises StoreUnavailable, also if
     others keep being faster; what has no news then was written.
     """
     waiting = dict(learned)
@@ -122,9 +122,9 @@ async def share(notes: Notes, kind: str, learned: Mapping[str, Noted]) -> None:
 async def change(
     notes: Notes, kind: str, name: Name, changed: Callable[[bytes | None], bytes | None]
 ) -> None:
-    """Write what *changed* makes of a note, or of None if there is none, whoever writes it meanwhile.
+    """Replace a note by the result of *changed*, which gets the note or None; retry if another crawler writes it.
 
-    *changed* is called again whenever somebody else was faster; it returns None for a note that stays as it is. Two
+    *changed* is called again after each conflict; it returns None for a note that stays as it is. Two
     questions each time. Raises StoreUnavailable, also if others keep being faster.
     """
     for _ in range(_LOSSES):

@@ -6,7 +6,7 @@
     redis+cluster://host:7000,host:7001?...     a Redis Cluster; also rediss+cluster://
     my.module.Store                             the import path of a class
 
-Nobody else knows how these are written.
+No other module parses them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from urllib.parse import quote, unquote
 from scrapy_simhash.times import duration
 from scrapy_simhash.values import AGE, Options, is_age, is_path, option, switch, whole
 
-#: What a place may be. A folder has files of SQLite, a class is somebody's own.
+#: Kinds of places. A folder has files of SQLite, a class is the user's own.
 MEMORY, FOLDER, REDIS, CLASS = "memory", "folder", "redis", "class"
 SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster")
 #: Seconds: 32 bits in the records.
@@ -107,7 +107,7 @@ required=False, shards=None, scopes=None, keep=7776000)
 
     @classmethod
     def of(cls, text: str) -> StorePlace:
-        """Return the place that *text* means.
+        """Parse *text* into a place.
 
         Raises ValueError for what means none, in words that go behind the name of the setting and show no password.
         """
@@ -174,7 +174,7 @@ required=False, shards=None, scopes=None, keep=7776000)
 
 
 def is_redis(text: str) -> bool:
-    """Tell whether *text* means a place in Redis, right or wrong.
+    """Return whether *text* is a place in Redis, valid or not.
 
     >>> is_redis("redis?prefix=a"), is_redis("rediss://host"), is_redis("./redis"), is_redis("C:/redis")
     (True, True, False, False)
@@ -189,13 +189,13 @@ def filled(template: str, spider: str) -> str:
 
 
 def without_password(url: str) -> str:
-    """Return *url* without what nobody shall read in a log.
+    """Return *url* without its password, for logs.
 
     >>> without_password("redis://:secret@db.example:6380/1?password=secret")
     'redis://db.example:6380/1'
     """
     address, _, query = url.partition("?")
-    # The question mark may be in a password, and then nobody knows where it ends.
+    # The question mark may be in a password, whose end is then unknown.
     if "@" in query and "//" in address:
         return re.sub("(?s)//.*", "//...", address)
     return re.sub("(?s)(?<=//).*@|^(?!.*//).*@", "", address)

@@ -18,7 +18,7 @@ from typing import IO, cast
 
 from scrapy_simhash.exceptions import FileError, failing
 
-#: The path that stands for standard output.
+#: The path of standard output.
 STDOUT = "-"
 #: Bytes that are written at once.
 BUFFER = 1 << 18

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _PLAIN = re.compile(r"https?://([a-z0-9.-]+)(?::[0-9]*)?(?=[/?#]|\Z)")
 
 
-# A page is asked for its host by its scope, by what is known about its site, and by those who count floods.
+# Scopes, boilerplate models and URL rules all ask for the host of a page.
 @lru_cache(maxsize=64)
 def host_of(url: str) -> str:
     """Return the host of *url* in lower case without its port, empty where it has none.

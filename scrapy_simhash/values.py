@@ -68,7 +68,7 @@ def share(*, may_be_zero: bool) -> Reader:
 
 
 def is_age(value: Any) -> bool:
-    """Tell whether *value* is a number of seconds, minutes, hours, days or weeks with its unit."""
+    """Return whether *value* is a number of seconds, minutes, hours, days or weeks with its unit."""
     try:
         duration(value)
     except (AttributeError, ValueError):
@@ -201,7 +201,7 @@ def weights(value: Any) -> tuple[tuple[str, int], ...]:
 
 
 def is_pattern(value: Any) -> bool:
-    """Tell whether *value* is a regular expression."""
+    """Return whether *value* is a regular expression."""
     try:
         re.compile(value)
     except (TypeError, re.error):

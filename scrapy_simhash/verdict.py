@@ -34,7 +34,7 @@ class Reason(str, Enum):
     """Why a page was skipped or is unknown, or how a revisited page has changed."""
 
     UNCHANGED = "unchanged"
-    """A revisit that says the same as last time, sign for sign."""
+    """A revisit of a page that is equal to last time, character for character."""
     SMALL_CHANGE = "small_change"
     """A revisit whose text has changed, but is still a near-duplicate of the first page of its cluster."""
     CHANGED = "changed"
@@ -58,7 +58,7 @@ class Reason(str, Enum):
     """Fewer than ``SIMHASH_MIN_SHINGLES`` shingles of main text; a near-duplicate if its text and title are exactly
     those of another such page."""
     INTERSTITIAL = "interstitial"
-    """A page in front of others: it asks for a password or for consent, or tests whether its reader is human."""
+    """A page in front of others: a login, a consent page or a captcha."""
 
     STORE = "store"
     """Unknown, because the store did not answer."""
@@ -113,7 +113,7 @@ class Verdict:
     is_delivered: bool = False
     """Whether the page is unchanged, and an earlier crawl delivered an item of it since it has this text."""
     is_exact: bool = False
-    """Whether it says the same as the page in ``duplicate_of``, sign for sign."""
+    """Whether it is equal to the page in ``duplicate_of``, character for character."""
     rank: int | None = None
     """How many pages of the cluster came before it: 0 for its first, 1 for the first that repeats it. None when the
     page is in no cluster, or when the store does not count."""
@@ -148,7 +148,7 @@ class Verdict:
     page_hash: int | None = field(default=None, compare=False, repr=False)
     """Hash of its text; None if that is not known."""
     original_key: bytes | None = field(default=None, compare=False, repr=False)
-    """Key of the page in ``duplicate_of``; None from a store that does not tell."""
+    """Key of the page in ``duplicate_of``; None if the store does not return it."""
 
     former: Visit | None = field(default=None, compare=False, repr=False)
     """Its row before; None for a page that is new, or says nothing."""

@@ -1,4 +1,4 @@
-"""Write a store as lines of text: see ``docs/reference/formats.rst``."""
+"""Write a store as lines of text: see ``docs/how-to/stored-pages.rst``."""
 
 from __future__ import annotations
 

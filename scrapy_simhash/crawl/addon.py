@@ -35,7 +35,7 @@ class Addon:
             ("DOWNLOADER_MIDDLEWARES", SimhashDownloaderMiddleware, DOWNLOADER_MIDDLEWARE_ORDER),
             ("SPIDER_MIDDLEWARES", SimhashSpiderMiddleware, SPIDER_MIDDLEWARE_ORDER),
         ]
-        # What is off is not imported.
+        # Features that are off are not imported.
         if config.recrawl:
             recrawl = load_object("scrapy_simhash.observers.recrawl.recrawling.SimhashRecrawlMiddleware")
             recrawl.check_settings(settings)

@@ -1,4 +1,4 @@
-"""Counts: what the stats say of pages and items, and the last lines of the log that sum them up."""
+"""Counts of pages and items in the stats, and the last lines of the log that sum them up."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class Flight:
         self.response = response
         self.text = text
         self.cluster = cluster
-        #: What the meta says of the page.
+        #: The result in the meta of the page.
         self.result: Mapping[str, Any] = {}
         #: Items that are in the pipelines, and all that there were.
         self.open = self.items = 0
@@ -147,7 +147,7 @@ class Deliveries:
         self._found: set[str] = set()
         self._tasks: set[Deferred[Any]] = set()
         self._releasing: set[int] = set()
-        #: What is called with the response of each item that is dropped after it was kept.
+        #: Called with the response of each item that is dropped after it was kept.
         self.drop: Callable[[Any, Response], None] = lambda item, response: None
         for signal, handler in (
             (signals.item_scraped, self._item_scraped),
@@ -206,7 +206,7 @@ class Deliveries:
             if not _carried_by(response.request):
                 return
             text = _NO_TEXT
-        # A copy that is delivered in place of its original stands for that one's text.
+        # A copy that is delivered instead of its original has delivered that text.
         is_in_place = not text.is_original and result.get("action") not in (None, "mark")
         cluster = text.repeated if is_in_place else text.cluster
         flight = self._flights[id(response)] = Flight(response, text, cluster)
@@ -473,7 +473,7 @@ class Deliveries:
         # Whatever a pipeline has swallowed.
         flight.open, flight.has_ended = 0, True
         self._settle(flight)
-        # A scraper that is asked to end meanwhile looks for that only when the items of a response have ended.
+        # A scraper that is stopped meanwhile notices that only when the items of a response have ended.
         closing = getattr(scraper.slot, "closing", None)
         if closing is not None and not closing.called:
             scraper._check_if_closing()
@@ -523,7 +523,7 @@ class Deliveries:
 
     def _spider_idle(self) -> None:
         """Request what is kept as requests, and deliver items whose text no page has delivered."""
-        # Of those nothing is left to come, whatever a middleware has done with their items.
+        # Nothing more comes from these, whatever a middleware has done with their items.
         for flight in list(self._flights.values()):
             if not flight.is_kept:
                 flight.open, flight.has_ended = 0, True
@@ -554,7 +554,7 @@ class Deliveries:
         return sure or list(probes.values()) or unsure
 
     def _ask_again(self, cluster: int) -> bool:
-        """Request the first copy of *cluster* that may be asked for; return whether there was one."""
+        """Request the first copy of *cluster* that may be requested; return whether there was one."""
         while (kept := self._kept.get(cluster)) and kept[0].request is not None:
             request = self._take_first(cluster).request
             if request is not None and self._may_ask(cluster, request):
@@ -633,7 +633,7 @@ def carries_item(request: Request) -> bool:
     return any(map(_is_item, (*request.cb_kwargs.values(), *handed_on)))
 
 
-#: What keys of a meta begin with that middlewares read.
+#: Prefixes of the meta keys that middlewares read.
 _NO_ITEMS = ("_", names.META, "cookie", "download", "playwright", "proxy", "splash", "zyte_api")
 
 

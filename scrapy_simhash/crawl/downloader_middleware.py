@@ -1,4 +1,4 @@
-"""Downloader middleware: the way of a page. It is read, compared, decided about and recorded; never dropped here.
+"""Downloader middleware: read a page, compare it, decide about it and record the result. Pages are not dropped here.
 
 ::
 
@@ -279,7 +279,7 @@ class SimhashDownloaderMiddleware:
         )
 
     def _check_meta(self, page: Page) -> None:
-        """Count what the request asks for in vain, and warn once of each kind."""
+        """Count invalid entries in the meta of the request, and warn once of each kind."""
         for about, complaint in complaints(page.request.meta[names.META]):
             self._stats.inc_value(names.ERRORS_META)
             values: dict[str, object] = {"complaint": complaint, "url": page.response.url}

@@ -253,7 +253,7 @@ MOST = 1_000
 
 
 class InFlight:
-    """The items that were compared and are in later pipelines. They are stored when they are scraped."""
+    """Items that were compared and are in later pipelines. They are stored when they are scraped."""
 
     def __init__(self, rule: Rule) -> None:
         self._rule = rule

@@ -98,5 +98,5 @@ class Listeners:
         )
 
 
-#: Values of a setting by which its listener is not asked for.
+#: Values of a setting with which its listener is off.
 _OFF = (None, False, (), "", "off")

@@ -46,7 +46,7 @@ def write_result(page: Page) -> PageResult:
 
 _ACTION = is_action, f"one of {', '.join(ACTIONS)}, or a list of them"
 _SWITCH = (lambda value: isinstance(value, bool)), "True or False"
-#: What a request may ask for in its meta: what its value has to be, and how that is said.
+#: Keys of a request's meta: the condition for the value, and its description.
 ASKED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "action": _ACTION,
     "exact_action": _ACTION,
@@ -82,7 +82,7 @@ def complaints(asked: object) -> Iterator[tuple[str, str]]:
 
 
 def result_of(response: Response | None) -> dict[str, Any]:
-    """Return what the meta says of the page of *response*, empty if it says nothing."""
+    """Return the result in the meta of *response*, empty if there is none."""
     if response is None or response.request is None:
         return {}
     result = response.request.meta.get(names.META_RESULT)
@@ -103,13 +103,13 @@ def note_parent(request: Request, response: Response) -> None:
     asked = response.request
     if asked is None:
         return
-    # What asks for the same page again was led to by what led to that page.
+    # A request for the same page has the referer of that page.
     parent = own_of(asked).get(names.PARENT) if asks_again(request, response) else asked.url
     if parent is not None:
         request.meta[names.META_OWN] = {**own_of(request), names.PARENT: parent}
 
 
-#: What every mark has, of a page or of an item. A dictionary with all of it is a mark of an earlier pass.
+#: Keys of every mark, of a page or of an item. A dictionary with all of them is a mark of an earlier pass.
 KEYS = frozenset(("status", "duplicate_of", "distance", "similarity", "cluster"))
 
 

@@ -173,7 +173,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
 
 
 class _Output:
-    """What the callback of one page yields."""
+    """The output of the callback of one page."""
 
     __slots__ = ("_flight", "_kept", "_middleware", "_response")
 

@@ -139,7 +139,7 @@ def file_of(place: StorePlace, settings: BaseSettings, spider: str, part: str = 
     name = f"{own}{part and f'.{part}'}.sqlite"
     folder = Path(job_dir(settings) or "") / "simhash"
     if place.path:
-        folder = Path(expanduser(filled(place.path, own))).absolute()  # noqa: PTH111 - a user that nobody knows is a folder
+        folder = Path(expanduser(filled(place.path, own))).absolute()  # noqa: PTH111 - an unknown user is a folder
     file = folder / name
     with suppress(OSError):
         # Names are compared, since paths that differ in case only are equal on Windows.

@@ -60,7 +60,7 @@ class StoreSession:
         #: Pages or items that were not compared since the store has answered last.
         self.missed = 0
         self._noun, self._stat_missed = ("item", names.ITEMS_ERRORS) if part else ("page", names.ERRORS_STORE)
-        #: What is to be done before the store is closed; it raises nothing.
+        #: Called before the store is closed; must not raise.
         self.last_step: Callable[[], Awaitable[None]] | None = None
         self._began = int(time.time())
         # How many pages were known when this run began, as far as the store could say.
@@ -112,7 +112,7 @@ class StoreSession:
 
     @property
     def lacks(self) -> set[str]:
-        """What the store lacks that settings may need."""
+        """Capabilities that the store lacks and that settings may need."""
         return {FORGETS} if self.forgets else set()
 
     def log_absence(self, spider: Spider) -> None:

@@ -35,7 +35,7 @@ ROW_LIMIT = 300, 2_000, 20_000
 
 
 class Callbacks:
-    """What the C extension calls in Python."""
+    """Callbacks of the C extension."""
 
     checked_value = staticmethod(checked_value)
     checked_key = staticmethod(checked_key)

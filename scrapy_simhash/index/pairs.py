@@ -25,7 +25,7 @@ from scrapy_simhash import kernel
 from scrapy_simhash.index.plans import BITS, MAX_TABLES, classic
 from scrapy_simhash.index.values import BATCH, Progress, checked_distance, row_of
 
-#: What it costs to compare two values, where it costs 1 to lay out one value for a table: 0.3 of 9 nanoseconds in C.
+#: Cost of comparing two values, relative to laying out one value for a table: 0.3 of 9 nanoseconds in C.
 #: Measured, see ``benchmarks/index.py``.
 CANDIDATE = 0.04
 #: Pure Python reports its progress after so many keys.

@@ -45,7 +45,7 @@ class Scan:
         self._length = 0
         self._values = array("Q")
         self._keys: list[set[int]] = []
-        #: Of every value, where it is in the two above.
+        #: The position of every value in the two lists above.
         self._places: dict[int, int] = {}
 
     def __len__(self) -> int:

@@ -120,8 +120,8 @@ class SimilarityRule(Rule):
     title has a word that the other lacks, pages must be more similar, 0.95 where 0.8 would do otherwise: pages of
     one template differ in a name and little else.
 
-    Where the fingerprints have own parts (``SIMHASH_SITE_LEARNING``), these decide: see ``docs/concepts/text.rst``.
-    On sites that are known, 0.7 is enough for pages with equal titles, versions of one page, unless three clusters
+    If the fingerprints have own parts (``SIMHASH_SITE_LEARNING``), these decide: docs/concepts/how-it-works.rst has
+    the table. On known sites 0.7 is enough for pages with equal titles, versions of one page, unless three clusters
     have that title. Pages whose names contradict each other are different.
 
     All these thresholds are relative to ``min_similarity``: a greater one never makes a pair near-duplicates, and

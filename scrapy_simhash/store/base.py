@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 class Touch(Enum):
-    """What is known about a page that was not read: which of its times move, see `Store.touch`."""
+    """How a page was met that was not read, which decides the times that change: see `Store.touch`."""
 
     VISITED = "visited"
     """The server answered that it is unchanged: one visit more, without a change."""
@@ -251,7 +251,7 @@ class Store(ABC):
 
     @property
     def header(self) -> Header:
-        """What the fingerprints in here were made and compared by. StoreError before anybody knows it."""
+        """The settings with which its fingerprints were made and compared. StoreError before they are known."""
         if self._header is None:
             raise StoreError(f"{self} has no header before the first question to the server")
         return self._header
@@ -325,7 +325,7 @@ class Store(ABC):
     def remove_host(self, host: str) -> Answer[int]:
         """Remove the pages whose URL has this *host*, in lower case, as `remove` does; return how many there were.
 
-        What was learned about the host stays. Several steps: if one fails, the pages before it are removed. O(pages).
+        Learned text of the host stays. Several steps: if one fails, the pages before it are removed. O(pages).
 
         Raises StoreError from a store that cannot remove pages.
         """

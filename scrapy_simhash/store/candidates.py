@@ -74,10 +74,10 @@ GENERIC = 3
 
 
 class Search(NamedTuple):
-    """What a search for a page has found."""
+    """The result of a search for a page."""
 
     matches: list[Match]
-    """What is compared with it, nearest first."""
+    """Candidates that are compared with it, nearest first."""
     found_by: int
     """By which of its values it can be found, if it is new."""
     values: tuple[int, ...] = ()
@@ -86,7 +86,7 @@ class Search(NamedTuple):
     """Whether there are more matches than these."""
 
 
-#: Of a page that is not searched for by its values.
+#: The result for a page that is not searched for by its values.
 NOTHING = Search([], BY_TEXT)
 
 
@@ -296,7 +296,7 @@ def near(
 
 
 def tell_crowd(scope: str, reach: int, told: set[str]) -> None:
-    """Tell the log that *scope* has its first crowd, unless it was *told* before."""
+    """Log that *scope* has its first dense region, once for each scope."""
     if scope in told:
         return
     told.add(scope)

@@ -16,7 +16,7 @@ from scrapy_simhash.values import is_path
 class Header:
     """The scheme, and the settings that decide which page repeats which.
 
-    Of the rules' settings only those that the chosen rule compares by.
+    It has only the settings that the chosen rule uses.
 
     >>> Header.of(Config(), "web-4").rule
     SimilarityRule(max_distance=8, min_similarity=0.8)
@@ -136,7 +136,7 @@ class Header:
             )
 
 
-#: What is no setting: how fingerprints are made by this release.
+#: Not settings: the way in which this release makes fingerprints.
 _VERSIONS = ("scheme", "width", "own_parts")
 _NO_SETTINGS = (*_VERSIONS, *OPTIONS["scheme"])
 #: The settings that headers have whatever the rule.

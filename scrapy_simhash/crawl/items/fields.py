@@ -1,4 +1,4 @@
-"""What the chosen fields of an item say, as text."""
+"""The text of the chosen fields of an item."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def without_markup(text: str) -> str:
         return text
     text = remove_comments(text)
     for name in ("script", "style"):
-        # What is never closed would be searched to its end from each of its beginnings.
+        # An unclosed tag would be searched to the end from each of its beginnings.
         end = text.lower().rfind(f"</{name}>") + len(f"</{name}>")
         text = remove_tags_with_content(text[:end], (name,)) + text[end:]
     end = text.rfind(">") + 1

@@ -17,7 +17,7 @@ from scrapy_simhash.store import Header, Posting
 
 #: Name of the way from item to bits, without what the settings add: see ``item_header``.
 SCHEME = "items-1"
-#: The field that tells people which item is meant, where no other does.
+#: The field that names an item in messages, if no other does.
 URL = "url"
 #: Characters of a label that are kept.
 LONGEST_LABEL = 200
@@ -28,7 +28,7 @@ _NO_LANGUAGE = "zxx"
 
 
 class ItemReading(NamedTuple):
-    """What is left of an item when it has been read."""
+    """An item that was read."""
 
     posting: Posting
     """What its store is asked. Its key is 16 bytes of its SIMHASH_ITEM_KEY, or without one of all that it says; its
@@ -65,7 +65,7 @@ class ItemFingerprinter:
         whole = "\n\n\n".join(f"{field}\n{text}" for field, text in texts.items())
         own = "" if self._config.item_key is None else value_text(adapter.get(self._config.item_key))
         label = own or _url(adapter) or next(iter(texts.values()))
-        # What an item says in three words is no earlier version of what it says in a thousand.
+        # Three words are no earlier version of a thousand words.
         size = "short" if fingerprint is None else "long"
         key = digest(f"{size} {label}") + digest(f"{own} {size}" if own else whole)
         page_hash = number(whole)

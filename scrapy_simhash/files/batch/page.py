@@ -34,7 +34,7 @@ class Read(NamedTuple):
     reading: Reading | None
     """None for a page that is too large or could not be read."""
     canonical: str | None = None
-    """The URL that it names as its own, if that was asked for."""
+    """Its canonical URL, if requested."""
     fault: str = ""
     """Why it could not be read: an error of this package, since bad markup is none."""
 
@@ -167,7 +167,7 @@ def marks_of(verdict: Verdict, is_kept: bool, protected: str | None) -> Marks:
 
 
 class Fate(str, Enum):
-    """What becomes of a record."""
+    """The result for a record."""
 
     KEPT = "kept"
     COPY = "copy"
@@ -202,7 +202,7 @@ class Step:
     protected: str = ""
     fault: str = ""
     copies: int = 1
-    """How many records a kept one represents, itself included, if that was asked for."""
+    """Number of records that a kept one represents, itself included, if requested."""
 
     @property
     def page(self) -> Record | None:

@@ -30,7 +30,7 @@ from scrapy_simhash.waiting import finished
 
 
 class Judge:
-    """Gives the verdicts that a detector would give to pages that were read. It learns nothing about sites."""
+    """Gives the verdicts of a detector to pages that were read. It does not learn about sites."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Judge:
 
     @property
     def sites(self) -> SiteProfiles | None:
-        """What the store that is compared with knows about hosts, None without one."""
+        """The boilerplate models of the store of ``--against``, None without one."""
         return None if self._known is None else self._known.sites
 
     @property
@@ -132,7 +132,7 @@ class PageCluster(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """What the ledger keeps of a record: all but the page."""
+    """A record in the ledger: everything except the page."""
 
     url: str
     canonical: str | None
@@ -266,9 +266,9 @@ class Options:
     processes: int = 1
     """Processes that read pages, each host in one of them."""
     with_clusters: bool = False
-    """Whether the clusters will be asked for."""
+    """Whether the clusters are needed."""
     with_copies: bool = False
-    """Whether the number of records that a kept one represents will be asked for."""
+    """Whether the number of records that a kept one represents is needed."""
 
     def __post_init__(self) -> None:
         if self.keep not in KEEP:

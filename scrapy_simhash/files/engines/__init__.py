@@ -1,1 +1,1 @@
-"""What batch engines share: which pages are compared, in what steps, and how each page is read and judged."""
+"""Shared by batch engines: the pages that are compared, the steps, and the reading and judging of a page."""

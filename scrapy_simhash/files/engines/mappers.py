@@ -1,4 +1,4 @@
-"""What is done to batches of rows in Python: pages to fingerprints and keys, candidates to pairs and verdicts."""
+"""Functions over batches of rows: pages to fingerprints and keys, candidates to pairs and verdicts."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ class JudgePages:
                 verdict = verdict_of(posting, claim)
                 if verdict.cluster is not None:
                     verdict = replace(verdict, cluster=id_of[verdict.cluster])
-                # The only protection that asks for no more than fingerprints.
+                # The only protection that needs fingerprints only.
                 is_protected = verdict.contradicts and self._protects_facts
                 is_kept = is_protected or fate_of(verdict) is Fate.KEPT
                 marks = marks_of(verdict, is_kept, Protection.FACTS.value if is_protected else None)

@@ -83,7 +83,7 @@ FINGERPRINTS = Table(
 )
 #: The same, and from what its site learns.
 READINGS = Table(FINGERPRINTS.columns | {"pieces": "BINARY"})
-#: What sites repeat.
+#: Boilerplate models of sites.
 SITES = Table({"host": "STRING", "profile": "BINARY"})
 #: What a site says about the pieces of a page; of pages whose site is known.
 ANSWERS = Table({"id": "BIGINT", "answer": "BINARY"})
@@ -94,7 +94,7 @@ KEYS = Table(
 )
 #: Near-duplicates by the rule; *a* is less than *b*.
 PAIRS = Table({"a": "BIGINT", "b": "BIGINT", "similarity": "DOUBLE", "distance": "BIGINT"})
-#: What ``dedup --mark`` says of a page; a cluster has the id of its first page.
+#: The columns of ``dedup --mark``; a cluster has the id of its first page.
 VERDICTS = Table({"id": "BIGINT", "url": "STRING"} | {name: _TYPES[kind] for name, kind in MARKS.items()})
 #: The same for pages that are connected with others, with the first page of their text, and other clusters nearby.
 #: A page that is too short for a fingerprint has a text, though no cluster of its own.
@@ -153,7 +153,7 @@ def pages(columns: Container[str], *, is_answered: bool) -> str:
 
 #: Pages teach what their host repeats, in their order.
 LESSONS = "SELECT host, pieces, sketch, id FROM simhash_readings WHERE pieces IS NOT NULL"
-#: What is asked of sites: the profile of each comes before its pages.
+#: Pages with the model of their site, which comes before them.
 QUESTIONS = """
 SELECT host, id, pieces, 1 AS turn FROM simhash_readings WHERE pieces IS NOT NULL
 UNION ALL SELECT host, CAST(NULL AS BIGINT), profile, 0 FROM simhash_sites

@@ -41,7 +41,7 @@ class File(NamedTuple):
 
 
 def is_remote(name: str) -> bool:
-    """Tell whether *name* is a URL of a file system, such as ``s3://bucket/pages.jsonl``, not a path."""
+    """Return whether *name* is a URL of a file system, such as ``s3://bucket/pages.jsonl``, not a path."""
     return "://" in name
 
 
@@ -113,7 +113,7 @@ def _remote_names(given: str) -> tuple[Any, str, list[str]]:
 
 def _remote_files(given: str) -> Iterator[File]:
     system, path, names = _remote_names(given)
-    # Of "zip://*.html::pages.zip" what comes after the colons belongs to each member.
+    # In "zip://*.html::pages.zip" the part after the colons belongs to each member.
     _, colons, rest = given.partition("::")
     is_folder = names != [path]
     for name in names:

@@ -28,7 +28,7 @@ from scrapy_simhash.files.records.record import (
 from scrapy_simhash.files.records.warc import wacz_pages, warc_pages
 from scrapy_simhash.page.text import is_xml_feed
 
-#: The input that stands for standard input.
+#: The name of standard input.
 STDIN = "-"
 Input: TypeAlias = "str | Path | BinaryIO"
 _Found: TypeAlias = "Iterator[Record | Broken | PassedOver]"

@@ -97,7 +97,7 @@ def wacz_pages(stream: BufferedIOBase, name: str, fields: Fields) -> Iterator[Re
 def _records(stream: BufferedIOBase) -> Iterator[WarcRecord]:
     """Yield all records. Raises BrokenStream with the number of the record that cannot be read."""
     library, errors = extra("WARC", "warcio.archiveiterator"), extra("WARC", "warcio.exceptions")
-    # It warns of each URL with a space, which is frequent, and escapes it.
+    # warcio warns of each URL with a space, which is frequent, and escapes it.
     logging.getLogger("warcio.recordloader").setLevel(logging.ERROR)
     records = library.ArchiveIterator(stream, no_record_parse=True, arc2warc=True)
     # Its warning on standard error; the count of them is checked instead.
@@ -188,7 +188,7 @@ def _http(block: bytes) -> tuple[int, dict[str, str], bytes] | None:
     status = found.get_statuscode()
     if not (found.protocol.startswith("HTTP/") and status.isascii() and status.isdigit()):
         return None
-    # Of headers with one name, Scrapy takes the last.
+    # Scrapy uses the last of several headers with one name.
     return int(status), {name.lower(): value for name, value in found.headers}, block[stream.tell() :]
 
 

@@ -19,7 +19,7 @@ _TOLD_BYTES = 8
 
 
 class Reported(NamedTuple):
-    r"""What the store keeps of a page that was reported, in a note beside its row.
+    r"""The note of a reported page, beside its row in the store.
 
     >>> reported = Reported(b"8 bytes.", b"\x02ab", b"paragraphs")
     >>> Reported.from_bytes(reported.to_bytes()) == reported

@@ -29,11 +29,11 @@ class Change(str, Enum):
     MOVED = "moved"
     """A page that is gone, or was not seen, has its text at another URL."""
     GONE = "gone"
-    """It answers 404 or 410."""
+    """The page answers 404 or 410."""
     NOT_SEEN = "not_seen"
     """A complete crawl did not request it."""
     BACK = "back"
-    """It was gone or not seen, and is there."""
+    """The page was gone or not seen, and is there again."""
 
 
 def line_id(key: bytes, change: Change, *about: object) -> str:

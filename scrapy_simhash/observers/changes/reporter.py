@@ -1,4 +1,4 @@
-"""ChangeReporter: the change feed. What has become of a page is its verdict, and the times in its row.
+"""ChangeReporter: the change feed. The change of a page follows from its verdict and the times in its row.
 
 A page is gone while its last visit is later than the time at which it was seen: see `Touch`.
 """

@@ -44,7 +44,7 @@ class Mode(str, Enum):
     FULL = "full"
     """Without validators. A 304 all the same is final."""
     MODIFIED = "modified"
-    """It was requested conditionally, and the server has sent a page."""
+    """The page was requested conditionally, and the server sent it in full."""
 
 
 def mode_of(request: Request) -> Mode | None:

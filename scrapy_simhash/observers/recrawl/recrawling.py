@@ -83,7 +83,7 @@ _HAS_CHANGED = frozenset((Reason.CHANGED, Reason.SMALL_CHANGE, Reason.NOW_NEAR_D
 
 
 class Recrawl(Listener):
-    """Decides for one crawl how pages are requested."""
+    """Decides how the pages of one crawl are requested."""
 
     _store: Store
     _pages: PageStorage
@@ -292,7 +292,7 @@ class _Etags:
 
 
 def _may_be_cached(request: Request) -> bool:
-    """Return whether the page of *request* is the same for everybody, and its spider's."""
+    """Return whether the page of *request* is the same for all users, and requested by the spider."""
     headers = request.headers
     return (
         request.method == "GET"

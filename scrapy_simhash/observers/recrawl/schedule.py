@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from scrapy_simhash.store import History
 
-#: What a rule may say instead of an age.
+#: Values of a rule instead of an age.
 ALWAYS, AUTO, LASTMOD = "always", "auto", "lastmod"
 #: Max seconds between two visits of a page by ``auto`` and ``lastmod``.
 MAX_AGE = 30 * 86_400

@@ -35,7 +35,7 @@ _PAGE_SIZE = 8192
 TOGETHER = 100
 #: Seconds to wait for another crawl of the same spider that writes. The event loop waits too.
 _TIMEOUT = 1.0
-#: Seconds until a host that answered 304 wrongly is asked conditionally again: it may have been repaired.
+#: Seconds until a host that answered 304 wrongly gets conditional requests again.
 FORGIVEN = 30 * 86_400
 
 _TABLES = """

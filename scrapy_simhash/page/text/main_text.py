@@ -1,25 +1,23 @@
 # cython: language_level=3, infer_types=True, boundscheck=False, wraparound=False, initializedcheck=False
-"""Which blocks are the main text: decided by structure first, density second, for every block with a reason.
+"""Decide which blocks are the main text: by structure first, by density second, with a reason for every other block.
 
-The aim is a text that stays the same when the template around it changes. The filters, in order:
+The text should stay the same when the template around it changes. The filters, in order:
 
-1. ``dialog``: what lies over the page, such as a consent box, whatever is left. ``chrome``: what an element names
-   navigation, footer, sidebar, advertisement and so on.
-2. ``outside``: what stands outside the marked main text, or the smallest element that holds nearly all prose, unless
-   there are more links.
-3. ``inset``: the line numbers of a listing. ``links``: blocks that are mostly links, in rows or at either end.
-4. ``edge``: what stands before the title, the only heading of the first level.
-5. ``outside``: what stands behind the element whose own paragraphs are most of the prose, and short texts before
-   it: teasers, biographies, comments. Also what follows an article entry by entry, two or more of the same path that
-   begin with a linked heading, a linked picture or a short line with a date, if it is at most half as long.
-6. ``edge`` and ``inset``: what stands around and between the paragraphs of an article, told by where it stands. A
-   short text and a page that makes an offer, that is shows a price outside of sentences, keep it, in 5 too.
-7. If a handful of words is left, far fewer than the links that are ``links`` or ``outside``, these are taken back; if
-   nothing is left, or a handful beside an article that is hidden, ``hidden`` is; at last ``chrome``.
+1. ``dialog``: a box over the page, such as a consent box. ``chrome``: elements named navigation, footer, sidebar,
+   advertisement and so on.
+2. ``outside``: text outside of the marked main text, or of the smallest element with nearly all prose, unless there
+   are more links.
+3. ``inset``: line numbers of a listing. ``links``: blocks that are mostly links, in rows or at either end.
+4. ``edge``: text before the title, the only heading of the first level.
+5. ``outside``: text after the element whose own paragraphs are most of the prose, and short texts before it, such as
+   teasers, biographies and comments. Also a list of entries after an article, if it is at most half as long: two or
+   more entries of the same path that begin with a linked heading, a linked picture or a short line with a date.
+6. ``edge`` and ``inset``: text around and between the paragraphs of an article, recognised by its place. Short texts,
+   and pages with a price outside of sentences, keep it, in step 5 too.
+7. If only a handful of words is left, far fewer than in links, ``links`` and ``outside`` are used again; if nothing
+   is left, or a handful beside a hidden article, ``hidden`` is; at last ``chrome``.
 
 The smallest element that holds main text and title is the *article*: a change in it is a change of the page.
-
-``docs/concepts/text.rst`` says why.
 """
 
 # Cython compiles this file too, with the types in compiled/_main_text.pxd: there a column is an array of C, which is

@@ -27,7 +27,7 @@ _REFUSED = {
     "NoPermissionError",
 }
 _CLUSTER = {*("ASK", "CROSSSLOT", "MOVED"), *("AskError", "ClusterCrossSlotError", "MovedError")}
-#: What a server says of a script that may not call a command: which one, or the line of the script in which it does.
+#: The server's message about a script without a permission: the command, or the line of the script that calls it.
 _IN_SCRIPT = re.compile(
     r"script: .*no permissions to run the '(\w+)'|can't run this command.*@?user_script: ?(\d+)", re.DOTALL
 )
@@ -36,7 +36,7 @@ _PLACE_IN_SCRIPT = re.compile(
     r"Error running script \(call to \w+\): (?:@user_script: ?\d+: )*|\.? script: (?:\w+, )?on @user_script: ?\d+"
 )
 _CALLED = re.compile(r"redis\.call\('([A-Z]+)'")
-#: What asyncio says, with the address once more, in place of the system's words for an error.
+#: asyncio's message, which repeats the address, instead of the system's message.
 _CALL_FAILED = re.compile(r"(?<=Error )(\d+)(.*)Connect call failed \(.*\)")
 
 
@@ -57,7 +57,7 @@ _AT_ONCE = 64
 class Client:
     """redis-py's client, made for the event loop that uses it.
 
-    What is asked of a server while it answers goes out together, in a pipeline: with 16 claims under way that takes
+    Commands that come while a server answers are sent together, in a pipeline: with 16 claims under way that takes
     a third less processor time. A command whose connection was lost is sent again, since no script does harm when it
     comes twice. One that got no answer in time is not.
     """
@@ -179,7 +179,7 @@ def meaning(error: Exception, place: str, name: str = "") -> StoreError:
     if commands := _commands_denied(said, name):
         return StoreError(
             f"{place} denies access: the user may not run {commands}, which stores need. Allow it with ACL SETUSER;"
-            " docs/how-to/redis.rst lists all commands"
+            " docs/how-to/stores.rst lists all commands"
         )
     is_script_error = "user_script" in said
     said = _PLACE_IN_SCRIPT.sub("", said)

@@ -44,7 +44,7 @@ class Server:
             )
 
     def __str__(self) -> str:
-        """Return the URL without what nobody shall read in a log."""
+        """Return the URL without its password, for logs."""
         return without_password(self.url)
 
     def __repr__(self) -> str:
@@ -53,7 +53,7 @@ class Server:
 
     @property
     def identity(self) -> str:
-        """Where it is and which database is meant, told in one way however it was written.
+        """The place and the database, in one form for all ways to write them.
 
         >>> Server("redis://127.0.0.1").identity == Server("redis://:secret@LOCALHOST:6379/0").identity
         True
@@ -132,7 +132,7 @@ class Servers:
     named: tuple[Server, ...]
 
     def __str__(self) -> str:
-        """Return the URL without what nobody shall read in a log."""
+        """Return the URL without its password, for logs."""
         scheme, _, first = str(self.named[0]).partition("://")
         others = [str(server).partition("://")[2] for server in self.named[1:]]
         return f"{scheme}+cluster://{','.join([first, *others])}"

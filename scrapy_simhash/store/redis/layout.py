@@ -13,15 +13,15 @@ from typing import NamedTuple
 from scrapy_simhash.page.fingerprint import Fingerprint, own_value, sketch_length, subject_number
 from scrapy_simhash.store.base import History, Posting, Run, Visit
 
-#: Of the layout. A store with another one is refused.
+#: Version of the layout. A store with another version is refused.
 VERSION = 12
-#: What to do about a store that this release cannot read.
+#: The remedy for a store that this release cannot read.
 ANEW = "Nothing was changed. Set SIMHASH_RESET = True to begin anew, or give SIMHASH_STORE another prefix"
 #: In the order in which the scripts take them. All are hashes with an empty field.
 KEYS = ("header", "pages", "log", "texts", "runs", "notes")
-#: Of the random names of stores and runs.
+#: Bytes of the random names of stores and runs.
 ID_BYTES = 8
-#: Of the random version of a note: a server that lost one does not give it twice.
+#: Bytes of the random version of a note: a server that lost a note does not use a version twice.
 VERSION_BYTES = 8
 #: The id of a store that is not there yet, and the mark of an empty log.
 NO_ID, NO_MARK = bytes(ID_BYTES), bytes(4)

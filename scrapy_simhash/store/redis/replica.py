@@ -33,7 +33,7 @@ class Replica:
         self.store_id = store_id
         #: One more than the highest number of a page that was seen, and that of an original.
         self.known = self.last = 0
-        #: Of the entry of that original; it depends on all entries before.
+        #: Mark of the entry of that original; it depends on all entries before.
         self.mark = NO_MARK
         #: How many changes of the log were seen.
         self.changes = ALL_CHANGES
@@ -94,7 +94,7 @@ class Replica:
     def apply(self, known: int, changes: int, packed: bytes, at: int) -> None:
         """Take in the events from byte *at* of *packed*, which lead to the position *known* and *changes*.
 
-        What is known already changes nothing. Some 2 us an event, and the insert into the index.
+        Known events change nothing. Some 2 us an event, and the insert into the index.
         """
         came: defaultdict[bytes, tuple[array[int], array[int]]] = defaultdict(
             lambda: (array("Q"), array("Q"))

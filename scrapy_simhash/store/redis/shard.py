@@ -37,7 +37,7 @@ _SLICE = 2000
 _KEEP_STEP = 200
 #: Store, numbers known, one more than the last original, its mark, changes known.
 POSITION = Struct(">8sQQ4sI")
-#: What replies begin with: a sign, pages, the next number, changes.
+#: The beginning of a reply: a sign, pages, the next number, changes.
 HEAD = Struct(">cQQI")
 _SLICE_HEAD = Struct(">cQQIQ")
 #: Store, run, its token.
@@ -54,7 +54,7 @@ _RETRIED = {LOST, ANEW_SIGN, RACED, BEHIND}
 
 @dataclass
 class Terms:
-    """What all shards of a store have in common."""
+    """Values that all shards of a store share."""
 
     place: str
     """Names the store in messages."""
@@ -66,7 +66,7 @@ class Terms:
     is_reset: bool
     is_read_only: bool
     is_cut: bool
-    """Whether it is one of many shards, of which a crawler keeps the scopes that are asked for."""
+    """Whether it is one of many shards, of which a crawler keeps the scopes in use."""
     rows: Rows
     note_damage: Callable[[str], None]
     is_met: bool = False
@@ -95,7 +95,7 @@ class Shard:
         self._client = client
         self._replica: Replica | None = None
         self._is_up = self._is_closed = self._is_trimmed = False
-        #: Scopes that are asked for and not in the replica.
+        #: Scopes that are requested and not in the replica.
         self._wanted: set[bytes] = set()
         self._taking = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
@@ -140,7 +140,7 @@ class Shard:
                 task.result()
 
     def forget(self, scope: bytes) -> None:
-        """Drop the index of *scope* until it is asked for again."""
+        """Drop the index of *scope* until it is needed again."""
         if self._replica is not None:
             self._replica.forget(scope)
 
@@ -248,7 +248,7 @@ class Shard:
         try:
             return await asked
         except RecordDamaged:
-            # The server is there.
+            # The server answers.
             raise
         except StoreUnavailable as error:
             if self._is_up:
@@ -271,7 +271,7 @@ class Shard:
                 await asyncio.sleep(0)
 
     async def _take_in(self) -> None:
-        """Read the scopes that are wanted from the log, those that were asked for meanwhile together."""
+        """Read the requested scopes from the log, those that were requested meanwhile together."""
         async with self._taking:
             replica, scopes = self._replica, self._wanted
             if not scopes or replica is None or not self._is_up:
@@ -397,7 +397,7 @@ class Shard:
                 raise StoreError(f"no such store: {place.removeprefix('the store ')}")
             store_id, number, self.pages, is_behind, numbers = said or (NO_ID, 0, 0, 0, 0)
             self._numbers = max(self._numbers, numbers)
-            # What was reset is not reset again.
+            # Do not reset twice.
             terms.header, terms.is_met, terms.is_reset = header, True, False
             return store_id, int(number), bool(is_behind)
 

@@ -37,7 +37,7 @@ SCOPES = 1000
 TIMEOUT = 5.0
 #: Seconds between attempts to reach a cluster that was away.
 _PAUSE = 1.0
-#: Pages whose shard is remembered. For others all shards are asked.
+#: Max pages whose shard is remembered. Other pages are looked up in all shards.
 _PAGES = 100_000
 #: Max notes about hosts that are kept in a shard: at most 640 MB.
 MOST_NOTES = 10_000
@@ -83,7 +83,7 @@ class RedisStore(Store):
         read_only: bool = False,
         timeout: float = TIMEOUT,
     ) -> None:
-        """Make a store of the keys that begin with *prefix* and a colon. Connects at the first question.
+        """Create a store of the keys that begin with *prefix* and a colon. Connects at the first question.
 
         *server* is a URL or more. *header* is what the store must be for; None takes what is there. Pages that were
         not seen for *keep* seconds are removed when the store is opened, None for never. With *reset* it begins
@@ -195,7 +195,7 @@ class RedisStore(Store):
     async def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`.
 
-        One round trip, but all shards are asked for a page that was not met before.
+        One round trip, to all shards for a page that was not met before.
         """
         for number in await self._homes_of(key):
             shard = await self._ready_shard(number)
@@ -431,7 +431,7 @@ class RedisStore(Store):
             self._shard(its_shard).forget(encoded(idle))
 
     async def _of_all(self, command: str, name: str, *about: bytes) -> list[Any]:
-        """Return what *command* says of the key with this *name* of each shard."""
+        """Return the reply to *command* for the key with this *name* of each shard."""
         await self._ready()
         names = [f"{self._tag(number)}:{name}" for number in range(self._shards)]
         return await asyncio.gather(*(self._client.ask(command, key, *about) for key in names))
@@ -507,7 +507,7 @@ class RedisStore(Store):
         terms, key, ask = self._terms, f"{self._tag(0)}:shards", self._client.ask
         kept = await ask("GET", key)
         if kept and terms.is_reset:
-            # Of another release only the number of shards must be readable.
+            # For another release only the number of shards must be readable.
             with readable(terms.place):
                 shards = range(int(json.loads(kept)["shards"]))
             await asyncio.gather(*(ask("UNLINK", *layout.names_of(self._tag(number))) for number in shards))

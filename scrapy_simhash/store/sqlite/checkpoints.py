@@ -30,7 +30,7 @@ PASSES = 16
 
 
 class Checkpoints:
-    """A thread that makes checkpoints of the store at *path*, every now and then. Nobody may write without *turn*."""
+    """A thread that makes checkpoints of the store at *path* from time to time. Each writer must hold *turn*."""
 
     def __init__(self, path: Path, turn: Lock) -> None:
         self._turn = turn

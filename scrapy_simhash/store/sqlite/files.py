@@ -33,7 +33,7 @@ FAULTS = (sqlite3.Error, AttributeError, LookupError, OverflowError, StructError
 
 
 def is_damage(error: Exception) -> bool:
-    """Tell whether it is the file that is wrong: SQLITE_CORRUPT and SQLITE_NOTADB have no class of their own.
+    """Return whether the file is the cause: SQLITE_CORRUPT and SQLITE_NOTADB have no class of their own.
 
     Nor is it SQLite that finds a row amiss.
     """
@@ -41,7 +41,7 @@ def is_damage(error: Exception) -> bool:
 
 
 def is_forbidden(error: Exception) -> bool:
-    """Tell whether it is a permission that is missing: to write the file, or to make one beside it."""
+    """Return whether a permission is missing: to write the file, or to create one beside it."""
     return "readonly" in str(error) or "unable to open" in str(error)
 
 
@@ -71,7 +71,7 @@ def damage(place: object, found: str) -> str:
     )
 
 
-#: What a user can do about a damaged file.
+#: The remedy for a damaged file.
 REPAIR = (
     "To repair the file, stop the crawl and run: sqlite3 OLD.sqlite .recover | sqlite3 NEW.sqlite; or restore a"
     " backup"
@@ -129,11 +129,11 @@ def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
     return StoreUnavailable(said)
 
 
-#: Seconds for which others that write to the file are waited for. After a kill, whoever opens it first reads the log.
+#: Seconds to wait for another writer. After a kill, the first process that opens the file reads the log.
 LOCK_TIMEOUT = 5.0
 #: The same for a claim: the reactor waits too.
 LOCK_TIMEOUT_OF_CLAIMS = 0.1
-#: What can be beside a database, and belongs to it.
+#: Endings of the files that belong to a database.
 _BESIDE = ("-wal", "-shm", "-journal")
 
 
@@ -240,8 +240,8 @@ def open_for_writing(
 def open_for_reading(path: Path) -> tuple[sqlite3.Connection, str]:
     """Return a connection to the store at *path* that writes nothing, and the mode to make more of them with.
 
-    Whoever reads a file with a write-ahead log must take part in its locks, by a file beside it. Where that cannot be
-    made, and there is no log, nobody is writing, and the file is read without locks.
+    A reader of a file with a write-ahead log must take part in its locks, by a file beside it. If that file cannot be
+    created, and there is no log, no process is writing, and the file is read without locks.
     """
     if not path.is_file():
         raise StoreError(f"{path}: no such file")
@@ -267,9 +267,11 @@ def header_at(path: Path) -> Header:
 
 
 def is_database(path: Path) -> bool:
-    """Tell whether the file at *path* begins as SQLite's do, or is empty. Raises StoreError if it cannot be read.
+    """Return whether the file at *path* begins like a SQLite file, or is empty.
 
-    SQLite looks, as it can do so without harm to its own locks (see above); it takes none, and makes no file.
+    SQLite itself reads it, because another reader would harm its locks (see above). It takes no lock and creates no
+    file.
+    Raises StoreError if the file cannot be read.
     """
     with open_errors(path, "read"), closing(connect(resolved(path), "ro&immutable=1")) as connection:
         try:

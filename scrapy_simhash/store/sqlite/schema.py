@@ -15,9 +15,9 @@ from scrapy_simhash.store.base import Touch
 from scrapy_simhash.store.candidates import FIRST_COPIES
 from scrapy_simhash.store.header import Header
 
-#: "SIMH": by it ``file`` and other programs tell whose database this is.
+#: "SIMH": ``file`` and other programs recognise the database by it.
 APPLICATION_ID = 0x53494D48
-#: Of the tables: raise it with every change of them. A file of another version is refused.
+#: Version of the tables: raise it with every change. A file of another version is refused.
 VERSION = 12
 
 TABLES = (
@@ -203,7 +203,7 @@ def check(connection: sqlite3.Connection, place: str) -> None:
 
 
 def is_store(connection: sqlite3.Connection) -> bool:
-    """Tell whether the database says that it is a store."""
+    """Return whether the database is marked as a store."""
     (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     return bool(application_id == APPLICATION_ID)
 

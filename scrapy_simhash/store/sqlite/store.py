@@ -58,7 +58,7 @@ CHUNK = 1 << 14
 
 
 class Known(NamedTuple):
-    """The row of a page before a claim of it."""
+    """The row of a page before its claim."""
 
     number: int
     scope: str
@@ -357,7 +357,7 @@ class SqliteStore(Store):
             return self._page(found[0], self._scopes)
 
     def pages(self) -> Iterator[Page]:
-        """See :meth:`Store.pages <scrapy_simhash.store.base.Store.pages>`. Read as they are asked for."""
+        """See :meth:`Store.pages <scrapy_simhash.store.base.Store.pages>`. Rows are read lazily."""
         with self._reading() as (execute, scopes):
             for row in execute(schema.PAGES):
                 try:
@@ -368,7 +368,7 @@ class SqliteStore(Store):
                 yield page
 
     def __iter__(self) -> Iterator[Posting]:
-        """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`. Read as they are asked for."""
+        """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`. Rows are read lazily."""
         with self._reading() as (execute, scopes):
             for row in execute(schema.POSTINGS):
                 try:
