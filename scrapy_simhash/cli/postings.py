@@ -1,4 +1,4 @@
-"""Records of a store as lines of text, which ``export`` writes and ``import`` reads: ``docs/how-to/stored-pages.rst``.
+"""Records of a store as lines of text, for ``export`` and ``import``: ``docs/how-to/stored-pages.rst``.
 
 The first line has the settings by which fingerprints were made and compared; each further line is one page, or what
 was learned about a site::
