@@ -349,7 +349,7 @@ class Trial:
         self._seed, self._folder, self._settings, self._draw = seed, folder, settings, draw
         self._job, self._store = folder / "job", settings.get("SIMHASH_STORE")
         self.lives, self.counts, self.faults = 0, Counter[str](), list[str]()
-        #: Texts that were delivered by crawls that have ended, as far as the store may know.
+        #: Texts that were delivered, as far as the store may know.
         self._delivered: set[tuple[int, int | None]] = set()
 
     def run(self) -> None:
@@ -380,6 +380,9 @@ class Trial:
             for what in ("fault", "item", "open", "end")
         }
         self.counts.update(line["kind"] for line in of["fault"])
+        web = ChaosWeb(self._seed, generation)
+        delivered = {line["url"] for line in of["item"]}
+        self._delivered |= {web.text_of(url) for url in delivered}
         if done.returncode == -signal.SIGKILL or (is_early and not of["open"]):
             return False
         found = []
@@ -387,9 +390,6 @@ class Trial:
             found.append(f"it did not come to its end: {done.stderr[-1000:]}")
         else:
             found += self._faults_of(of, (self._folder / life.file.with_suffix(".log")).read_text("utf-8"))
-            web = ChaosWeb(self._seed, generation)
-            delivered = {line["url"] for line in of["item"]}
-            self._delivered |= {web.text_of(url) for url in delivered}
             if is_whole:
                 found += self._lost(web, delivered)
         self.faults += [f"seed {self._seed}, life {life.number}: {fault}" for fault in found]

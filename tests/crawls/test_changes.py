@@ -321,6 +321,16 @@ def test_a_crawl_in_two_runs_is_one(tmp_path: Path) -> None:
         assert crawls_of(tmp_path, reader(tmp_path, site, **job)).lines == [[Told("/b", "not_seen")]]
 
 
+def test_a_job_that_is_started_again_after_its_end_misses_no_page(tmp_path: Path) -> None:
+    with serve(routes()) as site:
+        plan = reader(tmp_path, site, JOBDIR=str(tmp_path / "job"))
+        crawl(plan)
+        known = len(told(tmp_path))
+        crawl(plan)
+    assert site.visits["/a"] == 1, "Scrapy filters what the job has requested"
+    assert (known, len(told(tmp_path))) == (len(NEW), known)
+
+
 def test_a_file_that_cannot_be_written_stops_the_crawl(tmp_path: Path) -> None:
     with serve(routes()) as site:
         (done,) = crawl(reader(tmp_path, site, SIMHASH_CHANGES="x" * 300))

@@ -114,15 +114,18 @@ class ChangeReporter(Listener):
 
     async def _open(self) -> None:
         try:
+            # First, so that what fails below does not hide that a run was killed.
+            if self._file is not None:
+                self._resume(self._file)
             self._feed.open()
             runs = await awaited(self._store.runs())
             ends = [run.started for run in runs[1:]]
             self._killed = [
                 (run.started, end) for run, end in zip(runs, ends, strict=False) if run.ended is None
             ]
-            if self._file is not None:
-                self._resume(self._file)
         except Exception:
+            # What was missed is not known.
+            self._failures += 1
             self._failed("Error while beginning %(about)s", "SIMHASH_CHANGES")
 
     def _resume(self, file: Path) -> None:
@@ -287,10 +290,8 @@ class ChangeReporter(Listener):
             await awaited(self._store.touch([(row.posting.key, now) for row in unseen], Touch.GONE))
         await self._keep_notes()
         if self._file is not None:
-            if self._reason == "finished":
-                self._file.unlink(missing_ok=True)
-            else:
-                self._file.write_text(f"{self._began} {'' if self._failures else 'ended'}", "ascii")
+            # It stays after the end, too: Scrapy's filter in JOBDIR remembers the requests of a crawl that has ended.
+            self._file.write_text(f"{self._began} {'' if self._failures else 'ended'}", "ascii")
 
     async def _tell_gone(self, row: Row, change: Change, line: dict[str, Any]) -> None:
         key, seen = row.posting.key, row.posting.seen
