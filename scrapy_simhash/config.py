@@ -223,7 +223,7 @@ SIMHASH_RULE = 'classic', got 21
         """Return the config from *settings* (Scrapy's, or any mapping); missing settings have their defaults.
 
         Values may be strings, as on the command line. None means the default. Settings that have no effect are
-        ignored: see unused_settings(). Raises SettingError also for settings that there were before.
+        ignored: see unused_settings(). Raises SettingError also for removed settings.
         """
         for name, instead in REMOVED.items():
             if (value := settings.get(PREFIX + name)) not in (None, ""):

@@ -134,7 +134,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-# --- What is read of a request and its response.
+# --- Reading a request and its response.
 
 
 _UNKNOWN = Verdict(Status.UNKNOWN)

@@ -56,7 +56,7 @@ class NearDuplicateDetector:
     ) -> None:
         """Make a detector that keeps pages in *store*: in memory if None, in an SQLite file if it is a path.
 
-        Or a store of another kind, opened for the same header; see `header_for`. `close` it at the end.
+        Another store, opened for the same header; see `header_for`. `close` it at the end.
 
         A remote store is waited for, in an event loop of this detector; where one runs already, call the coroutine
         methods. *clock* returns the current time in seconds of
@@ -383,7 +383,7 @@ def nothing_said(reading: Reading) -> Verdict:
 def header_for(config: Config) -> Header:
     """Return the header of a store for fingerprints that are made and compared by *config*.
 
-    Raises SettingError for a scheme that there is not, and for one of 128 bits, which no store takes.
+    Raises SettingError for an unknown scheme, and for one of 128 bits, which no store takes.
     """
     scheme = scheme_of(config)
     if scheme is not None and scheme.width > Fingerprint.width:

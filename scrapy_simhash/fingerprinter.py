@@ -71,7 +71,7 @@ class PageFingerprinter:
     def __init__(self, config: Config | None = None, *, scheme: str | None = None) -> None:
         """Make one for *config*; *scheme* goes before that of the config, ``SIMHASH_SCHEME``.
 
-        Raises SettingError for a scheme that there is not.
+        Raises SettingError for an unknown scheme.
         """
         config = config or Config()
         self.config = config if scheme is None else replace(config, scheme=scheme)
@@ -190,7 +190,7 @@ class PageFingerprinter:
     ) -> Reading:
         """Return the fingerprint of *document* and the hash of its text; see read().
 
-        *about* is what :func:`~scrapy_simhash.page.structured.structured` makes of the page.
+        *about* is the result of :func:`~scrapy_simhash.page.structured.structured` for the page.
         """
         reading = self._reading(document, self.from_document(document, url), url)
         fingerprint = reading.fingerprint
@@ -307,7 +307,7 @@ class PageFingerprinter:
 def scheme_name(config: Config) -> str:
     """Return name and version of the scheme of *config*, as stores keep it: ``web-4``.
 
-    Raises SettingError for a scheme that there is not.
+    Raises SettingError for an unknown scheme.
     """
     scheme = scheme_of(config)
     return SCHEME if scheme is None else f"{config.scheme_name}-{scheme.version}"

@@ -1,4 +1,4 @@
-"""Notes: what features remember in a store beside the pages, each under its kind and a name, with a version.
+"""Notes: data of features in a store beside the pages, each under a kind and a name, with a version.
 
 The version changes whenever somebody writes the note, and is compared when it is replaced: so of crawlers that write
 at once none takes away what another one has written. Who was too late joins the other's note with its own.

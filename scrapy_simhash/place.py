@@ -156,7 +156,7 @@ required=False, shards=None, scopes=None, keep=7776000)
             name, _, value = part.partition("=")
             if name in KEYS:
                 if "@" in value:
-                    # Else a question mark in a password would have the rest of it shown.
+                    # Otherwise the part of a password after a question mark would be logged.
                     raise ValueError(f"has an @ in {name}: write %40, and %3F for ? in a password")
                 given[name] = value
                 continue

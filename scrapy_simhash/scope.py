@@ -56,8 +56,8 @@ def scope_of(url: str, scope: str) -> str:
 def scope_function(scope: str) -> Callable[[str], str]:
     """Return what tells the scope of a URL: that of a word of ``scope_of``, or somebody's own by its import path.
 
-    Raises SettingError for a path at which there is no function. The function raises TypeError where somebody's own
-    does not answer with a string.
+    Raises SettingError for a path without a function. The function raises TypeError if the user's function does not
+    return a string.
 
     >>> scope_function("host")("https://news.example.co.uk/a")
     'news.example.co.uk'

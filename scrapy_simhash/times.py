@@ -1,4 +1,4 @@
-"""Times as people, JSON and feeds write them, in whole seconds of Unix time."""
+"""Read and write times, in whole seconds of Unix time."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Facts:
         return 0 if chunk is None else chunk[number % _CHUNK]
 
     def change(self, number: int, given: int, taken: int = 0) -> None:
-        """Take the bits *taken* from what is known of a cluster, and give it those of *given*."""
+        """Clear the bits *taken* in the state of a cluster, and set the bits *given*."""
         chunk = self._chunks.get(number // _CHUNK)
         if chunk is None:
             chunk = self._chunks[number // _CHUNK] = array("H", bytes(2 * _CHUNK))
@@ -176,7 +176,7 @@ class Deliveries:
         self._facts.change(cluster, _MET | _DELIVERED if is_delivered else _MET)
 
     async def look_up(self, verdict: Verdict) -> None:
-        """Ask the store whether the original of a copy was delivered, if it did not come in this crawl.
+        """Look up in the store whether the original of a copy was delivered, if it did not come in this crawl.
 
         Raises StoreError.
         """
@@ -415,7 +415,7 @@ class Deliveries:
         task.addBoth(lambda _: self._tasks.discard(task))
 
     async def _release(self, cluster: int) -> None:
-        """Deliver copies of *cluster*, one after another until one is, or a request is sent for one.
+        """Deliver copies of *cluster* one after another, until one is delivered or requested.
 
         Requests whose callback gives nothing wait for the end, when it is known what it gives.
         """

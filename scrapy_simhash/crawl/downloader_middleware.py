@@ -4,7 +4,7 @@
 
     process_response -> PageReader.read -> Store.claim -> SimhashPolicy.decide -> request.meta -> listeners
 
-`SimhashSpiderMiddleware` drops what the result in ``request.meta`` says.
+`SimhashSpiderMiddleware` applies the action in ``request.meta``.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class SimhashDownloaderMiddleware:
             page.verdict, page.key, page.is_kept = verdict, key, True
 
     def _decide(self, page: Page) -> None:
-        """Set what is dropped of *page*, if it is a near-duplicate or unchanged."""
+        """Set the action for *page*, if it is a near-duplicate or unchanged."""
         try:
             verdict = page.verdict
             if verdict.duplicate_of is not None:

@@ -109,7 +109,7 @@ class SimhashItemPipeline:
         self._session.log_absence(spider)
 
     def spider_closed(self, spider: Spider) -> None:
-        """Log one line that counts what was found, and warn if no item has the fields that the settings name."""
+        """Log the counts in one line, and warn if no item has the fields that the settings name."""
         stats = stats_of(self.crawler)
         logger.info("%(summary)s", {"summary": summary_of_items(stats)}, extra={"spider": spider})
         all_items = (*_STAT_OF.values(), names.ITEMS_ERRORS)

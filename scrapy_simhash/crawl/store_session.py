@@ -79,8 +79,8 @@ class StoreSession:
     async def is_delivered(self, key: bytes) -> bool:
         """Return whether the page *key*, which did not come in this crawl, need not be delivered again.
 
-        An earlier crawl has delivered it, and what that did counts (``SIMHASH_REVISIT_ACTION``); or another crawler
-        has it in this one. Raises StoreError.
+        An earlier crawl delivered it and counts (``SIMHASH_REVISIT_ACTION``), or another crawler did in this crawl.
+        Raises StoreError.
         """
         counts = self.detector.config.revisit_action != "mark"
         if self.forgets or not (counts or self.detector.store.is_remote):

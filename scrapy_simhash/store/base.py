@@ -285,7 +285,7 @@ class Store(ABC):
         """
 
     def look(self, posting: Posting) -> Answer[Claim]:
-        """Return what ``claim`` would, and store nothing. A new page has the number that it would get.
+        """Return the result of ``claim`` without storing anything. A new page has the number that it would get.
 
         Raises StoreUnavailable where there is no such look: commands such as ``scrapy shell`` compare nothing then.
         """

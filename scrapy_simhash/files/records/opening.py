@@ -53,7 +53,7 @@ def files_of(given: str) -> Iterator[File]:
     if is_remote(given):
         yield from _remote_files(given)
         return
-    # A file may be called like a pattern.
+    # A file name may look like a pattern.
     for name in [given] if os.path.lexists(given) else sorted(glob(given, recursive=True)):  # noqa: PTH207
         path = Path(name)
         if path.is_dir():

@@ -1,4 +1,4 @@
-"""read(): the pages of any inputs, one after another. The name of a file says its kind."""
+"""read(): the pages of any inputs, one after another. The ending of a file name is its kind."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ class PageStorage:
         return count, bool(has_shown_change)
 
     def note_change(self, host: str) -> None:
-        """Note that *host* has sent a page that had changed, and not a 304: its validators change with its pages."""
+        """Record that *host* has sent a changed page, and not a 304: its validators change with its pages."""
         count, wrong, has_shown_change = self._host(host)
         if not has_shown_change:
             self._hosts[host] = count, wrong, 1

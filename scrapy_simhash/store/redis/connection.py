@@ -48,7 +48,7 @@ class Server:
         return without_password(self.url)
 
     def __repr__(self) -> str:
-        """Return the same, as code would have it."""
+        """Return the representation for code."""
         return f"Server({str(self)!r})"
 
     @property
@@ -76,7 +76,7 @@ class Server:
         return self._made(redis.asyncio.Redis.from_url, timeout, retry=retry)
 
     def _made(self, make: Any, timeout: float, **options: Any) -> Any:
-        """Return what *make* makes of the URL, with those of its options that suit a store."""
+        """Return *make* called with the URL and the options that suit a store."""
         address, _, query = self.url.partition("?")
         try:
             _ = urlsplit(address).port

@@ -207,7 +207,7 @@ def open_for_writing(
 ) -> tuple[sqlite3.Connection, sqlite3.Connection]:
     """Return the lock of the store at *path* and a connection to it.
 
-    A file that is not there is made, for *header*; with *reset* it is made anew.
+    A missing file is created for *header*; with *reset* the file is created anew.
     """
     with ExitStack() as undo, open_errors(path, "write"):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -718,7 +718,7 @@ class SqliteStore(Store):
 
     @contextmanager
     def _reading(self) -> Iterator[tuple[Callable[..., sqlite3.Cursor], dict[int, str]]]:
-        """Give what executes a query, and the names of scopes. Of a file, as all is at the beginning."""
+        """Yield a function that executes a query, and the names of scopes; for a file, from one snapshot."""
         with self._guard:
             if self._path is None:
                 yield self._connection.execute, self._scopes
