@@ -1,7 +1,7 @@
 """Checkpoints: what was written to the log goes into the file, beside the crawl.
 
-A transaction ends when it is in the log, ``-wal``, and in the system's hands: no kill takes it back. No page waits for
-the disk. That is done here, in a thread, while SQLite lets go of the interpreter::
+A transaction ends when it is in the log, ``-wal``, and in the system's hands: no kill takes it back. No page waits
+for the disk. That is done here, in a thread, while SQLite lets go of the interpreter::
 
     claims     ----|-|--|-|-|--|--|-|-|--|-|--|-|-|--|-|-->   into the log
     thread         `........ checkpoint ........`             log --> disk, log --> file, file --> disk
