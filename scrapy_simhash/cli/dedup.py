@@ -87,8 +87,9 @@ def run(options: Namespace) -> int:
     """Judge all pages, write the outputs, and return 0, FAILED if a file was not read to its end."""
     if options.output is None and (options.mark or options.copies):
         raise Refused("--mark and --copies need --output: give a file, or - for standard output")
-    if options.json and STDOUT in (options.output, options.clusters):
-        raise Refused("--json writes the counts to standard output: give --output and --clusters a file")
+    outputs = (options.output, options.clusters, options.report)
+    if options.json and STDOUT in outputs:
+        raise Refused("--json writes the counts to standard output: give the other outputs a file")
     place = place_of(options.against, options) if options.against is not None else None
     if place is not None:
         place.check()
@@ -101,7 +102,9 @@ def run(options: Namespace) -> int:
         with_clusters=options.clusters is not None,
         with_copies=options.copies,
     )
-    shows = options.output is None and options.clusters is None and not options.json
+    shows = (
+        options.output is None and options.clusters is None and options.report != STDOUT and not options.json
+    )
     with (
         reading(options, *([place.identity] if place else [])) as (inputs, broken),
         _judge(place, what, options) as judge,

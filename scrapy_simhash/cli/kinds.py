@@ -67,16 +67,17 @@ def kind_of_head(head: bytes) -> str | None:
 
 def _kind_of_line(line: bytes) -> str:
     """Return whether a file of JSON Lines is a report or has pages, by its first line."""
+    # A help does not need it.
+    from scrapy_simhash.verdict import Status
+
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError):
         # A line that is longer than the head, as one with a page is.
         return PAGES
-    # Pages may have a status too, of HTTP.
-    is_report = (
-        isinstance(fields.get("status"), str) and not {"html", "text", "body", "content"} & fields.keys()
-    )
-    return REPORT if is_report and "url" in fields else PAGES
+    # Pages may have a status too, such as that of HTTP.
+    is_report = "url" in fields and fields.get("status") in [status.value for status in Status]
+    return REPORT if is_report else PAGES
 
 
 def verb_for(kind: str | None) -> str:

@@ -498,16 +498,10 @@ def test_the_sound_records_of_a_damaged_store_are_read_and_the_others_are_counte
     shown = ["pages             6", "damaged records   1", f"  {LOST[places.kind]}"]
     assert (status, said.splitlines()[1:]) == (1, shown)
     rest = tmp_path / "rest.jsonl"
-    for words in (["export", filled, "-o", rest], ["import", places.new(), filled], ["report", filled]):
+    for words in (["export", filled, "-o", rest], ["import", places.new(), filled]):
         status, said, told = cli.ended(*words)
-        assert (
-            status,
-            f"damaged records were left out: 1; scrapy-simhash info --check {filled}" in told,
-        ) == (
-            1,
-            True,
-        )
-        assert said == "" or "pages: 5, " in said or "pages             5\n" in said
+        assert (status, said == "" or "pages: 5, " in said) == (1, True)
+        assert f"damaged records were left out: 1; scrapy-simhash info --check {filled}" in told
     assert cli.json("import", places.new(), rest)["pages"] == 5
     # Its copies are claimed, its own claim fails.
     status, said, told = cli.ended("import", filled, tmp_path / "postings.jsonl", "--json")

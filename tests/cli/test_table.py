@@ -29,6 +29,8 @@ WORKS = {
     "dedup pages.jsonl.gz --json": '"near_duplicates": 1',
     "dedup page.html other.html page.html": "/other.html -> file://",
     "dedup named --format jsonl": "print/ferry -> ",
+    "dedup status.jsonl --html-field raw": "https://example.com/print/ferry -> https://example.com/ferry",
+    "dedup pages.jsonl --report -": '"status": "near_duplicate", "reason": ',
     "dedup pages.jsonl --against news.sqlite": "https://example.com/pilot -> https://example.com/pilot\n",
     "dedup pages.jsonl --processes 2 --two-pass --protect --keep longest": "print/ferry",
     "text page.html": "The last wooden ferry on the river",
@@ -170,7 +172,10 @@ FAILS = {
         2,
         "--mark and --copies need --output: give a file, or - for standard output",
     ),
-    "dedup pages.jsonl -o - --json": (2, "--json writes the counts to standard output: give --output"),
+    "dedup pages.jsonl -o - --json": (
+        2,
+        "--json writes the counts to standard output: give the other outputs",
+    ),
     "dedup pages.jsonl -o u.zip": (2, "the name of an output must end in one of"),
     "export news.sqlite -o news.sqlite": (2, "--output news.sqlite is an input"),
     "import news.sqlite ./news.sqlite": (2, "news.sqlite cannot be imported into itself"),
@@ -228,6 +233,8 @@ def files(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Path:
         "page.html.gz": gzip.compress(page),
         "pages.jsonl.gz": gzip.compress(pages),
         "program": b"\x7fELF\x00\x01\x02" * 100,
+        # Not a report, whatever its status.
+        "status.jsonl": pages.replace(b'"html"', b'"status": "for sale", "raw"'),
         "twice.txt": b"0x7\n15\r\n7\n\n",
         "wrong.txt": b"1\nab\n",
     }
