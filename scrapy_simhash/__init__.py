@@ -44,14 +44,13 @@ if TYPE_CHECKING:
         SimhashRecrawlMiddleware as SimhashRecrawlMiddleware,
     )
     from scrapy_simhash.observers.recrawl.storage import PageStorage as PageStorage
-    from scrapy_simhash.observers.url_rules.guard import RequestSkipped as RequestSkipped
+    from scrapy_simhash.observers.url_rules.listener import RequestSkipped as RequestSkipped
     from scrapy_simhash.page.fingerprint import Fingerprint as Fingerprint
     from scrapy_simhash.page.text import Document as Document
     from scrapy_simhash.verdict import Reason as Reason
     from scrapy_simhash.verdict import Status as Status
     from scrapy_simhash.verdict import Verdict as Verdict
     from scrapy_simhash.verdict import result as result
-
 
 __version__ = "1.0.0"
 
@@ -72,7 +71,7 @@ _HOMES = {
     "Reason": "verdict",
     "RecordDamaged": "exceptions",
     "RecrawlPolicy": "observers.recrawl.policy",
-    "RequestSkipped": "observers.url_rules.guard",
+    "RequestSkipped": "observers.url_rules.listener",
     "SettingError": "exceptions",
     "SimhashDownloaderMiddleware": "crawl.downloader_middleware",
     "SimhashError": "exceptions",

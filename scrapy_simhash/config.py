@@ -112,7 +112,7 @@ SIMHASH_RULE = 'classic', got 21
     store: str | None = _setting(EVERYONE, None, values.place)
     result_field: str | None = _setting(EVERYONE, None, values.field)
     report: str | None = _setting(EVERYONE, None, values.text)
-    url_rules: str = _setting(EVERYONE, "observe", one_of(("off", "observe", "skip")))
+    url_rules: str = _setting(EVERYONE, "off", one_of(("off", "observe", "skip")))
 
     exact_action: str | None = _setting(MANY, None, values.action)
     revisit_action: str = _setting(MANY, "mark", values.action, _KEPT)

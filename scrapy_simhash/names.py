@@ -49,7 +49,6 @@ STAT_BY_LEARNING = "simhash/by_learning"  # /<status>
 STAT_UNIQUE_TEXT = "simhash/unique_text"
 STAT_INDEX_SIZE = "simhash/index_size"
 STAT_SLOW_PAGES = "simhash/slow_pages"
-STAT_FLOODS = "simhash/flood"  # /<kind>
 STAT_CHANGES = "simhash/changes"  # /<change>
 STAT_NOT_DUE = "simhash/recrawl/not_due"
 STAT_NOT_MODIFIED = "simhash/recrawl/not_modified"
@@ -58,6 +57,7 @@ STAT_WRONG_HOSTS = "simhash/recrawl/wrong_hosts"
 STAT_URL_RULES_SKIPPED = "simhash/url_rules/skipped"
 STAT_URL_RULES_WOULD_SKIP = "simhash/url_rules/would_skip"
 STAT_URL_RULES_SENT = "simhash/url_rules/sent_after_all"
+STAT_URL_RULES_TRAPS = "simhash/url_rules/traps"
 STAT_URL_RULES_GIVEN_UP = "simhash/url_rules/given_up"
 
 # Items that are compared by their fields.

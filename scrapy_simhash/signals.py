@@ -7,10 +7,6 @@ from __future__ import annotations
 #: signals may be a coroutine.
 near_duplicate_found = object()
 
-#: One page comes back under ever more URLs of a host. Sent once per cluster and host, with the arguments
-#: ``flood`` (a :class:`~scrapy_simhash.observers.floods.Flood`) and ``spider``.
-flood_found = object()
-
 #: An item repeats another one. Sent once per such item, with the arguments ``item``, ``verdict`` (a
 #: :class:`~scrapy_simhash.Verdict`) and ``spider``.
 near_duplicate_item_found = object()

@@ -7,6 +7,7 @@ import gc
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, NamedTuple, cast
@@ -27,12 +28,13 @@ from scrapy_simhash import (
 from scrapy_simhash.config import PROTECTIONS
 from scrapy_simhash.crawl.items.fields import TooLarge
 from scrapy_simhash.crawl.items.fingerprint import ItemFingerprinter
+from scrapy_simhash.crawling import Page
+from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.judge.hints import evidence, protections, read_canonical, read_hints, url_key
 from scrapy_simhash.judge.hints.urls import are_pages_of_one_listing
-from scrapy_simhash.observers.floods.kinds import kind_of
-from scrapy_simhash.observers.url_rules import guard
-from scrapy_simhash.observers.url_rules.cut_url import cut
-from scrapy_simhash.observers.url_rules.guard import PageLooks
+from scrapy_simhash.observers.url_rules import contents
+from scrapy_simhash.observers.url_rules.contents import content_of, text_without_date
+from scrapy_simhash.observers.url_rules.urls import cut, order_rules, rule_shape, trap_shape
 from scrapy_simhash.page.compiled import compiled_reader
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.scope import scope_of
@@ -357,17 +359,25 @@ class _Entries:
         hints = read_hints(case.root, url)
         return list(protections(case.root, url, URL, hints, (), PROTECTIONS, contradicts=True))
 
-    def floods(self, case: Case) -> object:
-        """Ask what kind of page it is that comes back again and again, and in which groups its URL is."""
-        parts = cut(case.visit.url)
-        return kind_of(self.fingerprinter.extract(case.root), case.root), parts and parts.groups
+    def url_rules(self, case: Case) -> object:
+        """Read the page as a near-duplicate with a query, as a short page and as a day of a calendar."""
+        url = cut(f"{case.visit.url}?sid=1")
+        assert url is not None
+        page = Page(Request(str(URL)), case.response, self.fingerprinter)
+        copy = Verdict(Status.NEAR_DUPLICATE, duplicate_of=URL)
+        found: list[object] = []
+        with patch.object(contents, "is_listing", return_value=True):
+            for reading in (self.fingerprinter.read(case.root), Reading(None, None)):
+                found.append(content_of(replace(page, verdict=copy, reading=reading), url))
+        return found, text_without_date(page, f"{URL}/2027/04/04")
 
-    def look(self, case: Case) -> object:
-        """Look at a page whose URL rule is checked, as one of a listing and as any other."""
-        verdict = Verdict(Status.NEW, cluster=1)
-        with patch.object(guard, "is_listing", return_value=True):
-            PageLooks().look(verdict, lambda: case.root, False)
-        return PageLooks().look(verdict, lambda: case.root, False)
+    def shapes(self, case: Case) -> object:
+        """Find the shapes of the URL, and which differences may have no effect."""
+        url = cut(case.visit.url)
+        return url and [
+            trap_shape(url),
+            *(rule.without(url) for rule in order_rules(url, rule_shape(url.path))),
+        ]
 
     def url(self, case: Case) -> object:
         """Compare the URL with another one."""

@@ -267,14 +267,14 @@ def test_a_setting_that_there_was_before_is_refused_with_what_to_write(name: str
             for pattern in ("/p/[0-9]{1,3}/", "/a,b/", "(?:a,b)")
         ),
         *(
-            ({name: rule}, name, (rule,))
+            ({name: rule, "url_rules": "skip"}, name, (rule,))
             for name in ("url_rules_pin",)
-            for rule in ("example.com: parameter sid,token", "slash at end")
+            for rule in ("example.com: parameter sid,token", "-parameter sort")
         ),
         (
-            {"url_rules_pin": '["parameter a,b", "slash at end"]'},
+            {"url_rules": "skip", "url_rules_pin": '["parameter a,b", "-parameter sort"]'},
             "url_rules_pin",
-            ("parameter a,b", "slash at end"),
+            ("parameter a,b", "-parameter sort"),
         ),
         *(({"action": "drop_page", "keep_urls": nothing}, "keep_urls", ()) for nothing in ("", " ", "[]")),
         # JSON, as the command line gives it: a pattern to the letter, it would match any of these characters.

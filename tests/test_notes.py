@@ -13,16 +13,13 @@ from hypothesis import strategies as st
 
 from scrapy_simhash import notes
 from scrapy_simhash.exceptions import StoreUnavailable
-from scrapy_simhash.notes import RULES, SITE, Name, Note, change, share
-from scrapy_simhash.observers.url_rules.evidence import Evidence
-from scrapy_simhash.observers.url_rules.host import HostRules
-from scrapy_simhash.observers.url_rules.kept import KeptRules, parsed
+from scrapy_simhash.notes import SITE, Name, Note, change, share
 from scrapy_simhash.page.fingerprint import sketch
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.site.profiles import KeptProfile
 from scrapy_simhash.waiting import awaited, finished
 
-HOST, RULE = "a.example", "parameter sid"
+HOST = "a.example"
 
 
 class Turn:
@@ -81,25 +78,6 @@ def endless(order: list[int]) -> Iterator[int]:
 
 schedules = st.lists(st.integers(0, 5), max_size=120).map(endless)
 learned = st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=4), min_size=2, max_size=4)
-
-
-@given(learned, schedules)
-def test_rules_of_crawlers_that_write_at_once_are_all_there(
-    pairs: list[list[int]], order: Iterator[int]
-) -> None:
-    table = Table()
-
-    async def crawl(mine: list[int]) -> None:
-        kept = KeptRules(HostRules())
-        for number in mine:
-            evidence = kept.host.evidence.setdefault(RULE, Evidence())
-            for cluster in range(number):
-                evidence.add(cluster, True)
-            await share(table, RULES, {HOST: kept})
-
-    interleaved([crawl(mine) for mine in pairs], order)
-    found = Evidence.from_list(parsed(table.rows[RULES, HOST][1])["rules"][RULE])
-    assert found.same == sum(map(sum, pairs))
 
 
 @given(learned, schedules)

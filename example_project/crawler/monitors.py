@@ -47,14 +47,14 @@ class NearDuplicatesMonitor(SimhashMonitor):
         return self.count("near_duplicates") / max(1, self.count("processed"))
 
 
-class FloodsMonitor(SimhashMonitor):
-    """Floods: one page that came under ever more addresses, a login wall or a consent page."""
+class TrapsMonitor(SimhashMonitor):
+    """Traps: URLs without end that bring nothing new, or a login page in place of all pages."""
 
-    setting = "MONITOR_MAX_FLOODS"
+    setting = "MONITOR_MAX_TRAPS"
 
     def number(self) -> float:
-        """Return the number of floods of whatever kind."""
-        return sum(int(number) for name, number in self.stats.items() if name.startswith("simhash/flood/"))
+        """Return the number of URL patterns that bring nothing new."""
+        return self.count("url_rules/traps")
 
 
 class StoreErrorsMonitor(SimhashMonitor):
@@ -82,4 +82,4 @@ class UnjudgedMonitor(SimhashMonitor):
 class SimhashMonitors(MonitorSuite):  # type: ignore[misc]
     """``SPIDERMON_SPIDER_CLOSE_MONITORS = ["crawler.monitors.SimhashMonitors"]``."""
 
-    monitors = (NearDuplicatesMonitor, FloodsMonitor, StoreErrorsMonitor, UnjudgedMonitor)
+    monitors = (NearDuplicatesMonitor, TrapsMonitor, StoreErrorsMonitor, UnjudgedMonitor)

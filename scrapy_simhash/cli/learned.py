@@ -13,11 +13,8 @@ from scrapy_simhash.cli.stores import Place, Waited, add_store, place_of
 from scrapy_simhash.cli.streams import Progress, Refused, show
 from scrapy_simhash.exceptions import FileError
 from scrapy_simhash.notes import RULES, SITE, Note
-from scrapy_simhash.observers.url_rules.evidence import Evidence
-from scrapy_simhash.observers.url_rules.host import HostRules
-from scrapy_simhash.observers.url_rules.kept import KeptRules, packed, parsed
-from scrapy_simhash.observers.url_rules.novelty import Row, rule_of
-from scrapy_simhash.observers.url_rules.rules import site_of
+from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
+from scrapy_simhash.observers.url_rules.urls import Rule, parsed_rule, site_of
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.site.profile import LEAST_SUBJECTS
 from scrapy_simhash.times import written
@@ -28,13 +25,13 @@ $ scrapy-simhash learned news.sqlite
 host         pages  title keys  text blocks  known
 example.com  3      1           0            no
 
-host         rule           pairs  different  clusters  loss at most  saved  ...
-example.com  parameter sid  174    0          29        1.7 %         ...
+host         URL rule                     state
+example.com  parameter sid in /stories/*  active
 """
 #: By how many title keys the text blocks of a site are counted: from each of these on.
 STEPS = (48, 24, 12, LEAST_SUBJECTS)
-#: Rules that never were active and may lose more are not listed: after 14 pairs without any that differs, they are.
-_MOST_LOSS = 0.2
+#: What can be done with one URL rule.
+CHANGES = {"pin": "always apply", "forbid": "never apply", "forget": "learn anew"}
 _T = TypeVar("_T")
 
 
@@ -42,12 +39,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add which store, which host, and what is done."""
     add_store(parser)
     parser.add_argument("host", metavar="HOST", nargs="?", help="only what was learned about this host")
-    parser.add_argument("--all", action="store_true", help="list URL rules that are far from proven too")
     doing = parser.add_mutually_exclusive_group()
     add_json(doing)
-    doing.add_argument(
-        "--settings", action="store_true", help="write the active URL rules as SIMHASH_URL_RULES_PIN"
-    )
+    doing.add_argument("--settings", action="store_true", help="write the URL rules as SIMHASH_URL_RULES_PIN")
     doing.add_argument(
         "--discarder",
         action="store_true",
@@ -59,6 +53,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="keep the text of this host's site as it is known: crawls use it, and learn nothing more about it",
     )
     doing.add_argument("--unpin", action="store_true", help="let crawls learn the text of this host again")
+    for name, what in CHANGES.items():
+        doing.add_argument(f"--{name}-rule", metavar="RULE", help=f"{what} a URL rule of this host")
     doing.add_argument(
         "--forget",
         action="store_true",
@@ -70,10 +66,14 @@ def run(options: Namespace) -> int:
     """Print what was learned about sites, or change it, and return 0."""
     place = place_of(options.store, options)
     host = options.host and options.host.lower()
-    if options.pin or options.unpin or options.forget:
+    changes = [name for name in CHANGES if getattr(options, f"{name}_rule")]
+    if changes or options.pin or options.unpin or options.forget:
         if host is None:
-            raise Refused("--pin, --unpin and --forget need a HOST")
-        _change(place, host, options)
+            raise Refused("--pin, --unpin, --forget and their like for URL rules need a HOST")
+        if changes:
+            _change_rule(place, host, changes[0], getattr(options, f"{changes[0]}_rule"))
+        else:
+            _change(place, host, options)
     with Progress() as progress, place.reading() as store:
         keeper(store, place)
         facts = {
@@ -81,7 +81,7 @@ def run(options: Namespace) -> int:
             "url_rules": rules_in(store, place, host),
         }
         progress.wipe()
-    if host is not None and not any(facts.values()) and not options.forget:
+    if host is not None and not any(facts.values()) and not options.forget and not changes:
         raise FileError(
             f"{place.shown} has learned nothing about {shown(host)}; without HOST, all hosts are listed"
         )
@@ -92,7 +92,11 @@ def run(options: Namespace) -> int:
 def _lines(facts: Mapping[str, Any], host: str | None, options: Namespace) -> Iterator[str]:
     rules = facts["url_rules"]
     if options.settings:
-        pins = [f"{one['host']}: {rule['rule']}" for one in rules for rule in one["rules"] if rule["active"]]
+        pins = [
+            f"{'-' * (rule['state'] == 'forbidden')}{one['host']}: {rule['rule']}"
+            for one in rules
+            for rule in one["rules"]
+        ]
         yield f"SIMHASH_URL_RULES_PIN = {json.dumps(pins, indent=4)}"
     elif options.discarder:
         yield json.dumps(list(_discarded(rules)), indent=2)
@@ -101,10 +105,9 @@ def _lines(facts: Mapping[str, Any], host: str | None, options: Namespace) -> It
             "nothing was learned about any site" if host is None else f"nothing is known about {shown(host)}"
         )
     else:
-        listed = rules if options.all else nearly_proven(rules)
         parts = (
             _lines_of_sites(facts["sites"], host),
-            _lines_of_rules(listed),
+            _lines_of_rules(rules),
         )
         yield from "\n\n".join(filter(None, map("\n".join, parts))).split("\n")
 
@@ -206,93 +209,31 @@ def rules_in(store: Waited, place: Place, host: str | None = None) -> list[dict[
     return list(_told(store, RULES, host, place, _rules))
 
 
-def nearly_proven(hosts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the hosts of which rules are active, were so once, or are nearly proven, with these rules."""
-    found = []
-    for host in hosts:
-        rules = [rule for rule in host["rules"] if rule["since"] or rule["loss"] <= _MOST_LOSS]
-        if rules:
-            found.append({**host, "rules": rules})
-    return found
-
-
 def _rules(site: str, data: bytes) -> dict[str, Any] | None:
-    """Return what is known of the rules of *site*; of rules without any equal pair nothing is told."""
-    kept = KeptRules(HostRules(), clock=lambda: 0)
-    parsed(data)
-    kept.take(data)
-    host = kept.host
-    evidence = sorted(host.evidence.items(), key=lambda item: (-item[1].stage, -item[1].same, item[0]))
+    """Return the rules of *site*, None if there are none."""
+    note = RuleNote.from_bytes(data)
     rules = [
-        {
-            "rule": rule,
-            "active": rule in host.in_force,
-            "stage": found.stage,
-            "pairs": found.same,
-            "different": found.different,
-            "clusters": found.counted_clusters,
-            "loss": round(found.loss, 4),
-            "saved": found.skipped,
-            "since": written(found.since) if found.since else None,
-            "against": [list(pair) for pair in host.against.get(rule, ())],
-        }
-        for rule, found in evidence
-        if found.same
-    ]
-    groups = sorted((group, Row.from_list(numbers)) for group, numbers in kept.groups.items())
-    rules += [
-        {
-            "rule": rule_of(group),
-            # Each crawl finds it out by itself.
-            "active": False,
-            "stage": 0,
-            "pairs": row.length,
-            "different": row.undone,
-            "clusters": 0,
-            "loss": round(row.loss, 4),
-            "saved": row.skipped,
-            "since": written(row.since),
-            "against": [],
-        }
-        for group, row in groups
+        {"rule": text, "state": state} for state, texts in note.to_dict().items() for text in sorted(texts)
     ]
     return {"host": site, "rules": rules} if rules else None
 
 
 def _lines_of_rules(hosts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield from _table(
-        ("host", "rule", "pairs", "different", "clusters", "loss at most", "saved", "since", "active"),
+        ("host", "URL rule", "state"),
         [
-            (
-                shown(host["host"]),
-                shown(rule["rule"]),
-                f"{rule['pairs']:,}",
-                f"{rule['different']:,}",
-                f"{rule['clusters']}{'+' if rule['clusters'] == len(Evidence().clusters) else ''}",
-                f"{100 * rule['loss']:.1f} %",
-                f"{rule['saved']:,}",
-                rule["since"] or "-",
-                f"stage {rule['stage']}" if rule["active"] else "no",
-            )
+            (shown(host["host"]), shown(rule["rule"]), rule["state"])
             for host in hosts
             for rule in host["rules"]
         ],
     )
-    for host in hosts:
-        for rule in host["rules"]:
-            for first, second in rule["against"]:
-                yield f"differs, against {shown(rule['rule'])}: {shown(first)} {shown(second)}"
 
 
 def _discarded(hosts: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the rules that duplicate-url-discarder can have: those that are about parameters."""
     for host in hosts:
-        names = [
-            name
-            for rule in host["rules"]
-            if rule["active"] and rule["rule"].startswith("parameter ")
-            for name in rule["rule"].removeprefix("parameter ").split(",")
-        ]
+        rules = [parsed_rule(rule["rule"]) for rule in host["rules"] if rule["state"] != "forbidden"]
+        names = [name for rule in rules if rule.kind == "parameter" for name in rule.about.split(",")]
         if names:
             yield {
                 "order": 100,
@@ -319,7 +260,7 @@ def _change(place: Place, host: str, options: Namespace) -> None:
             load(store, host, place)
     with place.claiming(header, "learned") as store:
         if options.forget:
-            new = {SITE: SiteProfile().to_bytes(), RULES: packed({}, {}, {})}
+            new = {SITE: SiteProfile().to_bytes(), RULES: RuleNote().to_bytes()}
             names = {kind: site_of(f"http://{host}") if kind == RULES else host for kind in new}
             for kind, data in new.items():
                 if store.note(kind, names[kind])[1] is not None:
@@ -328,3 +269,26 @@ def _change(place: Place, host: str, options: Namespace) -> None:
         profile = load(store, host, place)
         profile.is_pinned = options.pin
         store.replace_notes(SITE, [Note(host, None, profile.to_bytes())])
+
+
+def _change_rule(place: Place, host: str, change: str, text: str) -> None:
+    """Pin, forbid or forget a rule of *host*, in a run of the store."""
+    try:
+        rule = parsed_rule(text)
+    except ValueError as error:
+        raise Refused(f"{error}, such as 'parameter sid' or 'trap /calendar/{{number}}'") from error
+    site = site_of(f"http://{host}")
+    with place.reading() as store:
+        header = keeper(store, place).header
+    with place.claiming(header, "learned") as store:
+        note = RuleNote.from_bytes(store.note(RULES, site)[1])
+        note = RuleNote(*(_without(rules, rule) for rules in note))
+        if change == "pin":
+            note = note._replace(pinned=(*note.pinned, rule))
+        elif change == "forbid":
+            note = note._replace(forbidden=(*note.forbidden, rule))
+        store.replace_notes(RULES, [Note(site, None, note.to_bytes())])
+
+
+def _without(rules: Sequence[Rule], unwanted: Rule) -> tuple[Rule, ...]:
+    return tuple(rule for rule in rules if rule != unwanted)

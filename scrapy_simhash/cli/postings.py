@@ -23,7 +23,7 @@ from scrapy_simhash.cli.streams import Input, Refused
 from scrapy_simhash.config import Config
 from scrapy_simhash.exceptions import SettingError, failing
 from scrapy_simhash.notes import RULES, SITE
-from scrapy_simhash.observers.url_rules import kept as url_rules
+from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
 from scrapy_simhash.page.fingerprint import Fingerprint, is_own_part, is_sketch
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.site.profile import BUCKET, MOST_BUCKETS
@@ -292,25 +292,30 @@ def _base64(value: Any) -> bytes:
 
 #: The name in a line by which it is told from a posting; its value is the host.
 NAME = "site"
-#: The names in a line with URL rules: the rules with their evidence, and in which groups of URLs pages differed.
-_RULES, _WRONG = "url_rules", "wrong"
+#: The name in a line with URL rules: those that are active, pinned and forbidden.
+_RULES = "url_rules"
 
 
 class Site(NamedTuple):
     """A host, and what was learned about it: a profile, or URL rules as a store keeps them."""
 
     host: str
-    learned: SiteProfile | bytes
+    learned: SiteProfile | RuleNote
 
     @property
     def kind(self) -> str:
         """Of the note in which a store keeps it."""
-        return RULES if isinstance(self.learned, bytes) else SITE
+        return RULES if isinstance(self.learned, RuleNote) else SITE
 
     def joined(self, kept: bytes | None) -> bytes | None:
         """Return what a store that has *kept* some keeps once it has learned this too; None if nothing changes."""
-        if isinstance(self.learned, bytes):
-            return url_rules.joined(kept, self.learned)
+        if isinstance(self.learned, RuleNote):
+            own = RuleNote()
+            # A damaged note is learned anew.
+            with suppress(ValueError):
+                own = RuleNote.from_bytes(kept)
+            both = own.joined(self.learned).to_bytes()
+            return None if both == kept else both
         return _joined_profile(kept, self.learned)
 
 
@@ -325,8 +330,8 @@ def sites_of(store: Waited, note: Callable[[str], object] | None = None) -> Iter
             try:
                 if kind == SITE:
                     yield Site(host, SiteProfile.from_bytes(data))
-                elif url_rules.parsed(data):
-                    yield Site(host, data)
+                elif any(rules := RuleNote.from_bytes(data)):
+                    yield Site(host, rules)
             except ValueError as error:
                 note(f"{what} of {printable(host)} ({error})")
 
@@ -334,9 +339,8 @@ def sites_of(store: Waited, note: Callable[[str], object] | None = None) -> Iter
 def site_line(site: Site) -> str:
     """Return the line of a site in an export."""
     learned = site.learned
-    if isinstance(learned, bytes):
-        kept = url_rules.parsed(learned)
-        line = {NAME: site.host, _RULES: kept["rules"], _WRONG: kept["wrong"]}
+    if isinstance(learned, RuleNote):
+        line: dict[str, Any] = {NAME: site.host, _RULES: learned.to_dict()}
     else:
         line = {
             NAME: site.host,
@@ -358,12 +362,9 @@ def parsed_site(line: Mapping[str, Any]) -> Site:
     host = _field(line, NAME, _text)
     if _RULES in line:
         try:
-            # Which groups of URLs bring nothing new is no rule for other crawls.
-            data = url_rules.packed(line[_RULES], line.get(_WRONG, {}), {})
-            url_rules.parsed(data)
+            return Site(host, RuleNote.from_dict(line[_RULES]))
         except ValueError as error:
             raise ValueError(f"has wrong URL rules: {error}") from error
-        return Site(host, data)
     subjects, found = _field(line, "subjects", _value), _field(line, "pieces", _pieces)
     if not all(of_piece and not of_piece & ~subjects for _, of_piece in found):
         raise ValueError("has a piece with none of its 'subjects', or with others")

@@ -149,6 +149,7 @@ class Deliveries:
         self._releasing: set[int] = set()
         #: Called with the response of each item that is dropped after it was kept.
         self.drop: Callable[[Any, Response], None] = lambda item, response: None
+        self._others_given_back: list[Callable[[], list[Request]]] = []
         for signal, handler in (
             (signals.item_scraped, self._item_scraped),
             (signals.item_dropped, self._item_lost),
@@ -571,8 +572,16 @@ class Deliveries:
             if items:
                 self._kept[cluster] = items
                 await self._release(cluster)
-            self._give_back(requests)
+            self._give_back(
+                [one.replace(dont_filter=True, meta=meta_with(one, ASKED, True)) for one in requests]
+            )
+        for requests_of in self._others_given_back:
+            self._give_back(requests_of())
         await self._finish_tasks()
+
+    def also_give_back(self, requests_of: Callable[[], list[Request]]) -> None:
+        """Put what *requests_of* returns into the queue too when a crawl is stopped that will be resumed."""
+        self._others_given_back.append(requests_of)
 
     async def _finish_tasks(self) -> None:
         # The end of one may begin another.
@@ -585,9 +594,7 @@ class Deliveries:
         if not self._crawler.settings.get("JOBDIR") or slot is None:
             return
         for request in requests:
-            slot.scheduler.enqueue_request(
-                request.replace(dont_filter=True, meta=meta_with(request, ASKED, True))
-            )
+            slot.scheduler.enqueue_request(request)
 
     # --- Items that are built over several requests.
 

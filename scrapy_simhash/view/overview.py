@@ -11,7 +11,7 @@ from typing import Any
 
 from scrapy_simhash.judge.clusters import Contest, Preference
 from scrapy_simhash.judge.policy import Protection
-from scrapy_simhash.observers.url_rules.cut_url import path_shape
+from scrapy_simhash.observers.url_rules.urls import path_shape
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.times import parsed, written
 

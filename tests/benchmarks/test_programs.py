@@ -30,7 +30,7 @@ SMALLEST: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
                lambda found: found["bytes a page"][1]["contents"] == 60),
     "tuning": ("", lambda found: found["skipped"]),
     "unchanged": ("", lambda found: found["skipped"]),
-    "url_rules": ("--only example --most 1", lambda found: found["sites"][0]["pages"]),
+    "url_rules": ("--only docs --most 30", lambda found: found["sites"][0]["requests"]),
 }  # fmt: skip
 #: The same for those that start processes or servers.
 SLOW: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {

@@ -10,10 +10,9 @@ from pathlib import Path
 from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.cli.verbs import VERBS, module_of
 from scrapy_simhash.detector import header_for
-from scrapy_simhash.observers.url_rules.host import Page
-from scrapy_simhash.observers.url_rules.rules import UrlRules
+from scrapy_simhash.notes import RULES, Note
+from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
 from scrapy_simhash.store.sqlite import SqliteStore
-from scrapy_simhash.waiting import finished
 
 FERRY = "The last wooden ferry on the river left its berth at noon, and half the town came down to the quay to see"
 PILOT = "Nobody knows the sandbanks as the night pilot does, who has brought four thousand ships past them and never"
@@ -69,8 +68,5 @@ def write_example_files(folder: Path) -> None:
             for url, text in TEXTS.items():
                 detector.check(html(text), url)
             detector.flush()
-            rules = UrlRules(notes=store)
-            for visit in range(300):
-                url = f"https://example.com/{visit % 30}?sid={visit}"
-                rules.learn([Page(url, visit % 30, lambda any_variant: 0)], 1_790_000_000)
-            finished(rules.share())
+            rules = RuleNote.from_dict({"active": ["parameter sid in /stories/*"]})
+            store.replace_notes(RULES, [Note("example.com", None, rules.to_bytes())])

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from argparse import Namespace
 from asyncio import new_event_loop
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +17,11 @@ from scrapy_simhash.cli.postings import MOST_PIECES, Site, parsed_site, site_lin
 from scrapy_simhash.cli.stores import Waited, place_of
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.notes import RULES, SITE, Note
-from scrapy_simhash.observers.url_rules.evidence import Evidence
-from scrapy_simhash.observers.url_rules.host import Page
-from scrapy_simhash.observers.url_rules.kept import KeptRules
-from scrapy_simhash.observers.url_rules.novelty import STOPPED_AFTER
-from scrapy_simhash.observers.url_rules.rules import UrlRules
+from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.site.profile import LEAST_SUBJECTS
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
-from scrapy_simhash.waiting import finished
 from tests.cli.conftest import Cli, Places
 from tests.cli.test_moving import POSTINGS, RULE
 from tests.store.redis.stores import admin
@@ -135,79 +128,65 @@ def test_what_is_damaged_is_told(kind: str, what: str, tmp_path: Path, cli: Cli)
 # --- URL rules.
 
 
-def plain(any_variant: bool) -> int | None:
-    return 0
-
-
-def learn(rules: UrlRules, host: str, visits: int) -> None:
-    for visit in range(visits):
-        rules.learn([Page(f"https://{host}/story/{visit % 30}?sid={visit}", 1 + visit % 30, plain)])
-
-
-@contextmanager
-def learning(path: Path) -> Iterator[UrlRules]:
-    """Yield rules that are kept in a store at *path*."""
-    with closing(SqliteStore(path, header_for(Config()))) as kept:
-        rules = UrlRules(notes=kept)
-        yield rules
-        finished(rules.share())
+SID = "parameter sid in /story/*"
 
 
 @pytest.fixture
 def ruled(tmp_path: Path) -> str:
-    """A store with the rules of two hosts, one of them not believed yet."""
+    """A store with the rules of two hosts."""
     path = tmp_path / "pages.sqlite"
-    with learning(path) as rules:
-        learn(rules, "example.com", 300)
-        # Which pairs are compared hangs on hashes: so few of them are written down.
-        rules.of("https://other.example/").evidence["parameter sid"] = Evidence.from_list([6, 0, 6, 0, 0, 0])
+    with closing(SqliteStore(path, header_for(Config()))) as kept:
+        rules = {"example.com": {"active": [SID]}, "other.example": {"pinned": ["trap /day/*"]}}
+        kept.replace_notes(
+            RULES, [Note(host, None, RuleNote.from_dict(note).to_bytes()) for host, note in rules.items()]
+        )
     return str(path)
 
 
-def test_rules_are_listed_with_their_evidence(ruled: str, cli: Cli) -> None:
-    heads, first, *rest = cli("learned", ruled).splitlines()
-    assert heads.split("  ")[-1] == "active"
-    assert first.startswith("example.com  parameter sid")
-    assert first.endswith("stage 3")
-    # What is far from proven is listed only with --all.
-    assert rest == []
-    last = cli("learned", ruled, "--all").splitlines()[-1].split()
-    assert (last[0], last[-1]) == ("other.example", "no")
-    assert "other.example" not in cli("learned", ruled, "www.EXAMPLE.com", "--all")
+def rules_of(place: str, host: str, cli: Cli) -> dict[str, str]:
+    """Return the state of each rule of *host*, as it is shown."""
+    return {
+        rule["rule"]: rule["state"]
+        for found in cli.json("learned", place, host)["url_rules"]
+        for rule in found["rules"]
+    }
 
 
-def test_groups_that_brought_nothing_new_are_listed_and_never_active(tmp_path: Path, cli: Cli) -> None:
-    path = tmp_path / "pages.sqlite"
-    with learning(path) as rules:
-        for number in range(STOPPED_AFTER + 1):
-            url = f"https://example.com/day/{number}"
-            rules.learn([Page(url, 7, plain, asked=url, parent="https://example.com/")], 1_700_000_000)
-    _, line = cli("learned", path).splitlines()
-    assert line.split()[:6] == ["example.com", "group", "/day/{number}", str(STOPPED_AFTER), "0", "0"]
-    assert line.endswith("no")
-    assert json.loads(cli("learned", path, "--settings").partition("=")[2]) == []
-    # To each crawl its own.
-    cli("export", path, "-o", tmp_path / "all.jsonl")
-    cli("import", tmp_path / "other.sqlite", tmp_path / "all.jsonl")
-    assert "group" not in cli("learned", tmp_path / "other.sqlite")
+def test_rules_are_listed_with_their_state(ruled: str, cli: Cli) -> None:
+    _, first, second = cli("learned", ruled).splitlines()
+    assert first.split() == ["example.com", *SID.split(), "active"]
+    assert second.split() == ["other.example", "trap", "/day/*", "pinned"]
+    assert "other.example" not in cli("learned", ruled, "www.EXAMPLE.com")
 
 
-def test_pairs_of_urls_that_speak_against_a_rule_are_named(tmp_path: Path, cli: Cli) -> None:
-    path = tmp_path / "pages.sqlite"
-    with learning(path) as rules:
-        learn(rules, "example.com", 300)
-        for value, content in (("x", 501), ("y", 502)):
-            rules.learn([Page(f"https://example.com/other?sid={value}", content, plain)])
-    pair = ["https://example.com/other?sid=x", "https://example.com/other?sid=y"]
-    assert cli("learned", path).splitlines()[-1] == f"differs, against parameter sid: {' '.join(pair)}"
-    (host,) = cli.json("learned", path)["url_rules"]
-    assert host["rules"][0]["against"] == [pair]
+def test_a_rule_is_pinned_forbidden_and_forgotten(ruled: str, cli: Cli) -> None:
+    cli("learned", ruled, "www.example.com", "--pin-rule", SID)
+    assert rules_of(ruled, "example.com", cli) == {SID: "pinned"}
+    cli("learned", ruled, "example.com", "--forbid-rule", SID)
+    cli("learned", ruled, "example.com", "--pin-rule", "trap /day/{number}")
+    assert rules_of(ruled, "example.com", cli) == {SID: "forbidden", "trap /day/{number}": "pinned"}
+    cli("learned", ruled, "example.com", "--forget-rule", SID)
+    assert rules_of(ruled, "example.com", cli) == {"trap /day/{number}": "pinned"}
+    assert cli("learned", ruled, "example.com", "--forget") == "nothing is known about example.com\n"
+    assert cli.json("learned", ruled)["url_rules"][0]["host"] == "other.example"
+
+
+@pytest.mark.parametrize("arguments", [["--pin-rule", SID], ["example.com", "--pin-rule", "slash at end"]])
+def test_a_rule_that_is_none_and_one_of_no_host_are_refused(
+    arguments: list[str], ruled: str, cli: Cli
+) -> None:
+    status, said = cli.fails("learned", ruled, *arguments)
+    assert status == 2 or "not a URL rule: 'slash at end'" in said
+    assert "need a HOST" in said or "such as 'parameter sid'" in said
 
 
 def test_rules_are_written_as_settings_and_for_duplicate_url_discarder(ruled: str, cli: Cli) -> None:
-    assert cli("learned", ruled, "--settings") == (
-        'SIMHASH_URL_RULES_PIN = [\n    "example.com: parameter sid"\n]\n'
-    )
+    cli("learned", ruled, "example.com", "--forbid-rule", "parameter id")
+    assert json.loads(cli("learned", ruled, "--settings").partition("=")[2]) == [
+        f"example.com: {SID}",
+        "-example.com: parameter id",
+        "other.example: trap /day/*",
+    ]
     assert json.loads(cli("learned", ruled, "--discarder")) == [
         {
             "order": 100,
@@ -216,27 +195,6 @@ def test_rules_are_written_as_settings_and_for_duplicate_url_discarder(ruled: st
             "args": ["sid"],
         }
     ]
-
-
-def test_crawlers_that_share_a_store_share_what_they_learn(redis: Any, cli: Cli) -> None:
-    async def crawl() -> list[int]:
-        pairs = []
-        stores = [RedisStore(redis.url, "rules", header_for(Config())) for _ in range(2)]
-        crawls = [UrlRules(notes=store) for store in stores]
-        for _ in range(2):
-            for rules in crawls:
-                learn(rules, "example.com", 90)
-                await rules.share()
-                pairs.append(rules.of("https://example.com/").evidence["parameter sid"].same)
-        for store in stores:
-            await store.close()
-        return pairs
-
-    pairs = asyncio.run(crawl())
-    # Each has what the other had, once.
-    assert pairs == sorted(pairs)
-    assert pairs[1] == 2 * pairs[0]
-    assert "parameter sid" in cli("learned", f"{redis.url}?prefix=rules")
 
 
 # --- Carried over.
@@ -327,10 +285,6 @@ def test_a_pinned_profile_takes_the_place_of_what_was_learned() -> None:
 
 @pytest.mark.parametrize("way", ["export and import", "import"])
 def test_rules_come_along_from_store_to_store(way: str, ruled: str, tmp_path: Path, cli: Cli) -> None:
-    with closing(SqliteStore(ruled, header_for(Config()))) as kept:
-        host = UrlRules(notes=kept).of("https://example.com/")
-        host.trials.put("parameter sid", "/other/*?sid", Evidence.from_list([0, 1, 0, 0, 0, 0]))
-        kept.replace_notes(RULES, [Note("example.com", None, KeptRules(host).to_bytes())])
     export, other = tmp_path / "export.jsonl", tmp_path / "other.sqlite"
     # The same once more adds nothing.
     for _ in range(2):
@@ -341,10 +295,6 @@ def test_rules_come_along_from_store_to_store(way: str, ruled: str, tmp_path: Pa
             cli("import", other, export)
         for place in ("example.com", "other.example"):
             assert cli.json("learned", other, place) == cli.json("learned", ruled, place)
-    with closing(SqliteStore(other, header_for(Config()))) as kept:
-        again = UrlRules(notes=kept).of("https://example.com/")
-    assert again.in_force == ["parameter sid"]
-    assert list(again.trials.wrong_groups()["parameter sid"]) == ["/other/*?sid"]
 
 
 def test_a_damaged_profile_is_left_out_or_replaced(tmp_path: Path, cli: Cli) -> None:
@@ -402,12 +352,12 @@ def test_what_another_crawler_learns_meanwhile_is_not_lost(redis: RedisServer) -
         ({"pinned": 1}, "has a wrong value in 'pinned': it is neither true nor false"),
         *(
             ({"url_rules": json.loads(rules)}, "has wrong URL rules: ")
-            for rules in ('{"sid": [1, 0, 1, 0, 0, 0]}', '{"parameter sid": [1]}', "[]", "7")
+            for rules in ('{"active": ["sid"]}', '{"active": [1]}', '{"other": []}', "[]", "7")
         ),
     ],
 )
 def test_a_wrong_line_is_told(change: dict[str, Any], problem: str) -> None:
     line = json.loads(site_line(Site("jobs.example", profile(1))))
-    assert parsed_site(line).learned.to_bytes() == profile(1).to_bytes()  # type: ignore[union-attr]
+    assert parsed_site(line).learned.to_bytes() == profile(1).to_bytes()
     with pytest.raises(ValueError, match=problem):
         parsed_site({**line, **change})

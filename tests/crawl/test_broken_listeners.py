@@ -47,7 +47,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[SimhashDownload
 
     def make(listener: type[Listener], **settings: Any) -> tuple[SimhashDownloaderMiddleware, Any]:
         monkeypatch.setattr(listeners, "LISTENERS", {"url_rules": f"{__name__}.{listener.__name__}"})
-        crawler = stand_in(**settings)
+        crawler = stand_in(**{"url_rules": "observe", **settings})
         middleware = SimhashDownloaderMiddleware.from_crawler(crawler)
         crawler.signals.send_catch_log(signals.engine_started)
         return middleware, crawler

@@ -28,7 +28,7 @@ from scrapy_simhash import (
 )
 from scrapy_simhash.crawl import downloader_middleware, reader
 from scrapy_simhash.observers.report import Report
-from scrapy_simhash.observers.url_rules.guard import UrlRuleGuard
+from scrapy_simhash.observers.url_rules.listener import UrlRuleListener
 from tests.crawls.site import article
 from tests.stand_in import read_in_threads, simhash_stats, stand_in
 
@@ -208,7 +208,7 @@ def test_any_error_of_ours_gives_an_unknown_page(
         (downloader_middleware, "count_page"),
         (Report, "page_compared"),
         (SignalManager, "send_catch_log"),
-        (UrlRuleGuard, "page_compared"),
+        (UrlRuleListener, "page_compared"),
     ],
 )
 def test_an_error_after_the_verdict_costs_no_page(
@@ -222,7 +222,9 @@ def test_an_error_after_the_verdict_costs_no_page(
         return original(*arguments, **keywords)
 
     monkeypatch.setattr(owner, step, fail)
-    subject = middleware(action="drop_items", protect=[], report=str(tmp_path / "report"))
+    subject = middleware(
+        action="drop_items", protect=[], report=str(tmp_path / "report"), url_rules="observe"
+    )
     judged(subject, page("a"))
     is_broken = True
     with caplog.at_level(logging.DEBUG, "scrapy_simhash"):

@@ -26,7 +26,7 @@ from scrapy_simhash.judge.policy import SimhashPolicy
 from scrapy_simhash.observers.changes.reporter import ChangeReporter
 from scrapy_simhash.observers.recrawl.recrawling import Recrawl
 from scrapy_simhash.observers.report import Report
-from scrapy_simhash.observers.url_rules.guard import UrlRuleGuard
+from scrapy_simhash.observers.url_rules.listener import SkippingListener, UrlRuleListener
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.site import article
 from tests.stand_in import simhash_stats, stand_in
@@ -34,7 +34,7 @@ from tests.stand_in import simhash_stats, stand_in
 URL = "https://example.com/"
 #: Where an error may come, from the request to what is done about its page, and at the end of the crawl.
 STEPS: list[tuple[Any, str]] = [
-    (UrlRuleGuard, "request_sent"),
+    (SkippingListener, "request_sent"),
     (crawling, "tree_of"),
     (RequestFingerprinter, "fingerprint"),
     (PageFingerprinter, "read"),
@@ -48,7 +48,7 @@ STEPS: list[tuple[Any, str]] = [
     (downloader_middleware, "count_page"),
     (ChangeReporter, "page_compared"),
     (Report, "page_compared"),
-    (UrlRuleGuard, "page_compared"),
+    (UrlRuleListener, "page_compared"),
     (Recrawl, "page_compared"),
     (SignalManager, "send_catch_log"),
 ]

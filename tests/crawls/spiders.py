@@ -28,8 +28,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy_simhash import SimhashDownloaderMiddleware, Verdict
 from scrapy_simhash.crawl import reader
 from scrapy_simhash.crawl.reader import run_in_thread
-from scrapy_simhash.observers.floods import Flood
-from scrapy_simhash.signals import flood_found, near_duplicate_found
+from scrapy_simhash.signals import near_duplicate_found
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
@@ -590,25 +589,13 @@ class Hearer(Follower):
         self.notes.append(item["path"])
 
 
-# --- Floods.
+# --- Traps.
 
 
 class Wanderer(Follower):
-    """Follows all links, and notes the floods that the signal tells of."""
+    """Follows all links."""
 
     name = "wanderer"
-    hears = (("note_flood", flood_found),)
-
-    def note_flood(self, flood: Flood, spider: Any) -> None:
-        self.notes.append(
-            {
-                "kind": flood.kind.value,
-                "host": flood.host,
-                "size": flood.size,
-                "group": flood.group,
-                "urls": [path_of(url) for url in flood.urls],
-            }
-        )
 
 
 class Bearer(Wanderer):

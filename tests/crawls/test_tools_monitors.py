@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash.observers.url_rules.novelty import STOPPED_AFTER
+from scrapy_simhash.observers.url_rules.traps import IN_A_ROW
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl_each
 from tests.crawls.site import Routes, article, links, serve
 from tests.docs.reader import DOCS, blocks
@@ -28,7 +28,7 @@ def told_settings() -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def crawls() -> dict[str, Crawl]:
     """Crawls, each with one thing that is not as it should be."""
-    many = [f"/copy-{number}" for number in range(STOPPED_AFTER)]
+    many = [f"/copy-{number}" for number in range(IN_A_ROW)]
     copies = many[:4]
     shells = [f"/shell-{number}" for number in range(2)]
     routes: Routes = {
@@ -39,13 +39,13 @@ def crawls() -> dict[str, Crawl]:
     }
     settings = {**told_settings(), **IN_ORDER}
     few = {**settings, "MONITOR_MAX_NEAR_DUPLICATES": 0.4}
-    flooded = {**settings, "MONITOR_MAX_NEAR_DUPLICATES": 1}
+    trapped = {**settings, "MONITOR_MAX_NEAR_DUPLICATES": 1, "SIMHASH_URL_RULES": "observe"}
     moody = {**settings, "SIMHASH_STORE": "tests.crawls.stores.Moody"}
     with serve(routes) as site:
         plans = {
             "nothing": Plan("Follower", settings, {"urls": site.urls("/")}),
             "NearDuplicatesMonitor": Plan("Follower", few, {"urls": site.urls("/", *copies)}),
-            "FloodsMonitor": Plan("Follower", flooded, {"urls": site.urls("/", *many)}),
+            "TrapsMonitor": Plan("Follower", trapped, {"urls": site.urls("/", *many)}),
             "StoreErrorsMonitor": Plan("Follower", moody, {"urls": site.urls("/")}),
             "UnjudgedMonitor": Plan("Follower", settings, {"urls": site.urls("/", *shells)}),
         }
@@ -54,7 +54,7 @@ def crawls() -> dict[str, Crawl]:
 
 @pytest.mark.parametrize(
     "wrong",
-    ["nothing", "NearDuplicatesMonitor", "FloodsMonitor", "StoreErrorsMonitor", "UnjudgedMonitor"],
+    ["nothing", "NearDuplicatesMonitor", "TrapsMonitor", "StoreErrorsMonitor", "UnjudgedMonitor"],
 )
 def test_a_monitor_fails_for_what_it_is_there_for_and_for_nothing_else(
     crawls: dict[str, Crawl], wrong: str

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash.signals import request_skipped
@@ -33,24 +30,3 @@ class Visitor(Follower):
 
     def fail(self, failure: Any) -> None:
         self.crawler.stats.inc_value(f"visitor/{failure.type.__name__}")
-
-
-class Killed(Visitor):
-    """Writes down what was skipped, and kills its process when it has had so many pages."""
-
-    name = "killed"
-
-    def __init__(self, after: int, file: str, **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self.after = after
-        self.file = Path(file)
-
-    def note_skipped(self, request: Request, rules: tuple[str, ...]) -> None:
-        with self.file.open("a", encoding="utf-8") as file:
-            file.write(f"{path_of(request.url)}\n")
-
-    def parse(self, response: Response) -> Iterator[Any]:
-        self.after -= 1
-        if not self.after:
-            os.kill(os.getpid(), signal.SIGKILL)
-        yield from super().parse(response)

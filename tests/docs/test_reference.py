@@ -15,7 +15,6 @@ from scrapy_simhash.crawl.marks import ASKED
 from scrapy_simhash.files.batch.page import MARKS
 from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.observers.changes.feed import Change
-from scrapy_simhash.observers.floods import Kind
 from tests.docs.reader import DOCS, README, ROOT, TEXTS, entries, sections
 
 REFERENCE = DOCS / "reference"
@@ -41,7 +40,6 @@ SEVERAL = {
     names.STAT_SKIPPED: ("reason", {reason.value for reason in SKIPPED}),
     names.STAT_REVISITS: ("reason", {reason.value for reason in FATES}),
     names.STAT_PROTECTED: ("reason", PROTECTED),
-    names.STAT_FLOODS: ("kind", {kind.value for kind in Kind}),
     names.STAT_CHANGES: ("change", {change.value for change in Change}),
     names.STAT_DROPPED: ("what", {"pages", "items", "requests"}),
     names.STAT_WAITING: ("what", {"items", "dropped", "delivered", "requests", "beyond_limit"}),

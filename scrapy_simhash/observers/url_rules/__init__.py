@@ -1,1 +1,1 @@
-"""Which URLs of a host bring nothing new: by what in them has no effect, and by their groups. Knows no Scrapy."""
+"""URL rules: which differences between URLs have no effect on the page, and which URL patterns bring nothing new."""

@@ -1,491 +1,390 @@
-"""HostRules: what was learned about the URLs of one host, and which of them need not be requested."""
+"""HostRules: which differences between the URLs of one host have no effect on the page."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable
+from typing import NamedTuple
 
-from scrapy_simhash.observers.url_rules.cut_url import CutUrl, cut
-from scrapy_simhash.observers.url_rules.evidence import BOUNDS, MOST_UNDER, Checks, Evidence
-from scrapy_simhash.observers.url_rules.hypotheses import Hypothesis, covers, hypothesis_of
-from scrapy_simhash.observers.url_rules.novelty import SLOWED_AFTER, Barren, Novelty, group_in
-from scrapy_simhash.observers.url_rules.trials import Looks, Trials, unseen
-from scrapy_simhash.recent import Recent
+from scrapy_simhash.judge.hints.urls import counts_pages
+from scrapy_simhash.observers.url_rules.contents import Content
+from scrapy_simhash.observers.url_rules.urls import (
+    MAX_PARAMETERS,
+    SEGMENTS,
+    CutUrl,
+    Rule,
+    order_rules,
+    rule_shape,
+)
 
-#: The content of a page that was fetched and is no evidence: a short one, one that is too large.
-FETCHED = 0
-#: In place of the content of a page that is not there, and how often that must be so to be believed.
-MISSING, MOST_MISSED = -1, 3
+#: Equal pairs in a row that activate a rule: above 95 % with 95 % confidence (Clopper and Pearson 1934).
+PAIRS = 59
+#: The same where the parameters have no effect under another shape already, and under three others.
+PAIRS_IF_RELATED = 29, 10
+#: Different contents that these pairs must have.
+CONTENTS = 10
+#: Max different pairs of a rule in one crawl: each doubles the number of equal pairs that it needs.
+MAX_DIFFERENT = 3
+#: One in so many requests that match a rule or a trap is sent all the same, as a check. Beyond the budget, a share of
+#: the requests of the host, one in so many: what was skipped since the last check is still kept.
+CHECKED, UNCHECKED = 20, 500
+#: Max URLs whose segments were put in order without any pair.
+MAX_UNPAIRED = 100
+#: Max active rules of a host, max shapes of URLs, and max combinations of parameters of one shape.
+MAX_ACTIVE, MAX_SHAPES, MAX_COMBINATIONS = 64, 1_000, 100
+#: Max pages of a host that are known; beyond it, the older half is forgotten.
+MAX_KNOWN = 100_000
 
-
-class Page(NamedTuple):
-    """What is to be known of a page to learn from it."""
-
-    url: str
-    content: int
-    """What it is: equal for near-duplicates, 32 bits; `FETCHED` for one that is no evidence, or `MISSING`."""
-    look: Looks = unseen
-    """Called if it matters what kind of page it is, so for no page that repeats no other one."""
-    use: int = 1
-    """What it is for, one of 16 bits: a page that was fetched for another use is not skipped."""
-    former: int = 0
-    """What pages of its text were at first, which is the same as its content; 0 for none."""
-    asked: str | None = None
-    """The URL that was asked for, which may have led elsewhere; None if it does not count for novelty."""
-    parent: str | None = None
-    """The page that linked to it: empty if that is not known, None if there is none."""
-    is_silent: bool = False
-    """Whether it has no text at all."""
-    is_after_all: bool = False
-    """Whether its request had been skipped: these have been chosen for bringing nothing new."""
-    is_protected: Callable[[], bool] | None = None
-    """Tells whether it is a page of its own although its text came before, as a variant of a product is. Costly."""
+# What is known of a page is one number: text, links, and the URL, so that a page is never compared with itself.
+#: How often a page must be missing under the same URL, but for what has no effect, to count as known. Until then
+#: the number stands in place of its text.
+MISSING = 3
+_TEXT_AT, _LINKS_AT, _URL_MASK, _MASK = 72, 16, 0xFFFF, (1 << 56) - 1
 
 
-class Counts(dict[int, int]):
-    """How often numbers came: of at most so many. Beyond that all begin anew."""
+class Checks:
+    """Counts of the requests that match a rule or a trap."""
 
-    def __init__(self, most: int) -> None:
+    __slots__ = ("checks", "matched", "unchecked")
+
+    def __init__(self) -> None:
+        self.matched = self.checks = self.unchecked = 0
+
+    @property
+    def skipped(self) -> int:
+        """Requests that were skipped, or would have been."""
+        return self.matched - self.checks
+
+    def is_check(self, requests: int, has_budget: bool) -> bool:
+        """Return whether the next match is sent; *requests* is how many were sent to the host.
+
+        Without a budget for checks, fresh links on the pages that they bring would have no end.
+        """
+        self.matched += 1
+        self.unchecked += 1
+        is_due = self.unchecked >= CHECKED and has_budget
+        # With so many matches of each request, what the checks bring comes to an end, too.
+        if not is_due and self.unchecked < max(UNCHECKED, CHECKED * self.matched // max(1, requests)):
+            return False
+        self.unchecked = 0
+        self.checks += 1
+        return True
+
+
+class Evidence(Checks):
+    """Pairs of pages for and against one rule."""
+
+    __slots__ = ("contents", "different", "equal", "unpaired")
+
+    def __init__(self) -> None:
         super().__init__()
-        self._most = most
+        #: Equal pairs since the last different one, and how many different ones there were.
+        self.equal = self.different = 0
+        #: Hashes of the first contents of these pairs.
+        self.contents: set[int] = set()
+        #: URLs that had no other one to be compared with.
+        self.unpaired = 0
 
-    def increase(self, number: int) -> None:
-        """Count *number*."""
-        if len(self) >= self._most:
-            self.clear()
-        self[number] = self.get(number, 0) + 1
+    def add_equal(self, content: Content, *, is_only_page: bool, related: int = 0) -> bool:
+        """Count an equal pair, and return whether there are enough.
 
+        If there *is only* one *page*, of that one; fewer if *related* rules are active under other shapes.
+        """
+        self.equal += 1
+        if len(self.contents) < CONTENTS:
+            self.contents.add(content.text)
+        needed = PAIRS if not related else PAIRS_IF_RELATED[related > 2]
+        has_contents = len(self.contents) >= CONTENTS or is_only_page or related
+        return bool(has_contents) and self.equal >= needed << self.different and not self.is_hopeless
 
-#: A page is known by one number. Where that has the uses that the page was fetched for, 16 bits, and the values that
-#: rules took out. Below are its content, and how often it was fetched.
-USES, VALUES = 40, 56
-_WORD = (1 << 32) - 1
+    def add_different(self) -> None:
+        """Count a different pair."""
+        self.different += 1
+        self.equal = 0
+        self.contents.clear()
 
-
-class Rule(NamedTuple):
-    """A rule in force."""
-
-    text: str
-    hypothesis: Hypothesis
-    about: str
-    evidence: Evidence
-
-
-class Reduced(NamedTuple):
-    """A URL without what has no effect."""
-
-    whole: CutUrl
-    url: CutUrl
-    key: int
-    values: int
-    """16 bits for each rule in force: a hash of what it took out, 0 for nothing."""
-    stage: int
-    """The lowest of the rules that took something out; 0 if none did."""
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether the rule is not tested any more in this crawl."""
+        return self.different > MAX_DIFFERENT or (not self.equal and self.unpaired > MAX_UNPAIRED)
 
 
-def content_in(packed: int) -> int:
-    """Return the content of what is known of a page."""
-    return packed >> 8 & _WORD
+class Shape:
+    """The URLs of one shape: which parameters come together, and which rules may be about them."""
+
+    __slots__ = ("active", "candidates", "groups", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        #: Parameters that came together in each URL so far, or not at all.
+        self.groups: list[frozenset[str]] = []
+        #: The rules to be tested, for the parameters of a URL.
+        self.candidates: dict[tuple[str, ...], list[Rule]] = {}
+        #: The active rules; None if these are to be looked for.
+        self.active: list[Rule] | None = None
+
+    def rules_about(self, names: tuple[str, ...]) -> list[Rule]:
+        """Return the rules about parameters to be tested with a URL that has those with these *names*."""
+        found = self.candidates.get(names)
+        if found is not None:
+            return found
+        if len(self.candidates) >= MAX_COMBINATIONS or len(names) > MAX_PARAMETERS:
+            return []
+        own = frozenset(name for name in names if name and "," not in name and not counts_pages(name))
+        known = frozenset().union(*self.groups)
+        if not own <= known:
+            self.candidates.clear()
+        parts = [part for group in self.groups for part in (group & own, group - own)]
+        self.groups = [part for part in (*parts, own - known) if part]
+        # A group that was split is none any more.
+        self.candidates = {
+            combination: [rule for rule in rules if self._is_together(rule)]
+            for combination, rules in self.candidates.items()
+        }
+        together = [group for group in self.groups if len(group) > 1 and group <= own]
+        if len(self.groups) > 1 and len(known | own) <= MAX_PARAMETERS:
+            # Where each link has a fresh session id, no two URLs differ in another parameter only.
+            together.append(known | own)
+        about = [*sorted(own), *(",".join(sorted(group)) for group in together)]
+        found = [Rule("parameter", names_of, self.name) for names_of in about]
+        self.candidates[names] = found
+        return found
+
+    def _is_together(self, rule: Rule) -> bool:
+        names = frozenset(rule.about.split(","))
+        return len(names) == 1 or names in self.groups or names == frozenset().union(*self.groups)
 
 
-def difference(url: CutUrl, shorter: CutUrl) -> int:
-    """Return a hash of what was taken out of a URL."""
-    if url.query != shorter.query:
-        kept = set(shorter.query)
-        return hash(tuple([part for part in url.query if part not in kept]) or url.query)
-    return hash((url.scheme, url.host, url.path))
+class Learned(NamedTuple):
+    """What followed from one page."""
 
-
-#: A rule, a URL without what it is about, and the content of the other page.
-Differing: TypeAlias = tuple[str, CutUrl, int]
-#: Pairs of URLs against a rule that are kept.
-MOST_PAIRS = 3
-#: Fetched pages that are kept with their URLs, to be known again when a rule comes or goes.
-MOST_URLS = 1_000
-#: Fetched pages that are known by the hash of their URL without what has no effect; beyond it, all but the latest go.
-MOST_KNOWN = 100_000
-#: Rules in force on a host at most: the ones that were believed first.
-MOST_IN_FORCE = 8
-#: Of the requests that rules of each stage match, one in so many is sent all the same.
-SENT_AT = (1, 3, 10)
-#: How often a page is requested under different URLs by rules of the other stages, and while a rule is doubted.
-MOST_FETCHED = (0, 4, 2)
-MOST_DOUBTED = 20
-#: And a page that is no evidence, in a group of URLs in which no other page was.
-MOST_UNSURE = 6
-#: How often a page has come under other parameters before more of these have to wait, while nothing is known yet.
-SOON_ENOUGH = 3
-#: Requests of which the page may not have come yet.
-MOST_UNDER_WAY = 64
-#: What things weigh, in bytes, for the bound over all hosts.
-_HOST, _KNOWN, _URL, _ROW, _BARREN = 1_500, 110, 250, 350, 700
-_NEVER = 1 << 62
+    is_repeat: bool = False
+    """Whether its URL is one that came before, but for what has no effect."""
+    activated: tuple[Rule, ...] = ()
+    deactivated: tuple[Rule, ...] = ()
 
 
 class HostRules:
-    """The rules of one host. Knows no Scrapy, and no other host."""
+    """The rules of one host. Knows no Scrapy, and no other host.
 
-    __slots__ = (
-        *("_believed", "_came", "_in_force", "_known", "_missed", "_under_way", "_urls"),
-        *("against", "brought_new", "checks", "evidence", "forbidden", "novelty", "pages", "pinned"),
-        *("skipped", "stopped_now", "trials", "weighed"),
-    )
+    >>> rules, cut = HostRules(), __import__("scrapy_simhash.observers.url_rules.urls", fromlist=["cut"]).cut
+    >>> for visit in range(90):
+    ...     _ = rules.learn(cut(f"https://a.example/story/{visit % 30}?sid={visit}"), 0, Content(visit % 30))
+    >>> [str(rule) for rule in rules.active]
+    ['parameter sid in /story/*']
+    >>> [str(rule) for rule in rules.would_skip(cut("https://a.example/story/7?sid=new"), 0)]
+    ['parameter sid in /story/*']
+    """
 
     def __init__(
-        self, *, pinned: frozenset[str] = frozenset(), forbidden: frozenset[str] = frozenset()
+        self, active: Iterable[Rule] = (), pinned: Iterable[Rule] = (), forbidden: Iterable[Rule] = ()
     ) -> None:
-        """*pinned* rules are always in force, *forbidden* ones never."""
-        #: Pages that were learned from.
-        self.pages = 0
-        self.checks = Checks()
-        #: Requests that were skipped, or would have been.
-        self.skipped = 0
-        #: The groups of URLs that bring nothing new, and the one that was stopped by the latest page.
-        self.novelty = Novelty(self.checks, pinned, forbidden)
-        self.stopped_now: str | None = None
-        #: Whether the latest page may have brought something new.
-        self.brought_new = False
-        #: The rules under test, in each group of URLs.
-        self.trials = Trials()
-        #: For and against each rule, on the whole host.
-        self.evidence = self.trials.evidence
-        #: By rule, some pairs of URLs that speak against it.
-        self.against: dict[str, tuple[tuple[str, str], ...]] = {}
-        #: Rules that are always in force, and those that never are.
-        self.pinned = pinned
-        self.forbidden = forbidden
-        #: What it weighed when all hosts were weighed.
-        self.weighed = 0
-        self._in_force: list[Rule] = []
-        self._believed: list[str] = []
-        #: By hash of the reduced URL: values, uses, content, and how often it was fetched.
-        self._known: dict[int, int] = {}
-        #: By hash of a URL without the parameters that may have no effect: how often its page came.
-        self._came = Counts(MOST_URLS)
-        #: The latest pages that were requested, by hash of the reduced URL.
-        self._under_way: Recent[int, None] | None = None
-        self._missed = Counts(MOST_URLS)
-        #: The latest pages, once a rule may come: URL, content, use.
-        self._urls: deque[tuple[str, int, int]] | None = None
-        self.find_rules(0)
+        """*active* rules were learned before, *pinned* ones are always active, *forbidden* ones never."""
+        self.pinned = frozenset(pinned)
+        self.forbidden = frozenset(forbidden)
+        #: The active rules, in the order in which they became so.
+        self.active = [rule for rule in dict.fromkeys([*pinned, *active]) if not self._is_forbidden(rule)]
+        self.evidence: dict[Rule, Evidence] = {}
+        #: Requests that were sent as checks.
+        self._checks = 0
+        self._shapes: dict[str, Shape] = {}
+        #: By hash of the purpose of a request and its URL, without what has no effect or may have none: its page.
+        self.known: dict[int, int] = {}
 
-    @property
-    def in_force(self) -> list[str]:
-        """The rules by which requests are skipped, or would be."""
-        return [rule.text for rule in self._in_force]
+    def reduce(self, url: CutUrl) -> tuple[CutUrl, list[Rule]]:
+        """Return *url* without what has no effect, and the rules by which that was left out."""
+        applied: list[Rule] = []
+        if self.active:
+            for rule in self._active_in(self._shape_of(url)):
+                shorter = rule.without(url)
+                if shorter != url:
+                    applied.append(rule)
+                    url = shorter
+        return url, applied
 
-    def learn(self, page: Page, now: int, *, is_new: bool | None = None) -> list[str]:
-        """Learn from *page*, and return the rules that were given up by that.
+    def learn(
+        self,
+        url: CutUrl,
+        purpose: int,
+        content: Content,
+        *,
+        is_only_page: bool = False,
+        is_evidence: bool = True,
+    ) -> Learned:
+        """Learn from the page at *url*, which was requested for *purpose*.
 
-        *now* is in seconds of Unix time. *is_new* tells whether its content did not come before on the host; None for
-        a page that does not count for novelty. Some 5 µs, and 8 more for each parameter.
+        *is_only_page*: no other page came with this shape of URL. Without *is_evidence* no pair is counted, but the
+        page is known. Some 2 us, and 3 more for each parameter.
         """
-        self.stopped_now, self.brought_new = None, is_new or False
-        url = cut(page.url)
-        if url is None:
-            return []
-        self.pages += 1
-        reduced = self._reduce(url) if self._in_force else Reduced(url, url, hash(url), 0, 0)
-        # Who asks for no request asks for no turn.
-        if self.checks.requests and (key := self._open_key(reduced)) is not None:
-            self._came.increase(key)
-        given_up: list[str] = []
-        # Where nothing was without news yet, news mean nothing.
-        if is_new is False or (is_new and self.novelty.rows):
-            given_up = self._note_novelty(page, reduced, is_new, now)
-        content = page.content
-        if content <= FETCHED:
-            if url.query:
-                self.trials.note(reduced.url, url.group)
-            if content == MISSING:
-                self._missed.increase(reduced.key)
-            if content == FETCHED or self._missed[reduced.key] >= MOST_MISSED:
-                self._know(reduced, FETCHED, page.use, page.url)
-            return given_up
-        packed = self._known.get(reduced.key)
-        believed = [rule for rule in self._in_force if self._stage_in(url, rule)] if self._in_force else ()
-        is_answer = packed is not None and reduced.values and packed >> VALUES != reduced.values
-        if packed is not None and is_answer:
-            is_right = content_in(packed) in (content, page.former or content)
-            if not is_right and self._is_everywhere(content):
-                return given_up
-            # Skipped, had somebody asked.
-            if not self.checks.requests and self._skips_now(packed, reduced):
-                self._count_skip(packed, reduced)
-            self._answer(page, reduced, packed, is_right)
-            if content_in(packed) == FETCHED:
-                # There is a page after all: what comes now is compared with this one.
-                del self._known[reduced.key]
-        trials = self.trials
-        trials.compare(reduced.url, url, (content, page.former), page.look, self._content_of)
-        if trials.differing:
-            self._speak_against(page.url, trials.differing)
-        if trials.has_counted:
-            self._keep_urls()
-        self._know(reduced, content, page.use, page.url)
-        # On the host, or in this group of URLs: what was skipped by such a rule is in doubt.
-        if believed:
-            given_up += [rule.text for rule in believed if not self._stage_in(url, rule)]
-        if (is_answer or trials.has_counted) and self._believed != trials.believed:
-            given_up += self.novelty.in_force
-            self.find_rules(now)
-        return given_up
+        reduced, applied = self._applied(url)
+        key = hash((purpose, *reduced))
+        former = self._former(purpose, reduced, applied)
+        page = (
+            (content.text & _MASK) << _TEXT_AT
+            | (content.links & _MASK) << _LINKS_AT
+            | (hash(url) & _URL_MASK)
+        )
+        activated: list[Rule] = []
+        deactivated: list[Rule] = []
+        if applied and former is not None and is_evidence:
+            is_equal = _is_equal(content, former, page)
+            if is_equal:
+                for rule in applied:
+                    self._evidence_of(rule).add_equal(content, is_only_page=is_only_page)
+            elif is_equal is False:
+                deactivated = self._deactivate(applied)
+        for rule in self._candidates(reduced) if is_evidence else ():
+            shorter = rule.without(reduced)
+            if shorter == reduced:
+                continue
+            evidence = self._evidence_of(rule)
+            at = hash((purpose, *shorter, rule))
+            other = self.known.get(at) or self.known.get(hash((purpose, *shorter)))
+            if other is None:
+                self.known[at] = page
+                evidence.unpaired += rule.about == SEGMENTS
+                continue
+            is_equal = _is_equal(content, other, page)
+            if is_equal is False:
+                evidence.add_different()
+            elif is_equal and evidence.add_equal(
+                content, is_only_page=is_only_page, related=self._related(rule)
+            ):
+                activated.append(rule)
+        self.known[key] = page
+        if len(self.known) > MAX_KNOWN:
+            self.known = dict(list(self.known.items())[MAX_KNOWN // 2 :])
+        if activated and len(self.active) < MAX_ACTIVE:
+            self._activate(activated)
+        return Learned(former is not None, tuple(activated), tuple(deactivated))
 
-    def would_skip(self, url: str, use: int = 1, *, may_stop: bool = True) -> tuple[str, ...]:
+    def would_skip(self, url: CutUrl, purpose: int, requests: int = 0) -> tuple[Rule, ...]:
         """Return the rules by which a request need not be sent, none if it is to be sent; to be asked once.
 
-        *may_stop*: see `Novelty.skips`.
+        *requests* is how many were sent to the host.
         """
-        parts = cut(url) if self._in_force or self.novelty.stopped else None
-        if parts is None:
-            self.checks.requests += 1
+        if not self.active:
             return ()
-        reduced = self._reduce(parts)
-        packed = self._known.get(reduced.key, 0)
-        rules: tuple[str, ...] = ()
-        if not packed >> USES & use or not reduced.values or packed >> VALUES == reduced.values:
-            # No rule about a difference skips it; perhaps one about all URLs like it.
-            groups = reduced.url.groups if self.novelty.stopped else ()
-            if rule := self.novelty.skips(groups, use, may_stop=may_stop):
-                rules = (rule,)
-        elif self._skips_now(packed, reduced):
-            rules = self._count_skip(packed, reduced)
-        else:
-            self.checks.sent += 1
-        self.checks.requests += not rules
-        return rules
+        reduced, applied = self._applied(url)
+        former = self._former(purpose, reduced, applied) if applied else None
+        if former is None or not (former ^ hash(url)) & _URL_MASK:
+            return ()
+        has_budget = self._checks * CHECKED <= requests
+        checked = [self._evidence_of(rule).is_check(requests, has_budget) for rule in applied]
+        if any(checked) and not self.pinned.issuperset(applied):
+            self._checks += 1
+            return ()
+        return tuple(applied)
 
-    def should_wait(self, url: str) -> bool:
-        """Tell whether other requests are to be sent before that of *url*, as its page has come several times.
+    def note_missing(self, url: CutUrl, purpose: int) -> None:
+        """Note that there is no page at *url*."""
+        reduced, _ = self.reduce(url)
+        key = hash((purpose, *reduced))
+        times = (self.known.get(key, 0) >> _TEXT_AT) + 1
+        if self.active and times <= MISSING:
+            self.known[key] = times << _TEXT_AT | hash(url) & _URL_MASK
 
-        So a page that has other parameters in each link does not keep a crawl at itself until enough is known. Or
-        as its page has just been requested under another URL; or as URLs like it have brought nothing new of late.
-        """
-        parts = cut(url)
-        if parts is None or not (parts.query or self._in_force or self.novelty.has_slowed):
-            return False
-        reduced = self._reduce(parts)
-        if reduced.key not in self._known:
-            if self._under_way is None:
-                self._under_way = Recent(MOST_UNDER_WAY)
-            if reduced.key in self._under_way:
-                return True
-            self._under_way[reduced.key] = None
-        if self.novelty.has_slowed and self.novelty.has_to_wait(reduced.url.groups):
-            return True
-        key = self._open_key(reduced)
-        return key is not None and self._came.get(key, 0) >= SOON_ENOUGH
+    def key_of(self, url: CutUrl) -> int:
+        """Return a hash of *url* without what has no effect."""
+        return hash(self.reduce(url)[0])
 
-    @property
-    def saved(self) -> int:
-        """Requests that rules and groups in force have skipped, or would have."""
-        return (self.skipped if self._in_force else 0) + self.novelty.skipped
+    def forget(self, url: CutUrl, purpose: int) -> None:
+        """Forget that the page at *url* was fetched: what was made of it is lost."""
+        reduced, applied = self.reduce(url)
+        for key in self._keys(purpose, reduced, applied):
+            self.known.pop(key, None)
 
-    def is_believed(self, rule: str) -> bool:
-        """Tell whether *rule* may skip requests."""
+    def _applied(self, url: CutUrl) -> tuple[CutUrl, list[Rule]]:
+        """Do what `reduce` does; a URL that has no difference itself may be known by one that had any."""
+        reduced, applied = self.reduce(url)
+        return reduced, applied or (self._active_in(self._shape_of(url)) if self.active else [])
+
+    def _keys(self, purpose: int, reduced: CutUrl, applied: Iterable[Rule]) -> list[int]:
+        """Return by what a page may be known: its reduced URL, or that beside a rule that was not active yet."""
+        whole = purpose, *reduced
+        return [hash(whole), *(hash((*whole, rule)) for rule in applied)]
+
+    def _former(self, purpose: int, reduced: CutUrl, applied: Iterable[Rule]) -> int | None:
+        for key in self._keys(purpose, reduced, applied):
+            found = self.known.get(key)
+            if found is not None and found >> _TEXT_AT not in range(1, MISSING):
+                return found
+        return None
+
+    def _shape_of(self, url: CutUrl) -> Shape:
+        name = rule_shape(url.path)
+        shape = self._shapes.get(name)
+        if shape is None:
+            if len(self._shapes) >= MAX_SHAPES:
+                self._shapes.clear()
+            shape = self._shapes[name] = Shape(name)
+        return shape
+
+    def _active_in(self, shape: Shape) -> list[Rule]:
+        if shape.active is None:
+            shape.active = [rule for rule in self.active if _holds_in(rule, shape.name)]
+        return shape.active
+
+    def _candidates(self, url: CutUrl) -> Iterable[Rule]:
+        """Yield the rules to be tested with a URL: none that is active, forbidden or hopeless."""
+        if not url.query and url.path.count("/") < 2:
+            return
+        shape = self._shape_of(url)
+        about = shape.rules_about(url.names) if url.query else []
+        active = self._active_in(shape)
+        for rule in (*about, *order_rules(url, shape.name)):
+            evidence = self.evidence.get(rule)
+            is_tested = evidence is None or not evidence.is_hopeless
+            if is_tested and rule not in active and not self._is_forbidden(rule):
+                yield rule
+
+    def _evidence_of(self, rule: Rule) -> Evidence:
         evidence = self.evidence.get(rule)
-        return (
-            rule in self.pinned
-            or group_in(rule) in self.novelty.stopped
-            or (evidence is not None and evidence.stage > 0)
+        if evidence is None:
+            if len(self.evidence) >= MAX_SHAPES:
+                self.evidence = {
+                    active: self.evidence[active] for active in self.active if active in self.evidence
+                }
+            evidence = self.evidence[rule] = Evidence()
+        return evidence
+
+    def _related(self, rule: Rule) -> int:
+        """Return how many active rules are about the same under another shape, or about more."""
+        names = frozenset(rule.about.split(","))
+        return sum(
+            active.kind == rule.kind and names.issubset(active.about.split(",")) for active in self.active
         )
 
-    @property
-    def is_doubted(self) -> bool:
-        """Whether a rule in force was wrong once, of late, or a group is stopped once more."""
-        return self.novelty.is_doubted or any(rule.evidence.wrong for rule in self._in_force)
+    def _is_forbidden(self, rule: Rule) -> bool:
+        return rule in self.forbidden or rule._replace(shape="") in self.forbidden
 
-    def key_of(self, url: str) -> int | None:
-        """Return by what the page at *url* is known, None if it is not looked at."""
-        parts = cut(url)
-        return None if parts is None else self._reduce(parts).key
+    def _activate(self, rules: list[Rule]) -> None:
+        # One that is about a part of what another one is about says nothing more.
+        self.active += rules
+        self._look_again()
 
-    def forget(self, url: str) -> None:
-        """Forget that the page at *url* was fetched: what was made of it is lost."""
-        if (key := self.key_of(url)) is not None:
-            self._known.pop(key, None)
-            if self._urls is not None:
-                self._urls = deque((entry for entry in self._urls if entry[0] != url), MOST_URLS)
+    def _deactivate(self, rules: Iterable[Rule]) -> list[Rule]:
+        given_up = [rule for rule in rules if rule not in self.pinned]
+        for rule in given_up:
+            self.active.remove(rule)
+            self._evidence_of(rule).add_different()
+        self._look_again()
+        return given_up
 
-    def find_rules(self, now: int) -> None:
-        """Find which rules are in force, and know the fetched pages by them."""
-        self._believed = self.trials.believed
-        self._in_force = []
-        for text in self._chosen(now):
-            evidence = self.evidence.setdefault(text, Evidence())
-            evidence.since = evidence.since or now
-            self._in_force.append(Rule(text, *hypothesis_of(text), evidence))
-        # What is under test was compared with other rules in force.
-        self.trials.begin_again()
-        self.novelty.begin_again()
-        self._known.clear()
-        self._keep_urls()
-        for url, content, use in self._urls or ():
-            if parts := cut(url):
-                self._know(self._reduce(parts), content, use)
+    def _look_again(self) -> None:
+        for shape in self._shapes.values():
+            shape.active = None
 
-    @property
-    def weight(self) -> int:
-        """Bytes that all of it takes, about."""
-        urls = len(self._urls or ()) + MOST_PAIRS * len(self.against)
-        novelty = len(self.novelty.rows) * _ROW + len(self.novelty.barren or ()) * _BARREN
-        return _HOST + len(self._known) * _KNOWN + urls * _URL + novelty + self.trials.weight
 
-    def _chosen(self, now: int) -> list[str]:
-        """Return the rules to be in force: those first that were so first, so that nothing changes without need."""
+def _holds_in(rule: Rule, shape: str) -> bool:
+    """Tell whether *rule* is about URLs whose `rule_shape` is *shape*."""
+    if rule.about == SEGMENTS:
+        return shape.startswith(rule.shape.removesuffix("**"))
+    return rule.shape in ("", shape)
 
-        def by_age(rule: str) -> tuple[int, int]:
-            evidence = self.evidence[rule]
-            return evidence.since or now or _NEVER, -evidence.same
 
-        pinned = sorted(rule for rule in self.pinned if group_in(rule) is None)
-        rules = dict.fromkeys([*pinned, *sorted(self._believed, key=by_age)])
-        chosen = [
-            rule for rule in rules if rule not in self.forbidden and not covers(rule, rules.keys() - {rule})
-        ]
-        return chosen[:MOST_IN_FORCE]
-
-    def _reduce(self, url: CutUrl) -> Reduced:
-        whole, values, stage = url, 0, 0
-        for index, rule in enumerate(self._in_force):
-            shorter = rule.hypothesis.without(url, rule.about)
-            if shorter != url and (believed := self._stage_in(whole, rule)):
-                values |= (1 + difference(url, shorter) % 65_535) << 16 * index
-                stage = min(stage or believed, believed)
-                url = shorter
-        return Reduced(whole, url, hash(url), values, stage)
-
-    def _open_key(self, reduced: Reduced) -> int | None:
-        return self.trials.without_open(reduced.url, reduced.whole.group) if reduced.url.query else None
-
-    def _stage_in(self, url: CutUrl, rule: Rule) -> int:
-        """Return how far *rule* is believed among the URLs of the group of *url*."""
-        if rule.text in self.pinned:
-            return len(BOUNDS)
-        stage = rule.evidence.stage
-        trial = self.trials.get(url.group, rule.text) if stage else None
-        own = trial.evidence if trial is not None else None
-        return min(own.stage, stage) if own is not None and own.different else stage
-
-    def _applied(self, values: int, others: int) -> list[Rule]:
-        """Return the rules that took different things out of two URLs."""
-        differing = values ^ others
-        return [rule for index, rule in enumerate(self._in_force) if differing >> 16 * index & 65_535]
-
-    def _skips_now(self, packed: int, reduced: Reduced) -> bool:
-        """Tell whether a request that rules match is skipped, and not sent to check them; to be asked once."""
-        self.checks.matched += 1
-        rules, fetched, stage = self._applied(reduced.values, packed >> VALUES), packed & 255, reduced.stage
-        if all(rule.text in self.pinned for rule in rules):
-            return True
-        if content_in(packed) == FETCHED and fetched < MOST_UNSURE:
-            trials = [self.trials.get(reduced.whole.group, rule.text) for rule in rules]
-            if not all(trial is not None and trial.evidence is not None for trial in trials):
-                return False
-        if any(rule.evidence.wrong for rule in rules):
-            # One was wrong: whether it was by chance is to be known at once.
-            return fetched >= MOST_DOUBTED
-        if self.checks.is_overdue():
-            return False
-        if stage == len(BOUNDS):
-            return not self.checks.is_due()
-        if fetched >= MOST_FETCHED[stage] or self.checks.matched % SENT_AT[stage]:
-            return True
-        # That is part of what the last stage may check, or it would begin with checks only.
-        self.checks.use_up()
-        return False
-
-    def _count_skip(self, packed: int, reduced: Reduced) -> tuple[str, ...]:
-        """Count a request that is skipped, or would have been, and return the rules by which it is."""
-        rules = self._applied(reduced.values, packed >> VALUES)
-        for rule in rules:
-            rule.evidence.skipped += 1
-        self.skipped += 1
-        return tuple([rule.text for rule in rules])
-
-    def _note_novelty(self, page: Page, reduced: Reduced, is_new: bool, now: int) -> list[str]:
-        """Count a page for its groups of URLs, and return the rules that were given up by that."""
-        asked = cut(page.asked) if page.asked and page.asked != page.url else None
-        groups = (reduced.url if asked is None else self._reduce(asked).url).groups
-        self.novelty.count_unasked(groups, page.use)
-        if is_new:
-            return self.novelty.add_new(groups)
-        if not self.novelty.forbidden.isdisjoint(groups):
-            self.brought_new = True
-        elif page.is_after_all:
-            self.novelty.may_lead_on(reduced.key, Barren(groups, page.parent))
-        elif self._is_first(reduced):
-            self.stopped_now = self.novelty.add_barren(
-                groups, reduced.key, page.asked or page.url, page.use, now, page.parent
-            )
-        return []
-
-    def _is_first(self, reduced: Reduced) -> bool:
-        """Tell whether a page has come for the first time, whatever it has in its URL that may have no effect."""
-        if reduced.key in self._known:
-            return False
-        key = self._open_key(reduced)
-        # What was not found to have none after some pages is taken to have one.
-        return key is None or not 1 < self._came.get(key, 0) <= SLOWED_AFTER
-
-    def _answer(self, page: Page, reduced: Reduced, packed: int, is_right: bool) -> None:
-        """Hold a page for or against the rules by which its request would have been skipped."""
-        for rule in self._applied(reduced.values, packed >> VALUES):
-            if rule.text in self.pinned:
-                continue
-            if not is_right:
-                self._speak_against(page.url, [(rule.text, reduced.url, content_in(packed))])
-            trial = self.trials.get(reduced.whole.group, rule.text)
-            if trial is not None and trial.evidence is not None:
-                trial.evidence.add(page.content, is_right)
-            if rule.evidence.answer(page.content, is_right):
-                self.trials.forget(rule.text, reduced.whole.group)
-
-    def _speak_against(self, url: str, differing: Iterable[Differing]) -> None:
-        """Keep *url* with the one that it was compared with, if that is remembered, against each of the rules."""
-        for rule, shorter, other in differing:
-            pairs = self.against.get(rule, ())
-            if len(pairs) < MOST_PAIRS:
-                same_content = (
-                    former for former, content, _ in reversed(self._urls or ()) if content == other
-                )
-                found = next((former for former in same_content if self._is(former, shorter, rule)), url)
-                if found != url:
-                    self.against[rule] = (*pairs, (found, url))
-
-    def _is(self, url: str, shorter: CutUrl, rule: str) -> bool:
-        """Tell whether *url* is *shorter* without what *rule* is about."""
-        parts = cut(url)
-        if parts is None:
-            return False
-        rest = self._reduce(parts).url
-        hypothesis, about = hypothesis_of(rule)
-        return shorter in (rest, hypothesis.without(rest, about))
-
-    def _content_of(self, url: CutUrl) -> int:
-        """Return the content of the page at *url*, 0 if none is known that is evidence."""
-        return self._known.get(hash(url), 0) >> 8 & _WORD
-
-    def _keep_urls(self) -> None:
-        """Keep the URLs of pages from now on, once two pages were equal: before that no rule can come soon."""
-        if self._urls is None and any(evidence.same for evidence in self.evidence.values()):
-            self._urls = deque(maxlen=MOST_URLS)
-
-    def _know(self, reduced: Reduced, content: int, use: int, url: str | None = None) -> None:
-        """Know the page with *content* by its reduced URL, and keep its *url* if it is the latest page."""
-        if url is not None and self._urls is not None:
-            self._urls.append((url, content, use))
-        packed = self._known.get(reduced.key)
-        if packed is None:
-            if len(self._known) >= MOST_KNOWN:
-                self._known = dict(list(self._known.items())[MOST_KNOWN // 2 :])
-            self._known[reduced.key] = reduced.values << VALUES | use << USES | content << 8 | 1
-        elif packed & 255 < 255 or not packed >> USES & use:
-            packed -= packed & 255 == 255
-            self._known[reduced.key] = (packed | use << USES) + 1
-
-    def _is_everywhere(self, content: int) -> bool:
-        """Tell whether several of the latest URLs had this page, as with a login wall: it says nothing."""
-        latest = list(self._urls or ())[-64:]
-        return sum(other == content for _, other, _ in latest) > MOST_UNDER
+def _is_equal(content: Content, former: int, page: int) -> bool | None:
+    """Return whether a page with *content* is the *former* one; None if that is not known, or if it is itself."""
+    if not (former ^ page) & _URL_MASK:
+        return None
+    masked = content._replace(text=content.text & _MASK, links=content.links & _MASK)
+    return masked.equals(former >> _TEXT_AT, former >> _LINKS_AT & _MASK)

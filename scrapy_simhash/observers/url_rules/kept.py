@@ -1,146 +1,227 @@
-"""Kept rules: what was learned about a host as the bytes of a note, joined with what others learned."""
+"""Skipped requests that may have to be sent, and the note of the rules of a host."""
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from typing import Any
-from zlib import compress, decompress
-from zlib import error as ZlibError
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrapy_simhash.notes import Noted
-from scrapy_simhash.observers.url_rules.evidence import Evidence
-from scrapy_simhash.observers.url_rules.host import MOST_PAIRS, HostRules
-from scrapy_simhash.observers.url_rules.hypotheses import hypothesis_of, prior
-from scrapy_simhash.observers.url_rules.novelty import MOST_GROUPS, Row
+from scrapy_simhash.observers.url_rules.urls import Rule, parsed_rule, site_of
 
-#: Of the bytes. Who does not know it learns anew.
-VERSION = 1
+if TYPE_CHECKING:
+    from scrapy import Request
+
+#: Max skipped requests of a rule on a host; the oldest go, since fresh session ids have no end. Max of all traps;
+#: beyond it, traps skip nothing more.
+MAX_OF_HOST, MAX_KEPT = 1_000, 20_000
+#: Max requests that are sent at a time as a check when the spider is idle, and the share of the kept ones.
+MAX_SAMPLE, SAMPLED = 20, 80
+#: When a sample is sent while the spider is idle: at once, after a half and after all of the time that all kept ones
+#: would have taken, in which an outage may end. Max seconds of that, and seconds by which it may be too early.
+CHECKED_AT, MAX_WAIT, SOON = (0.0, 0.5, 1.0), 20.0, 0.5
+#: Min requests of a trap that are sent before that, and how many it skipped for each further one.
+LEAST_CHECKED, CHECKED_WHEN_IDLE = 8, 50
+#: What a rule is called that is about the requests whose page was an outage, a login page or the like.
+OUTAGE = Rule("outage", "")
 
 
-class KeptRules(Noted):
-    """The rules of one host, part of which is in a note."""
+class Reason(NamedTuple):
+    """Why requests were skipped: a rule on a host."""
 
-    def __init__(self, host: HostRules, clock: Callable[[], float] = time.time) -> None:
-        """*clock* tells when rules come into force that are so by what others found."""
-        self.host = host
-        self._clock = clock
-        #: What the note has of each rule, as of now and as of the last to_bytes().
-        self._shared: dict[str, list[int]] = {}
-        self._written: dict[str, list[int]] = {}
-        self._written_groups: dict[str, list[int]] = {}
-        #: Of groups of URLs that brought nothing new: to be shown only, since each crawl finds that out by itself.
-        self.groups: dict[str, list[int]] = {}
+    site: str
+    rule: Rule
+
+
+class Idle(NamedTuple):
+    """What was sent while the spider was idle."""
+
+    since: float
+    """Seconds."""
+    left: int = 0
+    """Requests that may still be sent at once: each may lead to many more that are skipped."""
+    waits: int = 0
+    """Samples that were sent then."""
+
+
+class KeptRequests:
+    """The skipped requests, in memory.
+
+    >>> kept, reason = KeptRequests(), Reason("example.com", OUTAGE)
+    >>> kept.add(reason, "request", 1), kept.take(reason), kept.take(reason)
+    (None, ['request'], [])
+    """
+
+    def __init__(self) -> None:
+        # By the key under which a request was added, oldest first.
+        self._requests: dict[Reason, OrderedDict[int, Request]] = {}
+        # What was sent while the spider was idle, since all were taken.
+        self._idle: dict[Reason, Idle] = {}
+        #: Requests of traps.
+        self._number = 0
+        #: How many were pushed out.
+        self.lost: Counter[Reason] = Counter()
 
     @property
-    def has_news(self) -> bool:
-        """See `Noted.has_news`."""
-        return self._groups() != self.groups or any(
-            evidence.to_list() != self._shared.get(rule) for rule, evidence in self.host.evidence.items()
-        )
+    def reasons(self) -> list[Reason]:
+        """Why requests are kept."""
+        return list(self._requests)
 
-    def take(self, data: bytes | None) -> None:
-        """See `Noted.take`."""
-        kept = None
-        if data is not None:
-            with suppress(ValueError):
-                kept = parsed(data)
-        if kept is None:
-            self._shared = {}
-            return
-        host = self.host
-        for rule, numbers in kept["rules"].items():
-            theirs, mine = Evidence.from_list(numbers, prior=prior(rule)), host.evidence.get(rule)
-            if mine is not None:
-                theirs.add_since(self._shared.get(rule), mine)
-            host.evidence[rule] = theirs
-        for rule, groups in kept["wrong"].items():
-            for group, numbers in groups.items():
-                if host.trials.get(group, rule) is None:
-                    host.trials.put(rule, group, Evidence.from_list(numbers, prior=prior(rule)))
-        for rule, pairs in kept["against"].items():
-            both = (*map(tuple, pairs), *host.against.get(rule, ()))
-            host.against[rule] = tuple(dict.fromkeys(both))[:MOST_PAIRS]
-        self._shared = {rule: list(numbers) for rule, numbers in kept["rules"].items()}
-        self.groups = dict(kept["groups"])
-        host.find_rules(int(self._clock()))
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no room for one more of a trap: none of these is ever pushed out."""
+        return self._number >= MAX_KEPT
+
+    def number(self, reason: Reason) -> int:
+        """Return how many requests are kept for *reason*."""
+        return len(self._requests.get(reason, ()))
+
+    def holds(self, reason: Reason, key: int) -> bool:
+        """Return whether a request is kept under *key*."""
+        return key in self._requests.get(reason, ())
+
+    def add(self, reason: Reason, request: Request, key: int) -> None:
+        """Keep a request, whose *key* is a hash of its page's URL; one with the same key stays, too."""
+        requests = self._requests.setdefault(reason, OrderedDict())
+        while key in requests:
+            key += 1
+        requests[key] = request
+        if reason.rule.kind == "trap":
+            self._number += 1
+        elif len(requests) > MAX_OF_HOST:
+            requests.popitem(last=False)
+            self.lost[reason] += 1
+
+    def take(self, reason: Reason, is_wanted: Callable[[Request], bool] | None = None) -> list[Request]:
+        """Return the requests that are kept for *reason*, or those that are wanted, and keep them no longer.
+
+        Oldest first.
+        """
+        requests = self._requests.pop(reason, OrderedDict())
+        left: OrderedDict[int, Request] = OrderedDict()
+        if is_wanted is None:
+            self._idle.pop(reason, None)
+        else:
+            left.update((key, request) for key, request in requests.items() if not is_wanted(request))
+        if left:
+            self._requests[reason] = left
+        if reason.rule.kind == "trap":
+            self._number -= len(requests) - len(left)
+        return [request for key, request in requests.items() if key not in left]
+
+    def check(self, reason: Reason, now: float, pace: float) -> list[Request] | None:
+        """Return what to send of *reason* as a check while the spider is idle, None if nothing more is to be sent.
+
+        Empty if it is too early. What a check leads to is skipped as well, and sent next time. *now* is in seconds,
+        *pace* in seconds per page.
+        """
+        number, is_trap = self.number(reason), reason.rule.kind == "trap"
+        if reason not in self._idle:
+            self._idle[reason] = Idle(now, LEAST_CHECKED + number // CHECKED_WHEN_IDLE if is_trap else 0)
+        idle = self._idle[reason]
+        if number and idle.left > 0:
+            sample = self._sample(reason)
+            self._idle[reason] = idle._replace(left=idle.left - len(sample))
+            return sample
+        if idle.waits >= (len(CHECKED_AT) if is_trap or reason.rule == OUTAGE else 1):
+            return None
+        if now + SOON < idle.since + CHECKED_AT[idle.waits] * min(MAX_WAIT, pace * number):
+            return []
+        self._idle[reason] = idle._replace(waits=idle.waits + 1)
+        return self._sample(reason)
+
+    def _sample(self, reason: Reason) -> list[Request]:
+        """Return some requests, from all that are kept for *reason* and the latest among them."""
+        requests = list(self._requests.get(reason, {}).values())
+        size = min(MAX_SAMPLE, max(2, len(requests) // SAMPLED))
+        step = max(1, len(requests) // size)
+        chosen = {id(request) for request in requests[::-1][::step][:size]}
+        return self.take(reason, lambda request: id(request) in chosen)
+
+    def take_latest(self, site: str, is_wanted: Callable[[Request], bool]) -> list[Request]:
+        """Return the latest request of *site* that is wanted, if there is one, and keep it no longer."""
+        for reason in self.reasons:
+            if reason.site != site:
+                continue
+            requests = self._requests[reason]
+            latest = next((key for key in reversed(requests) if is_wanted(requests[key])), None)
+            if latest is not None:
+                self._number -= reason.rule.kind == "trap"
+                return [requests.pop(latest)]
+        return []
+
+    def take_all(self) -> list[Request]:
+        """Return all requests, and keep none."""
+        return [request for reason in self.reasons for request in self.take(reason)]
+
+
+# --- Notes.
+
+
+class Note(NamedTuple):
+    """The names of the rules of a host."""
+
+    active: tuple[Rule, ...] = ()
+    """Learned by crawls."""
+    pinned: tuple[Rule, ...] = ()
+    forbidden: tuple[Rule, ...] = ()
 
     def to_bytes(self) -> bytes:
-        """See `Noted.to_bytes`."""
-        host = self.host
-        self._written = {rule: evidence.to_list() for rule, evidence in host.evidence.items()}
-        self._written_groups = self._groups()
-        wrong = {
-            rule: {group: evidence.to_list() for group, evidence in groups.items()}
-            for rule, groups in host.trials.wrong_groups().items()
-        }
-        return packed(self._written, wrong, self._written_groups, host.against)
+        """Return the note as it is stored.
 
-    def was_kept(self) -> None:
-        """See `Noted.was_kept`."""
-        self._shared, self.groups = self._written, self._written_groups
+        >>> Note.from_bytes(Note((parsed_rule("parameter sid"),)).to_bytes()).active[0].about
+        'sid'
+        """
+        return json.dumps(self.to_dict()).encode()
 
-    def _groups(self) -> dict[str, list[int]]:
-        rows = self.host.novelty.rows.items()
-        found = {**self.groups, **{group: row.to_list() for group, row in rows if row.since}}
-        return dict(list(found.items())[-MOST_GROUPS:])
+    def to_dict(self) -> dict[str, list[str]]:
+        """Return the texts of the rules."""
+        return {name: [str(rule) for rule in getattr(self, name)] for name in self._fields}
+
+    @classmethod
+    def from_bytes(cls, data: bytes | None) -> Note:
+        """Return the note in *data*, an empty one for None. Raises ValueError for anything else."""
+        return cls() if data is None else cls.from_dict(json.loads(data))
+
+    @classmethod
+    def from_dict(cls, kept: Any) -> Note:
+        """Return the note that to_dict() gave. Raises ValueError for anything else."""
+        if not isinstance(kept, dict) or not set(kept) <= set(cls._fields):
+            raise ValueError(f"URL rules must be lists of names under {', '.join(cls._fields)}")
+        if not all(
+            isinstance(texts, list) and all(isinstance(text, str) for text in texts)
+            for texts in kept.values()
+        ):
+            raise ValueError("URL rules must be lists of names")
+        return cls(**{name: tuple(map(parsed_rule, texts)) for name, texts in kept.items()})
+
+    def changed(self, *, learned: Iterable[Rule] = (), dropped: Iterable[Rule] = ()) -> Note:
+        """Return the note with more active rules, and without some."""
+        active = dict.fromkeys((*self.active, *learned))
+        return self._replace(active=tuple(rule for rule in active if rule not in set(dropped)))
+
+    def joined(self, other: Note) -> Note:
+        """Return the rules of both."""
+        return Note(
+            *(tuple(dict.fromkeys((*mine, *theirs))) for mine, theirs in zip(self, other, strict=True))
+        )
 
 
-def packed(
-    rules: Mapping[str, list[int]],
-    wrong: Mapping[str, Mapping[str, list[int]]],
-    groups: Mapping[str, list[int]],
-    against: Mapping[str, Sequence[tuple[str, str]]] = {},
-) -> bytes:
-    """Return the bytes for rules with their evidence, the groups in which pages differed, and the stopped groups.
+class Choice(NamedTuple):
+    """A rule that a user has chosen: for one host, or for all."""
 
-    And for some pairs of URLs that speak *against* each rule.
+    rule: Rule
+    host: str
+    """Empty for all hosts."""
+    is_forbidden: bool
+
+
+def choice(text: str) -> Choice:
+    """Return the rule of *text*, for the host before it, if one is named. Raises ValueError for the text of no rule.
+
+    >>> choice("-example.com: parameter sort")
+    Choice(rule=Rule(kind='parameter', about='sort', shape=''), host='example.com', is_forbidden=True)
     """
-    kept = {"version": VERSION, "rules": rules, "wrong": wrong, "groups": groups, "against": against}
-    return compress(json.dumps(kept, separators=(",", ":")).encode())
-
-
-def joined(kept: bytes | None, others: bytes) -> bytes | None:
-    """Return what a store keeps of a host once it has *others* too; None if that changes nothing.
-
-    Of a rule that both have, the evidence with more pairs stays: the same pairs again are no more evidence.
-    Raises ValueError if *others* is no such data; what is *kept* is learned anew if it is damaged.
-    """
-    own: dict[str, Any] = {"rules": {}, "wrong": {}, "groups": {}, "against": {}}
-    if kept is not None:
-        with suppress(ValueError):
-            own = parsed(kept)
-    theirs = parsed(others)
-    rules, wrong = dict(own["rules"]), dict(own["wrong"])
-    stopped = {**own["groups"], **theirs["groups"]}
-    for rule, numbers in theirs["rules"].items():
-        if rule not in rules or rules[rule][0] < numbers[0]:
-            rules[rule] = numbers
-    for rule, groups in theirs["wrong"].items():
-        wrong[rule] = {**groups, **wrong.get(rule, {})}
-    if kept is not None and (rules, wrong, stopped) == (own["rules"], own["wrong"], own["groups"]):
-        return None
-    return packed(rules, wrong, stopped, {**theirs["against"], **own["against"]})
-
-
-def parsed(data: bytes) -> dict[str, Any]:
-    """Return what to_bytes() gave, checked. Raises ValueError for anything else."""
-    try:
-        kept = json.loads(decompress(data))
-        if kept["version"] != VERSION:
-            raise ValueError(f"URL rules of version {kept['version']}, this release knows version {VERSION}")
-        for rule, groups in [("", kept["rules"]), *kept["wrong"].items()]:
-            for text, numbers in groups.items():
-                hypothesis_of(rule or text)
-                Evidence.from_list(numbers)
-        for numbers in kept["groups"].values():
-            Row.from_list(numbers)
-        for pairs in kept.setdefault("against", {}).values():
-            for first, second in pairs:
-                if not (isinstance(first, str) and isinstance(second, str)):
-                    raise ValueError(f"a pair of URLs must be two texts, got {(first, second)}")
-    except (ZlibError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"damaged URL rules: {error}") from error
-    return dict(kept)
+    host, separator, rule = text.removeprefix("-").rpartition(": ")
+    site = site_of(f"http://{host.strip()}") if separator else ""
+    return Choice(parsed_rule(rule.strip()), site, text.startswith("-"))

@@ -1,318 +1,256 @@
-"""What is learned about the URLs of a host, and what is skipped by it."""
+"""From pairs of pages to rules: what activates one, what ends it, and what is skipped by it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Callable, Iterable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from scrapy_simhash.observers.url_rules import rules as all_rules
-from scrapy_simhash.observers.url_rules.host import FETCHED, MISSING, HostRules, Page
-from scrapy_simhash.observers.url_rules.kept import KeptRules
-from scrapy_simhash.observers.url_rules.rules import MOST_BYTES, UrlRules, choice
-from scrapy_simhash.observers.url_rules.trials import MOST_LOOKS, PAGES_A_LOOK
+from scrapy_simhash.observers.url_rules.contents import Content
+from scrapy_simhash.observers.url_rules.host import (
+    CHECKED,
+    MISSING,
+    PAIRS,
+    PAIRS_IF_RELATED,
+    UNCHECKED,
+    HostRules,
+)
+from scrapy_simhash.observers.url_rules.urls import CutUrl, Rule, cut, parsed_rule
 
 SITE = "https://example.com"
 
 
-def plain(any_variant: bool) -> int | None:
-    return 0
+def cut_url(rest: str) -> CutUrl:
+    found = cut(SITE + rest)
+    assert found is not None
+    return found
 
 
-def listing(links: int, any_variant: bool) -> int | None:
-    return links
+def learn(host: HostRules, visits: Iterable[tuple[str, int]], purpose: int = 0) -> int:
+    """Let *host* learn from pages, until a rule is active, and return how many that took."""
+    number = 0
+    for rest, content in visits:
+        number += 1
+        if host.learn(cut_url(rest), purpose, Content(1_000 + content)).activated:
+            break
+    return number
 
 
-def variant(any_variant: bool) -> int | None:
-    return 0 if any_variant else None
+def trained(visits: int = 200, **arguments: Iterable[Rule]) -> HostRules:
+    """Return a host on which ``sid`` has no effect, with thirty pages."""
+    host = HostRules(**arguments)
+    learn(host, ((f"/p/{visit % 30}?sid={visit}", visit % 30 + 1) for visit in range(visits)))
+    return host
 
 
-def learn(host: HostRules, pages: Iterable[tuple[str, int]]) -> list[str]:
-    return [rule for path, content in pages for rule in host.learn(Page(SITE + path, content, plain), 1)]
+def names(host: HostRules) -> list[str]:
+    return [str(rule) for rule in host.active]
 
 
-def is_skipped(host: HostRules, path: str) -> bool:
-    """Tell whether most requests like *path*, with other values at its end, are skipped."""
-    return sum(bool(host.would_skip(f"{SITE}{path}x{number}")) for number in range(20)) >= 10
+def skipped(host: HostRules, *rests: str, purpose: int = 0) -> list[str]:
+    return [rest for rest in rests if host.would_skip(cut_url(rest), purpose)]
 
 
-def visits(form: str, pages: int = 40, rounds: int = 6) -> list[tuple[str, int]]:
-    """Return URLs of *pages*, each in several rounds with other values."""
-    return [
-        (form.format(page=page, visit=visit * pages + page, round=visit), page + 1)
-        for visit in range(rounds)
-        for page in range(pages)
+def test_a_rule_is_active_after_59_equal_pairs_without_a_different_one() -> None:
+    assert trained(30 + PAIRS - 1).active == []
+    host = trained(30 + PAIRS)
+    assert names(host) == ["parameter sid in /p/*"]
+    assert skipped(host, "/p/7?sid=new", "/p/31?sid=new", "/other/7?sid=new") == ["/p/7?sid=new"]
+
+
+def test_the_pairs_of_a_rule_are_of_ten_contents_at_least() -> None:
+    host = HostRules()
+    learn(host, ((f"/p/{visit % 9}?sid={visit}", visit % 9 + 1) for visit in range(500)))
+    assert host.active == []
+    learn(host, ((f"/p/{visit % 10}?sid={visit}", visit % 10 + 1) for visit in range(500, 600)))
+    assert names(host) == ["parameter sid in /p/*"]
+
+
+def test_of_a_path_with_one_page_59_pairs_are_enough() -> None:
+    host = HostRules()
+    for visit in range(PAIRS + 1):
+        host.learn(cut_url(f"/login?back=/p/{visit}"), 0, Content(7, is_short=True), is_only_page=True)
+    assert names(host) == ["parameter back in /*"]
+    assert skipped(host, "/login?back=/q", "/search?back=/q") == ["/login?back=/q"]
+
+
+def test_a_different_pair_begins_the_row_again_and_doubles_it() -> None:
+    host = trained(30 + PAIRS - 1)
+    host.learn(cut_url("/p/3?sid=other"), 0, Content(999))
+    took = learn(host, ((f"/p/{visit % 30}?sid=x{visit}", visit % 30 + 1) for visit in range(500)))
+    assert 2 * PAIRS <= took <= 2 * PAIRS + 2
+
+
+def test_what_differs_again_and_again_is_never_a_rule() -> None:
+    host = HostRules()
+    learn(host, ((f"/p/{visit % 30}?x={visit}", visit) for visit in range(300)))
+    learn(host, ((f"/p/{visit % 30}?x={visit}", visit % 30) for visit in range(300, 2_000)))
+    assert host.active == []
+
+
+def turned(which: int, visit: int) -> str:
+    """Return the two values of one of two choices, in either order."""
+    values = ("ab", "yz")[which]
+    return values[::-1] if visit % 2 else values
+
+
+#: By kind of difference, how a page with one number is linked at one visit.
+DIFFERENCES: dict[str, tuple[str, Callable[[int, int], str]]] = {
+    "one parameter": ("parameter sid in /p/*", lambda page, visit: f"/p/{page}?a=1&sid={visit}"),
+    "two that come together": (
+        "parameter ref,utm_source in /p/*",
+        lambda page, visit: f"/p/{page}?ref={visit}&utm_source={visit}",
+    ),
+    "two that come together or not at all": (
+        "parameter sid,ts in /p/*",
+        lambda page, visit: f"/p/{page}?sid={visit}&ts={visit}" if visit % 3 else f"/p/{page}",
+    ),
+    "the order of values": (
+        "order of t in /list/*",
+        lambda page, visit: f"/list/{page // 2}?t={','.join(turned(page % 2, visit))}",
+    ),
+    "the order of indexed values": (
+        "order of f[] in /list/*",
+        lambda page, visit: (
+            f"/list/{page // 2}?f[0]={turned(page % 2, visit)[0]}&f[1]={turned(page % 2, visit)[1]}"
+        ),
+    ),
+    "the order of segments": (
+        "order of segments in /list/**",
+        lambda page, visit: f"/list/{page // 2}/{'/'.join(turned(page % 2, visit))}",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", DIFFERENCES)
+def test_differences_without_effect_are_found(kind: str) -> None:
+    rule, link = DIFFERENCES[kind]
+    host = HostRules()
+    # No page comes twice under one URL.
+    learn(host, ((link(page, page + visit), page + 1) for visit in range(4) for page in range(60)))
+    assert rule in names(host)
+
+
+def test_a_parameter_that_decides_beside_one_without_effect_is_kept() -> None:
+    host = HostRules()
+    learn(host, ((f"/p?id={visit % 30}&sid={visit}", visit % 30 + 1) for visit in range(200)))
+    assert names(host) == ["parameter sid in /*"]
+
+
+def test_one_different_page_deactivates_a_rule() -> None:
+    host = trained()
+    rule = parsed_rule("parameter sid in /p/*")
+    assert host.learn(cut_url("/p/7?sid=new"), 0, Content(999)).deactivated == (rule,)
+    assert host.active == []
+    assert skipped(host, "/p/8?sid=new") == []
+
+
+def test_one_of_twenty_matches_is_sent() -> None:
+    host = trained()
+    sent = [
+        visit for visit in range(100) if not host.would_skip(cut_url(f"/p/8?sid=x{visit}"), 0, requests=1_000)
+    ]
+    assert sent == [19, 39, 59, 79, 99]
+
+
+def test_checks_are_a_share_of_the_requests() -> None:
+    host = trained()
+    sent = [at for at in range(2_000) if not host.would_skip(cut_url(f"/p/8?sid=x{at}"), 0, requests=40)]
+    assert sent[:3] == [CHECKED * each - 1 for each in range(1, 4)]
+    # Then one in so many, so that what was skipped since is still kept; less and less often.
+    assert sent[3] - sent[2] >= UNCHECKED
+    assert len(sent) <= 6
+
+
+def test_where_a_rule_is_active_under_another_shape_fewer_pairs_are_enough() -> None:
+    host = trained()
+    for folder, pairs in zip("abcd", (*[PAIRS_IF_RELATED[0]] * 2, *[PAIRS_IF_RELATED[1]] * 2), strict=True):
+        assert learn(host, ((f"/{folder}/?sid={visit}", 1) for visit in range(200))) == pairs + 1
+    assert names(host) == [f"parameter sid in /{folder}/*" for folder in "pabcd"]
+
+
+def test_parameters_that_have_no_effect_together_may_differ_at_once() -> None:
+    host = HostRules()
+    marks = ("sid={0}", "sid={0}&ref={0}", "sid={0}&ref={0}&src=a", "sid={0}&src=b")
+    visits = [(f"/p/{visit % 30}?{marks[visit % 4].format(visit)}", visit % 30) for visit in range(300)]
+    learn(host, visits)
+    assert names(host) == ["parameter ref,sid,src in /p/*"]
+    assert skipped(host, "/p/7?ref=new&sid=new", "/p/7", "/p/7?sid=1&page=2") == [
+        "/p/7?ref=new&sid=new",
+        "/p/7",
     ]
 
 
-@pytest.mark.parametrize(
-    ("form", "rule"),
-    [
-        ("/p/{page}?sid={visit:016x}", "parameter sid"),
-        ("/p?id={page}&sid={round}", "parameter sid"),
-        ("/p?sid={visit:016x}&ts={visit}&id={page}", "parameter sid,ts"),
-        ("/p/{page};jsessionid={visit:016x}", "session in path"),
-        ("/p/1{page:03}/words-{visit}", "words beside id after"),
-    ],
-)
-def test_what_has_no_effect_is_learned(form: str, rule: str) -> None:
-    host = HostRules()
-    learn(host, visits(form))
-    assert host.in_force == [rule]
-    assert any(host.would_skip(SITE + form.format(page=3, visit=99_999, round=77)) for _ in range(20))
+def test_a_page_is_skipped_only_for_the_purpose_for_which_it_was_fetched() -> None:
+    host = trained()
+    assert skipped(host, "/p/7?sid=new", purpose=1) == []
+    learn(host, [("/p/7?sid=newer", 8)], purpose=1)
+    assert skipped(host, "/p/7?sid=new", purpose=1) == ["/p/7?sid=new"]
 
 
-@pytest.mark.parametrize(
-    ("plain_form", "other", "rule"),
-    [
-        ("/p/{page}", "/p/{page}/", "slash at end"),
-        ("/p/{page}/", "/p/{page}/index.html", "index page index.html"),
-        ("/p/{page}", "/print/p/{page}", "view /print/"),
-        ("/p/{page}?a=1&b=2", "/p/{page}?b=2&a=1", "order of parameters"),
-        ("/p/x{page}", "/P/x{page}", "case of path"),
-        ("/p?id={page}", "/p?id={page}&sort=new", "value sort=new"),
-    ],
-)
-def test_other_forms_of_a_url_are_learned(plain_form: str, other: str, rule: str) -> None:
-    host = HostRules()
-    for page in range(60):
-        learn(host, [(plain_form.format(page=page), page + 1), (other.format(page=page), page + 1)])
-    assert rule in host.in_force
+def test_a_page_is_never_skipped_because_of_itself() -> None:
+    host = trained()
+    host.learn(cut_url("/p/99"), 0, Content(99))
+    assert skipped(host, "/p/99", "/p/99?sid=1") == ["/p/99?sid=1"]
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        "/p?id={page}",
-        "/p?id={page}&step={round}",
-        "/p/{page}",
-        "/p/{page}/words-{round}",
-    ],
-)
-def test_what_has_an_effect_is_no_rule(form: str) -> None:
-    host = HostRules()
-    pages = [(path, number + 1) for number, (path, _) in enumerate(visits(form, rounds=4))]
-    learn(host, pages)
-    assert host.in_force == []
+def test_a_page_that_is_lost_is_not_skipped() -> None:
+    host = trained()
+    host.forget(cut_url("/p/7?sid=7"), 0)
+    assert skipped(host, "/p/7?sid=new", "/p/8?sid=new") == ["/p/8?sid=new"]
 
 
-def test_a_wall_in_place_of_many_pages_is_no_evidence() -> None:
-    host = HostRules()
-    learn(host, [(f"/p/{page}?id={visit}", 7) for visit in range(8) for page in range(40)])
-    assert host.in_force == []
+def test_a_page_must_be_missing_several_times_to_be_known() -> None:
+    host = trained()
+    for visit in range(MISSING):
+        assert skipped(host, "/p/50?sid=new") == []
+        host.note_missing(cut_url(f"/p/50?sid={visit}"), 0)
+    assert skipped(host, "/p/50?sid=new") == ["/p/50?sid=new"]
+    # It is there after all: what was skipped has to be sent.
+    assert host.learn(cut_url("/p/50?sid=later"), 0, Content(50)).deactivated
 
 
-def test_pages_alike_for_other_reasons_are_no_evidence() -> None:
-    host = HostRules()
-    for path, content in visits("/p/{page}?size={round}"):
-        host.learn(Page(SITE + path, content, variant), 1)
-    assert host.in_force == []
+def test_pinned_rules_hold_without_evidence_and_against_it() -> None:
+    host = HostRules(pinned=[parsed_rule("parameter sid")])
+    learn(host, [("/any/7?sid=1", 1)])
+    rests = [f"/any/7?sid=x{visit}" for visit in range(100)]
+    assert skipped(host, *rests) == rests
+    assert not host.learn(cut_url("/any/7?sid=2"), 0, Content(2)).deactivated
 
 
-def test_looks_at_pages_are_bounded() -> None:
-    host, looks = HostRules(), 0
-
-    def look(any_variant: bool) -> int | None:
-        nonlocal looks
-        looks += 1
-        return None
-
-    for number in range(4_000):
-        host.learn(Page(f"{SITE}/p/{number}", number + 1, look), 1)
-        host.learn(Page(f"{SITE}/p/{number}/", number + 1, look), 1)
-    assert looks == MOST_LOOKS + 8_000 // PAGES_A_LOOK
+@pytest.mark.parametrize("text", ["parameter sid", "parameter sid in /p/*"])
+def test_forbidden_rules_are_never_active(text: str) -> None:
+    assert trained(forbidden=[parsed_rule(text)]).active == []
+    assert HostRules([parsed_rule("parameter sid in /p/*")], forbidden=[parsed_rule(text)]).active == []
 
 
-def test_listings_with_other_links_are_different_pages() -> None:
-    host = HostRules()
-    for number, (path, content) in enumerate(visits("/list/{page}?after={visit}")):
-        host.learn(Page(SITE + path, content, partial(listing, number + 1)), 1)
-    assert host.in_force == []
+def test_rules_of_an_earlier_crawl_hold_from_the_beginning_until_a_page_differs() -> None:
+    host = HostRules([parsed_rule("parameter sid in /p/*")])
+    learn(host, [("/p/1?sid=1", 1)])
+    assert skipped(host, "/p/1?sid=2", "/p/2?sid=2") == ["/p/1?sid=2"]
+    assert host.learn(cut_url("/p/1?sid=3"), 0, Content(3)).deactivated
 
 
-def test_only_a_page_that_was_fetched_is_skipped() -> None:
-    host = HostRules()
-    learn(host, visits("/p/{page}?sid={visit}"))
-    assert is_skipped(host, "/p/39?sid=new")
-    assert not is_skipped(host, "/p/40?sid=new")
-    host.forget(f"{SITE}/p/39?sid={6 * 40 - 1}")
-    assert not host.would_skip(f"{SITE}/p/39?sid=new")
+def test_a_list_in_another_order_is_the_same_and_one_with_other_entries_is_not() -> None:
+    assert Content(1, 10).equals(2, 10) is True
+    assert Content(1, 10).equals(2, 11) is False
+    # The former page was new, so that nobody has looked at its links.
+    assert Content(1, 10).equals(2, 0) is None
+    assert Content(1, 0).equals(2, 10) is False
+    assert Content(1, 1).equals(2, 1) is False
 
 
-def test_a_page_that_was_fetched_for_another_use_is_not_skipped() -> None:
-    host = HostRules()
-    learn(host, visits("/p/{page}?sid={visit}"))
-    assert is_skipped(host, "/p/7?sid=new")
-    assert not any(host.would_skip(f"{SITE}/p/7?sid=x{number}", use=2) for number in range(20))
-    host.learn(Page(f"{SITE}/p/7?sid=y", 8, plain, use=2), 1)
-    assert any(host.would_skip(f"{SITE}/p/7?sid=x{number}", use=2) for number in range(20))
-
-
-def test_the_same_url_is_not_skipped() -> None:
-    host = HostRules()
-    learn(host, visits("/p/{page}?sid={visit}"))
-    learn(host, [("/p/50?sid=1", 51)])
-    assert not host.would_skip(f"{SITE}/p/50?sid=1")
-    assert is_skipped(host, "/p/50?sid=2")
-
-
-def test_a_rule_that_stops_holding_is_given_up_with_its_second_wrong_page() -> None:
-    host = HostRules()
-    learn(host, visits("/p/{page}?id={visit}", rounds=8))
-    assert host.in_force == ["parameter id"]
-    wrong, given_up = 0, []
-    for number in range(1_000):
-        if not host.would_skip(f"{SITE}/p/{number % 40}?id=x{number}"):
-            wrong += 1
-            given_up += learn(host, [(f"/p/{number % 40}?id=x{number}", 5_000 + number)])
-            if given_up:
-                break
-    assert given_up == ["parameter id"]
-    assert wrong == 2
-    assert host.in_force == []
-
-
-def test_a_rule_that_does_not_hold_in_a_later_group_is_learned_anew_without_it() -> None:
-    host = HostRules()
-    learn(host, visits("/p/{page}?id={visit}", rounds=8))
-    # Here each value is a page of its own.
-    later = [(f"/q/{page}?id={value}", 1_000 + 10 * page + value) for value in range(4) for page in range(40)]
-    skipped, sent = [], []
-    for path, content in later:
-        if not host.would_skip(SITE + path):
-            sent.append((path, content))
-            if learn(host, [(path, content)]):
-                break
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.booleans()), max_size=300))
+def test_what_is_skipped_was_fetched_under_another_url(visits: list[tuple[int, int, bool]]) -> None:
+    # Whatever the pages, and whatever is learned from them.
+    host = HostRules(pinned=[parsed_rule("parameter sid")])
+    fetched: dict[int, set[str]] = {}
+    for page, sid, is_asked in visits:
+        rest = f"/p/{page}?sid={sid}"
+        if is_asked and skipped(host, rest):
+            assert fetched[page] - {rest}
         else:
-            skipped.append((path, content))
-    assert len(sent) - 40 <= 40
-    assert host.in_force == []
-    learn(host, skipped)
-    learn(host, visits("/p/{page}?id=x{visit}", rounds=8))
-    assert host.in_force == ["parameter id"]
-    assert is_skipped(host, "/p/7?id=new")
-    assert not is_skipped(host, "/q/7?id=new")
-
-
-def test_what_is_sent_to_check_rules_is_bounded() -> None:
-    host = HostRules()
-    learn(host, visits("/p/{page}?sid={visit}", rounds=8))
-    sent, skipped = 0, host.skipped
-    for number in range(10_000):
-        path = f"/p/{number % 40}?sid=x{number}"
-        if not host.would_skip(SITE + path):
-            sent += 1
-            learn(host, [(path, number % 40 + 1)])
-    # A page with fresh links to itself ends: a few requests a page, whatever the number of links.
-    assert sent <= 8 * 40
-    assert host.skipped - skipped == 10_000 - sent
-
-
-def test_what_a_site_hides_behind_a_rule_is_found_while_it_is_kept() -> None:
-    host = HostRules()
-    learn(host, visits("/p/{page}?sid={visit}", rounds=8))
-    skipped = 0
-    for number in range(20_000):
-        path = f"/p/{number % 40}?sid=x{number}"
-        if host.would_skip(SITE + path):
-            skipped += 1
-        # From now on each is a page of its own.
-        elif learn(host, [(path, 5_000 + number)]):
-            break
-    assert host.in_force == []
-    # As many are kept to be sent after all.
-    assert skipped <= 1_000
-
-
-def test_a_page_that_comes_again_and_again_under_fresh_urls_waits_for_others() -> None:
-    host = HostRules()
-    assert not host.would_skip(f"{SITE}/home?sid=0")
-    assert not host.should_wait(f"{SITE}/home?sid=new")
-    learn(host, [(f"/home?sid={visit}&step={visit % 2}", 1) for visit in range(4)])
-    assert host.in_force == []
-    # Whatever of its parameters is new.
-    assert host.should_wait(f"{SITE}/home?sid=1&step=7")
-    assert not host.should_wait(f"{SITE}/other?sid=new&step=0")
-
-
-def test_missing_pages_are_believed_after_some_visits() -> None:
-    host = HostRules()
-    learn(host, visits("/p/{page}?sid={visit}"))
-    for visit in range(2):
-        learn(host, [(f"/gone?sid={visit}", MISSING)])
-    assert not is_skipped(host, "/gone?sid=9")
-    learn(host, [("/gone?sid=2", MISSING), ("/short?sid=1", FETCHED)])
-    # Where no page was evidence, some more are asked for.
-    assert not is_skipped(host, "/gone?sid=9")
-    learn(host, [(f"/gone?sid={visit}", MISSING) for visit in range(3, 9)])
-    learn(host, [(f"/short?sid={visit}", FETCHED) for visit in range(6)])
-    assert is_skipped(host, "/gone?sid=9")
-    assert is_skipped(host, "/short?sid=9")
-    learn(host, [("/p/short?sid=1", FETCHED)])
-    assert is_skipped(host, "/p/short?sid=9")
-
-
-def test_pages_that_are_there_after_all_are_held_against_a_rule() -> None:
-    host = HostRules()
-    learn(host, visits("/p/{page}?id={visit}"))
-    learn(host, [(f"/short?id={visit}", FETCHED) for visit in range(6)])
-    assert learn(host, [("/short?id=7", 501)]) == []
-    assert host.is_doubted
-    assert learn(host, [("/short?id=8", 502)]) == ["parameter id"]
-
-
-def test_rules_can_be_pinned_and_forbidden() -> None:
-    pinned = HostRules(pinned=frozenset(["parameter sid"]))
-    learn(pinned, [("/p?sid=1", 1)])
-    assert pinned.would_skip(f"{SITE}/p?sid=2")
-    forbidden = HostRules(forbidden=frozenset(["parameter sid"]))
-    learn(forbidden, visits("/p/{page}?sid={visit}"))
-    assert forbidden.in_force == []
-    assert choice("www.example.com: parameter sid").host == "example.com"
-
-
-def test_hosts_do_not_learn_from_each_other_and_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(all_rules, "MOST_HOSTS", 500)
-    rules = UrlRules()
-    for number in range(600):
-        for page in range(2):
-            rules.learn([Page(f"https://h{number}.example/p/{page}?sid={number}", page + 1, plain)])
-    assert len(rules.hosts) == 500
-    assert rules.weight <= MOST_BYTES
-    assert not rules.of("https://h599.example/").in_force
-
-
-def test_a_rule_that_another_crawler_has_proved_skips_only_what_was_fetched_here() -> None:
-    proved, host = HostRules(), HostRules()
-    learn(proved, visits("/p/{page}?sid={visit}"))
-    KeptRules(host).take(KeptRules(proved).to_bytes())
-    assert host.in_force == ["parameter sid"]
-    assert not is_skipped(host, "/p/3?sid=new")
-    learn(host, [("/p/3?sid=1", 4)])
-    assert any(host.would_skip(f"{SITE}/p/3?sid=x{number}") for number in range(20))
-    assert not is_skipped(host, "/p/4?sid=new")
-
-
-def test_pages_of_equal_text_are_equal_whatever_the_verdicts_on_them() -> None:
-    rules = UrlRules()
-    for visit in range(4 * 40):
-        page = visit % 40
-        url, is_early = f"{SITE}/p/{page}?sid={visit}", visit < 40
-        # As long as the site is not known, half of the pages are taken for copies of one.
-        content = 1 if is_early and page % 2 else 100 + page
-        former = rules.texts.former(hash((SITE, page)), content)
-        rules.learn([Page(url, content, plain, former=former)])
-    host = rules.of(SITE)
-    assert host.in_force == ["parameter sid"]
-    assert host.evidence["parameter sid"].different == 0
-
-
-def test_pairs_of_urls_that_speak_against_a_rule_are_named() -> None:
-    host = HostRules()
-    learn(host, visits("/p/{page}?id={visit}"))
-    for turn in range(5):
-        learn(host, [(f"/q/{turn}?id=1", 500 + turn), (f"/q/{turn}?id=2", 600 + turn)])
-    assert host.against["parameter id"] == tuple(
-        (f"{SITE}/q/{turn}?id=1", f"{SITE}/q/{turn}?id=2") for turn in range(3)
-    )
+            host.learn(cut_url(rest), 0, Content(page + 1_000))
+            fetched.setdefault(page, set()).add(rest)

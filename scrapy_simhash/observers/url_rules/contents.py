@@ -1,0 +1,141 @@
+"""The content of a page, as URL rules and traps compare it."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrapy_simhash.judge.hints import is_listing
+from scrapy_simhash.observers.url_rules.urls import CutUrl, cut, trap_shape
+from scrapy_simhash.page.fingerprint import number
+from scrapy_simhash.page.text.tree import Walk, elements, texts
+from scrapy_simhash.verdict import Reason, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy_simhash.crawling import Page
+
+#: Max links of a list page, and max nodes of a link, whose text is compared.
+MAX_LINKS, MAX_LINK_NODES = 1_000, 15
+#: Max nodes of a page that are read again, for a short page or one whose URL names a date.
+MAX_NODES = 10_000
+#: Elements whose text is not seen.
+_UNSEEN = frozenset(("script", "style", "noscript", "template"))
+_TOKENS = re.compile(r"\w+")
+#: A year with a month, and perhaps a day, in a path or a query.
+_DATE = re.compile(
+    r"(?<![0-9])(?P<year>(?:19|20)[0-9]{2})(?:[^0-9?]{0,12}(?P<month>0?[1-9]|1[0-2])"
+    r"(?:[^0-9?]{0,10}(?P<day>0?[1-9]|[12][0-9]|3[01]))?)(?![0-9])"
+)
+
+
+class Content(NamedTuple):
+    """What a page says, as two hashes."""
+
+    text: int
+    """Hash of title, text and facts; of everything that is seen on a short page or an interstitial."""
+    links: int = 0
+    """Hash of what the links of a list page say in any order; 1 for a page that is no list, 0 if nobody looked."""
+    is_short: bool = False
+    is_interstitial: bool = False
+    is_silent: bool = False
+    """Whether it has hardly any main text: scripts may put it in."""
+
+    def equals(self, text: int, links: int) -> bool | None:
+        """Return whether a page with these hashes, which came earlier, is the same; None if that is not known.
+
+        A list page is the same in another order: nothing is reached through one that the other does not have.
+        """
+        if self.text == text:
+            return True
+        if self.links > 1 and links == 0:
+            return None
+        return self.links > 1 and self.links == links
+
+
+def content_of(page: Page, url: CutUrl) -> Content | None:
+    """Return the content of *page*; None for a page that was not compared, and for one that says nothing.
+
+    Less than a microsecond, unless the page is short or a near-duplicate that is no exact one.
+    """
+    verdict, reading = page.verdict, page.reading
+    if verdict.reason is Reason.NOT_HTML and page.response.body:
+        return Content(number(page.response.body.hex()))
+    if reading is None or verdict.status is Status.UNKNOWN:
+        return None
+    if reading.is_interstitial:
+        return Content(_seen_text(page), is_short=True, is_interstitial=True)
+    if reading.page_hash is None:
+        text = _seen_text(page, _UNSEEN - {"script"})
+        return Content(text, is_short=True, is_silent=True)
+    if reading.fingerprint is None:
+        return Content(_seen_text(page), is_short=True)
+    if url.query and verdict.duplicate_of is not None and not verdict.is_exact:
+        return Content(reading.page_hash, _links(page.tree))
+    return Content(reading.page_hash)
+
+
+def _seen_text(page: Page, unseen: frozenset[str] = _UNSEEN) -> int:
+    """Return a hash of all text that *page* shows, character for character but for white space. O(nodes)."""
+    return number("\n".join(_lines(page.tree, unseen)))
+
+
+def _links(root: Any) -> int:
+    """Return the hash of the texts of the links of a list page in any order, 1 for a page that is no list."""
+    if not is_listing(root):
+        return 1
+    links = elements(root, "a", limit=MAX_LINKS)
+    said = sorted(" ".join("".join(texts(link, MAX_LINK_NODES)).split()) for link in links)
+    return number("\n".join(said)) | 2
+
+
+def text_without_date(page: Page, url: str) -> int | None:
+    """Return a hash of what *page* shows, without the date that its *url* names; None if it names none.
+
+    In a line with the year, the year, the month and the day are left out, each with the words beside it: the name of
+    a month or a weekday, in any language. So are numbers that stand alone, as in the grid of a month, and links to
+    paths of the same shape. O(nodes).
+    """
+    parts = cut(url)
+    if parts is None:
+        return None
+    dates = _DATE.finditer(parts.path.rstrip("/"))
+    # The archive of a day or a month: an article has more behind the date.
+    date = next((date for date in dates if date.end() == len(date.string)), None)
+    date = date or _DATE.search("&".join(parts.query))
+    if date is None:
+        return None
+    numbers = {int(number) for number in date.groups() if number}
+    shape, said = trap_shape(parts._replace(query=())), []
+    for line in _lines(page.tree, _UNSEEN, page.response.urljoin, shape):
+        tokens = _TOKENS.findall(line)
+        if len(tokens) == 1 and tokens[0].isdecimal():
+            continue
+        if date["year"] in line:
+            named = {at for at, token in enumerate(tokens) if token.isdecimal() and int(token) in numbers}
+            tokens = [token for at, token in enumerate(tokens) if named.isdisjoint((at - 1, at, at + 1))]
+        said.append(" ".join(tokens))
+    return number("\n".join(said))
+
+
+def _lines(root: Any, unseen: frozenset[str], urljoin: Any = None, shape: str | None = None) -> Iterator[str]:
+    """Yield the texts under *root* outside of *unseen* elements and of links to URLs of *shape*, if that is given."""
+    walk = Walk(root)
+    for event, node in islice(walk, 2 * MAX_NODES):
+        if event == "start":
+            walk.skips = node.tag in unseen or (
+                node.tag == "a" and shape is not None and _has_shape(urljoin, node.get("href"), shape)
+            )
+        text = node.text if event == "start" and not walk.skips else node.tail if event != "start" else None
+        if text and not text.isspace():
+            yield " ".join(text.split())
+
+
+def _has_shape(urljoin: Any, href: str | None, shape: str) -> bool:
+    try:
+        url = cut(urljoin(href or ""))
+    except ValueError:
+        return False
+    return url is not None and trap_shape(url._replace(query=())) == shape

@@ -1,0 +1,591 @@
+"""UrlRuleListener: URL rules in a crawl. Learns from pages, and skips requests if ``SIMHASH_URL_RULES`` says so."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import OrderedDict
+from json import dumps
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.exceptions import DontCloseSpider, IgnoreRequest
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+
+from scrapy_simhash import names
+from scrapy_simhash.config import setting_name
+from scrapy_simhash.crawl.delivery import Deliveries, carries_item
+from scrapy_simhash.crawling import (
+    Listener,
+    Once,
+    asked_of,
+    is_start,
+    may_be_skipped,
+    meta_with,
+    own_of,
+    shared,
+    stats_of,
+    take_own,
+)
+from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.judge.policy import Protection
+from scrapy_simhash.notes import RULES, change
+from scrapy_simhash.observers.url_rules.contents import Content, content_of, text_without_date
+from scrapy_simhash.observers.url_rules.host import HostRules
+from scrapy_simhash.observers.url_rules.kept import OUTAGE, Choice, KeptRequests, Note, Reason, choice
+from scrapy_simhash.observers.url_rules.traps import Kind, Traps
+from scrapy_simhash.observers.url_rules.urls import CutUrl, Rule, cut, site_of, trap_shape
+from scrapy_simhash.page.interstitial import asks_for_password, tests_for_humans
+from scrapy_simhash.recent import Recent
+from scrapy_simhash.signals import request_skipped
+from scrapy_simhash.waiting import awaited, finished
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.internet.defer import Deferred
+
+    from scrapy_simhash.config import Config
+    from scrapy_simhash.crawling import Page
+    from scrapy_simhash.store import Store
+
+logger = logging.getLogger(__name__)
+
+#: Max hosts of which rules are in memory, and max pages that are known of all of them.
+MAX_HOSTS, MAX_KNOWN = 10_000, 400_000
+#: Max texts of a host that are known again.
+MAX_TEXTS = 100_000
+#: Max URLs from which redirects led elsewhere that are remembered, and max requests that were sent once more.
+MAX_REDIRECTS, MAX_AGAIN = 20_000, 1_000
+#: Max hosts that the last lines name.
+MAX_LOGGED = 5
+#: Why a request is not filtered, though the spider did not ask for that: it is a check, or it was skipped before.
+_CHECK, _KEPT = "check", "kept"
+
+
+_GONE = (404, 410)
+
+
+class Host:
+    """All that is known of the URLs of one host."""
+
+    __slots__ = ("pages", "requests", "rules", "saved", "texts", "traps")
+
+    def __init__(self, rules: HostRules, traps: Traps) -> None:
+        self.rules = rules
+        self.traps = traps
+        #: The shape of the URLs of each text, by its hash; empty if it came with several.
+        self.texts: Recent[int, str] = Recent(MAX_TEXTS)
+        #: Pages that came, requests that were sent, and those that were skipped or would have been.
+        self.pages = self.requests = self.saved = 0
+
+
+class UrlRuleListener(Listener):
+    """Learns which URLs are superfluous, and logs what skipping them would save.
+
+    An error in here is counted and logged, and never costs a page.
+    """
+
+    def __init__(self, crawler: Crawler, config: Config) -> None:
+        self._crawler = crawler
+        self._protects_languages = Protection.LANGUAGE.value in config.protect
+        try:
+            self._choices = [choice(text) for text in config.url_rules_pin]
+        except ValueError as error:
+            name = setting_name("url_rules_pin")
+            raise SettingError(f"{name}: {error}, such as 'example.com: parameter sid'") from error
+        #: The hosts in memory, the latest used at the end.
+        self.hosts: OrderedDict[str, Host] = OrderedDict()
+        self._known = 0
+        self.kept = KeptRequests()
+        self._store: Store | None = None
+        self._tasks: set[Deferred[Any]] = set()
+        #: Hashes of URLs that redirects led away from.
+        self._redirects: Recent[int, None] = Recent(MAX_REDIRECTS)
+        #: Requests that were sent once more, by URL.
+        self._again: Recent[str, None] = Recent(MAX_AGAIN)
+        self._once = Once(crawler, logger, names.ERRORS_ACTION)
+        crawler.signals.connect(self.spider_closed_log, signal=signals.spider_closed)
+
+    # --- Hooks.
+
+    def store_opened(self, store: Store) -> None:
+        """Keep the names of active rules in *store*, if it can."""
+        self._store = store if RULES in store.note_kinds else None
+
+    def page_compared(self, page: Page) -> None:
+        """Learn from a page."""
+        request, response = page.request, page.response
+        is_unread = names.FLAG_NOT_MODIFIED in response.flags
+        site = site_of(request.url)
+        host = self.host_of(site)
+        if response.status >= 300 and not is_unread:
+            if response.status in _GONE and (url := cut(request.url)) is not None:
+                host.rules.note_missing(url, hash(self._purpose(request)))
+            return
+        host.pages += 1
+        parent = own_of(request).get(names.PARENT)
+        if parent is None and not is_start(request):
+            parent = ""
+        is_again = bool(self._again) and self._again.pop(request.url, False) is None
+        # What is stopped must be stopped before the redirect.
+        url = cut(self._asked_for(request) if "redirect_urls" in request.meta else request.url)
+        content = None
+        if url is not None and request.method == "GET" and not request.body and not is_unread:
+            content = content_of(page, url)
+        if url is None or content is None:
+            # It is not compared with others: it may be new, and so the way to it goes on.
+            self._goes_on(site, host.traps.add_new(None, request.url, parent))
+            return
+        purpose = self._purpose(request)
+        shape = trap_shape(url)
+        is_outage = self._is_outage(host, shape or url.path, content)
+        if is_outage:
+            self._keep_outage(site, request, is_again=is_again)
+        elif is_again:
+            self._send(self.kept.take(Reason(site, OUTAGE)), _KEPT)
+        if is_outage and content.is_interstitial:
+            # What stands behind it may be new. It is counted to be logged: no request has an empty callback.
+            self._goes_on(site, host.traps.add_new(None, request.url, parent))
+            purpose = "", ""
+        is_new = not is_outage and self._learn(host, site, page, url, content, purpose)
+        kind = None if shape is None else (trap_shape(host.rules.reduce(url)[0]) or shape, purpose[0])
+        if is_new is None:
+            return
+        if is_new:
+            self._goes_on(site, host.traps.add_new(kind, request.url, parent))
+        elif kind is not None and host.traps.add_barren(kind, request.url, parent):
+            self._stop(host, site, kind, page)
+
+    async def closing(self) -> None:
+        """Wait until the store has the rules."""
+        while self._tasks:
+            await maybe_deferred_to_future(next(iter(self._tasks)))
+
+    # --- Learning.
+
+    def host_of(self, site: str) -> Host:
+        """Return what is known of a host."""
+        host = self.hosts.get(site)
+        if host is None:
+            chosen = [one for one in self._choices if one.host in ("", site)]
+            host = self.hosts[site] = _host(chosen)
+            if self._store is not None:
+                self._wait_for(self._load(self._store, site, chosen))
+        else:
+            self.hosts.move_to_end(site)
+        return host
+
+    def _learn(
+        self, host: Host, site: str, page: Page, url: CutUrl, content: Content, purpose: Purpose
+    ) -> bool | None:
+        """Learn from a page, and return whether its text is new; None if its URL came before, but for rules."""
+        request, rules = page.request, host.rules
+        is_new = self._is_new(host, page, url, content)
+        if rules.active or host.traps.rows:
+            self._count_saved(host, url, request, purpose)
+        former = len(rules.known)
+        learned = rules.learn(
+            url,
+            hash(purpose),
+            content,
+            is_only_page=content.is_short and bool(host.texts.get(content.text)) and "{" not in url.path,
+            is_evidence=not (self._protects_languages and "hreflang" in page.verdict.hints),
+        )
+        self._known += len(rules.known) - former
+        while len(self.hosts) > 1 and (len(self.hosts) > MAX_HOSTS or self._known > MAX_KNOWN):
+            self._forget_host()
+        if learned.deactivated:
+            self._note(site, dropped=learned.deactivated)
+            self._drop(site, learned.deactivated)
+        if learned.activated:
+            self._note(site, learned=learned.activated)
+        if learned.activated or learned.deactivated:
+            self._match_again(site, (*learned.activated, *learned.deactivated))
+        return None if learned.is_repeat and not is_new else is_new
+
+    def _is_new(self, host: Host, page: Page, url: CutUrl, content: Content) -> bool:
+        """Tell whether the text of a page did not come before; that of a translation counts as new."""
+        shape, known = trap_shape(url) or url.path, host.texts.get(content.text)
+        if known is None:
+            host.texts[content.text] = shape
+        elif known != shape:
+            host.texts[content.text] = ""
+        is_translation = self._protects_languages and "hreflang" in page.verdict.hints
+        if content.is_silent or is_translation:
+            return True
+        if known is None and page.reading is not None and not content.is_interstitial:
+            # Of a calendar, each day has a text of its own.
+            text = text_without_date(page, page.request.url)
+            if text is not None:
+                known = host.texts.get(text)
+                host.texts[text] = shape
+        return known is None
+
+    def _forget_host(self) -> None:
+        """Forget the host that was not used for longest; what was skipped there is sent."""
+        site, host = self.hosts.popitem(last=False)
+        self._known -= len(host.rules.known)
+        for reason in self.kept.reasons:
+            if reason.site == site:
+                self._send(self.kept.take(reason), _KEPT)
+
+    def _is_outage(self, host: Host, shape: str, content: Content) -> bool:
+        """Tell whether a page comes in place of many: in an outage, or to log in. It is no evidence for a rule.
+
+        A path that serves nothing but its login form is none, as ``/login?back=/page/7``.
+        """
+        if content.is_interstitial:
+            return "{" in shape or host.texts.get(content.text, shape) != shape
+        return host.traps.is_outage(content.text, shape, time.monotonic())
+
+    def _count_saved(self, host: Host, url: CutUrl, request: Request, purpose: Purpose) -> None:
+        """Count a page whose request would have been skipped."""
+        if may_be_skipped(request) and self._matches(host, url, request, purpose):
+            host.saved += 1
+            stats_of(self._crawler).inc_value(names.STAT_URL_RULES_WOULD_SKIP)
+
+    def _matches(self, host: Host, url: CutUrl, request: Request, purpose: Purpose) -> tuple[Rule, ...]:
+        """Return the rules by which a request need not be sent, none if it is to be sent; to be asked once."""
+        requests = host.requests or host.pages
+        if rules := host.rules.would_skip(url, hash(purpose), requests):
+            return rules
+        if host.traps.rows or host.traps.pinned:
+            shape = trap_shape(host.rules.reduce(url)[0])
+            if (
+                shape is not None
+                and not self.kept.is_full
+                and host.traps.skips((shape, purpose[0]), own_of(request).get(names.PARENT), requests)
+            ):
+                return (Rule("trap", shape),)
+        return ()
+
+    def _stop(self, host: Host, site: str, kind: Kind, page: Page) -> None:
+        """Log that a shape of URLs brings nothing new; it goes on if other pages may stand behind the latest one."""
+        root = None if page.reading is None else page.tree
+        is_wall = root is not None and (asks_for_password(root) or tests_for_humans(root))
+        row = host.traps.rows[kind]
+        stats_of(self._crawler).inc_value(names.STAT_URL_RULES_TRAPS)
+        logger.warning(
+            "%(what)s: %(length)d pages in a row of %(shape)s on %(site)s have a text that came before; %(action)s."
+            " Some of the URLs: %(urls)s",
+            {
+                "what": "Login page or test for humans" if is_wall else "Trap",
+                "length": row.length,
+                "shape": kind[0],
+                "site": site,
+                "action": "they are still requested, since other pages may stand behind"
+                if is_wall
+                else self._action,
+                "urls": ", ".join(row.urls),
+            },
+            extra={"spider": self._crawler.spider},
+        )
+        if is_wall:
+            host.traps.never_stop(kind[0])
+
+    _action = "SIMHASH_URL_RULES = 'skip' would request no more of them"
+
+    def _goes_on(self, site: str, kinds: Iterable[Kind]) -> None:
+        """Send what traps have skipped that brought something new after all."""
+        self._drop(site, dict.fromkeys(Rule("trap", shape) for shape, _ in kinds))
+
+    def _match_again(self, site: str, rules: Sequence[Rule]) -> None:
+        """Send what traps have skipped whose shape depends on *rules*, since these came or went."""
+
+        def is_wanted(request: Request) -> bool:
+            url = cut(request.url)
+            return url is not None and any(rule.without(url) != url for rule in rules)
+
+        for reason in self.kept.reasons:
+            if reason.site == site and reason.rule.kind == "trap":
+                self._send(self.kept.take(reason, is_wanted), _KEPT)
+
+    def _drop(self, site: str, rules: Iterable[Rule]) -> None:
+        """Log which rules are not active any more, and send what they have skipped."""
+        for rule in rules:
+            reason = Reason(site, rule)
+            again, lost = self.kept.take(reason), self.kept.lost.pop(reason, 0)
+            stats_of(self._crawler).inc_value(names.STAT_URL_RULES_GIVEN_UP)
+            logger.log(
+                logging.WARNING if lost else logging.INFO,
+                "Dropped URL rule '%(rule)s' for %(site)s: %(why)s. Re-sending %(number)d skipped requests%(lost)s",
+                {
+                    "rule": rule,
+                    "site": site,
+                    "why": "it brings something new" if rule.kind == "trap" else "it changes the page",
+                    "number": len(again),
+                    "lost": f"; {lost} older ones are lost (limit 1,000)" if lost else "",
+                },
+                extra={"spider": self._crawler.spider},
+            )
+            self._send(again, _KEPT)
+
+    def _keep_outage(self, site: str, request: Request, *, is_again: bool) -> None:
+        """Keep the request of a page that says nothing, to be sent once more before the crawl ends."""
+
+    def _send(self, requests: Iterable[Request], mark: str) -> None:
+        """Send requests that were skipped."""
+        engine = self._crawler.engine
+        for request in requests if engine is not None else ():
+            stats_of(self._crawler).inc_value(names.STAT_URL_RULES_SENT)
+            engine.crawl(request.replace(dont_filter=True, meta=meta_with(request, names.WAITED, mark)))
+
+    def _purpose(self, request: Request) -> Purpose:
+        """Return what the page of *request* is for: its callback with its rule, and its cookies.
+
+        The callback is empty if it is no method of the spider: such requests are never skipped.
+        """
+        callback, meta = request.callback, request.meta
+        if callback is None:
+            name = "parse"
+        elif getattr(callback, "__self__", None) is self._crawler.spider:
+            name = callback.__name__
+        else:
+            name = ""
+        if "rule" in meta:
+            name = f"{name} {meta['rule']}"
+        return (
+            name,
+            f"{meta.get('cookiejar')} {request.cookies}" if request.cookies or "cookiejar" in meta else "",
+        )
+
+    def _asked_for(self, request: Request) -> str:
+        """Return the URL that the spider asked for, before redirects.
+
+        A spider that passes its meta on passes on these redirects. So they are believed once: the page that was
+        really redirected comes before those that its callback asks for.
+        """
+        redirects = request.meta["redirect_urls"]
+        if not redirects or site_of(str(redirects[0])) != site_of(request.url):
+            return request.url
+        asked = str(redirects[0])
+        if hash(asked) in self._redirects:
+            return request.url
+        self._redirects[hash(asked)] = None
+        return asked
+
+    # --- Notes.
+
+    async def _load(self, store: Store, site: str, chosen: Iterable[Choice]) -> None:
+        """Begin with the rules in the note of a host."""
+        _, data = await awaited(store.note(RULES, site))
+        host = self.hosts.get(site)
+        if data is not None and host is not None and not host.rules.active:
+            note = Note.from_bytes(data)
+            loaded = _host(chosen, note)
+            host.rules, host.traps = loaded.rules, loaded.traps
+
+    def _note(self, site: str, *, learned: Iterable[Rule] = (), dropped: Iterable[Rule] = ()) -> None:
+        """Write which rules of a host became active, and which are so no longer."""
+
+        def changed(data: bytes | None) -> bytes:
+            return Note.from_bytes(data).changed(learned=learned, dropped=dropped).to_bytes()
+
+        if self._store is not None:
+            self._wait_for(change(self._store, RULES, site, changed))
+
+    def _wait_for(self, coroutine: Any) -> None:
+        """Run *coroutine*: to its end if the store is here, else in the background."""
+        if self._store is not None and not self._store.is_remote:
+            try:
+                finished(coroutine)
+            except Exception:
+                self._failed("the rules of a host")
+            return
+        task = deferred_from_coro(coroutine)
+        self._tasks.add(task)
+        task.addErrback(lambda failure: self._warn_of(failure.value))
+        task.addBoth(lambda _: self._tasks.discard(task))
+
+    # --- The end.
+
+    def spider_closed_log(self, spider: Spider) -> None:
+        """Log what rules and traps have saved, or would have, and the setting that keeps them."""
+        hosts = [(site, host) for site, host in self.hosts.items() if host.saved]
+        hosts.sort(key=lambda item: -item[1].saved)
+        for site, host in hosts[:MAX_LOGGED]:
+            logger.info("%(line)s", {"line": self.closing_line(site, host)}, extra={"spider": spider})
+
+    def closing_line(self, site: str, host: Host) -> str:
+        """Return which rules there are on a host, what they save, and the setting to paste."""
+        rules = [rule for rule in host.rules.active if rule.kind != "trap"]
+        found = [*map(str, rules), *(f"trap {kind[0]}" for kind, row in host.traps.stopped if row.skipped)]
+        pins = dumps([f"{site}: {rule}" for rule in rules])
+        return (
+            f"URL rules of {site}: {'; '.join(found) or 'none any more'}. {self._saved(host)}"
+            f"{f'. To keep them: SIMHASH_URL_RULES_PIN = {pins}' if rules else ''}"
+        )
+
+    def _saved(self, host: Host) -> str:
+        return f"SIMHASH_URL_RULES = 'skip' would have saved {host.saved:,} of {host.pages:,} requests"
+
+    def _failed(self, about: object) -> None:
+        """Count and log what went wrong; call it where the exception is handled."""
+        self._once.tell("Error in the URL rules of %(about)s", about)
+
+    def _warn_of(self, error: BaseException) -> None:
+        self._once.warn("note", "URL rules are not stored: %(error)s", {"error": error})
+
+
+#: A callback, and cookies.
+Purpose = tuple[str, str]
+
+
+_NO_NOTE = Note()
+
+
+def _host(chosen: Iterable[Choice], note: Note = _NO_NOTE) -> Host:
+    """Return a host with the rules that were *chosen* in settings, and those of its *note*."""
+    pinned = [*note.pinned, *(one.rule for one in chosen if not one.is_forbidden)]
+    forbidden = [*note.forbidden, *(one.rule for one in chosen if one.is_forbidden)]
+    differences = [rule for rule in pinned if rule.kind != "trap"]
+    return Host(HostRules(note.active, differences, forbidden), Traps(pinned, forbidden))
+
+
+class SkippingListener(UrlRuleListener):
+    """One that skips requests, too."""
+
+    _action = "no more of them are requested, but for checks"
+
+    def __init__(self, crawler: Crawler, config: Config) -> None:
+        super().__init__(crawler, config)
+        self._began = time.monotonic()
+        for handler, signal in (
+            (self.spider_opened_skips, signals.spider_opened),
+            (self.spider_idle, signals.spider_idle),
+            (self.page_lost, signals.spider_error),
+            (self.page_lost, signals.item_error),
+        ):
+            crawler.signals.connect(handler, signal=signal)
+
+    def request_sent(self, request: Request) -> None:
+        """Raise RequestSkipped for a request that need not be sent."""
+        mark = take_own(request, names.WAITED)
+        if mark is not None:
+            # What a redirect or the page leads to is filtered like all else.
+            request.dont_filter = False
+        if mark == _CHECK:
+            self._again[request.url] = None
+            return
+        if request.dont_filter or request.body or not may_be_skipped(request):
+            return
+        url = cut(request.url)
+        if url is None or asked_of(request).get("url_rules") is False:
+            return
+        host = self.host_of(site_of(request.url))
+        rules = host.rules.active or host.traps.rows or host.traps.pinned
+        purpose = self._purpose(request)
+        if not rules or not (skipping := self._matches_now(host, url, request, purpose)):
+            host.requests += 1
+            return
+        host.saved += 1
+        stats_of(self._crawler).inc_value(names.STAT_URL_RULES_SKIPPED)
+        if not (host.rules.pinned.issuperset(skipping) or skipping[0].about in host.traps.pinned):
+            self._keep(host, site_of(request.url), skipping[0], url, request)
+        texts = tuple(map(str, skipping))
+        self._crawler.signals.send_catch_log(
+            request_skipped, request=request, rules=texts, spider=self._crawler.spider
+        )
+        raise RequestSkipped(request.url, texts)
+
+    def _matches_now(self, host: Host, url: CutUrl, request: Request, purpose: Purpose) -> tuple[Rule, ...]:
+        limit = None
+        if not purpose[0]:
+            limit = "its callback is no method of the spider"
+        elif carries_item(request):
+            limit = "it carries an item"
+        elif self.kept.is_full:
+            limit = "20,000 skipped requests are kept already, so no trap is stopped any more"
+        if limit is not None and self._once.is_first(limit):
+            logger.info(
+                "URL rules do not skip %(url)s: %(why)s. Further ones are not logged",
+                {"url": request.url, "why": limit},
+                extra={"spider": self._crawler.spider},
+            )
+        return self._matches(host, url, request, purpose) if purpose[0] and not carries_item(request) else ()
+
+    def _keep(self, host: Host, site: str, rule: Rule, url: CutUrl, request: Request) -> None:
+        """Keep a request that was skipped by *rule*."""
+        key = hash(request.url)
+        if rule.kind == "trap":
+            reduced, applied = host.rules.reduce(url)
+            key = hash((self._purpose(request), reduced))
+            if applied and self.kept.holds(Reason(site, rule), key):
+                # One is enough to see what is behind all that are the same by a rule.
+                rule = applied[0]
+        self.kept.add(Reason(site, rule), request, key)
+
+    def _count_saved(self, host: Host, url: CutUrl, request: Request, purpose: Purpose) -> None:
+        """Nothing to count: requests are skipped."""
+
+    def _keep_outage(self, site: str, request: Request, *, is_again: bool) -> None:
+        if not is_again and not self.kept.is_full and may_be_skipped(request):
+            self.kept.add(Reason(site, OUTAGE), request, hash(request.url))
+
+    def _saved(self, host: Host) -> str:
+        return f"{host.saved:,} of {host.saved + host.requests:,} requests were skipped"
+
+    # --- Signals.
+
+    def spider_opened_skips(self, spider: Spider) -> None:
+        """Have skipped requests given back to the queue of a crawl that is stopped and will be resumed."""
+        if (deliveries := shared(self._crawler, Deliveries)) is not None:
+            deliveries.also_give_back(
+                lambda: [
+                    request.replace(dont_filter=True, meta=meta_with(request, names.WAITED, _KEPT))
+                    for request in self.kept.take_all()
+                ]
+            )
+
+    def spider_idle(self) -> None:
+        """Send some of the skipped requests when nothing else is left, and wait for the next time to do so."""
+        now = time.monotonic()
+        pages = stats_of(self._crawler).get_value("response_received_count", 0)
+        pace = (now - self._began) / max(1, pages)
+        checks = [self.kept.check(reason, now, pace) for reason in self.kept.reasons]
+        for requests in checks:
+            self._send(requests or (), _CHECK)
+        if any(requests is not None for requests in checks):
+            raise DontCloseSpider
+
+    def page_lost(self, response: Response | None) -> None:
+        """Request a page whose callback or pipeline failed under the latest URL that was skipped."""
+        request = None if response is None else response.request
+        url = None if request is None else cut(request.url)
+        if request is None or url is None:
+            return
+        try:
+            site, purpose = site_of(request.url), self._purpose(request)
+            rules = self.host_of(site).rules
+            rules.forget(url, hash(purpose))
+            key = rules.key_of(url)
+
+            def is_same(other: Request) -> bool:
+                parts = cut(other.url)
+                return parts is not None and rules.key_of(parts) == key and self._purpose(other) == purpose
+
+            self._send(self.kept.take_latest(site, is_same), _CHECK)
+        except Exception:
+            self._failed(request)
+
+
+def url_rule_listener(crawler: Crawler, config: Config) -> UrlRuleListener:
+    """Return the listener that ``SIMHASH_URL_RULES`` asks for. Raises SettingError for a pinned rule that is none."""
+    return (SkippingListener if config.url_rules == "skip" else UrlRuleListener)(crawler, config)
+
+
+class RequestSkipped(IgnoreRequest):
+    """A request was not sent, since by URL rules it would bring nothing new."""
+
+    def __init__(self, url: str, rules: tuple[str, ...]) -> None:
+        is_trap = any(rule.startswith("trap ") for rule in rules)
+        reason = (
+            "URLs like it bring nothing new" if is_trap else "its page has been fetched under another URL"
+        )
+        super().__init__(f"{url} was skipped: {reason} ({', '.join(rules)})")
+        self.rules = rules
+        """The rules, as ``scrapy-simhash learned`` shows them."""

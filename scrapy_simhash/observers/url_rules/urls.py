@@ -1,0 +1,237 @@
+"""URLs in parts, the shapes that they share, and the rules about their differences.
+
+====================================== ==========================================================
+``parameter sid in /stories/*``        the value of a parameter, or whether it is there
+``parameter ref,utm_source in /*``     the same of some that always come together, or of all
+``order of tags in /shop``             the order of the values of a parameter: ``a,b``, ``f[0]=a&f[1]=b``
+``order of segments in /shop/**``      the order of the segments of a path, and of the values in one
+``trap /calendar/{number}/{number}``   all URLs of this shape bring nothing new
+====================================== ==========================================================
+
+Without ``in SHAPE`` a rule is about the whole host.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+from typing import NamedTuple
+
+from scrapy_simhash.scope import host_of
+
+#: Max characters of a URL that is looked at.
+MAX_LENGTH = 2_000
+#: Max parameters of a URL that rules are about.
+MAX_PARAMETERS = 16
+#: How often a path comes through one folder before it is said to go in circles.
+CIRCLES = 3
+
+_NUMBER = re.compile("[0-9]+")
+#: A segment of a path with a number in it.
+_NUMBERED = re.compile(r"(?<![^/])[^/0-9]*[0-9][^/]*")
+# A digest or a UUID, with a digit and a letter; or a run of letters and digits as no word has one.
+_OPAQUE = re.compile(
+    r"(?=[^0-9]*[0-9])(?=[^a-z]*[a-z])(?:[0-9a-f]{8,}(?:-[0-9a-f]{4,}){0,4}|[0-9a-z]{16,})", re.IGNORECASE
+)
+#: What may stand between the values of a parameter, and between those of a segment of a path.
+_BETWEEN = re.compile(r"%2[Cc]|%3[Bb]|%7[Cc]|%20|[,;|+~:_.-]")
+_BETWEEN_IN_PATH = re.compile(r"%2[Cc]|%3[Bb]|%7[Cc]|[,;|+]")
+#: The index in the name of a parameter: ``f[0]``.
+_INDEX = re.compile(r"(?:\[|%5[Bb])[0-9]*(?:\]|%5[Dd])")
+_RULE = re.compile(r"(?P<kind>parameter|order of) (?P<about>\S+)(?: in (?P<shape>/\S*))?|trap (?P<trap>/\S*)")
+#: What the path of a rule about the order of segments ends with, and what such a rule is about.
+_BELOW = "**"
+SEGMENTS = "segments"
+
+
+class CutUrl(NamedTuple):
+    """A URL in parts, without its fragment; the parameters are sorted, as in Scrapy's fingerprint."""
+
+    origin: str
+    """Scheme and host."""
+    path: str
+    """At least ``/``."""
+    query: tuple[str, ...]
+    """The parameters as written, ``name=value``, sorted; empty ones are left out."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the parameters, in the order of *query*."""
+        return tuple([parameter.partition("=")[0] for parameter in self.query])
+
+
+def cut(url: str) -> CutUrl | None:
+    """Return *url* in parts, None if it is no web URL or too long.
+
+    >>> cut("https://example.com/a/b?y&x=1&#top")
+    CutUrl(origin='https://example.com', path='/a/b', query=('x=1', 'y'))
+    """
+    if len(url) > MAX_LENGTH or not url.startswith("http"):
+        return None
+    base, _, query = url.partition("#")[0].partition("?")
+    at = base.find("/", 8)
+    parameters = tuple(sorted([part for part in query.split("&") if part])) if query else ()
+    return CutUrl(base[:at], base[at:], parameters) if at > 0 else CutUrl(base, "/", parameters)
+
+
+def site_of(url: str) -> str:
+    """Return the host of *url* without its port and without ``www.``.
+
+    >>> site_of("https://www.example.com:8000/a")
+    'example.com'
+    """
+    at = url.find("/", 8)
+    return _site_of(url[:at] if at > 0 else url)
+
+
+@lru_cache(maxsize=1_024)
+def _site_of(origin: str) -> str:
+    return host_of(origin).removeprefix("www.")
+
+
+# --- Shapes.
+
+
+# Asked for each page for both of its shapes.
+@lru_cache(maxsize=256)
+def path_shape(path: str) -> str:
+    """Return *path* with its numbers and its opaque segments left open.
+
+    >>> path_shape("/calendar/2024/05"), path_shape("/news/the-ferry")
+    ('/calendar/{number}/{number}', '/news/the-ferry')
+    """
+    return _NUMBERED.sub(_shape_of_match, path)
+
+
+def _shape_of_match(match: re.Match[str]) -> str:
+    segment = match[0]
+    return "{id}" if _OPAQUE.fullmatch(segment) else _NUMBER.sub("{number}", segment)
+
+
+@lru_cache(maxsize=1_024)
+def rule_shape(path: str) -> str:
+    """Return the shape of a path for rules about its query: its folder with the numbers left open, and ``*``.
+
+    >>> rule_shape("/shop/7/blue-hat"), rule_shape("/search"), rule_shape("/view.php")
+    ('/shop/{number}/*', '/*', '/view.php')
+    """
+    last = path[path.rfind("/") + 1 :]
+    shape = path_shape(path)
+    # A script is a page of its own kind.
+    return shape if "." in last and not _NUMBER.search(last) else f"{shape[: shape.rfind('/')]}/*"
+
+
+def trap_shape(url: CutUrl) -> str | None:
+    """Return the shape of URLs that may be a trap; None where it would be one URL, or all pages of a host.
+
+    >>> rests = "/calendar/2024/05", "/news/the-ferry", "/shop?a=1"
+    >>> [trap_shape(cut("https://a.example" + rest)) for rest in rests]
+    ['/calendar/{number}/{number}', '/news/*', '/shop?*']
+    >>> trap_shape(cut("https://a.example/a/b/a/b/a/b")), trap_shape(cut("https://a.example/about"))
+    ('/a/** in circles', None)
+    """
+    return _trap_shape(url.path, bool(url.query))
+
+
+@lru_cache(maxsize=1_024)
+def _trap_shape(path: str, has_query: bool) -> str | None:
+    segments = path.split("/")
+    if len(segments) > CIRCLES:
+        often = Counter(segment for segment in segments if segment and not _NUMBER.fullmatch(segment))
+        if often and max(often.values()) >= CIRCLES:
+            return f"/{segments[1]}/** in circles"
+    shape = path_shape(path)
+    if has_query:
+        return f"{shape}?*"
+    if "{" not in shape[shape.rfind("/") :]:
+        folder = shape[: shape.rfind("/") + 1]
+        return f"{folder}*" if len(folder) > 1 else None
+    return shape
+
+
+# --- Rules.
+
+
+class Rule(NamedTuple):
+    """A difference between URLs that has no effect on the page, or a shape of URLs that bring nothing new."""
+
+    kind: str
+    """``parameter``, ``order of`` or ``trap``."""
+    about: str
+    """Names of parameters, with commas between them; for a trap its shape."""
+    shape: str = ""
+    """Where it holds; empty for a whole host, and for a trap."""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.about}" + (f" in {self.shape}" if self.shape else "")
+
+    def without(self, url: CutUrl) -> CutUrl:
+        """Return *url* without the difference; an equal URL if it has none."""
+        if self.kind == "parameter":
+            names = self.about.split(",")
+            left = tuple([part for part in url.query if part.partition("=")[0] not in names])
+            return url if len(left) == len(url.query) else CutUrl(url.origin, url.path, left)
+        return _in_order(url, self.about, self.shape.count("/"))
+
+
+def parsed_rule(text: str) -> Rule:
+    """Return the rule of *text*. Raises ValueError for any other text.
+
+    >>> parsed_rule("parameter sid in /stories/*"), str(parsed_rule("trap /calendar/{number}"))
+    (Rule(kind='parameter', about='sid', shape='/stories/*'), 'trap /calendar/{number}')
+    """
+    found = _RULE.fullmatch(text.removesuffix(" in circles"))
+    if found is None:
+        raise ValueError(f"not a URL rule: {text!r}")
+    if found["trap"]:
+        return Rule("trap", text.removeprefix("trap "))
+    return Rule(found["kind"], found["about"], found["shape"] or "")
+
+
+def order_rules(url: CutUrl, shape: str) -> list[Rule]:
+    """Return the rules about orders that may change *url*, whose `rule_shape` is *shape*.
+
+    >>> [str(rule) for rule in order_rules(cut("https://a.example/s/1/b/a?f[1]=x&f[0]=y&t=1,2"), "/s/{number}/b/*")]
+    ['order of segments in /s/**', 'order of segments in /s/{number}/**', 'order of f[] in /s/{number}/b/*', \
+'order of t in /s/{number}/b/*']
+    """
+    path = url.path
+    has_order = path.count("/") > 2 or _BETWEEN_IN_PATH.search(path)
+    rules = segment_rules(shape) if has_order else ()
+    about = dict.fromkeys(
+        _INDEX.sub("[]", name)
+        for name, _, value in (part.partition("=") for part in url.query)
+        if _BETWEEN.search(value) or _INDEX.search(name)
+    )
+    return [*rules, *(Rule("order of", name, shape) for name in about if name != SEGMENTS)]
+
+
+@lru_cache(maxsize=1_024)
+def segment_rules(shape: str) -> tuple[Rule, ...]:
+    """Return the rules about the order of the segments behind the first one, and behind the first two.
+
+    The first segments say in which list values are chosen.
+    """
+    folders = shape.split("/")
+    starts = ["/".join(folders[:fixed]) for fixed in (2, 3) if len(folders) > fixed]
+    return tuple(Rule("order of", SEGMENTS, f"{start}/{_BELOW}") for start in starts)
+
+
+def _in_order(url: CutUrl, about: str, fixed: int) -> CutUrl:
+    """Return *url* with the values of a parameter sorted, or the segments of its path behind the first *fixed*."""
+    if about == SEGMENTS:
+        segments = url.path.split("/")
+        rest = [",".join(sorted(_BETWEEN_IN_PATH.split(segment))) for segment in segments[fixed:]]
+        path = "/".join([*segments[:fixed], *sorted(rest)])
+        return CutUrl(url.origin, path, url.query)
+    values: list[str] = []
+    others = []
+    for part in url.query:
+        name, _, value = part.partition("=")
+        if _INDEX.sub("[]", name) == about:
+            values += _BETWEEN.split(value)
+        else:
+            others.append(part)
+    query = tuple(sorted([*others, f"{about}={','.join(sorted(values))}"])) if values else url.query
+    return CutUrl(url.origin, url.path, query)

@@ -1,0 +1,139 @@
+"""Rows of pages that bring nothing new: when a shape is stopped, and what makes it go on."""
+
+from __future__ import annotations
+
+import pytest
+
+from scrapy_simhash.observers.url_rules.traps import (
+    IN_A_ROW,
+    MAX_BARREN,
+    MAX_ROWS,
+    OUTAGE_SECONDS,
+    OUTAGE_SHAPES,
+    Kind,
+    Traps,
+)
+from scrapy_simhash.observers.url_rules.urls import parsed_rule
+
+DAY: Kind = ("/day/{number}", "parse")
+LIST: Kind = ("/list/{number}", "parse")
+
+
+def barren(traps: Traps, number: int, kind: Kind = DAY, parent: str | None = None, start: int = 0) -> bool:
+    """Count so many pages without a new text, and return whether the last one stopped their shape."""
+    stopped = [traps.add_barren(kind, f"{kind[0]} {start + each}", parent) for each in range(number)]
+    assert not any(stopped[:-1])
+    return stopped[-1]
+
+
+def test_59_pages_in_a_row_stop_a_shape_and_one_new_page_lets_it_go_on() -> None:
+    traps = Traps()
+    assert not barren(traps, IN_A_ROW - 1)
+    assert not traps.skips(DAY)
+    assert barren(traps, 1, start=100)
+    assert traps.skips(DAY)
+    assert traps.add_new(DAY, "/new", None) == [DAY]
+    assert not traps.skips(DAY)
+    assert traps.add_new(DAY, "/new", None) == []
+
+
+def test_each_time_it_takes_twice_as_many() -> None:
+    traps, start = Traps(), 0
+    for needed in (IN_A_ROW, 2 * IN_A_ROW, 4 * IN_A_ROW, 8 * IN_A_ROW, 8 * IN_A_ROW):
+        assert barren(traps, needed, start=start)
+        start += needed
+        traps.add_new(DAY, "/new", None)
+
+
+def test_a_new_page_in_between_begins_the_row_again() -> None:
+    traps = Traps()
+    barren(traps, IN_A_ROW - 1)
+    traps.add_new(DAY, "/new", None)
+    assert not barren(traps, IN_A_ROW - 1, start=100)
+
+
+def test_a_url_counts_once() -> None:
+    traps = Traps()
+    assert not any(traps.add_barren(DAY, "same", None) for _ in range(3 * IN_A_ROW))
+
+
+def test_a_new_page_lets_the_pages_go_on_that_led_to_it() -> None:
+    traps = Traps()
+    for number in range(IN_A_ROW):
+        traps.add_barren(LIST, f"/list/{number}", None)
+        traps.add_barren(DAY, f"/day/{number}", f"/list/{number}")
+    assert traps.skips(LIST)
+    assert traps.skips(DAY)
+    assert traps.add_new(None, "/new", "/day/3") == [DAY, LIST]
+    # Once: it is known by now what these pages lead to.
+    assert traps.add_new(None, "/new", "/day/3") == []
+
+
+def test_what_a_new_page_of_a_stopped_shape_links_to_is_sent() -> None:
+    traps = Traps()
+    traps.add_new((f"{DAY[0]}?*", "parse"), "/day/1?sid=1", None)
+    traps.add_new(LIST, "/list/1", None)
+    barren(traps, IN_A_ROW, start=100)
+    assert not any(traps.skips(DAY, "/day/1?sid=1") for _ in range(100)), "whether it has a query or not"
+    assert traps.skips(DAY, "/day/100")
+    assert traps.skips(DAY, "/list/1")
+
+
+def test_a_page_whose_parent_is_not_known_may_come_from_the_latest() -> None:
+    traps = Traps()
+    barren(traps, IN_A_ROW)
+    assert traps.add_new(LIST, "/new", "") == [DAY]
+
+
+def test_another_callback_is_another_row() -> None:
+    traps = Traps()
+    barren(traps, IN_A_ROW)
+    assert not traps.skips((DAY[0], "parse_event"))
+
+
+def test_some_requests_of_a_stopped_shape_are_sent() -> None:
+    traps = Traps()
+    barren(traps, IN_A_ROW)
+    assert sum(not traps.skips(DAY, requests=1_000) for _ in range(100)) == 5
+
+
+def test_pinned_shapes_are_always_stopped_and_forbidden_ones_never() -> None:
+    rule = parsed_rule("trap /day/{number}")
+    pinned, forbidden = Traps(pinned=[rule]), Traps(forbidden=[rule])
+    assert all(pinned.skips(DAY) for _ in range(100))
+    assert pinned.add_new(DAY, "/new", None) == []
+    assert not barren(forbidden, 2 * IN_A_ROW)
+    assert not forbidden.skips(DAY)
+
+
+def test_what_stands_before_other_pages_is_never_stopped() -> None:
+    traps = Traps()
+    barren(traps, IN_A_ROW)
+    traps.never_stop(DAY[0])
+    assert not traps.skips(DAY)
+    assert not barren(traps, 2 * IN_A_ROW, start=1_000)
+
+
+def test_memory_is_bounded_and_stopped_shapes_stay() -> None:
+    traps = Traps()
+    barren(traps, IN_A_ROW)
+    for number in range(2 * MAX_ROWS):
+        traps.add_barren((f"/{number}/*", "parse"), f"/{number}/a", None)
+    assert len(traps.rows) <= MAX_ROWS
+    assert len(traps.barren) <= MAX_BARREN
+    assert traps.skips(DAY)
+
+
+@pytest.mark.parametrize(("pause", "is_outage"), [(0.1, True), (OUTAGE_SECONDS, False)])
+def test_one_text_under_many_shapes_in_a_short_time_is_an_outage(pause: float, is_outage: bool) -> None:
+    traps = Traps()
+    found = [traps.is_outage(7, f"/{shape}/*", shape * pause) for shape in range(OUTAGE_SHAPES)]
+    assert found == [False] * (OUTAGE_SHAPES - 1) + [is_outage]
+    assert traps.is_outage(7, "/any/*", 10_000.0) is is_outage
+
+
+def test_pages_between_end_what_may_be_an_outage() -> None:
+    traps = Traps()
+    assert not any(
+        traps.is_outage(text, f"/{shape}/*", 0.0) for shape in range(9) for text in (7, shape + 10)
+    )

@@ -1,0 +1,121 @@
+"""URLs in parts, their shapes, and the differences that rules are about."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash.observers.url_rules.kept import choice
+from scrapy_simhash.observers.url_rules.urls import (
+    MAX_LENGTH,
+    CutUrl,
+    Rule,
+    cut,
+    order_rules,
+    parsed_rule,
+    rule_shape,
+    trap_shape,
+)
+
+SITE = "https://example.com"
+
+
+def cut_url(rest: str) -> CutUrl:
+    found = cut(SITE + rest)
+    assert found is not None
+    return found
+
+
+def test_urls_of_other_schemes_and_very_long_ones_are_not_looked_at() -> None:
+    assert cut("ftp://example.com/a") is None
+    assert cut(f"{SITE}/{'a' * MAX_LENGTH}") is None
+
+
+def test_order_of_parameters_and_fragment_make_no_difference() -> None:
+    assert cut_url("/a?b=1&a=2#top") == cut_url("/a?a=2&&b=1")
+    assert cut_url("").path == "/"
+
+
+@pytest.mark.parametrize(
+    ("rest", "shape"),
+    [
+        ("/calendar/2024/05", "/calendar/{number}/{number}"),
+        ("/calendar/2024/05?view=list", "/calendar/{number}/{number}?*"),
+        ("/p/0f3e9c1a7b2d4e5f", "/p/{id}"),
+        ("/news/the-ferry", "/news/*"),
+        ("/2024/05/12/the-ferry", "/{number}/{number}/{number}/*"),
+        ("/shop?colour=red", "/shop?*"),
+        ("/a/b/a/b/a/b/c", "/a/** in circles"),
+        # One page, or all pages at the root of a site.
+        ("/about", None),
+        ("/", None),
+    ],
+)
+def test_shapes_that_may_be_a_trap(rest: str, shape: str | None) -> None:
+    assert trap_shape(cut_url(rest)) == shape
+
+
+@pytest.mark.parametrize(
+    ("text", "rest", "without"),
+    [
+        ("parameter sid", "/a?b=1&sid=7", "/a?b=1"),
+        ("parameter ref,utm_source", "/a?ref=x&utm_source=y&b=1", "/a?b=1"),
+        ("order of tags in /*", "/a?tags=z,b", "/a?tags=b,z"),
+        ("order of tags in /*", "/a?tags=z%2Cb", "/a?tags=b,z"),
+        ("order of segments in /shop/**", "/shop/wool/blue", "/shop/blue/wool"),
+        ("order of segments in /shop/**", "/shop/wool+blue/a", "/shop/a/blue,wool"),
+        ("order of segments in /shop/{number}/**", "/shop/9/wool/3", "/shop/9/3/wool"),
+    ],
+)
+def test_what_a_rule_leaves_out_of_a_url(text: str, rest: str, without: str) -> None:
+    assert parsed_rule(text).without(cut_url(rest)) == cut_url(without)
+
+
+def test_values_with_an_index_in_their_names_are_one_parameter() -> None:
+    rule = parsed_rule("order of f[] in /list")
+    first, second = cut_url("/list?f[0]=b&f[1]=a"), cut_url("/list?f%5B0%5D=a&f%5B1%5D=b")
+    assert rule.without(first) == rule.without(second) != rule.without(cut_url("/list?f[0]=b"))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "sid", "parameter", "slash at end", "parameter a in b", "trap x", "order of"]
+)
+def test_other_texts_are_no_rules(text: str) -> None:
+    with pytest.raises(ValueError, match="not a URL rule"):
+        parsed_rule(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "parameter sid",
+        "parameter a,b in /x/*",
+        "order of f[] in /*",
+        "trap /a/{number}?*",
+        "trap /a/** in circles",
+    ],
+)
+def test_the_text_of_a_rule_is_read_again(text: str) -> None:
+    assert str(parsed_rule(text)) == text
+
+
+def test_a_choice_names_a_host_and_forbids_with_a_minus_in_front() -> None:
+    assert choice("parameter sid") == (Rule("parameter", "sid"), "", False)
+    assert choice("-www.example.com: trap /a/*") == (Rule("trap", "/a/*"), "example.com", True)
+    assert choice("-parameter sid").is_forbidden
+
+
+_PATHS = st.lists(st.sampled_from(["shop", "a", "b", "7", "x,y", "2024-05", ""]), max_size=6).map("/".join)
+_QUERIES = st.lists(st.sampled_from(["a=1", "b=2,1", "f[0]=z", "f[1]=y", "sid=9", "a"]), max_size=5).map(
+    "&".join
+)
+
+
+@given(_PATHS, _QUERIES)
+def test_a_rule_leaves_out_the_same_of_what_it_has_left_out(path: str, query: str) -> None:
+    url = cut_url(f"/{path}?{query}")
+    shape = rule_shape(url.path)
+    for rule in (Rule("parameter", "sid", shape), Rule("parameter", "a,b", shape), *order_rules(url, shape)):
+        once = rule.without(url)
+        assert rule.without(once) == once
