@@ -43,7 +43,7 @@ help:
 	@echo "make kernel    build the compiled kernel again if its sources changed"
 	@echo "make pure      the tests that read pages, without the compiled kernel"
 	@echo "make frozen    what crawls and commands do today, compared with what is committed: a minute"
-	@echo "make fuzz      a minute of random pages and indexes through both implementations, and of made-up sites"
+	@echo "make fuzz      half a minute of random pages, wrong calls and made-up sites"
 	@echo "make docs      build the documentation into docs/_build/html"
 	@echo "make packages  build the source distribution and the wheel in pure Python into dist/, and check them"
 	@echo "make clean     remove what the other targets made"
@@ -92,9 +92,8 @@ frozen: kernel $(VENV)/.installed-dev
 	$(BIN)/python -m tests.frozen
 
 fuzz: kernel $(VENV)/.installed-dev
-	$(BIN)/python fuzz/run.py --seconds 10
-	$(BIN)/python fuzz/index.py --seconds 5
-	$(BIN)/python fuzz/objects.py --seconds 5
+	$(BIN)/python fuzz/run.py pages --seconds 10
+	$(BIN)/python fuzz/run.py objects --seconds 5
 	$(BIN)/python fuzz/sites.py --seconds 10
 
 # The compiler is at work while types are checked.

@@ -8,6 +8,7 @@ another call.
 from __future__ import annotations
 
 import copy
+import ctypes
 import gc
 import json
 import pickle
@@ -18,16 +19,14 @@ import sys
 import warnings
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from lxml import etree, html
 
-from fuzz.input import Input
 from scrapy_simhash import Fingerprint, kernel
 from scrapy_simhash.index.index import Callbacks
 from scrapy_simhash.page.compiled.definition import LANGUAGES, ZONES, definition
@@ -168,10 +167,14 @@ class Dice:
 
 
 @dataclass(frozen=True)
-class Script(Input):
-    """Lines that are run one after the other; an exception ends a line."""
+class Script:
+    """Lines that are run one after the other; an exception ends a line.
+
+    Where *starved* is not 0, a build for fuzzing refuses one request for memory in so many, see ``starve.c``.
+    """
 
     lines: tuple[str, ...]
+    starved: int = 0
 
     def pieces(self) -> list[str]:
         """Return what may be left out."""
@@ -179,22 +182,33 @@ class Script(Input):
 
     def with_pieces(self, pieces: list[str]) -> Script:
         """Return a script of other lines."""
-        return Script(tuple(pieces))
+        return replace(self, lines=tuple(pieces))
 
     def written(self) -> str:
         """Return the script as JSON, a line each."""
-        return json.dumps(self.lines, indent=1) + "\n"
+        return json.dumps({"starved": self.starved, "lines": self.lines}, indent=1) + "\n"
 
     @classmethod
-    def read(cls, file: Path) -> Script:
-        """Return the script that write() has written."""
-        return cls(tuple(json.loads(file.read_text("ascii"))))
+    def read(cls, text: str) -> Script:
+        """Return the script of what written() returned."""
+        given = json.loads(text)
+        return cls(tuple(given["lines"]), given["starved"])
 
 
 def script(dice: random.Random) -> Script:
     """Return a script."""
     drawn = Dice(dice)
-    return Script(tuple(drawn.line() for _ in range(dice.randint(2, MOST_LINES))))
+    lines = tuple(drawn.line() for _ in range(dice.randint(2, MOST_LINES)))
+    return Script(lines, dice.choice((0, 0, 2, 10, 50)))
+
+
+@cache
+def larder() -> ctypes.CDLL | None:
+    """Return what decides on memory, which only a build for fuzzing has: see ``starve.c``."""
+    if kernel.hamming is None or kernel.hamming.__file__ is None:
+        return None
+    library = ctypes.CDLL(kernel.hamming.__file__)
+    return library if hasattr(library, "simhash_starve") else None
 
 
 def differences(made: Script) -> list[str]:
@@ -206,18 +220,23 @@ def differences(made: Script) -> list[str]:
     )
     alarm = getattr(signal, "alarm", lambda seconds: None)
     alarm(HANGS_AFTER)
-    names = _names()
+    names, library = _names(), larder()
     # Of lines such as ``5.find(1)``.
     warnings.simplefilter("ignore")
     try:
         checks = [f"{name}.check()" for name in names if name.startswith("Postings")]
         for line in (*made.lines, *checks):
             try:
+                if library is not None and made.starved and line not in checks:
+                    library.simhash_starve(made.starved, len(line))
                 exec(line, names)
             except Exception as raised:
                 # lxml raises AssertionError for an element without a tree.
                 if isinstance(raised, AssertionError if line in checks else SystemError):
                     faults.append(f"{line}: {raised!r}")
+            finally:
+                if library is not None:
+                    library.simhash_starve(0, 0)
         names.clear()
         gc.collect(0)
     finally:

@@ -16,18 +16,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 
 from lxml import etree
 
-from fuzz.input import Input
 from scrapy_simhash.page.text import parse
 
 KINDS = ("html", "bytes", "raw", "xml", "tree", "text")
 
 
 @dataclass(frozen=True)
-class Case(Input):
+class Case:
     """An input. *language* stands outside of the page; *part* is the element that is read, by document order."""
 
     kind: str
@@ -78,9 +76,9 @@ class Case(Input):
         return json.dumps(asdict(self), indent=1)
 
     @classmethod
-    def read(cls, file: Path) -> Case:
-        """Return the case that write() has written."""
-        return cls(**json.loads(file.read_text("ascii")))
+    def read(cls, text: str) -> Case:
+        """Return the case of what written() returned."""
+        return cls(**json.loads(text))
 
 
 def node_line(parent: int, kind: str, tag: str, attributes: dict[str, str], text: str, tail: str) -> str:

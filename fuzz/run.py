@@ -1,24 +1,200 @@
-"""Read inputs that nobody wrote with the compiled kernel and with pure Python; both must say the same.
+"""Read inputs that nobody wrote, in a process that is watched: pages, or wrong calls of the compiled modules.
 
-    python fuzz/run.py --seconds 30              # as long as you like; --json for programs
-    python fuzz/run.py --seconds 300 --sanitize  # with the compiler's sanitizers: Linux with gcc
-    python fuzz/run.py --threads 4               # inputs read at once in threads, and in forks
-    python fuzz/run.py --replay FILE             # read one reproducer again
+    python fuzz/run.py pages --seconds 30              # as long as you like; --json for programs
+    python fuzz/run.py objects --seconds 300 --sanitize  # with sanitizers and short of memory: Linux with gcc
+    python fuzz/run.py pages --replay FILE             # read one reproducer again
 
-Exit status 1, and a file that reproduces it, for every difference and every crash; 2 where it cannot run.
-The same seed makes the same cases, as many as the time allows.
+``pages``: the compiled kernel and pure Python must read the same. ``objects``: calls in wrong orders and with wrong
+arguments may only raise exceptions. Exit status 1, and a file that reproduces it, for every difference and every
+crash; 2 where it cannot run. The same seed makes the same inputs, as many as the time allows.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import os
+import random
+import subprocess
 import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from hashlib import sha256
 from pathlib import Path
+from time import monotonic
+from typing import Any, NamedTuple
 
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "example_project"))
 
-from fuzz.watch import main
+from fuzz import ROOT, calls, compare, generate, sanitize
+from fuzz.case import Case
+
+#: Where a worker writes the input it is about to read: what a crash leaves behind.
+AT_HAND = "at-hand.json"
+#: Seconds beyond those asked for after which a worker hangs; and for how long a finding is made smaller.
+PATIENCE, REDUCTION = 120, 10.0
+#: Findings after which a run ends: one mistake shows in many inputs. Lines of a report that are shown.
+ENOUGH, LINES = 5, 60
+AGREES, DIFFERS, CANNOT_RUN = 0, 1, 2
+
+
+class Subject(NamedTuple):
+    """How inputs are made, read from text and compared."""
+
+    make: Callable[[random.Random], Any]
+    read: Callable[[str], Any]
+    differences: Callable[[Any], list[str]]
+
+
+SUBJECTS = {
+    "pages": Subject(generate.case, Case.read, compare.differences),
+    "objects": Subject(calls.script, calls.Script.read, calls.differences),
+}
+
+
+def keep(made: Any, folder: Path, name: str) -> Path:
+    """Write a reproducer, named by what it holds too; return its file."""
+    file = folder / f"{name}-{sha256(made.written().encode()).hexdigest()[:12]}.json"
+    file.write_text(made.written(), "ascii")
+    return file
+
+
+def reduced(made: Any, still_shows: Callable[[Any], bool], seconds: float = REDUCTION) -> Any:
+    """Return *made* without the pieces that it shows the same without, as far as *seconds* last.
+
+    Pieces are halved down to single ones (Zeller and Hildebrandt 2002).
+    """
+    deadline = monotonic() + seconds
+    pieces = made.pieces()
+    size = max(1, len(pieces) // 2)
+    while True:
+        start, has_shrunk = 0, False
+        while start < len(pieces):
+            if monotonic() > deadline:
+                return made
+            fewer = pieces[:start] + pieces[start + size :]
+            if still_shows(smaller := made.with_pieces(fewer)):
+                made, pieces, has_shrunk = smaller, fewer, True
+            else:
+                start += size
+        if size == 1 and not has_shrunk:
+            return made
+        size = max(1, size // 2)
+
+
+def fuzz(subject: Subject, dice: random.Random, seconds: float, folder: Path) -> dict[str, Any]:
+    """Read inputs for *seconds*; return how many, and the findings, whose reproducers are written to *folder*."""
+    end, cases = monotonic() + seconds, 0
+    found: list[dict[str, Any]] = []
+    while monotonic() < end and len(found) < ENOUGH:
+        made = subject.make(dice)
+        (folder / AT_HAND).write_text(made.written(), "ascii")
+        if subject.differences(made):
+            small = reduced(made, lambda smaller: bool(subject.differences(smaller)))
+            file = keep(small, folder, "difference")
+            found.append({"file": str(file), "lines": subject.differences(small)})
+        cases += 1
+    (folder / AT_HAND).unlink(missing_ok=True)
+    return {"cases": cases, "found": found}
+
+
+def work(options: argparse.Namespace) -> int:
+    """Be the worker: read inputs, or one again, and print what came of it as JSON."""
+    subject = SUBJECTS[options.subject]
+    if options.replay:
+        lines = subject.differences(subject.read(options.replay.read_text("ascii")))
+        result = {"cases": 1, "found": [{"file": str(options.replay), "lines": lines}] if lines else []}
+    else:
+        result = fuzz(subject, random.Random(options.seed), options.seconds, options.out)
+    print(json.dumps(result))
+    return DIFFERS if result["found"] else AGREES
+
+
+def watch(
+    options: argparse.Namespace, given: Sequence[str], environment: dict[str, str], package: Path
+) -> Any:
+    """Run a worker; return what came of it, a crash or a hang among the findings."""
+    path = [str(package), str(ROOT), str(ROOT / "example_project")]
+    kernel = {"PYTHONPATH": os.pathsep.join(path), "SCRAPY_SIMHASH_KERNEL": "native"}
+    # The folder first on the path would be that of the program, and hide the copy that is to be read.
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from fuzz.run import main; sys.exit(main())",
+        *given,
+        "--worker",
+    ]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=options.out,
+            env={**os.environ, **environment, **kernel},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=options.seconds + PATIENCE,
+        )
+        if done.returncode in (AGREES, DIFFERS) and done.stdout:
+            return json.loads(done.stdout)
+        how, report = "crash", f"exit status {done.returncode}\n{done.stderr}"
+    except subprocess.TimeoutExpired:
+        how, report = "hang", f"no end within {options.seconds + PATIENCE:.0f} s"
+    at_hand = options.replay or options.out / AT_HAND
+    if not at_hand.exists():
+        raise SystemExit(f"the worker read nothing: {report}")
+    made = SUBJECTS[options.subject].read(at_hand.read_text("ascii"))
+    lines = [*report.splitlines(), *sanitize.report(package).splitlines()][:LINES]
+    return {"cases": None, "found": [{"file": str(keep(made, options.out, how)), "lines": lines}]}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fuzz a subject from the command line."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("subject", choices=SUBJECTS)
+    parser.add_argument("--seconds", type=float, default=30, help="how long to read inputs (30)")
+    parser.add_argument("--seed", type=int, default=0, help="which inputs (0)")
+    parser.add_argument("--sanitize", action="store_true", help="with the address and undefined sanitizers")
+    parser.add_argument(
+        "--replay", type=lambda name: Path(name).resolve(), metavar="FILE", help="read this one only"
+    )
+    parser.add_argument(
+        "--out",
+        type=lambda name: Path(name).resolve(),
+        metavar="FOLDER",
+        default=ROOT / "fuzz" / "out",
+        help="where reproducers go (fuzz/out)",
+    )
+    parser.add_argument("--json", action="store_true", help="print figures for programs")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args(given)
+    options.out.mkdir(parents=True, exist_ok=True)
+    if options.worker:
+        return work(options)
+    with tempfile.TemporaryDirectory(prefix="simhash-fuzz-") as temporary:
+        environment: dict[str, str] = {}
+        if options.sanitize:
+            try:
+                environment = sanitize.build(Path(temporary))
+            except sanitize.NotAvailable as reason:
+                print(reason)
+                return CANNOT_RUN
+        result = watch(options, given, environment, Path(temporary) if options.sanitize else ROOT)
+    if options.json:
+        print(json.dumps(result, indent=1))
+    else:
+        read = (
+            "The kernel did not survive an input"
+            if result["cases"] is None
+            else f"{result['cases']:,} inputs"
+        )
+        print(f"{read}, {len(result['found'])} findings (seed {options.seed})")
+        for finding in result["found"]:
+            print("", finding["file"], *(f"  {line[:500]}" for line in finding["lines"]), sep="\n")
+    return DIFFERS if result["found"] else AGREES
+
 
 if __name__ == "__main__":
-    sys.exit(main("pages", (__doc__ or "").partition("\n")[0]))
+    sys.exit(main())

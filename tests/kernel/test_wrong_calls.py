@@ -1,4 +1,4 @@
-"""A wrong call of the compiled modules raises an exception, and changes nothing; ``fuzz/objects.py`` finds more."""
+"""A wrong call of the compiled modules raises and changes nothing; ``fuzz/run.py objects`` finds more."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from scrapy_simhash import kernel
 from scrapy_simhash.index import Match
 from scrapy_simhash.index.index import Callbacks
 from scrapy_simhash.judge.rule import SimilarityRule
-from scrapy_simhash.page.compiled.definition import LANGUAGES, ZONES, definition
-from scrapy_simhash.page.text.document import Paragraph
-from scrapy_simhash.page.text.main_text import REASONS
+from scrapy_simhash.page.compiled.definition import definition
 from scrapy_simhash.store.candidates import Original
 from tests.store.cases import content
 
@@ -41,31 +39,6 @@ def numbers(*values: int) -> bytes:
 
 
 # --- Objects without their arguments.
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
-        *(getattr(HAMMING, name, None) for name in ("PairSearch", "Postings", "SecondLook")),
-        *(getattr(NATIVE, name, None) for name in ("PieceTable", "Reader", "Rules")),
-    ],
-)
-def test_there_is_no_object_without_its_arguments(kind: Any) -> None:
-    with pytest.raises(TypeError, match="positional argument"):
-        kind.__new__(kind)
-
-
-def test_only_a_reader_makes_columns() -> None:
-    for arguments in ((), (None,), (object(),)):
-        with pytest.raises(TypeError):
-            NATIVE.Columns(*arguments)
-
-
-def test_a_second_init_changes_nothing() -> None:
-    core = native_postings()
-    core.add(5, 1)
-    core.__init__(None, 65, [], 0)
-    assert core.find(5) == [(1, 5, 0)]
 
 
 @pytest.mark.parametrize("function", [None, datetime.datetime_CAPI, "swapped"])
@@ -125,28 +98,6 @@ def test_rows_that_are_cut_off_are_refused() -> None:
 # --- Numbers that are out of range.
 
 
-@pytest.mark.parametrize("key", [(0xF00F, 40), (2**64 - 1, 40), (0xFF, 256)])
-def test_a_plan_that_no_index_can_have_is_refused(key: tuple[int, int]) -> None:
-    with pytest.raises(ValueError, match="only one block may have a radius"):
-        native_postings([(0xFF, 0), key])
-
-
-@pytest.mark.parametrize("key", [(-1, 0), (2**64, 0), (1,), (1, 2, 3), None, ("1", 0)])
-def test_a_plan_of_something_else_is_refused(key: Any) -> None:
-    with pytest.raises((TypeError, ValueError, OverflowError)):
-        native_postings([key])
-
-
-def test_a_plan_is_copied() -> None:
-    plan: list[Any] = [(0xFFFF << shift, 0) for shift in range(0, 64, 16)]
-    core = HAMMING.Postings(Callbacks, 3, plan, 2)
-    plan.clear()
-    core.add_many(numbers(1, 2**20, 2**40), None, 0)
-    core.check()
-    assert not core.is_row
-    assert [match.key for match in core.find(1)] == [0, 1, 2]
-
-
 def test_numbers_out_of_range_are_refused() -> None:
     root = html.document_fromstring("<head><link rel=x href=y></head>")
     calls: list[Callable[[], object]] = [
@@ -164,23 +115,6 @@ def test_numbers_out_of_range_are_refused() -> None:
             call()
     with pytest.raises(AttributeError):
         native_postings().next_key = 0
-
-
-def test_a_reader_checks_its_settings_and_lists() -> None:
-    rules = NATIVE.Rules(definition())
-    known = {code: number for number, code in enumerate(LANGUAGES)}
-
-    def reader(lists: dict[str, int], zones: tuple[Any, ...] = ZONES) -> Any:
-        return NATIVE.Reader(rules, lists, frozenset(), Paragraph, zones, REASONS)
-
-    for number in (-1, len(LANGUAGES), 10**30):
-        with pytest.raises(ValueError, match="stopword lists"):
-            reader({**known, "xx": number})
-    for size in (0, -1):
-        with pytest.raises(ValueError, match="shingle_size must be 1 or more"):
-            reader(known).read_text("one two three", None, (size, 1, False, True, False))
-    with pytest.raises(IndexError):
-        reader(known, ()).extract(html.fromstring("<p>one two three</p>"), None)
 
 
 # --- Calls within calls.
@@ -236,11 +170,3 @@ def test_an_original_that_is_none_is_refused_and_one_that_is_missing_passed_over
             near(read)
     with pytest.raises(ValueError, match="at most"):
         near(original, 65)
-
-
-@pytest.mark.parametrize("data", [b"", bytes(7), bytes(9), bytes(1000), None, "", 5])
-def test_no_fingerprint_of_another_length_is_compared(data: Any) -> None:
-    with pytest.raises((ValueError, TypeError)):
-        look().compare(data, [], False)
-    with pytest.raises((ValueError, TypeError)):
-        look().nearest(bytes(8), [data], False)
