@@ -12,7 +12,7 @@
  *
  * Each is the twin of code under page/, which is the definition. Its words, limits and weights come from there too
  * (struct rules), and the decisions on filters, language and shingles are compiled from there. What is a pattern there
- * is written again here: scripts, the separators of a title, hiding styles, codes of no language; test_definition.py
+ * is written again here: scripts, the separators of a title, hiding styles, codes of no language; test_alike.py
  * compares them.
  */
 #ifndef SIMHASH_PAGE_H

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from magazine.page import Page
 
 from fuzz.compare import bits
 from scrapy_simhash import Config, PageFingerprinter, kernel
-from scrapy_simhash.page.compiled import CompiledReader, FoldSettings, compiled_reader
+from scrapy_simhash.page.compiled import CompiledReader, FoldSettings
 from scrapy_simhash.page.compiled import reader as reader_module
 from scrapy_simhash.page.compiled.definition import definition
 from scrapy_simhash.page.text import extract, parse
@@ -46,15 +45,6 @@ def test_four_threads_read_what_one_reads(pages: list[Page]) -> None:
     with ThreadPoolExecutor(4) as threads:
         for _ in range(3):
             assert list(threads.map(read, bodies)) == alone
-
-
-def test_threads_meet_new_characters_at_once(native_reader: Callable[..., CompiledReader]) -> None:
-    text = "".join(map(chr, range(0xA0, 0x3000, 7)))
-    for _ in range(5):
-        fresh = native_reader()
-        with ThreadPoolExecutor(4) as threads:
-            found = list(threads.map(read_text, [fresh] * 8, [text] * 8))
-        assert len(set(found)) == 1
 
 
 # --- Memory.
@@ -92,26 +82,6 @@ def test_reading_a_page_again_and_again_takes_no_more_memory(
     gc.collect()
     # A leak of 64 bytes a page would show; what the allocators keep for themselves is less.
     assert resident() - before < 5_000 * 64
-
-
-@pytest.mark.skipif(not STATM.exists(), reason="there is no /proc")
-def test_a_large_page_leaves_no_large_workspace() -> None:
-    # In a process of its own: in one that has read much, the allocator keeps what it likes.
-    with ProcessPoolExecutor(1, get_context("spawn")) as process:
-        assert process.submit(growth_by_a_large_page).result() < 60_000_000
-
-
-def growth_by_a_large_page() -> int:
-    reader, small = compiled_reader(), parse(SENTENCE)
-    assert reader is not None
-    reader.read(small, None, SETTINGS)
-    before = resident()
-    root = parse("<p>" + "".join(f"{i} {SENTENCE}" for i in range(60_000)))
-    reader.read(root, None, SETTINGS)
-    del root
-    gc.collect()
-    assert reader.read(small, None, SETTINGS) is not None
-    return resident() - before
 
 
 def resident() -> int:
@@ -170,20 +140,6 @@ def test_an_error_in_a_callback_comes_out_and_the_reader_goes_on(
     assert reader.document(root, None) == extract(root)
 
 
-def test_an_error_in_the_weight_of_a_frequent_word_comes_out(
-    native_reader: Callable[..., CompiledReader],
-) -> None:
-    weight = definition().weight
-    reader = native_reader(
-        weight=lambda zone, is_word, count: fail() if count > 1_023 else weight(zone, is_word, count)
-    )
-    with pytest.raises(ZeroDivisionError):
-        reader.read(parse("<p>" + "the sea " * 2_000), None, SETTINGS)
-    with pytest.raises(ZeroDivisionError):
-        read_text(reader, "the sea " * 20_000)  # large: without the lock of the interpreter
-    assert read_text(reader, SENTENCE) is not None
-
-
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, MemoryError, RecursionError])
 def test_errors_that_are_no_exceptions_come_out_too(
     native_reader: Callable[..., CompiledReader], error: type[BaseException]
@@ -233,8 +189,3 @@ def test_what_is_no_element_is_refused(reader: CompiledReader) -> None:
     for wrong in (None, "page", etree.ElementTree(parse("x"))):
         with pytest.raises(TypeError):
             reader.read(wrong, None, SETTINGS)  # type: ignore[arg-type]
-
-
-def test_a_plain_text_has_no_text_hash(reader: CompiledReader) -> None:
-    for text in (SENTENCE, "now three words"):
-        assert read_text(reader, text).page_hash is None

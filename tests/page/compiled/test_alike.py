@@ -1,0 +1,477 @@
+"""C against Python: whatever the page, the text and the site, the kernel reads what pure Python reads."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Callable
+from itertools import islice, product
+from unicodedata import category
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from lxml import etree, html, objectify
+from magazine.page import Page
+
+from benchmarks.lib.pack import Pack, absence
+from benchmarks.lib.shared_text import PLANS, make_site
+from fuzz.characters import ALPHABETS
+from fuzz.compare import FINGERPRINTERS, is_covered, page_differences, text_differences
+from scrapy_simhash.fingerprinter import KnownSite, Reading
+from scrapy_simhash.page.compiled import CompiledReader
+from scrapy_simhash.page.fingerprint import PART, UNKNOWN, OwnPart
+from scrapy_simhash.page.language import normalize, tokenize
+from scrapy_simhash.page.site import SiteProfile
+from scrapy_simhash.page.structured import structured
+from scrapy_simhash.page.text import extract, parse
+from tests.examples import examples
+from tests.page.compiled.strategies import (
+    HEADERS,
+    LANGUAGES,
+    PAGES_OF_PROSE,
+    PLAIN_TEXT,
+    URLS,
+    markup,
+    stating_pages,
+    trees,
+)
+
+#: Of the evaluation data; all pages with SIMHASH_ALL_PAGES=1.
+SAMPLE = 200
+SENTENCE = (
+    "The ship that went out to the sea came home with the tide, and nobody had seen the fog or the buoy."
+)
+ANY_PAGE = trees() | markup().map(parse) | PAGES_OF_PROSE
+
+
+# --- Properties: any tree, any markup, any text.
+
+
+@settings(max_examples=examples(300))
+@given(ANY_PAGE, HEADERS, URLS | st.text(max_size=40))
+def test_any_page_is_read_alike(root: etree._Element, header: str | None, url: str) -> None:
+    assert page_differences(root, header, url=url) == []
+
+
+@settings(max_examples=examples(300))
+@given(stating_pages())
+def test_a_page_that_states_facts_is_read_alike(page: tuple[str, str]) -> None:
+    assert page_differences(parse(page[0]), None, FINGERPRINTERS[:2], page[1]) == []
+
+
+@settings(max_examples=examples(60))
+@given(trees(), HEADERS, st.data())
+def test_any_part_of_a_tree_is_read_alike(
+    root: etree._Element, header: str | None, data: st.DataObject
+) -> None:
+    elements = [element for element in root.iter() if isinstance(element.tag, str)]
+    assert page_differences(data.draw(st.sampled_from(elements)), header, FINGERPRINTERS[:2]) == []
+
+
+@settings(max_examples=examples(100))
+@given(
+    markup(), st.sampled_from(["", "xmlns='http://www.w3.org/1999/xhtml'", "xml:lang='de'"]), st.booleans()
+)
+def test_any_markup_that_an_xml_parser_repairs_is_read_alike(
+    page: str, attributes: str, resolves: bool
+) -> None:
+    declarations = "<!DOCTYPE html [<!ENTITY eacute 'y<b>z</b>'><!ENTITY x '&eacute;'>]>"
+    parser = etree.XMLParser(recover=True, resolve_entities=resolves, strip_cdata=False)
+    body = f"{declarations}<html {attributes}>{page}<![CDATA[ <b> ]]>&x;</html>"
+    root: etree._Element | None = etree.fromstring(body.encode(), parser)
+    if root is not None:
+        assert page_differences(root) == []
+
+
+@settings(max_examples=examples(200))
+@given(PLAIN_TEXT, LANGUAGES)
+def test_any_text_is_read_alike(text: str, language: str | None) -> None:
+    assert text_differences(text, language) == []
+
+
+# --- Characters.
+
+
+def tokens_differ(reader: CompiledReader, texts: list[str]) -> list[str]:
+    """Return the texts of which the kernel makes other tokens."""
+    root = etree.Element("html")
+    expected = []
+    for text in texts:
+        if folded := " ".join(text.split()):
+            etree.SubElement(root, "p").text = folded
+            expected.append(tokenize(normalize(folded)))
+    document = reader.document(root, None)
+    assert document is not None
+    return [
+        ascii(paragraph.text)
+        for paragraph, tokens in zip(document.paragraphs, expected, strict=True)
+        if list(paragraph.tokens) != tokens
+    ]
+
+
+def is_storable(character: str) -> bool:
+    """Tell whether a tree may hold the character."""
+    code = ord(character)
+    return character in "\t\n\r" or (
+        code >= 0x20 and category(character) != "Cs" and code not in (0xFFFE, 0xFFFF)
+    )
+
+
+@pytest.mark.parametrize(
+    "planes",
+    [
+        pytest.param(range(0x10000), id="the first plane"),
+        pytest.param(
+            range(0x10000, sys.maxunicode + 1),
+            marks=pytest.mark.slow("there are a million of these characters"),
+            id="other planes",
+        ),
+    ],
+)
+def test_every_character_alone_and_beside_others_makes_the_same_words(
+    reader: CompiledReader, planes: range
+) -> None:
+    # A plane of private characters, and those not assigned, are treated alike: some will do.
+    rare = ("Co", "Cn")
+    characters = (c for c in map(chr, planes) if is_storable(c))
+    chosen = (c for c in characters if category(c) not in rare or ord(c) % 97 == 0)
+    while texts := [f"{c} a{c} e{c}\u0301{c} {c * 3} {c}B" for c in islice(chosen, 10_000)]:
+        assert tokens_differ(reader, texts) == []
+
+
+@pytest.mark.parametrize(
+    "alphabets",
+    [
+        ["latin", "marks"],
+        ["jamo", "latin"],
+        ["thai and lao", "khmer and myanmar", "indic"],
+        sorted(ALPHABETS),
+    ],
+    ids=" ".join,
+)
+def test_neighbours_drawn_at_random_make_the_same_words(reader: CompiledReader, alphabets: list[str]) -> None:
+    dice = random.Random(len(alphabets))
+    kinds = [[c for c in ALPHABETS[name] if is_storable(c)] for name in alphabets]
+    for _ in range(40 if os.environ.get("SIMHASH_ALL_CHARACTERS") else 1):
+        texts = [
+            "".join(dice.choice(dice.choice(kinds)) for _ in range(dice.randint(1, 5))) for _ in range(5_000)
+        ]
+        assert tokens_differ(reader, texts) == []
+
+
+# --- What is written again in C: separators of titles, codes of no language, hiding styles.
+
+
+def test_titles_are_parted_by_the_same_characters() -> None:
+    signs = [c for c in map(chr, range(0x20, 0x10000)) if category(c)[0] in "PSZ" and c not in "<&"]
+    rare = random.Random(3).sample([sign for sign in signs if sign > "\u2200"], 100)
+    subjects = set()
+    for sign in [*(sign for sign in signs if sign <= "\u2200"), *rare, "\uff5c", "\uff1a"]:
+        page = f"<title>tide {sign} town</title><h1>harbour</h1><h2>tide</h2><p>The boat went out to the sea."
+        root = parse(page)
+        assert page_differences(root, None, FINGERPRINTERS[:1]) == [], ascii(sign)
+        subjects.add(extract(root).subject)
+    # Some do part and some do not, so that equal is not always the same.
+    assert len(subjects) > 1
+
+
+def test_the_same_codes_name_no_language(reader: CompiledReader) -> None:
+    codes = ["".join(code) for n in (1, 2, 3) for code in product("deilmnuxz", repeat=n)]
+    root = parse("<html><p>1</p></html>")
+    for code in [*codes, "en-GB", " De", "x-klingon", "four", "m\u00fcl", "MUL", "en_US", "\u3000fr,de"]:
+        root.set("lang", code)
+        document = reader.document(root, None)
+        assert document is not None
+        assert document.language == extract(root).language, code
+
+
+@pytest.mark.parametrize("value", ["none", "hidden", "NONE", "nonesuch", "non", "block"])
+def test_the_same_styles_hide(value: str) -> None:
+    for name, space in product(("display", "visibility"), ("", " ", "\t \n", "\u00a0", "\x0b", "/**/")):
+        for style in (f"{name}{space}:{space}{value}", f"x-{name.upper()}:{space}{value};", f"{name}{value}"):
+            root = parse(f'<p style="{style}">The sea</p>')
+            assert page_differences(root, None, FINGERPRINTERS[:1]) == [], style
+
+
+# --- The own part of a page, by what is known of its site.
+
+
+class DrawnSite:
+    """Takes pieces for its own, or for doubtful ones, by their keys: so many of a hundred."""
+
+    def __init__(self, of_site: int, doubtful: int, is_known: bool = True) -> None:
+        self._is_known = is_known
+        self._shares = of_site, of_site + doubtful
+
+    def flags(self, keys: bytes) -> bytes | None:
+        if not self._is_known:
+            return None
+        drawn = [int.from_bytes(keys[at : at + 8], "little") // 2 % 100 for at in range(0, len(keys), 8)]
+        flags = bytes(1 if n < self._shares[0] else 2 if n < self._shares[1] else 0 for n in drawn)
+        return flags if any(flags) else b""
+
+
+SITES = st.builds(
+    DrawnSite, st.sampled_from([0, 20, 60, 95, 100]), st.sampled_from([0, 0, 5, 40])
+) | st.builds(DrawnSite, st.just(50), st.just(0), st.just(False))
+#: Those that read an own part: of the classic rule there is none.
+WAYS = [way for way in FINGERPRINTERS if way.rule.compares_sketches]
+
+
+def whole(reading: Reading) -> tuple[object, ...]:
+    """Return all of a reading: fingerprints are equal when their values are."""
+    found = reading.fingerprint
+    if found is None:
+        return (None, reading.page_hash, reading.pieces)
+    return (found.value, found.features, found.sketch, found.own, reading.page_hash, reading.pieces)
+
+
+def read_both_ways(
+    root: etree._Element, site: KnownSite, header: str | None = None, ways: int = 2
+) -> list[Reading]:
+    """Return what the kernel reads in the first *ways*, after a comparison with pure Python."""
+    readings = []
+    for way in WAYS[:ways]:
+        compiled = way.read(root, content_language=header, site=site)
+        pure = way.read_document(extract(root, header), site, structured(root))
+        assert whole(compiled) == whole(pure)
+        readings.append(compiled)
+    return readings
+
+
+@settings(max_examples=examples(100))
+@given(ANY_PAGE, HEADERS, SITES)
+def test_the_own_part_of_any_page_is_read_alike(
+    root: etree._Element, header: str | None, site: DrawnSite
+) -> None:
+    # Which no reader takes.
+    assume(not any(isinstance(node, etree._Entity) for node in root.iter()))
+    read_both_ways(root, site, header, ways=len(WAYS))
+
+
+@pytest.mark.parametrize("plan", [PLANS[2], PLANS[20]], ids=lambda plan: str(plan.name))
+def test_a_site_is_learned_alike(plan: object) -> None:
+    site = make_site(plan)  # type: ignore[arg-type]
+    profile = SiteProfile()
+    kinds: list[int] = []
+    for page in random.Random(7).sample(site.pages, 40):
+        (reading,) = read_both_ways(parse(page.html), profile, ways=1)
+        assert reading.fingerprint is not None
+        kinds.append(OwnPart.from_bytes(reading.fingerprint.own).kind)
+        profile.learn(reading.pieces, reading.fingerprint.sketch)
+    # Nothing is left out before six subjects were there, and most of the text afterwards.
+    assert set(kinds[:6]) == {UNKNOWN}
+    assert kinds[20:].count(PART) >= 10
+
+
+def test_flags_of_another_length_are_refused() -> None:
+    class Wrong(DrawnSite):
+        def flags(self, keys: bytes) -> bytes | None:
+            return b"\1"
+
+    root = parse(f"<p>{SENTENCE * 20}")
+    with pytest.raises(ValueError, match=r"flags\(\) must return a byte for each piece"):
+        WAYS[0].read(root, site=Wrong(0, 0))
+    with pytest.raises(ValueError, match="shorter"):
+        WAYS[0].read_document(extract(root), Wrong(0, 0))
+
+
+# --- The cases that were found by thinking, or by the fuzzer.
+
+MARKUP = [
+    "",
+    "<!-- only -->",
+    "<!DOCTYPE html>",
+    "text and no tag",
+    "<html hidden><body class=hide><p>A page that hides itself.",
+    # titles
+    "<title> | </title><h1>a</h1>",
+    "<title>a | b: c\u00a0\u2014 d</title><h1>c</h1><h2>d</h2><p>x",
+    "<title>1. 2. x</title><h1>1.</h1><h2>2 x</h2>",
+    "<body><title>strayed<b>not this</b></title><p>x",
+    "<title>a<!-- b -->c</title>",
+    f"<title>{' | ' * 50}</title><h1>{SENTENCE}</h1>",
+    "<title>\uff5c\uff1a\u00bb</title><h3>\uff5c</h3>",
+    # headings
+    "<h1>b a</h1><h1>a b</h1><h2>c</h2><title>a b c</title>",
+    "<h1><a href=/>Home of all</a></h1><h2>Own</h2><h2>Own</h2><p>x",
+    "<hr><h>x</h><h10>y</h10><h1>z</h1>",
+    # links and rows
+    "<p><a href=/>a</a><p><a href=/>b</a><p><a href=/>c</a><p>" + SENTENCE,
+    f"<p>{SENTENCE}<p><a>one</a><p>{SENTENCE}<p><a>one</a><p><a>two</a><p><a>three</a><p>{SENTENCE}",
+    "<a>a<a>b<p>c</p>d</a>e</a>f",
+    # offers
+    "<h1>Rope</h1><p>12 \u20ac<p>USD 3<p>100\u5143<p>100\u5143\u65e6<p>\u0663 \u20ac<p>5 kr<p>5 Ft<p>5 lei",
+    f"<h2>Rope</h2><div>$1<p>{SENTENCE * 30}<p>$2",
+    "<p>12 \u20ac<p>12 \u20ac<p>!<h1>!</h1>",
+    # hidden, or not
+    "<p style='DISPLAY\t:\nNONE'>a<p style='xdisplay:nonesuch'>b<p style='display :none'>c<p id=hidden>d",
+    "<div class='a\u3000HIDE'>x</div><div class='\u212aidden'>y</div><div class=sr-only>z</div>",
+    "<div class='siteHeader'>x</div><div class='header-files'>y</div><div id='a-b-c-nav'>z</div>",
+    "<div role=Main>x</div><div role=main>y</div><div role='main '>z</div><p itemprop=articleBody>q",
+    # language
+    "<html lang=mul><meta http-equiv=CONTENT-LANGUAGE content='fr, en'><p>x",
+    "<html lang='\u3000DE-at'><p>x",
+    "<html lang=deutsch xml:lang=de><p>x",
+    "<head><meta http-equiv=Content-Language><meta http-equiv=Content-Language content=de></head><p>x",
+    # characters
+    "<p>a\u0316\u0301 \u037a\u0650 \u1fb3\u0316 \u00ad\u0301 \u200d",
+    "<p>&#1;&#127;&#128;&#159;&#xfdd0;&#x10ffff;&#xd800;&#0;",
+    # where blocks end
+    "<b>a</b><b></b><b>b</b><i> </i><i>c</i><!-- --><b>d</b><script></script><b>e</b>",
+    "<p>a<br>b<br><br>c<hr>d<wbr>e",
+    "<p> \u00a0 <b> </b> <p>\u200b<p>\u00ad\u2060<p>_<p>-",
+    "<table><caption>a</caption><tr><th>b<td>c<td><p>d</table>",
+]
+XML = [
+    '<!DOCTYPE html [<!ATTLIST html lang CDATA "fr">]><html><p>a default that only get() knows</p></html>',
+    '<h m="">x<h id="" id="promo">an attribute that is there twice</h></h>',
+    "<!DOCTYPE p [<!ENTITY e 'x'>]><p title='&e;' class='&e;nav'>a&e;b<b>&e;</b></p>",
+    "<!DOCTYPE p [<!ENTITY e 'x'>]><div><title>a&e;b</title><script>&e;</script>c</div>",
+    "<p>a<![CDATA[b]]>c<![CDATA[]]><b/><b>d</b></p>",
+    "<x:html xmlns:x='http://www.w3.org/1999/xhtml'><x:p x:class='nav' class='nav'>a</x:p></x:html>",
+    "<html xmlns='urn:any'><head><meta http-equiv='content-language' content='fr'/></head><p>a</p></html>",
+    "<html xmlns:xi='http://www.w3.org/2001/XInclude'><p>a<xi:include href='none.xml'/>b</p></html>",
+    "<!-- beside the root --><?pi?><p>x</p><!-- after --><?pi?>",
+]
+
+
+@pytest.mark.parametrize("page", MARKUP)
+def test_odd_markup_is_read_alike(page: str) -> None:
+    root = parse(page)
+    assert page_differences(root) == []
+    assert is_covered(root)
+
+
+@pytest.mark.parametrize("page", XML)
+@pytest.mark.parametrize("resolves", [True, False], ids=["resolved", "entities left"])
+def test_odd_xml_is_read_alike(page: str, resolves: bool) -> None:
+    root = etree.fromstring(page, etree.XMLParser(recover=True, resolve_entities=resolves, strip_cdata=False))
+    assert page_differences(root, "de") == []
+
+
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 200])
+def test_limits_are_the_same(count: int) -> None:
+    numbers = range(count)
+    words = " ".join(f"word{number}" for number in numbers)
+    by_length = " ".join("x\u00e9\u8fd1"[number % 3] * number for number in numbers)
+    for page in (
+        f"<h1>{words}</h1>",
+        f"<title>{' | '.join(f'{number}x' for number in numbers)}</title><h1>Ship</h1>",
+        f"<h1>Ship</h1>{''.join(f'<p>Room{number}: {number}</p>' for number in numbers)}",
+        f"<h1>Ship</h1><p class=meta>{words}</p><p>Room: {words}</p><p>{words}: 7</p>",
+        f"<h1>Ship</h1><p>Room 7</p><p>{SENTENCE * count}</p><p>Room 8</p><p>Room: 9</p>",
+        f"<h1>Ship</h1><p>{by_length}",
+    ):
+        for url in ("", f"https://e.example/{words.replace(' ', '-')}/{words.replace(' ', '/')}"):
+            root = parse(f"{page}<p>{SENTENCE}</p>")
+            assert page_differences(root, "en", FINGERPRINTERS[:1], url) == []
+
+
+class Named(etree.ElementBase):
+    """An element with a class of its own, as callers may have them."""
+
+
+def test_elements_of_other_classes_and_roots_inside_a_tree_are_read_alike() -> None:
+    parser = etree.HTMLParser()
+    parser.set_element_class_lookup(etree.ElementDefaultClassLookup(element=Named))
+    body = f"<title>T</title><h1>H</h1><p>{SENTENCE}</p>tail"
+    xml = f"<html><head><title>T</title></head><body><h1>1</h1><p>{SENTENCE}</p></body></html>"
+    own = etree.fromstring(body, parser)
+    part = own.find(".//p")
+    assert part is not None
+    for root in (own, html.fromstring(body), objectify.fromstring(xml), part):
+        assert page_differences(root) == []
+    part.getparent().remove(part)  # type: ignore[union-attr]
+    assert page_differences(part) == []
+
+
+# --- Pages that nobody would write for a reader.
+
+
+def deep(tag: str, levels: int) -> etree._Element:
+    """Return elements one inside the other, made in pieces: lxml needs ever longer to hang one below the last."""
+    root = leaf = etree.Element(tag)
+    for _ in range(levels // 1_000):
+        top = below = etree.Element(tag)
+        for _ in range(999):
+            below = etree.SubElement(below, tag)
+        leaf.append(top)
+        leaf = below
+    leaf.text = "deep down"
+    return root
+
+
+def with_attribute(name: str, value: str) -> etree._Element:
+    root = etree.Element("html")
+    etree.SubElement(root, "p", {name: value}).text = "one two three"
+    return root
+
+
+HOSTILE: dict[str, Callable[[], etree._Element]] = {
+    "a word of three million letters with accents": lambda: parse("<p>" + "\u00e9" * 3_000_000),
+    "a million spaces": lambda: parse("<p>a" + " \u00a0" * 500_000 + "b"),
+    "10,000 headings": lambda: parse("<title>a | b</title>" + "<h2>b</h2>" * 10_000),
+    "a title of 100,000 separators": lambda: parse(
+        f"<title>{'| ' * 50_000}{'a: ' * 50_000}</title><h1>a</h1>"
+    ),
+    "a class of five megabytes": lambda: with_attribute("class", "a-b navBar " * 500_000),
+    "a style with a million colons": lambda: with_attribute("style", "display" + ":" * 1_000_000),
+    "half a million marks out of order": lambda: parse("<p>a" + "\u0301\u0316" * 250_000),
+    "20,000 characters that expand": lambda: parse("<p>" + "\ufdfa" * 20_000),
+    "120,000 characters of Han": lambda: parse("<p>" + "\u8fd1\u4f3c" * 60_000),
+    "20,000 nested tags": lambda: deep("div", 20_000),
+    "20,000 nested links": lambda: deep("a", 20_000),
+    "50,000 comments": lambda: parse("<p>a" + "<!-- -->b" * 50_000),
+    "5,000 different tags": lambda: parse("".join(f"<x{i}>a</x{i}>" for i in range(5_000))),
+    "30,000 different words": lambda: parse("<p>" + " ".join(map(str, range(30_000)))),
+    "counts beyond the weights that are known": lambda: parse("<p>" + "the sea " * 100_000),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_page_is_read_alike(name: str) -> None:
+    assert page_differences(HOSTILE[name](), None, FINGERPRINTERS[:1]) == []
+
+
+@pytest.mark.parametrize("body", [
+    b"<p>\xff\xfe\xc3( \xe2\x82 \xf0\x9f\x98 \xed\xa0\x80 \xc0\x80",
+    b"<html lang='\xff'><\xff\xfe><p class='\xff\xfe nav'>x<p id='\xc3'>y",
+    b"<p>\x00\x01\x02\x7f\x80\x9f",
+])  # fmt: skip
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", None])
+def test_bytes_that_are_not_in_their_encoding_are_read_alike(body: bytes, encoding: str | None) -> None:
+    root: etree._Element | None = etree.fromstring(body, etree.HTMLParser(encoding=encoding))
+    if root is not None:
+        assert page_differences(root) == []
+
+
+# --- Pages that were not made up.
+
+
+def test_every_page_of_the_example_site_is_read_alike(pages: list[Page]) -> None:
+    for number, page in enumerate(pages):
+        root = parse(page.body(), page.content_type)
+        assert is_covered(root)
+        url = f"https://www.magazine.example:8080/{page.address.key}"
+        ways = FINGERPRINTERS[number % 5 :][:2]
+        assert page_differences(root, None, ways, url) == [], page.address.key
+
+
+@pytest.mark.slow("it reads pages of the evaluation data both ways")
+def test_labelled_real_pages_are_read_alike() -> None:
+    packs = Pack.locate_all()
+    if not packs:
+        pytest.skip(absence())
+    ids = sorted((pack.name, id) for pack in packs for id in pack.docs)
+    number = len(ids) if os.environ.get("SIMHASH_ALL_PAGES") else SAMPLE
+    chosen = set(random.Random(64).sample(ids, min(number, len(ids))))
+    for pack in packs:
+        for doc, body in pack.html():
+            if (pack.name, doc.id) in chosen:
+                root = parse(body)
+                assert is_covered(root), doc.id
+                # One with each setting in turn would hide nothing, and take as long.
+                assert page_differences(root, None, FINGERPRINTERS[: 1 + len(body) % 4]) == [], doc.id
