@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,18 +55,6 @@ def test_one_that_cannot_is_counted_and_warned_of_once(
     )
 
 
-def test_a_field_with_nothing_to_say_is_none_and_a_frozen_default_is_left_alone() -> None:
-    crawler = stand_in()
-    marks = ItemMarks(crawler, "seen")
-    plain, declared, frozen = {"title": "Kettle"}, Declared(), Frozen()
-    for item in (plain, declared, frozen):
-        marks.write(item, None)
-    assert plain == {"title": "Kettle", "seen": None}
-    assert declared == {"seen": None}
-    assert frozen == Frozen(None)
-    assert simhash_stats(crawler) == {}
-
-
 def test_what_an_item_says_itself_is_kept_counted_and_warned_of_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -86,12 +73,6 @@ def test_what_an_item_says_itself_is_kept_counted_and_warned_of_once(
         " and the items are not marked (stat simhash/items/unmarked): set SIMHASH_RESULT_FIELD to a field that your"
         " items do not have"
     )
-
-
-def test_an_item_that_makes_up_fields_when_asked_is_marked() -> None:
-    item: dict[str, Any] = defaultdict(list)
-    ItemMarks(stand_in(), "seen").write(item, MARK)
-    assert item == {"seen": MARK}
 
 
 def test_a_mark_is_replaced_by_a_later_one_or_by_none() -> None:

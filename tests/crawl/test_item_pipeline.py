@@ -5,21 +5,16 @@ from typing import Any
 
 import pytest
 from scrapy import Request, Spider
-from scrapy.exceptions import DropItem, NotConfigured
+from scrapy.exceptions import DropItem
 from scrapy.http import Response
-from scrapy.settings import Settings
-from scrapy.utils.misc import load_object
 
 from scrapy_simhash import (
-    Addon,
     NearDuplicateItem,
     NearDuplicatePageItem,
-    SettingError,
     SimhashItemPipeline,
     StoreUnavailable,
     UnchangedPageItem,
 )
-from scrapy_simhash.crawl.item_pipeline import MOST
 from scrapy_simhash.store import Claim, Posting
 from tests.crawl.items.test_fingerprint import item
 from tests.stand_in import simhash_stats, stand_in
@@ -30,30 +25,6 @@ PAGE = Response("https://example.com/b", request=Request("https://example.com/b"
 
 def pipeline(**settings: Any) -> SimhashItemPipeline:
     return SimhashItemPipeline.from_crawler(stand_in(**{"item_fields": FIELDS, **settings}))
-
-
-def test_a_new_item_goes_on_as_the_object_it_is() -> None:
-    given = item()
-    before = dict(given)
-    assert pipeline().process_item(given) is given
-    assert given == before
-
-
-def test_what_is_dropped_says_what_it_repeats() -> None:
-    subject = pipeline(item_action="drop_items", item_key="url")
-    subject.process_item(item(url="/a"))
-    with pytest.raises(NearDuplicateItem) as caught:
-        subject.process_item(item(url="/b"), None)
-    error = caught.value
-    assert isinstance(error, DropItem)
-    assert str(error) == "is a near-duplicate of /a (exactly)"
-    assert (error.duplicate_of, error.distance, error.similarity, error.log_level) == ("/a", 0, 1.0, "DEBUG")
-    assert simhash_stats(subject.crawler) == {
-        "items/new": 1,
-        "items/near_duplicates": 1,
-        "items/exact": 1,
-        "items/dropped": 1,
-    }
 
 
 def test_who_looks_at_single_pages_is_dropped_nothing() -> None:
@@ -170,84 +141,3 @@ def test_items_that_later_pipelines_replaced_are_counted_at_the_end(caplog: pyte
     subject.spider_closed(Spider("fields"))
     assert len(subject._store) == 1, "what it is compared by stayed"
     assert "Later crawls do not know 1 item: a later pipeline returned other objects" in caplog.text
-
-
-def test_only_so_many_items_are_waited_for() -> None:
-    subject, made = pipeline(), [{"title": f"Tea {number}"} for number in range(MOST + 1)]
-    for one in made:
-        subject.process_item(one)
-    assert len(subject._in_flight) == MOST
-    for one in made:
-        subject.item_scraped(one)
-    assert len(subject._store) == MOST
-
-
-@pytest.mark.parametrize("odd", [None, 7, "text", object()])
-def test_what_is_no_item_goes_on(odd: object, caplog: pytest.LogCaptureFixture) -> None:
-    subject = pipeline(item_action="drop_items")
-    for _ in range(2):
-        assert subject.process_item(odd) is odd
-        subject.item_lost(odd, ValueError())
-    assert simhash_stats(subject.crawler) == {"items/errors": 2}
-    assert len(caplog.records) == 1
-
-
-@pytest.mark.parametrize(
-    ("items", "warnings"), [([], 0), ([{"Title": "a"}], 1), ([{"Title": "a"}, item()], 0)]
-)
-def test_fields_that_no_item_has_are_told_of_at_the_end(
-    items: list[dict[str, Any]], warnings: int, caplog: pytest.LogCaptureFixture
-) -> None:
-    subject = pipeline()
-    for given in items:
-        subject.item_scraped(subject.process_item(given))
-    subject.spider_closed(Spider("fields"))
-    told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert len(told) == warnings
-    assert all("SIMHASH_ITEM_FIELDS (title, body)" in message for message in told)
-
-
-def test_skipped_items_are_counted_and_left_as_they_are() -> None:
-    subject = pipeline()
-    for _ in range(2):
-        nothing = {"title": ""}
-        assert subject.process_item(nothing) == {"title": ""}
-    assert simhash_stats(subject.crawler) == {"items/skipped": 2}
-
-
-@pytest.mark.parametrize(
-    ("settings", "why"),
-    [({"item_fields": ()}, "SIMHASH_ITEM_FIELDS is not set"), ({"enabled": False}, "SIMHASH_ENABLED is off")],
-)
-def test_a_pipeline_that_has_nothing_to_do_is_not_configured(settings: dict[str, Any], why: str) -> None:
-    with pytest.raises(NotConfigured, match=why):
-        pipeline(**settings)
-
-
-def test_a_wrong_setting_is_named() -> None:
-    with pytest.raises(SettingError, match="SIMHASH_ITEM_ACTION must be one of mark, drop_items, got 'kill'"):
-        pipeline(item_action="kill")
-
-
-@pytest.mark.parametrize(
-    ("settings", "expected"),
-    [
-        ({}, []),
-        ({"SIMHASH_ITEM_FIELDS": ["title", "body"]}, [(SimhashItemPipeline, 50)]),
-        (
-            {"SIMHASH_ITEM_FIELDS": "title", "ITEM_PIPELINES": {"scrapy_simhash.SimhashItemPipeline": 7}},
-            [(SimhashItemPipeline, 7)],
-        ),
-        (
-            {"SIMHASH_ITEM_FIELDS": "title", "ITEM_PIPELINES": {"scrapy_simhash.SimhashItemPipeline": None}},
-            [(SimhashItemPipeline, None)],
-        ),
-    ],
-)
-def test_the_add_on_adds_it_if_there_are_fields(
-    settings: dict[str, Any], expected: list[tuple[type, int | None]]
-) -> None:
-    updated = Settings(settings)
-    Addon().update_settings(updated)
-    found = [(load_object(path), order) for path, order in updated["ITEM_PIPELINES"].items()]
-    assert found == expected

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import pytest
@@ -20,29 +19,6 @@ from tests.stand_in import simhash_stats, stand_in
 
 URL = "https://example.com/copy"
 HERE = f"{__name__}."
-
-
-@pytest.mark.parametrize("words", ["drop", 1, [], [1], {"mark": "drop"}, "DROP_PAGE", b"mark", object()])
-@pytest.mark.parametrize("key", ["action", "exact_action", "revisit_action"])
-def test_words_that_name_no_action_are_counted_and_warned_of_once(
-    words: object, key: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.DEBUG)
-    subject = SimhashDownloaderMiddleware.from_crawler(stand_in())
-    for _ in range(3):
-        request = Request(URL, meta={"simhash": {key: words}})
-        subject.process_response(request, HtmlResponse(URL, status=404))
-    assert simhash_stats(subject.crawler)["errors/meta"] == 3
-    assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG", "DEBUG"]
-    assert caplog.records[0].getMessage() == (
-        f"request.meta['simhash']['{key}'] must be one of mark, drop_items, drop_links, drop_page, or a list of them,"
-        f" got {words!r}: the settings are used instead, for {URL}"
-    )
-
-
-@pytest.mark.parametrize("meta", [{}, {"action": "mark"}, {"exact_action": None}, False, True, None])
-def test_what_can_be_understood_is_not_complained_of(meta: object) -> None:
-    assert list(complaints(meta)) == []
 
 
 @pytest.mark.parametrize(

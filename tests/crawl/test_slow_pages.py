@@ -12,7 +12,7 @@ import pytest
 from scrapy import Request, Spider
 from scrapy.http import HtmlResponse
 
-from scrapy_simhash import SimhashDownloaderMiddleware, crawling, names
+from scrapy_simhash import SimhashDownloaderMiddleware, names
 from scrapy_simhash.crawl import downloader_middleware
 from scrapy_simhash.crawl.downloader_middleware import BUDGET
 from tests.crawls.site import article
@@ -78,23 +78,6 @@ def test_a_page_that_takes_long_on_the_event_loop_is_counted(
     with way():
         visit(subject, URL + "slow", article(1))
     assert slow_pages(subject) == counts
-
-
-def test_the_parse_is_not_counted(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    subject = SimhashDownloaderMiddleware.from_crawler(stand_in())
-    delay(clock, monkeypatch, crawling, "tree_of", 9.0)
-    visit(subject, URL, article(0))
-    assert slow_pages(subject) == 0
-
-
-def test_what_follows_from_a_verdict_is_counted(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    for way in (nullcontext, read_in_threads):
-        subject = SimhashDownloaderMiddleware.from_crawler(stand_in())
-        visit(subject, URL, article(0))
-        delay(clock, monkeypatch, subject, "_record", BUDGET + 0.001)
-        with way():
-            visit(subject, URL + "copy", article(0))
-        assert slow_pages(subject) == 1
 
 
 def test_the_slowest_is_named_at_the_end(caplog: pytest.LogCaptureFixture) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from scrapy import Request
-from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 
 from scrapy_simhash import (
@@ -13,7 +12,6 @@ from scrapy_simhash import (
     NearDuplicate,
     NearDuplicatePageItem,
     Reason,
-    SettingError,
     SimhashSpiderMiddleware,
     Status,
     UnchangedPageItem,
@@ -79,13 +77,6 @@ def test_a_result_that_somebody_has_spoilt_drops_nothing(result: object) -> None
     assert left(middleware(action="drop_page", result_field="copy"), page) == LEFT["mark"]
 
 
-def test_a_callback_can_still_change_what_is_done() -> None:
-    subject, page = middleware(), response("drop_items")
-    assert in_loop(lambda: subject.get_processed_item({"a": 1}, page)) is None
-    page.meta["simhash_result"]["action"] = "mark"
-    assert subject.get_processed_item({"a": 1}, page) == {"a": 1}
-
-
 def test_what_a_callback_drops_of_a_new_page_is_not_called_unchanged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -96,24 +87,6 @@ def test_what_a_callback_drops_of_a_new_page_is_not_called_unchanged(
     assert simhash_stats(subject.crawler) == {"dropped/items": 1}
     (record,) = [record for record in caplog.records if record.name.startswith("scrapy_simhash")]
     assert f"Dropped: its page {URL} has the action drop_items in simhash_result" in record.getMessage()
-
-
-@pytest.mark.parametrize("action", ACTIONS)
-def test_a_page_that_repeats_no_other_is_left_alone(action: str) -> None:
-    subject = middleware(action=action, result_field="copy")
-    assert left(subject, response(is_duplicate=False)) == LEFT["mark"]
-    assert subject.get_processed_item({}, response(is_duplicate=False)) == {"copy": None}
-    assert simhash_stats(subject.crawler) == {}
-
-
-def test_a_dropped_page_says_what_it_repeats() -> None:
-    page = response("drop_page")
-    with pytest.raises(NearDuplicate) as caught:
-        middleware().process_spider_input(page)
-    error = caught.value
-    assert isinstance(error, IgnoreRequest)
-    assert (error.response, error.duplicate_of, error.distance) == (page, FIRST, 2)
-    assert str(error) == f"{URL} is a near-duplicate of {FIRST} (distance 2)"
 
 
 UNCHANGED = Verdict(Status.REVISIT, distance=0, reason=Reason.UNCHANGED, is_delivered=True)
@@ -159,33 +132,11 @@ def test_what_is_dropped_because_its_page_is_unchanged_says_so(
     assert simhash_stats(subject.crawler) == {"dropped/pages": 1, "dropped/items": 1, **unchanged}
 
 
-def test_only_our_own_exception_ends_quietly() -> None:
-    subject = middleware()
-    own = NearDuplicate(response(), FIRST, 2)
-    assert subject.process_spider_exception(response(), own) == ()
-    assert subject.process_spider_exception(response(), IgnoreRequest()) is None
-    assert subject.process_spider_exception(response(), ValueError()) is None
-
-
-@pytest.mark.parametrize("action", ["mark", "drop_links", "drop_page"])
-def test_an_item_has_the_whole_result_where_the_settings_say_so(action: str) -> None:
-    subject = middleware(result_field="copy")
-    expected = {"a": 1, "copy": {**COPY, "action": action}}
-    assert subject.get_processed_item({"a": 1}, response(action)) == expected
-
-
 @pytest.mark.parametrize("item", [object(), "text", 3, ["list"], (1, 2)])
 def test_what_is_no_item_goes_on_without_a_mark(item: object) -> None:
     subject = middleware(result_field="copy")
     assert subject.get_processed_item(item, response()) is item
     assert simhash_stats(subject.crawler) == {"items/unmarked": 1}
-
-
-@pytest.mark.parametrize("action", ACTIONS)
-def test_none_is_no_item(action: str) -> None:
-    subject = middleware(result_field="copy")
-    assert subject.get_processed_item(None, response(action)) is None
-    assert simhash_stats(subject.crawler) == {}
 
 
 @pytest.mark.parametrize("page", [response(), response(is_duplicate=False), None])
@@ -213,13 +164,6 @@ def test_what_we_note_in_a_meta_is_not_handed_on_nor_changed_for_another(url_rul
     assert noted == {"parent": FIRST, "waited": "sent after all"}
 
 
-def test_the_request_of_the_page_itself_keeps_its_result() -> None:
-    page = response()
-    assert page.request is not None
-    assert middleware().get_processed_request(page.request, page) is page.request
-    assert page.meta["simhash_result"] == {**COPY, "action": "mark"}
-
-
 @pytest.mark.parametrize(
     ("request_", "is_kept"),
     [
@@ -244,18 +188,3 @@ def test_drop_links_lets_the_address_that_led_here_be_asked_again(redirects: obj
     page = response("drop_links", redirect_urls=redirects)
     again = Request(FIRST, dont_filter=True)
     assert (middleware().get_processed_request(again, page) is again) is is_kept
-
-
-def test_output_of_the_start_has_no_page() -> None:
-    subject = middleware(action="drop_items", result_field="copy")
-    assert subject.get_processed_item({"a": 1}, None) == {"a": 1, "copy": None}
-
-
-def test_switched_off_there_is_no_middleware() -> None:
-    with pytest.raises(NotConfigured, match="SIMHASH_ENABLED is off"):
-        middleware(enabled=False)
-
-
-def test_a_wrong_setting_is_refused() -> None:
-    with pytest.raises(SettingError, match="SIMHASH_ACTION"):
-        middleware(action="drop")
