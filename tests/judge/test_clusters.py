@@ -116,18 +116,6 @@ def test_pages_in_another_order_prefer_the_same_unless_only_earlier_tells_them_a
         assert preference.key(one, votes.count(one), 0) == preference.key(other, votes.count(other), 0)
 
 
-@given(ORDERS, PAGES, st.data())
-def test_a_page_that_comes_again_changes_nothing(
-    order: tuple[str, ...], pages: list[Page], data: st.DataObject
-) -> None:
-    contest = contest_of(order, pages)
-    preferred, kept = contest.winner, contest.kept
-    again = data.draw(st.sampled_from(pages[1:]))
-    # It may name something else by now: what it named first stands.
-    contest.enter(again.url, again.canonical and data.draw(st.sampled_from(URLS)))
-    assert (contest.winner, contest.kept) == (preferred, kept)
-
-
 def test_beyond_the_bound_what_was_named_before_can_still_win_and_nothing_else() -> None:
     contest = Contest(Preference(["canonical"]), FIRST)
     for number in range(MAX_KNOWN):

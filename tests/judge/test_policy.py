@@ -160,32 +160,6 @@ def test_a_page_is_no_copy_of_itself_under_another_request() -> None:
     assert decided(Asked(itself, on_copy=explicit)) == (Action.DROP_ITEMS, None)
 
 
-@pytest.mark.parametrize(
-    ("words", "depth", "is_asked"),
-    [("drop_items", 2, False), ("drop_links", 2, True), ("drop_page", 0, False)],
-)
-def test_whether_a_page_is_a_listing_is_asked_only_if_its_links_would_be_lost(
-    words: str, depth: int, is_asked: bool
-) -> None:
-    asked_about = list[set[str]]()
-
-    def protections(wanted: Collection[str]) -> Collection[str]:
-        asked_about.append(set(wanted))
-        return ()
-
-    SimhashPolicy(Config(action=words)).decide(Seen(COPY, URL, depth, protections))
-    whole = {"pagination", "language", "facts"}
-    assert asked_about == [whole | {"listing"} if is_asked else whole]
-
-
-def test_nothing_is_looked_at_when_only_a_mark_is_asked_for() -> None:
-    def protections(wanted: Collection[str]) -> Collection[str]:
-        raise AssertionError("asked")
-
-    decision = SimhashPolicy(Config()).decide(Seen(COPY_AGAIN, URL, 0, protections))
-    assert decision == (Action.MARK, None, None)
-
-
 DROP, MARK = Wish(Action.DROP_ITEMS), Wish(Action.MARK)
 
 
@@ -327,15 +301,6 @@ def test_exact_copies_have_an_action_of_their_own_if_it_is_set() -> None:
     assert action_on(EXACT, {}, action="drop_items") is Action.DROP_ITEMS
 
 
-@pytest.mark.parametrize("words", ["mark", "drop_links", ["drop_items", "drop_links"], ("drop_page",)])
-@pytest.mark.parametrize("verdict", [COPY, EXACT])
-def test_the_request_goes_before_the_settings(words: object, verdict: Verdict) -> None:
-    settings = {"action": "drop_items", "exact_action": "drop_page", "revisit_action": "drop_page"}
-    assert action_on(verdict, {"action": words}, **settings) == Action.named(words)
-    assert action_on(AGAIN, {"action": words}, **settings) is Action.DROP_PAGE
-    assert action_on(AGAIN, {"revisit_action": words}, **settings) == Action.named(words)
-
-
 @pytest.mark.parametrize(
     ("setting", "wanted", "expected"),
     [
@@ -352,11 +317,3 @@ def test_a_request_too_has_an_action_for_exact_copies(
     settings = {"action": "drop_links", "exact_action": setting}
     assert action_on(EXACT, wanted, **settings) is expected
     assert action_on(COPY, wanted, **settings) in (Action.DROP_LINKS, Action.DROP_PAGE)
-
-
-@pytest.mark.parametrize("words", ["drop", "", 1, [], [1], {"mark": "drop"}, "DROP_PAGE", b"mark", object()])
-@pytest.mark.parametrize("key", ["action", "exact_action", "revisit_action"])
-def test_words_that_name_no_action_are_not_followed(words: object, key: str) -> None:
-    settings = {"action": "drop_items", "revisit_action": "drop_links"}
-    assert action_on(EXACT, {key: words}, **settings) is Action.DROP_ITEMS
-    assert action_on(AGAIN, {key: words}, **settings) is Action.DROP_LINKS

@@ -62,12 +62,6 @@ def test_the_original_is_the_page_in_another_language(
     assert found(alternates=alternates) == (("hreflang",) if expected else ())
 
 
-def test_all_at_once_in_their_order() -> None:
-    hints = Hints(URL, ORIGINAL, (("de", ORIGINAL),))
-    assert evidence(hints, URL, ORIGINAL, [ORIGINAL]) == ("canonical", "redirect", "hreflang")
-    assert evidence(hints, ORIGINAL, ORIGINAL, [ORIGINAL]) == ("canonical", "address", "redirect")
-
-
 @given(URLS, URLS, st.lists(st.tuples(st.sampled_from(["en", "de", "x-default"]), URLS), max_size=4))
 def test_address_and_hreflang_are_the_same_from_both_sides(
     one: str, other: str, alternates: list[tuple[str, str]]

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
 from scrapy_simhash import PageFingerprinter
-from scrapy_simhash.judge.hints import Hints, read_canonical, read_hints
+from scrapy_simhash.judge.hints import Hints, read_hints
 from scrapy_simhash.judge.hints.markup import (
     MAX_BASES,
     MAX_IN_BODY,
     MAX_IN_HEAD,
-    MAX_LINK_CHARACTERS,
     MAX_LINKS,
     MAX_STEPS,
     links_in_head,
-    resolved,
     steps_in_body,
 )
 from scrapy_simhash.judge.hints.urls import MAX_ADDRESS
 from scrapy_simhash.page.compiled import compiled_reader
 from scrapy_simhash.page.text import parse
-from tests.judge.hints.urls import URLS
 
 URL = "https://example.com/boats/ferry?x=1"
 
@@ -97,11 +93,6 @@ def test_translations_with_their_languages() -> None:
     assert hints.canonical is None
 
 
-def test_an_alternate_is_no_canonical_address() -> None:
-    hints = hints_of('<link rel="alternate canonical" hreflang="de" href="/de">')
-    assert (hints.canonical, hints.alternates) == (None, (("de", "https://example.com/de"),))
-
-
 def test_the_next_and_the_previous_page() -> None:
     hints = hints_of(
         '<link rel="next" href="?page=3"><link rel="Prev" href="?page=1"><link rel="first" href="?">'
@@ -112,14 +103,6 @@ def test_the_next_and_the_previous_page() -> None:
     ]
     assert not list(hints_of('<link rel="first" href="/">').steps())
     assert list(hints_of('<link rel="next" href="javascript:next()">').steps()) == []
-
-
-def test_links_of_the_text_are_looked_for_apart() -> None:
-    root = parse(
-        '<p><a rel="next nofollow" href="?page=2">older</a> <a rel="nofollow" href="/a">a</a> <a rel=prev>'
-    )
-    assert not list(read_hints(root, URL).steps())
-    assert list(steps_in_body(root, URL)) == ["https://example.com/boats/ferry?page=2"]
 
 
 def test_xhtml_that_an_xml_parser_has_read() -> None:
@@ -154,19 +137,6 @@ def test_a_head_of_very_many_links_is_not_read_to_its_end() -> None:
     assert hints_of(f"{bases}<base href=mailto:ann><base href=/b/>").base == URL
 
 
-def test_of_very_long_links_the_first_are_resolved() -> None:
-    long = MAX_LINK_CHARACTERS // 8_000
-    alternates = "".join(
-        f'<link rel="alternate" hreflang="de" href="/{n:04}{"x" * 7_995}">' for n in range(2 * long)
-    )
-    assert len(hints_of(alternates).alternates) == long
-
-
-def test_a_canonical_address_counts_however_much_else_the_page_says() -> None:
-    alternates = '<link rel="alternate" hreflang="de" href="/de">' * MAX_LINKS
-    assert hints_of(f'{alternates}<link rel="canonical" href="/a">').canonical == "https://example.com/a"
-
-
 PIECES = (
     *("<head>", "</head>", "<body>", "<link rel=canonical href='", "<link rel='next' href=\"", "'>", '">'),
     *("/a", "/b", "<link rel=canonical href=/a>", "<link rel='canonical alternate' href=/a hreflang=de>"),
@@ -184,28 +154,6 @@ PIECES = (
     *("<!--", "\ud800", "&#0;"),
 )
 MARKUP = st.lists(st.sampled_from(PIECES)).map("".join)
-
-
-@given(MARKUP, st.one_of(st.text(), URLS))
-def test_hints_are_read_from_any_page_and_leave_it_as_it_is(markup: str, url: str) -> None:
-    root = parse(markup)
-    before = etree.tostring(root)
-    hints = read_hints(root, url)
-    steps = [*hints.steps(), *steps_in_body(root, hints.base)]
-    for address in (*steps, *(target for _, target in hints.alternates), hints.canonical):
-        assert address is None or (address.startswith(("http://", "https://")) and "#" not in address)
-    assert etree.tostring(root) == before
-
-
-@given(MARKUP, st.one_of(st.text(), URLS))
-def test_the_canonical_address_by_itself_is_that_of_all_hints(markup: str, url: str) -> None:
-    root = parse(markup)
-    assert read_canonical(root, url) == read_hints(root, url).canonical
-
-
-@given(MARKUP)
-def test_the_kernel_finds_the_same_links(markup: str) -> None:
-    assert_the_kernel_finds_the_same_links(parse(markup))
 
 
 @pytest.mark.parametrize(
@@ -253,9 +201,3 @@ def test_a_head_is_not_read_for_a_canonical_address_that_it_surely_does_not_name
     )
     assert named
     assert other == (compiled_reader() is None)
-
-
-@given(st.one_of(st.text(), URLS), st.one_of(st.text(), URLS))
-def test_an_address_that_is_resolved_stays_what_it_is(base: str, href: str) -> None:
-    target = resolved(base, href)
-    assert target is None or resolved("https://example.org/", target) == target

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 import pytest
-from lxml import etree
 
 from scrapy_simhash.config import PROTECTIONS
 from scrapy_simhash.judge.hints import evidence, protections, read_hints
@@ -29,32 +28,6 @@ def held(
     hints = read_hints(root, url)
     found = evidence(hints, url, first, [SITE + redirect for redirect in redirects])
     return list(protections(root, url, first, hints, found, wanted, contradicts))
-
-
-EVERYTHING = page(f"{LISTING}<p>A copy</p>", GERMAN + '<link rel="next" href="/original">')
-
-
-def test_the_cheapest_comes_first_and_all_come() -> None:
-    assert held(EVERYTHING) == ["language", "pagination", "facts", "listing"]
-
-
-@pytest.mark.parametrize("name", sorted(set(PROTECTIONS) - {"start"}))
-def test_only_what_is_wanted_is_looked_at(name: str) -> None:
-    assert held(EVERYTHING, wanted=[name]) == [name]
-    assert held(EVERYTHING, wanted=()) == []
-
-
-def test_nobody_looks_further_than_asked() -> None:
-    class Unread(etree.ElementBase):
-        def iter(self, *tags: object, **more: object) -> Iterator[etree._Element]:  # type: ignore[override]
-            raise AssertionError("the page was read")
-
-    root = Unread()
-    hints = read_hints(parse(page("", GERMAN)), SITE)
-    found = protections(root, SITE + "/copy", SITE + "/original", hints, ("hreflang",), PROTECTIONS, False)
-    assert next(found) == "language"
-    with pytest.raises(AssertionError, match="the page was read"):
-        next(found)
 
 
 OWN = f'<link rel="canonical" href="{SITE}/copy">'
