@@ -1,22 +1,15 @@
 from __future__ import annotations
 
-import pickle
 import random
-from array import array
 from collections.abc import Callable
-from copy import copy, deepcopy
 from functools import partial
 from itertools import combinations_with_replacement, product
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from scrapy_simhash.index import Match, SimhashIndex
-from scrapy_simhash.index.index import ROW_LIMIT
 from scrapy_simhash.index.plans import partition, probes_of, probing
-from tests.examples import examples
 from tests.index.cores import CORES, assert_finds_what_comparing_all_finds, every_core, over, probes, tables
 from tests.index.values import ALL_ONES, flipped, values_of_every_kind
 
@@ -75,12 +68,6 @@ def test_index_finds_exactly_what_comparing_all_finds(
 
 
 @every_core
-def test_a_table_whose_key_has_no_bits_is_a_scan(core: str) -> None:
-    values = values_of_every_kind(random.Random(6), 8, blocks=6)
-    assert_finds_what_comparing_all_finds(over(core, 3, [(0, 0)]), values, values)
-
-
-@every_core
 @pytest.mark.parametrize("radii", [(-1, 3, -1), (0, -1, 2), (1, 1, -1), (0, 0, 1), (3, -1, -1)])
 def test_an_index_over_any_exact_plan_of_probes_is_exact(radii: tuple[int, ...], core: str) -> None:
     values = values_of_every_kind(random.Random(6), 16, blocks=3)
@@ -101,17 +88,6 @@ def test_every_split_of_the_differing_bits_over_the_blocks_is_found(k: int, m: i
         query = flipped(value, bits)
         assert index.find(query) == [Match(1, value, k)]
         assert index.find(flipped(query, [next(bit for bit in range(64) if bit not in bits)])) == []
-
-
-@pytest.mark.parametrize("m", [3, 4, 5])
-def test_every_near_copy_of_many_fingerprints_is_found(m: int) -> None:
-    draw = random.Random(m)
-    index = probes(CORES[-1], 10, m, row_limit=1000)
-    values = [draw.getrandbits(64) for _ in range(20_000)]
-    index.add_many(values)
-    for key in draw.sample(range(len(values)), 200):
-        query = flipped(values[key], draw.sample(range(64), 10))
-        assert Match(key, values[key], 10) in index.find(query)
 
 
 @every
@@ -138,53 +114,6 @@ def test_a_key_that_has_several_values_matches_once_with_the_nearest(make: Make)
     assert len(searched) == 4
     assert searched.find(0) == [Match(5, 0b001, 1)]
     assert searched.find(0b111) == [Match(5, 0b111, 0)]
-
-
-@every
-def test_an_empty_index_finds_nothing(make: Make) -> None:
-    searched = make()
-    searched.add_many([])
-    searched.add_many([], [])
-    assert (searched.find(0), len(searched), list(searched), (0, 0) in searched) == ([], 0, [], False)
-    assert not searched.discard(0, 0)
-
-
-@every
-def test_find_or_add_adds_only_where_nothing_is_near(make: Make) -> None:
-    searched = make()
-    assert searched.find_or_add(0b0000, key=1) == []
-    assert searched.find_or_add(0b0111, key=2) == [Match(1, 0, 3)]
-    assert searched.find_or_add(0b1111, key=3) == []
-    assert searched.find_or_add(0b0000, key=1) == [Match(1, 0, 0)]
-    assert sorted(searched) == [(0b0000, 1), (0b1111, 3)]
-
-
-@every
-@pytest.mark.parametrize("several", [0b0001, 0b0010, 0b1000])
-def test_of_equally_near_matches_the_least_key_comes_first_if_its_value_has_others_too(
-    make: Make, several: int
-) -> None:
-    searched = make()
-    searched.add_many([0b0001, 0b0010, 0b1000], [5, 6, 7])
-    searched.add_many([several, several], [9, 3])
-    assert searched.find_or_add(0, 1)[0].key == 3
-
-
-@every_core
-@pytest.mark.parametrize("row_limit", [0, 3000, 10_000])
-def test_one_value_may_have_thousands_of_keys(core: str, row_limit: int) -> None:
-    index = tables(core, 3, 6, row_limit)
-    index.add_many([42] * 5000)
-    for key in range(5000, 6000):
-        index.add(42, key)
-    index.add_many([42] * 6000, range(6000))
-    index._check()
-    assert len(index) == 6000
-    assert [match.key for match in index.find(43)] == list(range(6000))
-    for key in range(5999):
-        assert index.discard(42, key)
-    index._check()
-    assert index.find(42) == [Match(5999, 42, 0)]
 
 
 @pytest.mark.parametrize(
@@ -217,23 +146,6 @@ def test_add_many_numbers_values_on_from_the_greatest_key_ever_added(make: Make)
     assert sorted(searched) == [(1 << 10, 0), (1 << 20, 1), (1 << 40, 8), (1 << 50, 9)]
 
 
-@settings(max_examples=examples(40))
-@given(st.sampled_from(KINDS), st.integers(0, 300), st.integers(64, 300), st.integers(0, 2**32))
-def test_add_many_is_the_same_as_adding_one_by_one(make: Make, before: int, together: int, seed: int) -> None:
-    draw = random.Random(seed)
-    pool = [draw.getrandbits(64) for _ in range(200)]
-    postings = [(draw.choice(pool), draw.randrange(1000)) for _ in range(before + together)]
-    one_by_one, batch = make(), make()
-    for value, key in postings:
-        one_by_one.add(value, key)
-    for value, key in postings[:before]:
-        batch.add(value, key)
-    batch.add_many(*zip(*postings[before:], strict=True))
-    batch._check()
-    assert sorted(batch) == sorted(one_by_one)
-    assert all(batch.find(value) == one_by_one.find(value) for value in pool)
-
-
 @every
 def test_a_wrong_argument_of_add_many_adds_nothing(make: Make) -> None:
     for values, keys in [
@@ -256,16 +168,6 @@ class IntegerLike:
 
     def __index__(self) -> int:
         return self.number
-
-
-@every
-def test_integers_of_other_libraries_are_taken_and_returned_as_ints(make: Make) -> None:
-    searched = make()
-    searched.add(IntegerLike(5), IntegerLike(1))
-    searched.add_many([IntegerLike(5)] * 100, [IntegerLike(n) for n in range(100)])
-    assert searched.find_or_add(IntegerLike(5), IntegerLike(3))[0] == Match(0, 5, 0)
-    assert (IntegerLike(5), IntegerLike(1)) in searched
-    assert {type(number) for posting in searched for number in posting} == {int}
 
 
 @every
@@ -311,31 +213,6 @@ def test_what_is_no_fingerprint_or_no_key_is_refused(
 
 
 @every
-@pytest.mark.parametrize(
-    ("keys", "error", "message"),
-    [
-        (array("q", [5, -6]), ValueError, r"key must be from 0 to 2\*\*63 - 1, got -6"),
-        (array("Q", [5, 2**63]), ValueError, r"key must be from 0 to 2\*\*63 - 1, got 9223372036854775808"),
-        (array("d", [5, 6]), TypeError, "key must be an integer, got 5.0"),
-    ],
-)
-def test_a_row_of_keys_is_looked_through_before_any_is_taken(
-    make: Make, keys: Any, error: type[Exception], message: str
-) -> None:
-    searched = make()
-    with pytest.raises(error, match=message):
-        searched.add_many([1, 2], keys)
-    assert len(searched) == 0
-
-
-@every
-@pytest.mark.parametrize("duplicate", [pickle.dumps, copy, deepcopy])
-def test_an_index_is_not_copied_by_accident(make: Make, duplicate: Callable[[object], object]) -> None:
-    with pytest.raises(TypeError, match="cannot be pickled or copied"):
-        duplicate(make())
-
-
-@every
 def test_the_greatest_value_and_key_are_taken_and_numbering_stops_there(make: Make) -> None:
     searched = make()
     searched.add(ALL_ONES, 2**63 - 3)
@@ -367,34 +244,6 @@ def test_an_index_that_cannot_work_is_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         SimhashIndex(*arguments)
-
-
-@pytest.mark.parametrize("k", [0, 3, 4, 8, 20, 40, 64])
-def test_every_distance_has_an_index(k: int) -> None:
-    values = values_of_every_kind(random.Random(k), 20, blocks=5)
-    assert_finds_what_comparing_all_finds(SimhashIndex(IntegerLike(k), "auto"), values, values[::20])
-
-
-@pytest.mark.skipif(len(CORES) < 2, reason="without the C extension there are no tables")
-def test_a_small_index_has_no_tables() -> None:
-    _, least, most = ROW_LIMIT
-    for index in (SimhashIndex(3), SimhashIndex(8, "auto")):
-        index.add_many([number << 20 for number in range(least - 1)])
-        assert index.core.is_row
-        assert 16 <= index.nbytes / len(index) < 24
-        index.add_many([number << 40 for number in range(1, 2 * most)])
-        assert not index.core.is_row
-
-
-@every
-def test_nbytes_grows_with_what_is_stored(make: Make) -> None:
-    draw = random.Random(3)
-    searched = make()
-    empty = searched.nbytes
-    searched.add_many([draw.getrandbits(64) for _ in range(3000)])
-    values = searched.nbytes
-    searched.add_many([0] * 3000)
-    assert empty < values < searched.nbytes
 
 
 @every

@@ -5,7 +5,6 @@ from typing import Any, SupportsIndex
 
 import pytest
 
-from scrapy_simhash.index import values as row
 from scrapy_simhash.index.values import row_of
 
 
@@ -44,11 +43,6 @@ def test_anything_else_is_taken_number_by_number(values: Any, numbers: list[int]
     assert (view.format, view.itemsize) == ("Q", 8)
 
 
-def test_a_view_of_two_dimensions_is_no_row() -> None:
-    with pytest.raises(TypeError, match="numbers must be in one dimension, got 2"):
-        row_of(memoryview(bytes(32)).cast("Q", (2, 2)))
-
-
 @pytest.mark.parametrize(
     ("values", "error"),
     [
@@ -62,17 +56,3 @@ def test_a_view_of_two_dimensions_is_no_row() -> None:
 def test_what_is_no_fingerprint_is_refused(values: list[SupportsIndex], error: type[Exception]) -> None:
     with pytest.raises(error, match="value must be"):
         row_of(values)
-
-
-def test_batches_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row, "BATCH", 3)
-    assert row_of(range(8)).tolist() == list(range(8))
-
-
-@pytest.mark.parametrize("values", [b"", b"12345678", bytearray(16)])
-def test_bytes_are_refused_since_nobody_knows_what_numbers_they_are(values: bytes) -> None:
-    with pytest.raises(
-        TypeError, match=r"expected a row of 64-bit numbers, got bytes: pass memoryview\(\.\.\.\)\.cast"
-    ):
-        row_of(values)
-    assert row_of(memoryview(bytes(16)).cast("Q")).tolist() == [0, 0]

@@ -29,12 +29,6 @@ def flipped(value: int, bits: Iterable[int]) -> int:
     return value
 
 
-def near_values(most: int) -> st.SearchStrategy[int]:
-    """Draw fingerprints up to *most* bits from a few, so that many are near each other, and some others."""
-    centres = st.sampled_from([0, ALL_ONES, 0x4BBB22FBBC29D9B5]) | st.integers(0, ALL_ONES)
-    return st.builds(flipped, centres, st.sets(bit, max_size=most))
-
-
 def random_values(draw: random.Random) -> list[int]:
     return [draw.getrandbits(64) for _ in range(80)]
 
