@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
-import random
 import re
 import subprocess
 import sys
 from types import ModuleType
 
 import pytest
-from xxhash import xxh3_64_intdigest
 
 from scrapy_simhash import kernel
 
@@ -40,8 +38,6 @@ NOT_BUILT = (
     f"it is not built for this Python ({platform.python_implementation()} {platform.python_version()})"
 )
 
-needs_the_kernel = pytest.mark.skipif(kernel.native is None, reason=f"pure Python runs: {kernel.REASON}")
-
 
 def run(program: str, wanted: str | None) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name != kernel.VARIABLE}
@@ -51,13 +47,6 @@ def run(program: str, wanted: str | None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=120
     )
-
-
-@needs_the_kernel
-@pytest.mark.parametrize("wanted", [None, "native"])
-def test_the_kernel_runs_where_it_was_built(wanted: str | None) -> None:
-    done = run(SHOW, wanted)
-    assert (done.stdout.strip(), done.stderr) == ("native", "")
 
 
 def test_pure_python_runs_where_it_is_asked_for() -> None:
@@ -128,11 +117,6 @@ def choice(monkeypatch: pytest.MonkeyPatch) -> Choice:
     return Choice(monkeypatch)
 
 
-@pytest.mark.parametrize("wanted", [None, "", "auto", "native"])
-def test_what_was_built_is_chosen(choice: Choice, wanted: str | None) -> None:
-    assert choice.of(wanted) == ("native", "")
-
-
 @pytest.mark.parametrize("wanted", ["Native", "fast", " pure", "0"])
 def test_anything_else_is_an_error_that_says_what_there_is(choice: Choice, wanted: str) -> None:
     said = f"SCRAPY_SIMHASH_KERNEL must be auto, pure or native, got {wanted!r}"
@@ -159,16 +143,6 @@ def test_why_pure_python_runs_is_told_and_is_an_error_where_the_kernel_is_asked_
     with pytest.raises(ImportError, match=re.escape(said)) as caught:
         choice.of("native", reason)
     assert caught.value.__cause__ is reason
-
-
-@needs_the_kernel
-def test_the_hash_is_the_packages_for_every_length_and_start() -> None:
-    assert kernel.native is not None
-    content = random.Random(3).randbytes(5_000_001)
-    pieces = [content[:length] for length in (*range(1_101), 4_095, 4_096, 4_097, 100_003, len(content))]
-    pieces += [content[start : start + n] for start in range(16) for n in (3, 8, 16, 17, 129, 241, 1_024)]
-    pieces += [bytes([byte]) * n for byte in (0, 1, 0x7F, 0x80, 0xFF) for n in (*range(300), 1_025, 65_536)]
-    assert [len(piece) for piece in pieces if kernel.native.digest(piece) != xxh3_64_intdigest(piece)] == []
 
 
 INTERRUPTED = """
