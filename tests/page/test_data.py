@@ -66,8 +66,3 @@ def test_other_scripts_and_attributes_are_no_data(html: str) -> None:
     root = parse(f"<body>{html}")
     shown = sum(len(part.tokens) for part in extract(root).paragraphs)
     assert data_of(root, shown).rows == ()
-
-
-def test_numbers_are_no_part_of_the_data() -> None:
-    one, other = (parse(f'<body>{script(0)}<script type="application/json">[{n}]</script>') for n in (17, 18))
-    assert data_of(one, 9) == data_of(other, 9) != data_of(parse(f"<body>{script(1)}"), 9)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, Reason, Status
-from scrapy_simhash.page.interstitial import FEW_TOKENS, marked_by
-from scrapy_simhash.page.text import extract, parse
+from scrapy_simhash.page.interstitial import FEW_TOKENS
 
 SIGN_IN = (
     "<h1>Sign in</h1>"
@@ -69,15 +68,6 @@ def test_a_page_with_a_login_form_or_a_consent_box_is_a_page(page: str) -> None:
     html = f"<html lang=en><title>Club</title><body>{page}"
     assert detector.check(html, "https://e.org/a").reason is not Reason.INTERSTITIAL
     assert detector.check(html, "https://e.org/b").status is Status.NEAR_DUPLICATE
-
-
-@pytest.mark.parametrize("page", [*WALLS.values(), *OTHERS.values()], ids=[*WALLS, *OTHERS])
-def test_the_compiled_path_tells_the_same_pages(page: str) -> None:
-    root = parse(f"<html lang=en><title>Club</title><body>{page}")
-    fingerprinter = PageFingerprinter()
-    read, document = fingerprinter.read(root), extract(root)
-    pure = marked_by(document, fingerprinter.read_document(document), root)
-    assert (read.is_interstitial, read.page_hash) == (pure.is_interstitial, pure.page_hash)
 
 
 def test_what_stands_in_front_is_no_original_for_what_stands_behind() -> None:

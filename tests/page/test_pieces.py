@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_simhash.page.language.tokens import normalize, tokenize
-from scrapy_simhash.page.pieces import LEAST_TOKENS, SHORT_TOKENS, is_doubtful, pieces, words_number
-from scrapy_simhash.page.text import Document, extract, parse
+from scrapy_simhash.page.pieces import LEAST_TOKENS, SHORT_TOKENS, pieces, words_number
+from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.document import Paragraph
 
 #: Long enough that a cut falls into each.
@@ -52,16 +52,6 @@ def test_pieces_hold_all_tokens_of_the_main_text_in_order(paragraphs: list[list[
         assert piece.key % 2 == (len(piece.tokens) < SHORT_TOKENS)
 
 
-def test_only_the_main_text_is_cut() -> None:
-    page = extract(parse(f"<nav><a href=/>{SHARED}</a></nav><main><p>{SHARED}</p></main>"))
-    assert [token for piece in pieces(page) for token in piece.tokens] == tokens_of(SHARED)
-
-
-def test_a_page_without_main_text_has_no_pieces() -> None:
-    assert pieces(document()) == []
-    assert pieces(document("", "!")) == []
-
-
 @given(st.lists(WORDS, max_size=30), st.lists(WORDS, max_size=30))
 def test_a_sentence_inside_other_paragraphs_gives_the_same_pieces(
     before: list[str], after: list[str]
@@ -85,13 +75,6 @@ def test_all_numbers_are_one() -> None:
         )
 
 
-def test_the_kind_of_a_paragraph_is_not_in_the_key() -> None:
-    page = document(SHARED)
-    heading = Document("", "en", (), tuple(part._replace(zone="heading") for part in page.paragraphs))
-    assert [piece.key for piece in pieces(heading)] == keys(SHARED)
-    assert {piece.zone for piece in pieces(heading)} == {"heading"}
-
-
 def test_chinese_text_is_cut_too() -> None:
     shared = (
         "本网站所有价格均含增值税,国内订单通常在两至六个工作日内送达,"
@@ -103,11 +86,6 @@ def test_chinese_text_is_cut_too() -> None:
         piece.key for piece in pieces(document(f"柏林招聘护士,欢迎加入我们的团队。{shared}请尽快联系我们。"))
     }
     assert sum(piece.key in within for piece in alone) >= len(alone) - 2
-
-
-def test_a_share_of_the_own_tokens_may_be_doubtful() -> None:
-    assert [is_doubtful(10, doubtful) for doubtful in (0, 2, 3)] == [False, False, True]
-    assert not is_doubtful(0, 0)
 
 
 @pytest.mark.parametrize(

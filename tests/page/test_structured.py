@@ -134,12 +134,6 @@ def test_words_of_a_value_count_in_any_order_and_once() -> None:
     assert kiel == again != ulm
 
 
-def test_what_only_one_page_gives_is_no_difference() -> None:
-    towns = [about(script({**NURSE, "jobLocation": town}), "Nurse") for town in (KIEL, ULM, None)]
-    assert [len(rows) for rows in towns] == [3, 3, 2]
-    assert [are_different(towns[a], towns[b]) for a, b in ((0, 1), (0, 2), (1, 2))] == [True, False, False]
-
-
 def test_what_a_thing_is_its_properties_say() -> None:
     things: dict[int, Thing] = {JOB: NURSE, EVENT: CONCERT, PRODUCT: CHAIR, PLACE: BRANCH}
     assert {kind: kind_of(thing) for kind, thing in things.items()} == {kind: kind for kind in things}
@@ -148,12 +142,6 @@ def test_what_a_thing_is_its_properties_say() -> None:
     assert kind_of({"name": "Inn", "address": "Mill Lane 5", "offers": {"price": "90"}}) == PRODUCT
     assert kind_of({"name": "Inn", "address": ""}) is None
     assert kind_of({"@type": "Event", "name": "Concert"}) is None
-
-
-def test_the_number_of_an_article_and_a_name_are_not_compared() -> None:
-    assert not are_different(
-        about(script(NURSE), "Nurse"), about(script({**CHAIR, "name": "Nurse"}), "Nurse")
-    )
 
 
 def test_two_sizes_of_a_product_have_other_names() -> None:
@@ -234,25 +222,6 @@ def test_a_page_is_about_one_thing_or_none(markup: str, name: str, thing: Thing 
         assert len(found) == len(named)
 
 
-@pytest.mark.parametrize("value", ["content", "datetime"])
-def test_a_property_may_be_an_attribute(value: str) -> None:
-    marked = microdata(CONCERT).replace(
-        '<span itemprop="startDate">2025-05-03T19:30</span>',
-        f'<time itemprop="startDate" {value}="2025-05-03T19:30">next week</time>',
-    )
-    assert about(marked, "Concert") == about(script(CONCERT), "Concert")
-
-
-def test_of_two_values_of_a_property_the_first_counts() -> None:
-    twice = microdata(CHAIR).replace("</div>", '<i itemprop="sku">C-9</i></div>')
-    assert about(twice, "Chair") == about(script(CHAIR), "Chair")
-
-
-def test_a_page_that_hides_itself_is_read() -> None:
-    hiding = page(script(NURSE), "Nurse").replace("<body>", '<body style="display:none">')
-    assert structured.structured(parse(hiding)).rows == about(script(NURSE), "Nurse")
-
-
 # --- Anything is tolerated.
 
 _KEYS = st.sampled_from(
@@ -319,14 +288,6 @@ def test_a_page_of_many_items_takes_bounded_work(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(structured, "_item", counted)
     about(microdata(CHAIR) * (MAX_ITEMS + 10), "Chair")
     assert read == MAX_ITEMS
-
-
-def test_an_item_of_many_elements_is_read_up_to_a_limit() -> None:
-    deep = microdata({**FLAT, "sku": "F-1"}).replace(
-        '<span itemprop="sku">', "<p>x</p>" * structured.MAX_ELEMENTS + '<span itemprop="sku">'
-    )
-    # Its name and address stand before them, its number behind.
-    assert about(deep, "Flat") == about(microdata(FLAT), "Flat") != ()
 
 
 # --- In a reading, with the kernel and without.
@@ -442,20 +403,6 @@ def test_structured_data_does_not_move_a_bit() -> None:
     assert is_facts(other[FACTS_AT:])
     assert other[FACTS_AT:] == with_rows(one[FACTS_AT:], rows)
     assert len(other) == len(one) + 4 * len(rows) > len(one)
-
-
-def test_a_page_without_structured_data_is_not_looked_at_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    way = PageFingerprinter()
-    if way._compiled is None:
-        pytest.skip("pure Python looks for it")
-    for name in ("_in_scripts", "_in_elements"):
-        monkeypatch.setattr(structured, name, None)
-    plain = '<script>let type = "application/ld+json"</script><script type="module"></script>'
-    others = script({"@type": ["Article", "Recipe"], "name": "Chair"})
-    for marked in (plain, others):
-        assert way.read(page(marked, "Chair"), site=SiteProfile()).fingerprint is not None
-    with pytest.raises(TypeError):
-        way.read(page(script(CHAIR), "Chair"), site=SiteProfile())
 
 
 def test_one_text_about_jobs_in_two_towns_is_two_pages() -> None:

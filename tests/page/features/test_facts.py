@@ -6,12 +6,10 @@ import pytest
 
 from scrapy_simhash.page.features.facts import (
     LEAST_NUMBER,
-    LONGEST_HEADING,
     LONGEST_LABEL,
     LONGEST_LINE,
     LONGEST_VALUE,
     MOST_LINES,
-    MOST_SEGMENTS,
     Facts,
     facts_bytes,
     find_facts,
@@ -22,7 +20,6 @@ from scrapy_simhash.page.fingerprint.facts import (
     NAME_IN_BOTH,
     NAME_IN_TEXT,
     NAME_IN_URL,
-    NONE,
     NUMBERED,
     ROW,
     SAID,
@@ -30,7 +27,7 @@ from scrapy_simhash.page.fingerprint.facts import (
     TITLE_IN_URL,
     is_facts,
 )
-from scrapy_simhash.page.text import extract, parse, plain_text
+from scrapy_simhash.page.text import extract, parse
 
 #: A sentence of 18 tokens.
 SENTENCE = "The ship that went out to the sea came home with the tide and the fog over harbours. "
@@ -135,17 +132,6 @@ def test_the_version_of_a_site_is_no_name_of_the_page() -> None:
     assert "16" in stated(page(h1="Version 16 notes"), "https://e.example/docs/16/notes").names
 
 
-def test_names_are_read_up_to_a_limit() -> None:
-    words = [f"word{number}" for number in range(100)]
-    assert [*stated(page(h1=" ".join(words), title="")).names] == words[:LONGEST_HEADING]
-    assert [*stated(page(h1="Word", title=" ".join(words))).names][1:] == words[:LONGEST_HEADING]
-    segments = " | ".join(f"{number}x" for number in range(MOST_SEGMENTS + 9))
-    assert len(stated(page(h1="Word", title=segments)).names) == 1 + MOST_SEGMENTS
-    # Of several segments all words together.
-    halves = f"{' '.join(words[:60])} | {' '.join(words[60:])}"
-    assert [*stated(page(h1="Word", title=halves)).names][1:] == words[:LONGEST_HEADING]
-
-
 # --- Lines.
 
 
@@ -215,15 +201,6 @@ def test_numbers_by_which_its_url_calls_a_page_are_no_facts() -> None:
     assert lines(html)[0] == ("room", "12345", "98765")
 
 
-@pytest.mark.parametrize("date", ["03 December 2024", "3 Dec 2024", "3 december, 2024"])
-def test_the_forms_of_a_date_are_one(date: str) -> None:
-    assert lines(page(f"<p>Open on {date}</p>")) == [("open", "3", "dec", "2024")]
-
-
-def test_a_number_without_a_date_keeps_its_zeros() -> None:
-    assert lines(page("<p>Room 007 December</p>")) == [("room", "007", "december")]
-
-
 def test_lines_are_short_and_few() -> None:
     many = "".join(f"<p>Room {number}</p>" for number in range(MOST_LINES + 9))
     found = stated(page(many))
@@ -231,14 +208,6 @@ def test_lines_are_short_and_few() -> None:
     assert f"{MOST_LINES + 8}" in found.said
     cells = [" ".join(f"w{number}x" for number in range(count)) for count in (LONGEST_LINE, LONGEST_LINE - 1)]
     assert lines(page("".join(f'<p class="meta">{cell}</p>' for cell in cells))) == [tuple(cells[1].split())]
-
-
-def test_headings_and_links_are_no_lines() -> None:
-    html = page("<h2>Room Kiel</h2><p><a href='/x'>Room Ulm</a></p><p>Room Bonn</p>")
-    found = stated(html)
-    assert [line.text for line in found.lines] == ["Room Bonn"]
-    assert "kiel" in found.said
-    assert "ulm" not in found.said
 
 
 # --- Rows.
@@ -290,23 +259,12 @@ def test_what_is_no_row(markup: str) -> None:
         assert stated(html).rows == ()
 
 
-def test_labels_that_rotate_have_no_row() -> None:
-    html = page(below="<dl><dt>Author<dd>Ann<dt>Views<dd>7<dt>Town<dd>Kiel</dl><p>Ref: 7</p>")
-    assert rows(html) == [("town", "Kiel")]
-
-
 def test_a_row_has_one_word_or_a_number_and_its_label_one_value() -> None:
     # Several words are compared as words.
     assert len(stated(page(below="<p>Town: Kiel Bay</p>")).rows) == 0
     assert len(stated(page(below="<p>Town: Kiel 7 Bay</p>")).rows) == 1
     assert len(stated(page(below="<p>Town: Kiel</p><p>Town: Kiel</p>")).rows) == 1
     assert len(stated(page(below="<p>Town: Kiel</p><p>Town: Ulm</p><p>Room: 7</p>")).rows) == 1
-
-
-def test_a_label_is_said_and_is_no_fact() -> None:
-    found = stated(page(below="<dl><dt>Town<dd>Kiel</dl>"))
-    assert [line.words for line in found.lines] == [("kiel",)]
-    assert "town" in found.said
 
 
 # --- As bytes.
@@ -342,9 +300,3 @@ def test_a_host_is_one_with_and_without_www_and_in_any_case() -> None:
     assert 1 <= hosts[0] <= 255
     assert stated(page(), "https://f.example/").host != hosts[0]
     assert stated(page()).host == stated(page(), "about:blank").host == stated(page(), "/path").host == 0
-
-
-def test_a_plain_text_has_no_facts() -> None:
-    document = plain_text(SENTENCE * 9)
-    assert find_facts(document, "https://e.example/") is None
-    assert facts_bytes(None) == NONE

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from decimal import Decimal
-from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -14,7 +13,6 @@ from scrapy_simhash.page.features import (
     ZONES,
     features,
     says_little,
-    says_something,
     shingle,
     shingle_counts,
     weight,
@@ -110,12 +108,6 @@ def test_the_same_shingle_in_two_zones_has_the_weight_of_both() -> None:
     assert features(found, min_shingles=1)["storm"] == of_word
 
 
-def test_words_make_no_page_long_enough() -> None:
-    found = document("one two three four", language=None)
-    assert features(found, min_shingles=4) == {}
-    assert len(features(found, min_shingles=3)) == 3 + 4
-
-
 def test_no_shingle_reaches_over_the_end_of_a_paragraph() -> None:
     found = features(document("one two", "three four", language=None), min_shingles=1)
     assert set(found) == {"one two", "three four", "one", "two", "three", "four"}
@@ -128,11 +120,6 @@ def test_boilerplate_does_not_count() -> None:
 
 
 lines = st.lists(st.sampled_from("the sea is cold a lamp and wind".split()), max_size=8).map(" ".join)
-
-
-@given(st.lists(lines, max_size=6), lines)
-def test_a_paragraph_put_first_changes_no_more_than_one_put_last(text: list[str], extra: str) -> None:
-    assert features(document(extra, *text)) == features(document(*text, extra))
 
 
 @given(st.lists(lines, max_size=6), st.integers(1, 4), st.integers(1, 20))
@@ -192,11 +179,6 @@ def runs(tokens: list[str], size: int) -> list[list[str]]:
     return [tokens[start : start + size] for start in range(len(tokens) - size + 1) if tokens]
 
 
-@given(tokens, sizes)
-def test_shingles_are_the_runs_of_so_many_tokens(tokens: list[str], size: int) -> None:
-    assert shingle(tokens, size) == [" ".join(run) for run in runs(tokens, size)]
-
-
 @given(tokens, sizes, st.sets(st.sampled_from(["the", "is", "a", "cold", "not there"])))
 def test_those_with_a_stopword_are_the_shingles_that_hold_one(
     tokens: list[str], size: int, stopwords: set[str]
@@ -206,10 +188,6 @@ def test_those_with_a_stopword_are_the_shingles_that_hold_one(
 
 
 COUNTING = sorted(ZONES)
-
-
-def test_every_zone_of_a_document_counts_and_no_other() -> None:
-    assert set(get_args(Zone)) == set(COUNTING)
 
 
 @pytest.mark.parametrize(
@@ -280,11 +258,6 @@ def test_of_the_edges_what_may_be_the_last_paragraph_is_compared(edge: Paragraph
     assert whole_text(page_of("", *main, edge)) == (
         "\nMain text " + edge.text if is_compared else "\nMain text"
     )
-
-
-def test_of_the_edges_each_heading_of_the_first_level_is_compared() -> None:
-    heading = part("Edge", "edge", "html/body/h1", 1.0, "heading")
-    assert whole_text(page_of("", heading, part("Main"), heading)) == "\nEdge Main Edge"
 
 
 # --- Whole pages, as the compiled kernel and pure Python read them.
@@ -422,15 +395,6 @@ NO_CHANGES = [
 def test_a_page_is_unchanged(read: Read, former: str, latter: str) -> None:
     assert read(former) is not None
     assert read(former) == read(latter)
-
-
-@pytest.mark.parametrize(
-    ("parts", "answer"),
-    [((), False), (("Two words",), False), (("Home of three",), False), (("Two words", "and one"), True)],
-)
-def test_three_words_of_main_text_say_something(parts: tuple[str, ...], answer: bool) -> None:
-    found = (part(text, "chrome" if "Home" in text else None) for text in parts)
-    assert says_something(page_of("A title of many words", *found)) is answer
 
 
 @pytest.mark.parametrize(

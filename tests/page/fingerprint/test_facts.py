@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +11,6 @@ from scrapy_simhash.page.fingerprint.facts import (
     MOST_ROWS,
     MOST_WORDS,
     NAME,
-    NONE,
     ROW,
     SAID,
     STRUCTURED,
@@ -90,12 +88,6 @@ def test_rows_for_which_there_is_no_room_are_left_out(
     assert added == len(things) or len(whole) + 4 > MOST_BYTES
 
 
-def test_a_page_without_facts_may_have_structured_data() -> None:
-    assert is_facts(NONE)
-    host, words, rows = read(with_rows(NONE, [STRUCTURED | 7]))
-    assert (host, words, rows) == (0, [], [STRUCTURED | 7])
-
-
 @given(HOSTS, WORDS, ROWS, st.binary(min_size=1, max_size=9))
 def test_bytes_of_another_length_are_no_facts(
     host: int, words: dict[int, int], rows: list[tuple[int, int]], more: bytes
@@ -106,11 +98,6 @@ def test_bytes_of_another_length_are_no_facts(
     # The length says it, and the number of words does not.
     assert not is_facts(bytes((facts[0] + 1,)) + facts[1:] + b"x")
     assert not is_facts(facts[:1] + bytes((99,)) + facts[2:])
-
-
-@pytest.mark.parametrize("data", [b"", b"\1", b"\1\0", b"\0\0", b"\2\1\0", bytes([128]) + bytes(128)])
-def test_what_is_too_short_or_too_long_is_no_facts(data: bytes) -> None:
-    assert not is_facts(data)
 
 
 def test_bytes_are_stored_and_stay_what_they_are() -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from xxhash import xxh3_64_intdigest
@@ -54,17 +53,6 @@ def test_the_tie_mask_is_the_fraction_of_pi_and_favours_neither() -> None:
     pi = 4 * (4 * arctan_of_one_over(5) - arctan_of_one_over(239))
     assert (pi - 3 * one) >> 64 == TIE_MASK
     assert 24 <= TIE_MASK.bit_count() <= 40
-
-
-def test_nothing_has_no_fingerprint() -> None:
-    with pytest.raises(ValueError, match="a fingerprint needs at least one feature"):
-        fold([])
-
-
-@pytest.mark.parametrize("length", [0, 1, 7, 9, 16])
-def test_a_digest_of_another_length_is_refused(length: int) -> None:
-    with pytest.raises(ValueError, match=f"a digest must have 8 bytes, got {length}"):
-        fold([(b"\0" * 8, 1), (b"\0" * length, 1)])
 
 
 # --- The hash of a feature.

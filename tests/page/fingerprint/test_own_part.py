@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,10 +66,6 @@ def test_bytes_of_another_length_are_no_own_part(own: OwnPart, more: bytes) -> N
                 Fingerprint(1, own=wrong)
 
 
-def test_no_own_part_is_no_part() -> None:
-    assert (is_part(b""), is_own_part(b""), own_value(b"")) == (False, False, 0)
-
-
 SKETCH = sketch(range(1, 2**64, 2**57), ["night", "pilots"])
 #: Without facts, with some, and with as many as there is room for.
 SKETCHES = (
@@ -79,41 +73,6 @@ SKETCHES = (
     SKETCH[:-1] + packed(7, {5: NAME}, [(1 << 60, 2 << 60)]),
     SKETCH[:-1] + with_rows(packed(7, dict.fromkeys(range(99), NAME)), [STRUCTURED] * 99),
 )
-
-
-@given(st.integers(0, 2**64 - 1))
-def test_a_fingerprint_is_a_number_of_16_hexadecimal_digits(value: int) -> None:
-    fingerprint = Fingerprint(value)
-    assert int(fingerprint) == fingerprint.value == int(fingerprint.hex, 16) == value
-    assert len(fingerprint.hex) == 16
-    assert fingerprint.hex == fingerprint.hex.lower()
-
-
-def test_two_are_equal_when_their_values_are() -> None:
-    assert Fingerprint(5, features=20) == Fingerprint(5, features=21)
-    assert Fingerprint(5) != Fingerprint(6)
-    assert len({Fingerprint(5, 20), Fingerprint(5, 21), Fingerprint(6)}) == 2
-    assert Fingerprint(5, sketch=SKETCH) == Fingerprint(5)
-    assert repr(SKETCH) not in repr(Fingerprint(5, sketch=SKETCH))
-
-
-@pytest.mark.parametrize("value", [-1, 2**64, 2**100])
-def test_a_value_of_more_than_64_bits_is_refused(value: int) -> None:
-    with pytest.raises(ValueError, match=rf"value must be in 0 \.\. 2\*\*64 - 1, got {value}"):
-        Fingerprint(value)
-
-
-def test_a_fingerprint_does_not_change() -> None:
-    fingerprint = Fingerprint(5)
-    with pytest.raises(FrozenInstanceError):
-        fingerprint.value = 6  # type: ignore[misc]
-
-
-@pytest.mark.parametrize("length", [1, FACTS_AT - 1, FACTS_AT, FACTS_AT + 2, 256])
-def test_a_sketch_has_its_length_or_is_none(length: int) -> None:
-    with pytest.raises(ValueError, match=f"sketch must be empty or a sketch as bytes, got {length} bytes"):
-        Fingerprint(5, sketch=bytes(length))
-    assert not is_sketch(bytes(length))
 
 
 @given(st.sampled_from(SKETCHES), st.binary(max_size=300))
@@ -135,12 +94,6 @@ def test_bytes_hold_all_of_a_fingerprint(value: int, features: int, of_page: byt
     assert (read.value, read.features, read.sketch) == (value, features, of_page)
     assert len(written) == 12 + len(of_page)
     assert written[:12] == value.to_bytes(8, "big") + features.to_bytes(4, "big")
-
-
-@pytest.mark.parametrize("length", [0, 11, 13, 140, 142, 269])
-def test_bytes_of_another_length_are_refused(length: int) -> None:
-    with pytest.raises(ValueError, match="got "):
-        Fingerprint.from_bytes(bytes(length))
 
 
 @given(st.integers(0, 2**64 - 1), st.sampled_from([b"", *SKETCHES]), OWN_PARTS)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_simhash.page.language import normalize, tokenize
-from scrapy_simhash.page.language.tokens import INVISIBLE, MARKS, MOST_MARKS, PLAIN, UNSPACED
+from scrapy_simhash.page.language.tokens import INVISIBLE, MARKS, MOST_MARKS, UNSPACED
 
 IS_MARK = re.compile(f"[{MARKS}]").match
 IS_UNSPACED = re.compile(f"[{UNSPACED}]").match
@@ -51,12 +51,6 @@ def naive_tokens(normalized: str) -> list[str]:
 @given(text)
 def test_tokens_are_what_the_naive_version_finds(text: str) -> None:
     assert tokenize(normalize(text)) == naive_tokens(normalize(text))
-
-
-@given(text)
-def test_normalize_is_idempotent(text: str) -> None:
-    once = normalize(text)
-    assert normalize(once) == once
 
 
 def test_normalize_is_idempotent_on_every_character() -> None:
@@ -176,27 +170,6 @@ def test_every_combining_mark_of_unicode_13_is_in_a_table(combining: set[str]) -
     assert len(listed) == MARKS_OF_UNICODE_13
     if unicodedata.unidata_version == "13.0.0":
         assert listed == combining
-
-
-def test_marks_holds_combining_marks_only_and_none_that_is_invisible(combining: set[str]) -> None:
-    assert members(MARKS) <= combining
-    assert members(MARKS).isdisjoint(members(INVISIBLE))
-
-
-def test_what_is_plain_is_no_mark_and_of_no_unspaced_script() -> None:
-    assert members(PLAIN).isdisjoint(members(MARKS) | members(UNSPACED))
-
-
-def test_what_is_invisible_is_no_letter_and_no_digit() -> None:
-    categories = {unicodedata.category(char) for char in members(INVISIBLE)}
-    assert categories <= {"Cf", "Mn", "Cn"}  # format, variation selectors, room for more of them
-
-
-# Soft hyphen, zero width space, non-joiner and joiner, marks of direction, word joiner, isolate, variation selector,
-# byte order mark, tag of a flag.
-@pytest.mark.parametrize("char", "\u00ad\u200b\u200c\u200d\u200e\u2060\u2066\ufe0f\ufeff\U000e0067")
-def test_what_is_drawn_as_nothing_is_invisible(char: str) -> None:
-    assert char in members(INVISIBLE)
 
 
 def test_unspaced_holds_the_letters_of_scripts_without_spaces_and_of_no_other() -> None:

@@ -12,7 +12,6 @@ from scrapy_simhash import (
     Config,
     NearDuplicateDetector,
     PageFingerprinter,
-    SettingError,
     Status,
 )
 from scrapy_simhash.cli.postings import header_line, parsed_header
@@ -45,15 +44,6 @@ def test_a_scheme_by_name_makes_the_committed_fingerprints(name: str) -> None:
     assert text.hex == golden["en"]
 
 
-def test_the_features_are_counted_and_too_few_make_no_fingerprint() -> None:
-    fingerprinter = PageFingerprinter(scheme="moz")
-    short = "The fog comes in from the sea."
-    assert fingerprinter.from_text(short) is None
-    lenient = PageFingerprinter(Config(min_shingles=1, scheme="moz")).from_text(short)
-    assert lenient is not None
-    assert lenient.features == 7
-
-
 def test_a_detector_compares_by_the_scheme() -> None:
     detector = NearDuplicateDetector(Config(scheme="moz"))
     assert detector.check(STORY, "https://example.com/ferry").status is Status.NEW
@@ -74,11 +64,6 @@ def test_a_scheme_of_ones_own_reads_the_tree_and_the_url() -> None:
     values = [one.value for one in prints if one is not None]
     assert values[0] == BY_LINKS.value(Page(fingerprinter.extract(STORY)))
     assert [one.features - prints[0].features for one in prints if one and prints[0]] == [0, 1, 1]
-
-
-def test_fingerprints_of_more_than_64_bits_are_for_no_crawl() -> None:
-    with pytest.raises(SettingError, match="SIMHASH_SCHEME must make fingerprints of at most 64 bits"):
-        NearDuplicateDetector(Config(scheme=LONG_PATH))
 
 
 def test_fingerprints_of_128_bits_are_compared_by_all_of_them() -> None:
@@ -135,14 +120,6 @@ def test_the_header_of_a_store_names_the_scheme_and_gives_its_setting_back(name:
 
 
 # --- Other processes.
-
-
-def test_a_fingerprinter_can_be_pickled_whatever_its_scheme() -> None:
-    for name in [*SCHEMES, OWN, LONG_PATH]:
-        fingerprinter = PageFingerprinter(scheme=name)
-        other = pickle.loads(pickle.dumps(fingerprinter))
-        assert other.scheme == fingerprinter.scheme
-        assert other.from_html(STORY) == fingerprinter.from_html(STORY)
 
 
 def test_the_default_imports_no_scheme() -> None:

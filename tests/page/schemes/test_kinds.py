@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.page.language import tokenize
 from scrapy_simhash.page.schemes import (
     FNV1,
     FNV1_UTF16,
@@ -23,27 +21,19 @@ from scrapy_simhash.page.schemes import (
     JENKINS,
     XXH3,
     XXH3_LONG,
-    CharacterGrams,
     CyclicWindows,
-    Enumerated,
     FeatureHash,
     Headings,
-    Image,
     Images,
     Links,
     Page,
     Shingles,
     TagPaths,
-    Title,
     Words,
-    language,
     letters,
-    page_type,
     repeated,
-    schema_type,
 )
 from scrapy_simhash.page.schemes.hashes import BASE, HANZI, character_code, lookup3
-from scrapy_simhash.page.schemes.kinds import words_apart
 from scrapy_simhash.page.text import extract, parse, plain_text
 from tests.page.schemes import sources
 from tests.page.schemes.golden import STORY
@@ -67,34 +57,11 @@ def test_shingles_of_a_zone_are_those_of_its_paragraphs() -> None:
     assert both == Counter(Shingles(2)(page))
 
 
-def test_a_stopword_is_required_where_enough_shingles_have_one() -> None:
-    long = page_of(STORY)
-    assert "last wooden" in set(Shingles(2)(long))
-    assert "last wooden" not in set(Shingles(2, "required")(long))
-    for page in (text_page("The last wooden ferry"), Page(plain_text(long.document.text, "zxx"))):
-        assert list(Shingles(2, "required")(page)) == list(Shingles(2)(page))
-
-
 def test_words_leave_out_stopwords_and_are_stemmed_afterwards() -> None:
     page = text_page("The ferries of the harbours")
     assert list(Words()(page)) == ["the", "ferries", "of", "the", "harbours"]
     assert list(Words("removed", str.upper)(page)) == ["FERRIES", "HARBOURS"]
     assert list(Words("removed")(Page(plain_text("The fog", "zxx")))) == ["the", "fog"]
-
-
-def test_character_grams_need_no_words() -> None:
-    assert list(CharacterGrams(2)(text_page("北京市，好", "zh"))) == ["北京", "京市", "市 ", " 好"]
-    assert list(CharacterGrams(9)(text_page("fog"))) == ["fog"]
-
-
-@given(st.text())
-def test_words_apart_are_the_tokens_where_scripts_have_spaces(text: str) -> None:
-    text = "".join(one for one in text if one < "\u0300" and one not in "_\u00ad")
-    assert words_apart(text) == tokenize(words_apart.__globals__["normalize"](text))
-
-
-def test_the_title_is_shingles_too() -> None:
-    assert Title(2)(page_of(STORY)) == ["the last", "last ferry", "ferry harbour", "harbour news"]
 
 
 def test_headings_are_those_of_the_page_and_not_of_its_navigation() -> None:
@@ -134,14 +101,6 @@ def test_an_image_is_its_url_its_text_and_its_bytes() -> None:
     assert features[3] == features[4] == features[0][:2]
 
 
-def test_a_perceptual_hash_is_a_function_in_the_place_of_the_description() -> None:
-    def brightness(image: Image) -> Iterable[int]:
-        return [sum(image.data) // len(image.data)] if image.data else []
-
-    kind = Images(brightness)
-    assert list(kind(page_of('<img src="data:,aa"><img src="data:,ab"><img src="/a.png">'))) == [97, 97]
-
-
 # --- Enumerated values.
 
 
@@ -150,18 +109,6 @@ def test_an_enumerated_value_is_that_of_the_slides(count: int) -> None:
     values = [repeated(ordinal, count) for ordinal in range(count)]
     assert values == [sources.slides_enum(ordinal, count) for ordinal in range(count)]
     assert len(set(values)) == count
-
-
-def test_values_are_told_by_the_page() -> None:
-    page = page_of(
-        '<html lang="en"><head><meta property="og:type" content="article"></head>'
-        '<body itemscope itemtype="https://schema.org/Recipe">The fog</body></html>'
-    )
-    assert (language(page), page_type(page), schema_type(page)) == ("en", "article", "Recipe")
-    assert list(Enumerated(page_type, ("website", "article"))(page)) == [2**64 - 1]
-    assert list(Enumerated(page_type, ("website", "product"))(page)) == []
-    plain = text_page("The fog")
-    assert (page_type(plain), schema_type(plain)) == (None, None)
 
 
 # --- The moving window.
@@ -250,24 +197,6 @@ def test_a_character_of_the_slides_is_its_place_in_gb2312(character: str, code: 
     assert character_code(character) == code == sources.slides_code(character)
 
 
-def test_a_word_is_a_number_that_is_repeated() -> None:
-    code = character_code("雾")
-    # 13 bits: one copy and five more fill 64 bits and overflow by 14.
-    assert GB2312.of("雾") == sum(code << 13 * place for place in range(6)) & sources.MASK
-    five = "今日雾很大"
-    number = 0
-    for character in five:
-        number = number * BASE + character_code(character)
-    # 65 bits: Java shifts by one bit.
-    assert GB2312.of(five) == 3 * number & sources.MASK
-
-
 @given(st.text(st.characters(max_codepoint=0xFFFF, exclude_categories=["Cs"]), min_size=1, max_size=12))
 def test_the_hash_of_a_word_is_that_of_the_slides(word: str) -> None:
     assert GB2312.of(word) == sources.slides_string(word)
-
-
-@pytest.mark.parametrize("feature_hash", ALL, ids=lambda one: one.name)
-def test_a_hash_stays_within_its_bits_for_any_string(feature_hash: FeatureHash) -> None:
-    for feature in ("", "a", "雾", "😀", "a lone \ud800", "x" * 1_000):
-        assert 0 <= feature_hash.of(feature) < 1 << feature_hash.bits

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from math import log
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,7 +12,6 @@ from hypothesis import strategies as st
 from magazine.site import build_site
 
 from scrapy_simhash import PageFingerprinter, SettingError
-from scrapy_simhash.config import SCHEMES as NAMES
 from scrapy_simhash.fingerprinter import SCHEME
 from scrapy_simhash.page.fingerprint import TIE_MASK
 from scrapy_simhash.page.language import stopwords
@@ -30,7 +27,6 @@ from scrapy_simhash.page.schemes import (
     XXH3_LONG,
     Capped,
     FeatureHash,
-    FrozenIdf,
     Page,
     Scheme,
     Words,
@@ -72,12 +68,6 @@ def test_the_vote_is_the_tally_of_the_documents_in_any_width(
     assert mask & tied == tied & (TIE_MASK << 64 | TIE_MASK)
 
 
-def test_no_feature_has_no_vote() -> None:
-    with pytest.raises(ValueError, match="at least one feature"):
-        vote([], 64, "zero")
-    assert Scheme({Words(): 1}).value(page_of("")) is None
-
-
 @pytest.mark.parametrize(
     "feature_hash", [one for width in WIDTHS for one in HASHES[width]], ids=lambda one: one.name
 )
@@ -92,11 +82,6 @@ def test_a_scheme_takes_the_lowest_bits_of_its_hash(feature_hash: FeatureHash) -
         else:
             scheme = Scheme({Words(): 1}, feature_hash=feature_hash, width=width)
             assert scheme.value(page) == feature_hash.of("fog") & (1 << width) - 1
-
-
-def test_another_width_is_refused() -> None:
-    with pytest.raises(ValueError, match="width must be one of 32, 64, 128 bits, got 48"):
-        Scheme({Words(): 1}, width=48)
 
 
 def test_the_weights_of_kinds_with_the_same_feature_are_added() -> None:
@@ -119,16 +104,6 @@ def test_the_weights_of_kinds_with_the_same_feature_are_added() -> None:
 )
 def test_a_weight_grows_with_the_count_as_the_weighing_says(weigh: Weighing, weights: dict[str, int]) -> None:
     assert Scheme({Words(): 1}, weigh=weigh).weights(page_of("fog" + " sea" * 10)) == weights
-
-
-def test_idf_is_that_of_a_file(tmp_path: Path) -> None:
-    file = tmp_path / "idf.json"
-    file.write_text(json.dumps({"documents": 100, "frequencies": {"the": 100, "sea": 10}}), "utf-8")
-    weights = Scheme({Words(): 1}, weigh=FrozenIdf(term_frequency, str(file))).weights(
-        page_of("the the sea fog")
-    )
-    # What is in every document says nothing; what is in none counts as if it were in one.
-    assert weights == {"sea": round(64 * log(10)), "fog": round(64 * log(100))}
 
 
 @pytest.mark.parametrize("name", ["web", "moz", "slides"])
@@ -171,10 +146,6 @@ def document(request: pytest.FixtureRequest) -> Document:
 
 def words_of(document: Document) -> list[str]:
     return [token for paragraph in document.main for token in paragraph.tokens]
-
-
-def test_the_names_are_those_of_the_setting() -> None:
-    assert tuple(SCHEMES) == NAMES
 
 
 def test_the_default_scheme_is_told_as_it_is_made() -> None:

@@ -113,19 +113,6 @@ def test_a_profile_comes_back_from_its_bytes(learned: list[tuple[list[int], int]
     assert again.to_bytes() == profile.to_bytes()
 
 
-@pytest.mark.parametrize("data", [b"", b"x" * 16, b"x" * 18, b"x" * 32])
-def test_bytes_of_a_wrong_length_are_no_profile(data: bytes) -> None:
-    with pytest.raises(ValueError, match="a profile takes 17 bytes and 16 for each piece, got"):
-        SiteProfile.from_bytes(data)
-
-
-def test_a_profile_knows_when_its_first_page_came_and_keeps_that() -> None:
-    profile = SiteProfile()
-    profile.learn(PIECES, about(1), seen=1_790_000_000)
-    profile.learn(PIECES, about(2), seen=1_790_000_100)
-    assert SiteProfile.from_bytes(profile.to_bytes()).since == profile.since == 1_790_000_000
-
-
 def test_a_pinned_profile_is_used_and_learns_nothing(keeper: Keeper) -> None:
     profile = SiteProfile()
     for subject in range(20):

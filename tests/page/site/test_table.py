@@ -40,7 +40,6 @@ PAGES = st.lists(KEYS, max_size=30) | st.builds(
     st.integers(0, 400),
     st.integers(1, 97),
 )
-LEARNED = st.lists(st.tuples(PAGES, st.integers(0, 63)), max_size=25)
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(["learn", "learn", "learn", "flags", "reload", "join"]), PAGES, st.integers(0, 63)
@@ -96,25 +95,6 @@ def ordered(found: Any) -> dict[int, list[bytes]]:
 
 
 @BOTH
-@settings(max_examples=examples(60))
-@given(LEARNED, LEARNED)
-def test_a_table_that_was_loaded_goes_on_like_the_one_it_was(
-    kind: Any, learned: list[tuple[list[int], int]], later: list[tuple[list[int], int]]
-) -> None:
-    former = made(kind, learned)
-    again = kind(LEAST, LEAST_SHORT)
-    again.load(former.to_bytes())
-    again.subjects = former.subjects
-    assert ordered(again) == ordered(former)
-    for keys, subject in later:
-        former.learn(packed(keys), subject)
-        again.learn(packed(keys), subject)
-        assert again.flags(packed(keys)) == former.flags(packed(keys))
-    # What is evicted next depends on the order in which pieces came.
-    assert ordered(again) == ordered(former)
-
-
-@BOTH
 def test_a_table_takes_at_most_64_kib_and_keeps_what_it_knows(kind: Any) -> None:
     found = kind(LEAST, LEAST_SHORT)
     of_site = packed([2 * number * 0x9E3779B97F4A7C15 % 2**64 for number in range(1, 101)])
@@ -140,16 +120,6 @@ def test_a_piece_is_the_site_s_from_six_subjects_on_and_a_short_one_from_twelve(
     # Subjects 1 to 12: half of what it takes makes a piece doubtful.
     assert flags == [(0, 0)] * 2 + [(2, 0)] * 3 + [(1, 2)] * 6 + [(1, 1)]
     assert found.known() == [(3, 12), (2, 12)]
-
-
-@BOTH
-def test_a_table_grows_before_it_forgets(kind: Any) -> None:
-    """The text that all pages of a site share is learned although more pieces than eight meet in a bucket."""
-    keys = [(number * 0x9E3779B97F4A7C15) % 2**64 & ~1 for number in range(1, 97)]
-    found = kind(LEAST, LEAST_SHORT)
-    for subject in range(LEAST):
-        found.learn(packed(keys), subject)
-    assert len(found.known()) == len(keys)
 
 
 @BOTH

@@ -43,12 +43,6 @@ def profile_of(detector: NearDuplicateDetector, url: str) -> SiteProfile:
     return detector.sites.of(url)
 
 
-def own_of(detector: NearDuplicateDetector, page: str, url: str) -> OwnPart:
-    fingerprint = detector.read(page, url).fingerprint
-    assert fingerprint is not None
-    return OwnPart.from_bytes(fingerprint.own)
-
-
 class Work(SqliteStore):
     """A store that counts the candidates of each page."""
 
@@ -221,10 +215,3 @@ def test_different_pages_are_kept_and_reposts_are_found(plan: TitlePlan) -> None
     assert found.merged_of_first <= 2
     assert found.reposts is not None
     assert found.reposts >= 0.8
-
-
-@LONG_TITLES
-def test_at_a_similarity_of_1_every_different_page_is_kept(plan: TitlePlan) -> None:
-    site = make_title_site(plan, seed=1)
-    detector = NearDuplicateDetector(Config(min_similarity=1.0))
-    assert measure(list(crawl(random.Random(0).sample(site.pages, len(site.pages)), detector))).kept == 1.0

@@ -156,14 +156,6 @@ def test_line_numbers_of_a_listing_are_left_out(gutter: str) -> None:
     assert document(page.format(gutter)).text == document(page.format("")).text
 
 
-@pytest.mark.parametrize(
-    "numbers", ["1 2", "1 2 4", "3 2 1", "1 2 3 go", "1962 1962 1962", "0 1 2", "01 02 03"]
-)
-def test_other_numbers_are_kept(numbers: str) -> None:
-    page = f"<p>{PROSE}</p><p>{numbers}</p><p>{PROSE}</p>"
-    assert numbers in document(page).text
-
-
 def test_captions_in_an_article_are_left_out_and_those_of_a_gallery_are_not() -> None:
     figure = "<figure><img src=lamp><figcaption>The lamp in the snow (Ada)</figcaption></figure>"
     assert document(f"<p>{PROSE}</p>{figure}" * 5 + f"<p>{PROSE}</p>").text == "\n".join([PROSE] * 6)
@@ -192,13 +184,6 @@ def test_a_heading_of_the_first_level_is_no_link_though_it_links_to_its_page() -
     assert {level: part.boilerplate for level, part in lists.items()} == {"h1": None, "h2": "links"}
 
 
-def test_a_page_of_nothing_but_navigation_is_told_by_it() -> None:
-    assert (
-        document(f"<nav><ul>{MENU}</ul></nav>").text.split()
-        == "boats kitchen town science garden arts".split()
-    )
-
-
 def test_a_short_text_in_a_template_does_not_take_the_template_with_it() -> None:
     found = document(
         f"<nav><ul>{MENU}</ul></nav><main><p>Closed today.</p></main><footer>Since 1962</footer>"
@@ -213,16 +198,6 @@ def test_what_is_left_out_says_why() -> None:
     assert reasons[PROSE] is None
     assert reasons["boats"] == "chrome"
     assert reasons["Outside."] == "outside"
-
-
-def test_a_paragraph_carries_its_evidence() -> None:
-    found = document(
-        "<html lang=en><body><h1>The lamp</h1><p>See <a href=/>the log</a> of it</p></body></html>"
-    )
-    heading, paragraph = found.paragraphs
-    assert (heading.zone, heading.path, heading.tokens) == ("heading", "html/body/h1", ("the", "lamp"))
-    assert (paragraph.zone, paragraph.path) == ("body", "html/body/p")
-    assert paragraph.link_density == len("the log") / len("See the log of it")
 
 
 @given(
@@ -308,22 +283,6 @@ def test_what_only_looks_like_a_price_makes_no_offer(remark: str) -> None:
     assert "offer" not in zones(remark).values()
 
 
-def test_a_page_that_makes_an_offer_keeps_what_stands_around_its_sentences() -> None:
-    page = f"<h1>The lamp</h1>{{}}<div>First of May</div>{f'<p>{PROSE}</p>' * 6}"
-    assert "First of May" in document(page.format("<p>£84.00</p>")).text
-    assert "First of May" not in document(page.format("")).text
-
-
-def test_an_article_is_no_offer_whatever_is_advertised_in_it() -> None:
-    html = f"<html lang=en><main><h1>The lamp</h1><p>£84.00</p>{f'<p>{PROSE}</p>' * 30}</main>"
-    assert "offer" not in {part.zone for part in document(html).paragraphs}
-
-
-def test_a_price_outside_the_main_text_makes_no_offer() -> None:
-    html = f"<html lang=en><main><h1>The lamp</h1><p>{PROSE}</p></main><aside>£84.00</aside>"
-    assert "offer" not in {part.zone for part in document(html).paragraphs}
-
-
 def text_of(html: Html, content_type: str | None = None) -> str:
     return "".join(parse(html, content_type).itertext())
 
@@ -400,16 +359,6 @@ def test_bytes_that_declare_nothing_are_decoded_as_in_a_crawl(
 
 
 @pytest.mark.parametrize(
-    "html",
-    ["", " \n\t", "\x00", "<!-- nothing -->", "<!DOCTYPE html>", b"", b" ", b"\xef\xbb\xbf", "<?php ?>"],
-)
-def test_a_page_without_an_element_is_an_empty_html(html: Html) -> None:
-    root = parse(html)
-    assert root.tag == "html"
-    assert "".join(root.itertext(etree.Element)) == ""
-
-
-@pytest.mark.parametrize(
     ("html", "text"),
     [
         ("<p>a\x00b", "ab"),
@@ -423,17 +372,6 @@ def test_a_page_without_an_element_is_an_empty_html(html: Html) -> None:
 )
 def test_bad_markup_keeps_its_text(html: str, text: str) -> None:
     assert text_of(html) == text
-
-
-def test_a_paragraph_of_twelve_megabytes_is_kept_whole() -> None:
-    # Ten is where the parser stops unless it is told to go on.
-    assert len(text_of("<p>" + "abcde " * 2_000_000 + "</p><p>end</p>")) == 12_000_003
-
-
-def test_an_element_is_returned_as_it_is() -> None:
-    root = parse("<p>a</p><div><p>b</p></div>")
-    for element in root.iter():
-        assert parse(element) is element
 
 
 @pytest.mark.parametrize(
@@ -456,17 +394,6 @@ def test_what_is_no_page_is_refused_by_name(thing: Any) -> None:
         parse(thing)
 
 
-@given(st.lists(st.sampled_from("<>/!-?&;#x= \"'abp\x00\x01\ud800é\n") | st.characters()).map("".join))
-def test_no_text_makes_it_fail(html: str) -> None:
-    assert isinstance(parse(html).tag, str)
-
-
-@given(st.binary() | st.text("<>!pé&;", max_size=20).map(lambda text: text.encode("utf-16")))
-def test_no_bytes_make_it_fail(html: bytes) -> None:
-    assert isinstance(parse(html).tag, str)
-    assert isinstance(parse(html, "text/html; charset=utf-8").tag, str)
-
-
 @pytest.mark.parametrize(
     ("text", "paragraphs"),
     [
@@ -483,14 +410,6 @@ def test_no_bytes_make_it_fail(html: bytes) -> None:
 )
 def test_empty_lines_part_paragraphs(text: str, paragraphs: list[str]) -> None:
     assert [paragraph.text for paragraph in plain_text(text).paragraphs] == paragraphs
-
-
-@given(st.text(st.sampled_from("ab \n\té漢\ud800")))
-def test_all_of_the_text_is_main_text(text: str) -> None:
-    document = plain_text(text)
-    assert document.main == document.paragraphs
-    assert "".join(document.text.split()) == "".join(text.split())
-    assert document.title == ""
 
 
 @pytest.mark.parametrize(

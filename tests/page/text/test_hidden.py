@@ -99,11 +99,6 @@ def test_where_all_is_hidden_it_is_the_main_text(hide: Callable[[str], str]) -> 
     assert PageFingerprinter().from_document(document) is not None
 
 
-def test_a_hidden_heading_names_no_page() -> None:
-    hidden = "<div hidden><h1>Barges</h1></div>"
-    assert both(page(hidden)).subject == both(page("")).subject == ("the", "lock")
-
-
 def test_little_that_is_hidden_is_not_taken_for_a_page_of_links() -> None:
     links = "".join(f"<li><a href=/{n}>Barge number {n}</a></li>" for n in range(30))
     document = both(

@@ -4,9 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
-from magazine.page import Page
 
-from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.page.text import parse
 from scrapy_simhash.page.text.outline import MAX_PATH_DEPTH, Outline, outline
 
@@ -177,11 +175,6 @@ def test_link_length_counts_the_characters_inside_links(html: str, lengths: list
     assert [block.link_length for block in outline(parse(html)).blocks] == lengths
 
 
-def test_paths_name_the_block_tags_from_the_root() -> None:
-    found = outline(parse("<body><main><p>a<b>b</b></p><ul><li>c</ul></main>d")).blocks
-    assert [block.path for block in found] == ["html/body/main/p", "html/body/main/ul/li", "html/body"]
-
-
 def test_spans_are_the_block_elements_that_hold_blocks_in_the_order_they_open() -> None:
     page = outline(parse("<body><nav>a</nav><main><p>b</p><p></p><p>c</p></main>"))
     found = [(span.start, span.stop, span.region.name) for span in page.spans]
@@ -225,15 +218,6 @@ XHTML = b"""<?xml version="1.0" encoding="utf-8"?>
 <m:math><m:mi>x</m:mi></m:math></body></html>"""
 
 
-def test_xhtml_read_by_an_xml_parser_is_like_html() -> None:
-    page = outline(etree.fromstring(XHTML))
-    assert page.title == "Titre"
-    assert [(block.text, block.zone, block.path, block.link_length) for block in page.blocks] == [
-        ("Un mot", "heading", "html/body/h1", 0),
-        ("Voici le texte.", "body", "html/body/p", 5),
-    ]
-
-
 # --- The size of a page does not matter.
 
 
@@ -248,36 +232,11 @@ def test_thousands_of_nested_tags_are_walked_and_paths_stay_short() -> None:
     assert len(page.spans) == 20_001
 
 
-def test_a_hundred_thousand_nested_tags_in_markup_do_no_harm() -> None:
-    # The parser gives up at some depth; which text it keeps is its affair.
-    assert set(blocks("<p>start</p>" + "<div>" * 100_000 + "end")) <= {"start", "end"}
-
-
-def test_a_page_of_twenty_megabytes_is_read_to_its_end() -> None:
-    paragraph = "<p>" + "The sea went out and it came in again. " * 1_000 + "</p>"
-    count = 20_000_000 // len(paragraph) + 1
-    document = PageFingerprinter().extract(paragraph * count)
-    assert len(document.paragraphs) == count
-    assert sum(len(part.tokens) for part in document.paragraphs) == 9_000 * count
-
-
 # --- The tree is the spider's: it is read, never changed.
 
 
 def serialised(root: etree._Element) -> bytes:
     return etree.tostring(root.getroottree(), with_tail=True)
-
-
-def test_reading_a_recording_leaves_its_tree_as_it_was(pages: list[Page]) -> None:
-    fingerprinter = PageFingerprinter()
-    changed = []
-    for page in pages:
-        root = parse(page.body(), page.content_type)
-        before = serialised(root)
-        fingerprinter.from_html(root, content_language="en")
-        if serialised(root) != before:
-            changed.append(page.address.key)
-    assert changed == []
 
 
 text = st.text("ab \n", max_size=4)
@@ -334,13 +293,6 @@ def test_any_tree_yields_its_visible_characters_and_stays_as_it_was(root: etree.
     assert seen(page) == naive_text(root)
     assert all(0 <= block.link_length <= len(block.text) for block in page.blocks)
     assert all(0 <= span.start < span.stop <= len(page.blocks) for span in page.spans)
-
-
-@given(trees(), st.data())
-def test_any_subtree_yields_its_own_characters_only(root: etree._Element, data: st.DataObject) -> None:
-    elements = [element for element in root.iter() if isinstance(element.tag, str)]
-    chosen = data.draw(st.sampled_from(elements))
-    assert seen(outline(chosen)) == naive_text(chosen)
 
 
 @pytest.mark.parametrize(

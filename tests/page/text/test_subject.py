@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from scrapy_simhash.page.fingerprint import OTHER_KEY, compare_keys, sketch
-from scrapy_simhash.page.text import extract, parse, plain_text
+from scrapy_simhash.page.text import extract, parse
 from scrapy_simhash.page.text.subject import subject
 
 
@@ -81,9 +81,3 @@ def test_variants_of_a_product_have_different_subjects_and_copies_at_any_price_t
     copy = extract(parse(offer("JERSEY,  S", "£84.00") + "<footer>Since 1962</footer>")).subject
     assert copy == small == dearer
     assert compare_keys(sketch([1], small), sketch([1], large)) == OTHER_KEY
-
-
-def test_a_document_knows_its_subject() -> None:
-    document = extract(parse(f"<title>Night pilots - The Lamp</title><h1>Night pilots</h1>{BODY}"))
-    assert document.subject == subject(document.title, document.paragraphs) == ("night", "pilots")
-    assert plain_text("Night pilots").subject == ()

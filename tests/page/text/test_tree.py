@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from scrapy_simhash.page.text import parse
-from scrapy_simhash.page.text.tree import AnyAncestor, Walk, elements, texts
+from scrapy_simhash.page.text.tree import AnyAncestor, Walk
 
 PARTS = ("<div>", "</div>", "<b hidden>", "</b>", "<p>", "<!-- c -->", "<?pi?>", "words", " ")
 
@@ -27,19 +27,6 @@ def test_an_ancestor_is_found_as_by_a_loop_over_all_of_them(html: str) -> None:
         assert has_hidden(element) == expected
     assert len(tested) == len(set(tested))
     assert not has_hidden(None)
-
-
-@given(st.lists(st.sampled_from(PARTS)).map("".join))
-def test_the_texts_are_those_of_lxml(html: str) -> None:
-    root = parse(html)
-    assert "".join(texts(root, 1_000)) == "".join(root.itertext())
-
-
-def test_no_more_nodes_are_read_than_allowed() -> None:
-    root = parse("<p>" + "a<i>b</i>" * 100)
-    assert len("".join(texts(root, 10))) < 20
-    assert len(list(elements(root, "i", limit=7))) == 7
-    assert [element.tag for element in elements(root, "p", "body", limit=7)] == ["body", "p"]
 
 
 PIECES = ("<ul>", "</ul>", "<li>", "<b>", "</b>", "<script>", "</script>", "<!-- -->", "<?pi?>", "words", " ")
