@@ -6,10 +6,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from typing import Any
 
-from scrapy_simhash.exceptions import RecordDamaged, StoreError
+from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store import Claim, Posting
-from tests.store.cases import content, own_part, posting, url
+from tests.store.cases import content, own_part, posting
 
 #: Opens the store for as long as a ``with`` block lasts, with the options of its class.
 Opened = Callable[..., AbstractContextManager[Any]]
@@ -60,37 +60,6 @@ def ask_others(store: Any) -> list[tuple[object, ...]]:
 def told(claim: Claim) -> tuple[object, ...]:
     former = claim.former and claim.former._replace(cluster=0)
     return (former, claim.original, claim.distance, claim.similarity, claim.is_same_text, claim.rank)
-
-
-def ask_everything(
-    opened: Opened, expected: list[tuple[object, ...]], unlike: slice = slice(0)
-) -> tuple[list[bytes], list[str]]:
-    """Ask a damaged store for all that stores are asked for; return what it exports, and what it names as damaged.
-
-    Others are told what is *expected*, but for those in *unlike*.
-    """
-    with opened(read_only=True) as store:
-        exported = [one.key for one in store]
-        assert [key for key in exported if key in b"cdef"] == [b"c", b"d", b"e", b"f"]
-        assert store.get(b"d").posting.url == url("d")
-        named = store.audit(lambda number: None)
-        assert len(named) == len({name.partition(" (")[0] for name in named})
-    with opened() as store:
-        answers = zip(ask_others(store), expected, strict=True)
-        assert all(answer == its or its in expected[unlike] for answer, its in answers)
-        for one in (PAGES[0], PAGES[1], page("x", LIKE_A), page("y", LIKE_A)):
-            for ask in (store.look, store.claim):
-                with suppress(RecordDamaged):
-                    assert ask(one).original != one.url
-            with suppress(RecordDamaged):
-                store.get(one.key)
-        for key in (b"a", b"b", b"c"):
-            with suppress(RecordDamaged):
-                store.remove(key)
-    with opened(read_only=True) as store:
-        assert store.runs()[-1].ended is not None
-        assert store.get(b"d").posting.url == url("d")
-    return exported, named
 
 
 def ask_anything(store: Any) -> None:

@@ -12,16 +12,15 @@ import pytest
 
 from benchmarks.lib.shared_text import PLANS, make_site
 from benchmarks.lib.shared_text.sites import REPOSTS
-from scrapy_simhash import Config, NearDuplicateDetector, Status
+from scrapy_simhash import NearDuplicateDetector, Status
 from scrapy_simhash.notes import SITE
-from scrapy_simhash.page.site import SiteProfile, SiteProfiles
+from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store import Store
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.cases import SECOND_LOOK, header
 from tests.store.remote import RemoteStore
 from tests.store.server import RedisServer
-from tests.store.sqlite.stores import Shelf
 
 HEADER = header(SECOND_LOOK)
 ROOT = Path(__file__).parents[2]
@@ -94,28 +93,6 @@ def test_a_kill_loses_what_was_learned_from_500_pages_at_most(kind: str, tmp_pat
     profile = SiteProfile.from_bytes(data)
     assert seen - 500 <= profile.pages <= seen + 1
     assert profile.is_known
-
-
-def test_what_was_learned_is_written_at_the_end(shelf: Shelf) -> None:
-    store = shelf.new(HEADER)
-    detector = NearDuplicateDetector(store=store)
-    story = " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
-    detector.check(f"<p>{story}", "https://a.example/")
-    assert list(store.notes(SITE)) == []
-    detector.flush()
-    ((host, data),) = store.notes(SITE)
-    assert (host, SiteProfile.from_bytes(data).pages) == ("a.example", 1)
-    # And the next run knows the site.
-    again = NearDuplicateDetector(store=store)
-    assert again.sites is not None
-    assert again.sites.of("https://a.example/").pages == 1
-
-
-def test_something_is_learned_with_every_store_unless_it_is_switched_off() -> None:
-    for store in (SqliteStore(header=HEADER), RemoteStore(HEADER)):
-        assert type(NearDuplicateDetector(store=store).sites) is SiteProfiles
-    assert NearDuplicateDetector(Config(site_learning=False)).sites is None
-    assert NearDuplicateDetector(Config(rule="classic")).sites is None
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import settings
 
 from scrapy_simhash import kernel
-from scrapy_simhash.index import SimhashIndex, index
+from scrapy_simhash.index import index
 from scrapy_simhash.judge import rule as judge_rule
-from scrapy_simhash.judge.rule import Rule, SimilarityRule
+from scrapy_simhash.judge.rule import Rule
 from scrapy_simhash.store import Header, Store
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.examples import examples
@@ -50,17 +50,6 @@ class TestMemoryStoreBeyondTheScan(TestMemoryStore):
     @pytest.fixture(autouse=True)
     def _small_scans(self, monkeypatch: pytest.MonkeyPatch) -> None:
         scan_up_to(1, monkeypatch)
-
-
-def test_how_much_can_be_found_is_known_without_a_look_at_every_scope(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    store = SqliteStore()
-    for number in range(3):
-        store.claim(posting(str(number), number, scope=f"{number}.example"))
-    store.remove(b"1")
-    monkeypatch.delattr(SimhashIndex, "__len__")
-    assert store.index_size == 2
 
 
 class MemoryStoreMachine(StoreMachine):
@@ -115,10 +104,6 @@ def test_a_scope_has_an_index_to_itself(rule: Rule, monkeypatch: pytest.MonkeyPa
         again = content(0xFFFF << 8 * number, text=str(number))
         assert store.claim(posting(f"{number} again", again, "large")).cluster == number
         assert store.claim(posting(f"{number} elsewhere", again, "small")).cluster == 7 + 2 * number + 1
-
-
-def test_a_store_has_the_default_rule_unless_told() -> None:
-    assert SqliteStore()._rule == SimilarityRule()
 
 
 def test_what_is_delivered_stays_noted_until_the_page_has_another_text(tmp_path: Path) -> None:

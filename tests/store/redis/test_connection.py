@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import pytest
 
-from scrapy_simhash.exceptions import SettingError, StoreError
+from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.store.redis import RedisStore, Server
 
 pytestmark = pytest.mark.usefixtures("client")
@@ -65,32 +64,3 @@ def test_what_other_clients_want_of_a_connection_is_not_taken_over() -> None:
     assert (taken["socket_timeout"], taken["socket_connect_timeout"]) == (30, 5)
     assert not {*unsuited, "ssl_ca_certs", "health_check_interval"} & set(taken)
     assert taken["retry"]._retries == 0
-
-
-@pytest.mark.parametrize(
-    ("url", "taken", "left"),
-    [
-        ("rediss://a?ssl_ca_certs=x", {"ssl_ca_certs"}, set()),
-        ("rediss://a?ssl_cert_reqs=none", {"ssl_cert_reqs"}, set()),
-        ("redis://a?socket_keepalive=true", {"socket_keepalive"}, set()),
-        ("unix:///a?socket_keepalive=true", {"path"}, {"socket_keepalive"}),
-    ],
-)
-def test_options_are_taken_where_they_suit(url: str, taken: set[str], left: set[str]) -> None:
-    found = set(arguments(Server(url)))
-    assert taken <= found
-    assert not left & found
-
-
-def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] == "redis"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "redis", None)
-    with pytest.raises(StoreError, match=r"pip install 'scrapy-simhash\[redis\]'"):
-        RedisStore("redis://a", "p", None)
-
-
-def test_a_library_that_is_too_old_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("redis.__version__", "4.6.0")
-    with pytest.raises(StoreError, match=r"5\.0 or later, found 4\.6\.0"):
-        RedisStore("redis://a", "p", None)

@@ -13,13 +13,12 @@ import pytest
 from local_redis import MissingProgram
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreUnavailable
-from scrapy_simhash.judge.rule import ClassicRule
 from scrapy_simhash.notes import PAGE, SITE, Note
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.redis import RedisStore, Server
 from scrapy_simhash.store.redis.layout import KEYS, VERSION
 from tests.store.cases import FAR, content, posting
-from tests.store.redis.stores import HEADER, PATIENCE, admin, lose_patience, opened, waits
+from tests.store.redis.stores import HEADER, admin, opened, waits
 from tests.store.server import RedisServer
 
 pytestmark = pytest.mark.usefixtures("client")
@@ -52,12 +51,6 @@ async def test_a_password_lets_in_and_a_wrong_one_is_told_at_the_start(tmp_path:
             await store.abandon()
 
 
-@waits
-async def test_a_unix_socket_is_a_way_too(tmp_path: Path) -> None:
-    with RedisServer(tmp_path, unixsocket=tmp_path / "s"):
-        await live(f"unix://{tmp_path / 's'}?db=0")
-
-
 @contextmanager
 def tls_server(folder: Path) -> Iterator[tuple[RedisServer, Path]]:
     """Yield a server that speaks nothing but TLS, and the certificate by which it can be trusted."""
@@ -86,31 +79,6 @@ async def test_tls_is_spoken_and_a_certificate_that_nobody_knows_refused(tmp_pat
             assert (await store.claim(posting("b", content(0)))).original
         with pytest.raises(StoreUnavailable, match=r"(?i)certificate"):
             RedisStore(url, "p", HEADER).check()
-
-
-@waits
-async def test_a_server_that_takes_no_leave_does_not_keep_a_store_from_closing(tmp_path: Path) -> None:
-    with tls_server(tmp_path) as (server, certificate):
-        trusting = f"{server.url}?ssl_ca_certs={certificate}"
-        await live(trusting)
-        async with opened(trusting, "p", read_only=True, timeout=PATIENCE) as store:
-            assert len(await store.runs()) == 1
-            lose_patience(store)
-            server.pause()
-            # The last word of TLS goes both ways.
-            await store.close()
-
-
-def test_a_cluster_is_refused_with_the_reason(tmp_path: Path) -> None:
-    with RedisServer(tmp_path, cluster_enabled="yes") as cluster:
-        store = RedisStore(cluster.url, "p", HEADER)
-        with pytest.raises(StoreError, match=r"node of a Redis Cluster, which holds a store in shards"):
-            store.check()
-        # Also where it may not be asked what it is.
-        permitted = ["+@all", "-@dangerous"]
-        admin(cluster.url).acl_setuser("default", enabled=True, nopass=True, keys=["*"], categories=permitted)
-        with pytest.raises(StoreError, match=r"node of a Redis Cluster, which holds a store in shards"):
-            store.check()
 
 
 @pytest.mark.parametrize(
@@ -239,25 +207,6 @@ async def test_who_only_reads_leaves_no_trace(shared: RedisServer, prefix: str) 
                     await refused
             await reader.close()
             assert dump(shared, prefix) == before
-
-
-@waits
-async def test_a_store_can_be_read_by_who_does_not_know_what_it_is_for(
-    shared: RedisServer, prefix: str
-) -> None:
-    async with opened(shared.url, prefix, None) as store:
-        with pytest.raises(StoreError, match="has no header before"):
-            _ = store.header
-        with pytest.raises(StoreError, match="no such store"):
-            store.check()
-    async with opened(shared.url, prefix, Header("web-0", ClassicRule(1))) as writer:
-        await writer.claim(posting("a", 0))
-    async with opened(shared.url, prefix, None, read_only=True) as reader:
-        reader.check()
-        assert reader.header == Header("web-0", ClassicRule(1))
-    async with opened(shared.url, prefix, None, read_only=True) as reader:
-        assert (await reader.look(posting("b", 0b11))).original is None
-        assert reader.header.scheme == "web-0"
 
 
 @pytest.mark.parametrize("denied", ["hset", "hdel"])

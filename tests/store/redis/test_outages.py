@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
-from scrapy_simhash.store import Header
+from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.store.redis import store as redis_store
 from tests.store.cases import FAR, content, posting
 from tests.store.redis.stores import (
@@ -116,22 +115,6 @@ async def test_a_server_that_is_not_there_at_the_beginning_is_found_later(server
 
 
 @waits
-async def test_a_store_of_others_that_is_found_later_is_refused_for_good(server: RedisServer) -> None:
-    async with opened(server.url, "p", Header("web-0")) as other:
-        await other.runs()
-    server.kill()
-    async with opened(server.url, "p") as store:
-        with pytest.raises(StoreUnavailable):
-            store.check()
-        server.start()
-        with pytest.raises(StoreMismatch, match="web-0"):
-            await eventually(lambda: store.claim(posting("a", content(0))))
-        for _ in range(2):
-            with pytest.raises(StoreMismatch, match="web-0"):
-                await store.claim(posting("a", content(0)))
-
-
-@waits
 async def test_a_server_that_came_back_empty_is_a_new_store(
     server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -221,27 +204,6 @@ async def test_a_server_that_came_back_with_a_part_is_taken_as_it_is(
 
 
 @waits
-async def test_a_run_that_was_forgotten_is_begun_again(
-    server: RedisServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    async with opened(server.url, "p") as store:
-        await store.claim(posting("a", content(0)))
-        admin(server.url).delete("p:runs")
-        assert (await store.claim(posting("b", content(1)))).original
-        assert [run.number for run in await store.runs()] == [2]
-    assert len(warnings(caplog)) == 1
-
-
-@waits
-async def test_a_connection_that_was_dropped_while_nobody_asked_costs_nothing(server: RedisServer) -> None:
-    client = admin(server.url)
-    async with opened(server.url, "p") as store:
-        await store.claim(posting("a", content(0)))
-        client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-        assert (await store.claim(posting("b", content(0)))).original
-
-
-@waits
 async def test_scripts_that_the_server_forgot_are_told_again(server: RedisServer) -> None:
     async with opened(server.url, "p") as store:
         await store.claim(posting("a", content(0)))
@@ -273,54 +235,6 @@ async def test_what_is_lost_while_all_is_read_ends_the_reading(
             monkeypatch.setattr(shard, name, losing(ask))
         with pytest.raises(StoreUnavailable, match="while it was read"):
             [page async for page in store]
-
-
-@waits
-async def test_a_key_that_became_another_kind_of_key_is_damage(server: RedisServer) -> None:
-    client = admin(server.url)
-    async with opened(server.url, "p") as store:
-        await store.claim(posting("a", content(0)))
-        client.rename("p:pages", "kept")
-        client.set("p:pages", "mine")
-        with pytest.raises(StoreDamaged, match="Nothing was changed"):
-            await store.claim(posting("b", content(0)))
-        assert client.get("p:pages") == b"mine"
-
-
-@waits
-async def test_a_store_that_is_closed_says_so(server: RedisServer) -> None:
-    async with opened(server.url, "p") as store:
-        await store.claim(posting("a", content(0)))
-        await store.close("shutdown")
-        await store.close()
-        with pytest.raises(StoreError, match="was closed"):
-            await store.claim(posting("b", content(0)))
-    async with opened(server.url, "p") as store:
-        assert [run.reason for run in await store.runs()] == ["shutdown", None]
-        lose_patience(store)
-        server.kill()
-        # Nobody can say that its run has ended, so that it has not.
-        with pytest.raises(StoreUnavailable):
-            await store.close()
-        server.start()
-    async with opened(server.url, "p", read_only=True) as store:
-        assert [run.reason for run in await store.runs()] == ["shutdown", None]
-    async with opened(server.url, "p") as store:
-        await store.claim(posting("a", content(0)))
-        server.kill()
-        server.start()
-        # It is waited for.
-        await store.close()
-    async with opened(server.url, "p", read_only=True) as store:
-        assert [run.reason for run in await store.runs()] == ["shutdown", None, "finished"]
-
-
-@waits
-async def test_a_store_that_nobody_asked_has_no_run(server: RedisServer) -> None:
-    async with opened(server.url, "p") as store:
-        store.check()
-        await store.close()
-        assert admin(server.url).keys() == []
 
 
 @waits

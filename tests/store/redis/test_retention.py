@@ -68,22 +68,6 @@ async def test_more_changes_than_are_kept_are_read_anew(shared: RedisServer, pre
 
 
 @waits
-async def test_a_store_whose_pages_are_all_removed_keeps_its_log_short(
-    shared: RedisServer, prefix: str
-) -> None:
-    client = admin(shared.url)
-    async with opened(shared.url, prefix) as store:
-        values = [(number * 0x9E37_79B9_7F4A_7C15) % 2**64 for number in range(200)]
-        await asyncio.gather(*[store.claim(posting(f"{n}", v, seen=1)) for n, v in enumerate(values)])
-    async with opened(shared.url, prefix, keep=DAY) as store:
-        await store.runs()
-        assert (len(store), store.index_size) == (0, 0)
-        blocks = [field for field in client.hkeys(f"{prefix}:log") if field.isdigit()]
-        assert len(blocks) <= 1
-        assert (await store.claim(posting("x", values[0]))).cluster == 200
-
-
-@waits
 async def test_a_host_is_removed_with_all_its_pages(shared: RedisServer, prefix: str) -> None:
     async with opened(shared.url, prefix) as store:
         for number in range(20):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash.exceptions import SettingError, StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
+from scrapy_simhash.exceptions import SettingError, StoreError, StoreMismatch, StoreUnavailable
 from scrapy_simhash.notes import RULES, SITE, Note
 from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.redis import RedisStore, Servers, servers_of
@@ -178,19 +177,6 @@ async def test_what_is_known_of_a_site_is_in_the_shard_of_its_pages(lone: RedisC
 
 
 @waits
-async def test_pages_are_found_and_removed_by_their_keys_alone(lone: RedisCluster, prefix: str) -> None:
-    first = pages()[0]
-    async with sharded(lone, prefix) as store:
-        claims = await asyncio.gather(*[store.claim(page) for page in pages()])
-    async with sharded(lone, prefix) as store:
-        page = await store.get(first.key)
-        assert page is not None
-        assert (page.posting.url, page.cluster) == (first.url, claims[0].cluster)
-        assert [await store.remove(first.key), await store.remove(first.key)] == [True, False]
-        assert await store.get(first.key) is None
-
-
-@waits
 async def test_a_page_is_delivered_in_its_shard_also_when_that_is_not_known(
     lone: RedisCluster, prefix: str
 ) -> None:
@@ -219,31 +205,6 @@ async def test_a_store_is_emptied_in_all_shards_or_not_opened(lone: RedisCluster
         assert len(store) == 0
         claims = await asyncio.gather(*[store.claim(page) for page in pages()])
     assert {claim.former for claim in claims} == {None}
-
-
-@waits
-async def test_a_store_of_an_earlier_release_can_be_reset(lone: RedisCluster, prefix: str) -> None:
-    client, key = admin(lone.nodes[0].url), f"{{{prefix}:0}}:shards"
-    client.set(key, json.dumps({"header": HEADER.to_dict() | {"own_parts": 0}, "shards": SHARDS}))
-    async with sharded(lone, prefix) as store:
-        with pytest.raises(
-            StoreDamaged, match=r"its own_parts is 0, .* Set SIMHASH_RESET = True to begin anew"
-        ):
-            store.check()
-    async with sharded(lone, prefix, reset=True) as store:
-        store.check()
-        assert json.loads(client.get(key) or b"")["header"] == HEADER.to_dict()
-
-
-@pytest.mark.parametrize("record", [b"[]", b"{}", b"\xff", b'{"header": {}, "shards": 3}'])
-def test_a_store_whose_header_is_damaged_is_left_alone(
-    record: bytes, lone: RedisCluster, prefix: str
-) -> None:
-    client = admin(lone.nodes[0].url)
-    client.set(f"{{{prefix}:0}}:shards", record)
-    with pytest.raises(StoreDamaged, match="Nothing was changed"):
-        RedisStore(several(lone.url), prefix, HEADER, shards=SHARDS).check()
-    assert client.get(f"{{{prefix}:0}}:shards") == record
 
 
 def test_what_cannot_be_cut_is_refused_with_the_reason(lone: RedisCluster, prefix: str) -> None:
@@ -307,31 +268,3 @@ def cluster_at(server: RedisServer, user: str = "") -> Servers:
 )
 def test_a_url_names_a_server_or_a_cluster(url: str, said: str) -> None:
     assert str(servers_of(url)) == said
-
-
-@pytest.mark.parametrize(
-    ("url", "why"),
-    [
-        ("redis+cluster://", "must name a cluster like"),
-        ("redis+cluster://one:1,", "must name a cluster like"),
-        ("redis+cluster://one/3", "without a number of a database"),
-        ("http+cluster://one", "must name a cluster like"),
-        ("http://one", "must be a URL that begins with"),
-        *(
-            (url, "must name one server, or a Redis Cluster, whose nodes are in one URL, with commas")
-            for url in (
-                "redis://one redis://two",
-                "redis://one/0,redis://two/0",
-                "redis://one, rediss+cluster://two",
-                "redis+cluster://one redis+cluster://two",
-            )
-        ),
-    ],
-)
-def test_what_is_no_url_is_refused(url: str, why: str) -> None:
-    with pytest.raises(SettingError, match=why):
-        servers_of(url)
-
-
-def test_the_shard_of_a_scope_is_always_the_same() -> None:
-    assert [shard_of(scope, 1024) for scope in ("example.com", "example.org", "")] == [883, 837, 194]

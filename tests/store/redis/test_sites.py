@@ -16,10 +16,9 @@ from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.notes import SITE, Note
 from scrapy_simhash.page.fingerprint import sketch, subject_number
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles, profiles
-from scrapy_simhash.store.redis import RedisStore, layout
-from scrapy_simhash.store.redis import store as sites
+from scrapy_simhash.store.redis import RedisStore
 from tests.page.site.test_table import packed
-from tests.store.redis.stores import admin, eventually, opened, shard_of_server, waits
+from tests.store.redis.stores import eventually, opened, shard_of_server, waits
 from tests.store.server import RedisServer
 
 HOST, URL = "a.example", "https://a.example/page"
@@ -184,18 +183,6 @@ async def test_an_outage_costs_nothing_that_was_learned(
 
 
 @waits
-async def test_the_store_that_was_emptied_while_a_profile_was_written_is_no_broken_one(
-    shared: RedisServer, prefix: str
-) -> None:
-    async with opened(shared.url, prefix) as store:
-        await store.runs()
-        admin(shared.url).delete(*layout.names_of(prefix))
-        assert await store.replace_notes(SITE, [Note(HOST, 0, b"profile")]) != [None]
-    async with opened(shared.url, prefix) as store:
-        assert (await store.note(SITE, HOST))[1] == b"profile"
-
-
-@waits
 async def test_a_profile_that_cannot_be_read_is_learned_anew(shared: RedisServer, prefix: str) -> None:
     async with opened(shared.url, prefix) as store:
         await store.replace_notes(SITE, [Note(HOST, 0, b"no profile")])
@@ -203,23 +190,6 @@ async def test_a_profile_that_cannot_be_read_is_learned_anew(shared: RedisServer
         await taught(learner, SUBJECTS[:7])
         await learner.share()
         assert (await profile_of(store)).pages == 7
-
-
-@waits
-async def test_of_too_many_hosts_the_one_that_was_written_least_recently_goes(
-    shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sites, "MOST_NOTES", 3)
-    async with opened(shared.url, prefix) as store:
-        (version,) = await store.replace_notes(SITE, [Note("h0", 0, b"0")])
-        assert version
-        for number in (1, 2):
-            await store.replace_notes(SITE, [Note(f"h{number}", 0, b"x")])
-        await store.replace_notes(SITE, [Note("h0", version, b"00")])
-        await store.replace_notes(SITE, [Note("h3", 0, b"x")])
-        assert [host async for host, _ in store.notes(SITE)] == ["h0", "h2", "h3"]
-        fields = admin(shared.url).hkeys(f"{prefix}:notes")
-        assert sum(field[1:].isdigit() for field in fields if field.startswith(b"#")) == 3
 
 
 @waits

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -84,19 +83,6 @@ def test_claims_wait_for_the_last_of_many_checkpoints_only(
     assert all(one in (["pass"] * len(one), ["pass"] * 3 + ["wait", "pass"]) for one in rounds)
 
 
-def test_claims_that_leave_time_never_wait(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoints, "EVERY", 1)
-    monkeypatch.setattr(checkpoints, "LONG", sys.maxsize)
-    with closing(SqliteStore(path)) as store:
-        assert store._checkpoints is not None
-        for number in range(3):
-            store.claim(posting(f"{number}", number << 10))
-            # The thread has had its time when another checkpoint finds nothing to do.
-            while store._checkpoints._wake.is_set():
-                threading.Event().wait(0.001)
-        claims_until_the_log_begins_anew(store)
-
-
 def test_a_reader_that_stays_keeps_the_log_from_beginning_anew_and_nothing_else(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,15 +100,6 @@ def test_a_reader_that_stays_keeps_the_log_from_beginning_anew_and_nothing_else(
         claims_until_the_log_begins_anew(store)
         assert len(store) == 300
     assert_sound(path)
-
-
-def test_everything_is_in_the_file_when_a_store_was_closed(path: Path) -> None:
-    before = set(threading.enumerate())
-    with closing(SqliteStore(path)) as store:
-        store.claim(posting("a", 0))
-        assert files.beside(path, "-wal").stat().st_size > 0
-    assert {file.name for file in path.parent.iterdir()} == {"shop.sqlite", "shop.sqlite-lock"}
-    assert set(threading.enumerate()) <= before
 
 
 def test_a_store_is_closed_though_someone_reads(path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import shutil
 import sqlite3
-import subprocess
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -174,17 +173,6 @@ def test_a_torn_file_is_found_damaged_and_nothing_but_store_errors_come(part: st
                 refused += 1
     assert judged > 0
     assert refused > 0
-
-
-@pytest.mark.skipif(shutil.which("sqlite3") is None, reason="the program sqlite3 is missing")
-def test_what_the_remedy_saves_can_be_opened(filled: Path, path: Path) -> None:
-    saved = subprocess.run(["sqlite3", filled, ".recover"], capture_output=True, check=False).stdout
-    if b"CREATE TABLE" not in saved:
-        pytest.skip("this program sqlite3 was built without .recover")
-    new = path.with_name("new.sqlite")
-    subprocess.run(["sqlite3", new], input=saved, check=True)
-    with closing(SqliteStore(new)) as store:
-        assert len(store) == 1000
 
 
 def test_whatever_is_overwritten_nothing_but_store_errors_come(sound: Path, path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import signal
 import subprocess
@@ -16,7 +15,7 @@ from typing import TypeAlias
 import pytest
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreLocked, StoreMismatch
-from scrapy_simhash.judge.rule import ClassicRule, Rule, SimilarityRule
+from scrapy_simhash.judge.rule import ClassicRule, Rule
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.sqlite import SqliteStore, files, schema
 from tests.store.cases import CLASSIC, FAR, SECOND_LOOK, content, header, posting, url, whole
@@ -46,23 +45,6 @@ def bytes_of(path: Path) -> dict[str, bytes]:
 # --- A store of one's own.
 
 
-def test_a_folder_is_made_for_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "of" / "many pages?#%" / "shop.sqlite"
-    filled(path)
-    assert {file.name for file in path.parent.iterdir()} == {"shop.sqlite", "shop.sqlite-lock"}
-
-
-@pytest.mark.parametrize("rule", [SimilarityRule(8, 0.5), SimilarityRule(8, 1.0), ClassicRule(9)])
-def test_the_header_of_the_file_is_taken_where_none_is_wanted(rule: Rule, path: Path) -> None:
-    wanted = Header("web-4", rule, 3, 20, True, "domain")
-    filled(path, wanted)
-    with closing(SqliteStore(path)) as store:
-        assert store.header == wanted
-        assert repr(store.header) == repr(wanted), "types as well"
-    with closing(SqliteStore(path.with_name("new.sqlite"))) as store:
-        assert store.header == Header()
-
-
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
@@ -80,12 +62,6 @@ def test_a_store_of_other_fingerprints_is_refused_for_reading_too(
         with pytest.raises(StoreMismatch, match=message):
             SqliteStore(path, header(wanted), read_only=read_only)
     assert bytes_of(path)[path.name] == before[path.name]
-
-
-def test_a_wrong_argument_is_no_damage(path: Path) -> None:
-    with pytest.raises(ValueError, match="blocks must be"):
-        SqliteStore(path, header(CLASSIC), blocks=65)
-    SqliteStore(path, header(CLASSIC)).close()
 
 
 def test_texts_that_are_not_unicode_are_kept(shelf: Shelf) -> None:
@@ -147,21 +123,6 @@ def test_a_second_crawl_on_a_file_is_refused_at_once(path: Path) -> None:
         assert len(store) == 2
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a privilege is needed to make links")
-@pytest.mark.parametrize("read_only", [False, True])
-def test_a_link_to_itself_is_told(read_only: bool, path: Path) -> None:
-    path.symlink_to(path)
-    with pytest.raises(StoreError, match=r"shop\.sqlite': cannot open it: .*leads back to itself"):
-        SqliteStore(path, read_only=read_only)
-
-
-@pytest.mark.parametrize("read_only", [False, True])
-@pytest.mark.parametrize("name", ["x" * 300, "null\0byte"])
-def test_a_name_that_no_file_can_have_is_told(read_only: bool, name: str, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"shop\.sqlite'?: (cannot|no such)"):
-        SqliteStore(tmp_path / name / "shop.sqlite", read_only=read_only)
-
-
 def test_the_crawl_of_another_process_is_respected_until_it_is_gone(path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -209,13 +170,6 @@ def test_a_reader_goes_on_over_what_was_there_when_it_began(path: Path) -> None:
             store.claim(posting("new", 2**63))
             assert [first.url, *(page.url for page in postings)] == [url(str(n)) for n in range(300)]
             assert next(iter(reader)).url == url("1")
-
-
-def test_there_is_nothing_to_read_where_there_is_no_file(path: Path) -> None:
-    for missing in (path, path.parent):
-        with pytest.raises(StoreError, match="no such file"):
-            SqliteStore(missing, read_only=True)
-    assert not list(path.parent.iterdir())
 
 
 @pytest.fixture
@@ -320,12 +274,6 @@ def of_another_program(path: Path) -> None:
         connection.executescript("PRAGMA application_id = 1; CREATE TABLE notes (text)")
 
 
-def test_other_tables_are_another_version() -> None:
-    # A file with the same version and other tables would be taken for a damaged one.
-    tables = hashlib.sha256(repr(schema.TABLES).encode()).hexdigest()[:16]
-    assert (schema.VERSION, tables) == (12, "c507ce81f1acd8f4")
-
-
 DAMAGE = "is damaged, or is not a store: "
 OURS = {
     "of a newer release": (
@@ -396,27 +344,8 @@ def test_a_reset_leaves_databases_of_other_programs_alone(path: Path) -> None:
     assert bytes_of(path) == before
 
 
-def test_a_reset_forgets_the_log_too(shelf: Shelf, path: Path) -> None:
-    store = shelf.new()
-    store.claim(posting("a", 0))
-    killed = shelf.reopen(store, in_order=False)
-    for suffix in ("", "-wal"):
-        Path(f"{path}{suffix}").write_bytes(Path(f"{killed}{suffix}").read_bytes())
-    with closing(SqliteStore(path, reset=True)) as again:
-        assert len(again) == 0
-    assert_sound(path)
-
-
 def test_a_store_that_was_being_made_when_the_process_was_killed_is_made_again(path: Path) -> None:
     for suffix in ("", "-wal", "-journal"):
         files.beside(path, f"-new{suffix}").write_bytes(b"half a database")
     filled(path)
     assert {file.name for file in path.parent.iterdir()} == {"shop.sqlite", "shop.sqlite-lock"}
-
-
-def test_a_lock_that_is_something_else_is_refused(path: Path) -> None:
-    lock = files.beside(path, "-lock")
-    lock.write_text("not a lock, and longer than the hundred bytes of a header " * 10)
-    with pytest.raises(StoreDamaged, match=r"sqlite-lock is damaged, or is not a store"):
-        SqliteStore(path)
-    assert lock.read_text().startswith("not a lock")

@@ -56,12 +56,6 @@ def test_a_visit_at_which_a_page_was_unchanged_keeps_it(path: Path) -> None:
         assert [one.key for one in store] == [b"a"]
 
 
-def test_a_reader_removes_nothing(path: Path) -> None:
-    crawled(path, {"a": (0, 100)}).close()
-    with closing(SqliteStore(path, read_only=True, keep=DAY)) as store:
-        assert len(store) == 1
-
-
 def test_a_pause_or_a_wrong_clock_removes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crawled(path, {"a": (0, 80), "b": (FAR, 0)}).close()
     for years in (50, -50, 1):
@@ -70,14 +64,6 @@ def test_a_pause_or_a_wrong_clock_removes_nothing(path: Path, monkeypatch: pytes
             assert len(store) == 2, years
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("DELETE FROM runs WHERE number > 1")
-
-
-def test_a_run_that_was_killed_counts_from_its_start(path: Path) -> None:
-    crawled(path, {"a": (0, 100), "b": (FAR, 0)}).close()
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE runs SET ended = NULL, reason = NULL")
-    with closing(SqliteStore(path, keep=90 * DAY)) as store:
-        assert [one.key for one in store] == [b"b"]
 
 
 def test_many_pages_are_removed_in_steps(path: Path) -> None:

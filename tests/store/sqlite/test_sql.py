@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from random import Random
-from sys import getrefcount
 
 import pytest
 from hypothesis import given
@@ -17,8 +15,8 @@ from hypothesis import strategies as st
 
 from scrapy_simhash.judge.rule import ClassicRule
 from scrapy_simhash.store import Header
-from scrapy_simhash.store.sqlite import SqliteStore, add_functions, schema
-from tests.docs.reader import DOCS, ROOT, Block, blocks, sections, words
+from scrapy_simhash.store.sqlite import SqliteStore, add_functions
+from tests.docs.reader import DOCS, ROOT, Block, blocks
 from tests.store.cases import FAR, content, posting
 from tests.store.sqlite.stores import assert_sound, connected
 
@@ -77,13 +75,6 @@ def test_the_distance_is_that_of_the_bits_however_they_are_written(a: int, b: in
             assert distance == (a ^ b).bit_count()
 
 
-def test_of_null_the_answer_is_null() -> None:
-    with closing(sqlite3.connect(":memory:")) as connection:
-        add_functions(connection)
-        asked = "SELECT simhash_distance(NULL, 1), simhash_distance(1, NULL), simhash_near(NULL, 3)"
-        assert connection.execute(asked).fetchone() == (None, None, None)
-
-
 @pytest.mark.parametrize(
     "call",
     [
@@ -135,22 +126,7 @@ def test_what_changes_is_found_at_the_next_call(tmp_path: Path) -> None:
         assert found() == [3]
 
 
-def test_a_closed_connection_is_kept_alive_by_nothing() -> None:
-    connection = sqlite3.connect(":memory:")
-    before = getrefcount(connection)
-    add_functions(connection)
-    assert getrefcount(connection) > before
-    connection.close()
-    # Not even by what a connection holds of its own while it is open.
-    assert getrefcount(connection) <= before
-
-
 # --- The queries of the page.
-
-
-def test_near_pages_of_a_crawl(store: sqlite3.Connection, values: dict[str, int]) -> None:
-    add_functions(store)
-    assert store.execute(QUERIES["near-pages"]).fetchall() == within(values, 3)
 
 
 def test_plain_sql_by_table_keys(path: Path, store: sqlite3.Connection, values: dict[str, int]) -> None:
@@ -256,27 +232,3 @@ def test_the_view_of_duplicates_counts_bits(bits: int, value: int, path: Path) -
     with connected(path) as connection:
         ((distance,),) = connection.execute("SELECT distance FROM duplicates").fetchall()
     assert (distance, type(distance)) == (claim.distance, int)
-
-
-def test_every_table_and_column_is_described_and_no_other(path: Path) -> None:
-    SqliteStore(path).close()
-    told = {
-        name: re.findall(r"^    \* - ``(\w+)``$", text, flags=re.MULTILINE)
-        for name, text in sections(PAGE).items()
-    }
-    with connected(path) as connection:
-        names = [
-            name
-            for (name,) in connection.execute(
-                "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
-            )
-        ]
-        there = {
-            name: [column[1] for column in connection.execute(f"PRAGMA table_info({name})")] for name in names
-        }
-        header = {name for (name,) in connection.execute("SELECT name FROM header")}
-    assert {name: columns for name, columns in told.items() if name in there} == there
-    text = words(PAGE.read_text("utf-8"))
-    assert header <= set(re.findall(r"``(\w+)``", text))
-    assert f"``PRAGMA application_id`` is {schema.APPLICATION_ID} " in text
-    assert f"is the version of the tables, {schema.VERSION}." in text
