@@ -17,7 +17,7 @@ from scrapy_simhash import Config
 from scrapy_simhash.files.batch import Options, Run, WorkerDied
 from scrapy_simhash.files.batch.page import PageReader, Read, Step
 from scrapy_simhash.files.batch.readers import CHUNK_RECORDS, MOST_BYTES, MOST_RECORDS, ONLY, PooledReaders
-from scrapy_simhash.files.records import Broken, Record
+from scrapy_simhash.files.records import Record
 from tests.cli.test_main import posix_only
 from tests.files.batch.pages import records_of
 
@@ -27,17 +27,6 @@ def test_no_process_is_left_when_nobody_reads_on() -> None:
     next(steps)
     assert len(multiprocessing.active_children()) == 2
     steps.close()
-    assert multiprocessing.active_children() == []
-
-
-@pytest.mark.slow("starts processes, as the test before it does")
-def test_no_process_is_left_when_the_records_fail() -> None:
-    def failing() -> Iterator[Record | Broken]:
-        yield from records_of(100)
-        raise OSError("the disk is gone")
-
-    with pytest.raises(OSError, match="the disk is gone"):
-        list(Run(failing, Options(processes=2)).steps())
     assert multiprocessing.active_children() == []
 
 
@@ -79,11 +68,6 @@ def test_no_process_outlives_one_that_is_killed() -> None:
         process.kill()
         # They have its standard output, which ends with the last of them.
         assert process.stdout.read() == b""
-
-
-def test_no_page_is_no_work() -> None:
-    steps = Run(lambda: iter([]), Options(processes=2)).steps()
-    assert list(steps) == []
 
 
 class Counting:

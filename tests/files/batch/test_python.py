@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import scrapy_simhash
-from scrapy_simhash.files.records import Fields, Record
+from scrapy_simhash.files.records import Record
 from tests.files.batch.test_run import OTHER, STORY, record
 
 RECORDS = [record("a", STORY), record("b", STORY), record("c", OTHER)]
@@ -46,25 +46,6 @@ def test_clusters_that_one_page_is_near_are_one_and_nothing_more_is_dropped() ->
     assert (cluster.cluster, cluster.members) == (0, tuple(pages[at][0] for at in (0, 1, 3, 4)))
 
 
-def test_a_page_that_is_near_a_copy_only_is_kept_and_in_its_cluster() -> None:
-    words = [f"the {chr(97 + first)}{chr(97 + second)}" for first in range(20) for second in range(10)]
-    texts = {"first": words[:100], "copy": words[9:109], "later": words[18:118], "other": words[120:]}
-    pages = [(f"https://example.com/{name}", f"<p>{' '.join(text)}</p>") for name, text in texts.items()]
-    outcomes = list(scrapy_simhash.dedup(pages, mark=True))
-    assert [outcome.is_kept for outcome in outcomes] == [True, False, True, True]
-    assert [outcome.verdict.also_near for outcome in outcomes] == [(), (), (0,), ()]
-    (cluster,) = scrapy_simhash.cluster(pages)
-    assert cluster.members == tuple(url for url, _ in pages[:3])
-
-
-def test_an_iterator_is_enough_for_one_pass_only() -> None:
-    assert len(list(scrapy_simhash.dedup(iter(PAIRS)))) == 2
-    for options in ({"two_pass": True}, {"keep": "longest"}):
-        with pytest.raises(TypeError, match="the pages are read twice"):
-            scrapy_simhash.dedup(iter(PAIRS), **options)
-        assert len(list(scrapy_simhash.dedup(PAIRS, **options))) == 2
-
-
 @pytest.mark.parametrize("page", ["<p>A page", b"<p>A page", DICTIONARIES[0]], ids=["str", "bytes", "dict"])
 def test_one_page_is_no_collection_of_pages(page: Any) -> None:
     for take in (scrapy_simhash.dedup, scrapy_simhash.cluster):
@@ -78,11 +59,6 @@ def test_a_table_is_refused_with_a_word_on_its_rows(library: str) -> None:
     for take in (scrapy_simhash.dedup, scrapy_simhash.cluster):
         with pytest.raises(TypeError, match="got a DataFrame, which yields its columns: pass its rows"):
             take(frame)
-
-
-def test_fields_have_any_names() -> None:
-    pages = [{"where": url, "what": html} for url, html in PAIRS]
-    assert list(scrapy_simhash.dedup(pages, fields=Fields(url="where", html="what"))) == [pages[0], pages[2]]
 
 
 def test_what_is_no_page_is_left_out_and_named(caplog: pytest.LogCaptureFixture) -> None:

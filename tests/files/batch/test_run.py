@@ -77,17 +77,6 @@ def test_the_verdicts_are_those_of_a_detector(seed: int, hosts: int, config: Con
         assert (ours and ours.compared_bytes()) == (theirs and theirs.compared_bytes())
 
 
-@pytest.mark.parametrize("hosts", [2, 9])
-def test_any_number_of_processes_gives_the_same(hosts: int) -> None:
-    records = records_of(300, 7, hosts=hosts, broken=0.02, text=0.05)
-    run, one = run_of(records, protect=True)
-    others, more = run_of(records, processes=3, protect=True)
-    assert facts_of(more) == facts_of(one)
-    assert others.counts == run.counts
-    # What hosts repeat was learned, or it would not matter which process reads a page.
-    assert any(step.verdict and step.verdict.fingerprint and step.verdict.fingerprint.own for step in one)
-
-
 def test_short_pages_with_one_text_are_a_cluster_with_the_first_of_them() -> None:
     texts = ["<p>The ferry office is closed today, come back tomorrow."] * 3
     texts.append("<p>The ferry office is open again, come in at once.")
@@ -117,16 +106,6 @@ def test_a_report_has_a_line_for_each_page_with_the_keys_of_a_crawl() -> None:
         ("new", None, None),
     ]
     assert json.loads(json.dumps(lines)) == lines
-
-
-def test_two_passes_give_the_same_in_two_processes() -> None:
-    records = records_of(150, 3, broken=0.02)
-    options = {"two_pass": True, "keep": "preferred"}
-    run, one = run_of(records, with_clusters=True, **options)
-    two, more = run_of(records, with_clusters=True, processes=2, **options)
-    assert facts_of(more) == facts_of(one)
-    assert list(run.clusters()) == list(two.clusters()) != []
-    assert two.counts == run.counts
 
 
 STORY = [
@@ -294,12 +273,3 @@ def test_records_that_are_others_at_the_second_time_are_refused() -> None:
         run = Run(lambda times=times: iter(next(times)), Options(keep="longest"))  # type: ignore[misc]
         with pytest.raises(RecordsChanged, match="is another record than at the first time"):
             list(run.steps())
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"keep": "last"}, "keep must be one of"), ({"processes": 0}, "processes must be")],
-)
-def test_what_cannot_be_done_is_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Options(**options)

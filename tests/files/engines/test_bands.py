@@ -38,21 +38,12 @@ def test_a_page_has_28_bands_of_16_bins_and_its_subject() -> None:
     assert row["subject"] % 2**64 == xxh3_64_intdigest(SUBJECT)
 
 
-def test_a_band_without_a_filled_bin_and_no_subject_are_no_keys() -> None:
-    (row,) = keys_of(5, MINHASH + bytes(16))
-    assert [name for name in KEY_COLUMNS if not row[name]] == ["band1", "subject"]
-
-
 def test_an_own_part_has_keys_as_a_page_has() -> None:
     its = RANDOM.randbytes(MINHASH_BYTES)
     page, part = keys_of(5, MINHASH + SUBJECT, OwnPart(PART, 90, 2**64 - 9, its).to_bytes())
     assert (part["id"], part["value"], part["subject"]) == (7, -9, page["subject"])
     assert [part[name] for name in KEY_COLUMNS[:-1]] == naive_bands(its)
     assert part["scope"] == page["scope"]
-
-
-def test_an_own_part_that_is_too_short_for_a_value_has_none() -> None:
-    assert len(keys_of(5, MINHASH + SUBJECT, OwnPart(PART, 9, 0, MINHASH).to_bytes())) == 1
 
 
 def test_each_key_sorts_by_other_bits() -> None:

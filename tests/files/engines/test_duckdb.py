@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -13,7 +12,6 @@ import pytest
 
 from scrapy_simhash import Config, Fingerprint
 from scrapy_simhash.duckdb import _DuckDB, deduplicate
-from scrapy_simhash.exceptions import KindError, SettingError
 from scrapy_simhash.files.engines import sql
 from scrapy_simhash.files.engines.sql import FOLLOWERS
 from scrapy_simhash.files.records import Record
@@ -23,7 +21,7 @@ from scrapy_simhash.store import Header
 from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.store.sqlite.schema import signed
 from tests.files.engines.pages import answers_in, answers_of_dedup, pa, pages, rows_of, table_of
-from tests.store.cases import FAR, content, posting
+from tests.store.cases import content, posting
 
 duckdb: Any = pytest.importorskip("duckdb")
 
@@ -94,26 +92,6 @@ def judged_by_fingerprints(pages: list[Fingerprint], folder: Path) -> Any:
 
 
 @many_queries
-def test_clusters_that_one_page_is_near_are_one(tmp_path: Path) -> None:
-    # The third is near the first two, the fourth is a copy of the second; the last is alone.
-    pages = [content(edited, edited) for edited in (0, 80, 40, 80)] + [
-        content(FAR, text="x", subject="boats")
-    ]
-    result = judged_by_fingerprints(pages, tmp_path)
-    (cluster,) = rows_of(result, "clusters")
-    assert (cluster["cluster"], cluster["members"]) == (0, [f"https://example.com/{id}" for id in range(4)])
-    assert [row["simhash_kept"] for row in rows_of(result, "verdicts")] == [True, True, False, False, True]
-
-
-@many_queries
-def test_a_page_that_is_near_a_copy_only_is_kept_and_in_its_cluster(tmp_path: Path) -> None:
-    result = judged_by_fingerprints([content(edited, edited) for edited in (0, 35, 70)], tmp_path)
-    (cluster,) = rows_of(result, "clusters")
-    assert cluster["members"] == [f"https://example.com/{id}" for id in range(3)]
-    assert [row["simhash_kept"] for row in rows_of(result, "verdicts")] == [True, False, True]
-
-
-@many_queries
 @pytest.mark.parametrize("seed", range(2))
 def test_titles_that_several_clusters_have_say_as_little_as_in_a_crawl(tmp_path: Path, seed: int) -> None:
     random, store = Random(seed), SqliteStore(header=Header())
@@ -134,37 +112,6 @@ def test_titles_that_several_clusters_have_say_as_little_as_in_a_crawl(tmp_path:
 
 
 @many_queries
-@pytest.mark.parametrize(
-    "config",
-    [
-        Config(scope="host"),
-        Config(min_similarity=0.95),
-        # Some pages are larger: they are kept without a comparison.
-        Config(maxsize=1_650),
-    ],
-)
-def test_settings_are_those_of_a_crawl(tmp_path: Path, config: Config) -> None:
-    assert answers_in(judged(PAGES[:150], tmp_path, config=config)) == answers_of_dedup(PAGES[:150], config)
-
-
-@pytest.mark.slow("starts processes")
-def test_the_number_of_processes_changes_nothing(tmp_path: Path) -> None:
-    records = pages(2_200, 3)
-    one, two = (judged(records, tmp_path / str(number), processes=number) for number in (1, 2))
-    for table in one.paths:
-        assert rows_of(one, table) == rows_of(two, table), table
-
-
-@many_queries
-def test_a_cluster_has_the_id_of_its_first_page(tmp_path: Path) -> None:
-    rows = rows_of(judged(PAGES[:150], tmp_path, first=70), "verdicts")
-    urls = {row["id"]: row["url"] for row in rows}
-    copies = [row for row in rows if row["simhash_status"] == "near_duplicate"]
-    assert copies
-    assert all(urls[row["simhash_cluster"]] == row["simhash_duplicate_of"] for row in copies)
-
-
-@many_queries
 def test_fingerprints_of_several_runs_are_judged_together(tmp_path: Path) -> None:
     config = Config(site_learning=False)
     runs = [
@@ -174,41 +121,6 @@ def test_fingerprints_of_several_runs_are_judged_together(tmp_path: Path) -> Non
     files = [run.paths["fingerprints"] for run in runs]
     result = deduplicate(f"SELECT * FROM read_parquet({files})", tmp_path / "all", config=config)
     assert answers_in(result) == answers_of_dedup(PAGES, config)
-
-
-@many_queries
-def test_tables_of_an_earlier_run_are_replaced(tmp_path: Path) -> None:
-    judged(PAGES[:100], tmp_path)
-    result = judged(PAGES[100:160], tmp_path)
-    assert answers_in(result) == answers_of_dedup(PAGES[100:160])
-
-
-@many_queries
-def test_fingerprints_of_one_folder_are_pages_of_another_one(tmp_path: Path) -> None:
-    first = judged(PAGES[:150], tmp_path / "one")
-    second = deduplicate(f"SELECT * FROM '{first.paths['fingerprints']}'", tmp_path / "two")
-    assert answers_in(second) == answers_in(first)
-
-
-def test_short_pages_with_one_text_are_a_cluster_with_the_first_of_them(tmp_path: Path) -> None:
-    page = "<p>The ferry office is closed today, come back tomorrow."
-    records = [Record(f"https://example.com/{at}", page, "") for at in range(3)]
-    result = judged(records, tmp_path)
-    assert answers_in(result) == answers_of_dedup(records)
-    (cluster,) = rows_of(result, "clusters")
-    assert cluster["members"] == [record.url for record in records]
-
-
-def test_no_pages_are_no_rows(tmp_path: Path) -> None:
-    assert judged([], tmp_path).counts.pages == 0
-
-
-@many_queries
-def test_plain_text_has_no_site(tmp_path: Path) -> None:
-    texts = "SELECT number AS id, 'https://example.com/' || number AS url, 'the ship and the sea ' || number AS text"
-    result = deduplicate(f"{texts} FROM range(20) AS numbers (number)", tmp_path)
-    assert result.counts.pages == 20
-    assert not list(tmp_path.glob("between/sites*"))
 
 
 @many_queries
@@ -257,11 +169,6 @@ def test_components_are_what_pairs_connect(tmp_path: Path, seed: int) -> None:
     assert all(component == members[0] for component, members in found.items())
 
 
-def test_only_the_rule_that_compares_sketches_has_bands(tmp_path: Path) -> None:
-    with pytest.raises(SettingError, match="SIMHASH_RULE must be similarity"):
-        judged(PAGES[:20], tmp_path, config=Config(rule="classic"))
-
-
 @many_queries
 def test_ids_that_are_not_different_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="ids must be different for all pages and not NULL, got 0 for 1"):
@@ -296,31 +203,3 @@ def test_a_page_without_a_url_is_compared_with_no_other(tmp_path: Path) -> None:
     assert [row["simhash_status"] for row in rows] == ["unknown", "unknown", "new", "unknown"]
     assert result.counts.unknown == 3
     assert all(row["simhash_kept"] for row in rows)
-
-
-@pytest.mark.parametrize(
-    ("columns", "why"),
-    [
-        ("'p1' AS id, '' AS html", "the column id must be whole numbers, got varchar"),
-        ("0.5::DOUBLE AS id, '' AS html", "the column id must be whole numbers, got double"),
-        ("1 AS id, 2 AS text", "the column text must be text or bytes, got integer"),
-        ("1 AS id, [''] AS html", r"the column html must be text or bytes, got varchar\[\]"),
-    ],
-)
-def test_columns_of_other_types_are_refused(tmp_path: Path, columns: str, why: str) -> None:
-    with pytest.raises(ValueError, match=why):
-        deduplicate(f"SELECT 'https://example.com/' AS url, {columns}", tmp_path)
-
-
-def test_missing_columns_are_named(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="the columns must be id, url, and html or text, got id, page"):
-        deduplicate("SELECT 1 AS id, '' AS page", tmp_path)
-
-
-@pytest.mark.parametrize("module", ["duckdb", "pyarrow"])
-def test_a_missing_package_is_named_with_its_extra(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
-) -> None:
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(KindError, match=r"pip install 'scrapy-simhash\[duckdb\]'"):
-        deduplicate("SELECT 1", tmp_path)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_simhash.files.records import Broken, Fields, Record, feeds, read
+from scrapy_simhash.files.records import Broken, Fields, Record, read
 from tests.examples import examples
 
 PAGES: list[dict[str, Any]] = [
@@ -57,23 +57,9 @@ def lines_of(pages: list[dict[str, Any]]) -> str:
 # --- JSON Lines.
 
 
-@pytest.mark.parametrize("start", ["", "\ufeff"])
-def test_json_lines_are_records(start: str) -> None:
-    assert values(start + lines_of(PAGES)) == PAGES
-
-
 def test_a_record_knows_its_line_and_blank_lines_count() -> None:
     line = json.dumps(PAGES[0])
     assert [one.place for one in found(f"{line}\r\n\n  \n{line}")] == ["<stream>:1", "<stream>:4"]
-
-
-def test_a_line_that_is_too_long_is_broken_and_the_next_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feeds, "LIMIT", 1_000)
-    line = lines_of(PAGES[:1])
-    long = json.dumps({"url": "https://example.com/", "html": "x" * 5_000}) + "\n"
-    assert [type(one) for one in found(line + long + line)] == [Record, Broken, Record]
-    # A line without an end.
-    assert [type(one) for one in found(line + "{" + "x" * 100_000)] == [Record, Broken]
 
 
 # --- JSON.
@@ -99,21 +85,6 @@ def test_an_array_is_what_json_says_it_is_however_it_is_laid_out(
     assert values(around + text + around.strip("\ufeff")) == rows
 
 
-def test_what_scrapy_writes_for_no_items_is_an_empty_array() -> None:
-    assert found("[\n\n]") == found("[]") == []
-
-
-def test_a_record_of_an_array_has_its_number() -> None:
-    one = '{"url": "https://a.example/",\n"html": "<p>\\n"}'
-    assert [record.place for record in found(f"[\n{one},\n\n{one}]")] == ["<stream>:1", "<stream>:2"]
-
-
-def test_an_array_that_is_too_large_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feeds, "ARRAY_LIMIT", 1 << 20)
-    text = json.dumps([{"url": "https://a.example/", "html": "a" * (1 << 20)}])
-    assert broken(text) == ["<stream>: an array larger than 1 MB: convert it to JSON Lines"]
-
-
 # --- CSV.
 
 
@@ -124,19 +95,6 @@ def test_rows_are_records_with_fields_as_long_as_pages_are() -> None:
     rows = [{"url": page["url"], "html": page["html"]} for page in PAGES]
     writer.writerows(rows)
     assert values(text.getvalue()) == values("\ufeff" + text.getvalue()) == rows
-
-
-@pytest.mark.parametrize("delimiter", [",", "\t", ";"])
-def test_columns_are_parted_by_what_the_first_row_has(delimiter: str) -> None:
-    rows = [["url", "name", "html"], ["https://example.com/", "a, b; c", "<p>x\ty"]]
-    text = StringIO(newline="")
-    csv.writer(text, delimiter=delimiter).writerows(rows)
-    assert values(text.getvalue()) == [dict(zip(*rows, strict=True))]
-
-
-def test_a_row_knows_the_line_where_it_ends() -> None:
-    text = 'url,html\nhttps://a.example/,"<p>b\nc"\nhttps://a.example/,e\n'
-    assert [record.place for record in found(text)] == ["<stream>:3", "<stream>:4"]
 
 
 # --- Fields.
@@ -221,19 +179,6 @@ WRONG: list[tuple[str | bytes, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "reasons"), WRONG)
-def test_what_is_wrong_is_broken_by_its_line(text: str | bytes, reasons: list[str]) -> None:
-    assert broken(text) == reasons
-
-
-@pytest.mark.parametrize("text", [f"[{LINE}\n{LINE}]", f"[{LINE}", f"[{LINE}] [", "[" * 100_000, b"[\xff]"])
-def test_an_array_that_is_no_json_is_one_broken_record(text: str | bytes) -> None:
-    (record,) = found(text)
-    assert isinstance(record, Broken)
-    assert record.reason.startswith("not a JSON array: ")
-    assert record.is_rest
-
-
 @pytest.mark.parametrize("start", [f"{LINE}\n", f"url,html\n{PAGES[0]['url']},a\n"])
 def test_what_cannot_be_read_on_is_broken_and_what_came_before_it_is_not(start: str) -> None:
     class Failing(RawIOBase):
@@ -251,10 +196,3 @@ def test_what_cannot_be_read_on_is_broken_and_what_came_before_it_is_not(start: 
 
     records = list(read([BufferedReader(Failing())], kind=kind_of(start.encode())))
     assert records[1:] == [Broken("<stream>", "cannot be read further: Input/output error", is_rest=True)]
-
-
-@pytest.mark.parametrize("form", ["{}\n", "[]", "url,html\n"])
-def test_a_stream_is_left_open(form: str) -> None:
-    stream = BytesIO(form.encode())
-    assert list(read([stream], kind=kind_of(form.encode()))) == []
-    assert not stream.closed

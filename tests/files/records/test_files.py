@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.exceptions import FileError, KindError
-from scrapy_simhash.files.records import Broken, Record, read, reading
+from scrapy_simhash.files.records import Broken, read, reading
 from scrapy_simhash.files.records.opening import CODECS, STEP
 from tests.files.records.pages import FERRY, PILOT, found, pages, reasons
 
@@ -61,18 +61,6 @@ def test_one_path_or_a_table_is_no_list_of_inputs() -> None:
     for inputs in ("pages.jsonl", Path("pages.jsonl"), type("DataFrame", (), {"columns": ["url"]})()):
         with pytest.raises(TypeError, match="the inputs must be a list of paths or streams, got a "):
             read(inputs)
-
-
-def test_a_file_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
-    for name in ("none.jsonl", "none/*.html"):
-        with pytest.raises(FileError, match=r"^cannot read .*none.*: No such file or directory$"):
-            read([tmp_path / name])
-
-
-def test_a_file_whose_name_is_a_pattern_is_read_before_those_that_match_it(tmp_path: Path) -> None:
-    tree(tmp_path, {"[a].html": "<p>1", "a.html": "<p>2"})
-    assert [page for _, page in pages(tmp_path / "[a].html")] == [b"<p>1"]
-    assert [page for _, page in pages(tmp_path / "?.html")] == [b"<p>2"]
 
 
 # --- Folders and URLs.
@@ -129,43 +117,6 @@ def test_a_file_of_a_folder_without_a_known_ending_is_judged_by_its_first_bytes(
     tree(tmp_path / "example.com", {"about": head, "index.html?add-to-cart=1": head})
     urls = ["https://example.com/about", "https://example.com/?add-to-cart=1"]
     assert [url for url, _ in pages(tmp_path)] == urls * is_page
-
-
-MIRRORS = [
-    ("example.com/a b.html", "https://example.com/a%20b.html"),
-    ("example.com/index.html", "https://example.com/"),
-    ("example.com/shop/index.html?add=1", "https://example.com/shop/?add=1"),
-    ("Example.COM/search?q=a%20b&c", "https://example.com/search?q=a%20b&c"),
-    ("http/example.com/a/index.html", "http://example.com/a/"),
-    ("mirror/www.example.co.uk/a", "https://www.example.co.uk/a"),
-    ("127.0.0.1+8000/a.html", "https://127.0.0.1:8000/a.html"),
-    ("localhost/é.html", "https://localhost/%C3%A9.html"),
-]
-
-
-@pytest.mark.parametrize(("name", "url"), MIRRORS)
-def test_a_folder_that_is_called_like_a_host_makes_the_url(name: str, url: str, tmp_path: Path) -> None:
-    tree(tmp_path / "saved", {name: FERRY})
-    assert pages(tmp_path / "saved") == [(url, FERRY.encode())]
-
-
-def test_the_folder_that_is_the_input_may_be_the_host(tmp_path: Path) -> None:
-    tree(tmp_path / "example.com", {"a/b.html": FERRY})
-    assert pages(tmp_path / "example.com") == [("https://example.com/a/b.html", FERRY.encode())]
-
-
-def test_other_pages_have_the_url_of_their_file(tmp_path: Path) -> None:
-    tree(tmp_path / "v1.2", {"a b?c.html": FERRY})
-    path = tmp_path / "v1.2" / "a b?c.html"
-    for given in (path, tmp_path / "*" / "*.html"):
-        assert pages(given) == [(path.as_uri(), FERRY.encode())]
-
-
-def test_a_link_to_a_folder_is_not_followed(tmp_path: Path) -> None:
-    tree(tmp_path, {"a/page.html": FERRY})
-    (tmp_path / "a" / "loop").symlink_to(tmp_path)
-    (tmp_path / "a" / "gone.html").symlink_to(tmp_path / "none")
-    assert len(pages(tmp_path)) == 1
 
 
 @pytest.mark.parametrize("name", ["page.html", "page.html.gz"])
@@ -238,37 +189,6 @@ def test_compressed_data_that_is_cut_or_damaged_is_broken_and_what_came_before_i
         damaged[at] ^= 0x5A
     path.write_bytes(damaged)
     assert any(name in reason or "JSON" in reason for reason in reasons(path))
-
-
-def test_gzip_is_read_and_written_with_and_without_isal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "lines.jsonl.gz"
-    with_isal = packed(".gz", LINE) * 3
-    path.write_bytes(with_isal)
-    fast = pages(path)
-    monkeypatch.setitem(sys.modules, "isal.igzip", None)
-    assert pages(path) == fast
-    without = packed(".gz", LINE)
-    # No time is in them: the same bytes always.
-    assert with_isal[4:8] == without[4:8] == bytes(4)
-    path.write_bytes(without)
-    assert pages(path) == fast[:1]
-
-
-def test_a_pipe_is_read_by_its_format(tmp_path: Path) -> None:
-    class Pipe(BytesIO):
-        def seekable(self) -> bool:
-            return False
-
-    assert len(list(read([Pipe(LINE * 9)]))) == 9
-    assert len(list(read([Pipe(b"url,html\na:b,<p>\n")], kind="csv"))) == 1
-    (page,) = read([Pipe(FERRY.encode())], kind="html")
-    assert isinstance(page, Record)
-    assert page.page == FERRY.encode()
-    (broken,) = read([Pipe(b"PAR1")], kind="parquet")
-    reason = ".parquet can be read from a file only, not compressed or from a pipe"
-    assert broken == Broken("<stream>", reason, is_rest=True)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,7 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.files.records import Broken, Record, feeds
-from tests.files.records.pages import FERRY, URL, found, pages, reasons
+from tests.files.records.pages import FERRY, URL, found, reasons
 
 pytest.importorskip("pyarrow")
 
@@ -39,13 +37,6 @@ def test_rows_are_records_found_by_their_columns(tmp_path: Path) -> None:
     assert (records[0].place, records[99].place) == (f"{path}:1", f"{path}:100")
 
 
-def test_bytes_are_decoded_as_those_of_a_page(tmp_path: Path) -> None:
-    path = table(tmp_path / "pages.parquet", url=[URL.encode()], html=[FERRY.encode("utf-16")])
-    assert pages(path) == [(URL, FERRY.encode("utf-16"))]
-    path = table(tmp_path / "texts.parquet", url=[URL], text=["Лоцман".encode()])
-    assert pages(path) == [(URL, "Лоцман")]
-
-
 def test_a_row_that_is_wrong_or_too_large_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feeds, "LIMIT", 1_000)
     path = table(tmp_path / "pages.parquet", url=[URL, "none", URL], html=["x" * 2_000, FERRY, FERRY])
@@ -64,21 +55,3 @@ def test_a_table_that_is_cut_or_damaged_is_broken(tmp_path: Path) -> None:
         damaged[start : start + 40] = b"\xff" * 40
         path.write_bytes(damaged)
         assert all("Parquet" in told or "URL" in told for told in reasons(path))
-
-
-def test_memory_does_not_grow_with_the_table(tmp_path: Path) -> None:
-    # Two row groups of 32 MB in pages of some rows, as open_writer makes them.
-    page = "<p>The ferry left at noon." * 2_000
-    rows = {"url": [f"{URL}/{at}" for at in range(1_200)], "html": [f"{at}{page}" for at in range(1_200)]}
-    path = tmp_path / "pages.parquet"
-    pq.write_table(pa.table(rows), path, use_dictionary=False, write_batch_size=16, row_group_size=600)
-    program = f"""
-from scrapy_simhash.files.records import read
-pages = sum(len(record.page) for record in read([{str(path)!r}]))
-import pyarrow
-print(pages, pyarrow.default_memory_pool().max_memory())
-"""
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    read_bytes, most = map(int, ended.stdout.split())
-    assert read_bytes > 60_000_000
-    assert most < 16_000_000

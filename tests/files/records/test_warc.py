@@ -147,12 +147,6 @@ def test_what_a_crawl_would_pass_over_is_passed_over(
     assert passed_over(archive) == {reason: 1}
 
 
-def test_html_that_is_not_called_so_is_told_by_its_name_or_content_as_scrapy_does(tmp_path: Path) -> None:
-    archive = Archive(tmp_path / "crawl.warc").response(FERRY, {})
-    archive.response("<p>", {"Content-Type": "application/octet-stream"}, url=f"{URL}/a.html")
-    assert len(pages(archive.close())) == 2
-
-
 def test_other_records_are_no_pages_but_resources_and_texts(tmp_path: Path) -> None:
     archive = Archive(tmp_path / "crawl.warc")
     archive.add("request", b"", http_headers=StatusAndHeaders("GET / HTTP/1.1", [], is_http_request=True))
@@ -263,14 +257,6 @@ def test_a_record_that_is_too_large_is_skipped_whatever_it_claims(
     assert [type(one) for one in records] == [Broken, Record, Broken]
 
 
-def test_an_encoding_that_is_not_known_or_not_right_is_told(tmp_path: Path) -> None:
-    archive = Archive(tmp_path / "crawl.warc").response("?", {**HTML, "Content-Encoding": "sdch"})
-    archive.response(b"\xff" * 9, {**HTML, "Content-Encoding": "deflate"})
-    first, second = reasons(archive.close())
-    assert first == ":1 the content encoding 'sdch' is not known"
-    assert second.startswith(":2 the deflate data of the page is damaged: ")
-
-
 # --- Other versions and wrappings.
 
 
@@ -286,37 +272,6 @@ def raw(
     return lines.encode() + block + b"\r\n\r\n"
 
 
-TWO_TYPES = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Type: text/html\r\n\r\n" + FERRY.encode()
-ODD = {
-    "an old version": raw(version="WARC/0.18"),
-    "version 1.1": raw(version="WARC/1.1"),
-    # wget 1.19, after the grammar of WARC 1.0.
-    "a URL in angle brackets": raw(url=f"WARC-Target-URI: <{URL}>"),
-    "names in upper case": raw().replace(b"WARC-Type", b"WARC-TYPE").replace(b"Length", b"LENGTH"),
-    "a folded header": raw(url=f"WARC-Target-URI:\r\n {URL}"),
-    "a date that is none": raw(ANSWER, "WARC-Date: noon"),
-    "only line feeds": raw(ANSWER.replace(b"\r\n", b"\n")),
-    "HTTP/2": raw(ANSWER.replace(b"HTTP/1.1 200 OK", b"HTTP/2 200")),
-    "two types": raw(TWO_TYPES),
-    "a header without a colon": raw(ANSWER.replace(b"OK\r\n", b"OK\r\nnonsense\r\n")),
-    "a header in Latin-1": raw(ANSWER.replace(b"OK\r\n", b"OK\r\nX-Place: caf\xe9\r\n")),
-}
-
-
-@pytest.mark.parametrize("record", ODD.values(), ids=ODD)
-@pytest.mark.parametrize("ending", [".warc", ".warc.gz"])
-def test_odd_records_are_pages(record: bytes, ending: str, tmp_path: Path) -> None:
-    path = tmp_path / f"odd{ending}"
-    path.write_bytes((gzip.compress(record) if ending.endswith("gz") else record) * 2)
-    assert pages(path) == [(URL, FERRY.encode())] * 2
-
-
-def test_gzip_of_a_whole_archive_is_read_as_one_of_its_records(tmp_path: Path) -> None:
-    path, records = three(tmp_path / "crawl.warc.gz")
-    path.write_bytes(gzip.compress(b"".join(records)))
-    assert len(pages(path)) == 3
-
-
 def test_revisits_have_no_page_and_the_next_record_is_read(tmp_path: Path) -> None:
     headers = StatusAndHeaders("304 Not Modified", [("Content-Type", "text/html")], "HTTP/1.1")
     archive = Archive(tmp_path / "crawl.warc.gz").add("revisit", b"", http_headers=headers)
@@ -325,17 +280,6 @@ def test_revisits_have_no_page_and_the_next_record_is_read(tmp_path: Path) -> No
     )
     assert len(pages(archive.response(FERRY).close())) == 1
     assert passed_over(archive.path) == {"WARC record of type revisit": 2}
-
-
-def test_a_page_that_is_shorter_than_it_says_is_as_far_as_it_goes(tmp_path: Path) -> None:
-    body = chunked(FERRY.encode(), 50)[:-30]
-    archive = Archive(tmp_path / "crawl.warc").response(body, {**HTML, "Transfer-Encoding": "chunked"})
-    packed = gzip.compress(FERRY.encode())
-    archive.response(packed[:-4], {**HTML, "Content-Encoding": "gzip"})
-    first, second = (bytes(page) for _, page in pages(archive.close()) if isinstance(page, bytes))
-    assert len(first) > 40
-    assert FERRY.encode().startswith(first)
-    assert second == FERRY.encode()
 
 
 def test_the_archives_in_a_wacz_file_are_read(tmp_path: Path) -> None:

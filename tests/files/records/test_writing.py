@@ -107,37 +107,6 @@ ROWS = (
 )
 
 
-def test_lines_of_json_are_written_as_they_came(tmp_path: Path) -> None:
-    (tmp_path / "in.jsonl").write_text(ROWS, "utf-8")
-    write(tmp_path / "out.jsonl", again(tmp_path / "in.jsonl"))
-    assert (tmp_path / "out.jsonl").read_text("utf-8") == ROWS
-    write(tmp_path / "marked.jsonl", again(tmp_path / "in.jsonl"), marks=True)
-    lines = [json.loads(line) for line in (tmp_path / "marked.jsonl").read_text("utf-8").splitlines()]
-    assert lines == [{**json.loads(row), **VALUES} for row in ROWS.splitlines()]
-
-
-def test_other_fields_are_kept_in_other_feeds(tmp_path: Path) -> None:
-    (tmp_path / "in.jsonl").write_text(ROWS.splitlines()[0], "utf-8")
-    write(tmp_path / "out.csv", again(tmp_path / "in.jsonl"), marks=True)
-    assert (tmp_path / "out.csv").read_text("utf-8").splitlines() == [
-        "url,price,html,tags,simhash_status,simhash_distance,simhash_similarity,simhash_kept",
-        'https://example.com/1,1.5,<p>e,"[1, {""a"": null}]",near_duplicate,3,,True',
-    ]
-
-
-def test_a_table_of_text_has_the_columns_of_the_first_record(tmp_path: Path) -> None:
-    (tmp_path / "in.jsonl").write_text("".join(reversed(ROWS.splitlines(keepends=True))), "utf-8")
-    with pytest.raises(KindError, match=r"in\.jsonl:2: 'price' is no column of the table, "):
-        write(tmp_path / "out.csv", again(tmp_path / "in.jsonl"))
-
-
-@pytest.mark.parametrize("name", ["out", "out.txt", "out.zip", "out.json", "out.tsv", "out/"])
-def test_a_name_that_says_no_kind_is_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(KindError, match=r"the name of an output must end in one of \.jsonl, "):
-        write(f"{tmp_path}/{name}", [])
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_row_of_parquet_keeps_its_types(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")
@@ -165,14 +134,6 @@ def test_a_row_of_parquet_keeps_its_types(tmp_path: Path) -> None:
     # And in lines of JSON what JSON has no word for.
     write(tmp_path / "out.jsonl", again(tmp_path / "in.parquet")[:1])
     assert json.loads((tmp_path / "out.jsonl").read_text("utf-8"))["at"] == "1970-01-01T00:00:00.000000007"
-
-
-def test_tables_of_different_columns_are_no_table(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    write(tmp_path / "a.parquet", [Record(f"{URL}/1", FERRY, "made:1")])
-    write(tmp_path / "b.parquet", [Record(f"{URL}/1", FERRY, "made:1", is_text=True)])
-    with pytest.raises(KindError, match="no row of one table, write JSON Lines instead"):
-        write(tmp_path / "out.parquet", [*again(tmp_path / "a.parquet"), *again(tmp_path / "b.parquet")])
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
@@ -256,13 +217,6 @@ def test_what_is_raised_on_the_way_leaves_nothing(ending: str, tmp_path: Path) -
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("ending", [".jsonl", ".csv", ".warc", ".jsonl.gz"])
-def test_no_records_are_an_output_too(ending: str, tmp_path: Path) -> None:
-    write(f"{tmp_path}/out{ending}", [])
-    assert again(f"{tmp_path}/out{ending}") == []
-    assert len(list(tmp_path.iterdir())) == 1
-
-
 def test_a_full_disk_is_told(tmp_path: Path) -> None:
     full = Path("/dev/full")
     if not full.exists():
@@ -272,16 +226,6 @@ def test_a_full_disk_is_told(tmp_path: Path) -> None:
             write(full, [record] * 3)
 
 
-def test_a_place_that_is_not_there_is_told_before_anything_is_written(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"none.out\.jsonl: No such file or directory$"):
-        write(tmp_path / "none" / "out.jsonl", [])
-
-
-def test_what_is_compressed_already_is_not_compressed_again(tmp_path: Path) -> None:
-    with pytest.raises(KindError, match=r"\.parquet files are compressed already, drop the \.gz$"):
-        write(tmp_path / "out.parquet.gz", [])
-
-
 def test_marks_are_given_for_each_record_or_for_none(tmp_path: Path) -> None:
     def unmarked() -> None:
         with open_writer(tmp_path / "out.csv", MARKS) as writer:
@@ -289,11 +233,3 @@ def test_marks_are_given_for_each_record_or_for_none(tmp_path: Path) -> None:
 
     with pytest.raises(ValueError, match="the writer was opened for the marks"):
         unmarked()
-
-
-def test_the_same_records_are_the_same_bytes(tmp_path: Path) -> None:
-    records = [page(f"{URL}/{number}") for number in range(20)]
-    for ending in {*ENDINGS, *PACKED} - {".parquet"}:
-        write(tmp_path / f"a{ending}", records)
-        write(tmp_path / f"b{ending}", records)
-        assert (tmp_path / f"a{ending}").read_bytes() == (tmp_path / f"b{ending}").read_bytes()
