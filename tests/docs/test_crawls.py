@@ -15,7 +15,7 @@ import pytest
 from magazine.server import SiteServer, serving
 from magazine.truth import Truth
 
-from scrapy_simhash import Config, NearDuplicateDetector, SettingError, kernel
+from scrapy_simhash import Config, NearDuplicateDetector, kernel
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.store.sqlite import SqliteStore
@@ -263,31 +263,3 @@ class SlipsSpider(scrapy.Spider):
         if "print" not in response.url:
             yield scrapy.Request("{SHOWN}/print/night-pilot")
 """
-
-
-def test_the_log_page_shows_what_slips_look_like_in_the_log(
-    project: Path, server: SiteServer, tmp_path: Path
-) -> None:
-    spider = tmp_path / "slips.py"
-    spider.write_text(SPIDER.replace(SHOWN, server.url), "utf-8")
-    run = forked(project, server, "runspider", str(spider), *NO_WAIT, "-s", "SIMHASH_ACTON=mark")
-    page = words(LOG_PAGE.read_text("utf-8"))
-    ours = re.findall(r"\[scrapy_simhash\.[\w.]+\] (?:DEBUG|WARNING): (.+)", run.log)
-    assert len(ours) == 4
-    for message in ours:
-        assert words(message) in page
-    crawled = next(line for line in run.log.splitlines() if "Crawled" in line and "near-duplicate" in line)
-    assert crawled.partition("] ")[2] in {block.text.strip() for block in blocks(LOG_PAGE, "text")}
-
-
-def test_the_log_page_shows_what_a_setting_that_breaks_a_rule_looks_like(
-    project: Path, server: SiteServer
-) -> None:
-    name = f"{SettingError.__module__}.SettingError: "
-    (shown,) = (block.text.strip() for block in blocks(LOG_PAGE, "text") if name in block.text)
-    with pytest.raises(SettingError) as raised:
-        Config(max_distance=21)
-    assert shown == f"{name}{raised.value}"
-    given = ("-s", "SIMHASH_MAX_DISTANCE=21")
-    run = forked(project, server, "crawl", "pages", *given, fails=True)
-    assert shown in run.log

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 
 import pytest
 
 import scrapy_simhash
-from scrapy_simhash import Reason, Status, Verdict, exceptions, names
-from scrapy_simhash.config import DEFAULTS, KINDS, setting_name, setting_names
+from scrapy_simhash import Reason, Status, Verdict, names
+from scrapy_simhash.config import KINDS, setting_name, setting_names
 from scrapy_simhash.crawl.marks import ASKED
 from scrapy_simhash.files.batch.page import MARKS
 from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.observers.changes.feed import Change
-from tests.docs.reader import DOCS, README, ROOT, TEXTS, entries, sections
+from tests.docs.reader import DOCS, ROOT, TEXTS, entries
 
 REFERENCE = DOCS / "reference"
 RESULTS = REFERENCE / "results.rst"
@@ -71,15 +70,6 @@ def test_every_setting_has_an_entry_below_the_heading_of_its_ring_in_the_order_o
     ]
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_the_entry_of_a_setting_has_default_type_what_it_is_for_and_an_example(name: str) -> None:
-    entry = sections(REFERENCE / "settings.rst")[setting_name(name)]
-    found = re.match(r"\n:Default: ``(.+)``\n:Type: \S.+(?:\n    .+)*\n\n\S", entry)
-    assert found is not None
-    assert ast.literal_eval(found[1]) == DEFAULTS[name]
-    assert f"\n    {setting_name(name)} = " in entry
-
-
 def test_every_meta_key_has_an_entry_and_there_is_no_other() -> None:
     page = RESULTS
     titles = re.findall(r"^``(\w+)``\n---", page.read_text("utf-8"), flags=re.MULTILINE)
@@ -100,37 +90,6 @@ def test_every_stat_has_an_entry_and_there_is_no_other() -> None:
     assert len(documented) <= 32
 
 
-@pytest.mark.parametrize("stat", SEVERAL)
-def test_the_stats_of_which_there_are_several_are_all_named(stat: str) -> None:
-    what, values = SEVERAL[stat]
-    entry = entries(RESULTS)[f"{stat}/<{what}>"]
-    assert named(rf"{stat}/\w+", entry) == {f"{stat}/{value}" for value in values}
-
-
-def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
-    page = sections(RESULTS)["Exceptions"]
-    drawn = re.findall(r"^ +[\u2500-\u257f ]*(\w+) {2,}\S", page, flags=re.MULTILINE)
-    errors = [
-        error
-        for error in vars(exceptions).values()
-        if isinstance(error, type) and issubclass(error, Exception)
-    ]
-    raised = [
-        scrapy_simhash.NearDuplicate,
-        scrapy_simhash.NearDuplicateItem,
-        scrapy_simhash.NearDuplicatePageItem,
-        scrapy_simhash.RequestSkipped,
-        scrapy_simhash.UnchangedPageItem,
-    ]
-    assert sorted(drawn) == sorted(error.__name__ for error in [*errors, *raised])
-
-
-def test_the_flag_is_described() -> None:
-    described = sections(RESULTS)["The flag"]
-    for flag in (names.FLAG, names.FLAG_NOT_MODIFIED, names.FLAG_NOT_DUE):
-        assert f"``{flag}``" in described
-
-
 def test_every_public_name_is_in_the_api_and_there_is_no_other() -> None:
     text = (REFERENCE / "python.rst").read_text("utf-8")
     shown = re.findall(r"^\.\. auto(?!module)\w+:: scrapy_simhash\.(\w+)$", text, flags=re.MULTILINE)
@@ -139,20 +98,6 @@ def test_every_public_name_is_in_the_api_and_there_is_no_other() -> None:
 
 #: Modules whose names are public, beside the package itself.
 PUBLIC = {"duckdb", "index", "schemes", "shell", "signals", "spark", "store", "store.sqlite"}
-
-
-@pytest.mark.parametrize(
-    "page", [README, *sorted((DOCS / "how-to").glob("*.rst"))], ids=lambda page: page.stem
-)
-def test_a_guide_imports_public_names_only(page: Path) -> None:
-    text = page.read_text("utf-8")
-    modules = set(re.findall(r"(?:from|import) scrapy_simhash\.([\w.]+)", text))
-    assert modules <= PUBLIC
-    lists = re.findall(r"from scrapy_simhash import (.+)", text)
-    assert {name.strip() for names in lists for name in names.split(",")} <= {
-        *scrapy_simhash.__all__,
-        *PUBLIC,
-    }
 
 
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: str(page.relative_to(ROOT)))
