@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import thread_time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -515,24 +515,7 @@ class Clusters(Visitor):
         self.notes.append(path_of(verdict.duplicate_of or ""))
 
 
-class Bystander(Clusters):
-    """Fails at every near-duplicate."""
-
-    name = "bystander"
-
-    def found(self, verdict: Verdict) -> None:
-        raise RuntimeError("a handler of somebody else")
-
-
 # --- Marks in items, and what is dropped.
-
-
-@dataclass
-class WithDefault:
-    """An item class whose field for the mark has a default of its type."""
-
-    path: str
-    near_duplicate: dict[str, Any] = field(default_factory=dict)
 
 
 class FailingLogFormatter(LogFormatter):
@@ -540,26 +523,6 @@ class FailingLogFormatter(LogFormatter):
 
     def dropped(self, *arguments: Any) -> Any:
         raise KeyError("url")
-
-
-class Defaulting(Visitor):
-    """Yields items whose field for the mark is an empty dictionary by default."""
-
-    name = "defaulting"
-
-    def parse(self, response: Response) -> Iterator[Any]:
-        yield WithDefault(path_of(response.url))
-
-
-class Beginner(Visitor):
-    """Yields an item from ``start()``, before there is a page."""
-
-    name = "beginner"
-
-    async def start(self) -> Any:
-        yield {"path": "/start"}
-        async for request in super().start():
-            yield request
 
 
 class Hearer(Follower):

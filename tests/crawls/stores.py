@@ -52,16 +52,6 @@ class Moody(SqliteStore):
             raise StoreUnavailable("not now")
 
 
-class Away(SqliteStore):
-    """Never answers."""
-
-    def __init__(self, header: Header) -> None:
-        super().__init__(header=header)
-
-    def claim(self, posting: Posting) -> Claim:
-        raise StoreUnavailable("not now")
-
-
 class Remote(RemoteStore):
     """The same somewhere else: its methods are coroutines."""
 

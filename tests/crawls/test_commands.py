@@ -95,15 +95,3 @@ def test_shell_has_the_response_of_a_near_duplicate(outcomes: Outcomes) -> None:
     done = outcomes["shell"]
     assert "Once more" in done.stdout, done.stderr
     assert "/copy is a near-duplicate of " in done.stderr
-
-
-def test_fetch_prints_the_page(outcomes: Outcomes) -> None:
-    done = outcomes["fetch"]
-    assert done.stdout.strip() == article(0, title="Once more")
-    assert "Traceback" not in done.stderr
-
-
-def test_crawl_in_the_same_project_does_act(outcomes: Outcomes) -> None:
-    done = outcomes["crawl"]
-    assert ", action: drop_page, store: memory" in done.stderr
-    assert "'simhash/dropped/pages': 2" in done.stderr

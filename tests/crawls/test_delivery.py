@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from random import Random
@@ -17,7 +16,7 @@ from scrapy.exceptions import DropItem
 from scrapy.http import Response
 
 from scrapy_simhash import detector
-from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Crawl, Plan, crawl, killed
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, killed
 from tests.crawls.site import Routes, article, links, serve
 from tests.examples import examples
 
@@ -318,14 +317,6 @@ def test_links_of_a_copy_are_followed_until_those_of_its_original_are_known() ->
     assert "/other" not in done.verdicts
 
 
-def test_ways_are_all_met() -> None:
-    ways: dict[str, int] = defaultdict(int)
-    for seed in range(12):
-        for page in made(Random(seed)):
-            ways[page.way] += 1
-    assert ways.keys() == WAYS.keys()
-
-
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("action", ACTIONS)
 def test_a_crawl_that_is_stopped_and_resumed_delivers_all(action: str, seed: int, tmp_path: Path) -> None:
@@ -367,31 +358,3 @@ def test_items_that_wait_are_delivered_when_the_crawl_is_stopped(tmp_path: Path)
     assert delivered(runs[0]) == {"0"}
     assert "0" in delivered(runs[1])
     assert runs[1].stat("waiting/delivered") == 1
-
-
-@pytest.mark.parametrize("reactor", ["asyncio", WITHOUT_REACTOR])
-def test_without_a_reactor_it_is_the_same(reactor: str) -> None:
-    pages = made(Random(3))
-    settings = {"SIMHASH_ACTION": "drop_items", "SIMHASH_PROTECT": ["facts"], "RETRY_ENABLED": False}
-    with serve(routes_of(pages)) as site:
-        plan = Plan("test_delivery.Reader", settings, {"urls": site.urls(*(page.path for page in pages))})
-        (done,) = crawl(plan, reactor=reactor)
-    assert expected(pages) - delivered(done) == set()
-
-
-class Changing(Reader):
-    """Reads pages like Reader, and drops the item of each page by what it writes into the result."""
-
-    async def parse(self, response: Response) -> AsyncIterator[Any]:
-        response.meta["simhash_result"]["action"] = "drop_items"
-        async for one in super().parse(response):
-            yield one
-
-
-def test_what_a_callback_writes_about_a_page_of_its_own_is_done() -> None:
-    pages = [Page(0, 0, "yields"), Page(1, 0, "yields")]
-    with serve(routes_of(pages)) as site:
-        urls = {"urls": site.urls(*(page.path for page in pages))}
-        (done,) = crawl(Plan("test_delivery.Changing", {**IN_ORDER}, urls))
-    assert done.items == []
-    assert done.stat("dropped/items") == 2

@@ -113,42 +113,6 @@ def test_requests_and_pages_that_are_dropped_because_a_page_is_unchanged_are_cou
     assert second.stat(stat) == second.stat(f"{stat}/unchanged") == int(dropped[0])
 
 
-def test_each_dropped_item_is_logged_as_scrapy_logs_them_at_the_level_of_the_setting(
-    crawls: dict[str, Crawl], site: Site
-) -> None:
-    def dropped(name: str, level: str) -> list[str]:
-        lines = crawls[name].log(level, "scrapy_simhash")
-        return [line for line in lines if "Dropped: its page" in line]
-
-    said = f"Dropped: its page {site.url('/copy')} is a near-duplicate of {site.url('/first')}"
-    first, second = dropped("drop_items", "DEBUG")
-    assert said in first
-    assert "{'path': '/copy'}" in first
-    assert "{'path': '/copy-2'}" in second
-
-
-@pytest.mark.parametrize(
-    ("action", "first", "number"),
-    [
-        ("links", "Dropped the request for {of}: its page {copy} is a near-duplicate of {original}", 3),
-        ("page", "Dropped the page {copy}: it is a near-duplicate of {original}", 2),
-    ],
-)
-def test_the_first_dropped_request_or_page_is_logged_and_all_with_simhash_debug(
-    crawls: dict[str, Crawl], site: Site, action: str, first: str, number: int
-) -> None:
-    said = first.format(of=site.url("/of-copy"), copy=site.url("/copy"), original=site.url("/first"))
-    (line,) = [
-        line for line in crawls[f"drop_{action}"].log("DEBUG", "scrapy_simhash") if "Dropped the" in line
-    ]
-    assert line.endswith(f"{said} - no more will be shown (see SIMHASH_DEBUG to show all)")
-    lines = [
-        line for line in crawls[f"debug {action}"].log("DEBUG", "scrapy_simhash") if "Dropped the" in line
-    ]
-    assert lines[0].endswith(said)
-    assert len(lines) == number
-
-
 def test_the_signal_of_scrapy_says_which_item_was_dropped_and_why(
     crawls: dict[str, Crawl], site: Site
 ) -> None:
@@ -161,10 +125,6 @@ def test_the_signal_of_scrapy_says_which_item_was_dropped_and_why(
         "spider": "hearer",
     }
     assert second["item"] == {"path": "/copy-2"}
-
-
-def test_a_handler_that_is_a_coroutine_is_waited_for(crawls: dict[str, Crawl]) -> None:
-    assert crawls["heard later"].notes == ["/copy", "/copy-2"]
 
 
 # --- Spiders whose URLs all come from start().
@@ -195,11 +155,3 @@ def test_a_spider_that_has_all_urls_from_start_is_told_once_that_start_pages_are
     ) in line
     assert done.stat("protected/start") == 2
     assert closing(done).endswith("; protected: 2 start")
-
-
-def test_who_loses_nothing_by_the_protection_is_not_told(site: Site) -> None:
-    assert told(start_only(site, SIMHASH_ACTION="drop_items")) == []
-
-
-def test_a_spider_that_follows_links_is_not_told(crawls: dict[str, Crawl]) -> None:
-    assert [told(crawls[action]) for action in ACTIONS] == [[]] * len(ACTIONS)

@@ -86,41 +86,7 @@ def test_what_was_found_is_told_by_signal_exception_and_log(site: Site) -> None:
     assert "Items: 2 new, 2 near-duplicates, 0 revisits; 2 dropped, 0 skipped, 0 errors" in said
 
 
-def test_items_that_repeat_others_are_kept_by_default(site: Site) -> None:
-    done = visit(site, {**MARK, "SIMHASH_ITEM_KEY": "path"})
-    assert done.paths_scraped == sorted(PATHS)
-    assert [(note["item"], note["repeats"]) for note in done.notes] == [
-        ("/near", "/first"),
-        ("/same", "/first"),
-    ]
-    shown = [
-        line
-        for line in done.log("DEBUG", "scrapy_simhash")
-        if "An item is a near-duplicate of /first" in line
-    ]
-    assert len(shown) == 1
-    assert "see SIMHASH_DEBUG" in shown[0]
-
-
-def test_a_key_that_no_item_has_is_warned_of(site: Site) -> None:
-    done = visit(site, {**DROP, "SIMHASH_ITEM_KEY": "paht"})
-    (warning,) = done.log("WARNING", "scrapy_simhash")
-    assert (
-        "None of 4 items has a value in SIMHASH_ITEM_KEY (paht), so an item that is scraped again counts as a"
-        " near-duplicate of itself: check the field name"
-    ) in warning
-    assert visit(site, {**DROP, "SIMHASH_ITEM_KEY": "path"}).log("WARNING", "scrapy_simhash") == []
-
-
 # --- What enables it.
-
-
-def test_it_may_be_enabled_by_hand_and_alone(site: Site) -> None:
-    settings = {**DROP, "ITEM_PIPELINES": {"scrapy_simhash.SimhashItemPipeline": 50}}
-    (done,) = crawl(Plan("items_spiders.Shop", settings, {"urls": site.urls(*PATHS)}, is_enabled=False))
-    assert done.complaints == []
-    assert done.paths_scraped == ["/first", "/other"]
-    assert {name.partition("/")[0] for name in done.simhash_stats} == {"items"}
 
 
 def test_it_stands_between_those_that_clean_and_those_that_store(site: Site) -> None:
@@ -177,28 +143,6 @@ def test_items_that_a_killed_crawl_had_not_scraped_come_again_and_only_once(
     assert after.complaints == later.complaints == []
     assert after.paths_scraped == ["/other"], "that of /first was scraped before the kill"
     assert later.paths_scraped == []
-
-
-def test_a_reset_forgets_pages_and_items(site: Site, tmp_path: Path) -> None:
-    settings = {**DROP, "SIMHASH_STORE": str(tmp_path)}
-    arguments = {"urls": site.urls("/first")}
-    _, done = crawl(
-        Plan("items_spiders.Shop", settings, arguments),
-        Plan("items_spiders.Shop", {**settings, "SIMHASH_RESET": True}, arguments),
-    )
-    assert done.paths_scraped == ["/first"]
-    assert done.verdicts == {"/first": "new"}
-    assert item_stats(done) == {"new": 1}
-
-
-def test_what_pages_are_compared_by_says_nothing_about_items(site: Site, tmp_path: Path) -> None:
-    settings = {**DROP, "SIMHASH_STORE": str(tmp_path), "SIMHASH_SCOPE": "host"}
-    done = crawl_one(
-        "items_spiders.Shop", settings, urls=[site.url("/first"), site.url("/same", host="localhost")]
-    )
-    assert done.complaints == []
-    assert [page.verdict for page in done.pages] == ["new", "new"]
-    assert done.paths_scraped == ["/first"]
 
 
 @pytest.mark.parametrize("way", ["cannot_be_built", "cannot_be_opened"])

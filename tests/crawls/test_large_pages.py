@@ -102,22 +102,3 @@ class Interrupted(InterruptedReader):
     assert "1 page compared, 1 new" in done.stderr
     for trouble in ("Traceback", "ERROR", "Error while", "never awaited", "Unhandled", "destroyed"):
         assert trouble not in done.stderr
-
-
-@pytest.mark.parametrize("command", ["fetch", "shell"])
-def test_a_look_at_a_single_large_page_gets_it(site: Site, tmp_path: Path, command: str) -> None:
-    arguments = {
-        "fetch": ("fetch", site.url("/large")),
-        "shell": (
-            "shell",
-            site.url("/large"),
-            "-c",
-            "response.meta['simhash_result']['status'], response.text",
-        ),
-    }
-    done = scrapy(*arguments[command], "-s", 'ADDONS={"scrapy_simhash.Addon": 500}', cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert str(PAGES["/large"]) in done.stdout
-    assert ("'new'" in done.stdout) is (command == "shell")
-    assert "'simhash/new': 1" in done.stderr or command == "shell"  # a shell has no stats to show
-    assert "Traceback" not in done.stderr

@@ -41,20 +41,6 @@ def test_no_crawl_logs_an_error(crawls: dict[str, Crawl]) -> None:
     assert complaints == {name: [] for name in complaints}
 
 
-def test_the_crawled_line_shows_the_flag(crawls: dict[str, Crawl]) -> None:
-    lines = [line for line in crawls["plain"].log("DEBUG", "scrapy.core.engine") if "/copy>" in line]
-    assert lines
-    assert all("['near-duplicate']" in line for line in lines)
-
-
-def test_the_signal_is_sent_for_each_page_that_repeats_another(crawls: dict[str, Crawl], site: Site) -> None:
-    expected = [
-        {"url": url, "request": url, "original": site.url("/first"), "spider": "visitor"}
-        for url in site.urls("/copy", "/copy-2", "/copy")
-    ]
-    assert crawls["plain"].found == expected
-
-
 def test_a_signal_handler_that_fails_costs_no_page(crawls: dict[str, Crawl]) -> None:
     assert crawls["deaf"].paths_scraped == ["/copy", "/first"]
     assert "cannot hear" in "".join(crawls["deaf"].complaints)
@@ -88,13 +74,6 @@ def visit(site: Site, spider: str, settings: dict[str, Any], **arguments: Any) -
     assert done.complaints == []
     assert len(done.items) >= len(PATHS)
     return done
-
-
-def test_a_field_with_a_default_of_its_type_is_marked(site: Site) -> None:
-    done = visit(site, "Defaulting", FIELD)
-    assert done.item("/first")["near_duplicate"] == {}
-    assert done.item("/copy")["near_duplicate"]["duplicate_of"] == site.url("/first")
-    assert done.log("WARNING", "scrapy_simhash") == []
 
 
 # --- CSV feeds.
@@ -141,11 +120,3 @@ def test_a_csv_feed_whose_first_item_has_no_mark_keeps_those_of_the_others(
         assert done.item(path)["repeats"]["status"] == "near_duplicate"
     assert done.complaints == []
     assert done.log("WARNING") == []
-
-
-def test_a_csv_feed_that_begins_with_an_item_of_start_has_the_column_too(site: Site, tmp_path: Path) -> None:
-    feed = tmp_path / "items.csv"
-    visit(site, "Beginner", {**FIELD, "FEEDS": {str(feed): {"format": "csv"}}})
-    rows = rows_of(feed)
-    assert rows["/start"]["near_duplicate"] == ""
-    assert site.url("/first") in rows["/copy"]["near_duplicate"]

@@ -136,12 +136,6 @@ def test_what_is_protected_is_only_marked_and_a_listing_keeps_its_links(
     assert links_followed(outcome, path) is (exemption is not None)
 
 
-def test_nothing_is_left_of_copies_when_protection_is_lifted(crawls: dict[str, Crawl]) -> None:
-    outcome = crawls["lifted"]
-    assert {path for path in CASES if path in outcome.paths_scraped or links_followed(outcome, path)} == set()
-    assert {outcome.page(path).marks["action"] for path in CASES} == {"drop_page"}
-
-
 def test_of_pages_that_are_as_they_were_start_pages_and_listings_keep_their_links(
     site: Site, tmp_path: Path
 ) -> None:

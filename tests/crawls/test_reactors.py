@@ -65,13 +65,6 @@ def test_verdicts_and_actions_are_the_same_on_every_reactor(crawls: dict[str, Cr
     assert len(done.found) == 1
 
 
-@pytest.mark.parametrize("style", ["generator", "async_generator", "coroutine"])
-def test_pages_are_dropped_on_every_reactor(crawls: dict[str, Crawl], style: str) -> None:
-    assert "/copy" not in crawls[style].notes
-    # Asked for from the start and by a link of the first page.
-    assert crawls[style].stat("dropped/pages") == 2
-
-
 @pytest.mark.parametrize("name", ["items", "items, own store", "dropped"])
 def test_items_are_dropped_on_every_reactor(crawls: dict[str, Crawl], name: str) -> None:
     assert "/copy" not in crawls[name].paths_scraped

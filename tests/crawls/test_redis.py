@@ -1,6 +1,5 @@
 """Crawls that share a store in Redis, and what becomes of them when it is away."""
 
-import json
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -11,9 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 
 pytest.importorskip("redis")
-from redis import Redis
 
-from tests.crawls.harness import ENABLED, IN_ORDER, WITHOUT_REACTOR, Plan, crawl, crawl_one, scrapy
+from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Plan, crawl, crawl_one
 from tests.crawls.site import Routes, Site, article, serve
 from tests.store.cluster import RedisCluster, cluster_without_replicas
 from tests.store.server import RedisServer
@@ -130,21 +128,6 @@ def test_a_crawl_that_requires_its_server_stops_before_any_request(
     assert (not_required.error, not_required.verdicts) == (None, {"/first": "unknown/store"})
 
 
-def test_a_required_server_that_is_there_is_no_trouble_and_may_be_lost_later(server: RedisServer) -> None:
-    def lose(visit: int) -> str:
-        server.kill()
-        return article(1)
-
-    routes: Routes = {"/first": article(0), "/lose": lose, "/last": article(2)}
-    settings = {**IN_ORDER, **shared(server, "&required=true")}
-    with serve(routes) as site:
-        done = crawl_one("Visitor", settings, urls=site.urls(*routes))
-    assert done.complaints == []
-    assert done.verdicts == {"/first": "new", "/lose": "unknown/store", "/last": "unknown/store"}
-    assert len(done.items) == 3
-    assert done.stats["finish_reason"] == "finished"
-
-
 def test_items_too_stop_for_a_server_that_is_required(server: RedisServer, site: Site) -> None:
     server.kill()
     # By itself: there is no downloader middleware that has seen it before.
@@ -157,44 +140,6 @@ def test_items_too_stop_for_a_server_that_is_required(server: RedisServer, site:
     assert done.error is not None
     assert done.error.startswith("SIMHASH_STORE has required=true, and the store 'shared:items' at ")
     assert done.pages == []
-
-
-def test_who_looks_at_a_page_sees_it_though_the_server_is_required(
-    server: RedisServer, site: Site, tmp_path: Path
-) -> None:
-    server.kill()
-    settings = {**shared(server, "&required=true"), "ADDONS": json.dumps(ENABLED["ADDONS"])}
-    given = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
-    code = "print('STATUS', response.meta['simhash_result']['status'])"
-    done = scrapy("shell", *given, site.url("/first"), "-c", code, cwd=tmp_path)
-    assert "STATUS unknown" in done.stdout, done.stderr
-    done = scrapy("fetch", *given, site.url("/first"), cwd=tmp_path)
-    assert "<title>" in done.stdout, done.stderr
-    assert "while the store 'shared' at " in done.stderr
-    assert "would stop the crawl" not in done.stderr
-
-
-def test_a_store_in_redis_needs_asyncio(site: Site) -> None:
-    settings = {"SIMHASH_STORE": "redis://127.0.0.1"}
-    done = crawl_one("Visitor", settings, reactor="select", urls=site.urls("/first"))
-    assert "SIMHASH_STORE: a store in Redis needs asyncio" in str(done.error)
-    assert done.pages == []
-
-
-def test_who_looks_at_single_pages_leaves_no_trace(server: RedisServer, site: Site, tmp_path: Path) -> None:
-    def kept() -> dict[bytes, bytes | None]:
-        with Redis.from_url(server.url) as client:
-            return {key: client.dump(key) for key in client.scan_iter()}
-
-    crawl_one("Visitor", shared(server), urls=site.urls("/first"))
-    before = kept()
-    settings = {**shared(server), "ADDONS": json.dumps(ENABLED["ADDONS"])}
-    code = "print('STATUS', response.meta['simhash_result']['status'])"
-    given = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
-    for path, status in (("/copy", "near_duplicate"), ("/other", "new")):
-        done = scrapy("shell", *given, site.url(path), "-c", code, cwd=tmp_path)
-        assert f"STATUS {status}" in done.stdout, done.stderr
-    assert kept() == before
 
 
 # --- A cluster: pages are compared within their scope, and one node may be away.

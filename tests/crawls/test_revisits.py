@@ -80,13 +80,6 @@ def test_a_retry_from_a_callback_is_a_revisit_and_no_link(retried: dict[str, Cra
         assert done.complaints == []
 
 
-@pytest.mark.parametrize("name", RETRIES)
-def test_a_callback_can_read_the_verdict_after_it_has_asked_again(
-    retried: dict[str, Crawl], name: str
-) -> None:
-    assert sorted(note for note in retried[name].notes if "/" not in note) == ["near_duplicate", "new", "new"]
-
-
 def test_a_page_that_changed_is_a_changed_revisit(retried: dict[str, Crawl]) -> None:
     # Every plan asks twice, and the page is another one at each visit.
     done = retried["helper, mark"]

@@ -61,13 +61,6 @@ def crawls(site: Site) -> dict[str, Crawl]:
     return crawl_each(plans)
 
 
-@pytest.mark.parametrize("name", ["add-on", "custom_settings", "middlewares", "both", "misspelt"])
-def test_it_is_switched_on_by_one_line_or_by_two_middlewares(crawls: dict[str, Crawl], name: str) -> None:
-    assert crawls[name].paths_scraped == ["/first", "/other"]
-    assert crawls[name].stat("processed") == 3  # once, even if enabled twice
-    assert crawls[name].complaints == []
-
-
 @pytest.mark.parametrize("name", ["nothing", "off"])
 def test_switched_off_it_leaves_no_trace(crawls: dict[str, Crawl], name: str) -> None:
     done = crawls[name]
@@ -76,30 +69,6 @@ def test_switched_off_it_leaves_no_trace(crawls: dict[str, Crawl], name: str) ->
     assert all(page.marks == {} and page.flags == [] for page in done.pages)
     assert done.complaints == []
     assert done.log("INFO", "scrapy_simhash") == []
-
-
-def test_switched_off_the_add_on_says_so_once(crawls: dict[str, Crawl]) -> None:
-    assert "".join(crawls["off"].log("WARNING")).count("SIMHASH_ENABLED is off") == 1
-
-
-def test_without_the_middleware_that_marks_nothing_is_done(crawls: dict[str, Crawl]) -> None:
-    assert crawls["no marks"].paths_scraped == ["/copy", "/first", "/other"]
-    assert crawls["no marks"].simhash_stats == {}
-
-
-def test_without_the_middleware_that_acts_pages_are_marked_only(crawls: dict[str, Crawl]) -> None:
-    assert crawls["no acts"].paths_scraped == ["/copy", "/first", "/other"]
-    assert crawls["no acts"].verdicts["/copy"] == "near_duplicate"
-
-
-def test_a_setting_that_means_nothing_is_warned_of_with_the_name_it_resembles(
-    crawls: dict[str, Crawl],
-) -> None:
-    first, second = crawls["misspelt"].log("WARNING", "scrapy_simhash")
-    assert "SIMHASH_ACTON" in first
-    assert "SIMHASH_ACTION?" in first
-    assert "SIMHASH_XYZ" in second
-    assert crawls["add-on"].log("WARNING", "scrapy_simhash") == []
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Which store a crawl remembers in, and what that changes in the crawls that follow."""
 
-import json
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -15,7 +14,6 @@ from scrapy_simhash.crawl.store_factory import file_of
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.place import StorePlace
 from tests.crawls.harness import (
-    ENABLED,
     IN_ORDER,
     UNPROTECTED,
     Crawl,
@@ -23,8 +21,6 @@ from tests.crawls.harness import (
     crawl,
     crawl_one,
     killed,
-    make_project,
-    scrapy,
 )
 from tests.crawls.site import Routes, Site, article, serve
 
@@ -173,20 +169,6 @@ def test_what_a_killed_crawl_saw_is_known_and_not_yet_settled(site: Site, tmp_pa
     assert later.paths_scraped == []
 
 
-def test_a_relative_folder_lies_in_the_working_directory(site: Site, tmp_path: Path) -> None:
-    make_project(tmp_path, **ENABLED, SIMHASH_STORE="seen/", SPIDER_MODULES=["tests.crawls.spiders"])
-    done = scrapy("crawl", "visitor", "-a", f"urls={site.url('/same')}", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "seen" / "visitor.sqlite").exists()
-
-
-def test_a_tilde_is_the_users_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for home in ("HOME", "USERPROFILE"):
-        monkeypatch.setenv(home, str(tmp_path))
-    path = file_of(StorePlace.of("~/seen"), Settings(), "pages")
-    assert path == tmp_path / "seen" / "pages.sqlite"
-
-
 def test_spiders_whose_names_differ_in_case_only_never_share_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,13 +183,6 @@ def test_spiders_whose_names_differ_in_case_only_never_share_a_file(
         file_of(place, Settings(), "shop")
     assert file_of(place, Settings(), "Shop") == path
     assert file_of(place, Settings(), "boats") == tmp_path / "boats.sqlite"
-
-
-def test_who_looks_where_nothing_is_kept_yet_creates_nothing(site: Site, tmp_path: Path) -> None:
-    settings = ["-s", f"SIMHASH_STORE={tmp_path / 'seen'}", "-s", f"ADDONS={json.dumps(ENABLED['ADDONS'])}"]
-    done = scrapy("fetch", *settings, site.url("/same"), cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert not list(tmp_path.rglob("*.sqlite"))
 
 
 # --- A store of one's own.
@@ -236,12 +211,3 @@ def test_pages_go_on_while_a_store_does_not_answer(site: Site, store: str) -> No
     assert len(warnings) == 2, "one an outage"
     assert all("not now" in warning for warning in warnings)
     assert any("answers again; 2 pages" in line for line in done.log("INFO", "scrapy_simhash"))
-
-
-def test_a_page_that_asks_nothing_is_no_answer(site: Site) -> None:
-    site.routes |= {"/empty": "<title></title>"}
-    urls = site.urls("/same", "/empty", "/copy")
-    done = crawl_one("Visitor", {**IN_ORDER, "SIMHASH_STORE": OWN + "Away"}, urls=urls)
-    assert [page.verdict for page in done.pages] == ["unknown/store", "skipped/short_text", "unknown/store"]
-    assert len(done.log("WARNING", "scrapy_simhash")) == 1
-    assert not any("answers again" in line for line in done.log("INFO", "scrapy_simhash"))

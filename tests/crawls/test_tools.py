@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawls.harness import ENABLED, IN_ORDER, Crawl, Plan, crawl, crawl_one, scrapy
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_one
 from tests.crawls.site import Answer, Routes, Site, article, links, serve
-from tests.docs.reader import DOCS, blocks
+from tests.docs.reader import DOCS
 
 PAGE = DOCS / "how-to" / "deployment.rst"
 DROP_PAGE = {**IN_ORDER, "SIMHASH_ACTION": "drop_page"}
@@ -143,48 +143,7 @@ def limited() -> dict[str, Crawl]:
         return dict(zip(limits, crawl(*plans), strict=True))
 
 
-def test_a_dropped_page_is_no_error(limited: dict[str, Crawl]) -> None:
-    done = limited["errors"]
-    assert done.stats["finish_reason"] == "finished"
-    assert (done.stat("dropped/pages"), len(done.items)) == (6, 4)
-
-
-def test_a_dropped_page_counts_as_a_page_and_a_dropped_item_as_none(limited: dict[str, Crawl]) -> None:
-    pages, items = limited["pages"], limited["items"]
-    assert pages.stats["finish_reason"] == "closespider_pagecount"
-    assert pages.stat("dropped/pages") >= 3
-    assert items.stats["finish_reason"] == "closespider_itemcount"
-    assert (items.stat("dropped/items"), items.paths_scraped[:2]) == (6, ["/", "/other-0"])
-
-
-def test_a_row_of_copies_is_a_row_of_pages_without_items(limited: dict[str, Crawl]) -> None:
-    done = limited["pages without items"]
-    assert done.stats["finish_reason"] == "closespider_pagecount_no_item"
-    assert done.paths_scraped == ["/"]
-
-
 # --- Its pipelines.
-
-
-@pytest.mark.parametrize("action", ["mark", "drop_items"])
-def test_copies_have_a_feed_of_their_own_unless_they_are_dropped(tmp_path: Path, action: str) -> None:
-    (block,) = (block for block in blocks(PAGE, "python") if block.caption == "pages.py")
-    routes: Routes = {
-        "/": article(5, before=links("/first", "/copy")),
-        "/first": article(0),
-        "/copy": article(0),
-    }
-    with serve(routes) as site:
-        (tmp_path / "pages.py").write_text(block.text.replace("https://example.com/", site.url()), "utf-8")
-        settings = {**IN_ORDER, **ENABLED, "SIMHASH_ACTION": action}
-        options = [
-            f"-s{name}={value if isinstance(value, str) else json.dumps(value)}"
-            for name, value in settings.items()
-        ]
-        done = scrapy("runspider", "pages.py", *options, cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-        paths = {name: feed(tmp_path / name, site) for name in ("pages.jsonl", "copies.jsonl")}
-    assert paths == {"pages.jsonl": ["/", "/first"], "copies.jsonl": ["/copy"] if action == "mark" else []}
 
 
 def feed(path: Path, site: Site) -> list[str]:

@@ -162,28 +162,7 @@ def test_no_page_causes_an_error(crawls: dict[str, Crawl], name: str) -> None:
     assert crawls[name].complaints == []
 
 
-def test_each_page_within_the_limits_of_the_parser_has_a_verdict(crawls: dict[str, Crawl]) -> None:
-    done = crawls["monsters"]
-    verdicts = {page.path: page.verdict for page in done.pages}
-    assert set(verdicts) == set(MONSTERS)
-    assert set(verdicts.values()) <= {"new", "near_duplicate", "skipped/short_text"}
-    # The first of the text whose tree libxml2 leaves whole is new.
-    assert verdicts["/attribute"] in ("new", "near_duplicate")
-
-
-def test_robots_txt_is_nobodys_page(crawls: dict[str, Crawl], site: Site) -> None:
-    assert site.visits["/robots.txt"] == 1
-    assert sum(page.path == "/robots.txt" for page in crawls["pages"].pages) <= 1
-    assert all(page.marks == {} for page in crawls["pages"].pages if page.path == "/robots.txt")
-    assert crawls["pages"].page("/spanish").verdict == "new"  # robots.txt has the same text
-
-
 def test_a_download_of_a_pipeline_is_neither_judged_nor_counted(crawls: dict[str, Crawl]) -> None:
     done = crawls["files"]
     assert done.items[0]["files"][0]["status"] == "downloaded"
     assert done.simhash_stats == {"processed": 1, "new": 1}
-
-
-def test_a_download_without_callback_is_neither_judged_nor_counted(crawls: dict[str, Crawl]) -> None:
-    assert crawls["inline"].notes == [{"inline": 200, "keys": []}]
-    assert crawls["inline"].simhash_stats == {"processed": 1, "new": 1}
