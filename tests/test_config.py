@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import FrozenInstanceError, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,6 @@ from scrapy_simhash.config import (
     unknown_settings,
     unused_settings,
 )
-from scrapy_simhash.judge.rule import RULES, ClassicRule, SimilarityRule, rule_of
 
 ACTION = (
     "must be one of mark, drop_items, drop_links, drop_page, or several of them; SIMHASH_POLICY takes the import path"
@@ -41,7 +40,6 @@ AGES = (
     " auto, lastmod, always, such as {'/news/': '6h', '': 'auto'}"
 )
 LIST = "must be a list of words"
-ACTIONS_OF_URLS = "must be an action, or a dictionary of regular expressions for URLs and actions"
 CLASSIC = {"rule": "classic"}
 
 
@@ -319,30 +317,11 @@ def test_a_value_is_taken_as_what_it_means(given: dict[str, Any], name: str, val
     assert Config.from_settings(settings) == config
 
 
-def test_integers_of_other_libraries_become_ints() -> None:
-    class IntegerLike:
-        def __index__(self) -> int:
-            return 5
-
-    assert type(Config(min_shingles=IntegerLike()).min_shingles) is int  # type: ignore[arg-type]
-
-
 def test_all_defaults_are_valid_and_what_they_are_declared_as() -> None:
     config = Config()
     assert {name: getattr(config, name) for name in DEFAULTS} == DEFAULTS
     assert list(DEFAULTS) == list(KINDS) == [field.name for field in fields(Config)]
     assert config.action == "mark", "switching it on never loses data"
-
-
-def test_there_are_no_more_settings_than_people_can_choose_from() -> None:
-    rings = [kind.ring for kind in KINDS.values()]
-    assert [rings.count(ring) for ring in dict.fromkeys(rings)] == [5, 11, 11]
-    assert rings == sorted(rings, key=list(dict.fromkeys(rings)).index)
-
-
-def test_nothing_in_the_settings_and_none_mean_the_defaults() -> None:
-    assert Config.from_settings({}) == Config.from_settings(Settings()) == Config()
-    assert Config.from_settings(dict.fromkeys(setting_names())) == Config()
 
 
 #: Settings, and what is said of the one that has no effect.
@@ -438,21 +417,6 @@ def test_every_need_is_tried() -> None:
     } - {"site_learning"}
 
 
-def test_a_config_warns_of_a_setting_without_effect_where_it_is_made() -> None:
-    with pytest.warns(
-        UserWarning, match=r"SIMHASH_ITEM_KEY \(id\) has no effect without SIMHASH_ITEM"
-    ) as warned:
-        config = Config(item_key="id")
-    assert config == Config()
-    assert [one.filename for one in warned] == [__file__]
-
-
-def test_each_rule_compares_by_its_own_settings() -> None:
-    assert rule_of(Config(max_distance=7, min_similarity=0.9)) == SimilarityRule(7, 0.9)
-    assert rule_of(Config(rule="classic", max_distance=2)) == ClassicRule(2)
-    assert all(rule_of(Config(rule=name)) == kind() for name, kind in RULES.items())
-
-
 @pytest.mark.parametrize(
     ("settings", "unknown"),
     [
@@ -474,13 +438,6 @@ def test_a_misspelt_setting_is_told_with_the_one_it_resembles(
     sentences = [f"{name} is not a setting of scrapy-simhash; {hint}" for name, hint in unknown.items()]
     assert list(unknown_settings(settings).values()) == sentences
     assert list(unknown_settings(Settings(settings)).values()) == sentences
-
-
-def test_a_config_is_a_value_that_does_not_change() -> None:
-    assert Config(min_shingles=8) == Config(min_shingles="8")  # type: ignore[arg-type]
-    assert hash(Config()) == hash(Config())
-    with pytest.raises(FrozenInstanceError):
-        Config().maxsize = 8  # type: ignore[misc]
 
 
 def test_removed_settings_are_in_the_table_of_changes() -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,11 @@ from scrapy_simhash import (
     NearDuplicateDetector,
     Reason,
     Status,
-    StoreMismatch,
     StoreUnavailable,
     Verdict,
 )
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.fingerprinter import Reading
-from scrapy_simhash.page.text import parse
 from scrapy_simhash.store import Claim, Header, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.edits import edited
@@ -91,17 +88,6 @@ def test_verdicts(
     assert found.is_duplicate == (duplicate_of is not None)
 
 
-def test_a_page_checked_is_a_page_judged(detector: NearDuplicateDetector) -> None:
-    other = NearDuplicateDetector(clock=lambda: NOW)
-    for html, url in [(ENGLISH, A), (GERMAN, B), (ENGLISH, C), (ENGLISH, A), (GERMAN, A)]:
-        fingerprint = other.fingerprinter.from_html(html)
-        assert fingerprint is not None
-        # Without its text nobody knows whether it is the same to the letter.
-        assert replace(detector.check(html, url), is_exact=False) == other.conclude(
-            Reading(fingerprint, None), url
-        )
-
-
 @pytest.mark.parametrize(
     "html",
     [
@@ -120,57 +106,6 @@ def test_a_page_that_says_next_to_nothing_is_skipped_and_not_remembered(
     assert len(detector.store) == 0
 
 
-@pytest.mark.parametrize(
-    ("html", "reason"),
-    [
-        ("x" * 100, Reason.SHORT_TEXT),
-        ("x" * 101, Reason.TOO_LARGE),
-        (b"x" * 101, Reason.TOO_LARGE),
-        ("é" * 100, Reason.SHORT_TEXT),
-    ],
-)
-def test_what_is_longer_than_maxsize_is_skipped_unread(html: str | bytes, reason: Reason) -> None:
-    found = NearDuplicateDetector(Config(maxsize=100)).check(html, A)
-    assert found == Verdict(Status.SKIPPED, reason=reason)
-
-
-def test_a_tree_is_never_too_large_and_maxsize_0_is_no_limit() -> None:
-    assert NearDuplicateDetector(Config(maxsize=1)).check(parse(ENGLISH), A).status is Status.NEW
-    assert NearDuplicateDetector(Config(maxsize=0)).check(ENGLISH, A).status is Status.NEW
-    assert NearDuplicateDetector(Config(maxsize=1)).check(ENGLISH, A).reason is Reason.TOO_LARGE
-
-
-def test_the_url_is_the_key_unless_one_is_given(detector: NearDuplicateDetector) -> None:
-    detector.check(ENGLISH, A, key=b"1")
-    assert detector.check(ENGLISH, B, key=b"1").status is Status.REVISIT
-    assert detector.check(ENGLISH, A, key=b"2").status is Status.NEAR_DUPLICATE
-    assert detector.check(ENGLISH, A).status is Status.NEAR_DUPLICATE
-    assert detector.check(ENGLISH, A).status is Status.REVISIT
-    assert detector.check(ENGLISH, A, key=b"").status is Status.NEAR_DUPLICATE, "an empty key is a key"
-
-
-def test_any_text_will_do_as_a_url(detector: NearDuplicateDetector) -> None:
-    for url in ("", "not a URL", "http://[broken", "https://é.example/\ud800"):
-        assert detector.check(ENGLISH, url).status in {Status.NEW, Status.NEAR_DUPLICATE}
-        assert detector.check(ENGLISH, url).status is Status.REVISIT
-
-
-@pytest.mark.parametrize(
-    ("scope", "other", "status"),
-    [
-        ("crawl", "https://other.example/", Status.NEAR_DUPLICATE),
-        ("domain", "https://other.example/", Status.NEW),
-        ("domain", "https://www.example.com/", Status.NEAR_DUPLICATE),
-        ("host", "https://www.example.com/", Status.NEW),
-        ("host", "https://example.com:8443/", Status.NEAR_DUPLICATE),
-    ],
-)
-def test_pages_are_compared_within_their_scope(scope: str, other: str, status: Status) -> None:
-    detector = NearDuplicateDetector(Config(scope=scope))
-    detector.check(ENGLISH, A)
-    assert detector.check(ENGLISH, other).status is status
-
-
 # --- A second look.
 
 STORY = [block.text for block in load_stories()["en/chowder-argument"].blocks]
@@ -180,21 +115,6 @@ def version(share: float) -> str:
     """Return a page of which *share* of the words were edited."""
     text = "".join(f"<p>{part}" for part in edited("\n\n".join(STORY), share, 1962).split("\n\n"))
     return f"<title>Chowder</title><main><h1>Chowder</h1>{text}</main>"
-
-
-def test_a_page_edited_here_and_there_is_a_near_duplicate_that_says_how_alike_it_is() -> None:
-    detector = NearDuplicateDetector()
-    first = detector.check(version(0), A)
-    found = detector.check(version(0.1), B)
-    assert (found.status, found.duplicate_of, found.cluster) == (Status.NEAR_DUPLICATE, A, 0)
-    assert found.fingerprint is not None
-    assert first.fingerprint is not None
-    assert found.distance == (found.fingerprint.value ^ first.fingerprint.value).bit_count()
-    assert found.similarity == detector.fingerprinter.rule.similarity(first.fingerprint, found.fingerprint)
-    assert found.similarity is not None
-    assert 0.8 <= found.similarity < 1
-    again = detector.check(version(0.1), B)
-    assert (again.status, again.duplicate_of, again.similarity) == (Status.REVISIT, A, found.similarity)
 
 
 def test_clusters_do_not_drift_along_a_chain_of_edits() -> None:
@@ -210,26 +130,6 @@ def test_clusters_do_not_drift_along_a_chain_of_edits() -> None:
         0,
         2,
     ]
-
-
-@pytest.mark.parametrize(
-    ("settings", "share", "is_duplicate"),
-    [
-        ({}, 0.1, True),
-        ({"max_distance": 3}, 0.1, True),
-        ({"min_similarity": 0.99}, 0.1, False),
-        ({"rule": "classic"}, 0.1, False),
-        ({"rule": "classic", "max_distance": 20}, 0.1, True),
-        ({}, 0.2, False),
-        ({"max_distance": 20, "min_similarity": 0.5}, 0.2, True),
-    ],
-)
-def test_the_settings_say_how_near_is_near(
-    settings: dict[str, Any], share: float, is_duplicate: bool
-) -> None:
-    detector = NearDuplicateDetector(Config(**settings))
-    detector.check(version(0), A)
-    assert detector.check(version(share), B).is_duplicate is is_duplicate
 
 
 # --- Pages too short for a fingerprint.
@@ -321,46 +221,6 @@ def test_a_remote_store_is_waited_for_where_no_event_loop_runs() -> None:
         asyncio.run(check())
 
 
-def test_the_store_given_is_the_store_used_an_empty_one_too() -> None:
-    store = SqliteStore()
-    detector = NearDuplicateDetector(store=store)
-    detector.check(ENGLISH, A)
-    assert len(store) == 1
-    # Another detector over the same store knows what this one saw.
-    assert NearDuplicateDetector(store=store).check(ENGLISH, B).duplicate_of == A
-
-
-class OneAnswer(SqliteStore):
-    """A store of somebody else."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.postings: list[Posting] = []
-
-    def claim(self, posting: Posting) -> Claim:
-        self.postings.append(posting)
-        return Claim(None, 7, "https://seen.example/", 2, 0.9)
-
-
-def test_a_path_is_a_file_that_is_kept(tmp_path: Path) -> None:
-    path = tmp_path / "pages.sqlite"
-    for place, status in ((path, Status.NEW), (str(path), Status.REVISIT)):
-        detector = NearDuplicateDetector(Config(scope="host"), place)
-        assert detector.check(ENGLISH, A).status is status
-        detector.close()
-    with pytest.raises(StoreMismatch, match="SIMHASH_SCOPE"):
-        NearDuplicateDetector(Config(), path)
-
-
-def test_any_store_of_the_protocol_will_do_and_is_asked_once_a_page() -> None:
-    store = OneAnswer()
-    detector = NearDuplicateDetector(Config(scope="host"), store, clock=lambda: NOW + 0.9)
-    found = detector.conclude(Reading(Fingerprint(5), None), "https://www.example.com/x")
-    assert found == Verdict(Status.NEAR_DUPLICATE, Fingerprint(5), "https://seen.example/", 2, 0.9, 7)
-    url = "https://www.example.com/x"
-    assert store.postings == [Posting(url.encode(), url, "www.example.com", Fingerprint(5), seen=NOW)]
-
-
 def test_a_page_is_unchanged_when_its_text_is_and_not_when_its_fingerprint_is() -> None:
     detector = NearDuplicateDetector()
     reading = detector.fingerprinter.read(ENGLISH)
@@ -368,14 +228,6 @@ def test_a_page_is_unchanged_when_its_text_is_and_not_when_its_fingerprint_is() 
     assert detector.conclude(reading, A).reason is Reason.UNCHANGED
     # A price that changes may leave all 64 bits as they are.
     assert detector.conclude(reading._replace(page_hash=1), A).reason is Reason.SMALL_CHANGE
-
-
-def test_who_only_looks_leaves_no_trace(detector: NearDuplicateDetector) -> None:
-    detector.check(ENGLISH, A)
-    reading = detector.fingerprinter.read(ENGLISH)
-    for _ in range(2):
-        assert detector.conclude(reading, B, remember=False).status is Status.NEAR_DUPLICATE
-    assert len(detector.store) == 1
 
 
 def test_a_page_is_delivered_by_an_earlier_run_only_and_with_its_text(tmp_path: Path) -> None:

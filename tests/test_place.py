@@ -12,7 +12,7 @@ from scrapy.settings import Settings
 
 from scrapy_simhash import Config, SettingError
 from scrapy_simhash.crawl.store_factory import PARTS, file_of
-from scrapy_simhash.place import KEYS, StorePlace, filled, in_url
+from scrapy_simhash.place import StorePlace, filled
 
 HOST = "redis://host:6379/0"
 
@@ -69,12 +69,6 @@ def test_a_place_is_what_it_says(text: str, meant: StorePlace) -> None:
 )
 def test_a_prefix_is_written_as_in_urls_and_as_in_the_names_of_feeds(written: str, prefix: str) -> None:
     assert filled(StorePlace.of(f"{HOST}?prefix={written}").prefix, "tides") == prefix
-
-
-@given(st.text(min_size=1).filter(lambda text: text.isprintable()))
-def test_every_prefix_can_be_written_in_a_url(prefix: str) -> None:
-    place = StorePlace.of(f"{HOST}?prefix={in_url(prefix.replace('%', '%%'))}")
-    assert filled(place.prefix, "tides") == prefix
 
 
 @pytest.mark.parametrize(
@@ -162,10 +156,6 @@ def test_of_a_password_that_is_not_quoted_nothing_is_shown(mark: str) -> None:
     assert not [text for text in said if "eh" in text or "eim" in text]
 
 
-def test_every_key_has_a_wrong_value_above() -> None:
-    assert set(KEYS) <= {wrong[1:].partition("=")[0] for wrong in WRONG} | {"scopes"}
-
-
 # --- Whose file is which.
 
 #: Names that a folder could take for one, or that no file can have.
@@ -219,14 +209,3 @@ def test_different_names_are_different_files(one: str, other: str) -> None:
     except UnicodeEncodeError:
         return  # half of a character, which no URL and no file has
     assert len(files) == (3 if one == other else 6)
-
-
-def test_a_folder_may_have_a_percent_sign(tmp_path: Path) -> None:
-    place = StorePlace.of(f"{tmp_path}/100%%")
-    assert file_of(place, Settings(), "tides") == tmp_path / "100%" / "tides.sqlite"
-
-
-def test_a_job_has_its_file_whatever_its_folder_is_called(tmp_path: Path) -> None:
-    job = tmp_path / "100%(done)"
-    found = file_of(StorePlace("folder"), Settings({"JOBDIR": str(job)}), "tides", "items")
-    assert found == job / "simhash" / "tides.items.sqlite"

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash import Config, NearDuplicateDetector, SettingError
-from scrapy_simhash.config import SCOPES
-from scrapy_simhash.scope import host_of, scope_function, scope_of
+from scrapy_simhash import Config, NearDuplicateDetector
+from scrapy_simhash.scope import host_of, scope_of
 
 
 @pytest.mark.parametrize(
@@ -62,14 +61,6 @@ def test_scope_of_a_url(url: str, domain: str, host: str) -> None:
     assert scope_of(url, "crawl") == ""
 
 
-@given(
-    st.text(st.sampled_from("ab.:/@[]%-_xn?#\\ \t\n1é。漢\ud800\x00")).map("http://".__add__) | st.text(),
-    st.sampled_from(SCOPES),
-)
-def test_no_url_makes_it_fail(url: str, scope: str) -> None:
-    assert isinstance(scope_of(url, scope), str)
-
-
 @given(st.text(st.sampled_from("ab.:/@[]%-?#\\ \t\n1A")).map("https://".__add__))
 def test_the_host_of_a_url_is_what_the_standard_library_reads(url: str) -> None:
     try:
@@ -96,17 +87,6 @@ def first_folder(url: str) -> str:
     return url.split("/")[3]
 
 
-def forgetful(url: str) -> str:
-    return None  # type: ignore[return-value]
-
-
-async def dreaming(url: str) -> str:
-    return url
-
-
-NO_FUNCTION = 3
-
-
 def test_a_function_of_ones_own_is_found_by_its_path() -> None:
     detector = NearDuplicateDetector(Config(scope=f"{__name__}.first_folder"))
     page = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
@@ -115,30 +95,3 @@ def test_a_function_of_ones_own_is_found_by_its_path() -> None:
         for path in ("~ann/1", "~bob/1", "~ann/2")
     ]
     assert statuses == ["new", "new", "near_duplicate"]
-
-
-@pytest.mark.parametrize(
-    ("path", "message"),
-    [
-        (f"{__name__}.missing", "SIMHASH_SCOPE: cannot import '.*': .*missing"),
-        ("no.such.function", "SIMHASH_SCOPE: cannot import 'no.such.function': No module named 'no'"),
-        (
-            f"{__name__}.NO_FUNCTION",
-            "SIMHASH_SCOPE must be the import path of a function that is not a coroutine function, got",
-        ),
-        (
-            f"{__name__}.dreaming",
-            "SIMHASH_SCOPE must be the import path of a function that is not a coroutine function, got",
-        ),
-    ],
-)
-def test_a_path_without_a_function_is_refused(path: str, message: str) -> None:
-    with pytest.raises(SettingError, match=message):
-        NearDuplicateDetector(Config(scope=path))
-
-
-def test_a_scope_that_is_no_string_is_an_error() -> None:
-    with pytest.raises(
-        TypeError, match="SIMHASH_SCOPE: the function must return a string, got None for https://"
-    ):
-        scope_function(f"{__name__}.forgetful")("https://example.com/")
