@@ -121,6 +121,13 @@ static inline uint64_t equal_bytes(uint64_t word, char byte)
     return ~(((other & EACH_BYTE(0x7f)) + EACH_BYTE(0x7f)) | other) & EACH_BYTE(0x80);
 }
 
+/* The highest bit of each byte that is an ASCII digit. */
+static inline uint64_t digit_bytes(uint64_t word)
+{
+    uint64_t other = word ^ EACH_BYTE('0');
+    return ~(((other & EACH_BYTE(0x7f)) + EACH_BYTE(0x76)) | other) & EACH_BYTE(0x80);
+}
+
 /* The highest bit of the lowest byte that is a control character or no ASCII, and perhaps of some above it. */
 static inline uint64_t uncommon_bytes(uint64_t word) { return ((word - EACH_BYTE(0x20)) | word) & EACH_BYTE(0x80); }
 

@@ -105,6 +105,18 @@ bool ends_in_letter(page *p, const block *b)
 
 bool is_entry(const page *p, const block *b) { return p->paths.at[b->path].tag & TAG_ENTRY; }
 
+/* Most blocks have no digit, and so neither a date nor a price. */
+static bool has_ascii_digit(const char *text, size_t n)
+{
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        if (digit_bytes(load8(text + i)) != 0)
+            return true;
+    while (i < n && !is_ascii_digit(text[i]))
+        i++;
+    return i < n;
+}
+
 /* Returns the digits at `at`, up to four; five stand for more. */
 static size_t digits_at(const char *at, const char *end)
 {
@@ -117,6 +129,8 @@ static size_t digits_at(const char *at, const char *end)
 bool has_date(const page *p, const block *b)
 {
     const char *at = p->text.at + b->text, *end = at + b->n;
+    if (!has_ascii_digit(at, b->n))
+        return false;
     for (bool inside = false; at < end; at++) {
         size_t n = inside ? 0 : digits_at(at, end);
         inside = *at >= '0' && *at <= '9';
@@ -177,6 +191,8 @@ bool may_have_price(page *p, const block *b)
     const char *at = p->text.at + b->text, *end = at + b->n;
     bool amount = false, former_amount = false; /* whether the text up to here, up to the last character, ends in one */
     uint32_t former = 0, beside = 0;            /* the last character, and the last one that is no space */
+    if (b->is_ascii && !has_ascii_digit(at, b->n))
+        return false;
     while (at < end) {
         unsigned length;
         uint32_t character = utf8_decode(at, end, &length);

@@ -4,21 +4,23 @@
 
 /* --- The votes of all features on all bits. */
 
-/* Votes are gathered in lanes, several to a 64-bit word, and weighed out before a lane could run over. Features of
- * one usual weight are counted, in lanes of 8 bits; for any other weight below 2^16, lanes of 16 bits take the weight
- * itself. No lane ever carries into the next: a byte counts 255 features, 16 bits hold a sum below 2^16. */
-enum { USUAL = 4, MOST_WEIGHED = 0xffff };
+/* Most features of a page weigh the same few weights: shingles and words that occur once to three times in the body.
+ * They are counted as a vertical counter counts, eight at a time: plane k has bit k of the count of each of the 64 bits
+ * (Harley and Seal). For any other weight below 2^16, lanes of 16 bits take the weight itself, and are weighed out
+ * before one could carry into the next. */
+enum { USUAL = 3, MOST_WEIGHED = 0xffff, AT_ONCE = 8, PLANES = 32 };
 
 typedef struct {
     int64_t weight;
     uint32_t n;
-    uint64_t lanes[8];
+    uint64_t waiting[AT_ONCE];
+    uint64_t planes[PLANES];
 } usual_weight;
 
 typedef struct {
     int64_t total;
     int64_t votes[64]; /* the weight that has the bit */
-    usual_weight usual[USUAL];
+    usual_weight usual[2][USUAL]; /* [is a word][count - 1] */
     int64_t weighed; /* the sum of the weights in lanes */
     uint64_t lanes[16];
 } tally;
@@ -33,22 +35,65 @@ static const uint64_t SPREAD_HALF[16] = {H4(0), H4(4), H4(8), H4(12)};
 #define S4(b) S1(b), S1((b) + 1), S1((b) + 2), S1((b) + 3)
 #define S16(b) S4(b), S4((b) + 4), S4((b) + 8), S4((b) + 12)
 #define S64(b) S16(b), S16((b) + 16), S16((b) + 32), S16((b) + 48)
-const uint64_t SPREAD_BYTE[256] = {S64(0), S64(64), S64(128), S64(192)};
+/* The bits of a byte, each in a byte of its own. */
+static const uint64_t SPREAD_BYTE[256] = {S64(0), S64(64), S64(128), S64(192)};
 
-/* What most features of a page weigh: shingles and words that occur once or twice in the body. */
 static void tally_begin(tally *votes, const rules *r)
 {
     memset(votes, 0, sizeof *votes);
-    for (int i = 0; i < USUAL; i++)
-        votes->usual[i].weight = r->weights[ZONE_BODY][i % 2][1 + i / 2];
+    for (int is_word = 0; is_word < 2; is_word++)
+        for (int i = 0; i < USUAL; i++)
+            votes->usual[is_word][i].weight = r->weights[ZONE_BODY][is_word][1 + i];
+}
+
+/* Adds three bits: returns the carry and leaves the sum in `a`. */
+static inline uint64_t add_bits(uint64_t *a, uint64_t b, uint64_t c)
+{
+    uint64_t either = *a ^ b, carry = (*a & b) | (either & c);
+    *a = either ^ c;
+    return carry;
+}
+
+static void tally_waiting(usual_weight *of)
+{
+    const uint64_t *w = of->waiting;
+    uint64_t *planes = of->planes;
+    uint64_t twos = add_bits(&planes[0], w[0], w[1]);
+    uint64_t fours = add_bits(&planes[1], twos, add_bits(&planes[0], w[2], w[3]));
+    twos = add_bits(&planes[0], w[4], w[5]);
+    uint64_t more = add_bits(&planes[1], twos, add_bits(&planes[0], w[6], w[7]));
+    uint64_t carry = add_bits(&planes[2], fours, more);
+    for (int k = 3; carry != 0; k++) {
+        uint64_t next = planes[k] & carry;
+        planes[k] ^= carry;
+        carry = next;
+    }
+}
+
+static inline void tally_count(usual_weight *of, uint64_t hash)
+{
+    of->waiting[of->n % AT_ONCE] = hash;
+    if (++of->n % AT_ONCE == 0)
+        tally_waiting(of);
 }
 
 static void tally_empty_counts(tally *votes, usual_weight *of)
 {
-    for (int bit = 0; bit < 64; bit++)
-        votes->votes[bit] += of->weight * (int64_t)(of->lanes[bit / 8] >> bit % 8 * 8 & 0xff);
-    of->n = 0;
-    memset(of->lanes, 0, sizeof of->lanes);
+    votes->total += of->weight * of->n;
+    if (of->n % AT_ONCE != 0) {
+        memset(of->waiting + of->n % AT_ONCE, 0, (AT_ONCE - of->n % AT_ONCE) * sizeof *of->waiting);
+        tally_waiting(of);
+    }
+    /* Eight planes are a byte for each bit. */
+    for (int k = 0; k < PLANES && of->n >> k != 0; k += 8) {
+        for (int byte = 0; byte < 8; byte++) {
+            uint64_t lanes = 0;
+            for (int plane = 0; plane < 8; plane++)
+                lanes |= SPREAD_BYTE[of->planes[k + plane] >> 8 * byte & 0xff] << plane;
+            for (int bit = 0; bit < 8; bit++)
+                votes->votes[8 * byte + bit] += of->weight * (int64_t)((lanes >> 8 * bit & 0xff) << k);
+        }
+    }
 }
 
 static void tally_empty_lanes(tally *votes)
@@ -59,22 +104,9 @@ static void tally_empty_lanes(tally *votes)
     memset(votes->lanes, 0, sizeof votes->lanes);
 }
 
-static inline void tally_count(tally *votes, usual_weight *of, uint64_t hash)
-{
-    for (int byte = 0; byte < 8; byte++)
-        of->lanes[byte] += SPREAD_BYTE[hash >> 8 * byte & 0xff];
-    if (UNLIKELY(++of->n == MOST_IN_BYTE))
-        tally_empty_counts(votes, of);
-}
-
 static inline void tally_add(tally *votes, uint64_t hash, int64_t weight)
 {
     votes->total += weight;
-    for (int i = 0; i < USUAL; i++)
-        if (votes->usual[i].weight == weight) {
-            tally_count(votes, &votes->usual[i], hash);
-            return;
-        }
     if (UNLIKELY(weight > MOST_WEIGHED)) {
         for (int bit = 0; bit < 64; bit++)
             votes->votes[bit] += weight & -(int64_t)(hash >> bit & 1);
@@ -91,8 +123,8 @@ static inline void tally_add(tally *votes, uint64_t hash, int64_t weight)
 static uint64_t tally_end(tally *votes, uint64_t tie_mask)
 {
     uint64_t value = 0;
-    for (int i = 0; i < USUAL; i++)
-        tally_empty_counts(votes, &votes->usual[i]);
+    for (int i = 0; i < 2 * USUAL; i++)
+        tally_empty_counts(votes, &votes->usual[i / USUAL][i % USUAL]);
     tally_empty_lanes(votes);
     for (int bit = 0; bit < 64; bit++) {
         int64_t twice = 2 * votes->votes[bit];
@@ -310,6 +342,15 @@ static inline int64_t weight_of(page *p, const uint32_t counts[ZONES], bool is_w
     return sum;
 }
 
+static inline void tally_feature(page *p, tally *votes, uint64_t hash, const uint32_t counts[ZONES], bool is_word)
+{
+    const uint32_t body = counts[ZONE_BODY];
+    if ((counts[ZONE_HEADING] | counts[ZONE_OFFER]) == 0 && body <= USUAL)
+        tally_count(&votes->usual[is_word][body - 1], hash);
+    else
+        tally_add(votes, hash, weight_of(p, counts, is_word));
+}
+
 static bool has_offer(const page *p)
 {
     for (size_t i = 0; p->makes_offer && i < p->segments.n; i++)
@@ -434,21 +475,21 @@ bool fold_features(page *p, const fold_settings *settings, reading *result)
     find_features(p, selects);
     for (size_t i = 0; i < p->rows.n; i++) {
         const sequence *s = &p->sequences.at[p->rows.at[i]];
-        int64_t w = weight_of(p, s->counts, false);
         if (s->key >> 32 == NO_PREFIX && settings->shingle_size > 1) {
             /* The same feature is a word as well. */
             uint32_t *counts = p->word_counts.at + ZONES * (s->key & 0xffffffffu);
-            w += weight_of(p, counts, true);
+            tally_add(&votes, s->hash, weight_of(p, s->counts, false) + weight_of(p, counts, true));
             memset(counts, 0, ZONES * sizeof *counts);
+        } else {
+            tally_feature(p, &votes, s->hash, s->counts, false);
         }
-        tally_add(&votes, s->hash, w);
     }
     if (settings->shingle_size > 1)
         for (size_t i = 0; i < p->tokens.n; i++) {
             const uint32_t *counts = p->word_counts.at + ZONES * i;
             if (counts[0] + counts[1] + counts[2] == 0)
                 continue;
-            tally_add(&votes, p->tokens.at[i].hash, weight_of(p, counts, true));
+            tally_feature(p, &votes, p->tokens.at[i].hash, counts, true);
             n++;
         }
     result->value = tally_end(&votes, p->rules->tie_mask);

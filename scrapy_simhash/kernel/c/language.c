@@ -47,12 +47,15 @@ static uint32_t add_token(page *p, size_t offset, size_t n, uint64_t key, const 
         for (size_t k = 1; facts.is_decimal && k < n; k++)
             facts.is_decimal = text[k] <= '9';
     } else {
-        facts.script = script_of(wide[0] & CHARACTER);
-        for (size_t k = 0; k < length; k++) {
-            facts.is_ascii = facts.is_ascii && (wide[k] & CHARACTER) < 0x80;
-            facts.is_decimal = facts.is_decimal && wide[k] >> CLASSES_SHIFT & CHAR_DECIMAL;
+        uint32_t all = wide[0], any = wide[0] & CHARACTER;
+        facts.script = script_of(any);
+        for (size_t k = 1; k < length; k++) {
+            all &= wide[k];
+            any |= wide[k] & CHARACTER;
             facts.script = script_of(wide[k] & CHARACTER) == facts.script ? facts.script : MIXED_SCRIPTS;
         }
+        facts.is_ascii = any < 0x80;
+        facts.is_decimal = all >> CLASSES_SHIFT & CHAR_DECIMAL;
     }
     p->facts.at[p->facts.n++] = facts;
     p->tokens.at[p->tokens.n++] = fresh;
@@ -224,7 +227,13 @@ static void normalize_word(page *p, const char *text, size_t n)
         uint32_t normal = block->normal[character % CHARS_IN_BLOCK];
         uint8_t order = block->order[character % CHARS_IN_BLOCK];
         uint32_t kind = normal >> KIND_SHIFT;
-        bool is_mark = kind == NORMAL_ONE && order != 0;
+        if (kind == NORMAL_ONE && order == 0) { /* nearly all characters */
+            to[made++] = normal;
+            last = 0;
+            marks = 0;
+            continue;
+        }
+        bool is_mark = kind == NORMAL_ONE;
         marks = is_mark || kind == NORMAL_GONE ? marks + 1 : 0;
         if (kind == NORMAL_COMPLEX || (is_mark && order < last) || marks > p->rules->most_marks) {
             normalize_in_python(p, text, n);

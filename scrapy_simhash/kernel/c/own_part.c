@@ -8,15 +8,18 @@ static void cut(page *p, segment part, uint64_t zero)
 {
     const rules *r = p->rules;
     const uint32_t least = (uint32_t)r->least_piece, mask = (uint32_t)r->cut - 1;
+    const uint32_t *const run = p->run.at + part.run;
+    const token_facts *const facts = p->facts.at;
+    const token *const tokens = p->tokens.at;
     uint32_t start = 0;
     uint64_t key = 0;
     for (uint32_t stop = 1; stop <= part.n; stop++) {
-        const uint32_t number = p->run.at[part.run + stop - 1];
-        const bool is_decimal = p->facts.at[number].is_decimal;
-        const uint64_t hash = p->tokens.at[number].hash;
+        const uint32_t number = run[stop - 1];
+        const bool is_decimal = facts[number].is_decimal;
+        const uint64_t hash = tokens[number].hash;
         key = (key ^ (is_decimal ? zero : hash)) * r->occurrence_scatter;
         key ^= key >> 32;
-        const bool is_end = stop - start >= least && (hash & mask) == 0 && !is_decimal;
+        const bool is_end = (hash & mask) == 0 && stop - start >= least && !is_decimal;
         if (!is_end && stop < part.n)
             continue;
         const segment piece = {.run = part.run + start, .n = stop - start, .zone = part.zone};
@@ -46,28 +49,35 @@ static bool is_day(const page *p, uint32_t number)
     return facts->length == 1 || (facts->length == 2 && first >= '0' && first <= '3');
 }
 
-/* words_number() of page/pieces.py for one paragraph, as a sum: `last` and `next` are the decimals around a word. */
-static uint64_t sum_of_words(const page *p, const uint32_t *run, uint32_t n)
+/* The sum of the words of a date that end in the decimal `i`, a year: those behind `last`, the decimal before it, if that
+ * is a day, or the one in front of a day directly before the year. */
+static uint64_t sum_of_date(const page *p, const uint32_t *run, uint32_t last, uint32_t i)
 {
     enum { DATE_REACH = 3 };
     uint64_t sum = 0;
-    uint32_t last = UINT32_MAX, next = 0;
+    if (last == UINT32_MAX || i - last > DATE_REACH + 1 || !is_year(p, run[i]) || !is_day(p, run[last]))
+        return 0;
+    if (i - last == 1)
+        return last == 0 || p->facts.at[run[last - 1]].is_decimal ? 0 : p->tokens.at[run[last - 1]].hash;
+    for (uint32_t k = last + 1; k < i; k++)
+        sum += p->tokens.at[run[k]].hash;
+    return sum;
+}
+
+/* words_number() of page/pieces.py for one paragraph, as a sum. */
+static uint64_t sum_of_words(const page *p, const uint32_t *run, uint32_t n)
+{
+    const token_facts *const facts = p->facts.at;
+    const token *const tokens = p->tokens.at;
+    uint64_t sum = 0;
+    uint32_t last = UINT32_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        if (p->facts.at[run[i]].is_decimal) {
-            last = i;
+        if (!facts[run[i]].is_decimal) {
+            sum += tokens[run[i]].hash;
             continue;
         }
-        if (next <= i)
-            for (next = i + 1; next < n && !p->facts.at[run[next]].is_decimal;)
-                next++;
-        bool is_in_date = false;
-        if (next < n && next - i <= DATE_REACH) {
-            is_in_date = next == i + 1 && is_day(p, run[next]) && next + 1 < n && is_year(p, run[next + 1]);
-            is_in_date |= last != UINT32_MAX && next - last <= DATE_REACH + 1 && is_day(p, run[last]) &&
-                          is_year(p, run[next]);
-        }
-        if (!is_in_date)
-            sum += p->tokens.at[run[i]].hash;
+        sum -= sum_of_date(p, run, last, i);
+        last = i;
     }
     return sum;
 }

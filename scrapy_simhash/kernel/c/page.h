@@ -22,7 +22,7 @@
 #include "characters.h"
 #include "hashing.h"
 
-enum { MOST_LANGUAGES = 64, MOST_SENTENCE_MARKS = 32, MOST_CURRENCIES = 64, MOST_WORDS = 256, WEIGHTS_KNOWN = 1024, ZONES = 3 };
+enum { MOST_LANGUAGES = 64, MOST_SENTENCE_MARKS = 32, MOST_CURRENCIES = 64, MOST_WORDS = 256, WEIGHTS_KNOWN = 128, ZONES = 3 };
 enum { SCRIPTS = 7 }; /* that name a language, in the order of page/language/choose.py */
 enum { ZONE_HEADING, ZONE_BODY, ZONE_OFFER };
 enum { REGION_PLAIN, REGION_MAIN, REGION_HEADER, REGION_LIKELY_CHROME, REGION_CHROME, REGION_DIALOG, REGION_HIDDEN };
@@ -367,9 +367,13 @@ void fold_space(page *p, folding *f, const char *from, size_t n);
 /* The script that names a language, as page/language/detect.py has them: 1 + its place there, 0 for any other. */
 static inline uint8_t script_of(uint32_t c)
 {
+    if (c < 0x0e01) /* most letters that are no Han are Latin, Greek, Cyrillic or Arabic */
+        return 0;
+    if (c >= 0x4e00 && c <= 0x9fff)
+        return 6;
     if (c >= 0x3041 && c <= 0x30ff)
         return 1;
-    if (c >= 0x0e01 && c <= 0x0e4e)
+    if (c <= 0x0e4e)
         return 2;
     if (c >= 0x0e81 && c <= 0x0edf)
         return 3;
@@ -377,14 +381,11 @@ static inline uint8_t script_of(uint32_t c)
         return 4;
     if (c >= 0x1780 && c <= 0x17dd)
         return 5;
-    if ((c >= 0x3400 && c <= 0x4dbf) || (c >= 0x4e00 && c <= 0x9fff) || (c >= 0x20000 && c <= 0x3134f))
+    if ((c >= 0x3400 && c <= 0x4dbf) || (c >= 0x20000 && c <= 0x3134f))
         return 6;
     return c >= 0xac00 && c <= 0xd7a3 ? 7 : 0;
 }
 
-/* The bits of a byte, each in a byte of its own: so up to MOST_IN_BYTE bytes are added up, bit by bit. */
-enum { MOST_IN_BYTE = 255 };
-extern const uint64_t SPREAD_BYTE[256];
 
 /* Where a key belongs in a hash table. */
 static inline uint64_t placed(const rules *r, uint64_t key)
