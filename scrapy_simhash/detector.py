@@ -353,7 +353,7 @@ class AcrossScopes:
         self._older, self._recent = new_store(), new_store()
 
     def original(self, posting: Posting) -> str | None:
-        """Return the URL of the page that *posting* repeats, None if it repeats none; and remember it."""
+        """Remember *posting*; return the URL of its original, or None."""
         posting = posting._replace(scope="")
         older = self._older.look(posting).original
         recent = self._recent.claim(posting).original

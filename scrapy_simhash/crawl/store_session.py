@@ -90,7 +90,7 @@ class StoreSession:
 
     def _is_of_this_run(self, page: Page) -> bool:
         """Return whether this run, or one that is live beside it, saw a page last."""
-        # A killed run may have had the second in which this one began, or a clock that was ahead.
+        # Timestamps have one-second resolution, and clocks may be wrong.
         seen = page.posting.seen
         return self._began < seen <= time.time() or (seen == self._began and page.number >= self._former)
 

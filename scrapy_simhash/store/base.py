@@ -104,7 +104,7 @@ class Visit(NamedTuple):
     """The row of a page before a claim of it."""
 
     value: int
-    """Of the fingerprint in its row."""
+    """Text hash of the fingerprint in its row."""
     page_hash: int | None
     seen: int
     """Seconds of Unix time."""
@@ -296,7 +296,7 @@ class Store(ABC):
 
         One step; call it with many pages at once. A claim with another text removes the mark.
 
-        Pages that are not known, and those that have another text by now, are passed over. A store may ignore it:
+        Unknown pages, and pages whose text has changed meanwhile, are skipped. A store may ignore it:
         then no page is dropped because of what an earlier run delivered.
         """
         return None
@@ -377,4 +377,4 @@ class Store(ABC):
 
     @abstractmethod
     def close(self, reason: str = "finished") -> Answer[None]:
-        """End the run, in order, and let go of whatever is held. Closing again does nothing."""
+        """End the run and release all resources. Closing again does nothing."""

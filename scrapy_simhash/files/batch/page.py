@@ -262,7 +262,7 @@ class Counts:
 
 
 def fate_of(verdict: Verdict) -> Fate:
-    """Return what becomes of a record that nothing protects.
+    """Return the result for an unprotected record.
 
     >>> fate_of(Verdict(Status.REVISIT, reason=Reason.UNCHANGED)).value
     'repeated'

@@ -158,7 +158,7 @@ def keys(batches: Iterator[Any]) -> Iterator[Any]:
             forms = [(value, sketch[:MINHASH_BYTES])]
             if is_part(own):
                 part = OwnPart.from_bytes(own)
-                # Of one that is too short for a value, nothing is found by its text.
+                # A page too short for a value is not found by its text.
                 if part.value:
                     forms.append((signed(part.value), part.minhash))
             for its_value, minhash in forms:

@@ -82,7 +82,7 @@ class Counts(NamedTuple):
     kept: int
     near_duplicates: int
     unknown: int
-    """Pages without a URL, and such as could not be read: they are kept."""
+    """Pages without a URL, or that could not be read; they are kept."""
     clusters: int
     pairs: int
     """Near-duplicates by the rule, of different contents."""
@@ -189,7 +189,7 @@ class _Run:
         self._step("fingerprints", sql.READ_TWICE)
 
     def _find_candidates(self) -> tuple[int, int]:
-        """Write the candidates, and return how many buckets are large, and how many pairs that left out."""
+        """Write the candidates; return the number of large buckets, and of the pairs left out because of them."""
         engine = self._engine
         self._step("firsts", sql.FIRSTS)
         self._mapped("keys", sql.FOUND_BY_KEYS, keys, KEYS)

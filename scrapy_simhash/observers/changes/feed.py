@@ -25,7 +25,7 @@ class Change(str, Enum):
     NEW = "new"
     CHANGED = "changed"
     SMALL_CHANGE = "small_change"
-    """The page is still a near-duplicate of what it was."""
+    """The page is still a near-duplicate of its former text."""
     MOVED = "moved"
     """A page that is gone, or was not seen, has its text at another URL."""
     GONE = "gone"

@@ -123,7 +123,7 @@ _DEFAULT_PORT = 6379
 
 @dataclass(frozen=True)
 class Servers:
-    """Nodes of a Redis Cluster of which some are named.
+    """A Redis Cluster, named by some of its nodes.
 
     >>> str(servers_of("redis+cluster://:secret@one.example:7000,two.example"))
     'redis+cluster://one.example:7000,two.example:6379'

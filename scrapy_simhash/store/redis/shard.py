@@ -182,7 +182,7 @@ class Shard:
         return reply[:1] == LOST
 
     def apply(self, replica: Replica, reply: bytes, at: int) -> None:
-        """Take in the head of a reply, and the events from byte *at* on."""
+        """Read the head of a reply, and the events from byte *at* on."""
         _, self.pages, known, changes = HEAD.unpack_from(reply)
         try:
             replica.apply(known, changes, reply, at)

@@ -140,7 +140,7 @@ class RedisStore(Store):
 
     @property
     def absence(self) -> StoreError | None:
-        """Why one of the servers cannot be asked, as of the last attempt; None while all can, or were not asked."""
+        """Why one of the servers could not be reached at the last attempt; None if there was no failure."""
         return self._absence or next((shard.absence for shard in self._met.values() if shard.absence), None)
 
     def __str__(self) -> str:
@@ -344,7 +344,7 @@ class RedisStore(Store):
     async def close(self, reason: str = "finished") -> None:
         """See :meth:`Store.close <scrapy_simhash.store.base.Store.close>`: the run ends in every shard that was met.
 
-        A server that is away is waited for, as long as for an answer. Raises StoreUnavailable, after it was released,
+        Waits for an absent server as long as for an answer. Raises StoreUnavailable, after it was released,
         if it does not come back: then the run never ended in order.
         """
         await self._release(reason)

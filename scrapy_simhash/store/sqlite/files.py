@@ -47,7 +47,7 @@ def is_forbidden(error: Exception) -> bool:
 
 @contextmanager
 def open_errors(path: Path | None, what: str) -> Iterator[None]:
-    """Turn what goes wrong inside into a StoreError, while a store is opened to *what*: ``read`` or ``write``."""
+    """Convert errors inside into a StoreError, while a store is opened to *what*: ``read`` or ``write``."""
     try:
         yield
     except (*FAULTS, OSError) as error:

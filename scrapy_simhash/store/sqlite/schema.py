@@ -250,7 +250,7 @@ def compared_of(value: int, rest: bytes | None) -> bytes:
 
 
 def to_sql(text: str) -> str | bytes:
-    r"""Return *text* as SQLite can keep it.
+    r"""Return *text* in a form that SQLite can store.
 
     >>> to_sql("/caf\u00e9"), to_sql("/\udce9")
     ('/café', b'/\xed\xb3\xa9')
