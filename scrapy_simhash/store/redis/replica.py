@@ -1,4 +1,4 @@
-"""Replica: the indexes of all originals that can be found, filled from the log in the server, and the rows read last."""
+"""Replica: the indexes of all originals that can be found, filled from the log in the server, and recent rows."""
 
 from __future__ import annotations
 
