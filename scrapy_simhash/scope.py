@@ -54,7 +54,7 @@ def scope_of(url: str, scope: str) -> str:
 
 
 def scope_function(scope: str) -> Callable[[str], str]:
-    """Return the function from a URL to its scope: that of a word of ``scope_of``, or the user's own by its import path.
+    """Return the function from a URL to its scope: that of a word of ``scope_of``, or the user's by its import path.
 
     Raises SettingError for a path without a function. The function raises TypeError if the user's function does not
     return a string.
