@@ -4,7 +4,7 @@
     python benchmarks/tuning.py --each 20 --runs 50
 
 The labelled pairs of each evaluation pack are what a crawl compared, the labels what a person would answer. As many
-pairs as ``--judge`` asks about are judged, another random choice in each run, and precision and recall are estimated
+pairs as ``tune --html`` shows are judged, another random choice in each run, and precision and recall are estimated
 from these. By pack:
 
 * precision, recall: the share of intervals, over all thresholds and runs, that hold what all labels say; 95 of 100
@@ -12,23 +12,16 @@ from these. By pack:
 * left out: one source is left out of what is judged, and a threshold chosen for ``--precision``: the share of
   sources, over all runs, whose own precision at that threshold is in the interval of the others, or above it;
 * width: of an interval of precision, mean over all thresholds.
-
-And how often the labels agree with what could be had without judging: with identical texts, which count as judged;
-with what pages say of themselves, which is shown beside the answers only; and with two things that are not shown,
-since they are wrong too often: ``hreflang`` as a sign of different pages, and that one page links to both.
 """
 
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from random import Random
 from statistics import fmean
 from typing import Any, NamedTuple
-from urllib.parse import urljoin
 
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -36,17 +29,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.lib.documents import Task, fingerprint_all
 from benchmarks.lib.pack import Pack, absence
 from benchmarks.lib.report import arguments_of, show
-from scrapy_simhash import Config, PageFingerprinter
-from scrapy_simhash.judge.hints import Hints, evidence, read_hints, says_of_urls
+from scrapy_simhash import Config
 from scrapy_simhash.judge.rule import SimilarityRule
-from scrapy_simhash.page.text import parse
-from scrapy_simhash.view.tuning import EDGES, TOLD, Interval, Pair, bands_of, estimates, least_for, to_judge
+from scrapy_simhash.view.tuning import EDGES, Interval, Pair, bands_of, estimates, least_for, to_judge
 
 EACH = 20
 RUNS = 20
 PRECISION = 0.95
-#: What may say of two pages whether they are the same one: that both have a link on one page says they are not.
-SAID = {"identical": True, **TOLD, "hreflang": False, "list": False}
 
 
 class Labelled(NamedTuple):
@@ -73,7 +62,7 @@ def labelled_of(pack: Pack) -> list[Labelled]:
 
 
 def judged(given: Sequence[Labelled], each: int, random: Random) -> dict[tuple[str, str], bool]:
-    """Return the answers to as many pairs as the command asks about, *each* of a band in the mean."""
+    """Return the answers to as many pairs as the page for judging has, *each* of a band in the mean."""
     answers = {one.pair.key: one.is_same for one in given}
     bands = bands_of((one.pair for one in given), {})
     for band in bands:
@@ -131,40 +120,6 @@ def measure(given: Sequence[Labelled], each: int, runs: int, precision: float) -
     }
 
 
-def said_of(pack: Pack) -> dict[str, dict[str, int]]:
-    """Return for each kind in `SAID` how many labelled pairs have it, and for how many of them it is right.
-
-    A pair that is neither near nor different counts for nothing.
-    """
-    fingerprinter = PageFingerprinter()
-    urls = {doc.url for doc in pack.docs.values()} - {""}
-    hints: dict[str, Hints] = {}
-    texts: dict[str, int | None] = {}
-    linked: dict[str, set[str]] = defaultdict(set)
-    for doc, html in pack.html():
-        root = parse(html)
-        hints[doc.id] = read_hints(root, doc.url)
-        texts[doc.id] = fingerprinter.read(root).page_hash
-        for link in root.iter("a"):
-            with suppress(ValueError):
-                target = urljoin(doc.url, link.get("href") or "")
-                if target in urls and target != doc.url:
-                    linked[target].add(doc.id)
-    found = {kind: {"pairs": 0, "right": 0} for kind in SAID}
-    for pair in pack.pairs:
-        a, b = (pack.docs[id_].url for id_ in (pair.a, pair.b))
-        if pair.label not in ("near", "different") or not {pair.a, pair.b} <= hints.keys():
-            continue
-        said = {"identical"} if texts[pair.a] is not None and texts[pair.a] == texts[pair.b] else set()
-        if a and b:
-            said |= {*evidence(hints[pair.a], a, b), *evidence(hints[pair.b], b, a), *says_of_urls(a, b)}
-            said |= {"list"} if linked[a] & linked[b] else set()
-        for kind in said & found.keys():
-            found[kind]["pairs"] += 1
-            found[kind]["right"] += SAID[kind] is (pair.label == "near")
-    return found
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print a table or JSON, and return 0."""
     parser = arguments_of(__doc__)
@@ -180,7 +135,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             pack.name: measure(labelled_of(pack), options.each, options.runs, options.precision)
             for pack in packs
         },
-        **{f"right for labelled pairs of {pack.name}": said_of(pack) for pack in packs},
     }
     return show(__file__, options, arguments, result if packs else {"skipped": absence()})
 

@@ -6,19 +6,17 @@ import gc
 import json
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from scrapy_simhash.cli.options import add_html, add_json
-from scrapy_simhash.cli.stores import STORES, Waited, is_store, left_out, place_of
 from scrapy_simhash.cli.streams import (
     STDIN,
     Progress,
     Refused,
     check_outputs,
-    of,
     open_input,
     say,
     show,
@@ -52,7 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "source",
         metavar="SOURCE",
         help="a report written with SIMHASH_REPORT or dedup --report; pages written with dedup --mark as JSON Lines,"
-        f" CSV or Parquet (-: a report from standard input); or a store: {STORES}",
+        " CSV or Parquet (-: a report from standard input)",
     )
     parser.add_argument("--url", metavar="URL", help="explain the verdict on this page instead")
     add_html(parser)
@@ -69,34 +67,19 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Write what the report contains, and return 0, or FAILED if records of a store are damaged."""
+    """Write what the report contains, and return 0."""
     asked = [name for name in ("url", "html", "serve") if getattr(options, name) is not None]
     if len(asked) > 1:
         raise Refused(f"--{asked[0]} and --{asked[1]} are two results: use one of the two")
     check_outputs(options, [options.source])
     if options.serve is not None:
         return serve(options.source, options.serve)
-    status = 0
     with Progress() as progress:
-        if options.source != STDIN and is_store(options.source, options, or_missing=True):
-            place = place_of(options.source, options)
-            check_outputs(options, [place.identity])
-            if options.url is not None:
-                raise Refused(f"{place.shown} is a store, which has no verdicts: --url needs a report")
-            with place.reading() as store:
-                stored = stored_lines(store, progress.counting("reading", of(len(store))))
-                facts = survey(stored, "store", place.shown)
-                status = left_out(place, store)
-        else:
-            lines = Lines(options.source, progress)
-            if options.url is None:
-                facts = survey(lines, "report", lines.name)
-                facts["bad_lines"] = lines.bad
-            else:
-                facts = history(lines, options.url)
-    if not write_html(options, lambda: [html("overview", _title(facts), facts)]):
+        lines = Lines(options.source, progress)
+        facts = survey(lines) if options.url is None else history(lines, options.url)
+    if not write_html(options, lambda: [html("overview", "Crawl report", facts)]):
         show(facts, (_summary if options.url is None else _story)(facts), options.json)
-    return status
+    return 0
 
 
 def serve(source: str, port: int) -> int:
@@ -104,11 +87,11 @@ def serve(source: str, port: int) -> int:
     path = Path(source)
     if not path.is_file():
         raise Refused(f"--serve needs a report in a file, got {shown(source)}")
-    report = GrowingReport(path, page_of)
+    report = GrowingReport(path, page_of, lambda facts, bad: named(facts, source, bad))
     with failing(f"read {source}"):
         report.facts()
     with failing(f"listen on 127.0.0.1:{port}"):
-        server = ReportServer(report, lambda facts: named(facts, "report", source), port)
+        server = ReportServer(report, port)
     with closing(server.socket):
         say(f"serving {source} at {server.url} until Ctrl-C", sys.stderr)
         with suppress(KeyboardInterrupt):
@@ -205,28 +188,19 @@ def _marked(values: Mapping[str, Any]) -> dict[str, Any] | None:
     return line if line["status"] else None
 
 
-def survey(lines: Iterable[Mapping[str, Any]], kind: str, name: str) -> dict[str, Any]:
-    """Return the overview of *lines*, as JSON has it: those of the *kind* ``report`` or ``store`` at *name*."""
+def survey(lines: Lines) -> dict[str, Any]:
+    """Return the overview of *lines*, as JSON has it."""
     overview = Overview()
     with _without_garbage():
         for line in lines:
             overview.add(line)
-    return named(overview.as_dict(), kind, name)
+    return named(overview.as_dict(), lines.name, lines.bad)
 
 
-def named(facts: dict[str, Any], kind: str, name: str) -> dict[str, Any]:
-    """Return *facts* with their source, and what their words mean."""
+def named(facts: dict[str, Any], name: str, bad_lines: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *facts* of the report *name*, with what their words mean."""
     words = {key: {value: MEANINGS[key].get(value) for value in facts[key]} for key in COUNTED}
-    return {
-        "source": {"kind": kind, "name": name},
-        "bad_lines": {"count": 0, "lines": []},
-        **facts,
-        "words": words,
-    }
-
-
-def _title(facts: Mapping[str, Any]) -> str:
-    return "Pages of a store" if facts["source"]["kind"] == "store" else "Crawl report"
+    return {"source": name, "bad_lines": bad_lines, **facts, "words": words}
 
 
 @contextmanager
@@ -291,19 +265,6 @@ def _bad(facts: Mapping[str, Any]) -> Iterator[str]:
     if bad["count"]:
         more = ", ..." if bad["count"] > len(bad["lines"]) else ""
         yield f"unreadable lines  {bad['count']:,} (line {', '.join(map(str, bad['lines']))}{more})"
-
-
-def stored_lines(store: Waited, tell: Callable[[int], None]) -> Iterator[dict[str, Any]]:
-    """Yield a line for each page of *store*, by its latest visit; *tell* gets how many pages were read so far."""
-    for number, page in enumerate(store.pages(), 1):
-        tell(number)
-        yield {
-            "url": page.posting.url,
-            "status": "new" if page.original is None else "near_duplicate",
-            "duplicate_of": page.original,
-            "cluster": page.cluster,
-            "time": page.posting.seen,
-        }
 
 
 def _port(text: str) -> int:

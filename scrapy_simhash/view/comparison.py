@@ -1,8 +1,7 @@
-"""What is told of two pages: their texts, what they have in common, and the verdict on them."""
+"""The comparison of two pages: verdict, differences, and what else is known, as JSON has it."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +10,6 @@ from itertools import chain, zip_longest
 from typing import Any, NamedTuple, TypeAlias
 
 from scrapy_simhash.config import setting_name
-from scrapy_simhash.display import printable
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.judge.rule import Rule, rule_fields
@@ -44,18 +42,6 @@ URLS = ("http://", "https://")
 Side: TypeAlias = "list[tuple[str, bool]]"
 #: Words of two paragraphs together from which on they are not compared word by word: that would take seconds.
 MOST_WORDS = 20_000
-#: A URL in the parts that people change: folders, parameters, and what is between.
-_PART = re.compile(r"[^/?&=#.:;_-]+|[/?&=#.:;_-]")
-
-
-def difference(url: str, other: str) -> Side:
-    """Return *url* in pieces, and for each whether it is in *other* too, at its place.
-
-    >>> difference("http://example.com/print/ferry", "http://example.com/boats/ferry?a=1")
-    [('http://example.com/', True), ('print', False), ('/ferry', True)]
-    """
-    mine, its = _PART.findall(url), _PART.findall(other)
-    return _sides(mine, its, mine, its, "")[0]
 
 
 def aligned(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[Side, Side]]:
@@ -121,15 +107,6 @@ def _known_own(fingerprint: Fingerprint | None) -> OwnPart | None:
     return None if own is None or own.kind in (UNKNOWN, DOUBTFUL) else own
 
 
-def site_rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the pieces of both pages, each once: on pages of how many subjects it stood, or a question mark."""
-    found = {piece["text"]: piece for page in facts["pages"] for piece in page["site_text"]}
-    for text, piece in found.items():
-        yield str(piece["subjects"]) if piece["is_site"] else "?", printable(text)
-
-
-#: Shingles that are told of each kind, the heaviest.
-SHOWN_SHINGLES = 20
 #: How two title keys compare, in words.
 TITLES = {
     NO_KEY: "a page has none",
@@ -183,7 +160,7 @@ def read(
         fingerprinter.read_document(document, site or SiteProfile(), structured(root), url)
         if learns
         else fingerprinter.read(root, content_language=source.content_language, url=url),
-        fingerprinter.weights(document, root),
+        {},
         shingle_counts(document, config.shingle_size, config.mask_digits),
         site_text=site_text(document, site) if learns and site is not None else (),
         url=url,
@@ -206,7 +183,7 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
         **dict.fromkeys(("titles", "decided_by", "required", "own_similarity")),
         "contradiction": _contradiction(a, b),
         "changed_by": [],
-        "shingles": _shingles(a.weights, b.weights),
+        "differences": [],
         "text": [
             {"a": left, "b": right}
             for left, right in aligned(
@@ -214,6 +191,8 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
             )
         ],
     }
+    if not (a.is_stored or b.is_stored):
+        found["differences"] = differences(found["pages"])
     if one is None or other is None:
         found["is_near_duplicate"] = found["is_near_by_text"] = is_same_text
         return found
@@ -226,6 +205,30 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
         if nearest := rule.nearest(one, [other.compared_bytes()]):
             found["decided_by"], found["required"] = nearest.decided_by, round(nearest.required, 6)
         found["similarity"] = rounded(similarity(one.sketch, other.sketch), found["required"])
+    return found
+
+
+def differences(pages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return what only one of two pages has, beside their text, by kind: title, language, names and facts.
+
+    >>> a, b = ({"title": title, "language": "en", "names": [], "facts": ["noon"]} for title in ("Ferry", "Boat"))
+    >>> differences([a, b])
+    [{'what': 'title', 'only_in_a': ['Ferry'], 'only_in_b': ['Boat']}]
+    """
+    found = []
+    for what in ("title", "language", "names", "facts"):
+        ours, theirs = (
+            page[what] if isinstance(page[what], list) else [page[what] or "none"] for page in pages
+        )
+        # Some facts stand on a page more than once.
+        only = [
+            list(dict.fromkeys(text for text in side if text not in other))
+            for side, other in ((ours, theirs), (theirs, ours))
+        ]
+        if what == "names":
+            only = [[" ".join(names)] if names else [] for names in only]
+        if any(only):
+            found.append({"what": what, "only_in_a": only[0], "only_in_b": only[1]})
     return found
 
 
@@ -322,22 +325,3 @@ def _is_near_by_text(rule: Rule, one: Fingerprint, other: Fingerprint) -> bool:
     if not rule.compares_sketches:
         return rule.similarity(one, other) is not None
     return any(near.by_text is not None for near in rule.compare_all(one, [other.compared_bytes()]))
-
-
-def _shingles(ours: Mapping[str, int], theirs: Mapping[str, int]) -> dict[str, Any]:
-    """Return the features that voted, shingles and words: in common, and of one page only, the heaviest first."""
-    common = ours.keys() & theirs.keys()
-
-    def heaviest(weights: Mapping[str, int]) -> list[list[Any]]:
-        first = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
-        return [[feature, weight] for feature, weight in first[:SHOWN_SHINGLES]]
-
-    only = [{name: weight for name, weight in one.items() if name not in common} for one in (ours, theirs)]
-    return {
-        "common": {
-            "count": len(common),
-            "heaviest": heaviest({name: ours[name] + theirs[name] for name in common}),
-        },
-        "only_in_a": {"count": len(only[0]), "heaviest": heaviest(only[0])},
-        "only_in_b": {"count": len(only[1]), "heaviest": heaviest(only[1])},
-    }

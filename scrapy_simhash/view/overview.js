@@ -33,7 +33,7 @@ function opening() {
   ];
   const bad = facts.bad_lines;
   return [
-    h("p.source", null, h("bdi", null, facts.source.name), span && h("small", null, span)),
+    h("p.source", null, h("bdi", null, facts.source), span && h("small", null, span)),
     document.body.dataset.live && h("p.state", { role: "status" }, "Following the file: this page updates itself."),
     bad.count > 0 && h("p.warning", null, `Unreadable lines, which are left out: ${number(bad.count)}. The first is line ${bad.lines[0]}.`),
     facts.pages === 0 ? h("p", null, "There are no pages in it yet.") : h("ul.tiles", null, tiles.map(([name, count, hasShare]) =>
@@ -147,43 +147,27 @@ function patterns() {
     table(["URLs", "pages", "near-duplicates", "share", "example"], rows, 10)];
 }
 
-function chart(bars, kinds, label) {
-  const most = Math.max(1, ...bars.map(bar => kinds.reduce((sum, [kind]) => sum + bar[kind], 0)));
-  return [
-    h("ul.legend", null, kinds.map(([kind, name]) => h("li", null, h(`span.key.${kind}`), name))),
-    h("div.bars", { role: "img", "aria-label": label }, bars.map(bar => h("span", { title: bar.title },
-      kinds.map(([kind]) => bar[kind] > 0 && h(`i.${kind}`, { style: { height: `${Math.max(1, 100 * bar[kind] / most)}%` } }))))),
-  ];
-}
-
 function timeline() {
   const time = facts.timeline;
-  if (!time || time.seconds * time.bars.length < 60 || time.bars.length < 2) return [];
+  if (!time || time.seconds * time.bars.length < 60) return [];
+  const kinds = { other: "other", near_duplicates: "near-duplicates", new: "new" };
+  const totals = time.bars.map(bar => bar.new + bar.near_duplicates + bar.other);
+  const most = Math.max(...totals);
   const start = Date.parse(time.start);
-  const bars = time.bars.map((bar, place) => ({ ...bar, title: [
-    new Date(start + 1000 * time.seconds * place).toISOString().replace("T", " ").slice(0, 19),
-    `${number(bar.new)} new`, counted(bar.near_duplicates, "near-duplicate"), `${number(bar.other)} other`].join(", ") }));
+  const column = (bar, place) => h("span", {
+    title: `${new Date(start + 1000 * time.seconds * place).toISOString()}: ` +
+      Object.entries(kinds).map(([kind, name]) => `${number(bar[kind])} ${name}`).join(", "),
+  }, Object.keys(kinds).map(kind => bar[kind] > 0 && h(`i.${kind}`, { style: { height: `${Math.max(1, 100 * bar[kind] / most)}%` } })));
   return [heading("Pages over time"),
-    chart(bars, [["other", "other"], ["near_duplicates", "near-duplicates"], ["new", "new"]], "Pages over time"),
+    h("ul.legend", null, Object.entries(kinds).map(([kind, name]) => h("li", null, h(`span.key.${kind}`), name))),
+    h("div.bars", { role: "img", "aria-label": "Pages over time" }, time.bars.map(column)),
     h("p.ends", null, h("small", null, time.start), h("small", null, time.end))];
-}
-
-function histogram() {
-  const filled = facts.similarity.filter(bar => bar.near_duplicates + bar.near_misses > 0);
-  if (filled.length < 3) return [];
-  const bars = facts.similarity.map(bar => ({ ...bar,
-    title: `${bar.from.toFixed(2)}: ${counted(bar.near_duplicates, "near-duplicate")}, ${counted(bar.near_misses, "near miss")}`.replace("misss", "misses") }));
-  return [heading("Similarity"),
-    h("p.lede", null, "Pairs by the greatest SIMHASH_MIN_SIMILARITY with which they are near-duplicates, from 0.5 to 1. Identical texts are not counted: ",
-      number(facts.identical), "."),
-    chart(bars, [["near_misses", "near misses: new pages and the most similar page"], ["near_duplicates", "near-duplicates"]], "Pairs by similarity"),
-    h("p.ends", null, ["0.5", "0.6", "0.7", "0.8", "0.9", "1"].map(text => h("small", null, text)))];
 }
 
 function show() {
   const has = facts.pages > 0;
   const made = { opening: opening(), findings: findings(), doubtful: doubtful(), decisions: decisions(),
-    rest: [patterns(), histogram(), timeline()] };
+    rest: [patterns(), timeline()] };
   for (const [id, content] of Object.entries(made)) {
     const children = [has || id === "opening" ? content : []].flat(Infinity).filter(Boolean);
     parts[id].replaceChildren(...children);

@@ -31,8 +31,8 @@ CLUSTERS, PATTERNS = 2_000, 100
 DOUBTFUL = 6
 #: Below this similarity pages have little in common, and are no doubtful pair.
 LEAST = 0.5
-#: Bars of the timeline, and of the histogram from `LEAST` to 1.
-TIME_BARS, BARS = 60, 25
+#: Bars of the timeline.
+BARS = 60
 #: Kept whatever their similarity: no threshold is to be chosen by them.
 KEPT_ANYWAY = {kind.value for kind in (Protection.PAGINATION, Protection.LANGUAGE, Protection.FACTS)}
 
@@ -116,7 +116,6 @@ class Overview:
         #: Pages by second and kind: new, near-duplicate, other.
         self._times: Counter[tuple[int, int]] = Counter()
         self._latest: tuple[object, int | None] = (None, None)
-        self._bars: Counter[tuple[int, bool]] = Counter()
         #: Least similar near-duplicates and most similar new pages.
         self._doubtful: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
         self._behind = _Behind()
@@ -192,7 +191,6 @@ class Overview:
         }
         if threshold is None or pair["exact"] or threshold < LEAST or line.get("protected") in KEPT_ANYWAY:
             return pair
-        self._bars[min(int((threshold - LEAST) * 2 * BARS + 1e-9), BARS - 1), is_near] += 1
         pairs = self._doubtful[is_near]
         pairs.append({**pair, "other": other, "is_near_duplicate": is_near})
         if len(pairs) > 50 * DOUBTFUL:
@@ -238,14 +236,6 @@ class Overview:
                     PATTERNS, self._patterns.items(), lambda item: (item[1].copies, item[1].pages)
                 )
             ],
-            "similarity": [
-                {
-                    "from": round(LEAST + place / (2 * BARS), 2),
-                    "near_duplicates": self._bars[place, True],
-                    "near_misses": self._bars[place, False],
-                }
-                for place in range(BARS)
-            ],
             "timeline": self._timeline(),
             "behind_near_duplicates": self._behind.as_dict(),
         }
@@ -256,7 +246,7 @@ class Overview:
         if not self._times:
             return None
         start, end = min(self._times)[0], max(self._times)[0]
-        seconds = max(1, -(-(end - start + 1) // TIME_BARS))
+        seconds = max(1, -(-(end - start + 1) // BARS))
         bars = [[0, 0, 0] for _ in range((end - start) // seconds + 1)]
         for (second, kind), count in self._times.items():
             bars[(second - start) // seconds][kind] += count
@@ -337,13 +327,6 @@ def findings(facts: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"{row['near_duplicates']:,} of {row['pages']:,} pages at {row['pattern']} are near-duplicates. Consider"
             " leaving these URLs out of the crawl."
-        )
-    near = [bar for bar in facts["similarity"] if bar["near_misses"]]
-    if near:
-        count = near[-1]["near_misses"]
-        yield (
-            f"{_pages(count, 'new page')} would be {'a near-duplicate' if count == 1 else 'near-duplicates'} with"
-            f" SIMHASH_MIN_SIMILARITY = {near[-1]['from']:.2f}. Look at the doubtful pairs."
         )
     behind = facts["behind_near_duplicates"]
     if behind and behind["new"]:

@@ -104,3 +104,23 @@ function table(heads, rows, shows = Infinity) {
 
 const percent = (part, whole) => `${Math.round(100 * part / whole)}%`;
 const digits = value => value.toFixed(3).replace(/\.?0+$/, "");
+
+// --- Two texts side by side.
+
+const sides = (a, b) => h("div.sides", null, h("div", null, a), h("div", null, b));
+const isEqual = pair => [...pair.a, ...pair.b].every(([, isCommon]) => isCommon);
+const side = (pieces, mark) => h("p", null,
+  pieces.map(([text, isCommon], place) => [place > 0 && " ", isCommon || !text ? text : h(mark, null, text)]));
+
+/** Return paragraphs in runs of such that differ, and of such that do not, which are folded. */
+function paragraphs(pairs) {
+  const shown = [];
+  for (let begin = 0, end; begin < pairs.length; begin = end) {
+    const same = isEqual(pairs[begin]);
+    for (end = begin; end < pairs.length && isEqual(pairs[end]) === same; end += 1);
+    const run = pairs.slice(begin, end);
+    shown.push(same ? fold(h("small", null, counted(run.length, "equal paragraph")), () => run.map(pair => side(pair.a, "mark")))
+      : run.map(pair => sides(side(pair.a, "mark"), side(pair.b, "mark.added"))));
+  }
+  return shown;
+}

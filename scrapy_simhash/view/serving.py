@@ -36,10 +36,14 @@ _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([0-9a-z.-]+))(?::[0-9]*)?")
 class GrowingReport:
     """The facts of a report that another process may be writing. Each line is read once."""
 
-    def __init__(self, path: Path, read_line: Callable[[bytes], Mapping[str, Any] | None]) -> None:
-        """*read_line* returns what a line reports, None if it is unreadable."""
-        self._path = path
-        self._read_line = read_line
+    def __init__(
+        self,
+        path: Path,
+        read_line: Callable[[bytes], Mapping[str, Any] | None],
+        decorate: Callable[[dict[str, Any], Mapping[str, Any]], dict[str, Any]],
+    ) -> None:
+        """*read_line* returns what a line reports, None if it is unreadable. *decorate* adds what is not counted."""
+        self._path, self._read_line, self._decorate = path, read_line, decorate
         self._lock = Lock()
         self._begin(b"")
 
@@ -67,8 +71,7 @@ class GrowingReport:
                     self._add(line)
             if self._facts is None:
                 bad = {"count": self._bad_count, "lines": self._bad_lines}
-                counts = self._overview.as_dict(CLUSTERS)
-                self._facts = {**counts, "bad_lines": bad, "refresh": REFRESH}
+                self._facts = {**self._decorate(self._overview.as_dict(CLUSTERS), bad), "refresh": REFRESH}
             return f'"{self._at}-{hash(self._head):x}"', self._facts
 
     def _add(self, line: bytes) -> None:
@@ -91,12 +94,9 @@ class ReportServer(ThreadingTCPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(
-        self, report: GrowingReport, decorate: Callable[[dict[str, Any]], dict[str, Any]], port: int
-    ) -> None:
-        """Listen at *port*, with 0 at any free one; *decorate* adds what is not counted. Raises OSError."""
+    def __init__(self, report: GrowingReport, port: int) -> None:
+        """Listen at *port*, with 0 at any free one. Raises OSError if that is not possible."""
         self.report = report
-        self.decorate = decorate
         super().__init__(("127.0.0.1", port), _Handler)
 
     @property
@@ -130,7 +130,6 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("If-None-Match") == tag:
             self._send(HTTPStatus.NOT_MODIFIED, "application/json", b"", tag)
             return
-        facts = self.server.decorate(facts)
         if path == "/":
             self._send(
                 HTTPStatus.OK, "text/html", html("overview", "Crawl report", facts, True).encode("ascii"), tag

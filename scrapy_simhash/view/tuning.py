@@ -1,40 +1,17 @@
-"""Which ``SIMHASH_MIN_SIMILARITY`` suits a site, by pairs of its pages that somebody judged."""
+"""Which ``SIMHASH_MIN_SIMILARITY`` suits a site: estimates from pairs of its pages that a person has judged."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from heapq import heappush, heappushpop
+from heapq import nsmallest
 from random import Random
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from scrapy_simhash.index import SimhashIndex
-from scrapy_simhash.judge.hints import says_of_urls
-from scrapy_simhash.judge.policy import Protection
-from scrapy_simhash.judge.rule import Nearest, Rule
 from scrapy_simhash.page.fingerprint import digest
 from scrapy_simhash.page.fingerprint.fold import number
-from scrapy_simhash.store import Page
-from scrapy_simhash.store.candidates import BY_ALL, distance_of, index_for, search, values_by
-
-#: Pages that are kept whatever the threshold: no threshold is to be chosen for them.
-_KEPT_ANYWAY = {kind.value for kind in (Protection.PAGINATION, Protection.LANGUAGE, Protection.FACTS)}
-#: The name for a page that came again.
-REFETCHED = "refetched"
-#: What pages say of themselves, by what says it: whether two of them are the same page. The first that holds counts:
-#: that page 2 of a list names page 1 as canonical is a common mistake. On labelled pairs of real pages canonical URLs
-#: are right for 94 to 95 of 100, equivalent URLs for 91 to 99, page numbers for 28 of 33: good to know, no answers.
-#: As a sign of different pages, links to both on one page are right for 16 to 75 of 100, and ``hreflang`` for none of
-#: ten: these are no kinds. ``benchmarks/tuning.py`` measures it.
-TOLD: Mapping[str, bool] = {
-    "pagination": False,
-    REFETCHED: True,
-    "canonical": True,
-    "address": True,
-    "redirect": True,
-}
+from scrapy_simhash.view.overview import KEPT_ANYWAY
 
 
 class Pair(NamedTuple):
@@ -43,74 +20,64 @@ class Pair(NamedTuple):
     url: str
     other: str
     threshold: float
-    """The greatest ``SIMHASH_MIN_SIMILARITY`` by which they are near-duplicates; 0 if by none."""
-    distance: int | None = None
-    """Bits, 0-64."""
+    """The greatest ``SIMHASH_MIN_SIMILARITY`` with which they are near-duplicates; 0 if there is none."""
     similarity: float | None = None
     """0-1."""
     is_same_text: bool = False
-    """Whether title and main text are identical: nobody needs to judge that."""
-    hints: tuple[str, ...] = ()
-    """Keys of `TOLD` that hold for the two, but for those that the URLs tell."""
+    """Whether title and main text are identical: such pairs need not be judged."""
     is_kept: bool = False
-    """Whether both are kept whatever the threshold: a page of a list, a translation, a product, a page that came
-    again. No threshold is chosen by them."""
+    """Whether both are kept whatever the threshold, as pages of a listing: they are not counted."""
 
     @property
     def key(self) -> tuple[str, str]:
-        """Both URLs in alphabetical order: which page came first does not matter to whoever judges."""
+        """Both URLs in alphabetical order."""
         return (self.url, self.other) if self.url < self.other else (self.other, self.url)
-
-    @property
-    def told_by(self) -> str | None:
-        """What says of the pages whether they are the same one: the first in `TOLD`; None if nothing does. 50 µs."""
-        if self.url == self.other:
-            return REFETCHED
-        said = {*self.hints, *says_of_urls(self.url, self.other)}
-        return next((kind for kind in TOLD if kind in said), None)
 
 
 def pairs_of(lines: Iterable[Mapping[str, Any]]) -> Iterator[Pair]:
-    """Yield the pairs of a report: of each page, what it repeats, or its near miss, if the line tells a threshold.
-
-    Lines of reports that were written before there were thresholds have none. A page that came again is compared with
-    itself, unless it now repeats another one.
-    """
+    """Yield the pairs of a report: of each page with its original, or with its near miss, if it has a threshold."""
     for line in lines:
-        is_revisit = line.get("status") == "revisit"
         miss = line.get("near_miss")
-        told = miss if isinstance(miss, Mapping) else {**line, "url": line.get("duplicate_of")}
-        url, other, threshold = str(line.get("url")), told.get("url"), told.get("threshold")
-        comes_again = is_revisit and other is None
-        if comes_again:
-            other, threshold = url, threshold or 0
+        found = miss if isinstance(miss, Mapping) else {**line, "url": line.get("duplicate_of")}
+        url, other, threshold = str(line.get("url")), found.get("url"), found.get("threshold")
         if isinstance(other, str) and isinstance(threshold, int | float) and 0 <= threshold <= 1:
             yield Pair(
                 url,
                 other,
                 float(threshold),
-                # The distance of a revisit is that from its own former self.
-                None if is_revisit and not comes_again else told.get("distance"),
-                told.get("similarity"),
+                found.get("similarity"),
                 line.get("exact") is True,
-                tuple(_hints(line)),
-                comes_again or line.get("protected") in _KEPT_ANYWAY,
+                line.get("protected") in KEPT_ANYWAY,
             )
 
 
-def _hints(line: Mapping[str, Any]) -> Iterator[str]:
-    hints = line.get("hints")
-    if isinstance(hints, list | tuple):
-        yield from (hint for hint in hints if hint in TOLD)
-    if line.get("protected") == Protection.PAGINATION.value:
-        yield "pagination"
+def sample(pairs: Iterable[Pair], most: int) -> tuple[list[Pair], int]:
+    """Return at most *most* pairs, the last of each key, and the number of all that were given.
+
+    If there are more keys, those with the smallest hashes: the same ones in any order.
+
+    >>> chosen, given = sample((Pair(str(number), "0", 0.5) for number in range(100)), 10)
+    >>> len(chosen), given
+    (10, 100)
+    """
+    kept: dict[int, Pair] = {}
+    given, limit = 0, 1 << 64
+    for pair in pairs:
+        given += 1
+        place = number(" ".join(pair.key))
+        if place > limit:
+            continue
+        kept[place] = pair
+        if len(kept) > 2 * most:
+            kept = {place: kept[place] for place in nsmallest(most, kept)}
+            limit = max(kept)
+    return [kept[place] for place in nsmallest(most, kept)], given
 
 
-#: Where the bands begin; what is below the first is near by hardly any setting, or by none. Every edge is a threshold
-#: that can be chosen.
+#: Where bands of thresholds begin. Below the first one hardly any setting makes pages near-duplicates.
 EDGES = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 
-#: Answers of whoever judged, by `Pair.key`: whether the pages are the same one.
+#: Answers by `Pair.key`: whether the pages are the same one.
 Labels = Mapping[tuple[str, str], bool]
 
 
@@ -121,7 +88,7 @@ class Band:
     begin: float
     end: float
     identical: int = 0
-    """Pairs with one text."""
+    """Pairs with the same text."""
     same: int = 0
     different: int = 0
     """Of the others, those that were judged."""
@@ -135,12 +102,12 @@ class Band:
 
     @property
     def pairs(self) -> int:
-        """How many pairs there are in all."""
+        """The number of all its pairs."""
         return self.identical + self.same + self.different + len(self.unjudged)
 
 
 def bands_of(pairs: Iterable[Pair], labels: Labels) -> list[Band]:
-    """Return the bands of *pairs*, lowest first; none has what is below the first edge, or kept anyway."""
+    """Return the bands of *pairs*, lowest first. Pairs below the first edge, or kept anyway, are in none."""
     bands = [Band(begin, end) for begin, end in zip(EDGES, (*EDGES[1:], 1.001), strict=True)]
     for pair in pairs:
         place = bisect_right(EDGES, pair.threshold) - 1
@@ -161,28 +128,26 @@ def bands_of(pairs: Iterable[Pair], labels: Labels) -> list[Band]:
 
 
 def to_judge(bands: Sequence[Band], near: float, each: int) -> list[Pair]:
-    """Return the pairs to judge next, until there are so many answers that a band has *each* of them in the mean.
+    """Return the pairs to judge next, until the bands have *each* answers on average.
 
-    Half of them are the same number for each band, the others go by its size: what is most is worth knowing best.
-    Those from around the threshold *near* come first.
+    Half of them are the same number for each band, the others in proportion to its size. Those around the threshold
+    *near* come first, one of each band in turn, so that a person can stop early.
     """
     all_of_them = sum(map(_judgeable, bands)) or 1
     wanted = []
     for band in sorted(bands, key=lambda band: abs((band.begin + band.end) / 2 - near)):
-        number = (each + each * len(bands) * _judgeable(band) // all_of_them + 1) // 2
-        wanted.append(band.unjudged[: max(0, number - band.same - band.different)])
-    # Band by band in turn: who stops early has judged some of each that matters.
+        count = (each + each * len(bands) * _judgeable(band) // all_of_them + 1) // 2
+        wanted.append(band.unjudged[: max(0, count - band.same - band.different)])
     turns = max(map(len, wanted), default=0)
     return [pairs[turn] for turn in range(turns) for pairs in wanted if turn < len(pairs)]
 
 
 def _judgeable(band: Band) -> int:
-    """Return how many pairs of a band somebody has judged, or could."""
     return band.pairs - band.identical
 
 
 DRAWS = 1_000
-#: Share of the draws outside of an interval, half at each end. With 0.05, fewer than 9 of 10 hold the truth.
+#: Share of the draws outside of an interval, half at each end. With 0.05, fewer than 9 of 10 contain the truth.
 OUTSIDE = 0.02
 _PRIOR = 0.5
 _BOUNDS = (False, True)
@@ -191,7 +156,7 @@ Draws = Sequence[tuple[float, ...]]
 
 
 class Interval(NamedTuple):
-    """A share, 0-1, and within which bounds it is in 9 of 10 cases."""
+    """A share, 0-1, and the bounds between which it is in 9 of 10 cases."""
 
     share: float
     low: float
@@ -203,17 +168,17 @@ class Estimate(NamedTuple):
 
     threshold: float
     pairs: int
-    """Pairs that it calls near-duplicates."""
+    """Pairs that it makes near-duplicates."""
     precision: Interval | None
     """Share of them that are the same page; None if there are none."""
     recall: Interval | None
-    """Share of all pairs that are the same page, of those that were compared, which it calls near-duplicates."""
+    """Share of the compared pairs that are the same page which it makes near-duplicates."""
     is_judged: bool
     """Whether anything is known about the pairs that it adds to those of the next higher threshold."""
 
 
 def estimates(bands: Sequence[Band]) -> list[Estimate]:
-    """Return an estimate for each threshold at which one of *bands* begins, lowest first.
+    """Return an estimate for the threshold at which each of *bands* begins, lowest first.
 
     The same for the same counts. `DRAWS` draws for each band and threshold, .2 seconds in all.
     """
@@ -228,30 +193,29 @@ def estimates(bands: Sequence[Band]) -> list[Estimate]:
             ends = (_drawn(above, random, bound) for bound in _BOUNDS)
             precision = _interval(*([sum(draw) / called for draw in end] for end in ends))
         if any(one.identical or one.same for one in bands):
-            # Fewest are found when most of those below are the same page.
+            # The lowest recall is that with most of the same pages below the threshold.
             recall = _interval(_shares(low, high, place), _shares(high, low, place))
         found.append(Estimate(band.begin, called, precision, recall, band.is_judged))
     return found
 
 
 def least_for(precision: float, found: Sequence[Estimate]) -> Estimate | None:
-    """Return the lowest threshold whose *precision* is shown: the low end of its interval reaches it.
+    """Return the lowest threshold whose interval of precision begins at *precision* or above; None if there is none.
 
-    None if there is none. Above it there may be some that do not: with fewer judged pairs intervals are wider. None
-    is chosen that adds only pairs of which nobody knows anything.
+    A threshold that adds only pairs about which nothing is known is never returned.
     """
     shown = [one for one in found if one.precision and one.precision.low >= precision and one.is_judged]
     return next(iter(shown), None)
 
 
 def _drawn(bands: Sequence[Band], random: Random, bound: bool, is_shared: bool = True) -> Draws:
-    """Return draw by draw how many pairs of each of *bands* are the same page, for the low or the high end."""
+    """Return, draw by draw, how many pairs of each of *bands* are the same page, for the low or the high end."""
     unjudged = sum(len(band.unjudged) for band in bands) or 1
     columns = []
     for band in bands:
         sure, rest = band.identical + band.same, len(band.unjudged)
         prior = _PRIOR * rest / unjudged if is_shared else _PRIOR
-        # Of what was never seen, the end that cannot be ruled out.
+        # Without an answer of one kind, the end that cannot be ruled out.
         if not rest or (band.different == 0 if bound else band.same == 0):
             columns.append([float(sure + rest * bound)] * DRAWS)
         else:
@@ -274,116 +238,3 @@ def _interval(for_low: list[float], for_high: list[float]) -> Interval:
     low, high = sorted(for_low)[cut], sorted(for_high)[-1 - cut]
     middle = (sorted(for_low)[DRAWS // 2] + sorted(for_high)[DRAWS // 2]) / 2
     return Interval(middle, low, high)
-
-
-V = TypeVar("V")
-
-
-class Sample(Generic[V]):
-    """At most *most* values with different keys: those of the keys with the smallest hashes, in any order they come.
-
-    >>> sample = Sample(2)
-    >>> for letter in "abcab":
-    ...     sample.add(letter, letter.upper())
-    >>> sorted(sample.values()), sample.seen
-    (['B', 'C'], 5)
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._values: dict[str, V] = {}
-        #: The largest hash first.
-        self._heap: list[tuple[int, str]] = []
-        #: How many values came.
-        self.seen = 0
-        #: Whether there were more keys than are kept.
-        self.is_part = False
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def add(self, key: str, value: V) -> None:
-        """Take *value*, in the place of an earlier one with that *key*, if it is one of the sample. O(log most)."""
-        self.seen += 1
-        if key in self._values:
-            self._values[key] = value
-            return
-        entry = (-number(key), key)
-        if len(self._heap) < self._most:
-            heappush(self._heap, entry)
-            self._values[key] = value
-            return
-        self.is_part = True
-        gone = heappushpop(self._heap, entry)
-        if gone != entry:
-            del self._values[gone[1]]
-            self._values[key] = value
-
-    def values(self) -> ValuesView[V]:
-        """Return the values of the sample."""
-        return self._values.values()
-
-
-class _Best(NamedTuple):
-    """The most alike page so far."""
-
-    page: Page
-    nearest: Nearest
-
-
-class Neighbours:
-    """Knows the pages of a sample; told of the pages of a store, finds for each what a crawl compared it with.
-
-    That is, of a page that repeats another one, that other one; of any other page, the most alike of the earlier
-    originals that a crawl finds for it: within reach of the rule, or with the same title.
-    """
-
-    def __init__(self, rule: Rule, sample: Iterable[Page]) -> None:
-        """Look for the neighbours of the pages of *sample*, which have fingerprints."""
-        self._rule = rule
-        self._sample = list(sample)
-        self._best: dict[int, _Best] = {}
-        #: By scope, those that repeat no other.
-        self._indexes: dict[str, SimhashIndex] = {}
-        #: The others, by the number of the page that they repeat.
-        self._copies: dict[int, list[int]] = defaultdict(list)
-        for place, page in enumerate(self._sample):
-            if page.cluster != page.number:
-                self._copies[page.cluster].append(place)
-                continue
-            scope, fingerprint = page.posting.scope, page.posting.fingerprint
-            index = self._indexes.setdefault(scope, index_for(rule))
-            for value in values_by(fingerprint, BY_ALL):
-                index.add(value, place)
-
-    def meet(self, page: Page) -> None:
-        """Compare *page* with those of the sample that came later. Some 50 µs."""
-        if page.cluster != page.number:
-            return
-        for place in self._copies.get(page.number, ()):
-            self._compare(place, page)
-        index = self._indexes.get(page.posting.scope)
-        if index is not None:
-            for match in search(index, page.posting.fingerprint).matches:
-                if self._sample[match.key].number > page.number:
-                    self._compare(match.key, page)
-
-    def pairs(self) -> Iterator[Pair]:
-        """Yield the pairs that were found."""
-        for place, (other, nearest) in self._best.items():
-            ours, its = self._sample[place].posting, other.posting
-            yield Pair(
-                ours.url,
-                its.url,
-                nearest.threshold,
-                distance_of(ours.fingerprint, its.fingerprint.compared_bytes()),
-                round(nearest.similarity, 3),
-                ours.page_hash is not None and ours.page_hash == its.page_hash,
-            )
-
-    def _compare(self, place: int, page: Page) -> None:
-        ours = self._sample[place].posting.fingerprint
-        nearest = self._rule.nearest(ours, [page.posting.fingerprint.compared_bytes()])
-        best = self._best.get(place)
-        if nearest is not None and (best is None or nearest.similarity > best.nearest.similarity):
-            self._best[place] = _Best(page, nearest)

@@ -1,11 +1,12 @@
-"""What the values in a report mean, in words; and why a page is a near-duplicate, in sentences."""
+"""The meaning of the values in a report, and the verdict on a page, in sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import floor
 from typing import Any
 
-#: What is said of a page by its action, with what was done about it.
+#: What was done, by action.
 DONE = {
     "mark": "It was marked, nothing of it was dropped",
     "drop_items": "Its items were dropped",
@@ -13,7 +14,7 @@ DONE = {
     "drop_items,drop_links": "Its items and its links were dropped",
     "drop_page": "It was dropped: its callback did not run",
 }
-#: Why not more was done.
+#: Why a page was protected from an action.
 PROTECTED = {
     "url": "its URL matches SIMHASH_KEEP_URLS",
     "itself": "it has the same URL as its original",
@@ -23,7 +24,7 @@ PROTECTED = {
     "language": "it is the same page for readers of another language or country",
     "facts": "it states something beside its sentences that contradicts its original",
 }
-#: How a page has fared that was seen before.
+#: What became of a page that was seen before.
 FATES = {
     "unchanged": "its text is unchanged",
     "small_change": "a little of its text has changed",
@@ -69,13 +70,17 @@ def explained(page: Mapping[str, Any], copies: int = 0) -> str:
 
 
 def rounded(value: float, limit: float | None) -> float:
-    """Return *value* with three digits, or as many as it takes to stay on its side of *limit*.
+    """Return *value* rounded down to three digits, or to as many as it takes to stay on its side of *limit*.
 
-    >>> rounded(0.97897, 0.979), rounded(0.97903, 0.979), rounded(0.5, None)
-    (0.97897, 0.979, 0.5)
+    Rounded down, it is below any threshold that it does not reach.
+
+    >>> rounded(0.97897, 0.9789), rounded(0.97903, 0.979), rounded(0.8817, None)
+    (0.9789, 0.979, 0.881)
     """
     for digits in range(3, 9):
-        found = round(value, digits)
+        scale = float(10**digits)
+        # 0.29 is stored as 0.28999999999999998.
+        found = floor(value * scale + 1e-6) / scale
         if limit is None or (found >= limit) == (value >= limit):
             return found
     return value
@@ -111,9 +116,9 @@ def _sentences(page: Mapping[str, Any], copies: int) -> Iterator[str]:
 
 def _near_miss(miss: Mapping[str, Any]) -> str:
     alike = f"distance {shown(miss.get('distance'))}, similarity {shown(miss.get('similarity'))}"
-    what = f"The most alike page that it was compared with is {shown(miss.get('url'))} ({alike})"
+    what = f"The most similar page that it was compared with is {shown(miss.get('url'))} ({alike})"
     if not miss.get("threshold"):
-        return f"{what}: the two would be near-duplicates with no SIMHASH_MIN_SIMILARITY"
+        return f"{what}: no SIMHASH_MIN_SIMILARITY would make it a near-duplicate"
     return f"{what}: with a SIMHASH_MIN_SIMILARITY of {shown(miss['threshold'])} or less it would be a near-duplicate"
 
 

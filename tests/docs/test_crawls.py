@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import shlex
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,10 +16,8 @@ import pytest
 from magazine.server import SiteServer, serving
 from magazine.truth import Truth
 
-from scrapy_simhash import Config, NearDuplicateDetector, kernel
+from scrapy_simhash import Config, kernel
 from scrapy_simhash.cli.main import main
-from scrapy_simhash.detector import header_for
-from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.view.tuning import EDGES
 from tests.crawls import harness
 from tests.docs.reader import DOCS, README, ROOT, blocks, words
@@ -151,58 +150,41 @@ def test_the_readme_tells_the_benefit_as_it_is(example_crawl: ExampleCrawl, tmp_
         assert any(truth.relation(page, other).expected != "different" for other in left), page
 
 
-class Judge:
-    """Answers what ``tune --judge`` asks, as somebody does who has read the page on how to choose a threshold."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self._capsys = capsys
-        self._truth = Truth.load()
-        self.answers: list[str] = []
-
-    def readline(self) -> str:
-        asked = re.findall(r"^  [AB]  (.+)$", self._capsys.readouterr().err, flags=re.MULTILINE)
-        is_different = self._truth.relation(*asked[-2:]).expected == "different"
-        self.answers.append("d" if is_different else "s")
-        return f"{self.answers[-1]}\n"
-
-
 def test_the_how_to_goes_from_a_crawl_to_a_setting(
     example_crawl: ExampleCrawl,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    page = DOCS / "how-to" / "threshold.rst"
-    crawl, *commands = (line[2:] for block in blocks(page, "console") for line in block.text.splitlines())
-    assert crawl == "scrapy crawl pages -s SIMHASH_ACTION=mark -s SIMHASH_REPORT=report.jsonl"
+    page = DOCS / "how-to" / "look.rst"
+    typed = [line[2:] for block in blocks(page, "console") for line in block.text.splitlines()]
+    first, write, last = (line for line in typed if line.startswith("scrapy-simhash tune"))
     monkeypatch.chdir(tmp_path)
     Path("report.jsonl").write_bytes(example_crawl.report.read_bytes())
-    # What somebody has who has crawled already: a store, and pages in a feed.
-    pages = [(f"https://example.com/{name}/{n}", pair[n]) for name, pair in PAIRS.items() for n in (0, 1)]
-    with closing(SqliteStore(tmp_path / "pages.sqlite", header_for(Config()))) as store:
-        detector = NearDuplicateDetector(store=store)
-        for url, html in pages:
-            detector.check(str(html), url)
-        detector.flush()
-    Path("pages.jsonl").write_text(
-        "".join(json.dumps({"url": url, "html": html}) + "\n" for url, html in pages), "utf-8"
-    )
-    judge = Judge(capsys)
-    monkeypatch.setattr("sys.stdin", judge)
-    said = {}
-    for command in commands:
-        program, *arguments = shlex.split(command)
-        assert program == "scrapy-simhash"
-        assert main(arguments) == 0
-        said[command] = capsys.readouterr().out
-    first, *_, last = (said[command] for command in commands if "report.jsonl" in command)
-    assert "Nobody has judged any of them yet" in first
-    # Three seconds each make five minutes.
-    assert 20 < len(judge.answers) <= 100
-    (setting,) = re.findall(r"^  SIMHASH_MIN_SIMILARITY = (\S+)$", last, flags=re.MULTILINE)
+    pages = [{"url": f"https://example.com/{name}", "html": pair[0]} for name, pair in PAIRS.items()]
+    Path("pages.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in pages), "utf-8")
+
+    def said(command: str) -> str:
+        assert main(shlex.split(command)[1:]) == 0
+        return capsys.readouterr().out
+
+    assert "No pair has been judged yet" in said(first)
+    said(write)
+    facts = json.loads(Path("judge.html").read_text().partition('id="facts">')[2].partition("</script>")[0])
+    truth = Truth.load()
+    with Path("pairs.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["url", "other", "answer"])
+        for pair in facts["pairs"]:
+            relation = truth.relation(pair["url"], pair["other"]).expected
+            writer.writerow([pair["url"], pair["other"], "different" if relation == "different" else "same"])
+    # Three seconds each make some five minutes.
+    assert 20 < len(facts["pairs"]) <= 120
+    advice = said(last)
+    (setting,) = re.findall(r"^  SIMHASH_MIN_SIMILARITY = (\S+)$", advice, flags=re.MULTILINE)
     assert EDGES[0] <= float(setting) <= Config.min_similarity
     shown = next(block.text for block in blocks(page, "text")).partition(" in settings")[0]
-    assert shown.partition(",")[0] in last
+    assert shown.partition(",")[0] in advice
 
 
 def repeats(item: dict[str, Any]) -> bool:

@@ -5,7 +5,7 @@ Reads the lxml tree, never changes it; knows no Scrapy.
 
 from scrapy_simhash.judge.hints.markup import Hints, read_canonical, read_hints
 from scrapy_simhash.judge.hints.page_kind import is_listing
-from scrapy_simhash.judge.hints.protections import HINTS, evidence, protections, says_of_urls
+from scrapy_simhash.judge.hints.protections import HINTS, evidence, protections
 from scrapy_simhash.judge.hints.urls import url_key
 
 __all__ = [
@@ -16,6 +16,5 @@ __all__ = [
     "protections",
     "read_canonical",
     "read_hints",
-    "says_of_urls",
     "url_key",
 ]

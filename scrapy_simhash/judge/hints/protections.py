@@ -43,17 +43,6 @@ def evidence(hints: Hints, url: str, original: str, redirects: Sequence[str] = (
     return tuple(hint for hint in HINTS if held[hint])
 
 
-def says_of_urls(url: str, other: str) -> tuple[str, ...]:
-    """Return what two URLs tell without their pages: ``address``, as in `HINTS`, or ``pagination``, or nothing.
-
-    >>> says_of_urls("https://example.com/boats?page=2", "https://example.com/boats")
-    ('pagination',)
-    """
-    if url_key(url) == url_key(other):
-        return ("address",)
-    return ("pagination",) if are_pages_of_one_listing(url, other) else ()
-
-
 def _is_translation(hints: Hints, own: str, other: str) -> bool:
     """Tell whether the page at *other* is an alternate in a language that the page at *own* is not in."""
     entries = [

@@ -1,0 +1,46 @@
+// Two pages: what decided the verdict, the differences, the rest. And the main text of pages.
+const facts = readFacts();
+const sentence = text => `${text[0].toUpperCase()}${text.slice(1)}.`;
+const named = page => h("h3", null, /^https?:/.test(page.page) ? link(page.page) : page.page);
+/** Return what was left out of a page, folded by reason. */
+const leftOut = page => Object.entries(facts.words.left_out).map(([reason, words]) => {
+  const texts = page.left_out.filter(block => block.reason === reason);
+  return texts.length > 0 && fold(`${number(texts.length)} left out: ${words}`, () => h("ul", null, texts.map(block => h("li", null, block.text))));
+});
+
+function comparison() {
+  const pages = facts.pages;
+  const lists = facts.differences.map(({ what, only_in_a: a, only_in_b: b }) => {
+    const list = (texts, mark) => texts.map(text => h("p", null, h(mark, null, text)));
+    return h("div", null, h("h4", null, facts.words.kinds[what]), sides(list(a, "mark"), list(b, "mark.added")));
+  });
+  const differs = facts.text.some(pair => !isEqual(pair));
+  return [
+    h("section", { id: "verdict" }, facts.sentences.map(text => h("p", null, sentence(text))),
+      h("p", null, h("small", null, `Rule: ${facts.rule}.`, facts.common_share !== null && ` Share of shingles in common: ${facts.common_share}.`))),
+    h("section", { id: "differences" }, h("h2", null, "Differences"), sides(named(pages[0]), named(pages[1])), lists,
+      facts.text.length > 0 && h("h4", null, differs ? "text" : "text: no word differs"), paragraphs(facts.text)),
+    h("section", { id: "rest" }, h("h2", null, "Both pages"),
+      sides(...pages.map((page, place) => [named(page), facts.about[place].map(line => h("p", null, line)), leftOut(page)])),
+      facts.site_rows.length > 0 && fold("Text that the site repeats", () => table(["on pages of so many subjects", "text"], facts.site_rows))),
+  ];
+}
+
+function text() {
+  return facts.pages.map((page, place) => {
+    const parts = [];
+    for (let begin = 0, end; begin < page.text.length; begin = end) {
+      const isMain = page.text[begin].left_out === null;
+      for (end = begin; end < page.text.length && (page.text[end].left_out === null) === isMain; end += 1);
+      const run = page.text.slice(begin, end);
+      parts.push(isMain ? run.map(block => h("p", null, block.text)) : fold(h("small", null, `${number(run.length)} left out`),
+        () => h("ul", null, run.map(block => h("li", null, block.text, " ", h("small", null, facts.words.left_out[block.left_out] ?? block.left_out))))));
+    }
+    return h("section", null, h("h2", null, page.page), facts.about[place].map(line => h("p.about", null, line)),
+      page.fingerprint === null && h("p.warning", null, "There is too little text for a fingerprint."), h("div.text", null, parts),
+      page.site_text.length > 0 && fold("Repeated by the site", () => h("ul", null, page.site_text.map(piece => h("li", null, piece.text)))));
+  });
+}
+
+const main = document.querySelector("main");
+main.append(...(main.id === "text" ? text() : comparison()).flat());
