@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from scrapy_simhash.cli.kinds import FOLDER, REPORT, kind_of, refusal
 from scrapy_simhash.cli.options import add_html, add_json
 from scrapy_simhash.cli.streams import (
     STDIN,
@@ -111,6 +112,8 @@ class Lines:
         self._progress = progress
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
+        if self._source != STDIN and Path(self._source).is_dir():
+            raise refusal(self.name, FOLDER, REPORT)
         has_pages = False
         for number, page in self._pages():
             if page is not None:
@@ -121,10 +124,8 @@ class Lines:
             if len(self.bad["lines"]) < NAMED_LINES:
                 self.bad["lines"].append(number)
         if self.bad["count"] and not has_pages:
-            raise Refused(
-                f"{self.name}:{self.bad['lines'][0]}: not a report written with SIMHASH_REPORT, and not written with"
-                " dedup --mark: no line can be read"
-            )
+            kind = None if self._source == STDIN else kind_of(Path(self._source))
+            raise refusal(self.name, None if kind == REPORT else kind, REPORT)
 
     def _pages(self) -> Iterator[tuple[int, dict[str, Any] | None]]:
         if self._source != STDIN and Path(self._source).suffix.lower() not in _LINES:

@@ -134,14 +134,10 @@ class Page(NamedTuple):
     name: str
     document: Document
     reading: Reading
-    weights: Mapping[str, int]
-    """Of its features: shingles and words, by the default scheme. Empty for a page that is too short."""
     shingles: Counter[str]
-    is_stored: bool = False
-    """Whether it comes from a store, which keeps no text."""
     site_text: Sequence[dict[str, Any]] = ()
     url: str = ""
-    """Empty where nobody knows."""
+    """Empty if it is unknown."""
 
 
 def read(
@@ -160,7 +156,6 @@ def read(
         fingerprinter.read_document(document, site or SiteProfile(), structured(root), url)
         if learns
         else fingerprinter.read(root, content_language=source.content_language, url=url),
-        {},
         shingle_counts(document, config.shingle_size, config.mask_digits),
         site_text=site_text(document, site) if learns and site is not None else (),
         url=url,
@@ -172,8 +167,9 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
     rule = fingerprinter.rule
     one, other = a.reading.fingerprint, b.reading.fingerprint
     is_same_text = a.reading.page_hash is not None and a.reading.page_hash == b.reading.page_hash
+    pages = [_page(a), _page(b)]
     found: dict[str, Any] = {
-        "pages": [_page(a), _page(b)],
+        "pages": pages,
         "rule": str(rule),
         "is_near_duplicate": fingerprinter.is_near_duplicate(one, other),
         "is_near_by_text": False,
@@ -183,7 +179,7 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
         **dict.fromkeys(("titles", "decided_by", "required", "own_similarity")),
         "contradiction": _contradiction(a, b),
         "changed_by": [],
-        "differences": [],
+        "differences": differences(pages),
         "text": [
             {"a": left, "b": right}
             for left, right in aligned(
@@ -191,8 +187,6 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
             )
         ],
     }
-    if not (a.is_stored or b.is_stored):
-        found["differences"] = differences(found["pages"])
     if one is None or other is None:
         found["is_near_duplicate"] = found["is_near_by_text"] = is_same_text
         return found
@@ -237,7 +231,6 @@ def _page(page: Page) -> dict[str, Any]:
     own = _known_own(fingerprint)
     return {
         "page": page.name,
-        "is_stored": page.is_stored,
         "fingerprint": None if fingerprint is None else fingerprint.hex,
         "own_tokens": own and own.tokens,
         "site_text": list(page.site_text),

@@ -10,7 +10,7 @@ from scrapy_simhash.display import printable
 from scrapy_simhash.judge.measured import BASES, BY_NAMES
 from scrapy_simhash.view.comparison import Side
 from scrapy_simhash.view.page import html
-from scrapy_simhash.view.terminal import columns, word_diff, wrapped
+from scrapy_simhash.view.terminal import word_diff, wrapped
 
 #: Why a block is no main text, by the name of its filter.
 LEFT_OUT = {
@@ -128,9 +128,6 @@ def _texts(pairs: Iterable[Mapping[str, Side]], width: int, has_colours: bool) -
 
 def about(page: Mapping[str, Any]) -> Iterator[str]:
     """Yield the title of a page, the length of its text and its subject, a line each."""
-    if page.get("is_stored"):
-        yield "stored, without its text"
-        return
     yield printable(page["title"]) or "without a title"
     own = page.get("own_tokens")
     unique = "" if own is None else f", {own:,} of them not repeated by its site"
@@ -144,13 +141,6 @@ def left_out(page: Mapping[str, Any]) -> Iterator[str]:
     if reasons:
         counts = "; ".join(f"{count:,} {LEFT_OUT.get(reason, reason)}" for reason, count in reasons.items())
         yield f"left out: {counts}"
-
-
-def cut(text: str, width: int) -> str:
-    """Return the beginning of *text* that fits *width* columns."""
-    while columns(text) > width:
-        text = text[:-1]
-    return text
 
 
 def site_rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

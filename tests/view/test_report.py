@@ -388,6 +388,8 @@ def test_pages_that_dedup_has_marked_are_read(name: str, pages: Path, command: C
     assert said.startswith(f"{SITE}/ferry?print is a near-duplicate of {SITE}/ferry, ")
 
 
-def test_pages_without_marks_are_no_report(pages: Path, command: Command) -> None:
-    status, message = command.fails("report", pages)
-    assert (status, "no line can be read" in message) == (2, True)
+def test_a_wrong_file_is_refused_with_the_verb_that_reads_it(pages: Path, command: Command) -> None:
+    for name, kind, verb in ((pages, "a file of pages", "dedup"), (pages.parent, "a folder", "dedup")):
+        refused = f"{name} is {kind}, not a report of a crawl: scrapy-simhash {verb} {name}"
+        assert command.fails("report", name) == (2, refused)
+        assert command.fails("tune", name) == (2, refused)
