@@ -33,7 +33,6 @@ EXAMPLE = """\
 $ scrapy-simhash compare page.html other.html
 near-duplicates: distance 4, similarity 0.96, titles: equal; decided by all
 text, which needs 0.8
-...
 they would not be near-duplicates with SIMHASH_MIN_SIMILARITY = 0.961
 ...
 """

@@ -38,16 +38,16 @@ from scrapy_simhash.view.words import rounded
 
 #: What a URL begins with.
 URLS = ("http://", "https://")
-#: Pieces of a text, each with whether the other text has it there too.
+#: A paragraph in pieces, each with whether the paragraph beside it has the piece too.
 Side: TypeAlias = "list[tuple[str, bool]]"
-#: Words of two paragraphs together from which on they are not compared word by word: that would take seconds.
+#: Longer pairs of paragraphs are not compared word by word, which would take seconds.
 MOST_WORDS = 20_000
 
 
 def aligned(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[Side, Side]]:
-    """Yield the paragraphs of two texts in their order, each with the one beside it, empty where there is none.
+    """Yield the paragraphs of two texts side by side, in their order; one of them is empty if it has no counterpart.
 
-    Words are equal if fingerprints take them so: case and punctuation make no difference.
+    Words are equal if their tokens are, so case and punctuation make no difference.
 
     >>> list(aligned(["A ship."], ["A boat."]))
     [([('A', True), ('ship.', False)], [('A', True), ('boat.', False)])]
@@ -59,28 +59,27 @@ def aligned(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[Side, 
             if len(a) + len(b) > MOST_WORDS:
                 yield [(left, left == right)], [(right, left == right)]
             else:
-                yield _sides(a, b, list(map(_key, a)), list(map(_key, b)), " ")
+                yield _sides(a, b)
 
 
-def _sides(
-    ours: Sequence[str], theirs: Sequence[str], our_keys: list[str], their_keys: list[str], between: str
-) -> tuple[Side, Side]:
-    """Return the pieces of two texts of words or parts, which are equal if their keys are."""
+def _sides(ours: Sequence[str], theirs: Sequence[str]) -> tuple[Side, Side]:
+    """Return the words of two paragraphs in pieces."""
     sides: tuple[Side, Side] = ([], [])
-    for tag, i, j, k, m in SequenceMatcher(None, our_keys, their_keys).get_opcodes():
+    matcher = SequenceMatcher(None, list(map(_key, ours)), list(map(_key, theirs)))
+    for tag, i, j, k, m in matcher.get_opcodes():
         for side, words in ((sides[0], ours[i:j]), (sides[1], theirs[k:m])):
             if words:
-                side.append((between.join(words), tag == "equal"))
+                side.append((" ".join(words), tag == "equal"))
     return sides
 
 
 def _key(text: str) -> str:
-    """Return what fingerprints see of *text*."""
+    """Return the tokens of *text*, which fingerprints are made of."""
     return " ".join(tokenize(normalize(text)))
 
 
 def site_text(document: Document, site: SiteProfile) -> list[dict[str, Any]]:
-    """Return the pieces of *document* that are the site's text, or may be, in their order."""
+    """Return the text blocks of *document* that its site repeats, or may repeat, in their order."""
     parts, subjects = pieces(document), dict(site.known())
     flags = site.flags(b"".join(piece.key.to_bytes(8, "little") for piece in parts))
     return [
@@ -91,7 +90,7 @@ def site_text(document: Document, site: SiteProfile) -> list[dict[str, Any]]:
 
 
 def own_similarity(a: Fingerprint, b: Fingerprint) -> float | None:
-    """Return the similarity of two own parts, 0-1; None if one is not known."""
+    """Return the similarity of the unique text of two pages, 0-1; None if one is unknown."""
     ours, theirs = _known_own(a), _known_own(b)
     if ours is None or theirs is None:
         return None
@@ -114,7 +113,7 @@ TITLES = {
     WITHIN: "one has all words of the other",
     OTHER_KEY: "different",
 }
-#: The values that are tried for the distances of a rule, to find the one that changes the verdict.
+#: The distances that are tried, to find the one that changes the verdict, by rule.
 DISTANCES: Mapping[str, Sequence[int]] = {"similarity": range(21), "classic": range(64)}
 
 
@@ -163,7 +162,7 @@ def read(
 
 
 def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, Any]:
-    """Return all that is told of two pages, as JSON has it. Some milliseconds for usual pages."""
+    """Return the comparison of two pages, as JSON has it. Some milliseconds for usual pages."""
     rule = fingerprinter.rule
     one, other = a.reading.fingerprint, b.reading.fingerprint
     is_same_text = a.reading.page_hash is not None and a.reading.page_hash == b.reading.page_hash
@@ -239,7 +238,7 @@ def _page(page: Page) -> dict[str, Any]:
 
 
 def facts_of(document: Document, url: str = "") -> dict[str, Any]:
-    """Return what is told of the page at *url*: what it is about, how long it is, and what of it is not compared."""
+    """Return title, subject, facts and length of the page at *url*, and the blocks that were left out."""
     found = find_facts(document, url)
     return {
         "title": document.title,
@@ -259,8 +258,7 @@ def facts_of(document: Document, url: str = "") -> dict[str, Any]:
 def _contradiction(a: Page, b: Page) -> dict[str, Any] | None:
     """Return how the facts of two pages contradict each other, None if they do not.
 
-    ``by`` is ``names`` or ``facts``, the rest are words that only one of them says; none of what only structured data
-    or a label tell.
+    ``by`` is ``names`` or ``facts``. The rest are words of one page only, none from structured data or labels.
     """
     one, other = a.reading.fingerprint, b.reading.fingerprint
     if one is None or other is None or not (one.sketch and other.sketch):
@@ -277,7 +275,7 @@ def _contradiction(a: Page, b: Page) -> dict[str, Any] | None:
 
 
 def _unsaid(facts: Facts | None, other: Facts | None) -> list[str]:
-    """Return the words of *facts* that a page with *other* ones does not say beside its sentences."""
+    """Return the words of *facts* that a page with the *other* ones does not have beside its sentences."""
     if facts is None or other is None:
         return []
     words = chain(facts.names, *(line.words for line in facts.lines))

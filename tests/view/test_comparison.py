@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from itertools import combinations
 from pathlib import Path
-from random import Random
-from threading import Thread
 from typing import Any
 
 import pytest
-from scrapy import Request
-from scrapy.utils.request import fingerprint
 
-from benchmarks.lib.shared_text.titles import TitlePlan, make_title_site
-from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter, Status
-from scrapy_simhash.detector import header_for
+from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.page.text.main_text import REASONS
-from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.view.side_by_side import LEFT_OUT
 from scrapy_simhash.view.terminal import GREEN, PLAIN, RED, columns
 from tests.browser import Reader
@@ -42,25 +32,6 @@ def page(folder: Path, name: str, text: str) -> str:
 # --- The verdict.
 
 
-@pytest.mark.parametrize("text", [FIRST, EDITED, f"{FIRST} Fog.", f"{PILOT} lost one of them.", "Too short."])
-@pytest.mark.parametrize("rule", ["similarity", "classic"])
-def test_the_verdict_and_its_figures_are_those_of_the_library(
-    text: str, rule: str, tmp_path: Path, command: Command
-) -> None:
-    a, b = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", text)
-    fingerprinter = PageFingerprinter(Config(rule=rule))
-    one, other = (fingerprinter.from_html(Path(path).read_text("utf-8")) for path in (a, b))
-    found = command.json("compare", a, b, "-s", f"SIMHASH_RULE={rule}")
-    assert found["is_near_duplicate"] is fingerprinter.is_near_duplicate(one, other)
-    assert [page["fingerprint"] for page in found["pages"]] == [one and one.hex, other and other.hex]
-    assert found["distance"] == (
-        None if one is None or other is None else (one.value ^ other.value).bit_count()
-    )
-    assert (found["similarity"] is None) == (rule == "classic" or other is None)
-    said = command("compare", a, b, "-s", f"SIMHASH_RULE={rule}")
-    assert said.startswith("near-duplicates: " if found["is_near_duplicate"] else "not near-duplicates: ")
-
-
 @pytest.mark.parametrize(("scheme", "digits"), [("moz", 16), ("tests.page.schemes.own.LONG", 32)])
 def test_pages_are_compared_by_the_scheme_that_is_set(
     scheme: str, digits: int, tmp_path: Path, command: Command
@@ -73,28 +44,6 @@ def test_pages_are_compared_by_the_scheme_that_is_set(
     assert found["is_near_duplicate"] is found["is_near_by_text"] is (found["distance"] <= 3)
     [changed] = found["changed_by"]
     assert changed["setting"] == "SIMHASH_MAX_DISTANCE"
-
-
-@pytest.mark.parametrize("rule", ["similarity", "classic"])
-@pytest.mark.parametrize("text", [f"{FIRST} Fog came in.", EDITED])
-def test_the_setting_that_would_change_the_verdict_does_and_none_nearer_does(
-    rule: str, text: str, tmp_path: Path, command: Command
-) -> None:
-    pages = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", text)
-    options = [*pages, "-s", f"SIMHASH_RULE={rule}"]
-    found = command.json("compare", *options)
-    assert found["changed_by"]
-    for change in found["changed_by"]:
-        name, value, present = change["setting"], change["value"], change["present"]
-        assert (
-            command.json("compare", *options, "-s", f"{name}={value}")["is_near_duplicate"]
-            is not found["is_near_duplicate"]
-        )
-        step = 0.001 if name == "SIMHASH_MIN_SIMILARITY" else 1
-        nearer = round(value + (step if value < present else -step), 3)
-        same = command.json("compare", *options, "-s", f"{name}={nearer}")
-        assert same["is_near_duplicate"] is found["is_near_duplicate"]
-        assert f"{name} = {value}" in command("compare", *options)
 
 
 def test_two_short_pages_with_one_text_are_near_duplicates_as_in_a_crawl(
@@ -259,96 +208,3 @@ def test_in_a_browser_nothing_of_a_page_runs_and_all_is_shown(
         ]
         assert faults + reader.wrong() == []
         reader.page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true })")
-
-
-# --- Where pages come from.
-
-
-@pytest.fixture
-def site() -> Iterator[str]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            known = self.path == "/ferry"
-            self.send_response(200 if known else 404)
-            self.send_header("Content-Type", "text/html; charset=latin-1")
-            self.end_headers()
-            self.wfile.write(html(f"{FIRST} Fähre." if known else "No such page.").encode("latin-1"))
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
-
-
-def test_a_url_is_fetched_and_decoded_by_its_header(site: str, tmp_path: Path, command: Command) -> None:
-    found = command.json("compare", f"{site}/ferry", page(tmp_path, "a.html", f"{FIRST} Fähre."))
-    assert (found["is_same_text"], found["pages"][0]["page"]) == (True, f"{site}/ferry")
-
-
-def test_a_url_that_answers_with_an_error_is_a_failure(site: str, command: Command) -> None:
-    assert command.fails("compare", f"{site}/none", f"{site}/none") == (
-        1,
-        f"cannot fetch {site}/none: HTTP Error 404: Not Found",
-    )
-
-
-def test_a_page_of_a_store_is_compared_by_its_fingerprint(tmp_path: Path, command: Command) -> None:
-    pages = {"https://a.example/1": FIRST, "https://a.example/2": EDITED}
-    records = [{"url": url, "html": html(text)} for url, text in pages.items()]
-    (tmp_path / "pages.jsonl").write_text("\n".join(map(json.dumps, records)), "utf-8")
-    store, feed = str(tmp_path / "a.sqlite"), str(tmp_path / "pages.jsonl")
-    options = ["-s", "SIMHASH_MIN_SIMILARITY=0.7"]
-    command("import", store, feed, "--html-field", "html", *options)
-    a, b = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", EDITED)
-    expected = command.json("compare", a, b, *options)
-    for pair in (list(pages), [a, "https://a.example/2"]):
-        found = command.json("compare", *pair, "--store", store)
-        for figure in ("rule", "is_near_duplicate", "distance", "similarity", "titles", "changed_by"):
-            assert found[figure] == expected[figure], figure
-        assert found["pages"][1]["is_stored"]
-        assert found["common_share"] is None
-        assert "stored, without its text" in command("compare", *pair, "--store", store)
-        command("compare", *pair, "--store", store, "--html", str(tmp_path / "out.html"))
-        assert "stored, without its text" in (tmp_path / "out.html").read_text("ascii")
-    complaint = command.fails("compare", a, "https://a.example/3", "--store", store)
-    assert complaint == (1, f"{store} has no page 'https://a.example/3'")
-    complaint = command.fails("compare", store, "https://a.example/1")
-    assert complaint == (1, f"{store} is a store, not a page: look pages up in it with --store {store} URL")
-
-
-# --- One account of a decision: what a crawl has said of two pages, the command says too.
-
-
-def test_of_all_pairs_of_a_crawl_the_command_says_what_the_crawl_has_said(
-    tmp_path: Path, command: Command
-) -> None:
-    site = make_title_site(TitlePlan("jobs", 120, 20, tag="(m/f/d)"))
-    pages = Random(0).sample(site.pages, 70)
-    file = tmp_path / "pages.sqlite"
-    config = Config()
-    store = SqliteStore(file, header_for(config))
-    store.explains = True
-    detector = NearDuplicateDetector(config, store)
-    verdicts = {
-        page.url: detector.check(page.html, page.url, key=fingerprint(Request(page.url))) for page in pages
-    }
-    detector.flush()
-    store.close()
-    new = [url for url, verdict in verdicts.items() if verdict.status is Status.NEW]
-    copies = {url: verdict for url, verdict in verdicts.items() if verdict.duplicate_of is not None}
-    assert len(copies) >= 5
-    pairs = [(url, str(verdict.duplicate_of)) for url, verdict in copies.items()]
-    pairs += Random(1).sample(list(combinations(new, 2)), 60)
-    for a, b in pairs:
-        found = command.json("compare", a, b, "--store", str(file))
-        assert found["is_near_duplicate"] is (a in copies), (a, b)
-        if a in copies:
-            assert (found["decided_by"], found["required"]) == (
-                copies[a].decided_by,
-                round(copies[a].required or 0, 3),
-            )
