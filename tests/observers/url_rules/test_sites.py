@@ -106,3 +106,11 @@ def test_no_page_of_a_site_is_lost_whatever_the_order(seed: int) -> None:
     assert sum(crawl.pages.values()) < crawl.most
     assert crawl.lost == set()
     assert not crawl.crawler.stats.get_value("simhash/errors/action")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_calendar_whose_links_have_marks_ends_and_no_month_with_events_is_lost(seed: int) -> None:
+    about = Description("town", sections=1, things=2, marks=["utm"], has_calendar=True, seed=seed)
+    crawl = Crawl(about, seed, most=1_500).run()
+    assert sum(crawl.pages.values()) < crawl.most
+    assert crawl.lost == set()
