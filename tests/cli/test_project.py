@@ -115,9 +115,6 @@ def test_what_a_crawl_has_seen_is_told_exported_and_joined(tmp_path: Path) -> No
     assert (told[0]["place"], told[0]["pages"], told[0]["clusters"]) == (str(file), 3, 1)
     assert told[0]["settings"]["SIMHASH_SCOPE"] == "host"
     assert told[0]["runs"][0]["reason"] == "finished"
-    named = json.loads(simhash(tmp_path, "report", "tides", "--json"))
-    assert named["source"] == {"kind": "store", "name": str(file)}
-    assert (named["pages"], named["clusters"]) == (3, 1)
     # The items of the crawl, imported, are the pages of the crawl.
     counted = simhash(tmp_path, "import", "tides", "items.jsonl", "--html-field", "html")
     assert counted == "pages: 3, new: 0, near-duplicates: 0, revisits: 3, short: 0\n"
