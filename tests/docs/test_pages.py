@@ -12,7 +12,6 @@ import pytest
 
 from tests.docs.reader import DOCS, PACKAGE, PAGES, ROOT, TEXTS
 
-HOW_IT_WORKS = DOCS / "concepts" / "how-it-works.rst"
 #: What a reader makes, what a command makes, and how our stats begin.
 MADE = ("archive/", "myproject/", "out/", ".venv/", "simhash/")
 
@@ -39,17 +38,6 @@ def known() -> set[str]:
     files = [*PACKAGE.rglob("*.py"), *(ROOT / "benchmarks" / "methods").glob("*.py")]
     texts = [path.read_text("utf-8") for path in files]
     return {path.name for path in files}.union(*(re.findall(r"[\w-]+", text) for text in texts))
-
-
-def named_in(cell: str) -> set[str]:
-    """Return what a cell names: of a command its verb, of a call what is called, of a setting its field."""
-    found = set()
-    for literal in re.findall(r"``(.+?)``", cell):
-        name = re.split(r"[(=]", literal.removeprefix("scrapy-simhash ").strip('"'))[0]
-        if name.startswith("SIMHASH_"):
-            name = name.removeprefix("SIMHASH_").lower()
-        found |= {name} if name.endswith(".py") else set(name.split("."))
-    return found
 
 
 FIGURES = json.loads((DOCS / "figures.json").read_text("utf-8"))
