@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, TypeVar
 
 from scrapy_simhash.cli.options import add_json
@@ -16,7 +15,6 @@ from scrapy_simhash.notes import RULES, SITE, Note
 from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
 from scrapy_simhash.observers.url_rules.urls import Rule, parsed_rule, site_of
 from scrapy_simhash.page.site import SiteProfile
-from scrapy_simhash.page.site.profile import LEAST_SUBJECTS
 from scrapy_simhash.times import written
 from scrapy_simhash.view.words import shown
 
@@ -28,8 +26,6 @@ example.com  3      1           0            no
 host         URL rule                     state
 example.com  parameter sid in /stories/*  active
 """
-#: By how many title keys the text blocks of a site are counted: from each of these on.
-STEPS = (48, 24, 12, LEAST_SUBJECTS)
 #: What can be done with one URL rule.
 CHANGES = {"pin": "always apply", "forbid": "never apply", "forget": "learn anew"}
 _T = TypeVar("_T")
@@ -42,11 +38,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     doing = parser.add_mutually_exclusive_group()
     add_json(doing)
     doing.add_argument("--settings", action="store_true", help="write the URL rules as SIMHASH_URL_RULES_PIN")
-    doing.add_argument(
-        "--discarder",
-        action="store_true",
-        help="write the parameters without effect as a rule file of duplicate-url-discarder",
-    )
     doing.add_argument(
         "--pin",
         action="store_true",
@@ -77,7 +68,7 @@ def run(options: Namespace) -> int:
     with Progress() as progress, place.reading() as store:
         keeper(store, place)
         facts = {
-            "sites": list(_told(store, SITE, host, place, partial(_site, is_whole=host is not None))),
+            "sites": list(_told(store, SITE, host, place, _site)),
             "url_rules": rules_in(store, place, host),
         }
         progress.wipe()
@@ -98,8 +89,6 @@ def _lines(facts: Mapping[str, Any], host: str | None, options: Namespace) -> It
             for rule in one["rules"]
         ]
         yield f"SIMHASH_URL_RULES_PIN = {json.dumps(pins, indent=4)}"
-    elif options.discarder:
-        yield json.dumps(list(_discarded(rules)), indent=2)
     elif not any(facts.values()):
         yield (
             "nothing was learned about any site" if host is None else f"nothing is known about {shown(host)}"
@@ -158,22 +147,19 @@ def load(store: Waited, host: str, place: Place) -> SiteProfile:
     raise FileError(f"{place.shown} has learned nothing about {shown(host)}; learned lists all hosts")
 
 
-def _site(host: str, data: bytes, is_whole: bool) -> dict[str, Any] | None:
+def _site(host: str, data: bytes) -> dict[str, Any] | None:
     profile = SiteProfile.from_bytes(data)
     if not profile.pages and not profile.pieces():
         return None  # It was forgotten.
-    known = sorted(profile.known(), key=lambda piece: (-piece[1], piece[0]))
-    facts = {
+    return {
         "host": host,
         "pages": profile.pages,
         "since": written(profile.since) if profile.since else None,
         "title_keys": profile.subjects,
         "is_known": profile.is_known,
         "is_pinned": profile.is_pinned,
-        "text_blocks": len(known),
+        "text_blocks": len(profile.known()),
     }
-    blocks = [{"key": f"{key:016x}", "title_keys": count} for key, count in known]
-    return {**facts, "known_blocks": blocks} if is_whole else facts
 
 
 def _lines_of_sites(sites: Sequence[Mapping[str, Any]], host: str | None) -> Iterator[str]:
@@ -191,12 +177,6 @@ def _lines_of_sites(sites: Sequence[Mapping[str, Any]], host: str | None) -> Ite
         ],
     )
     for site in sites if host is not None else ():
-        highest = 65
-        for least in STEPS:
-            number = sum(least <= block["title_keys"] < highest for block in site["known_blocks"])
-            if number:
-                yield f"text blocks on pages with {least} to {highest - 1} title keys: {number:,}"
-            highest = least
         if site["since"]:
             yield f"learned since {site['since']}"
 
@@ -227,20 +207,6 @@ def _lines_of_rules(hosts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             for rule in host["rules"]
         ],
     )
-
-
-def _discarded(hosts: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the rules that duplicate-url-discarder can have: those that are about parameters."""
-    for host in hosts:
-        rules = [parsed_rule(rule["rule"]) for rule in host["rules"] if rule["state"] != "forbidden"]
-        names = [name for rule in rules if rule.kind == "parameter" for name in rule.about.split(",")]
-        if names:
-            yield {
-                "order": 100,
-                "processor": "queryRemoval",
-                "urlPattern": {"include": [host["host"]]},
-                "args": sorted(set(names)),
-            }
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
