@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from scrapy_simhash.display import printable
 from scrapy_simhash.view.comparison import Page, facts_of
 from scrapy_simhash.view.page import html
 from scrapy_simhash.view.side_by_side import LEFT_OUT, about, left_out
@@ -28,11 +29,11 @@ def facts_of_text(page: Page) -> dict[str, Any]:
 
 
 def lines(pages: Sequence[Mapping[str, Any]], width: int, has_colours: bool) -> Iterator[str]:
-    """Yield the lines of *pages*, at most *width* columns wide."""
+    """Yield the lines of *pages*, at most *width* columns wide except for the name of a page."""
     colour = FAINT if has_colours else ""
     for number, page in enumerate(pages):
         yield from ("",) if number else ()
-        yield from wrapped([(page["page"], "")], width)
+        yield printable(page["page"])
         for line in (*about(page), *left_out(page)):
             yield from wrapped([(line, "")], width, "", "  ")
         if page["fingerprint"] is None:
