@@ -279,7 +279,9 @@ def _unsaid(facts: Facts | None, other: Facts | None) -> list[str]:
     if facts is None or other is None:
         return []
     words = chain(facts.names, *(line.words for line in facts.lines))
-    return [word for word in dict.fromkeys(words) if word not in other.said]
+    unsaid = [word for word in dict.fromkeys(words) if word not in other.said]
+    repeated = [set().union(*(line.repeated for line in each.lines)) for each in (facts, other)]
+    return unsaid + sorted(repeated[0] - repeated[1] - set(unsaid))
 
 
 def _common_share(ours: Counter[str], theirs: Counter[str]) -> float | None:

@@ -347,13 +347,17 @@ static void read_row(page *p, size_t i, words *label, words *value)
     *value = (words){.run = h.run, .n = h.n};
 }
 
+static uint64_t mix(const page *p, uint64_t key, uint64_t word)
+{
+    key = (key ^ word) * p->rules->occurrence_scatter;
+    return key ^ key >> 32;
+}
+
 static uint64_t mixed(const page *p, words w, bool has_date)
 {
     uint64_t key = 0;
-    for (uint32_t i = 0; i < w.n; i++) {
-        key = (key ^ told(p, w, i, has_date)) * p->rules->occurrence_scatter;
-        key ^= key >> 32;
-    }
+    for (uint32_t i = 0; i < w.n; i++)
+        key = mix(p, key, told(p, w, i, has_date));
     return key;
 }
 
@@ -424,10 +428,22 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
     if (label.n > 0 && (has_number || value.n == 1))
         add_row(p, s, label, value, is_dated);
     s->lines++;
+    uint64_t numbers[LONGEST_LINE];
+    uint32_t n = 0;
     for (uint32_t k = 0; k < value.n; k++) {
         const uint32_t number = word_at(p, value, k);
-        if (!is_stopword(p, number) && !is_in(p, number, IN_TEXT) && !is_own_number(p, number))
-            add(s, told(p, value, k, is_dated), label.n > 0 ? ROW : has_number ? NUMBERED : LINE);
+        if (is_stopword(p, number) || is_in(p, number, IN_TEXT) || is_own_number(p, number))
+            continue;
+        uint64_t word = told(p, value, k, is_dated);
+        if (p->facts.at[number].is_decimal) {
+            bool is_repeated = false;
+            for (uint32_t i = 0; i < n; i++)
+                is_repeated |= numbers[i] == word;
+            numbers[n++] = word;
+            if (is_repeated)
+                word = mix(p, 0, word);
+        }
+        add(s, word, label.n > 0 ? ROW : has_number ? NUMBERED : LINE);
     }
 }
 

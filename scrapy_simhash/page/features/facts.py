@@ -7,7 +7,7 @@ by their shingles already: a word that they hold too is no fact, unless it is in
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
@@ -82,6 +82,11 @@ class Line(NamedTuple):
     """Those that are facts."""
     is_numbered: bool
     """Whether it has a number."""
+
+    @property
+    def repeated(self) -> set[str]:
+        """Its numbers that occur more than once."""
+        return {word for word in self.words if word.isdecimal() and self.words.count(word) > 1}
 
 
 class Facts(NamedTuple):
@@ -174,8 +179,8 @@ def facts_bytes(found: Facts | None) -> bytes:
         words.setdefault(_hash(word), kind)
     for line in found.lines:
         kind = ROW if line.label else NUMBERED if line.is_numbered else LINE
-        for word in line.words:
-            words.setdefault(_hash(word), kind)
+        for fact in _facts_of(line):
+            words.setdefault(fact, kind)
     for word in found.said:
         words.setdefault(_hash(word), SAID)
     return packed(found.host, words, found.rows)
@@ -193,6 +198,17 @@ def changed_facts(former: bytes, document: Document, url: str) -> list[str]:
     names = [word for word in found.names if _hash(word) in new]
     lines = [line.text for line in found.lines if any(_hash(word) in new for word in line.words)]
     return names + lines
+
+
+def _facts_of(line: Line) -> Iterator[int]:
+    """Yield the hash of each word of *line*; a number that is repeated has another one the second time.
+
+    Otherwise ``19 May, 19:30`` has no word that ``28 May, 19:30`` lacks, and the two do not contradict each other.
+    """
+    repeated = line.repeated if line.is_numbered else ()
+    for place, word in enumerate(line.words):
+        is_again = word in repeated and word in line.words[:place]
+        yield _mixed((word,)) >> 64 - WORD_BITS if is_again else _hash(word)
 
 
 #: Tags of values, and of their labels.

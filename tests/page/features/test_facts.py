@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from scrapy_simhash.judge.second_look import AGREED, OTHER_FACTS, contradiction
 from scrapy_simhash.page.features.facts import (
     LEAST_NUMBER,
     LONGEST_LABEL,
@@ -284,6 +285,14 @@ def test_each_word_has_the_kind_of_the_first_place_where_it_stands() -> None:
         title="Night pilots Aachen",
     )
     assert sorted(kinds(html)) == sorted((NAME, NAME, TITLE, LINE, NUMBERED, NUMBERED, ROW, SAID))
+
+
+@pytest.mark.parametrize("day", ["19 May 2027, 19:30", "20 May 2027, 20:00"])
+def test_a_day_with_the_number_of_the_hour_contradicts_another_day(day: str) -> None:
+    other = f"28 {day.partition(' ')[2]}"
+    one, two, same = (facts_bytes(stated(page(f"<p>{line}</p>"))) for line in (day, other, day))
+    assert contradiction(one, two) == contradiction(two, one) == OTHER_FACTS
+    assert contradiction(one, same) == AGREED
 
 
 def test_a_host_is_one_with_and_without_www_and_in_any_case() -> None:
