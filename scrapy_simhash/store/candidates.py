@@ -1,4 +1,4 @@
-"""Candidates: which stored originals are compared with a page, how an index finds them, and which one is chosen."""
+"""Candidates: find the stored originals to compare with a page, and choose the original."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BLOCKS = 6
 def index_for(rule: Rule, blocks: int = BLOCKS) -> SimhashIndex:
     """Return an empty index as wide as the reach of *rule*.
 
-    Permuted tables of *blocks* for the classic rule, or the best plan where *blocks* are too few for its distance;
+    For the classic rule, permuted tables of *blocks*, or the best plan if *blocks* are too few for its distance;
     otherwise an index for wide distances.
 
     >>> from scrapy_simhash.judge.rule import SimilarityRule
@@ -40,36 +40,36 @@ def index_for(rule: Rule, blocks: int = BLOCKS) -> SimhashIndex:
 
 logger = logging.getLogger(__name__)
 
-# Where a site repeats most of its text, all of its pages are within reach of each other, and new all the same: they
-# are a crowd. Fingerprints without a sketch make none: what is within reach of them is what they repeat.
+# If a site repeats most of its text, all of its pages are within reach of each other although they are different: a
+# dense region. Fingerprints without a sketch have none, since every match within reach is a near-duplicate.
 
-#: Max candidates that a page is compared with: its own row, then the nearest ones, of equally near ones the oldest.
+#: Max candidates per page: its own row, then the nearest ones; the older of equally near ones first.
 MOST_COMPARED = 64
-#: Originals within reach of one value from which on no further one is found by such a value: else the next pages
-#: would find them all.
+#: Max originals within reach of a value. Further originals are not indexed by that value, else each following page
+#: would find all of them.
 MOST_NEARBY = 256
 
-# A page may be near a copy, and not near the original of that. Copies are in no index: candidates lead to them, and
-# they do no more than name their cluster.
+# A page may be near a copy but not near the copy's original. Copies are not indexed: they are reached through
+# candidates, and only name their cluster.
 
-#: Pages that joined a cluster, the first ones, with which a page is compared that is not near a candidate from there.
+#: Number of first copies per cluster that are compared with a page which is not near the original of the cluster.
 FIRST_COPIES = 2
-#: Clusters of candidates, the first ones that a page is not near, of which copies are compared.
+#: Max clusters per page whose copies are compared: the first candidates that the page is not near.
 MOST_CLUSTERS = 8
 
-#: Fingerprints that are kept in memory, ready to compare, after they were compared once: some 3 to 6 MB.
+#: Fingerprints that are cached in memory after a comparison: 3 to 6 MB.
 FINGERPRINTS = 10_000
 
-#: Where the title key is in what is compared.
+#: Position of the title key in the compared bytes.
 _TITLE = slice(8 + MINHASH_BYTES, 8 + FACTS_AT)
 
-#: By which of its values an original is found, added up; 0 for none.
+#: Flags, added up: the values by which an original is indexed; 0 for none.
 BY_TEXT, BY_OWN_PART, BY_SUBJECT = 1, 2, 4
 BY_ALL = BY_TEXT | BY_OWN_PART | BY_SUBJECT
 
 
-#: A title that so many clusters of a host have, of those that a page with it is compared with, is generic: as the
-#: name of a site or a section it says little about what a page says.
+#: A title is generic if this many candidate clusters of one host have it. Such a title is the name of a site or a
+#: section and says little about the content of a page.
 GENERIC = 3
 
 
@@ -77,23 +77,23 @@ class Search(NamedTuple):
     """The result of a search for a page."""
 
     matches: list[Match]
-    """Candidates that are compared with it, nearest first."""
+    """Candidates to compare with the page, nearest first."""
     found_by: int
-    """By which of its values it can be found, if it is new."""
+    """The values by which the page is indexed, if it is new."""
     values: tuple[int, ...] = ()
     """These values."""
     is_cut: bool = False
     """Whether there are more matches than these."""
 
 
-#: The result for a page that is not searched for by its values.
+#: The result for a page without values to search for.
 NOTHING = Search([], BY_TEXT)
 
 
 def values_by(fingerprint: Fingerprint, found_by: int) -> tuple[int, ...]:
-    """Return the values by which an original is found: its text, its own part, its subject, if it has them.
+    """Return the values by which an original is indexed: text, unique text and title key, if it has them.
 
-    Without a sketch nothing but bits of the text is compared.
+    Without a sketch only the bits of the text are compared.
     """
     values = [fingerprint.value] if found_by & BY_TEXT else []
     if not fingerprint.sketch:
@@ -106,11 +106,11 @@ def values_by(fingerprint: Fingerprint, found_by: int) -> tuple[int, ...]:
 
 
 def search(index: SimhashIndex, fingerprint: Fingerprint) -> Search:
-    """Search for a page by its text, its own part and its subject.
+    """Search for a page by its text, its unique text and its title key.
 
-    Within reach of the values of text and own part. Copies have equal subjects as a rule, and the values of different
-    subjects say nothing about each other: only the very same one is looked up. Of many candidates by the one or the
-    other the nearest are returned, half of them at least; without a sketch, all.
+    Text and unique text match within reach. Title keys match only if they are equal: copies usually have equal ones,
+    and distances between different title keys mean nothing. If there are too many candidates, the nearest are
+    returned, at least half of them by text or unique text; without a sketch, all.
     """
     value, sketch = fingerprint.value, fingerprint.sketch
     if not sketch:
@@ -136,7 +136,7 @@ def search(index: SimhashIndex, fingerprint: Fingerprint) -> Search:
 
 
 def _both(same: list[int], subject: int, by_text: list[Match]) -> list[Match]:
-    """Return the originals that have the *same* subject and those found *by_text*, as many as are compared."""
+    """Return the originals with the *same* title key and those found *by_text*, at most as many as are compared."""
     half = MOST_COMPARED // 2
     some = by_text[: max(half, MOST_COMPARED - len(same))]
     others = [Match(key, subject, 0) for key in same[: max(half, MOST_COMPARED - len(by_text))]]
@@ -146,8 +146,8 @@ def _both(same: list[int], subject: int, by_text: list[Match]) -> list[Match]:
 def is_generic(page: Fingerprint, contents: Iterable[tuple[int, bytes]], titled_elsewhere: int = 0) -> bool:
     """Return whether the title of a page is generic.
 
-    *contents* are the originals that it is compared with: number, and what `Fingerprint.compared_bytes` returned.
-    *titled_elsewhere* clusters with that title are in other stores.
+    *contents* are the candidates: number and `Fingerprint.compared_bytes`. *titled_elsewhere* is the number of
+    clusters with that title in other stores.
     """
     title = page.sketch[MINHASH_BYTES:FACTS_AT]
     if not any(title):
@@ -162,9 +162,9 @@ def is_generic(page: Fingerprint, contents: Iterable[tuple[int, bytes]], titled_
 
 
 def distance_of(page: Fingerprint, compared: bytes) -> int:
-    """Return the bits by which the nearest values of a page and an original differ, of text or own part.
+    """Return the distance in bits between a page and an original, by text or unique text, whichever is nearer.
 
-    *compared* is what `Fingerprint.compared_bytes` returned of the original.
+    *compared* is `Fingerprint.compared_bytes` of the original.
     """
     its_values = compared_values(compared)
     return min([(a ^ b).bit_count() for a in values_by(page, BY_TEXT | BY_OWN_PART) for b in its_values])
@@ -173,7 +173,7 @@ def distance_of(page: Fingerprint, compared: bytes) -> int:
 def with_latest(
     matches: list[Match], latest: int, its: Fingerprint, page: Fingerprint, index: SimhashIndex
 ) -> list[Match]:
-    """Return *matches* with the page's *latest* original, with fingerprint *its*, if it can be found but was not."""
+    """Add the page's *latest* original, with fingerprint *its*, to *matches* if it is indexed but was not found."""
     if any(match.key == latest for match in matches):
         return matches
     if not any((value, latest) in index for value in values_by(its, BY_ALL)):
@@ -182,7 +182,7 @@ def with_latest(
 
 
 class Original(NamedTuple):
-    """The row of an original, as far as claims compare and return it."""
+    """The columns of an original that claims compare and return."""
 
     number: int
     key: bytes
@@ -190,13 +190,13 @@ class Original(NamedTuple):
     compared: bytes
     page_hash: int | None
     joined: int
-    """How many pages have ever joined its cluster."""
+    """Number of pages that have ever joined its cluster."""
     found_by: int
-    """By which of its values it is found."""
+    """The values by which it is indexed."""
 
 
 class Chosen(NamedTuple):
-    """The original that a page is a near-duplicate of, or the most alike."""
+    """The original of a page, or the most similar candidate."""
 
     number: int
     is_near: bool
@@ -209,7 +209,7 @@ class Found(NamedTuple):
     """The result of `near`."""
 
     found_by: int = 0
-    """By which of its values the page can be found, if it is new."""
+    """The values by which the page is indexed, if it is new."""
     values: tuple[int, ...] = ()
     """These values."""
     is_by_learning: bool = False
@@ -218,12 +218,12 @@ class Found(NamedTuple):
     near: tuple[int, ...] = ()
     """The originals that it is a near-duplicate of."""
     others: tuple[int, ...] = ()
-    """The first ones, at most `MOST_CLUSTERS`, that it is not."""
+    """The first candidates, at most `MOST_CLUSTERS`, that it is no near-duplicate of."""
     is_generic: bool = False
-    """Whether its title is generic."""
+    """Whether the title of the page is generic."""
 
 
-#: The number of no page.
+#: A number that no page has.
 NO_PAGE = -1
 
 
@@ -239,12 +239,12 @@ def near(
 ) -> Found:
     """Search for a page, compare it with at most `MOST_COMPARED` originals, and choose one.
 
-    *recent*, else *read*, has the row of an original, None for one that is passed over. A page that was there before
-    has a *number*, and was a near-duplicate of *cluster*, or is that original itself. *titled_elsewhere* clusters
-    with its title are in other stores.
+    *recent*, else *read*, returns the row of an original, None for one to skip. A known page has a *number*, and
+    *cluster* is the number of its former original, possibly its own. *titled_elsewhere* is the number of clusters
+    with its title in other stores.
 
-    The page's own row goes first, then those that it does not contradict, of these that of its cluster, then the most
-    alike, the nearest, the oldest. Of originals that are no near-duplicates the most alike one.
+    Ranking: the page's own row, then originals that the page does not contradict, then the original of its cluster,
+    then the most similar, the nearest, the oldest. Without a near-duplicate, the most similar candidate is chosen.
     """
     look = rule.native
     if look is not None and page.sketch:
@@ -260,7 +260,7 @@ def near(
     matches, found_by, values, is_cut = search(index, page)
     if is_cut and cluster != NO_PAGE and not any(match.key == cluster for match in matches):
         latest = read(cluster)
-        # One that no value finds is not compared.
+        # Originals that no value finds are not compared.
         if latest is not None and latest.found_by:
             matches = [Match(cluster, 0, 0), *matches[: MOST_COMPARED - 1]]
     rows = [row for match in matches if (row := recent.get(match.key) or read(match.key))]

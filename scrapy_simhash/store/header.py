@@ -1,4 +1,4 @@
-"""Header: how the fingerprints of a store are made and compared. Stores with different headers are never mixed."""
+"""Header: how the fingerprints of a store are made and compared. Different headers are never mixed."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from scrapy_simhash.values import is_path
 
 @dataclass(frozen=True)
 class Header:
-    """The scheme, and the settings that decide which page repeats which.
+    """The scheme, and the settings that decide which pages are near-duplicates.
 
-    It has only the settings that the chosen rule uses.
+    Contains only the settings that the chosen rule uses.
 
     >>> Header.of(Config(), "web-4").rule
     SimilarityRule(max_distance=8, min_similarity=0.8)
     """
 
     scheme: str = ""
-    """How pages become fingerprints: ``SIMHASH_SCHEME`` and its version, ``web-4``."""
+    """The fingerprint scheme: ``SIMHASH_SCHEME`` and its version, such as ``web-4``."""
     rule: Rule = DEFAULT_RULE
-    """When two of them are near-duplicates."""
+    """The rule that decides whether two fingerprints are near-duplicates."""
     shingle_size: int = OPTIONS["scheme"]["shingle_size"][0]
     min_shingles: int = Config.min_shingles
     mask_digits: bool = OPTIONS["scheme"]["mask_digits"][0]
     scope: str = Config.scope
     width: int = 64
-    """Bits of a fingerprint. This release knows 64."""
+    """Bits of a fingerprint. This release supports 64."""
     own_parts: int = 1
-    """Version of the own parts, see :mod:`scrapy_simhash.page.fingerprint.own_part`, of the subject in the sketch,
-    and of ``Posting.page_hash``. This release knows 1."""
+    """Version of the unique text, see :mod:`scrapy_simhash.page.fingerprint.own_part`, of the title key in the
+    sketch, and of ``Posting.page_hash``. This release supports 1."""
 
     @classmethod
     def of(cls, config: Config, scheme: str) -> Header:
-        """Return the header of fingerprints that are made by *scheme* and compared, with *config*."""
+        """Return the header of fingerprints that *scheme* makes and *config* compares."""
         return cls(
             scheme,
             rule_of(config),
@@ -50,9 +50,9 @@ class Header:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> Header:
-        """Return the header that to_dict() wrote. Values may have changed their type: SQLite has no booleans.
+        """Return the header from the output of to_dict(). Types may differ, since SQLite has no booleans.
 
-        Raises TypeError for an unknown rule, missing or unknown names, ValueError for a value that cannot be.
+        Raises TypeError for an unknown rule and for missing or unknown names, ValueError for an invalid value.
         """
         kind = RULES.get(str(values.get("rule")))
         if kind is None:
@@ -76,7 +76,7 @@ class Header:
         return cls(str(values["scheme"]), rule, **typed)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the fields as plain values, for JSON: the rule by its name, and its settings beside it."""
+        """Return the fields as plain values for JSON: the name of the rule, and its settings next to it."""
         rule = {name: getattr(self.rule, name) for name in rule_fields(type(self.rule))}
         shared = {name: getattr(self, name) for name in _SHARED}
         versions = {"scheme": self.scheme, "width": self.width, "own_parts": self.own_parts}
@@ -84,7 +84,7 @@ class Header:
 
     @property
     def settings(self) -> dict[str, object]:
-        """The same by the names that settings have in a project, without the versions."""
+        """The fields under the names of settings in a project, without the versions."""
         settings = {
             setting_name(name): value for name, value in self.to_dict().items() if name not in _NO_SETTINGS
         }
@@ -98,7 +98,7 @@ class Header:
         return settings | {setting_name("scheme"): name}
 
     def fingerprints_differ(self, other: Header) -> list[str]:
-        """Return what differs, in words, of how fingerprints are made: rule and scope do not count.
+        """Describe the differences in how fingerprints are made; rule and scope are ignored.
 
         >>> Header(scope="host").fingerprints_differ(Header(mask_digits=True))
         ['mask_digits is False there, True here']
@@ -107,7 +107,7 @@ class Header:
         return mine.differences(its)
 
     def differences(self, other: Header) -> list[str]:
-        """Return what differs, field by field, in words: this one's value first.
+        """Describe the differences, field by field, with this header's value first.
 
         If the rules differ, their settings are not compared.
 
@@ -124,7 +124,7 @@ class Header:
         ]
 
     def check(self, wanted: Header, place: str) -> None:
-        """Raise StoreMismatch, which says what differs and what to do, unless *wanted* agrees with this header.
+        """Raise StoreMismatch, with the differences and the remedy, unless *wanted* agrees with this header.
 
         *place* names the store.
         """
@@ -136,8 +136,8 @@ class Header:
             )
 
 
-#: Not settings: the way in which this release makes fingerprints.
+#: Fields that are no settings: they describe how this release makes fingerprints.
 _VERSIONS = ("scheme", "width", "own_parts")
 _NO_SETTINGS = (*_VERSIONS, *OPTIONS["scheme"])
-#: The settings that headers have whatever the rule.
+#: The settings that all headers have, independent of the rule.
 _SHARED = tuple(field.name for field in fields(Header) if field.name not in (*_VERSIONS, "rule"))

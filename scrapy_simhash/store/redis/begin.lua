@@ -1,4 +1,4 @@
--- Put before the text of every script, see client.py. notes/redis-layout.rst describes the keys and records.
+-- Prepended to every script, see client.py. notes/redis-layout.rst describes the keys and records.
 local HEADER, PAGES, LOG, TEXTS, RUNS, NOTES = unpack(KEYS)
 
 -- A row: the fields in NAMES, the lengths of scope and fingerprint, then scope, fingerprint and URL.
@@ -9,27 +9,27 @@ local HAS_HASH, IS_SHORT = 1, 4
 
 -- An entry of the log: last digit of the number in base BLOCK, found_by, mark, lengths of key, scope and the keys of
 -- two copies; then the values by which the page is found, key, scope, copies. The mark depends on all entries before.
--- An original that was removed has an entry without a key.
+-- A removed original has an entry without a key.
 local ENTRY, ENTRY_HEAD, BLOCK = '>BBc4BBBB', 10, 16
 -- Bytes of the values, by found_by plus 1.
 local VALUE_BYTES = {0, 8, 8, 16, 8, 16, 16, 24}
--- An event: a sign, the number of an original, and its entry. '+': it came with its page, the numbers in order. All others
--- are changes, fields of the log that are counted, of which the latest ones are kept: '*' for a page that was there and
--- became an original, '-' for one that went.
+-- An event: a sign, the number of an original, and its entry. '+': a new page became an original; the numbers are in
+-- order. The other events are changes. They are numbered fields of the log, and only the latest are kept. '*': a
+-- known page became an original. '-': an original was removed.
 local EVENT, MOST_CHANGES = '>c1I8', 10000
--- A caller that is further behind than so many numbers or changes reads the log in steps.
+-- A caller that is more numbers or changes behind than this reads the log in steps.
 local MOST_NEWS = 512
--- In place of a count of changes: of a replica that is being filled, which has those so far by the entries.
+-- Replaces the count of changes for a replica that is being filled; its entries include all changes so far.
 local ALL_CHANGES = 2 ^ 32 - 1
 local NO_ID = ('\0'):rep(8)
--- A text: the original of the pages that have it, and how many these are.
+-- A text: the original of the pages with this text, and the number of these pages.
 local TEXT, TEXT_LENGTH = '>I8I4', 12
--- A run: the token of its crawler, when it began and ended, or NEVER; then why it ended.
+-- A run: the token of its crawler, its start, its end or NEVER, and the reason why it ended.
 local RUN, NEVER = '>c8i8i8', -1
--- The versions of notes have so many bytes.
+-- Number of bytes of the version of a note.
 local VERSION_END = 8
 
--- Lua prints great numbers as 1e+15.
+-- Lua prints large numbers as 1e+15.
 local function decimal(number)
   return string.format('%.0f', number)
 end
@@ -67,7 +67,7 @@ local function entry_end(block, at)
   return at + ENTRY_HEAD - 1 + VALUE_BYTES[found_by + 1] + key + scope + first + second
 end
 
--- Return where the entry of a digit begins and ends in a block, nil if it has none.
+-- Return start and end of the entry of a digit in a block, nil if there is none.
 local function find_entry(block, digit)
   local at = 1
   while at <= #block do
@@ -117,7 +117,7 @@ local function write_entry(number, packed)
   redis.call('HSET', LOG, name, blocks[name])
 end
 
--- Return the row of an original that is there, and its key, which begins as in PAGES.
+-- Return the row of an existing original, and its key with the prefix used in PAGES.
 local function original_row(number)
   local entry = entry_of(number)
   if not entry or entry.key == '' then return nil end
@@ -125,9 +125,10 @@ local function original_row(number)
   if row and row.number == number then return row, entry.key end
 end
 
--- Return the header's fields if this is the store `id` and has all that the caller has seen: the numbers below `known`,
--- the entry before `last` with `mark`, and so many changes. Else nil and the reply: 'L' if the server has lost
--- something, 'O' if the caller must read the log anew, 'B' if it is too far behind for one answer.
+-- Return the fields of the header if this is the store `id` and contains everything that the caller has seen: the
+-- numbers below `known`, the entry before `last` with `mark`, and that many changes. Otherwise return nil and the
+-- reply: 'L' if the server has lost data, 'O' if the caller must read the log again, 'B' if the caller is too far
+-- behind for one reply.
 local function state(id, known, last, mark, changes, most)
   local its_id, next_number, its_changes, its_mark =
     unpack(redis.call('HMGET', HEADER, 'id', 'next', 'changes', 'mark'))
@@ -148,7 +149,7 @@ local function state(id, known, last, mark, changes, most)
   return now
 end
 
--- Return the entries of numbers from `first` up to the one before `limit`, as events: a sign, the number, the entry.
+-- Return the entries of the numbers from `first` to `limit` - 1 as events: a sign, the number, the entry.
 local function entries_from(first, limit)
   local events = {}
   for start = first - first % BLOCK, limit - 1, BLOCK do
@@ -172,7 +173,7 @@ local function add_changes(events, known, now)
   return events
 end
 
--- Store that an entry below the latest number came or went.
+-- Record that an entry below the latest number was added or removed.
 local function log_change(events, now, event)
   redis.call('HSET', LOG, 'change ' .. decimal(now.changes), event)
   redis.call('HDEL', LOG, 'change ' .. decimal(now.changes - MOST_CHANGES))
@@ -196,7 +197,7 @@ local function add_entry(events, now, number, entry)
   end
 end
 
--- Remove the entry of an original. A block without originals is dropped, unless it is the latest one.
+-- Remove the entry of an original. A block without originals is deleted, unless it is the latest one.
 local function remove_entry(events, now, number)
   local entry = entry_of(number)
   if not entry or entry.key == '' then return end
@@ -214,12 +215,12 @@ local function remove_entry(events, now, number)
   end
 end
 
--- Return the field of the text of a page, nil if its hash is not known. Short pages are equal to short ones only.
+-- Return the field of the text of a page, nil if its hash is not known. Short pages are equal to short pages only.
 local function text_of(row)
   return has(row.flags, HAS_HASH) and row.hash .. (has(row.flags, IS_SHORT) and 's' or 't') .. row.scope or nil
 end
 
--- Return the original of the pages that have a text, and how many these are.
+-- Return the original of the pages with a text, and the number of these pages.
 local function read_text(text)
   local record = text and redis.call('HGET', TEXTS, text)
   if record and #record == TEXT_LENGTH then return struct.unpack(TEXT, record) end
@@ -230,7 +231,7 @@ local function take_text(text, original)
   redis.call('HSET', TEXTS, text, struct.pack(TEXT, original, known == original and pages + 1 or 1))
 end
 
--- Pages may be left of an original that was removed, whose text is another original's by now.
+-- A removed original may have left pages whose text belongs to another original now.
 local function leave_text(text, original)
   local known, pages = read_text(text)
   if known ~= original then return end
@@ -250,13 +251,13 @@ local function remove_page(events, now, key, row)
   redis.call('HDEL', NOTES, 'page ' .. key:sub(2))
 end
 
--- Return the record of a run, nil if there is none, or another crawler with another token began it.
+-- Return the record of a run, nil if there is none or if a crawler with another token started it.
 local function run_of(number, token)
   local record = redis.call('HGET', RUNS, decimal(number))
   return record and record:sub(1, #token) == token and record or nil
 end
 
--- Every hash has a field with an empty name, so that it is there when it has nothing else.
+-- Every hash has a field with an empty name, so that the key exists without other fields.
 local function size()
   return math.max(redis.call('HLEN', PAGES) - 1, 0)
 end

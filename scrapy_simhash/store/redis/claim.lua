@@ -1,9 +1,9 @@
--- claim: look a page up and store it, in one step. Everything is read before anything is written.
+-- claim: look up a page and store it, atomically. Everything is read before anything is written.
 --
 -- The caller has searched its replica of the log, which has all numbers below `known`, and sends the originals that
--- the page is a near-duplicate of, in order. If another one within reach came meanwhile, nothing is stored: the caller
--- takes in the news and searches again. A claim that comes twice, because its answer was lost, is answered twice and
--- stored once: the row keeps the random number of its latest claim.
+-- the page is a near-duplicate of, in order. If another original within reach was added meanwhile, nothing is stored;
+-- the caller applies the new events and searches again. A claim that is sent again because its reply was lost gets
+-- the same reply and is stored once: the row keeps the random number of its latest claim.
 local id, known, last, mark, changes, run, token, reach, is_look, found_by, values =
   struct.unpack('>c8I8I8c4I4I4c8BBBc24', ARGV[1])
 local page = {}
@@ -12,21 +12,21 @@ page.flags, page.claim, page.first_seen, page.last_seen, page.last_visit, page.v
 local key, kin, others = ARGV[3], ARGV[7], ARGV[8]
 page.scope, page.fingerprint, page.url = ARGV[4], ARGV[5], ARGV[6]
 
--- The first pages that join a cluster are compared with pages that are not near its original.
+-- The first copies of a cluster are compared with pages that are not near its original.
 local FIRST_COPIES = 2
 local BY_TEXT, BY_OWN_PART, BY_SUBJECT = 1, 2, 4
 local MINUS = 45
 local band, shift = bit.band, bit.rshift
 local is_short = has(page.flags, IS_SHORT)
 
--- Return how many bits of a 32-bit number are set: counted in twos, fours, eights, then the four bytes added up.
+-- Return the number of set bits of a 32-bit number: sums of 2, 4 and 8 bits, then the sum of the four bytes.
 local function bits(number)
   number = number - band(shift(number, 1), 0x55555555)
   number = band(number, 0x33333333) + band(shift(number, 2), 0x33333333)
   return band(number + shift(number, 4), 0x0F0F0F0F) % 255
 end
 
--- The halves of the values that are searched for.
+-- The 32-bit halves of the values to search for.
 local wanted = {}
 for at = 1, 17, 8 do
   local high, low = struct.unpack('>I4I4', values, at)
@@ -35,7 +35,7 @@ end
 
 local function is_within_reach(high, low)
   for _, halves in ipairs(wanted) do
-    -- Most are too far by one half alone.
+    -- One half alone excludes most values.
     local left = reach - bits(bit.bxor(high, halves[1]))
     if left >= 0 and bits(bit.bxor(low, halves[2])) <= left then return true end
   end
@@ -53,7 +53,7 @@ local function is_near(event)
   return false
 end
 
--- Return the numbers in a string, 8 bytes each. The highest bit says that the page contradicts that original.
+-- Return the numbers in a string, 8 bytes each. The highest bit marks an original that the page contradicts.
 local function numbers_in(packed)
   local numbers = {}
   for at = 1, #packed, 8 do
@@ -64,8 +64,8 @@ local function numbers_in(packed)
   return numbers
 end
 
--- Return the original that the page is a near-duplicate of: its own row, else one that it does not contradict, of
--- these that of its cluster, else the first.
+-- Return the original of the page: its own row, else an original that the page does not contradict, preferably that
+-- of its cluster, else the first.
 local function choose(found, own, cluster)
   local chosen, order = nil, 5
   for _, one in ipairs(found) do
@@ -75,14 +75,14 @@ local function choose(found, own, cluster)
   return chosen
 end
 
--- Return what is compared of the first copies of `clusters`, each after its cluster and its length.
+-- Return the compared bytes of the first copies of `clusters`, each after its cluster and its length.
 local function copies_of(clusters, own)
   local parts = {}
   for _, cluster in ipairs(clusters) do
     local entry = cluster.number ~= own and entry_of(cluster.number)
     for _, its_key in ipairs(entry and entry.copies or {}) do
       local copy = its_key ~= '' and its_key ~= key and read_row(redis.call('HGET', PAGES, its_key))
-      -- It may have left the cluster, or have come back later.
+      -- The copy may have left the cluster, or returned later.
       if copy and copy.original == cluster.number and copy.rank > 0 and copy.rank <= FIRST_COPIES then
         parts[#parts + 1] = struct.pack('>I8I2', cluster.number, 8 + #copy.fingerprint) .. copy.value
           .. copy.fingerprint
@@ -111,7 +111,7 @@ end
 local candidates = numbers_in(kin)
 for _, one in ipairs(candidates) do
   local entry = not is_stored and entry_of(one.number)
-  -- It went meanwhile, as the events say.
+  -- The original was removed meanwhile, as the events show.
   if entry and entry.key == '' then
     return #events > 0 and head('R', now) .. table.concat(events) or 'G' .. struct.pack('>I8', one.number)
   end
@@ -129,7 +129,7 @@ if with_text and not (is_stored and (with_text ~= cluster or cluster == own or p
 end
 local is_by_text = chosen ~= nil
 if not chosen and is_stored then
-  -- As it was decided then: what it contradicts is in no row.
+  -- The decision of the first attempt: contradictions are not stored in rows.
   chosen = cluster ~= own and {number = cluster, contradicts = false} or choose(candidates, nil, nil)
   if chosen and cluster == own and not chosen.contradicts then chosen = nil end
 elseif not chosen then
@@ -137,7 +137,7 @@ elseif not chosen then
 end
 if chosen and chosen.number ~= own then
   original, original_key = original_row(chosen.number)
-  -- Its row cannot be read: no page is a near-duplicate of it.
+  -- The row cannot be read, so no page is a near-duplicate of it.
   if not (original or is_stored) then return 'G' .. struct.pack('>I8', chosen.number) end
 else
   original = nil
@@ -187,7 +187,7 @@ if is_look == 0 and not is_stored then
     page.first_seen = math.min(page.first_seen, row.first_seen)
     page.last_visit = math.max(page.last_visit, row.last_visit)
     page.visits, page.changes = row.visits + page.visits, row.changes + page.changes + (is_unchanged and 0 or 1)
-    -- Another text has not been delivered yet.
+    -- A new text has not been delivered yet.
     if is_unchanged and page.delivered == 0 then page.delivered = row.delivered end
     if keeps_row then
       for _, name in ipairs({'found_by', 'value', 'fingerprint', 'joined', 'scope'}) do page[name] = row[name] end

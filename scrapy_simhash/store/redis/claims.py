@@ -1,4 +1,4 @@
-"""Claims: a page is compared with the originals in its reach here, and stored by the server in one step."""
+"""Claims: compare a page with the originals within reach here, and store it on the server atomically."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from scrapy_simhash.store.redis import layout
 from scrapy_simhash.store.redis.replica import Replica
 from scrapy_simhash.store.redis.shard import HEAD, MOST_LOSSES, MOST_RACES, Shard, page_name
 
-#: Reach, whether it is a look only, by which values the page is found if it is new, and its values.
+#: Reach, whether nothing is stored, the values by which the page is indexed if it is new, and these values.
 _WANTED = Struct(">BBB24s")
-#: Number of the page, the original that was chosen, flags, rank, lengths of what follows: head of the row before, key
+#: Number of the page, the chosen original, flags, rank, then the lengths of what follows: head of the former row, key
 #: and URL of the original, first copies.
 _CLAIMED = Struct(">QQBIBBII")
 _HAS_ORIGINAL, _IS_OWN, _IS_SAME_TEXT, _IS_BY_TEXT = 1, 2, 4, 8
-#: Of a first copy: its cluster, and the length of what is compared, which follows.
+#: Head of a first copy: its cluster, and the length of the compared bytes that follow.
 _COPY = Struct(">QH")
 _STORED, _UNREADABLE_ORIGINAL = b"S", b"G"
-#: Added to the number of an original that the page contradicts.
+#: Flag in the number of an original that the page contradicts.
 _CONTRADICTED = 1 << 63
 
 
 class Near(NamedTuple):
-    """An original that a page is a near-duplicate of; the least of them goes first."""
+    """An original that a page is a near-duplicate of. They sort by preference."""
 
     contradicts: bool
     difference: float
@@ -50,13 +50,13 @@ class Near(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """A page beside the originals in its reach."""
+    """A page and the originals within its reach."""
 
     found: Found
     near: list[Near]
     """Best first."""
     rows: dict[int, Original | None]
-    """Of the originals that it was compared with; None for one that is passed over."""
+    """Rows of the originals that it was compared with; None for a skipped one."""
 
 
 class Answer(NamedTuple):
@@ -72,15 +72,15 @@ class Answer(NamedTuple):
 
 
 async def claim_page(shard: Shard, posting: Posting, is_look: bool, explains: bool) -> Claim:
-    """Return the claim of *posting*, which the server has decided and stored, unless it *is_look*.
+    """Claim *posting*; the server decides and stores it, unless *is_look*.
 
-    One round trip; another one for rows that were not compared of late, and for every time that another page came
-    first. Raises StoreUnavailable if there is no answer: the claim may have been stored all the same.
+    One round trip; one more for rows that are not cached, and one more each time another page was stored first.
+    Raises StoreUnavailable without a reply; the claim may have been stored nevertheless.
     """
     key, scope = layout.field_of(posting.key), layout.checked("scope", layout.encoded(posting.scope))
     fingerprint = posting.fingerprint
     rest = fingerprint.sketch + fingerprint.own if fingerprint.sketch else b""
-    # By it the server knows a claim that redis-py sends again.
+    # Identifies the claim if redis-py sends it again.
     visit = layout.packed_visit(posting, random.getrandbits(32) or 1)
     values = layout.packed_values(posting)
     losses = 0
@@ -111,7 +111,7 @@ async def claim_page(shard: Shard, posting: Posting, is_look: bool, explains: bo
 
 
 async def _compare(shard: Shard, replica: Replica, posting: Posting, key: bytes, scope: bytes) -> Comparison:
-    """Compare a page with the originals in its reach. A round trip if some were not compared of late."""
+    """Compare a page with the originals within its reach. One round trip if some are not cached."""
     rows: dict[int, Original | None] = {}
     if posting.is_short:
         return Comparison(Found(), [], rows)
@@ -133,7 +133,7 @@ async def _compare(shard: Shard, replica: Replica, posting: Posting, key: bytes,
             rows.update(await fetch(shard, replica, missing))
             missing.clear()
         elif len(rows) >= candidates.MOST_COMPARED and number == NO_PAGE:
-            # The page's own row is always among those that are compared.
+            # The page's own row is always compared.
             record = await shard.ask("HGET", shard.names["pages"], key)
             row = read_record(shard, posting.key, record) if record else None
             if row is None or row.scope != posting.scope or row.is_short:
@@ -155,7 +155,7 @@ async def _compare(shard: Shard, replica: Replica, posting: Posting, key: bytes,
 
 
 async def fetch(shard: Shard, replica: Replica, numbers: Collection[int]) -> dict[int, Original | None]:
-    """Return the rows of originals, None for those that are not there or cannot be read. One round trip."""
+    """Return the rows of originals, None for missing or unreadable ones. One round trip."""
     rows: dict[int, Original | None] = dict.fromkeys(numbers)
     asked = [number for number in numbers if number not in replica.unreadable]
     found = await shard.script("rows", *asked) if asked else []
@@ -189,7 +189,7 @@ def _row_in(record: bytes) -> layout.Row | None:
 
 
 def _answer_in(reply: bytes, shard: Shard, replica: Replica, posting: Posting, known: list[Near]) -> Answer:
-    """Return what the server has decided, and take in the events of the reply."""
+    """Return the decision of the server, and apply the events of the reply."""
     number, chosen, flags, rank, *lengths = _CLAIMED.unpack_from(reply, HEAD.size)
     at = HEAD.size + _CLAIMED.size
     parts = []
@@ -222,7 +222,7 @@ def _answer_in(reply: bytes, shard: Shard, replica: Replica, posting: Posting, k
 
 
 def _keep_row(replica: Replica, posting: Posting, found: Found, claim: Claim) -> None:
-    """Keep the row of a page that is new, since pages like it come soon, as a rule."""
+    """Cache the row of a new page, since similar pages usually follow soon."""
     is_new = claim.original is None or claim.contradicts
     if posting.is_short or not is_new or replica.row(claim.cluster) is not None:
         return
@@ -237,7 +237,7 @@ def _keep_row(replica: Replica, posting: Posting, found: Found, claim: Claim) ->
 async def _explained(
     shard: Shard, replica: Replica, posting: Posting, comparison: Comparison, answer: Answer, explains: bool
 ) -> Claim:
-    """Return the claim with what the comparison says beside the answer. A round trip if a row is not known here."""
+    """Return the claim with the results of the comparison. One round trip if a row is not cached."""
     claim, (found, known, rows) = answer.claim, comparison
     rule, fingerprint = replica.rule, posting.fingerprint
     if posting.is_short:
@@ -268,7 +268,7 @@ async def _explained(
 
 
 def _measured(claim: Claim, rule: Rule, fingerprint: Fingerprint, row: Original) -> Claim:
-    """Return the claim of a page whose text the original's cluster has, with how like the original it is."""
+    """Return the claim of a page whose text its cluster already has, with its similarity to the original."""
     for one in rule.compare_all(fingerprint, [row.compared]):
         if one.similarity is not None:
             distance = distance_of(fingerprint, row.compared)
@@ -277,7 +277,7 @@ def _measured(claim: Claim, rule: Rule, fingerprint: Fingerprint, row: Original)
 
 
 def _near_copies(rule: Rule, fingerprint: Fingerprint, copies: bytes, is_generic: bool) -> set[int]:
-    """Return the clusters of those copies that a page is near."""
+    """Return the clusters of the copies that a page is near."""
     clusters, compared = [], []
     at = 0
     while at < len(copies):

@@ -1,4 +1,4 @@
-"""Client: redis-py's client of a server or a cluster, our scripts, and the errors of both in one sentence."""
+"""Client: redis-py's client for a server or a cluster, the Lua scripts, and errors as one sentence."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any
 from scrapy_simhash.exceptions import RecordDamaged, StoreDamaged, StoreError, StoreUnavailable
 from scrapy_simhash.store.redis.connection import REPEATS, Server, Servers, library
 
-#: Signs of errors: what a reply begins with, or the class of redis-py that stands for it. Full, read-only, starting,
-#: busy with a script, cut off.
+#: Signs of temporary errors: the beginning of a reply, or the matching class of redis-py. Memory full, read-only,
+#: starting, busy with a script, disconnected.
 _FOR_NOW = {
     *("BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY", "TRYAGAIN"),
     *("ClusterDownError", "ClusterError", "MasterDownError", "OutOfMemoryError", "ReadOnlyError"),
@@ -27,45 +27,46 @@ _REFUSED = {
     "NoPermissionError",
 }
 _CLUSTER = {*("ASK", "CROSSSLOT", "MOVED"), *("AskError", "ClusterCrossSlotError", "MovedError")}
-#: The server's message about a script without a permission: the command, or the line of the script that calls it.
+#: The server's message about a missing permission in a script: the command, or the line of the script that calls it.
 _IN_SCRIPT = re.compile(
     r"script: .*no permissions to run the '(\w+)'|can't run this command.*@?user_script: ?(\d+)", re.DOTALL
 )
-#: Where in which script an error came, as servers of several versions say it: nobody knows the script by its hash.
+#: The position of an error in a script, in the formats of several server versions. Removed, since users cannot
+#: identify a script by its hash.
 _PLACE_IN_SCRIPT = re.compile(
     r"Error running script \(call to \w+\): (?:@user_script: ?\d+: )*|\.? script: (?:\w+, )?on @user_script: ?\d+"
 )
 _CALLED = re.compile(r"redis\.call\('([A-Z]+)'")
-#: asyncio's message, which repeats the address, instead of the system's message.
+#: asyncio's message, which repeats the address.
 _CALL_FAILED = re.compile(r"(?<=Error )(\d+)(.*)Connect call failed \(.*\)")
 
 
 @cache
 def script(name: str) -> tuple[str, str]:
-    """Return the script in ``<name>.lua``, with what all begin with, and its hash, by which servers know it later."""
+    """Return the script in ``<name>.lua`` after the common beginning, and its hash, under which servers cache it."""
     folder = files("scrapy_simhash.store.redis")
     source = "".join((folder / f"{part}.lua").read_text("utf-8") for part in ("begin", name))
     return source, sha1(source.encode(), usedforsecurity=False).hexdigest()
 
 
-#: Commands that go out together: so many that one round trip for all costs little.
+#: Max commands per pipeline.
 _MOST = 128
-#: Commands under way to a cluster, each on a connection of its own.
+#: Max concurrent commands to a cluster, each on its own connection.
 _AT_ONCE = 64
 
 
 class Client:
     """redis-py's client, made for the event loop that uses it.
 
-    Commands that come while a server answers are sent together, in a pipeline: with 16 claims under way that takes
-    a third less processor time. A command whose connection was lost is sent again, since no script does harm when it
-    comes twice. One that got no answer in time is not.
+    Commands that arrive while a server answers are sent together in a pipeline; with 16 concurrent claims this takes
+    a third less processor time. A command whose connection was lost is sent again, since all scripts are idempotent.
+    A command that timed out is not sent again.
     """
 
     def __init__(self, server: Server | Servers, place: str, timeout: float) -> None:
-        """Make a client of *server*; errors name *place*, and an answer may take *timeout* seconds.
+        """Create a client for *server*; errors name *place*, and a reply may take *timeout* seconds.
 
-        Raises StoreError or SettingError for what can be seen without a connection.
+        Raises StoreError or SettingError for errors that show without a connection.
         """
         self._server, self._place = server, place
         self.timeout = timeout
@@ -78,10 +79,10 @@ class Client:
         self._sending: asyncio.Task[None] | None = None
 
     async def run(self, name: str, keys: list[str], *arguments: Any) -> Any:
-        """Return the reply of a script. Raises StoreUnavailable if there is none: it may have been executed.
+        """Return the reply of a script. Raises StoreUnavailable without a reply; the script may have run.
 
-        A server that does not know the script gets its text: redis-py's own script objects load it on every node,
-        and fail where one is away.
+        A server that has not cached the script gets its text. redis-py's script objects would load it on every node
+        and fail if one is down.
         """
         text, its_hash = script(name)
         reply = await self._reply("EVALSHA", its_hash, len(keys), *keys, *arguments)
@@ -99,7 +100,7 @@ class Client:
         return reply
 
     async def close(self) -> None:
-        """Close all connections; the next command makes others, perhaps in another event loop."""
+        """Close all connections; the next command opens new ones, possibly in another event loop."""
         sending, self._sending = self._sending, None
         if sending is not None:
             sending.cancel()
@@ -119,7 +120,7 @@ class Client:
             self._client = self._server.client(self.timeout)
             self._turns = asyncio.Semaphore(_AT_ONCE)
         if isinstance(self._server, Servers):
-            # The client of a cluster finds the node, and repeats commands by itself, also those that got no answer.
+            # The cluster client finds the node, and retries commands itself, including those that timed out.
             async with self._turns:
                 try:
                     return await asyncio.wait_for(self._client.execute_command(*command), self.timeout)
@@ -132,7 +133,7 @@ class Client:
         return await reply
 
     async def _send(self) -> None:
-        """Send what waits, until nothing does."""
+        """Send waiting commands until none is left."""
         try:
             while self._waiting:
                 batch, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
@@ -147,7 +148,7 @@ class Client:
                     if not reply.done():
                         reply.set_result(said)
         finally:
-            # It was cancelled: the store is being closed.
+            # Cancelled because the store is being closed.
             waiting, self._waiting = self._waiting, []
             for _, reply in waiting:
                 if not reply.done():
@@ -162,19 +163,20 @@ class Client:
 
 
 async def _go_on(error: Exception) -> None:
-    """Do nothing between two attempts: the pipeline has closed its connection."""
+    """Do nothing between two attempts, since the pipeline has closed its connection."""
 
 
 def meaning(error: Exception, place: str, name: str = "") -> StoreError:
-    """Return the error of a store that *error* of redis-py, or of the system, amounts to; *place* names the store.
+    """Convert *error* of redis-py or of the system into an error of a store; *place* names the store.
 
-    *name* is that of the script. A wrong password or a missing permission is a plain StoreError: the user must act.
+    *name* is the name of the script. A wrong password or a missing permission is a plain StoreError, since retrying
+    does not help.
     """
     if isinstance(error, StoreError):
         return error
     said = str(error) or type(error).__name__
     said = _CALL_FAILED.sub(lambda found: f"{found[1]}{found[2]}{os.strerror(int(found[1]))}", said)
-    # Before redis-py 6 the sign is the first word only. In a script's error it is somewhere inside.
+    # Before redis-py 6 the sign is only the first word. In the error of a script it may be anywhere.
     signs = {word.strip("-:'") for word in said.split()} | {kind.__name__ for kind in type(error).__mro__}
     if commands := _commands_denied(said, name):
         return StoreError(
@@ -183,7 +185,7 @@ def meaning(error: Exception, place: str, name: str = "") -> StoreError:
         )
     is_script_error = "user_script" in said
     said = _PLACE_IN_SCRIPT.sub("", said)
-    # The client of a cluster wraps what its nodes answer.
+    # The cluster client wraps the errors of its nodes.
     if signs & _REFUSED or "Authentication required" in said or "invalid username-password" in said:
         return StoreError(f"{place} denies access: {said}")
     if "WRONGTYPE" in signs:
@@ -206,7 +208,7 @@ def meaning(error: Exception, place: str, name: str = "") -> StoreError:
 
 
 def _commands_denied(said: str, name: str) -> str:
-    """Return the commands in the line of the script *name* that the user may not run; empty for another error."""
+    """Return the forbidden commands in the line of the script *name*; empty for any other error."""
     denied = _IN_SCRIPT.search(said) if name else None
     if denied is None:
         return ""

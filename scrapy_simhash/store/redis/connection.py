@@ -1,4 +1,4 @@
-"""Servers: where a Redis or a Redis Cluster is, and how to speak to it. Nobody else imports redis-py."""
+"""Servers: the addresses of Redis servers and clusters, and their clients. Only this module imports redis-py."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from scrapy_simhash.exceptions import SettingError, StoreError
 from scrapy_simhash.place import without_password
 
 _SCHEMES = ("redis://", "rediss://", "unix://")
-#: What redis-py takes and a store can use. The rest says how answers are read, which is ours to say, or is the
-#: business of who holds many connections.
+#: Options of redis-py that a user may set. The others control decoding, which the store sets, or connection pools.
 _OPTIONS = {"client_name", "credential_provider", "db", "password", "username"}
 _TIMES = {"socket_connect_timeout", "socket_timeout"}
 _TCP_OPTIONS = {"socket_keepalive", "socket_keepalive_options", "socket_type"}
@@ -20,7 +19,7 @@ _TLS_OPTIONS = {
     *("ssl_ca_certs", "ssl_ca_data", "ssl_ca_path", "ssl_cert_reqs", "ssl_certfile", "ssl_check_hostname"),
     *("ssl_ciphers", "ssl_keyfile", "ssl_min_version", "ssl_password"),
 }
-#: How often a command is sent again whose connection was lost.
+#: Max retries of a command whose connection was lost.
 REPEATS = 5
 _THIS_MACHINE = {"127.0.0.1", "::1"}
 
@@ -34,7 +33,7 @@ class Server:
     """
 
     url: str
-    """``redis://``, ``rediss://`` (TLS) or ``unix://``, as ``redis.Redis.from_url`` takes it."""
+    """A ``redis://``, ``rediss://`` (TLS) or ``unix://`` URL for ``redis.Redis.from_url``."""
 
     def __post_init__(self) -> None:
         if not self.url.startswith(_SCHEMES):
@@ -53,7 +52,7 @@ class Server:
 
     @property
     def identity(self) -> str:
-        """The place and the database, in one form for all ways to write them.
+        """Address and database in a normal form.
 
         >>> Server("redis://127.0.0.1").identity == Server("redis://:secret@LOCALHOST:6379/0").identity
         True
@@ -65,23 +64,23 @@ class Server:
         return f"{address}/{taken.get('db') or 0}"
 
     def client(self, timeout: float) -> Any:
-        """Return an asyncio client of redis-py that takes answers as bytes, and connects at the first command.
+        """Return an asyncio client of redis-py that returns bytes and connects at the first command.
 
-        *timeout* is for every answer, in seconds, unless the URL has one. Raises StoreError if redis-py is missing or
-        too old, SettingError for options that it does not take.
+        *timeout* is in seconds per reply, unless the URL sets one. Raises StoreError if redis-py is missing or too
+        old, SettingError for options that it rejects.
         """
         redis = library()
-        # Batches are repeated as a whole, see client.py.
+        # Batches are retried as a whole, see client.py.
         retry = redis.asyncio.retry.Retry(redis.backoff.NoBackoff(), 0)
         return self._made(redis.asyncio.Redis.from_url, timeout, retry=retry)
 
     def _made(self, make: Any, timeout: float, **options: Any) -> Any:
-        """Return *make* called with the URL and the options that suit a store."""
+        """Call *make* with the URL and the options of a store, and return the result."""
         address, _, query = self.url.partition("?")
         try:
             _ = urlsplit(address).port
         except ValueError:
-            # What Python has to say about it may be a part of the password.
+            # Python's error message may contain part of the password.
             raise SettingError(
                 f"SIMHASH_STORE must be a URL like redis://:password@host:6379/0, got {self}."
                 " In a password write %2F for /, %3F for ?, %23 for #, %5B for [, %5D for ]"
@@ -102,7 +101,7 @@ class Server:
 
 
 def library() -> Any:
-    """Return redis-py. Raises StoreError, which names the extra, if it is not there or too old."""
+    """Return redis-py. Raises StoreError, which names the extra, if it is missing or too old."""
     how = "pip install 'scrapy-simhash[redis]', in a checkout pip install '.[redis]'"
     try:
         import redis.asyncio.cluster
@@ -139,11 +138,11 @@ class Servers:
 
     @property
     def identity(self) -> str:
-        """See :attr:`Server.identity`. Two lists that name different nodes of one cluster have different ones."""
+        """See :attr:`Server.identity`. URLs with different nodes of one cluster have different identities."""
         return "cluster " + " ".join(server.identity for server in self.named)
 
     def client(self, timeout: float) -> Any:
-        """Return a client of redis-py that finds the node of each shard. See :meth:`Server.client`."""
+        """Return a redis-py client that finds the node of each shard. See :meth:`Server.client`."""
         redis = library()
         parts = [urlsplit(server.url.partition("?")[0]) for server in self.named]
         nodes = [redis.asyncio.cluster.ClusterNode(part.hostname, part.port) for part in parts]
@@ -153,7 +152,7 @@ class Servers:
             timeout,
             retry=retry,
             startup_nodes=nodes,
-            # Where a node is away, only its shards are.
+            # If a node is down, only its shards are unavailable.
             require_full_coverage=False,
         )
 
@@ -161,8 +160,8 @@ class Servers:
 def servers_of(url: str) -> Server | Servers:
     """Return the server or the cluster at *url*.
 
-    ``redis+cluster://host:port,host:port`` names nodes of a cluster, one is enough. Raises SettingError for a URL
-    that cannot be read.
+    ``redis+cluster://host:port,host:port`` names nodes of a cluster; one is enough. Raises SettingError for an
+    invalid URL.
     """
     url = re.sub(r"\s*,\s*", ",", url.strip())
     if re.search(r"[\s,]\w+(\+cluster)?://", url):

@@ -1,5 +1,5 @@
--- deliver: store that items of some pages were delivered in this run: a key, then the hash that the page had, again and
--- again. A page with another hash is passed over.
+-- deliver: record that items of pages were delivered in this run. Arguments: pairs of a key and the hash of the page.
+-- A page with another hash is skipped.
 local id, run, token = struct.unpack('>c8I4c8', ARGV[1])
 if redis.call('HGET', HEADER, 'id') ~= id or not run_of(run, token) then return 'L' end
 for i = 2, #ARGV, 2 do

@@ -1,4 +1,4 @@
--- end: store when and why a run has ended, unless another crawler has its number by now.
+-- end: store end and reason of a run, unless another crawler has its number now.
 local run, token, ended, reason = unpack(ARGV)
 local record = run_of(run, token)
 if not record then return 'L' end

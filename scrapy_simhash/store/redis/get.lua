@@ -1,4 +1,4 @@
--- get: the records of some pages, each with the URL of its original if that is another page and is there.
+-- get: return the records of pages, each with the URL of its original if that is another page and exists.
 local found = {}
 for _, key in ipairs(ARGV) do
   local record = redis.call('HGET', PAGES, key) or ''

@@ -1,4 +1,4 @@
-"""The keys and bytes in Redis. ``begin.lua`` has the other half, ``notes/redis-layout.rst`` describes both.
+"""Keys and binary records in Redis. ``begin.lua`` has the Lua half, ``notes/redis-layout.rst`` describes both.
 
 All numbers are big endian.
 """
@@ -13,22 +13,22 @@ from typing import NamedTuple
 from scrapy_simhash.page.fingerprint import Fingerprint, own_value, sketch_length, subject_number
 from scrapy_simhash.store.base import History, Posting, Run, Visit
 
-#: Version of the layout. A store with another version is refused.
+#: Version of the layout. Stores with another version are refused.
 VERSION = 12
 #: The remedy for a store that this release cannot read.
 ANEW = "Nothing was changed. Set SIMHASH_RESET = True to begin anew, or give SIMHASH_STORE another prefix"
-#: In the order in which the scripts take them. All are hashes with an empty field.
+#: The keys, in the order of the arguments of scripts. All are hashes with an empty field.
 KEYS = ("header", "pages", "log", "texts", "runs", "notes")
-#: Bytes of the random names of stores and runs.
+#: Bytes of the random ids of stores and runs.
 ID_BYTES = 8
-#: Bytes of the random version of a note: a server that lost a note does not use a version twice.
+#: Bytes of the random version of a note. Random, so that a server that lost a note does not reuse a version.
 VERSION_BYTES = 8
-#: The id of a store that is not there yet, and the mark of an empty log.
+#: The id of a store that does not exist yet, and the mark of an empty log.
 NO_ID, NO_MARK = bytes(ID_BYTES), bytes(4)
-#: In place of the number of changes: of a log that is read from the beginning.
+#: Replaces the number of changes for a log that is read from the beginning.
 ALL_CHANGES = (1 << 32) - 1
 
-#: Before the key of a page: no field of ``pages`` with it is empty.
+#: Prefix of the key of a page, so that no field of ``pages`` is empty.
 _KEY_MARK = b"k"
 _HAS_HASH, _HAS_TEXT_HASH, _IS_SHORT = 1, 2, 4
 # Flags, by which values it is found, number, original, rank, joined, delivered, first seen, last seen, last visit,
@@ -47,7 +47,7 @@ _NO_HASH = bytes(8)
 
 
 class Row(NamedTuple):
-    """The head of a row, and its other parts."""
+    """A row: the fields of its head, and its texts."""
 
     flags: int
     found_by: int
@@ -62,7 +62,7 @@ class Row(NamedTuple):
     visits: int
     changes: int
     claim: int
-    """Random number of the latest claim: by it a claim that comes twice is known."""
+    """Random number of the latest claim; it identifies a claim that is sent twice."""
     value: int
     page_hash: int | None
     text_hash: int | None
@@ -82,7 +82,7 @@ class Row(NamedTuple):
         return self.value.to_bytes(8, "big") + self.fingerprint
 
     def visit(self, run: int) -> Visit:
-        """Return the row as a claim of *run* answers it."""
+        """Return the row as a claim of *run* returns it."""
         is_delivered = self.delivered not in (0, run)
         return Visit(
             *(self.value, self.page_hash, self.last_seen, self.original, self.is_short, is_delivered),
@@ -106,18 +106,18 @@ class Row(NamedTuple):
 
 
 class Event(NamedTuple):
-    """An original that came, or one that went."""
+    """An original that was added or removed."""
 
     sign: bytes
     """``CAME``, ``BECAME`` or ``WENT``."""
     number: int
     values: tuple[int, ...]
-    """By which it is found; none for one that is not."""
+    """The values by which it is indexed; empty if it is not."""
     scope: bytes
     mark: bytes
 
 
-#: An original that came with its page; a page that was there and became an original; an original that went.
+#: A new page became an original; a known page became an original; an original was removed.
 CAME, BECAME, WENT = b"+", b"*", b"-"
 
 
@@ -132,12 +132,12 @@ def encoded(text: str) -> bytes:
 
 
 def decoded(text: bytes) -> str:
-    """Return the text that encoded() took."""
+    """Decode the output of encoded()."""
     return text.decode("utf-8", "surrogatepass")
 
 
 def readable_text(text: bytes) -> str:
-    """Return the text that encoded() took, with marks in the place of what is damaged."""
+    """Decode the output of encoded(), with replacement characters for damaged bytes."""
     try:
         return decoded(text)
     except UnicodeDecodeError:
@@ -150,7 +150,7 @@ def field_of(key: bytes) -> bytes:
 
 
 def key_of(field: bytes) -> bytes | None:
-    """Return the key of a page in a field, None for the empty one."""
+    """Return the page key in a field, None for the empty field."""
     return field[1:] if field else None
 
 
@@ -162,12 +162,12 @@ def checked(name: str, part: bytes) -> bytes:
 
 
 def packed_time(seen: int) -> int:
-    """Return a time that fits a row: seconds of Unix time until the year 2106."""
+    """Clamp a time to the range of a row: seconds of Unix time until the year 2106."""
     return min(max(seen, 0), _MOST_SECONDS)
 
 
 def packed_visit(posting: Posting, claim: int) -> bytes:
-    """Return what a claim stores of *posting* beside its key, texts and fingerprint."""
+    """Return the part of *posting* that a claim stores besides key, texts and fingerprint."""
     page_hash, text_hash = posting.own_page_hash, posting.text_hash
     flags = (page_hash is not None) * _HAS_HASH + (text_hash is not None) * _HAS_TEXT_HASH
     flags += posting.is_short * _IS_SHORT
@@ -179,7 +179,7 @@ def packed_visit(posting: Posting, claim: int) -> bytes:
 
 
 def packed_hash(page_hash: int | None) -> bytes:
-    """Return a hash as ``deliver`` takes it: whether it is known, and its 8 bytes."""
+    """Return a hash in the format of ``deliver``: whether it is known, and its 8 bytes."""
     return bytes([page_hash is not None]) + _packed_hash(page_hash)
 
 
@@ -192,7 +192,7 @@ def packed_values(posting: Posting) -> bytes:
 
 
 def read_row_head(record: bytes) -> Row:
-    """Return the head of a row without its texts. Raises struct.error if it is cut off."""
+    """Return the head of a row without its texts. Raises struct.error if it is truncated."""
     *numbers, page_hash, text_hash, _, _ = _ROW.unpack_from(record)
     flags = numbers[0]
     its_hash = int.from_bytes(page_hash, "big") if flags & _HAS_HASH else None
@@ -217,7 +217,7 @@ def read_row(record: bytes) -> Row:
 
 
 def read_events(packed: bytes, at: int, known: int) -> Iterator[Event]:
-    """Yield the events in *packed* from byte *at* on, but for originals below *known* that came with their pages."""
+    """Yield the events in *packed* from byte *at* on, without new pages below *known*."""
     while at < len(packed):
         sign, number = _EVENT.unpack_from(packed, at)
         _, found_by, mark, key, scope, first, second = _ENTRY.unpack_from(packed, at + _EVENT.size)
@@ -239,7 +239,7 @@ def read_run(number: bytes, record: bytes) -> Run:
 
 
 def new_version() -> int:
-    """Return a version of a note that none had before."""
+    """Return a new version of a note."""
     return int.from_bytes(os.urandom(VERSION_BYTES), "big") or 1
 
 

@@ -1,6 +1,6 @@
--- open: begin a run, or continue it, in a store of the header that the caller accepts; else nothing is written.
+-- open: begin or continue a run in a store whose header the caller accepts; otherwise nothing is written.
 local accepted, version, new_id, run, token, started, mode, is_reset, numbers = unpack(ARGV)
--- Runs that are kept.
+-- Max runs that are kept.
 local MOST_RUNS = 1000
 
 local found
@@ -15,7 +15,7 @@ if is_reset == '1' then
   redis.call('UNLINK', unpack(KEYS))
   found = nil
 end
--- Fail if the server cannot be written to, or the user may not run a command that a claim runs after others.
+-- Fail if the server is read-only, or if the user lacks permission for a command that a claim runs late.
 local function try()
   redis.call('HDEL', HEADER, 'try')
   redis.call('HSET', HEADER, 'try', 0)
@@ -30,7 +30,7 @@ if not id then
   id = new_id
   redis.call('HSET', HEADER, 'version', version, 'header', accepted, 'id', id, 'next', numbers, 'runs', 0)
 elseif its_version ~= version or header ~= accepted then
-  -- The caller compares, and asks again if it can work with that.
+  -- The caller compares the header, and calls again if it accepts it.
   return {'other', its_version or '', header or ''}
 end
 
@@ -39,11 +39,11 @@ local next_number = tonumber(redis.call('HGET', HEADER, 'next') or '')
 local is_behind = 0
 if mode == 'write' then
   if next_number and next_number < tonumber(numbers) then
-    -- No number is given twice.
+    -- Numbers are not reused.
     redis.call('HSET', HEADER, 'next', numbers)
     next_number, is_behind = tonumber(numbers), 1
   end
-  -- A shard that moves to another node is asked for keys that are there only.
+  -- While a shard moves to another node, the server accepts commands only for keys that exist.
   for _, key in ipairs(KEYS) do redis.call('HSET', key, '', '') end
   if not run_of(run, token) then
     run = decimal(tonumber(redis.call('HGET', HEADER, 'runs') or 0) + 1)

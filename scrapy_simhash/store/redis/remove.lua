@@ -1,4 +1,4 @@
--- remove: remove a page, so that no other one becomes a near-duplicate of it.
+-- remove: remove a page, so that no other page becomes a near-duplicate of it.
 local id, known, last, mark, changes = struct.unpack('>c8I8I8c4I4', ARGV[1])
 local now, refusal = state(id, known, last, mark, changes)
 if not now then return refusal end

@@ -1,5 +1,5 @@
 -- replace_note: replace the version of a note that the caller has read. If there are too many notes about hosts, the
--- one that was written least recently goes: the fields `#1`, `#2` and so on have their names in the order of writing.
+-- least recently written one is deleted. The fields `#1`, `#2` and so on contain the names in the order of writing.
 local id, most, is_any = struct.unpack('>c8I4B', ARGV[1])
 local name, former, version, data = unpack(ARGV, 2)
 local ORDER_END = VERSION_END + 8

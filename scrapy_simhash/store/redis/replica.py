@@ -1,4 +1,4 @@
-"""Replica: the indexes of all originals that can be found, filled from the log in the server, and recent rows."""
+"""Replica: indexes of all searchable originals, filled from the log on the server, and a cache of rows."""
 
 from __future__ import annotations
 
@@ -13,47 +13,48 @@ from scrapy_simhash.recent import Recent
 from scrapy_simhash.store.candidates import Original, index_for, tell_crowd
 from scrapy_simhash.store.redis.layout import ALL_CHANGES, BECAME, CAME, NO_MARK, WENT, read_events
 
-# From so many on, one call for all is faster than a call for each.
+# Above this number, one call for all is faster than one call each.
 _MANY = 8
-#: Rows that were compared of late, by the serial number of the replica and their own.
+#: Recently compared rows, by the serial number of the replica and their number.
 Rows = Recent[tuple[int, int], Original]
 _serials = count()
 
 
 class Replica:
-    """An index for each scope. No method waits: it finds what was in the log up to its position.
+    """One index per scope. No method waits; searches cover the log up to the position of the replica.
 
-    If the store has lost a part of its log there is another replica: the same numbers may be other originals now.
+    If the store loses a part of its log, a new replica replaces this one, since the same numbers may name other
+    originals.
     """
 
     def __init__(
         self, store_id: bytes, rule: Rule, blocks: int, rows: Rows, scopes: Collection[bytes] | None = None
     ) -> None:
-        """Make one of all scopes, or of *scopes* only; *rows* are kept together with those of other replicas."""
+        """Create a replica of all scopes, or of *scopes* only; the cache *rows* is shared with other replicas."""
         self.store_id = store_id
-        #: One more than the highest number of a page that was seen, and that of an original.
+        #: One more than the highest known number of a page, and of an original.
         self.known = self.last = 0
-        #: Mark of the entry of that original; it depends on all entries before.
+        #: Mark of the entry of that original; it depends on all earlier entries.
         self.mark = NO_MARK
-        #: How many changes of the log were seen.
+        #: Number of changes of the log that were applied.
         self.changes = ALL_CHANGES
         self.rule = rule
-        #: Originals whose rows cannot be read.
+        #: Originals with unreadable rows.
         self.unreadable: set[int] = set()
         self._blocks = blocks
         self._rows, self._serial = rows, next(_serials)
         self._indexes: dict[bytes, SimhashIndex] = {}
         self._scopes = None if scopes is None else set(scopes)
-        #: Scopes with a dense region, which were logged.
+        #: Scopes whose dense region was logged.
         self._crowded: set[str] = set()
         self._size = 0
 
     def __len__(self) -> int:
-        """Return how many originals can be found, those of scopes that are not in here included. O(1)."""
+        """Return the number of searchable originals, including those of scopes that are not loaded. O(1)."""
         return self._size
 
     def __contains__(self, scope: bytes) -> bool:
-        """Return whether the originals of *scope* can be searched."""
+        """Return whether *scope* is loaded."""
         return self._scopes is None or scope in self._scopes
 
     def index(self, scope: bytes) -> SimhashIndex:
@@ -64,11 +65,11 @@ class Replica:
         return index
 
     def row(self, number: int) -> Original | None:
-        """Return the row of an original, if it was compared of late."""
+        """Return the row of an original from the cache, None if it is not cached."""
         return self._rows.get((self._serial, number))
 
     def keep(self, row: Original) -> None:
-        """Keep a row until many others have come."""
+        """Cache a row."""
         self._rows[self._serial, row.number] = row
 
     def note_crowd(self, scope: str) -> None:
@@ -76,11 +77,11 @@ class Replica:
         tell_crowd(scope, self.rule.reach, self._crowded)
 
     def of_scopes(self, scopes: Collection[bytes]) -> Replica:
-        """Return an empty replica of the same store for *scopes* only."""
+        """Return an empty replica of the same store, for *scopes* only."""
         return Replica(self.store_id, self.rule, self._blocks, self._rows, scopes)
 
     def take_over(self, other: Replica) -> None:
-        """Take the scopes of *other*, which knows as much of the log as this one, or more."""
+        """Take over the scopes of *other*, which is at least as far in the log as this replica."""
         if self._scopes is not None and other._scopes is not None:
             self._scopes |= other._scopes
             self._indexes |= other._indexes
@@ -92,15 +93,15 @@ class Replica:
             self._indexes.pop(scope, None)
 
     def apply(self, known: int, changes: int, packed: bytes, at: int) -> None:
-        """Take in the events from byte *at* of *packed*, which lead to the position *known* and *changes*.
+        """Apply the events from byte *at* of *packed*, which lead to the position *known* and *changes*.
 
-        Known events change nothing. Some 2 us an event, and the insert into the index.
+        Events that were applied before change nothing. About 2 us per event, plus the insert into the index.
         """
         came: defaultdict[bytes, tuple[array[int], array[int]]] = defaultdict(
             lambda: (array("Q"), array("Q"))
         )
         events = list(read_events(packed, at, self.known))
-        # Answers to claims that were sent at once repeat the changes, and may come in another order.
+        # Replies to concurrent claims repeat the changes, and may arrive in another order.
         repeated = self._repeated(changes, sum([event.sign != CAME for event in events]))
         for sign, number, values, scope, mark in events:
             if sign != CAME and repeated:
@@ -127,7 +128,7 @@ class Replica:
         self.changes = changes if self.changes == ALL_CHANGES else max(self.changes, changes)
 
     def _repeated(self, changes: int, new: int) -> int:
-        """Return how many of the *new* changes that lead to *changes* are known."""
+        """Return how many of the *new* changes, which lead to *changes*, were applied before."""
         return 0 if self.changes == ALL_CHANGES else min(max(self.changes - (changes - new), 0), new)
 
     def _flush(self, came: defaultdict[bytes, tuple[array[int], array[int]]]) -> None:
@@ -141,7 +142,7 @@ class Replica:
         came.clear()
 
     def _add_again(self, index: SimhashIndex, number: int, values: Iterable[int]) -> None:
-        """Add an original that may have come with its block already."""
+        """Add an original, unless it was added with its block."""
         new = [value for value in values if (value, number) not in index]
         for value in new:
             index.add(value, number)

@@ -1,4 +1,4 @@
--- rows: key and record of the originals with some numbers, empty for those that are not there.
+-- rows: return key and record of the originals with the given numbers, empty for missing ones.
 local found = {}
 for _, number in ipairs(ARGV) do
   local entry = entry_of(tonumber(number))

@@ -1,4 +1,4 @@
-"""Shard: a store on one server, or a part of one on a cluster: its run, its replica, whether the server is there."""
+"""Shard: a store on one server, or a part of a store on a cluster, with its run, its replica and its connection."""
 
 from __future__ import annotations
 
@@ -29,50 +29,50 @@ from scrapy_simhash.store.redis.replica import Replica, Rows
 
 logger = logging.getLogger(__name__)
 
-#: Seconds between attempts to reach a server that is away: at first, and at last.
+#: Seconds between attempts to reach an unavailable server: at first, and at most.
 _RETRY_FIRST, _RETRY_MAX = 0.1, 5.0
-#: Numbers that a slice of the log has while a replica is filled: some milliseconds, then others have their turn.
+#: Numbers per slice of the log while a replica is filled: some milliseconds, so that other commands are not delayed.
 _SLICE = 2000
-#: Rows that are looked at in one step of retention: the server is busy for a few milliseconds.
+#: Rows scanned per step of retention, which blocks the server for a few milliseconds.
 _KEEP_STEP = 200
-#: Store, numbers known, one more than the last original, its mark, changes known.
+#: Store, known numbers, one more than the last original, its mark, known changes.
 POSITION = Struct(">8sQQ4sI")
 #: The beginning of a reply: a sign, pages, the next number, changes.
 HEAD = Struct(">cQQI")
 _SLICE_HEAD = Struct(">cQQIQ")
 #: Store, run, its token.
 _IN_RUN = Struct(">8sI8s")
-#: Claims under way. More would be slower: each is compared with those that came since it was sent.
+#: Max concurrent claims. More would be slower, since each is compared with those stored since it was sent.
 _AT_ONCE = 24
-#: How often a server may lose what it knew, and others may come first, while it is asked one thing.
+#: Max retries of one command because the server lost data or other claims were stored first.
 MOST_LOSSES, MOST_RACES = 5, 1000
-#: Signs of replies of scripts that have changed nothing: the server has lost something, the log must be read anew,
-#: another page came first, too much is new, the record of the page cannot be read.
+#: Signs of replies of scripts that changed nothing: the server has lost data, the log must be read again, another
+#: page was stored first, too many new events, the record of the page cannot be read.
 LOST, ANEW_SIGN, RACED, BEHIND, UNREADABLE = b"L", b"O", b"R", b"B", b"D"
 _RETRIED = {LOST, ANEW_SIGN, RACED, BEHIND}
 
 
 @dataclass
 class Terms:
-    """Values that all shards of a store share."""
+    """Values shared by all shards of a store."""
 
     place: str
-    """Names the store in messages."""
+    """The name of the store in messages."""
     header: Header | None
-    """What the store must be for; what it is for once it was met."""
+    """The required header; after the first connection, the header of the store."""
     blocks: int
     keep: int | None
-    """Seconds after which a page that was not seen again is removed at the opening; None for never."""
+    """Seconds after which a page that was not seen again is removed at opening; None for never."""
     is_reset: bool
     is_read_only: bool
     is_cut: bool
-    """Whether it is one of many shards, of which a crawler keeps the scopes in use."""
+    """Whether the store has several shards, of which a crawler loads only the scopes in use."""
     rows: Rows
     note_damage: Callable[[str], None]
     is_met: bool = False
-    """Whether the server is known to be fit."""
+    """Whether the server was checked."""
     token: bytes = field(default_factory=partial(os.urandom, ID_BYTES))
-    """Tells this run from one of the same number in a server that forgot this one."""
+    """Distinguishes this run from one with the same number on a server that lost this one."""
     started: int = field(default_factory=lambda: int(time.time()))
 
 
@@ -83,19 +83,20 @@ class Shard:
         self.terms = terms
         self.names = dict(zip(KEYS, names_of(prefix), strict=True))
         self._keys = list(self.names.values())
-        #: The number of the run, 0 before it has one, and for a reader.
+        #: The number of the run; 0 before it begins, and for a reader.
         self.run = 0
-        #: As of the last answer.
+        #: Number of pages, as of the last reply.
         self.pages = 0
-        #: One more than the highest number of a page that this crawler has seen.
+        #: One more than the highest page number that this crawler has seen.
         self._numbers = 0
-        #: Why the server cannot be asked just now, or ever; None while it can, or before it was asked.
+        #: Why the server is unavailable, temporarily or permanently; None if it is available, or before the first
+        #: command.
         self.absence: StoreError | None = None
         self.turns = asyncio.Semaphore(_AT_ONCE)
         self._client = client
         self._replica: Replica | None = None
         self._is_up = self._is_closed = self._is_trimmed = False
-        #: Scopes that are requested and not in the replica.
+        #: Requested scopes that are not loaded yet.
         self._wanted: set[bytes] = set()
         self._taking = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
@@ -103,11 +104,11 @@ class Shard:
 
     @property
     def index_size(self) -> int:
-        """How many originals can be found, as of the last answer."""
+        """Number of searchable originals, as of the last reply."""
         return 0 if self._replica is None else len(self._replica)
 
     async def check(self) -> None:
-        """Meet the server in an event loop that ends with this: no run begins. See :meth:`RedisStore.check`."""
+        """Connect to the server in a temporary event loop, without beginning a run. See :meth:`RedisStore.check`."""
         try:
             await self._open("read" if self.terms.is_read_only else "try")
         except StoreUnavailable as error:
@@ -115,10 +116,10 @@ class Shard:
             raise
 
     async def ready(self, scope: bytes | None = None) -> Replica:
-        """Return a replica that was true when the server last answered; at the beginning, wait for it.
+        """Return the replica, up to date as of the last reply; the first call waits for it.
 
-        It has *scope*, which is read from the log if it was not asked for before. Raises StoreUnavailable at once
-        while the server is away, and StoreMismatch or StoreDamaged if it came back with another store.
+        It contains *scope*, which is read from the log if it is not loaded. Raises StoreUnavailable at once while the
+        server is unavailable, and StoreMismatch or StoreDamaged if the server came back with another store.
         """
         while True:
             replica = self._replica
@@ -140,23 +141,23 @@ class Shard:
                 task.result()
 
     def forget(self, scope: bytes) -> None:
-        """Drop the index of *scope* until it is needed again."""
+        """Unload the index of *scope* until it is needed again."""
         if self._replica is not None:
             self._replica.forget(scope)
 
     async def script(self, name: str, *arguments: Any) -> Any:
-        """Return the reply of a script. Where there is none, the server is away."""
+        """Return the reply of a script. Without a reply, the server is marked as unavailable."""
         return await self._watched(self._client.run(name, self._keys, *arguments))
 
     async def ask(self, command: str, *arguments: Any) -> Any:
-        """Return the reply of a command. Where there is none, the server is away."""
+        """Return the reply of a command. Without a reply, the server is marked as unavailable."""
         return await self._watched(self._client.ask(command, *arguments))
 
     async def change(self, name: str, about: Callable[[Replica], tuple[Any, ...]], key: bytes = b"") -> bytes:
-        """Return the reply of the script *name* to what *about* makes of the replica.
+        """Return the reply of the script *name*; *about* returns its arguments for a replica.
 
-        It is asked again if the server had lost something, another page came first, or too much was new. Raises
-        StoreUnavailable if that does not end, RecordDamaged if the record of the page with *key* cannot be read.
+        Retries if the server had lost data, another page was stored first, or there were too many new events. Raises
+        StoreUnavailable after too many retries, RecordDamaged if the record of the page with *key* cannot be read.
         """
         losses = 0
         for _ in range(MOST_RACES):
@@ -171,18 +172,18 @@ class Shard:
         raise self.gives_up()
 
     async def learn(self, reply: bytes, replica: Replica) -> bool:
-        """Take in why nothing was changed; return whether the server had lost something."""
+        """Handle a reply that changed nothing; return whether the server had lost data."""
         if reply[:1] == RACED:
             self.apply(replica, reply, HEAD.size)
         elif reply[:1] == BEHIND:
             await self._catch_up(replica)
         elif replica is self._replica:
-            # Before the next question it is opened again.
+            # The store is opened again before the next command.
             self._is_up = False
         return reply[:1] == LOST
 
     def apply(self, replica: Replica, reply: bytes, at: int) -> None:
-        """Read the head of a reply, and the events from byte *at* on."""
+        """Apply the head of a reply, and the events from byte *at* on."""
         _, self.pages, known, changes = HEAD.unpack_from(reply)
         try:
             replica.apply(known, changes, reply, at)
@@ -196,34 +197,34 @@ class Shard:
         self.terms.note_damage(record)
 
     def check_reply(self, reply: bytes, key: bytes) -> None:
-        """Raise RecordDamaged if the *reply* says that the row of the page with *key* cannot be read."""
+        """Raise RecordDamaged if *reply* reports that the row of the page with *key* cannot be read."""
         if reply == UNREADABLE:
             self.note_damage(page_name(key))
             raise RecordDamaged(f"{self.terms.place} is damaged: {page_name(key)}")
 
     def gives_up(self) -> StoreUnavailable:
-        """Return the error of a question that was asked too often."""
+        """Return the error after too many retries."""
         return StoreUnavailable(
             f"{self.terms.place} loses stored pages, or other pages come first, again and again"
         )
 
     def position(self, replica: Replica) -> bytes:
-        """Return how much of the log *replica* knows, as scripts take it."""
+        """Return the log position of *replica* as an argument of scripts."""
         return POSITION.pack(replica.store_id, replica.known, replica.last, replica.mark, replica.changes)
 
     def in_run(self, replica: Replica) -> bytes:
-        """Return the store and the run, as scripts take them."""
+        """Return the store and the run as an argument of scripts."""
         return _IN_RUN.pack(replica.store_id, self.run, self.terms.token)
 
     async def is_whole(self, replica: Replica) -> bool:
-        """Return whether the server still has all that *replica* knows, which takes in what is new."""
+        """Return whether the server still has everything in *replica*; apply new events to *replica*."""
         return await self._catch_up(replica) == b""
 
     async def close(self, reason: str | None) -> None:
         """End the run, unless *reason* is None, and release the shard.
 
-        A server that is away is waited for, as long as for an answer. Raises StoreUnavailable, after it was released,
-        if it does not come back: then the run never ended in order.
+        Waits for an unavailable server as long as for a reply. If it does not come back, the shard is released and
+        StoreUnavailable is raised; the run then counts as killed.
         """
         is_closed, self._is_closed = self._is_closed, True
         try:
@@ -257,7 +258,7 @@ class Shard:
             raise
 
     async def _catch_up(self, replica: Replica) -> bytes:
-        """Take in all that is new in the log, in slices; return the sign of a log that *replica* does not know."""
+        """Apply all new events of the log, in slices; return the sign of a log that does not fit *replica*."""
         async with self._catching_up:
             while True:
                 head = self.position(replica) + _SLICE.to_bytes(4, "big")
@@ -271,7 +272,7 @@ class Shard:
                 await asyncio.sleep(0)
 
     async def _take_in(self) -> None:
-        """Read the requested scopes from the log, those that were requested meanwhile together."""
+        """Load the requested scopes from the log; scopes that are requested meanwhile are loaded together."""
         async with self._taking:
             replica, scopes = self._replica, self._wanted
             if not scopes or replica is None or not self._is_up:
@@ -298,7 +299,7 @@ class Shard:
             self.absence = _absence(error)
 
     async def _come_back(self) -> None:
-        """Try to reach the server until it is there, or has another store."""
+        """Try to reach the server until it answers, or has another store."""
         began, delay = time.monotonic(), _RETRY_FIRST
         while isinstance(self.absence, StoreUnavailable):
             await asyncio.sleep(delay)
@@ -314,7 +315,7 @@ class Shard:
                 logger.log(level, "%s answers again after %.1f s", self.terms.place, seconds)
 
     async def _go_on(self) -> None:
-        """Open the store, and begin the run or continue it; what the server has lost is dropped here, too."""
+        """Open the store, and begin or continue the run; pages that the server lost are also dropped here."""
         terms = self.terms
         before, replica = self.run, self._replica
         store_id, self.run, is_behind = await self._open("read" if terms.is_read_only else "write", before)
@@ -357,12 +358,12 @@ class Shard:
             logger.log(level, "%s: removed %d pages that were not seen again", self.terms.place, removed)
 
     async def _open(self, mode: str, run: int = 0) -> tuple[bytes, int, bool]:
-        """Open the store. Return its id, the number of the run, and whether pages of this crawler are missing.
+        """Open the store; return its id, the number of the run, and whether pages of this crawler are missing.
 
-        The run *run* goes on if the server has it; 0 begins a new one.
+        The run *run* continues if the server has it; 0 begins a new one.
 
-        *mode* is ``write``, or ``read``, which leaves no trace, or ``try``: the same, but a server that cannot write
-        fails. Raises StoreMismatch, StoreDamaged or StoreError, and then nothing was changed.
+        *mode* is ``write``, ``read``, which changes nothing, or ``try``, which also changes nothing but fails if the
+        server is read-only. Raises StoreMismatch, StoreDamaged or StoreError, and changes nothing then.
         """
         terms, place = self.terms, self.terms.place
         if not terms.is_met and not terms.is_cut:
@@ -391,19 +392,19 @@ class Shard:
                     header, is_reset = Header.from_dict(json.loads(accepted)), False
                 if terms.header is not None:
                     header.check(terms.header, place)
-                # The same in other words, as by another version of Python's JSON or without what says nothing.
+                # An equivalent header: written by another version of Python's JSON, or without default values.
                 continue
             if header is None:
                 raise StoreError(f"no such store: {place.removeprefix('the store ')}")
             store_id, number, self.pages, is_behind, numbers = said or (NO_ID, 0, 0, 0, 0)
             self._numbers = max(self._numbers, numbers)
-            # Do not reset twice.
+            # Reset only once.
             terms.header, terms.is_met, terms.is_reset = header, True, False
             return store_id, int(number), bool(is_behind)
 
     async def _greet(self) -> None:
-        """Check that the server lets us in, and warn of one that evicts keys."""
-        # Something short first: it is as far as one gets without the password.
+        """Check that the server grants access, and warn if it evicts keys."""
+        # A short command first, which fails without the password.
         await self._client.ask("PING")
         try:
             info = await self._client.ask("INFO", "memory")
@@ -422,7 +423,7 @@ class Shard:
 
 @contextmanager
 def readable(place: str) -> Iterator[None]:
-    """Raise StoreDamaged for a header of the store at *place* that is none."""
+    """Raise StoreDamaged for an unreadable header of the store at *place*."""
     try:
         yield
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
@@ -430,12 +431,12 @@ def readable(place: str) -> Iterator[None]:
 
 
 def page_name(key: bytes) -> str:
-    """Return how messages call the page with *key*."""
+    """Return the name of the page with *key* in messages."""
     return f"page with key {key.hex()}"
 
 
 def _absence(error: StoreError) -> StoreError:
-    """Return why the store is away: what will not pass by itself, else StoreUnavailable, which may."""
+    """Return why the store is unavailable: a permanent error first, else StoreUnavailable."""
     if isinstance(error, StoreMismatch | StoreDamaged | StoreUnavailable):
         return error
     return StoreUnavailable(str(error))

@@ -1,4 +1,4 @@
-"""RedisStore: the store of all crawlers that share a Redis server or a Redis Cluster."""
+"""RedisStore: a store that crawlers share on a Redis server or a Redis Cluster."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ from scrapy_simhash.store.redis.layout import decoded, encoded, field_of, key_of
 from scrapy_simhash.store.redis.replica import Replica
 from scrapy_simhash.store.redis.shard import HEAD, Shard, Terms, page_name, readable
 
-#: How many shards a store on a cluster has by default.
+#: Default number of shards of a store on a cluster.
 SHARDS = 1024
-#: How many scopes a crawler keeps in memory of such a store by default.
+#: Default number of scopes per crawler that are in memory, on a cluster.
 SCOPES = 1000
-#: Seconds that an answer may take.
+#: Max seconds per reply.
 TIMEOUT = 5.0
-#: Seconds between attempts to reach a cluster that was away.
+#: Seconds between attempts to reach an unavailable cluster.
 _PAUSE = 1.0
 #: Max pages whose shard is remembered. Other pages are looked up in all shards.
 _PAGES = 100_000
-#: Max notes about hosts that are kept in a shard: at most 640 MB.
+#: Max notes about hosts per shard: at most 640 MB.
 MOST_NOTES = 10_000
-#: Records that are read together, and notes.
+#: Records, and notes, that are read at once.
 _STEP, _NOTES = 500, 50
 #: Store, max notes, whether any version is replaced.
 _REPLACE_NOTE = Struct(">8sI?")
 
 
 def shard_of(scope: str, shards: int) -> int:
-    """Return the number of the shard of *scope*: the same everywhere and for ever.
+    """Return the number of the shard of *scope*, which never changes.
 
     >>> shard_of("example.com", 1024)
     883
@@ -59,12 +59,12 @@ def shard_of(scope: str, shards: int) -> int:
 class RedisStore(Store):
     """A :class:`~scrapy_simhash.store.base.Store` in Redis 6 or later, or Valkey, whose methods are coroutines.
 
-    The rows are in the server, with a log of the originals, and an index of these is in every crawler. A claim is
-    looked up in the index and decided by the server in one step, in one round trip unless another crawler came first.
+    The server has the rows and a log of the originals; every crawler has an index of the originals. A claim is looked
+    up in the index and decided by the server atomically, in one round trip unless another crawler was faster.
 
-    On a Redis Cluster the store is split into shards. Pages are compared within their scope, so a scope is in one
-    shard, and a shard on one node. The scopes that were used last are in memory. Where a node is away, only its
-    shards are. One server has one shard, of which all scopes are in memory.
+    On a Redis Cluster the store is split into shards. Pages are compared within their scope, so each scope is in one
+    shard, and each shard on one node. The most recently used scopes are in memory. If a node is down, only its shards
+    are unavailable. A single server has one shard, with all scopes in memory.
     """
 
     is_remote = True
@@ -83,18 +83,17 @@ class RedisStore(Store):
         read_only: bool = False,
         timeout: float = TIMEOUT,
     ) -> None:
-        """Create a store of the keys that begin with *prefix* and a colon. Connects at the first question.
+        """Create a store of the keys that begin with *prefix* and a colon. Connects at the first command.
 
-        *server* is a URL or more. *header* is what the store must be for; None takes what is there. Pages that were
-        not seen for *keep* seconds are removed when the store is opened, None for never. With *reset* it begins
-        empty. A *read_only* one leaves no trace, and refuses to claim or remove. *timeout* is for every answer, in
-        seconds.
+        *server* is one URL or several. *header* is the required header; None accepts that of the store. Pages that
+        were not seen for *keep* seconds are removed at opening; None for never. *reset* deletes the stored pages.
+        *read_only* changes nothing on the server, and refuses to claim or remove. *timeout* is in seconds per reply.
 
-        On a cluster, keys begin with *prefix* and the number of a shard, in braces. *shards* None takes what is
-        there, else ``SHARDS``. At most *scopes* are in memory.
+        On a cluster, keys begin with *prefix* and the number of a shard, in braces. *shards* None accepts the number
+        of the store, or ``SHARDS`` for a new one. At most *scopes* are in memory.
 
-        Raises SettingError for a URL or options that are none, and for a scope of pages that cannot be split,
-        StoreError if redis-py is missing.
+        Raises SettingError for an invalid URL or option and for a scope that cannot be split into shards, StoreError
+        if redis-py is missing.
         """
         super().__init__(header)
         self._server = Server(server) if isinstance(server, str) else server
@@ -107,7 +106,7 @@ class RedisStore(Store):
             )
         if self._is_cluster and "{" in prefix:
             raise SettingError(f"SIMHASH_STORE: the prefix must not contain {{ on a cluster, got {prefix!r}")
-        # None about pages on a cluster: all shards would be asked where a page is that was not met before.
+        # No notes about pages on a cluster, since unknown pages would be looked up in all shards.
         self.note_kinds = (SITE, RULES) if self._is_cluster else KINDS
         self._prefix, self._scopes = prefix, scopes
         self._wanted_shards, self._shards = shards, (shards or SHARDS) if self._is_cluster else 1
@@ -116,12 +115,12 @@ class RedisStore(Store):
             *(Recent(FINGERPRINTS), self.note_damage),
         )
         self._client = Client(self._server, str(self), timeout)
-        #: The shards that were met.
+        #: The connected shards.
         self._met: dict[int, Shard] = {}
-        # Pages by shard as of the beginning, and where a page is.
+        # Number of pages by shard at the beginning, and the shard of each known page.
         self._pages: dict[int, int] = {}
         self._homes: Recent[bytes, int] = Recent(_PAGES if self._is_cluster else 0)
-        # Scopes in memory, those that were used last at the end.
+        # Scopes in memory, the most recently used last.
         self._recent: OrderedDict[str, int] = OrderedDict()
         self._meeting = asyncio.Lock()
         self._absence: StoreError | None = None
@@ -135,7 +134,7 @@ class RedisStore(Store):
 
     @property
     def index_size(self) -> int:
-        """How many fingerprints can be found, in memory or not, as of the last answers of shards that were met."""
+        """Number of searchable fingerprints, in memory or not, as of the last replies of connected shards."""
         return sum(shard.index_size for shard in self._met.values())
 
     @property
@@ -144,28 +143,28 @@ class RedisStore(Store):
         return self._absence or next((shard.absence for shard in self._met.values() if shard.absence), None)
 
     def __str__(self) -> str:
-        """Return where it is."""
+        """Return the location of the store for messages."""
         return f"the store {self._prefix!r} at {self._server}"
 
     def __len__(self) -> int:
-        """Return how many pages are known, as of the last answers."""
+        """Return the number of known pages, as of the last replies."""
         return sum((self._pages | {number: shard.pages for number, shard in self._met.items()}).values())
 
     def check(self) -> None:
-        """Meet the servers now, and wait for them, in code that cannot ``await``: before a crawl begins.
+        """Connect to the servers and wait, in code that cannot ``await``: before a crawl begins.
 
-        Raises StoreMismatch, StoreDamaged, or StoreError for a server that refuses us or is a node of a cluster that
-        is not named as one. Raises StoreUnavailable if one of them is not there, or cannot be written to by a store
-        that writes; then the store is away, and looks for it at the first question.
+        Raises StoreMismatch, StoreDamaged, or StoreError for a server that denies access or is a node of a cluster
+        but not named as one. Raises StoreUnavailable if a server does not answer, or is read-only and the store
+        writes; the store then tries again at the first command.
         """
-        # In a loop of its own, in a thread of its own: there may be a loop in this one, which goes on afterwards.
+        # In its own loop and thread, since this thread may have a running loop.
         with ThreadPoolExecutor(1) as threads:
             threads.submit(asyncio.run, self._check()).result()
 
     async def claim(self, posting: Posting) -> Claim:
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One round trip, rarely two or more.
 
-        If a server does not answer in time, StoreUnavailable is raised: it may have stored the claim.
+        If a server does not answer in time, StoreUnavailable is raised; the claim may have been stored nevertheless.
         """
         self._check_writable()
         return await self._claim(posting, is_look=False)
@@ -177,8 +176,8 @@ class RedisStore(Store):
     async def deliver(self, pages: Mapping[bytes, int | None]) -> None:
         """See :meth:`Store.deliver <scrapy_simhash.store.base.Store.deliver>`.
 
-        One round trip a shard, of all that were met for a page from long ago. On a cluster the number of the run is
-        that of the page's shard.
+        One round trip per shard; for a page from long ago, to all connected shards. On a cluster the number of the
+        run is that in the page's shard.
         """
         self._check_writable()
         by_shard: defaultdict[int, list[bytes]] = defaultdict(list)
@@ -195,7 +194,7 @@ class RedisStore(Store):
     async def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`.
 
-        One round trip, to all shards for a page that was not met before.
+        One round trip; to all shards if the shard of the page is not remembered.
         """
         for number in await self._homes_of(key):
             shard = await self._ready_shard(number)
@@ -227,9 +226,9 @@ class RedisStore(Store):
         return removed
 
     async def pages(self) -> AsyncIterator[Page]:
-        """See :meth:`Store.pages <scrapy_simhash.store.base.Store.pages>`. One shard after the other.
+        """See :meth:`Store.pages <scrapy_simhash.store.base.Store.pages>`. One shard after another.
 
-        O(n), and some 200 bytes of memory a page, for the order.
+        O(n), and about 200 bytes of memory per page to sort them.
         """
         for number in await self._used():
             shard = await self._ready_shard(number)
@@ -249,7 +248,7 @@ class RedisStore(Store):
                             page = self._page(shard, number, key, record, original)
                             self._homes[key] = number
                             yield page
-            # Pages that another crawler removed meanwhile are missing rightly, those that a server lost are not.
+            # Missing pages are correct if another crawler removed them, but not if a server lost them.
             if not await shard.is_whole(replica):
                 raise StoreUnavailable(f"{self} lost stored pages while it was read")
 
@@ -259,7 +258,7 @@ class RedisStore(Store):
             yield page.posting
 
     async def audit(self, tell: Callable[[int], None]) -> list[str]:
-        """Return the damaged records, as messages name them; *tell* gets the number of pages read so far."""
+        """Return the names of damaged records for messages; *tell* is called with the number of pages read so far."""
         damaged, read = [], 0
         for number in await self._used():
             shard = await self._ready_shard(number)
@@ -281,7 +280,7 @@ class RedisStore(Store):
     async def touch(self, visits: Collection[tuple[bytes, int]], touch: Touch = Touch.VISITED) -> None:
         """See :meth:`Store.touch <scrapy_simhash.store.base.Store.touch>`.
 
-        One round trip; on a cluster nothing is kept.
+        One round trip; on a cluster nothing is stored.
         """
         self._check_writable()
         if not self._is_cluster:
@@ -295,7 +294,7 @@ class RedisStore(Store):
         return layout.read_note(kept) if kept else (0, None)
 
     async def notes(self, kind: str) -> AsyncIterator[tuple[Name, bytes]]:
-        """See :meth:`Notes.notes <scrapy_simhash.notes.Notes.notes>`. One shard after the other, fifty a trip."""
+        """See :meth:`Notes.notes <scrapy_simhash.notes.Notes.notes>`. Fifty per round trip."""
         before = _note_field(kind, b"")
         for number in await self._used():
             shard = await self._ready_shard(number)
@@ -305,7 +304,7 @@ class RedisStore(Store):
                 some = fields[start : start + _NOTES]
                 for field, kept in zip(some, await shard.ask("HMGET", key, *some), strict=True):
                     name = field.removeprefix(before)
-                    # No host has a name that cannot be decoded.
+                    # Names that cannot be decoded are no hosts.
                     with suppress(UnicodeDecodeError):
                         if kept:
                             yield name if kind == PAGE else decoded(name), layout.read_note(kept)[1]
@@ -316,10 +315,10 @@ class RedisStore(Store):
         return await asyncio.gather(*(self._replaced(kind, note) for note in notes))
 
     async def runs(self) -> list[Run]:
-        """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. A crawl is one run, whatever its shards."""
+        """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. A crawl is one run."""
         await self._ready()
         if not self._is_cluster or not self._terms.is_read_only:
-            # This crawl is one, too, whatever its pages.
+            # This crawl counts as a run even if it stored no page.
             await self._ready_shard(0)
         found: defaultdict[bytes, list[Run]] = defaultdict(list)
         for number in await self._used():
@@ -342,10 +341,10 @@ class RedisStore(Store):
         return [run._replace(number=number) for number, run in enumerate(joined, 1)]
 
     async def close(self, reason: str = "finished") -> None:
-        """See :meth:`Store.close <scrapy_simhash.store.base.Store.close>`: the run ends in every shard that was met.
+        """See :meth:`Store.close <scrapy_simhash.store.base.Store.close>`: the run ends in every connected shard.
 
-        Waits for an absent server as long as for an answer. Raises StoreUnavailable, after it was released,
-        if it does not come back: then the run never ended in order.
+        Waits for an unavailable server as long as for a reply. If it does not come back, the store is released and
+        StoreUnavailable is raised; the run then counts as killed.
         """
         await self._release(reason)
 
@@ -409,7 +408,7 @@ class RedisStore(Store):
         return shard
 
     async def _ready_shard(self, number: int) -> Shard:
-        """Return a shard that can be asked at once. Raises StoreUnavailable if it is away."""
+        """Return a shard that is ready. Raises StoreUnavailable if it is unavailable."""
         await self._ready()
         shard = self._shard(number)
         await shard.ready()
@@ -419,11 +418,11 @@ class RedisStore(Store):
         return f"{{{self._prefix}:{number}}}" if self._is_cluster else self._prefix
 
     def _number(self, shard: int, number: int) -> int:
-        """Return a number that a shard has given, made different from those of all other shards."""
+        """Convert a number of a shard into one that is unique in the store."""
         return number * self._shards + shard
 
     def _use(self, scope: str, number: int) -> None:
-        """Note that *scope* is in use, and drop the one that was not for the longest time."""
+        """Mark *scope* as used, and unload the least recently used one."""
         self._recent[scope] = number
         self._recent.move_to_end(scope)
         if len(self._recent) > self._scopes:
@@ -437,13 +436,13 @@ class RedisStore(Store):
         return await asyncio.gather(*(self._client.ask(command, key, *about) for key in names))
 
     async def _used(self) -> list[int]:
-        """Return the shards that have something."""
+        """Return the shards with data."""
         if not self._is_cluster:
             return [0]
         return [number for number, there in enumerate(await self._of_all("EXISTS", "header")) if there]
 
     async def _homes_of(self, key: bytes) -> Collection[int]:
-        """Return the shards in which a page may be."""
+        """Return the shards that may contain a page."""
         if not self._is_cluster:
             return [0]
         await self._ready()
@@ -467,7 +466,7 @@ class RedisStore(Store):
                 return
 
     async def _shard_of_note(self, name: Name) -> int:
-        """Return the shard of what is known of a host: that of its pages, if their scope says so by its name."""
+        """Return the shard of the notes about a host: that of its pages, if their scope follows from the host."""
         if not self._is_cluster:
             return 0
         await self._ready()
@@ -478,11 +477,11 @@ class RedisStore(Store):
         try:
             await (self._ready() if self._is_cluster else self._shard(0).check())
         finally:
-            # The connections belong to an event loop that ends with this.
+            # The connections belong to an event loop that ends here.
             await self._client.close()
 
     async def _ready(self) -> None:
-        """Meet a cluster if ``check`` did not. Raises StoreUnavailable, at once if it did not help just now."""
+        """Connect to a cluster, unless ``check`` did. Raises StoreUnavailable, at once after a recent failure."""
         if self._terms.is_met or not self._is_cluster:
             self._absence = None
             return
@@ -500,14 +499,14 @@ class RedisStore(Store):
             self._absence = None
 
     async def _meet(self) -> None:
-        """Agree with all other crawlers on what the store is for and how many shards it has, and count its pages.
+        """Agree with all other crawlers on the header and the number of shards, and count the pages.
 
-        Raises StoreMismatch, StoreDamaged or StoreError, and then nothing was changed.
+        Raises StoreMismatch, StoreDamaged or StoreError, and changes nothing then.
         """
         terms, key, ask = self._terms, f"{self._tag(0)}:shards", self._client.ask
         kept = await ask("GET", key)
         if kept and terms.is_reset:
-            # For another release only the number of shards must be readable.
+            # Other releases need to read only the number of shards.
             with readable(terms.place):
                 shards = range(int(json.loads(kept)["shards"]))
             await asyncio.gather(*(ask("UNLINK", *layout.names_of(self._tag(number))) for number in shards))
@@ -519,7 +518,7 @@ class RedisStore(Store):
             about = {"header": terms.header.to_dict(), "shards": self._shards}
             kept = json.dumps(about, sort_keys=True).encode()
             if not terms.is_read_only:
-                # The first crawler decides, and all others find that.
+                # The first crawler decides; the others read its decision.
                 await ask("SET", key, kept, "NX")
                 kept = await ask("GET", key) or kept
         with readable(terms.place):
@@ -538,7 +537,7 @@ class RedisStore(Store):
         async def count_pages(number: int) -> None:
             self._pages[number] = max(await ask("HLEN", f"{self._tag(number)}:pages") - 1, 0)
 
-        # Where a server is away, its shards only are.
+        # If a server is down, only its shards are unavailable.
         await _all_of([count_pages(number) for number in range(count)])
 
     def _check_writable(self) -> None:
@@ -559,7 +558,7 @@ def _run_in(field: bytes, record: bytes) -> Run | None:
 
 
 async def _all_of(steps: Sequence[Awaitable[Any]]) -> list[Any]:
-    """Take *steps* at once, and return what they come to; if one failed, raise its error after all have ended."""
+    """Run *steps* concurrently, and return their results; raise the error of a failed one after all have ended."""
     done = await asyncio.gather(*steps, return_exceptions=True)
     for answer in done:
         if isinstance(answer, BaseException):

@@ -1,4 +1,4 @@
--- touch: store the times of pages that were not read. The kind of Touch, then a key and seconds, again and again.
+-- touch: store the times of pages that were not read. Arguments: the kind of Touch, then pairs of key and seconds.
 if redis.call('HGET', HEADER, 'id') ~= ARGV[1] then return 'L' end
 local touch = ARGV[2]
 for i = 3, #ARGV, 2 do

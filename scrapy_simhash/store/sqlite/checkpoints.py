@@ -1,15 +1,15 @@
-"""Checkpoints: what was written to the log goes into the file, beside the crawl.
+"""Checkpoints: move the write-ahead log into the file, in a thread.
 
-A transaction ends when it is in the log, ``-wal``, and in the system's hands: no kill takes it back. No page waits
-for the disk. That is done here, in a thread, while SQLite lets go of the interpreter::
+A transaction is complete when the operating system has its part of the log, ``-wal``; killing the process does not
+lose it. No page waits for the disk. A thread writes to disk, while SQLite releases the GIL::
 
     claims     ----|-|--|-|-|--|--|-|-|--|-|--|-|-|--|-|-->   into the log
     thread         `........ checkpoint ........`             log --> disk, log --> file, file --> disk
 
-When the thread finds that it has everything, the next claim begins at the start of the log again. In a busy crawl
-some claims have always come meanwhile, and the log would grow without end. So when it is too long, one checkpoint
-follows another: each has only what came during the one before it, and takes less time. If the log is still not moved
-as a whole after some of them, claims wait for the little that is left.
+After a complete checkpoint, the next claim starts at the beginning of the log again. In a busy crawl new claims
+always arrive during a checkpoint, and the log would grow without limit. So if the log is too long, several
+checkpoints follow each other; each moves only the claims that arrived during the one before and takes less time. If
+some of the log is still left after `PASSES` checkpoints, claims wait for the last one.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from threading import Event, Lock, Thread
 
 from scrapy_simhash.store.sqlite.files import connect
 
-#: Transactions from one checkpoint to the next; each adds some 20 KB to the log.
+#: Transactions between two checkpoints; each adds about 20 KB to the log.
 EVERY = 1_000
-#: Pages of 4 KiB from which on the log is too long: 64 MiB.
+#: Max length of the log in pages of 4 KiB: 64 MiB.
 LONG = 16_384
 #: Max checkpoints one after another before claims wait for the last one.
 PASSES = 16
 
 
 class Checkpoints:
-    """A thread that makes checkpoints of the store at *path* from time to time. Each writer must hold *turn*."""
+    """A thread that makes checkpoints of the store at *path*. Each writer must hold *turn*."""
 
     def __init__(self, path: Path, turn: Lock) -> None:
         self._turn = turn
@@ -49,7 +49,7 @@ class Checkpoints:
             self._wake.set()
 
     def stop(self) -> None:
-        """End the thread; a checkpoint that it is about is finished first. Again, it does nothing."""
+        """End the thread after a running checkpoint. A second call does nothing."""
         self._is_ending = True
         self._wake.set()
         self._thread.join()
@@ -58,12 +58,12 @@ class Checkpoints:
     def _work(self) -> None:
         while self._wake.wait() and not self._is_ending:
             self._wake.clear()
-            # A full disk is reported by the claims. Nothing is lost: all is in the log.
+            # Claims report a full disk. Nothing is lost, since the log has everything.
             with suppress(sqlite3.Error):
                 self._move()
 
     def _move(self) -> None:
-        """Move the log into the file; if it is too long, all of it."""
+        """Move the log into the file; all of it if it is too long."""
         for _ in range(PASSES):
             pages, left = self._pass()
             if pages <= LONG or not left:
@@ -72,7 +72,7 @@ class Checkpoints:
             self._pass()
 
     def _pass(self) -> tuple[int, int]:
-        """Move what is in the log by now; return its pages, and how many of them are not in the file yet."""
-        # PASSIVE does not wait for readers and writers, and they do not wait for it.
+        """Move the current log; return its pages, and how many of them are not in the file yet."""
+        # PASSIVE neither waits for readers and writers nor blocks them.
         ((_, pages, moved),) = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         return int(pages), int(pages) - int(moved)

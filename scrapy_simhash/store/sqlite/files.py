@@ -1,4 +1,4 @@
-"""Files: a store's file and those beside it, opened, made and replaced.
+"""Files: open, create and replace the file of a store and the files next to it.
 
 ::
 
@@ -28,26 +28,26 @@ from scrapy_simhash.store.sqlite import schema
 
 logger = logging.getLogger(__name__)
 
-#: SQLite's, and those of a row that is not what it should be.
+#: Errors of SQLite, and of rows with invalid values.
 FAULTS = (sqlite3.Error, AttributeError, LookupError, OverflowError, StructError, TypeError, ValueError)
 
 
 def is_damage(error: Exception) -> bool:
     """Return whether the file is the cause: SQLITE_CORRUPT and SQLITE_NOTADB have no class of their own.
 
-    Nor is it SQLite that finds a row amiss.
+    Invalid rows are not found by SQLite.
     """
     return type(error) is sqlite3.DatabaseError or not isinstance(error, sqlite3.Error)
 
 
 def is_forbidden(error: Exception) -> bool:
-    """Return whether a permission is missing: to write the file, or to create one beside it."""
+    """Return whether the permission to write the file, or to create one next to it, is missing."""
     return "readonly" in str(error) or "unable to open" in str(error)
 
 
 @contextmanager
 def open_errors(path: Path | None, what: str) -> Iterator[None]:
-    """Convert errors inside into a StoreError, while a store is opened to *what*: ``read`` or ``write``."""
+    """Convert errors while a store is opened into a StoreError; *what* is ``read`` or ``write``."""
     try:
         yield
     except (*FAULTS, OSError) as error:
@@ -57,14 +57,14 @@ def open_errors(path: Path | None, what: str) -> Iterator[None]:
 
 
 def runtime_error(place: object, error: Exception) -> StoreUnavailable:
-    """Return what is to be raised for an *error*: RecordDamaged if it will come again."""
+    """Return the exception for *error*: RecordDamaged if retrying is useless."""
     if not is_damage(error):
         return StoreUnavailable(f"{place}: {words_of(error)}")
     return RecordDamaged(damage(place, words_of(error)))
 
 
 def damage(place: object, found: str) -> str:
-    """Return the sentence about a damaged file: what was *found*, what the crawl does, and what the user can do."""
+    """Return the message about a damaged file: what was *found*, the effect on the crawl, and the remedy."""
     return (
         f"{place} is damaged: {found}. Pages whose records cannot be read have the status unknown and are never"
         f" dropped, all others are compared. {REPAIR}"
@@ -79,12 +79,12 @@ REPAIR = (
 
 
 def quick_check(execute: Callable[..., sqlite3.Cursor], most: int = 100) -> list[str]:
-    """Return what SQLite finds wrong in the structure of a file, at most so many lines. Reads the whole file."""
+    """Return the structural errors that SQLite finds in a file, at most so many lines. Reads the whole file."""
     return [line for (line,) in execute(f"PRAGMA quick_check({most})") if line != "ok"]
 
 
 def check_after_kill(path: Path, connection: sqlite3.Connection) -> None:
-    """Log it if the last run was killed, and SQLite finds that the file is damaged since."""
+    """Log a damaged file if the last run was killed."""
     last = connection.execute("SELECT ended FROM runs ORDER BY number DESC LIMIT 1").fetchall()
     if last == [(None,)] and (found := quick_check(connection.execute, 1)):
         logger.warning("%s", damage(path, printable(found[0])))
@@ -101,7 +101,7 @@ def printable(value: object) -> str:
 
 
 def words_of(error: Exception) -> str:
-    """Return what *error* says, in a line: of a file that may not grow, SQLite says only that it was not written."""
+    """Return the message of *error* in one line, with likely causes of an I/O error."""
     if "disk I/O error" in str(error):
         return f"{error}: the disk does not work, or the file has reached a limit of its size (ulimit -f, a quota)"
     return " ".join(str(error).split())[:200]
@@ -129,16 +129,16 @@ def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
     return StoreUnavailable(said)
 
 
-#: Seconds to wait for another writer. After a kill, the first process that opens the file reads the log.
+#: Seconds to wait for another writer; after a kill, the first process that opens the file replays the log.
 LOCK_TIMEOUT = 5.0
-#: The same for a claim: the reactor waits too.
+#: The same for a claim, which blocks the reactor.
 LOCK_TIMEOUT_OF_CLAIMS = 0.1
 #: Endings of the files that belong to a database.
 _BESIDE = ("-wal", "-shm", "-journal")
 
 
 def connect(path: Path, mode: str, patience: float = LOCK_TIMEOUT) -> sqlite3.Connection:
-    """Return a connection in autocommit mode. *mode* is what SQLite's URIs say: ``ro``, ``rw``, ``rwc``."""
+    """Return a connection in autocommit mode. *mode* is that of SQLite's URIs: ``ro``, ``rw``, ``rwc``."""
     return sqlite3.connect(
         f"{without_host(path.as_uri())}?mode={mode}",
         uri=True,
@@ -149,7 +149,7 @@ def connect(path: Path, mode: str, patience: float = LOCK_TIMEOUT) -> sqlite3.Co
 
 
 def without_host(uri: str) -> str:
-    """Return the URI of a file as SQLite takes it: of a share on Windows, the host is part of the path.
+    """Return the URI of a file for SQLite: for a Windows share, the host becomes part of the path.
 
     >>> without_host("file:///C:/seen/shop.sqlite"), without_host("file://server/share/shop.sqlite")
     ('file:///C:/seen/shop.sqlite', 'file:////server/share/shop.sqlite')
@@ -158,9 +158,9 @@ def without_host(uri: str) -> str:
 
 
 def resolved(path: str | os.PathLike[str]) -> Path:
-    """Return the file itself, links followed, so that its lock is the same under all of its names.
+    """Return the resolved path, so that the lock is the same under all names of the file.
 
-    Raises StoreError for links that lead in a circle, and for a name that no file can have.
+    Raises StoreError for circular links and for invalid file names.
     """
     try:
         file = Path(os.path.realpath(path))
@@ -174,21 +174,21 @@ def resolved(path: str | os.PathLike[str]) -> Path:
 
 
 def beside(path: Path, suffix: str) -> Path:
-    """Return the path of a file beside a store's."""
+    """Return the path of a file next to that of a store."""
     return path.with_name(path.name + suffix)
 
 
 def lock_of(path: Path) -> sqlite3.Connection:
-    """Return the lock of the store at *path*, or raise StoreLocked at once.
+    """Take the lock of the store at *path*, or raise StoreLocked at once.
 
-    Who has it is the one that writes to the store, until it is closed or the process ends, however it ends. It is
-    SQLite's own lock, which is the same on every system, on an empty database.
+    The holder is the only writer of the store, until the lock is closed or the process ends for any reason. It is
+    SQLite's own lock on an empty database, so it works the same on every system.
     """
     lock = beside(path, "-lock")
     with open_errors(lock, "write"):
         connection = connect(lock, "rwc", patience=0)
         try:
-            # Nothing is written, and so nothing has to be undone.
+            # Nothing is written, so no rollback journal is needed.
             connection.execute("PRAGMA journal_mode = MEMORY")
             connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.Error as error:
@@ -240,8 +240,8 @@ def open_for_writing(
 def open_for_reading(path: Path) -> tuple[sqlite3.Connection, str]:
     """Return a connection to the store at *path* that writes nothing, and the mode to make more of them with.
 
-    A reader of a file with a write-ahead log must take part in its locks, by a file beside it. If that file cannot be
-    created, and there is no log, no process is writing, and the file is read without locks.
+    A reader of a file with a write-ahead log needs the -shm file for its locks. If that file cannot be created and
+    there is no log, no process is writing, and the file is read without locks.
     """
     if not path.is_file():
         raise StoreError(f"{path}: no such file")
@@ -256,11 +256,11 @@ def open_for_reading(path: Path) -> tuple[sqlite3.Connection, str]:
                 is_alone = not _size(beside(path, "-wal"))
                 if not (mode == "ro" and is_alone and is_forbidden(error)):
                     raise
-    raise AssertionError  # not reached: the second mode returns or raises
+    raise AssertionError  # unreachable: the second mode returns or raises
 
 
 def header_at(path: Path) -> Header:
-    """Return the header of the store at *path*, and read nothing else. Raises StoreError as opening it does."""
+    """Return the header of the store at *path* without reading anything else. Raises StoreError as opening does."""
     connection, _ = open_for_reading(resolved(path))
     with closing(connection), open_errors(path, "read"):
         return schema.header_of(connection)
@@ -269,8 +269,7 @@ def header_at(path: Path) -> Header:
 def is_database(path: Path) -> bool:
     """Return whether the file at *path* begins like a SQLite file, or is empty.
 
-    SQLite itself reads it, because another reader would harm its locks (see above). It takes no lock and creates no
-    file.
+    SQLite reads it, because another reader would break its locks (see above). No lock is taken and no file created.
     Raises StoreError if the file cannot be read.
     """
     with open_errors(path, "read"), closing(connect(resolved(path), "ro&immutable=1")) as connection:
@@ -284,7 +283,7 @@ def is_database(path: Path) -> bool:
 
 
 def _make(path: Path, header: Header) -> None:
-    """Make a new store, which is there as a whole or not at all."""
+    """Create a new store atomically."""
     for suffix in _BESIDE:
         if _size(orphan := beside(path, suffix)):
             raise StoreDamaged(
@@ -300,7 +299,7 @@ def _make(path: Path, header: Header) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a store, damaged or not; a database of another program stays, and raises StoreDamaged."""
+    """Remove a store, damaged or not. Raises StoreDamaged for a database of another program, which stays."""
     if _size(path):
         with closing(connect(path, "ro")) as connection, suppress(sqlite3.Error):
             if not schema.is_store(connection):
@@ -309,7 +308,7 @@ def _remove(path: Path) -> None:
 
 
 def _unlink(path: Path) -> None:
-    """Remove a database and what belongs to it. The database goes first: without it, its log does no harm."""
+    """Remove a database and its files. The database goes first, since its log is harmless without it."""
     for file in (path, *(beside(path, suffix) for suffix in _BESIDE)):
         file.unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""SQL functions for fingerprints: the distance of two, and which are near one. For any database with fingerprints."""
+"""SQL functions for any database with fingerprints: distance, and near-duplicate search."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from collections.abc import Callable
 from scrapy_simhash.index import SimhashIndex, hamming_distance
 from scrapy_simhash.store.sqlite.schema import unsigned
 
-#: The pages of a store that have a fingerprint, as add_functions() takes them.
+#: The query for the pages of a store that have a fingerprint, for add_functions().
 PAGES = "SELECT number, value FROM pages WHERE NOT is_short"
 
 
 def add_functions(connection: sqlite3.Connection, rows: str = PAGES) -> None:
-    """Give the SQL of *connection* two functions; a fingerprint is a number, with a sign or not, or hexadecimal text.
+    """Add two SQL functions to *connection*; a fingerprint is a signed or unsigned number, or hexadecimal text.
 
     ``simhash_distance(a, b)``
-        The bits in which two fingerprints differ, 0 to 64; NULL if one of them is NULL. A microsecond.
+        Number of bits in which two fingerprints differ, 0 to 64; NULL if one of them is NULL. Takes a microsecond.
     ``simhash_near(value, k)``
-        The numbers of the rows whose fingerprint is within *k* bits of *value*, the nearest first, as a JSON array
-        for SQLite's ``json_each``. *rows* is the query for all rows: a whole number that identifies one, and its
-        fingerprint. They are read into an index in memory at the first call with a *k*, and again after a change of
-        the database; then a call takes some ten microseconds. Close the connection to free the index.
+        The numbers of the rows whose fingerprint is within *k* bits of *value*, nearest first, as a JSON array for
+        SQLite's ``json_each``. *rows* is the query for all rows: an identifying integer and a fingerprint. They are
+        read into an index in memory at the first call with a *k*, and again after a change of the database; further
+        calls take about ten microseconds. Close the connection to free the index.
 
     >>> connection = sqlite3.connect(":memory:")
     >>> _ = connection.execute("CREATE TABLE signatures (id INTEGER, signature INTEGER)")
@@ -69,7 +69,7 @@ def _near(connection: sqlite3.Connection, rows: str) -> Callable[[object, object
 
 
 def _number(value: object) -> int:
-    """Return a fingerprint as an unsigned number. Raises TypeError or ValueError for what is none."""
+    """Return a fingerprint as an unsigned number. Raises TypeError or ValueError for anything else."""
     if isinstance(value, str):
         value = int(value, 16)
     if not isinstance(value, int):

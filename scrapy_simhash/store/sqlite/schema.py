@@ -1,9 +1,9 @@
 """Schema: the tables of a store, their values, and the statements of claims.
 
-``notes/sqlite-file.rst`` says what every column means. Integers of SQLite have a sign: a 64-bit number from
-2**63 on is stored as that number less 2**64. Its texts are Unicode: a URL with lone surrogates is stored as a BLOB.
+``notes/sqlite-file.rst`` describes every column. SQLite's integers are signed, so a 64-bit number from 2**63 on is
+stored minus 2**64. SQLite's texts are Unicode, so a URL with lone surrogates is stored as a BLOB.
 
-Nothing in here is newer than SQLite 3.22, the oldest that can read a WAL file it may not write.
+Everything here works with SQLite 3.22, the oldest version that can read a WAL file without write permission.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from scrapy_simhash.store.base import Touch
 from scrapy_simhash.store.candidates import FIRST_COPIES
 from scrapy_simhash.store.header import Header
 
-#: "SIMH": ``file`` and other programs recognise the database by it.
+#: "SIMH", by which ``file`` and other programs recognise the database.
 APPLICATION_ID = 0x53494D48
-#: Version of the tables: raise it with every change. A file of another version is refused.
+#: Version of the tables. Increase it with every change; files of other versions are refused.
 VERSION = 12
 
 TABLES = (
@@ -74,7 +74,7 @@ INDEXES = (
     f"CREATE INDEX first_copies ON pages (original) WHERE rank BETWEEN 1 AND {FIRST_COPIES}",
 )
 
-# SQLite has no exclusive or, and no function that counts bits: those of each half of a byte are looked up.
+# SQLite has no XOR and no bit count, so the bits of each half byte are looked up.
 VIEWS = (
     """CREATE VIEW duplicates AS
 WITH RECURSIVE
@@ -94,7 +94,7 @@ SELECT
 FROM differing""",
 )
 
-#: Number of pages, and the number that the next one takes.
+#: Number of pages, and the number of the next page.
 ENDS = """SELECT
     (SELECT count(*) FROM pages NOT INDEXED),
     1 + max(ifnull((SELECT max(number) FROM pages), -1), ifnull((SELECT max(number) FROM removed), -1))"""
@@ -102,8 +102,8 @@ ENDS = """SELECT
 ORIGINAL = (
     "SELECT number, key, url, value, fingerprint, page_hash, joined, found_by FROM pages WHERE number = ?"
 )
-#: The original of the latest pages with a text. Those that were near-duplicates of a page that was removed, or whose
-#: text was replaced, have none; a bound keeps a claim short where there are many of them.
+#: The original of the latest pages with a text. Near-duplicates of a removed or replaced page have none; LIMIT keeps
+#: a claim fast if there are many of them.
 WITH_TEXT = """SELECT originals.number, originals.key, originals.url, originals.value, originals.fingerprint,
     originals.page_hash, originals.joined, originals.found_by
 FROM (
@@ -115,7 +115,7 @@ LIMIT 1"""
 KNOWN = """SELECT number, scope, is_short, value, fingerprint, found_by, page_hash, last_seen,
     ifnull(original, number), rank, delivered, first_seen, last_visit, visits, changes
 FROM pages WHERE key = ?"""
-#: The first copies of some originals.
+#: The first copies of several originals.
 FIRST_COPIES_OF = f"""SELECT number, original, value, fingerprint FROM pages
 WHERE rank BETWEEN 1 AND {FIRST_COPIES} AND original IN """
 _POSTING = """pages.key, pages.url, pages.scope, pages.value, pages.fingerprint, pages.is_short, pages.page_hash,
@@ -132,21 +132,21 @@ NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 
 _VISITED = """UPDATE pages
 SET url = ?, host = ?, page_hash = ?, text_hash = ?, delivered = ?, last_seen = ?, first_seen = ?, last_visit = ?,
     visits = ?, changes = ?"""
-#: A visit of an original that is still a near-duplicate of its row.
+#: A visit to an original that is still a near-duplicate of its row.
 SMALL_CHANGE = f"{_VISITED} WHERE number = ?"
-#: A visit of any other page.
+#: A visit to any other page.
 REPLACED = f"""{_VISITED}, number = ?, scope = ?, is_short = ?, value = ?, fingerprint = ?,
     found_by = ?, original = ?, rank = ?, joined = 0
 WHERE number = ?"""
 JOINED = "UPDATE pages SET joined = joined + 1 WHERE number = ?"
-#: The run that has delivered an item of a page last, with the text that it has now.
+#: Set the run that last delivered an item of a page with its current text.
 DELIVERED = "UPDATE pages SET delivered = ? WHERE key = ? AND page_hash IS ?"
-#: Pages that are removed in one transaction.
+#: Max pages that are removed per transaction.
 REMOVED_AT_ONCE = 500
 #: The pages that meet a condition, from a number on.
 REMOVABLE = f"""SELECT number, key, scope, found_by, value, fingerprint FROM pages
 WHERE {{}} AND number > ? ORDER BY number LIMIT {REMOVED_AT_ONCE}"""
-#: When the run before one ended, or began if it was killed.
+#: The end of the run before a given one, or its start if it was killed.
 FORMER_RUN = "SELECT max(ifnull(ended, started)) FROM runs WHERE number < ?"
 TOUCHED = {
     Touch.VISITED: "UPDATE pages SET last_seen = ?1, last_visit = ?1, visits = visits + 1 WHERE key = ?2",
@@ -167,7 +167,7 @@ def create(connection: sqlite3.Connection, header: Header) -> None:
     for statement in (*TABLES, *INDEXES, *VIEWS):
         connection.execute(statement)
     connection.executemany("INSERT INTO header VALUES (?, ?)", header.to_dict().items())
-    # Last: what has no version is no store.
+    # Last, since a database without a version is no store.
     connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")
 
@@ -175,7 +175,7 @@ def create(connection: sqlite3.Connection, header: Header) -> None:
 def in_memory(header: Header) -> sqlite3.Connection:
     """Return a connection to a new store in memory."""
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    # SQLite adds some 300 bytes to each of its pages: with 4 KiB, 478 bytes a page of the crawl in place of 440.
+    # SQLite adds about 300 bytes to each database page: with 4 KiB, 478 bytes per stored page instead of 440.
     connection.execute("PRAGMA page_size = 8192")
     create(connection, header)
     return connection
@@ -217,7 +217,7 @@ def header_of(connection: sqlite3.Connection) -> Header:
 
 
 def signed(number: int) -> int:
-    """Return an unsigned 64-bit number as SQLite keeps it.
+    """Convert an unsigned 64-bit number for SQLite.
 
     >>> signed(2**64 - 1), signed(5)
     (-1, 5)
@@ -226,7 +226,7 @@ def signed(number: int) -> int:
 
 
 def unsigned(number: int) -> int:
-    """Return the number that signed() took.
+    """Invert signed().
 
     >>> unsigned(-1)
     18446744073709551615
@@ -235,12 +235,12 @@ def unsigned(number: int) -> int:
 
 
 def signed_hash(number: int | None) -> int | None:
-    """Return a hash, known or not, as SQLite keeps it."""
+    """Convert a hash, or None, for SQLite."""
     return None if number is None else signed(number)
 
 
 def unsigned_hash(number: int | None) -> int | None:
-    """Return the hash that signed_hash() took."""
+    """Invert signed_hash()."""
     return None if number is None else number & 2**64 - 1
 
 
@@ -250,7 +250,7 @@ def compared_of(value: int, rest: bytes | None) -> bytes:
 
 
 def to_sql(text: str) -> str | bytes:
-    r"""Return *text* in a form that SQLite can store.
+    r"""Convert *text* for SQLite.
 
     >>> to_sql("/caf\u00e9"), to_sql("/\udce9")
     ('/café', b'/\xed\xb3\xa9')
@@ -263,5 +263,5 @@ def to_sql(text: str) -> str | bytes:
 
 
 def from_sql(text: str | bytes) -> str:
-    """Return the text that to_sql() took."""
+    """Invert to_sql()."""
     return text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")

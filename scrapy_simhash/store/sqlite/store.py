@@ -51,14 +51,14 @@ from scrapy_simhash.store.sqlite.schema import (
 
 logger = logging.getLogger(__name__)
 
-#: The path of a store in memory, as SQLite writes it.
+#: SQLite's path of a database in memory.
 MEMORY = ":memory:"
-#: Rows that are in memory at a time while the indexes are filled.
+#: Rows that are read at once while the indexes are filled.
 CHUNK = 1 << 14
 
 
 class Known(NamedTuple):
-    """The row of a page before its claim."""
+    """The row of a page before a claim."""
 
     number: int
     scope: str
@@ -75,33 +75,33 @@ class Known(NamedTuple):
 
     @property
     def is_original(self) -> bool:
-        """Whether other pages are compared with it."""
+        """Whether the page is indexed, so that other pages are compared with it."""
         return self.original == self.number
 
 
 class Decision(NamedTuple):
-    """The answer to a page, and what its row becomes."""
+    """The result of a claim, and the new row of the page."""
 
     claim: Claim
     posting: Posting
     known: Known | None
     number: int
-    """Of the row after the claim."""
+    """Number of the row after the claim."""
     keeps_row: bool
-    """Whether it is an original that is still a near-duplicate of its row."""
+    """Whether the page is an original that is still a near-duplicate of its row."""
     original: Original | None
-    """The row of the original whose cluster it is in, None of its own."""
+    """The row of the original of the page; None if the page is the original."""
     found: Found
 
     @property
     def joins(self) -> bool:
-        """Whether it joins a cluster that it was not in."""
+        """Whether the page joins a cluster that is new for it."""
         is_there = self.known is not None and self.known.original == self.claim.cluster
         return self.original is not None and not is_there
 
 
 class Guard:
-    """Turns the errors of a block into those of a store: a ``with`` statement that is cheap enough for claims."""
+    """Converts errors in a ``with`` block into those of a store; cheap enough for claims."""
 
     def __init__(self, store: SqliteStore) -> None:
         self._store = store
@@ -122,10 +122,10 @@ class Guard:
 
 
 class Transaction(Guard):
-    """The same around a transaction: what was not committed inside is undone. One at a time."""
+    """The same around a transaction, which is rolled back unless it was committed. One at a time."""
 
     def __enter__(self) -> None:
-        """Begin it, and wait if a checkpoint is late."""
+        """Begin the transaction; wait if a checkpoint is late."""
         store = self._store
         if not store._run:
             raise StoreError(f"{store} was opened read-only, or was closed")
@@ -151,14 +151,14 @@ class Transaction(Guard):
 class SqliteStore(Store):
     """A :class:`~scrapy_simhash.store.base.Store` in a file, or in memory; the indexes are always in memory.
 
-    A claim is one transaction, which no kill of the process takes back, and waits for no disk. Opening takes about a
-    second for every million pages.
+    A claim is one transaction, which survives a kill of the process and does not wait for the disk. Opening takes
+    about a second per million pages.
     """
 
-    #: How many fingerprints can be found. Counted, since there may be as many indexes as sites.
+    #: Number of searchable fingerprints. Counted here, since there may be as many indexes as sites.
     index_size = 0
-    #: How many clusters in other stores have the title of the page that is claimed next. Set by callers that have
-    #: several stores for the pages of one scope.
+    #: Number of clusters in other stores with the title of the next claimed page. Set by callers that split the pages
+    #: of one scope over several stores.
     titled_elsewhere = 0
 
     def __init__(
@@ -173,18 +173,18 @@ class SqliteStore(Store):
     ) -> None:
         """Open the store at *path*, ``:memory:`` for one that ends with the process.
 
-        A file that does not exist is created for fingerprints of *header*. Where *header* is None the store's own is
-        taken, for a new one the default. One process at a time can write to a file. *read_only* begins no run, takes
-        no claims, and works beside a crawl: pages that the crawl adds can be got and iterated over, but are not found
-        by ``look``. *reset* deletes the stored pages, damaged or not. *blocks* is for `index_for`. With
-        *keep*, pages that were not seen for so many seconds before the end of the run before are removed.
+        A missing file is created for fingerprints of *header*. If *header* is None, that of the store is used, or the
+        default for a new store. One process at a time can write to a file. *read_only* begins no run, refuses claims,
+        and works while a crawl is running: ``get`` and iteration return pages that the crawl adds, but ``look`` does
+        not find them. *reset* deletes the stored pages, damaged or not. *blocks* is for `index_for`. *keep* removes
+        pages that were not seen for so many seconds before the end of the last run.
 
-        Raises StoreMismatch if the file's header is another; StoreLocked if it is being written to; StoreDamaged if
-        it is no store, is damaged, or has another version; StoreError if it cannot be written or does not exist;
-        StoreUnavailable if the disk is full.
+        Raises StoreMismatch for a file with another header, StoreLocked if another process writes to it, StoreDamaged
+        for a damaged file, another version or a file that is no store, StoreError for a file that does not exist or
+        cannot be written, StoreUnavailable if the disk is full.
         """
         self._path = None if path == MEMORY else files.resolved(path)
-        # A subclass may keep its pages.
+        # A subclass may keep its pages elsewhere.
         self.is_memory = self._path is None and type(self) is SqliteStore
         self.note_kinds = () if self._path is None else KINDS
         self._damaged = set()
@@ -199,7 +199,7 @@ class SqliteStore(Store):
         else:
             self._lock, self._connection = files.open_for_writing(self._path, header, reset)
         self._execute = self._connection.cursor().execute
-        # The claims' turn to write; the checkpoints' when the log is too long.
+        # Held by claims to write, and by checkpoints when the log is too long.
         self._turn = Lock()
         self._run = 0
         self._guard, self._transaction = Guard(self), Transaction(self)
@@ -208,11 +208,11 @@ class SqliteStore(Store):
         self._new_names: list[str] = []
         self._indexes: dict[str, SimhashIndex] = {}
         self._blocks = blocks
-        #: Scopes with a dense region, which were logged.
+        #: Scopes whose dense region was logged.
         self._crowded: set[str] = set()
-        #: Originals that were compared of late: in a dense region they are the same again and again.
+        #: Cache of compared originals, since in a dense region the same ones are compared again and again.
         self._recent: Recent[int, Original] = Recent(FINGERPRINTS)
-        #: How many pages are known, and the number that the next one takes.
+        #: Number of known pages, and the number of the next page.
         self._size = self._next = 0
         what = "read" if read_only else "write"
         try:
@@ -222,7 +222,7 @@ class SqliteStore(Store):
                 own.check(header, str(self))
             self._header = own
             self._rule = own.rule
-            # A wrong number of blocks is no damage of the file.
+            # A wrong number of blocks does not mean that the file is damaged.
             self._index("")
             with open_errors(self._path, what):
                 self._read()
@@ -280,7 +280,7 @@ class SqliteStore(Store):
         return "memory" if self._path is None else str(self._path)
 
     def __len__(self) -> int:
-        """Return how many pages are known. O(1)."""
+        """Return the number of known pages. O(1)."""
         return self._size
 
     def claim(self, posting: Posting) -> Claim:
@@ -307,9 +307,9 @@ class SqliteStore(Store):
         return 0 if number is None else self._remove("host = ?", number)
 
     def _remove_old(self, keep: int) -> None:
-        """Remove the pages that were not seen for *keep* seconds before the end of the former run.
+        """Remove the pages that were not seen for *keep* seconds before the end of the last run.
 
-        Not before now: a clock that is wrong by years, or a crawl that paused for so long, removes nothing.
+        Counted from that run and not from now, so that a wrong clock or a long pause between crawls removes nothing.
         """
         ((latest,),) = self._execute(schema.FORMER_RUN, (self._run,)).fetchall()
         if latest is None:
@@ -324,7 +324,7 @@ class SqliteStore(Store):
             )
 
     def _remove(self, condition: str, value: object) -> int:
-        """Remove the pages that meet *condition*, a transaction per `REMOVED_AT_ONCE`; return how many there were."""
+        """Remove pages that meet *condition*, `REMOVED_AT_ONCE` per transaction; return their number."""
         count, last = 0, NO_PAGE
         while True:
             with self._transaction:
@@ -340,7 +340,7 @@ class SqliteStore(Store):
             for number, _, scope, found_by, value_of_page, rest in rows:
                 self._size -= 1
                 self._recent.pop(number, None)
-                # A damaged fingerprint is in no index.
+                # Damaged fingerprints are not indexed.
                 with suppress(*files.FAULTS):
                     self._discard(number, self._scope(scope), found_by, _fingerprint_of(value_of_page, rest))
             count += len(rows)
@@ -379,9 +379,9 @@ class SqliteStore(Store):
                 yield posting
 
     def audit(self, tell: Callable[[int], None]) -> list[str]:
-        """Read everything; return what SQLite finds, and the pages that cannot be read.
+        """Read everything; return the errors that SQLite finds, and the names of unreadable pages.
 
-        *tell* gets the number of pages that were read so far.
+        *tell* is called with the number of pages read so far.
         """
         damaged: list[str] = []
         with self._reading() as (execute, scopes):
@@ -417,7 +417,7 @@ class SqliteStore(Store):
     def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
         """See :meth:`Notes.note <scrapy_simhash.notes.Notes.note>`. One query."""
         with self._guard:
-            # A cursor of its own: threads that read large pages ask too, while a claim uses the other.
+            # A separate cursor, since threads that read large pages call this while a claim uses the other cursor.
             found = self._connection.execute(schema.NOTE, (kind, _name_to_sql(name))).fetchall()
             return found[0] if found else (0, None)
 
@@ -428,7 +428,7 @@ class SqliteStore(Store):
                 yield name if kind == PAGE else from_sql(name), data
 
     def replace_notes(self, kind: str, notes: Sequence[Note]) -> list[int | None]:
-        """See :meth:`Notes.replace_notes <scrapy_simhash.notes.Notes.replace_notes>`. One transaction for all."""
+        """See :meth:`Notes.replace_notes <scrapy_simhash.notes.Notes.replace_notes>`. One transaction."""
         versions: list[int | None] = []
         with self._transaction:
             for name, version, data in notes:
@@ -450,9 +450,9 @@ class SqliteStore(Store):
             return [Run(*row) for row in found if _are_times(*row[1:3])]
 
     def close(self, reason: str = "finished") -> None:
-        """See :meth:`Store.close <scrapy_simhash.store.base.Store.close>`. Waits until all is in the file, on disk.
+        """See :meth:`Store.close <scrapy_simhash.store.base.Store.close>`. Waits for the disk.
 
-        Raises StoreUnavailable if the end of the run cannot be written; the file is released all the same.
+        Raises StoreUnavailable if the end of the run cannot be written; the file is released nevertheless.
         """
         try:
             if self._run:
@@ -465,21 +465,21 @@ class SqliteStore(Store):
 
     def _release(self) -> None:
         if self._path is None:
-            # Its pages are there as long as the store is.
+            # The pages of a store in memory exist as long as the store.
             return
         if self._checkpoints is not None:
             self._checkpoints.stop()
         with suppress(sqlite3.Error):
-            # All into the file. What a reader keeps in the log will be there at the next opening.
+            # Move everything into the file. Pages that a reader keeps in the log are still there at the next opening.
             self._execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._connection.close()
         if self._lock is not None:
             self._lock.close()
 
-    # --- A claim: decide, write, and only then let the index follow.
+    # --- A claim: decide, write, and then update the index.
 
     def _decide(self, posting: Posting) -> Decision:
-        """Return the answer to *posting*, and what is to be written."""
+        """Return the result for *posting*, and the row to write."""
         known = self._known(posting.key)
         equal = self._with_text(posting)
         if equal is not None:
@@ -534,7 +534,7 @@ class SqliteStore(Store):
         return Decision(claim, posting, known, number, keeps_row, joined, found)
 
     def _equal(self, posting: Posting, original: Original) -> Found:
-        """Return how like the *original* whose cluster has its text a page is, whatever else it is like."""
+        """Return the similarity of a page to the *original* whose cluster has its text."""
         chosen = Chosen(original.number, True, 0, 1.0, False)
         if not posting.is_short:
             for near_one in self._rule.compare_all(posting.fingerprint, [original.compared]):
@@ -544,7 +544,7 @@ class SqliteStore(Store):
         return Found(chosen=chosen)
 
     def _near_copies(self, fingerprint: Fingerprint, found: Found, known: Known | None) -> set[int]:
-        """Return the originals that a page is not near, and is near one of the first copies of."""
+        """Return the originals that a page is not near but whose first copies it is near."""
         own = NO_PAGE if known is None else known.number
         others = map(self._original, found.others)
         clusters = [one.number for one in others if one and one.joined and one.number != own]
@@ -559,7 +559,7 @@ class SqliteStore(Store):
         return {copies[one.place][0] for one in near_ones if one.similarity is not None}
 
     def _candidate(self, found: Found) -> Candidate | None:
-        """Return the row that explains the answer."""
+        """Return the row that explains the result."""
         row = None if found.chosen is None else self._original(found.chosen.number)
         return None if row is None else Candidate(row.key, row.url, row.compared, found.is_generic)
 
@@ -600,7 +600,7 @@ class SqliteStore(Store):
             self._execute(schema.REPLACED, (*visit, number, scope, *row, cluster, claim.rank, known.number))
 
     def _follow(self, decision: Decision) -> None:
-        """Change what is kept in memory as the file was changed."""
+        """Apply a change of the file to the indexes and caches in memory."""
         _, posting, known, number, keeps_row, original, found = decision
         self._size += known is None
         self._next = max(self._next, number + 1)
@@ -623,7 +623,7 @@ class SqliteStore(Store):
                 tell_crowd(posting.scope, self._rule.reach, self._crowded)
 
     def _discard(self, number: int, scope: str, found_by: int, fingerprint: Fingerprint) -> None:
-        """Let the row of an original no longer be found."""
+        """Remove the row of an original from the index."""
         self._recent.pop(number, None)
         if found_by:
             index = self._index(scope)
@@ -666,7 +666,7 @@ class SqliteStore(Store):
         return row
 
     def _original_in(self, found: list[Any]) -> Original | None:
-        """Return the original in what a query has found; no page becomes a near-duplicate of a damaged one."""
+        """Return the original in a row, None for a damaged one; no page becomes a near-duplicate of that."""
         for number, key, url, value, rest, page_hash, joined, found_by in found:
             try:
                 if type(key) is not bytes or not type(joined) is type(found_by) is int:
@@ -678,7 +678,7 @@ class SqliteStore(Store):
         return None
 
     def _with_text(self, posting: Posting) -> Original | None:
-        """Return the original of the pages that have the text of *posting* now."""
+        """Return the original of the pages with the text of *posting*."""
         scope, page_hash = self._names.get(posting.scope), posting.own_page_hash
         if scope is None or page_hash is None:
             return None
@@ -692,7 +692,7 @@ class SqliteStore(Store):
         return Page(number, _posting(row, scopes), cluster, url, row[_DELIVERED], rank)
 
     def _scope(self, number: int) -> str:
-        """Return the name of a scope; a reader beside a crawl may meet new ones."""
+        """Return the name of a scope; new ones may appear while a crawl is running."""
         if number not in self._scopes:
             self._read_names()
         return self._scopes[number]
@@ -729,7 +729,7 @@ class SqliteStore(Store):
                 yield connection.execute, {number: from_sql(name) for number, name in names}
 
     def _undo(self) -> None:
-        """Undo what was not committed, which SQLite may have done by itself."""
+        """Roll back, unless SQLite has done so."""
         if self._connection.in_transaction:
             with suppress(sqlite3.Error):
                 self._execute("ROLLBACK")
@@ -738,7 +738,7 @@ class SqliteStore(Store):
         self._new_names.clear()
 
     def _commit(self, transactions: int = 1) -> None:
-        """Commit what is written, which adds to the log about as much as so many *transactions* of claims."""
+        """Commit; the log grows as by so many *transactions* of claims."""
         self._execute("COMMIT")
         self._new_names.clear()
         if self._checkpoints is not None:
@@ -746,7 +746,7 @@ class SqliteStore(Store):
 
 
 def _age(seconds: int) -> str:
-    """Return an age as settings write it.
+    """Format an age as in settings.
 
     >>> _age(90 * 86_400), _age(5_400)
     ('90d', '90m')
@@ -766,7 +766,7 @@ def _are_times(started: object, ended: object) -> bool:
     return type(started) is int and type(ended) in (int, NoneType)
 
 
-#: Where these are in the rows of `schema.POSTINGS` and `schema.PAGES`.
+#: Positions of these columns in the rows of `schema.POSTINGS` and `schema.PAGES`.
 _DELIVERED, _NUMBER = 8, 14
 
 
@@ -788,7 +788,7 @@ def _posting(row: Sequence[Any], scopes: dict[int, str]) -> Posting:
 
 
 def _page_in(row: Sequence[Any]) -> str:
-    """Return how messages call the page in a row that cannot be read."""
+    """Return the name in messages of the page in an unreadable row."""
     return f"page {row[_NUMBER]} ({files.printable(row[1])})"
 
 
