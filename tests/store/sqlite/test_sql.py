@@ -129,23 +129,6 @@ def test_what_changes_is_found_at_the_next_call(tmp_path: Path) -> None:
 # --- The queries of the page.
 
 
-def test_plain_sql_by_table_keys(path: Path, store: sqlite3.Connection, values: dict[str, int]) -> None:
-    with closing(sqlite3.connect(":memory:")) as copy:
-        store.backup(copy)
-        add_functions(copy)
-        copy.executescript(QUERIES["table-keys"])
-        assert copy.execute("SELECT count(*) FROM blocks").fetchone() == (4 * len(values),)
-        for bits in range(5):
-            asked = near(WANTED, bits, Random(bits))
-            expected = sorted(
-                ((value ^ asked).bit_count(), url)
-                for url, value in values.items()
-                if (value ^ asked).bit_count() <= 3
-            )
-            found = copy.execute(QUERIES["by-table-keys"], {"value": signed(asked)}).fetchall()
-            assert [(distance, url) for url, distance in found] == expected
-
-
 #: The question of the article about Java to a database that has only ``BITAND``: how many signatures are near.
 BY_BITAND = """
 WITH RECURSIVE
