@@ -21,6 +21,7 @@ from scrapy_simhash.cli.report import named, page_of
 from scrapy_simhash.view import serving
 from scrapy_simhash.view.overview import Overview, findings
 from tests.browser import Reader
+from tests.cli.test_main import AS_IN_A_TERMINAL
 from tests.crawls.harness import IN_ORDER, crawl_one
 from tests.crawls.site import Routes, article, serve
 from tests.view.conftest import Command
@@ -235,14 +236,18 @@ def report(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def served(report: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    command = [sys.executable, "-m", "scrapy_simhash", "report", str(report), "--serve"]
+    command = [sys.executable, "-c", AS_IN_A_TERMINAL, sys.executable, "-m", "scrapy_simhash"]
+    command += ["report", str(report), "--serve"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        said = process.stderr.readline()
-        assert said.startswith(f"serving {report} at http://127.0.0.1:")
-        yield said.split()[3].rstrip("/"), process
-        process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
+        try:
+            assert process.stderr is not None
+            said = process.stderr.readline()
+            assert said.startswith(f"serving {report} at http://127.0.0.1:")
+            yield said.split()[3].rstrip("/"), process
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
 
 
 def asked(
