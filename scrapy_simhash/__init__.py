@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 
 __version__ = "1.0.0"
 
-#: The public names, each with its module, which is imported on first use: searching a file of hashes does not need
-#: Scrapy, and --help does not wait for it. Type checkers read the imports above; a test compares the two.
+#: Module of each public name, imported on first use: --help and a search in a file of hashes start faster without
+#: Scrapy. Type checkers read the imports above; a test compares the two.
 _HOMES = {
     "Addon": "crawl.addon",
     "Config": "config",

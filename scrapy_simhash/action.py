@@ -1,4 +1,4 @@
-"""Action: what is dropped of a page, and the names of actions in settings and meta."""
+"""Actions: the parts of a page that are dropped, and their names in settings and meta."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Action(Flag):
 
     @classmethod
     def named(cls, words: object) -> Action:
-        """Return the action that *words* name: a word of `ACTIONS`, several with commas between, or a list of them.
+        """Return the action for *words*: a word of `ACTIONS`, several separated by commas, or a list of them.
 
-        All of them apply. Raises ValueError for anything else.
+        Several actions are combined. Raises ValueError for anything else.
 
         >>> Action.named("drop_items, drop_links") == Action.DROP_ITEMS | Action.DROP_LINKS
         True
@@ -43,7 +43,7 @@ class Action(Flag):
         return action
 
     def keeping_links(self) -> Action:
-        """Return the action without what it does to links.
+        """Return the action without its effect on links.
 
         >>> str(Action.DROP_PAGE.keeping_links()), str(Action.DROP_LINKS.keeping_links())
         ('drop_items', 'mark')
@@ -62,5 +62,5 @@ class Action(Flag):
         return ",".join(word for word, part in parts.items() if part & self)
 
 
-#: The words for an action.
+#: Names of actions.
 ACTIONS = ("mark", "drop_items", "drop_links", "drop_page")

@@ -1,7 +1,7 @@
-"""Config: the table of all settings: default, check, and what each needs. The only reader of ``SIMHASH_*``.
+"""Config: the table of all settings, with defaults, checks and requirements. The only reader of ``SIMHASH_*``.
 
-To add a setting, add a field here, and an entry in docs/reference/settings.rst; a test compares the two. How values
-are written is in ``values.py``.
+To add a setting, add a field here and an entry in docs/reference/settings.rst; a test compares the two. ``values.py``
+defines the accepted forms of values.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from scrapy_simhash.place import StorePlace, without_password
 from scrapy_simhash.values import Reader, list_of, one_of, share, some_of, switch, whole
 
 PREFIX = "SIMHASH_"
-#: Kinds of pages that are protected from dropping by default: see docs/how-to/actions.rst.
+#: Kinds of pages that are not dropped by default: see docs/how-to/actions.rst.
 PROTECTIONS = ("start", "listing", "pagination", "language", "facts")
-#: The rules for near-duplicates, each with the bits within which it compares by default.
+#: The rules for near-duplicates, with the default maximum distance of each, in bits.
 DISTANCES = {"similarity": 8, "classic": 3}
-#: The ways from a page to a fingerprint, the default first; see scrapy_simhash/page/schemes/.
+#: Fingerprint schemes, the default first; see scrapy_simhash/page/schemes/.
 SCHEMES = ("web", "classic", "manku", "fnv-words", "slides", "moz")
 #: Scopes: which pages are compared with each other.
 SCOPES = ("crawl", "domain", "host")
-#: Settings whose value is an action, or several.
+#: Settings whose values are actions.
 ACTION_SETTINGS = ("action", "exact_action", "revisit_action")
-#: Maximum distance of candidates: beyond it, unrelated pages become candidates by chance, and the search a scan.
+#: Maximum distance of candidates. Beyond it, unrelated pages become candidates by chance, and a search is a scan.
 MAX_CANDIDATE_DISTANCE = 20
-#: What ``SIMHASH_RECRAWL`` may say besides an age.
+#: Values of ``SIMHASH_RECRAWL`` besides an age.
 RECRAWL_WORDS = ("auto", "lastmod", "always")
-#: Options of settings, after a question mark or in a dictionary: the default and the reader.
+#: Options of settings, written after a question mark: default and reader.
 OPTIONS: dict[str, values.Options] = {
     "scheme": {"shingle_size": (2, whole(1, 16, of="words")), "mask_digits": (False, switch)},
     "scope": {"across": (False, switch)},
@@ -45,12 +45,12 @@ class Need(NamedTuple):
     """A condition for a setting to have an effect."""
 
     is_met: Callable[[Any, Collection[str]], bool]
-    """By the chosen settings, and by what the store of the crawl lacks."""
+    """Takes the chosen settings and the capabilities that the store lacks."""
     otherwise: str
-    """The message and the remedy if the condition does not hold."""
+    """End of the warning if the condition does not hold, with the remedy."""
 
 
-#: A capability of a store: to outlive the crawl.
+#: In the missing capabilities of a store: it does not outlive the crawl.
 FORGETS = "forgets"
 _STORE = "without a store that outlives the crawl: set SIMHASH_STORE = './simhash'"
 _WEB = Need(
@@ -61,7 +61,7 @@ _SIMILARITY = Need(
     lambda chosen, _: chosen.rule == "similarity",
     "with SIMHASH_RULE = 'classic': remove it, or set SIMHASH_RULE = 'similarity'",
 )
-# Whatever the rule says, other schemes are compared by the classic one.
+# Other schemes are always compared by the classic rule.
 _RULE = _WEB._replace(is_met=lambda chosen, _: chosen.rule == "classic" or _WEB.is_met(chosen, ()))
 _KEPT = Need(lambda _, lacks: FORGETS not in lacks, _STORE)
 _ITEMS = Need(
@@ -150,7 +150,7 @@ SIMHASH_RULE = 'classic', got 21
             warnings.warn(sentence, stacklevel=3)
             object.__setattr__(self, name, getattr(type(self), name))
         if self.scheme_name != SCHEMES[0]:
-            # Only the default scheme makes the sketches that the other rule compares.
+            # The similarity rule compares sketches, which only the default scheme makes.
             object.__setattr__(self, "rule", "classic")
         self._check_together()
         _ = self.place
@@ -174,7 +174,7 @@ SIMHASH_RULE = 'classic', got 21
 
     @cached_property
     def place(self) -> StorePlace | None:
-        """Where pages are remembered by ``SIMHASH_STORE``, None if it says nothing. Raises SettingError."""
+        """Place of the store in ``SIMHASH_STORE``, None if it is not set. Raises SettingError."""
         try:
             return StorePlace.of(self.store) if self.store else None
         except ValueError as error:
@@ -187,27 +187,27 @@ SIMHASH_RULE = 'classic', got 21
 
     @property
     def distance(self) -> int:
-        """Bits within which the rule compares: ``max_distance``, or its default for the rule."""
+        """Maximum distance of the rule, in bits: ``max_distance``, or the default of the rule."""
         return DISTANCES[self.rule] if self.max_distance is None else self.max_distance
 
     @cached_property
     def scheme_name(self) -> str:
-        """The scheme without its options."""
+        """Name of the scheme, without options."""
         return str(values.split(self.scheme)[0])
 
     @cached_property
     def shingle_size(self) -> int:
-        """Words of a shingle."""
+        """Number of words per shingle."""
         return int(self._option("scheme", "shingle_size"))
 
     @cached_property
     def mask_digits(self) -> bool:
-        """Whether all numbers are equal."""
+        """Whether all numbers count as equal."""
         return bool(self._option("scheme", "mask_digits"))
 
     @cached_property
     def scope_name(self) -> str:
-        """The scope without its options."""
+        """Name of the scope, without options."""
         return str(values.split(self.scope)[0])
 
     @cached_property
@@ -220,10 +220,10 @@ SIMHASH_RULE = 'classic', got 21
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Config:
-        """Return the config from *settings* (Scrapy's, or any mapping); missing settings have their defaults.
+        """Return the config from *settings* (Scrapy's, or any mapping); missing settings get their defaults.
 
-        Values may be strings, as on the command line. None means the default. Settings that have no effect are
-        ignored: see unused_settings(). Raises SettingError also for removed settings.
+        Values may be strings, as on the command line. None means the default. Settings without effect are ignored;
+        unused_settings() returns them. Raises SettingError also for removed settings.
         """
         for name, instead in REMOVED.items():
             if (value := settings.get(PREFIX + name)) not in (None, ""):
@@ -234,7 +234,7 @@ SIMHASH_RULE = 'classic', got 21
         return cls(**{name: value for name, value in given.items() if name not in unused})
 
 
-#: Declarations and default of each setting, by the name of its field.
+#: Declaration and default of each setting, by field name.
 KINDS: dict[str, Kind] = {field.name: field.metadata["kind"] for field in fields(Config)}
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Config)}
 _STORE_URL = "set SIMHASH_STORE to a URL such as redis://host:6379/0?prefix=news&keep=90d"
@@ -242,7 +242,7 @@ _RECRAWL = (
     "set HTTPCACHE_ENABLED = True, HTTPCACHE_POLICY = 'scrapy_simhash.RecrawlPolicy', HTTPCACHE_STORAGE ="
     " 'scrapy_simhash.PageStorage' and SIMHASH_RECRAWL = {'': 'always'}"
 )
-#: Removed settings, and what to write instead. CHANGES.md has the same table.
+#: Removed settings and their replacements. CHANGES.md has the same table.
 REMOVED = {
     "ACROSS_SCOPES": "set SIMHASH_SCOPE = 'host?across=true'",
     "ACTION_ALLOW": "set SIMHASH_ACTION = {'/shop/': 'drop_items'}",
@@ -283,7 +283,7 @@ REMOVED = {
 
 
 def setting_name(field: str) -> str:
-    """Return the setting behind a *field* of ``Config``."""
+    """Return the setting name for a *field* of ``Config``."""
     return PREFIX + field.upper()
 
 
@@ -293,7 +293,7 @@ def setting_names() -> tuple[str, ...]:
 
 
 def unknown_settings(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return the unknown ``SIMHASH_*`` names in *settings*, each with a sentence that has the most similar name.
+    """Return the unknown ``SIMHASH_*`` names in *settings*, each with a warning that suggests the most similar name.
 
     >>> unknown_settings({"SIMHASH_ACTON": "mark", "LOG_LEVEL": "INFO"})
     {'SIMHASH_ACTON': 'SIMHASH_ACTON (mark) is not a setting of scrapy-simhash; did you mean SIMHASH_ACTION?'}
@@ -325,13 +325,13 @@ def unused_settings(settings: Mapping[str, Any], lacks: Collection[str] = ()) ->
 
 
 def _given(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what *settings* say, read, by field. Raises SettingError."""
+    """Return the parsed values in *settings*, by field. Raises SettingError."""
     given = {name: settings.get(setting_name(name)) for name in KINDS}
     return {name: _read(name, value) for name, value in given.items() if value is not None}
 
 
 def _read(name: str, value: Any) -> Any:
-    """Return *value* as `Config` keeps it. Raises SettingError."""
+    """Return *value* in the form that `Config` stores. Raises SettingError."""
     if DEFAULTS[name] is None and (value is None or value == ""):
         return None
     try:
@@ -344,10 +344,10 @@ def _read(name: str, value: Any) -> Any:
 def _without_effect(
     chosen: Any, given: Collection[str], lacks: Collection[str] = ()
 ) -> Iterator[tuple[str, str]]:
-    """Yield those of the *given* settings that have no effect, each with a warning."""
+    """Yield (field, warning) for each of the *given* settings that has no effect."""
     for name, kind in KINDS.items():
         value = getattr(chosen, name)
-        # To switch off what does not run, or to drop nothing, needs nothing.
+        # A feature can always be switched off.
         if name not in given or value in (False, None, "mark", ()):
             continue
         unmet = next((need for need in kind.needs if not need.is_met(chosen, lacks)), None)

@@ -45,28 +45,28 @@ def config_of(settings: BaseSettings) -> Config:
 def is_crawl(crawler: Crawler) -> bool:
     """Return whether *crawler* crawls: False under ``scrapy shell``, ``fetch``, ``parse`` and ``check``.
 
-    To be asked while components are built: a crawl that is being stopped no longer counts as one.
+    Call it while components are created; it is False once a crawl is stopping.
     """
-    # The shell drives the engine itself, it never calls crawl().
+    # The shell drives the engine itself and never calls crawl().
     if not crawler.crawling:
         return False
-    # The other commands put a start() of their own into the spider class.
+    # The other commands replace start() of the spider class.
     start = getattr(type(crawler.spider), "start", None)
     return not getattr(start, "__module__", "").startswith("scrapy.commands.")
 
 
-#: The attribute of a crawler that has what its components share, by class: it ends when the crawler does.
+#: Attribute of a crawler: the objects that its components share, by class. They live as long as the crawler.
 _SHARED = "_simhash_shared"
 
 
 def share(crawler: Crawler, part: T) -> T:
-    """Have `shared` find *part* for all components of *crawler*, and return it."""
+    """Share *part* with all components of *crawler*, see `shared`, and return it."""
     vars(crawler).setdefault(_SHARED, {})[type(part)] = part
     return part
 
 
 def shared(crawler: Crawler, kind: type[T]) -> T | None:
-    """Return what a component of *crawler* shares that is a *kind*; None if none does."""
+    """Return the shared object of class *kind*; None if no component of *crawler* shares one."""
     found: T | None = vars(crawler).get(_SHARED, {}).get(kind)
     return found
 
@@ -79,17 +79,17 @@ NO_MORE = " - no more will be shown (see SIMHASH_DEBUG to show all)"
 
 
 class Once:
-    """Logs what may come with every page: of each kind the first record aloud, further ones quietly or not at all."""
+    """Logs messages that may repeat for every page: the first of each kind as a warning, further ones at DEBUG."""
 
     def __init__(self, crawler: Crawler, logger: logging.Logger, stat: str = "") -> None:
-        """*stat* is where exceptions are counted."""
+        """*stat* is the name of the stat that counts exceptions."""
         self._crawler = crawler
         self._logger = logger
         self._stat = stat
         self._told: set[str] = set()
 
     def is_first(self, kind: str) -> bool:
-        """Return whether this is the first of its *kind*; the next one is not."""
+        """Return whether this is the first call for *kind*."""
         is_first = kind not in self._told
         self._told.add(kind)
         return is_first
@@ -97,7 +97,7 @@ class Once:
     def warn(
         self, kind: str, message: str, values: dict[str, object], error: bool | Exception | None = None
     ) -> None:
-        """Log *message* with *values*: at level WARNING if it is the first of its *kind*, else at DEBUG."""
+        """Log *message* with *values*: the first of its *kind* at level WARNING, others at DEBUG."""
         self._logger.log(
             logging.WARNING if self.is_first(kind) else logging.DEBUG,
             message,
@@ -107,7 +107,7 @@ class Once:
         )
 
     def tell(self, message: str, about: object) -> None:
-        """Count and log an exception: *message* names what it is *about* as ``%(about)s``; call it in its handler."""
+        """Count and log the exception being handled; *message* contains ``%(about)s`` for *about*."""
         stats_of(self._crawler).inc_value(self._stat)
         self.warn(
             "exception",
@@ -118,7 +118,7 @@ class Once:
 
 
 def stats_of(crawler: Crawler) -> StatsCollector:
-    """Return the stats collector of *crawler*, which it has once its components are built."""
+    """Return the stats collector of *crawler*. Raises RuntimeError before Scrapy has created it."""
     stats = crawler.stats
     if stats is None:
         raise RuntimeError("the crawler has no stats collector yet")
@@ -126,7 +126,7 @@ def stats_of(crawler: Crawler) -> StatsCollector:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return *number* and *noun*, in the plural unless there is one.
+    """Return *number* and *noun*, in the plural unless *number* is 1.
 
     >>> counted(1, "revisit"), counted(0, "near-duplicate")
     ('1 revisit', '0 near-duplicates')
@@ -142,9 +142,9 @@ _UNKNOWN = Verdict(Status.UNKNOWN)
 
 @dataclass
 class Page:
-    """A response on its way to the spider: what was read of it, the verdict on it, and what is done about it.
+    """A response on its way to the spider, with its reading, verdict and action.
 
-    Costly attributes are read at their first use, and only once.
+    Costly attributes are computed once, at their first use.
     """
 
     request: Request
@@ -154,13 +154,13 @@ class Page:
     reading: Reading | None = None
     """The reading; None if the page was not compared."""
     key: bytes | None = None
-    """The key of its row in the store; None if the store was not asked."""
+    """The key of its row in the store; None if it was not looked up."""
     is_kept: bool = False
-    """Whether it comes from the HTTP cache and has the verdict of its row, without being read."""
+    """Whether it comes from the HTTP cache, so that its verdict is the stored one and the page was not read."""
     action: Action | None = None
-    """The action; None for a page that is neither a copy nor unchanged."""
+    """The action; None for a page that is neither a near-duplicate nor unchanged."""
     protected: Protection | None = None
-    """Why it, or its links, are kept although the settings drop them; None if they are not."""
+    """Why the page or its links are kept although the settings drop them; None if no protection applies."""
     dropped_as: str | None = None
     """``near_duplicate`` or ``unchanged``, None if nothing is dropped."""
 
@@ -176,13 +176,13 @@ class Page:
 
     @property
     def depth(self) -> int:
-        """Number of links from the start, 0 for a start page. 0 for all pages if DepthMiddleware is off."""
+        """Number of links from a start page, which has 0. Always 0 if DepthMiddleware is off."""
         depth: int = self.request.meta.get("depth", 0)
         return depth
 
     @cached_property
     def tree(self) -> Any:
-        """The root of the lxml tree, which the spider gets too; None for JSON served as HTML."""
+        """The root of the lxml tree, shared with the spider; None for JSON served as HTML."""
         return tree_of(self.response)
 
     @cached_property
@@ -196,11 +196,11 @@ class Page:
         return self.fingerprinter.extract(self.tree, content_language=language_of(self.response))
 
     def drops(self, part: Action) -> bool:
-        """Return whether *part* of it, such as ``Action.DROP_LINKS``, is dropped."""
+        """Return whether the action drops *part*, such as ``Action.DROP_LINKS``."""
         return self.action is not None and part in self.action
 
     def protections(self, wanted: Collection[str]) -> Iterable[str]:
-        """Yield those of the *wanted* protections that apply, as `scrapy_simhash.judge.hints.protections` does."""
+        """Yield the *wanted* protections that apply, see `scrapy_simhash.judge.hints.protections`."""
         verdict, url = self.verdict, self.response.url
         return protections(
             self.tree,
@@ -221,26 +221,26 @@ class Listener:
     """
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
-        """Raises SettingError if the settings cannot be followed; that stops the crawl."""
+        """Raises SettingError for wrong settings, which stops the crawl."""
 
     def store_opened(self, store: Store) -> None:
         """Called with the store before the first page. Raises SettingError or StoreError, which stop the crawl."""
 
     def request_sent(self, request: Request) -> Answer[Request | Response | None]:
-        """Called before a request is downloaded, as ``process_request`` of a downloader middleware.
+        """Called before a request is downloaded, like ``process_request`` of a downloader middleware.
 
-        Return None to send *request*, or the request or response that replaces it; raise IgnoreRequest to drop it.
+        Return None to send *request*, or a request or response that replaces it; raise IgnoreRequest to drop it.
         """
 
     def page_compared(self, page: Page) -> None:
-        """Called when the verdict and the action are known and the result is written, before the spider gets it."""
+        """Called before the spider gets the page; verdict and action are known and the result is in its meta."""
 
     async def closing(self) -> None:
         """Called at the end of the crawl, while the store is open."""
 
 
 def key_of(crawler: Crawler) -> Callable[[Request], bytes]:
-    """Return the function that makes the key of a request: its fingerprint, as Scrapy makes it for *crawler*."""
+    """Return the function that returns the key of a request: the request fingerprinter of *crawler*."""
     fingerprinter = crawler.request_fingerprinter
     if fingerprinter is None:
         raise RuntimeError("the crawler has no request fingerprinter yet")
@@ -248,13 +248,13 @@ def key_of(crawler: Crawler) -> Callable[[Request], bytes]:
 
 
 def is_start(request: Request) -> bool:
-    """Return whether the spider began with *request*."""
-    # A spider that passes its meta on passes this on too, but then there is a depth.
+    """Return whether *request* is a start request of the spider."""
+    # A request that copies the meta of a start request has a depth.
     return bool(request.meta.get("is_start_request")) and not request.meta.get("depth")
 
 
 def may_be_skipped(request: Request) -> bool:
-    """Return whether *request* may be skipped at all: not if the spider began with it, or has opted out."""
+    """Return whether *request* may be skipped: not if it is a start request or has ``simhash: False``."""
     return (
         request.method == "GET"
         and request.callback is not NO_CALLBACK
@@ -264,24 +264,24 @@ def may_be_skipped(request: Request) -> bool:
 
 
 def asked_of(request: Request) -> Mapping[str, Any]:
-    """Return ``meta["simhash"]`` of *request*; empty if it is absent, or no dictionary."""
+    """Return ``meta["simhash"]`` of *request*; empty if it is missing or not a dictionary."""
     asked = request.meta.get(names.META)
     return asked if isinstance(asked, dict) else {}
 
 
 def own_of(request: Request) -> Mapping[str, Any]:
-    """Return what we have written into the meta of *request* for ourselves."""
+    """Return the plugin's internal values in the meta of *request*."""
     own: Mapping[str, Any] = request.meta.get(names.META_OWN, {})
     return own
 
 
 def meta_with(request: Request, name: str, value: object) -> dict[str, Any]:
-    """Return the meta of *request* with one thing more for ourselves."""
+    """Return the meta of *request* with one more internal value."""
     return {**request.meta, names.META_OWN: {**own_of(request), name: value}}
 
 
 def take_own(request: Request, name: str) -> Any:
-    """Return what we have written by this *name*, None for nothing, and take it out."""
+    """Remove the internal value *name* from the meta and return it; None if it is missing."""
     own = own_of(request)
     if name in own:
         rest = {other: value for other, value in own.items() if other != name}
@@ -293,25 +293,25 @@ def take_own(request: Request, name: str) -> Any:
 
 
 def asks_again(request: Request, response: Response) -> bool:
-    """Return whether *request* repeats the request of *response*: a retry is no link."""
+    """Return whether *request* is a retry of the request of *response*, not a link."""
     if response.request is None:
         return False
     asked = response.request
     if (request.method, request.url, request.body) == (asked.method, asked.url, asked.body):
         return True
-    # To a wall, perhaps: the callback asks again at the URL that it wanted.
+    # The redirect may lead to an interstitial, and the callback may retry the URL that was redirected.
     redirects = asked.meta.get("redirect_urls")
     return isinstance(redirects, list | tuple) and request.url in redirects
 
 
 def tree_of(response: Response) -> Any:
-    """Return the root of the tree, the very one that the spider gets; None for JSON that calls itself HTML."""
-    root = response.selector.root  # type: ignore[attr-defined]  # only called for HTML
+    """Return the root of the tree, shared with the spider; None for JSON served as HTML."""
+    root = response.selector.root  # type: ignore[attr-defined]  # called for HTML only
     return root if hasattr(root, "iter") else None
 
 
 def main_text(response: Response) -> str:
-    """Return the main text of an HTML page, a line for each paragraph; empty for any other response.
+    """Return the main text of an HTML page, one paragraph per line; empty for any other response.
 
     Pages are compared by this text, without navigation, advertisements and footers. Some milliseconds.
     :meth:`PageFingerprinter.extract() <scrapy_simhash.PageFingerprinter.extract>` returns title and language as well.
@@ -327,20 +327,20 @@ def _reader() -> PageFingerprinter:
     return PageFingerprinter()
 
 
-#: Values of one header that are read; a server may send any number.
+#: Max values of one header that are read.
 MAX_VALUES = 1_000
 
 
 def header_values(response: Response, name: bytes) -> list[str]:
-    """Return the first `MAX_VALUES` values of an HTTP header; *name* is written as ``Content-Language`` is.
+    """Return the first `MAX_VALUES` values of an HTTP header; *name* is in title case, like ``Content-Language``.
 
-    Read as the dictionary that it is: all names in there are written so, and to ask Scrapy takes ten calls.
+    Reads the dictionary below Scrapy's Headers, whose keys are in title case: the methods of Headers take ten calls.
     """
     values: list[bytes] = dict.get(response.headers, name, [])
     return [value.decode("latin-1") for value in values[:MAX_VALUES]] if values else []
 
 
 def language_of(response: Response) -> str:
-    """Return the value of ``Content-Language``, empty if there is none."""
+    """Return the value of ``Content-Language``; empty if the header is missing."""
     values: list[bytes] = dict.get(response.headers, b"Content-Language", [])
     return values[-1].decode("latin-1") if values else ""

@@ -1,4 +1,4 @@
-"""NearDuplicateDetector: returns the verdict on a page. Does not need Scrapy."""
+"""NearDuplicateDetector: compare pages without Scrapy."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ class NearDuplicateDetector:
         *,
         fingerprinter: PageFingerprinter | None = None,
     ) -> None:
-        """Make a detector that keeps pages in *store*: in memory if None, in an SQLite file if it is a path.
+        """Make a detector that stores pages in *store*: in memory if None, in an SQLite file if it is a path.
 
-        Another store, opened for the same header; see `header_for`. `close` it at the end.
+        Any other store must be opened with the same header, see `header_for`. Call `close` at the end.
 
-        A remote store is waited for, in an event loop of this detector; where one runs already, call the coroutine
-        methods. *clock* returns the current time in seconds of
-        Unix time. *fingerprinter* is an existing one with the same *config*.
+        With a remote store, synchronous methods run an event loop of this detector; inside a running event loop, call
+        the coroutine methods. *clock* returns Unix time in seconds. *fingerprinter* is an existing one with the same
+        *config*.
 
-        A detector that has seen no page, and was given no store, can be pickled and copied: the copy is empty, with
+        A detector without pages and without a given *store* can be pickled and copied: the copy is empty, with
         the same *config*, *clock* and *fingerprinter*. Any other detector raises TypeError.
         """
         self._clock = clock
-        # Keys and text hashes of delivered pages: those not stored yet, and those that are being stored.
+        # Keys and text hashes of delivered pages: waiting to be stored, and being stored.
         self._delivered: dict[bytes, int | None] = {}
         self._being_stored: dict[bytes, int | None] = {}
         self._storing = asyncio.Lock()
@@ -80,14 +80,14 @@ class NearDuplicateDetector:
             from scrapy_simhash.store.sqlite import SqliteStore
 
             store = SqliteStore(store, header_for(self.config))
-        # An empty store is false, since it has a length.
+        # Not `store or ...`: an empty store is false.
         self.store: Store = self._new_store() if store is None else store
         # The event loop for a remote store in synchronous code.
         self._loop: asyncio.AbstractEventLoop | None = None
-        # Some microseconds a page, and a round trip in Redis: only if verdicts are explained.
+        # Explaining costs some microseconds per page, and a round trip to Redis.
         if store is None or self.config.report is not None:
             self.store.explains = True
-        # The boilerplate models of hosts, if the rule uses them.
+        # Boilerplate models of hosts, if the rule uses them.
         self.sites: SiteProfiles | None = None
         if self.config.site_learning and self.fingerprinter.rule.compares_sketches:
             self.sites = SiteProfiles(self.store if SITE in self.store.note_kinds else None)
@@ -95,7 +95,7 @@ class NearDuplicateDetector:
         self._across_scopes = AcrossScopes(self._new_store) if self.config.across_scopes else None
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle an empty detector as what it was made of; raise TypeError for any other."""
+        """Pickle the constructor's arguments of an empty detector; raise TypeError for any other."""
         name = type(self).__name__
         advice = "pickle its config or its fingerprinter"
         if self._was_given_store:
@@ -123,12 +123,12 @@ class NearDuplicateDetector:
         """Return the verdict on a page, and store the page.
 
         *html*, *content_type* and *content_language* are as for
-        :meth:`PageFingerprinter.extract() <scrapy_simhash.PageFingerprinter.extract>`. *key* says when two visits are
-        visits of one page, by default when *url* is the same. The fingerprint takes most of the time; the
-        look-up and the insert that follow are one step.
+        :meth:`PageFingerprinter.extract() <scrapy_simhash.PageFingerprinter.extract>`. *key* identifies the page on
+        later visits; the default is *url*. Most of the time is spent on the fingerprint. Lookup and insert are
+        atomic.
 
-        Raises TypeError if *html* has another type, and StoreUnavailable when the store does not work; the page is
-        not stored then. Bad markup raises nothing.
+        Raises TypeError if *html* has another type, and StoreUnavailable if the store fails; the page is not stored
+        then. Bad markup never raises.
         """
         maxsize = self.config.maxsize
         if maxsize and isinstance(html, str | bytes) and len(html) > maxsize:
@@ -139,9 +139,9 @@ class NearDuplicateDetector:
         return self.conclude(reading, url, key=key)
 
     async def load_site(self, url: str) -> None:
-        """Load what a remote store knows about the host of *url*: to be awaited before read().
+        """Load the boilerplate model of the host of *url* from a remote store; await it before read().
 
-        Raises nothing: while the store does not work, the host is unknown.
+        Never raises: if the store fails, the host is unknown.
         """
         if self.sites is not None and self.store.is_remote:
             await self.sites.load(url)
@@ -154,9 +154,9 @@ class NearDuplicateDetector:
         content_type: str | None = None,
         content_language: str | None = None,
     ) -> Reading:
-        """Return what conclude() takes: the page, and with ``SIMHASH_SITE_LEARNING`` what of it is not its site's.
+        """Return the reading of a page for conclude(), with its unique text under ``SIMHASH_SITE_LEARNING``.
 
-        Arguments as for check(). Any thread may call it.
+        Arguments as for check(). Thread-safe.
         """
         return self.fingerprinter.read(
             html,
@@ -169,17 +169,17 @@ class NearDuplicateDetector:
     def conclude(
         self, reading: Reading, url: str, *, key: bytes | None = None, remember: bool = True
     ) -> Verdict:
-        """Return the verdict on a page that was read before, and store the page if *remember* is true; see check().
+        """Return the verdict on a *reading*, and store the page if *remember* is true; see check().
 
-        Look-up and insert are one step; call it from one thread at a time. For a page whose fingerprint alone is
-        known, *reading* is ``Reading(fingerprint, None)``: it is unchanged when its fingerprint is.
+        Lookup and insert are atomic; call it from one thread at a time. If only the fingerprint of a page is known,
+        pass ``Reading(fingerprint, None)``: the page counts as unchanged if its fingerprint is equal.
         """
         return self._finished(self.conclude_async(reading, url, key=key, remember=remember))
 
     async def conclude_async(
         self, reading: Reading, url: str, *, key: bytes | None = None, remember: bool = True
     ) -> Verdict:
-        """Do what ``conclude`` does, in an event loop; any number of pages may wait for a remote store at once."""
+        """Coroutine version of ``conclude``; any number of calls may wait for a remote store concurrently."""
         posting = self.posting(reading, url, key)
         if posting is None:
             return nothing_said(reading)
@@ -198,10 +198,10 @@ class NearDuplicateDetector:
     async def unchanged(
         self, key: bytes, page_hash: int, key_of_url: Callable[[str], bytes]
     ) -> Verdict | None:
-        """Return the verdict on a page that was not read, None unless its row has *page_hash*.
+        """Return the stored verdict on a page that was not read; None unless its row has *page_hash*.
 
-        Nothing is compared: the page is a near-duplicate of what it was one of. *key_of_url* returns the key of its
-        original. Raises StoreUnavailable.
+        The page is not compared: its original is the stored one, whose key *key_of_url* returns. Raises
+        StoreUnavailable.
         """
         page = await awaited(self.store.get(key))
         if page is None or page.posting.own_page_hash != page_hash:
@@ -226,9 +226,9 @@ class NearDuplicateDetector:
         return replace(verdict, original_key=original_key, is_exact=is_exact)
 
     async def claim(self, posting: Posting, remember: bool = True) -> Claim:
-        """Return what the store answers for *posting*, and store it if asked to. Raises StoreUnavailable.
+        """Look up *posting*, and store it if *remember* is true. Raises StoreUnavailable.
 
-        A delivery of the page that deliver() noted is stored before.
+        Stores a pending delivery of the page first.
         """
         if not remember:
             return await awaited(self.store.look(posting))
@@ -246,34 +246,35 @@ class NearDuplicateDetector:
         return answer if isinstance(answer, Claim) else await answer
 
     def deliver(self, key: bytes, page_hash: int | None) -> None:
-        """Note that an item of the page *key* was delivered, which had the text of ``Verdict.page_hash``.
+        """Record that an item of the page *key* was delivered; *page_hash* is its ``Verdict.page_hash``.
 
-        It is stored before the next claim of the page, when 500 pages wait, after 0.2 s, or by flush().
+        Deliveries are stored in batches: before the next claim of the page, when 500 wait, after 0.2 s, or by
+        flush().
         """
         if not self._delivered:
             self._first_waits_since = time.monotonic()
         self._delivered[key] = page_hash
 
     def flush(self) -> None:
-        """Store what deliver() has noted, and what was learned about sites.
+        """Store pending deliveries and boilerplate models.
 
-        Raises StoreUnavailable; the deliveries stay noted then.
+        Raises StoreUnavailable; the deliveries stay pending then.
         """
         self._finished(self.flush_async())
 
     async def flush_async(self) -> None:
-        """Do what ``flush`` does, in an event loop."""
+        """Coroutine version of ``flush``."""
         await self.store_deliveries()
         if self.sites is not None:
             await self.sites.share()
 
     def close(self, reason: str = "finished") -> None:
-        """Do what ``flush`` does, and close the store: the run ends with *reason*. Raises StoreUnavailable."""
+        """Flush, and close the store: the run ends with *reason*. Raises StoreUnavailable."""
         self.flush()
         self._finished(awaited(self.store.close(reason)))
 
     async def store_deliveries(self) -> None:
-        """Store what deliver() has noted. Raises StoreUnavailable; it stays noted then."""
+        """Store pending deliveries. Raises StoreUnavailable; they stay pending then."""
         async with self._storing:
             if not self._delivered:
                 return
@@ -288,7 +289,7 @@ class NearDuplicateDetector:
                 self._being_stored = {}
 
     def _finished(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
-        """Run a coroutine to its end where it cannot be awaited: a remote store in an event loop of this detector."""
+        """Run a coroutine from synchronous code: for a remote store in an event loop of this detector."""
         if not self.store.is_remote:
             return finished(coroutine)
         with suppress(RuntimeError):
@@ -304,7 +305,7 @@ class NearDuplicateDetector:
         return self._loop.run_until_complete(coroutine)
 
     def posting(self, reading: Reading, url: str, key: bytes | None = None) -> Posting | None:
-        """Return the posting to claim, None for a page without text; arguments as for conclude()."""
+        """Return the record to claim, None for a page without text; arguments as for conclude()."""
         is_short = reading.fingerprint is None
         fingerprint = reading.fingerprint
         if fingerprint is None:
@@ -320,13 +321,13 @@ class NearDuplicateDetector:
         )
 
     def verdict(self, posting: Posting, claim: Claim) -> Verdict:
-        """Return what a claim says about the page that asked, with the page of another scope that it repeats."""
+        """Return the verdict of a claim, with the original in another scope if there is one."""
         verdict = verdict_of(posting, claim)
         if claim.nearest is not None:
             verdict = explained(verdict, posting, claim, self.fingerprinter.rule)
         if self._across_scopes is None:
             return verdict
-        # All are remembered there; who only looks has a crawl of one page.
+        # AcrossScopes remembers every page, also if `remember` is false: such a crawl has one page.
         firsts = claim.elsewhere, self._across_scopes.original(posting)
         elsewhere = next(
             (url for url in firsts if url is not None and self._scope_of(url) != posting.scope), None
@@ -342,9 +343,9 @@ class NearDuplicateDetector:
 
 
 class AcrossScopes:
-    """The latest pages of this crawl once more, whatever their scopes: the last 100,000 to 200,000 of them.
+    """Originals in other scopes, among the last 100,000 to 200,000 pages of this crawl.
 
-    Two stores, of which the older one is thrown away when the other is full.
+    It has two stores. When the recent one is full, it replaces the older one.
     """
 
     def __init__(self, new_store: Callable[[], SqliteStore]) -> None:
@@ -362,13 +363,13 @@ class AcrossScopes:
         return older or recent
 
 
-#: Pages of any scope after which another store is begun, see `AcrossScopes`.
+#: Max pages per store of `AcrossScopes`.
 _MOST_ELSEWHERE = 100_000
-#: Pages after which learned text is written to the store: a kill loses no more than that.
+#: Pages between two writes of boilerplate models: a kill loses at most what these pages taught.
 _SITES_KEPT_EVERY = 500
-#: Max delivered pages that wait to be stored together: a kill loses no more of them.
+#: Max pending deliveries: a kill loses at most so many.
 _MOST_DELIVERED = 500
-#: Seconds after which the next claim stores them, so that other crawlers see them.
+#: Max age of pending deliveries in seconds, checked by each claim, so that other crawlers see them soon.
 _LONGEST_DELIVERED = 0.2
 #: The verdict on a page without text, which is not looked up.
 NOTHING_SAID = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
@@ -376,14 +377,14 @@ _STANDS_IN_FRONT = Verdict(Status.SKIPPED, reason=Reason.INTERSTITIAL)
 
 
 def nothing_said(reading: Reading) -> Verdict:
-    """Return the verdict on a page of which posting() makes nothing."""
+    """Return the verdict on a page for which posting() returns None."""
     return _STANDS_IN_FRONT if reading.is_interstitial else NOTHING_SAID
 
 
 def header_for(config: Config) -> Header:
-    """Return the header of a store for fingerprints that are made and compared by *config*.
+    """Return the header of a store for fingerprints made and compared with *config*.
 
-    Raises SettingError for an unknown scheme, and for one of 128 bits, which no store takes.
+    Raises SettingError for an unknown scheme, and for one of 128 bits, which no store supports.
     """
     scheme = scheme_of(config)
     if scheme is not None and scheme.width > Fingerprint.width:
@@ -394,7 +395,7 @@ def header_for(config: Config) -> Header:
 
 
 def verdict_of(posting: Posting, claim: Claim) -> Verdict:
-    """Return what a claim says about the page that asked."""
+    """Return the verdict of a claim."""
     fingerprint = None if posting.is_short else posting.fingerprint
     short = Reason.SHORT_TEXT if posting.is_short else None
     if posting.is_short and claim.original is None:
@@ -407,7 +408,7 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
     else:
         status, reason = Status.REVISIT, _fate(posting, former, claim)
         if not posting.is_short:
-            # A short page has no fingerprint that this one could differ from.
+            # Short pages have no fingerprint to compare.
             distance = None if former.is_short else hamming_distance(former.value, posting.fingerprint.value)
         if distance is not None and former.is_unchanged(posting):
             distance = 0
@@ -434,13 +435,13 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
     )
 
 
-#: What explains that a page has the text of one in the cluster of a page that it is not near: threshold, what
-#: decided, what was required.
+#: Explanation for a page with the same text as a copy in the cluster, whose first page it is not near: threshold,
+#: basis, required similarity.
 _EQUAL_TEXT = 1.0, BASES[BY_EQUAL_TEXT], 1.0
 
 
 def explained(verdict: Verdict, posting: Posting, claim: Claim, rule: Rule) -> Verdict:
-    """Return *verdict* with its threshold and what decided it, or with its near miss, by the nearest candidate."""
+    """Return *verdict* with the threshold and basis of the nearest candidate, or with the near miss."""
     nearest, page = claim.nearest, posting.fingerprint
     if nearest is None or posting.is_short:
         return verdict
@@ -464,7 +465,7 @@ def explained(verdict: Verdict, posting: Posting, claim: Claim, rule: Rule) -> V
 
 
 def _fate(posting: Posting, former: Visit, claim: Claim) -> Reason:
-    """Return how a page has fared since it was seen last."""
+    """Return how a page has changed since its previous visit."""
     if former.is_unchanged(posting):
         return Reason.UNCHANGED
     if claim.cluster == former.cluster:

@@ -1,4 +1,4 @@
-"""How values are shown: as rows of a table, as HTML in a notebook, and as text that cannot move a cursor."""
+"""Display of values: rows of a table, HTML in a notebook, terminal-safe text."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any, Protocol
 
-#: Characters of a value in a notebook. A URL can have thousands.
+#: Max characters of a value in a notebook.
 MOST = 200
-#: No colour of its own: text and background are those of the notebook, light or dark.
+#: Sets no colours, to suit light and dark notebooks.
 _LINE = "border-bottom:1px solid #8886;padding:.15em .6em;text-align:left;vertical-align:top"
 
 
 class Row(Protocol):
-    """A value that is a row of a table."""
+    """A value that can be shown as a row of a table."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return its columns, each with a value that JSON has: a string, a number, true, false or None."""
+        """Return its columns as values that JSON can encode."""
         ...
 
 
 def to_dicts(values: Iterable[Row] | Mapping[str, Row]) -> list[dict[str, Any]]:
-    """Return verdicts, matches or clusters as rows of a table, in their order, as ``pandas.DataFrame`` takes them.
+    """Return verdicts, matches or clusters as rows of a table for ``pandas.DataFrame``, in the same order.
 
-    Each row is what ``to_dict()`` of the value returns. Where *values* is a mapping, its keys are URLs, and the first
-    column of each row.
+    Each row is the result of the value's ``to_dict()``. If *values* is a mapping, its keys are URLs and become the
+    first column.
 
     >>> from scrapy_simhash import Match
     >>> to_dicts([Match(key=7, value=0b1011, distance=1)])
@@ -36,7 +36,7 @@ def to_dicts(values: Iterable[Row] | Mapping[str, Row]) -> list[dict[str, Any]]:
 
 
 def html_of(value: Row) -> str:
-    """Return *value* as a small table of HTML for a notebook, without what is None. Nothing in it runs."""
+    """Return *value* as an escaped HTML table for a notebook; fields that are None are omitted."""
     wrapping = f"{_LINE};overflow-wrap:anywhere"
     rows = "".join(
         f'<tr><th style="{_LINE}">{escape(name)}</th><td style="{wrapping}">{_cell(cell)}</td></tr>'
@@ -52,7 +52,7 @@ def _cell(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return *text* without what moves a cursor or turns the direction of the text, whatever a page has put there.
+    r"""Return *text* with control and bidirectional characters replaced, for terminals and logs.
 
     >>> printable("a\x1b[2Jb")
     'a?[2Jb'

@@ -1,4 +1,4 @@
-"""Pages deduplicated by DuckDB: one machine, more pages than fit into its memory. Extra ``duckdb``."""
+"""Deduplicate pages with DuckDB on one machine, also more pages than fit into memory. Extra ``duckdb``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scrapy_simhash.replacement import taking_place
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-#: Rows that a function gets at once, which may be large pages, and rows that are written at once.
+#: Rows per call of a function, which may be large pages, and rows per write.
 _READ_ROWS, _WRITTEN_ROWS = 1_000, 50_000
 
 
@@ -38,8 +38,9 @@ def deduplicate(
     ``text``. If it has ``scope``, ``content_type`` and ``content_language``, they are used. Or it has all columns of
     the table ``fingerprints`` of earlier runs, and pages are not read again. Tables in the folder are replaced.
 
-    *connection* is one of the caller's, for tables in a database, and for limits of memory. It gets temporary views
-    whose names begin with ``simhash_``. Pages are read in *processes*, which changes the time, never the result.
+    *connection* is an existing connection, for tables in a database and for memory limits. Temporary views whose
+    names begin with ``simhash_`` are created in it. Pages are read in *processes*; their number does not change the
+    result.
     """
     folder = Path(folder).absolute()
     with ExitStack() as stack:
@@ -108,14 +109,14 @@ def _mapped(function: Mapper, batch: Any) -> list[Any]:
 
 @contextmanager
 def _replacing(path: str) -> Iterator[str]:
-    """Yield the path of a file that takes the place of *path* at the end, in a folder that is made if needed."""
+    """Yield the path of a new file that replaces *path* at the end; its folder is created if needed."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     with taking_place(path) as making:
         yield str(making)
 
 
 def _text(value: object) -> str:
-    """Return *value* as a text of SQL."""
+    """Return *value* as an SQL string literal."""
     quoted = str(value).replace("'", "''")
     return f"'{quoted}'"
 

@@ -6,13 +6,14 @@ from __future__ import annotations
 def inferred_encoding(body: bytes) -> str:
     """Return the encoding of *body*, which has no byte order mark and declares no encoding.
 
-    Scrapy 2.19 and later detect it by the text, earlier versions take what is not UTF-8 for Windows-1252. So a stored
-    page is read as in a crawl with the installed version. O(len(body)): 1 ms for UTF-8, some tens for others.
+    Scrapy 2.19 and later detect it from the text; earlier versions fall back from UTF-8 to Windows-1252. So a stored
+    page is decoded as in a crawl with the installed version. O(len(body)): 1 ms for UTF-8, some tens of ms for
+    others.
     """
     try:
         body.decode("utf-8")
     except UnicodeDecodeError:
-        # Importing Scrapy takes a third of a second, and few pages need it.
+        # Imported late: importing Scrapy takes a third of a second, and few pages need it.
         from scrapy.http import HtmlResponse
 
         return HtmlResponse("data:,", body=body).encoding

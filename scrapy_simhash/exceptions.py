@@ -2,8 +2,8 @@
 
     SimhashError                  everything below
     ├── SettingError              a wrong setting or argument                (also ValueError)
-    ├── FileError                 a file of pages that cannot be read or written           (also OSError)
-    ├── KindError                 a file of pages of no known kind, or that needs an extra (also ValueError)
+    ├── FileError                 a file of pages cannot be read or written                (also OSError)
+    ├── KindError                 a file of pages of unknown kind, or that needs an extra  (also ValueError)
     └── StoreError                a store that cannot be used
         ├── StoreMismatch         its fingerprints were made or compared by other settings
         ├── StoreLocked           another crawl is writing to it
@@ -31,42 +31,42 @@ class SettingError(SimhashError, ValueError):
 
 
 class FileError(SimhashError, OSError):
-    """A file of pages that is not there, or cannot be read or written; the message names it and says why."""
+    """A file of pages is missing, or cannot be read or written; the message names the file and the reason."""
 
 
 class KindError(SimhashError, ValueError):
-    """A file of pages of a kind that is not known, or that needs an extra; the message names it and the kinds."""
+    """A file of pages has an unknown kind, or needs an extra; the message names the file and the known kinds."""
 
 
 class StoreError(SimhashError):
-    """A store that cannot be used; the message names the store and says what to do."""
+    """A store cannot be used; the message names the store and says what to do."""
 
 
 class StoreMismatch(StoreError):
-    """A store whose fingerprints were made or compared by other settings; nothing in it was changed."""
+    """The fingerprints of a store were made or compared with other settings. The store is unchanged."""
 
 
 class StoreLocked(StoreError):
-    """A store that another crawl is writing to."""
+    """Another crawl is writing to the store."""
 
 
 class StoreDamaged(StoreError):
-    """A store that cannot be read: another kind of file, another version, or damage. Nothing was changed."""
+    """A store cannot be read: another kind of file, another version, or damage. The store is unchanged."""
 
 
 class StoreUnavailable(StoreError):
-    """A store that does not answer or cannot write: no connection, a full disk. It may work again later."""
+    """A store does not answer or cannot write: no connection, a full disk. It may work again later."""
 
 
 class RecordDamaged(StoreUnavailable):
-    """A page of which a store has a record that cannot be read: it gets no answer, later neither. All others do."""
+    """The stored record of one page cannot be read, now or later. Other pages are not affected."""
 
 
 @contextmanager
 def failing(doing: str, kind: type[FileError] = FileError) -> Iterator[None]:
-    """Turn an OSError inside into one of *kind*, which says that *doing* was impossible, and why.
+    """Convert an OSError into an error of *kind* with the message ``cannot`` *doing* and the reason.
 
-    A reader that has gone is no failure: BrokenPipeError passes, as does what is told already.
+    BrokenPipeError, which means that the reader has gone, and FileError are passed on.
 
     >>> with failing("read hashes.txt"):
     ...     raise PermissionError(13, "Permission denied")

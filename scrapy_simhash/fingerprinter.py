@@ -47,11 +47,10 @@ from scrapy_simhash.page.structured import NOTHING, Structured, structured
 from scrapy_simhash.page.text import Document, Html, extract, parse, plain_text
 
 if TYPE_CHECKING:
-    # The default scheme needs none of this.
     from scrapy_simhash.page.schemes import Scheme
 
-#: Name of the default way from page to bits. Fingerprints of different schemes must never be compared: any change
-#: that moves a bit of any page's fingerprint is a new scheme.
+#: Name of the default scheme. Fingerprints of different schemes must never be compared: a change that changes a bit
+#: of any page's fingerprint needs a new name.
 SCHEME = "web-4"
 
 
@@ -59,9 +58,9 @@ _ANY_LANGUAGE = "en"
 
 
 class PageFingerprinter:
-    """Turns pages into fingerprints: the same page and settings, the same 64 bits, on every platform.
+    """Makes the fingerprints of pages. The same page and settings give the same 64 bits on every platform.
 
-    Can be pickled, to be used in other processes; the compiled kernel and pure Python read each other's pickles.
+    It can be pickled for other processes, with or without the C extension.
 
     >>> fingerprinter = PageFingerprinter()
     >>> fingerprinter.from_text("Too short to tell.") is None
@@ -69,16 +68,16 @@ class PageFingerprinter:
     """
 
     def __init__(self, config: Config | None = None, *, scheme: str | None = None) -> None:
-        """Make one for *config*; *scheme* goes before that of the config, ``SIMHASH_SCHEME``.
+        """Make a fingerprinter for *config*; *scheme* overrides its ``SIMHASH_SCHEME``.
 
         Raises SettingError for an unknown scheme.
         """
         config = config or Config()
         self.config = config if scheme is None else replace(config, scheme=scheme)
         self.rule = rule_of(self.config)
-        # None for the default one, which needs none of the code of the others.
+        # None for the default scheme, which does not need the code of the others.
         self._scheme = scheme_of(self.config)
-        # Both ways give the same bits; None is the pure one.
+        # None for pure Python, which returns the same bits.
         self._compiled = compiled_reader()
         self._settings = FoldSettings(
             self.config.shingle_size,
@@ -89,7 +88,7 @@ class PageFingerprinter:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: all but the compiled reader and the scheme, which each process finds itself."""
+        """Return the attributes except the compiled reader and the scheme, which each process loads itself."""
         return {name: value for name, value in vars(self).items() if name not in ("_compiled", "_scheme")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -99,7 +98,7 @@ class PageFingerprinter:
 
     @property
     def scheme(self) -> str:
-        """Name and version of the way from page to bits, as stores keep it: ``web-4``."""
+        """Name and version of the scheme, as in the header of a store: ``web-4``."""
         return scheme_name(self.config)
 
     def extract(
@@ -111,10 +110,9 @@ class PageFingerprinter:
     ) -> Document:
         """Return the title, language, paragraphs and main text of *html*.
 
-        *html* is text, bytes as they came, or the root of an lxml tree, which is read only (Scrapy's
-        ``response.selector.root``, so that a page is not parsed twice). *content_type* and
-        *content_language* are HTTP header values; the one helps to decode bytes, the other to name the
-        language.
+        *html* is text, bytes, or the root of an lxml tree, which is not changed; Scrapy's
+        ``response.selector.root`` avoids parsing the page twice. *content_type* and *content_language* are
+        HTTP header values, used to decode bytes and to detect the language.
 
         Raises TypeError for any other type; bad markup never raises.
         """
@@ -132,7 +130,7 @@ class PageFingerprinter:
         content_type: str | None = None,
         content_language: str | None = None,
     ) -> Fingerprint | None:
-        """Return the fingerprint of a page, None when its main text is too short; arguments as in extract()."""
+        """Return the fingerprint of a page, None if its main text is too short; arguments as in extract()."""
         return self.read(html, content_type=content_type, content_language=content_language).fingerprint
 
     def read(
@@ -146,13 +144,12 @@ class PageFingerprinter:
     ) -> Reading:
         """Return the fingerprint of a page and the hash of its text; arguments as in extract().
 
-        With a *site*, a :class:`~scrapy_simhash.page.site.SiteProfile`, the fingerprint also has the page's own
-        part. That does not change its value or its sketch. *url* is that of the page.
+        With a *site*, a :class:`~scrapy_simhash.page.site.SiteProfile`, the fingerprint includes the unique text of
+        the page; value and sketch do not change. *url* is the URL of the page.
 
-        A pure function of the page and the settings: it may run in any thread while no other code changes the tree
-        meanwhile. With the compiled kernel other threads run while it works on a long text.
+        Thread-safe, unless other code changes the tree meanwhile. The C extension releases the GIL for long texts.
         """
-        # As a crawl has it: parse() returns it as it is.
+        # A crawl passes a parsed tree.
         root = html if isinstance(html, etree.ElementBase) else parse(html, content_type)
         if not self.rule.compares_sketches:
             site = None
@@ -169,7 +166,7 @@ class PageFingerprinter:
         return marked_by(document, self.read_document(document, site, structured(root), url), root)
 
     def from_text(self, text: str, language: str | None = None) -> Fingerprint | None:
-        """Return the fingerprint of plain *text*, None when it is too short; empty lines part paragraphs.
+        """Return the fingerprint of plain *text*, None if it is too short. Empty lines separate paragraphs.
 
         *language* is an ISO 639-1 code; None detects it from the words.
         """
@@ -180,9 +177,9 @@ class PageFingerprinter:
         return self.from_document(plain_text(text, language))
 
     def read_text(self, text: str) -> Reading:
-        """Return the fingerprint of plain *text* and its hash, as read_document() does for a document of it."""
+        """Return the fingerprint and the hash of plain *text*."""
         fingerprint = self.from_text(text)
-        # Its language changes which shingles are kept, and no token.
+        # The hashes do not depend on the language, so it is not detected.
         return self._reading(plain_text(text, _ANY_LANGUAGE), fingerprint)
 
     def read_document(
@@ -207,9 +204,9 @@ class PageFingerprinter:
         return reading._replace(fingerprint=fingerprint, pieces=keys).with_structured(about)
 
     def _reading(self, document: Document, fingerprint: Fingerprint | None, url: str = "") -> Reading:
-        """Return what is needed of a page that has *fingerprint*, without what its structured data say."""
+        """Return the reading of a page with *fingerprint*, without its structured data."""
         paragraphs = packed(document) if self._settings.with_paragraphs else b""
-        # Every page with a fingerprint has a hash: with a min_shingles of 1, one word is enough for both.
+        # Every page with a fingerprint has a hash: if min_shingles is 1, one word is enough for both.
         if fingerprint is None and not says_something(document):
             return Reading(None, None, paragraphs=paragraphs)
         reading = Reading(
@@ -218,7 +215,7 @@ class PageFingerprinter:
         return reading.with_url(url) if fingerprint is None and says_little(document) else reading
 
     def _own_part(self, document: Document, parts: Sequence[Piece], site: KnownSite, keys: bytes) -> OwnPart:
-        """Return what of *document*, whose pieces are *parts*, is not its site's."""
+        """Return the unique text of *document*, whose text blocks are *parts*."""
         tokens = sum(len(piece.tokens) for piece in parts)
         flags = site.flags(keys)
         if flags is None:
@@ -240,9 +237,9 @@ class PageFingerprinter:
         return OwnPart(PART, tokens, 0, sketch(occurrences(counts), ())[:MINHASH_BYTES])
 
     def from_document(self, document: Document, url: str = "") -> Fingerprint | None:
-        """Return the fingerprint of *document*, None with fewer than ``min_shingles`` distinct shingles.
+        """Return the fingerprint of *document*, None for fewer than ``min_shingles`` distinct shingles.
 
-        Features of markup, which some schemes have, are not in a document. *url* is that of the page.
+        It lacks the markup features of some schemes, which need the tree. *url* is the URL of the page.
         """
         if self._scheme is not None:
             return self._by_scheme(self._scheme, document)
@@ -262,7 +259,7 @@ class PageFingerprinter:
     def _by_scheme(
         self, scheme: Scheme, document: Document, root: etree._Element | None = None, url: str = ""
     ) -> Fingerprint | None:
-        """Return the fingerprint of a page by *scheme*, None with fewer than ``min_shingles`` distinct features."""
+        """Return the fingerprint of a page by *scheme*, None for fewer than ``min_shingles`` distinct features."""
         weights = self._weights_by(scheme, document, root, url)
         kind = LongFingerprint if scheme.width > Fingerprint.width else Fingerprint
         return kind(scheme.fold(weights), len(weights)) if weights else None
@@ -278,9 +275,9 @@ class PageFingerprinter:
     def weights(
         self, document: Document, root: etree._Element | None = None, url: str = ""
     ) -> dict[str, int]:
-        """Return the features of a page that decide its bits, with their weights; empty for one that is too short.
+        """Return the features of a page with their weights; empty for a page that is too short.
 
-        A feature is its text, or 16 hexadecimal digits. *root* and *url* are for schemes with features of markup.
+        A feature is its text, or 16 hexadecimal digits. Schemes with markup features use *root* and *url*.
         """
         if self._scheme is not None:
             found = self._weights_by(self._scheme, document, root, url)
@@ -293,7 +290,7 @@ class PageFingerprinter:
     def is_near_duplicate(self, a: Fingerprint | None, b: Fingerprint | None) -> bool:
         """Return whether two pages are near-duplicates by the rule of the detector. A few microseconds.
 
-        A page without a fingerprint, too short for one, is a near-duplicate of none.
+        A page that is too short for a fingerprint is never a near-duplicate.
 
         >>> page = PageFingerprinter()
         >>> text = "The ship that went out to the sea came home with the tide, and nobody had seen the fog."
@@ -305,7 +302,7 @@ class PageFingerprinter:
 
 
 def scheme_name(config: Config) -> str:
-    """Return name and version of the scheme of *config*, as stores keep it: ``web-4``.
+    """Return name and version of the scheme of *config*, as in the header of a store: ``web-4``.
 
     Raises SettingError for an unknown scheme.
     """
@@ -314,23 +311,23 @@ def scheme_name(config: Config) -> str:
 
 
 def scheme_of(config: Config) -> Scheme | None:
-    """Return the scheme of *config*, None for the default one."""
+    """Return the scheme of *config*, None for the default scheme."""
     if config.scheme_name == SCHEMES[0]:
         return None
-    # Imported late: the default scheme needs none of this.
+    # Imported late: not needed by the default scheme.
     from scrapy_simhash.page.schemes import scheme_named
 
     return scheme_named(config.scheme_name)
 
 
 def page_hash(document: Document) -> int:
-    """Return the 64-bit page hash, the same whatever the settings; without what is in structured data.
+    """Return the 64-bit page hash without structured data; it does not depend on settings.
 
-    Of what, exactly: see :func:`~scrapy_simhash.page.features.whole_text`.
+    :func:`~scrapy_simhash.page.features.whole_text` returns the hashed text.
     """
     return number(whole_text(document))
 
 
 def text_hash(document: Document) -> int:
-    """Return the 64-bit hash of title and main text alone, the same whatever the settings."""
+    """Return the 64-bit hash of title and main text; it does not depend on settings."""
     return number(titled_text(document))

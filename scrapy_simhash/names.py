@@ -1,31 +1,31 @@
-"""Every name that users meet in meta, flags and stats, each once. Settings are the fields of Config.
+"""Public names in meta, flags and stats. Settings are the fields of Config.
 
-``docs/reference/`` describes them all; a test compares.
+A test checks that ``docs/reference/`` describes all of them.
 """
 
 from __future__ import annotations
 
-# Request.meta, read: False, or a dictionary of requests.
+# Request.meta, read: False, or a dictionary of options.
 META = "simhash"
 
-# Request.meta, written; never sent on with a request that copies its parent's meta.
+# Request.meta, written; removed from requests that copy their parent's meta.
 META_RESULT = "simhash_result"
 META_OUT = frozenset((META_RESULT,))
 
-# Request.meta, internal: a dictionary, replaced and never changed, since copies of a meta share it.
+# Request.meta, internal: a dictionary that is replaced, never modified, since copies of a meta share it.
 META_OWN = "_simhash"
 #: The URL of the page whose callback yielded the request.
 PARENT = "parent"
-#: Why a request waited for others, by URL rules.
+#: Why URL rules held back a request.
 WAITED = "waited"
 #: How a page is requested: see `Mode`.
 RECRAWL = "recrawl"
-#: When a page was changed, by a sitemap: seconds of Unix time.
+#: Last modification by a sitemap: seconds of Unix time.
 LASTMOD = "lastmod"
-#: The hash of a page that comes from the HTTP cache.
+#: Hash of a page from the HTTP cache.
 KEPT = "kept"
 
-# A field of a record, beside those that `files.batch.page` names.
+# A field of a record; `files.batch.page` names the others.
 FIELD_COPIES = "simhash_copies"
 
 # Response.flags.
@@ -60,7 +60,7 @@ STAT_URL_RULES_SENT = "simhash/url_rules/sent_after_all"
 STAT_URL_RULES_TRAPS = "simhash/url_rules/traps"
 STAT_URL_RULES_GIVEN_UP = "simhash/url_rules/given_up"
 
-# Items that are compared by their fields.
+# Items compared by their fields.
 STAT_ITEMS = "simhash/items"  # /<status>
 STAT_ITEMS_EXACT = "simhash/items/exact"
 STAT_ITEMS_DROPPED = "simhash/items/dropped"

@@ -1,7 +1,7 @@
-"""Notes: data of features in a store beside the pages, each under a kind and a name, with a version.
+"""Notes: data of features in a store, each with a kind, a name and a version.
 
-The version changes whenever somebody writes the note, and is compared when it is replaced: so of crawlers that write
-at once none takes away what another one has written. Who was too late joins the other's note with its own.
+Crawlers that write concurrently do not overwrite each other (optimistic locking): each write changes the version of a
+note. On a version conflict, a crawler merges its data with the stored note and retries.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from scrapy_simhash.waiting import Answer, awaited
 SITE = "site"
 #: URL rules of a site.
 RULES = "url-rules"
-#: The reported state of a page, whose key is the name; removed with the page.
+#: Reported state of a page, named by the page's key; removed with the page.
 PAGE = "page"
 KINDS = (SITE, RULES, PAGE)
 
 #: Text, or bytes for the key of a page.
 Name: TypeAlias = str | bytes
-#: Max attempts to write a note while other crawlers write it.
+#: Max attempts to write a note after version conflicts.
 _LOSSES = 50
 
 
 class Note(NamedTuple):
-    """A note as it is to be written."""
+    """A note to be written."""
 
     name: Name
     version: int | None
-    """Version of the note that it replaces, 0 if there must be none; None to replace any."""
+    """Required version of the stored note; 0 if there must be no note, None for any version."""
     data: bytes
 
 
 class Notes(Protocol):
-    """Keeps notes. All methods raise StoreUnavailable."""
+    """Storage of notes. All methods raise StoreUnavailable."""
 
     @property
     def is_remote(self) -> bool:
-        """Whether methods may return awaitables, and others may write at the same time."""
+        """Whether methods may return awaitables, and other crawlers may write concurrently."""
         ...
 
     def note(self, kind: str, name: Name) -> Answer[tuple[int, bytes | None]]:
@@ -49,46 +49,46 @@ class Notes(Protocol):
         ...
 
     def notes(self, kind: str) -> Iterator[tuple[Name, bytes]] | AsyncIterator[tuple[Name, bytes]]:
-        """Yield name and bytes of each note of a kind, in the order of names."""
+        """Yield name and bytes of each note of a kind, sorted by name."""
         ...
 
     def replace_notes(self, kind: str, notes: Sequence[Note]) -> Answer[list[int | None]]:
-        """Write notes, and return for each its new version, None if its former version was not the given one.
+        """Write notes and return their new versions; None for a note that did not have the required version.
 
-        Each is one step.
+        Each write is atomic.
         """
         ...
 
 
 class Noted(ABC):
-    """Data that one crawler has learned under one name, part of which is in a note."""
+    """Data that a crawler has learned under one name, and its stored note."""
 
-    #: Of the note that was read or written last; 0 for none.
+    #: Version of the note that was last read or written; 0 for none.
     version = 0
 
     @property
     @abstractmethod
     def has_news(self) -> bool:
-        """Whether something was learned that the note does not have."""
+        """Whether data has been learned since the note was written."""
 
     @abstractmethod
     def take(self, data: bytes | None) -> None:
         """Merge the stored note with everything learned since the last `take` or `was_kept`.
 
-        None if there is no note any more: all is news. A damaged note is as good as none.
+        *data* is None if there is no note; a damaged note is treated the same. Then all data counts as news.
         """
 
     @abstractmethod
     def to_bytes(self) -> bytes:
-        """Return all of it, as the note is to have it."""
+        """Return all data in the format of the note."""
 
     @abstractmethod
     def was_kept(self) -> None:
-        """Take it that the note has what `to_bytes` returned last; more may have been learned since."""
+        """Mark the last result of `to_bytes` as stored; more may have been learned since."""
 
 
 async def fetch(notes: Notes, kind: str, name: str, learned: Noted) -> None:
-    """Join *learned* with its note. One question. Raises StoreUnavailable."""
+    """Merge *learned* with its note. One round trip. Raises StoreUnavailable."""
     version, data = await awaited(notes.note(kind, name))
     if version != learned.version or not version:
         learned.take(data)
@@ -96,10 +96,10 @@ async def fetch(notes: Notes, kind: str, name: str, learned: Noted) -> None:
 
 
 async def share(notes: Notes, kind: str, learned: Mapping[str, Noted]) -> None:
-    """Write what was learned, by name, joined with what others have written meanwhile.
+    """Write learned data by name, merged with the notes that other crawlers have written.
 
-    One round trip for all; two more for each note that another crawler has written. Raises StoreUnavailable, also if
-    others keep being faster; what has no news then was written.
+    One round trip, and two for each version conflict. Raises StoreUnavailable, also after too many conflicts; data
+    without news was written then.
     """
     waiting = dict(learned)
     for _ in range(_LOSSES):
@@ -116,16 +116,16 @@ async def share(notes: Notes, kind: str, learned: Mapping[str, Noted]) -> None:
             await fetch(notes, kind, name, one)
             if not one.has_news:
                 del waiting[name]
-    raise StoreUnavailable(f"other crawlers kept changing what is known of {', '.join(sorted(waiting)[:3])}")
+    raise StoreUnavailable(f"other crawlers kept changing the notes {', '.join(sorted(waiting)[:3])}")
 
 
 async def change(
     notes: Notes, kind: str, name: Name, changed: Callable[[bytes | None], bytes | None]
 ) -> None:
-    """Replace a note by the result of *changed*, which gets the note or None; retry if another crawler writes it.
+    """Replace a note by the result of *changed*, which gets the note or None; retry on version conflicts.
 
-    *changed* is called again after each conflict; it returns None for a note that stays as it is. Two
-    questions each time. Raises StoreUnavailable, also if others keep being faster.
+    *changed* is called again after each conflict; it returns None to leave the note unchanged. Two round trips per
+    attempt. Raises StoreUnavailable, also after too many conflicts.
     """
     for _ in range(_LOSSES):
         version, kept = await awaited(notes.note(kind, name))
@@ -135,4 +135,4 @@ async def change(
             or (await awaited(notes.replace_notes(kind, [Note(name, version, data)])))[0] is not None
         ):
             return
-    raise StoreUnavailable(f"other crawlers kept changing what is known of {name!r}")
+    raise StoreUnavailable(f"other crawlers kept changing the note {name!r}")

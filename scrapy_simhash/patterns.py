@@ -1,7 +1,7 @@
-"""Regular expressions that are compiled when they are first used.
+"""Regular expressions that are compiled at first use.
 
-To compile those of all modules takes longer than to import the modules, and a crawl uses few of them: the C extension
-reads most pages without any.
+Compiling all of them takes longer than importing the modules, and a crawl uses few: the C extension reads most pages
+without any.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, AnyStr, cast
 
 
 def lazy_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    r"""Return what ``re.compile`` returns, as far as its attributes go, but compile it at the first use.
+    r"""Return an object with the attributes of a compiled pattern, which is compiled at first use.
 
     A wrong *pattern* raises re.error then.
 
@@ -26,7 +26,7 @@ class _LazyPattern:
         self.pattern, self._flags = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
-        # Called once per attribute: afterwards it is the instance's own.
+        # Called once per attribute, which the instance then has.
         found = getattr(re.compile(self.pattern, self._flags), name)
         setattr(self, name, found)
         return found

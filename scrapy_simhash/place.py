@@ -1,4 +1,4 @@
-"""StorePlace: where a crawl remembers its pages, as ``SIMHASH_STORE`` and the command line write it.
+"""StorePlace: the location of a store, parsed from ``SIMHASH_STORE`` or the command line.
 
     memory                                      until the crawl ends
     ./seen  /var/seen  ~/seen  seen/?keep=90d   a folder, with a file for each spider
@@ -6,7 +6,7 @@
     redis+cluster://host:7000,host:7001?...     a Redis Cluster; also rediss+cluster://
     my.module.Store                             the import path of a class
 
-No other module parses them.
+No other module parses these forms.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from urllib.parse import quote, unquote
 from scrapy_simhash.times import duration
 from scrapy_simhash.values import AGE, Options, is_age, is_path, option, switch, whole
 
-#: Kinds of places. A folder has files of SQLite, a class is the user's own.
+#: Kinds of places: a folder contains SQLite files, a class is the user's own store.
 MEMORY, FOLDER, REDIS, CLASS = "memory", "folder", "redis", "class"
 SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster")
 #: Seconds: 32 bits in the records.
 MAX_EXPIRE = 2**32 - 1
-#: The key of a store: pages that were not seen for so long are removed.
+#: Query key for the age after which pages that were not seen again are removed.
 KEEP = "keep"
 _WHAT = (
     "must be 'memory', a folder such as './seen', a URL like redis://host:6379/0?prefix=news, or the import"
     " path of a class"
 )
 _TEMPLATE = "must not contain % except in %(name)s and %%"
-#: More than one letter before a colon is a scheme, or a host; one letter is a drive of Windows.
+#: Several letters before a colon are a scheme or a host; one letter is a Windows drive.
 _SCHEME = re.compile(r"([\w.+-]{2,}):(//)?")
 
 
 def _template(text: str) -> str:
-    """Return *text* if the name of a spider can be put into it. Raises ValueError."""
+    """Return *text* if it is a template for a spider's name. Raises ValueError."""
     if "%" in re.sub(r"%%|%\(name\)s", "", text):
         raise ValueError(_TEMPLATE)
     return text
 
 
 def _prefix(text: str) -> str:
-    # What means a percent sign stays, whatever comes behind it.
+    # %% is an escaped percent sign, even if hexadecimal digits follow.
     prefix = _template("%%".join(map(unquote, text.split("%%"))))
     if not prefix:
         raise ValueError("must not be empty")
@@ -60,29 +60,29 @@ def _seconds(most: int, least: int = 0) -> Callable[[str], int]:
     return read
 
 
-#: Our own keys of a URL. The others are redis-py's.
+#: Query keys of this plugin. All others belong to redis-py.
 KEYS: Options = {
     "prefix": ("simhash:%(name)s", _prefix),
     KEEP: (None, _seconds(MAX_EXPIRE, least=1)),
     "required": (False, switch),
-    # As many as a Redis Cluster has slots.
+    # A Redis Cluster has 16,384 slots.
     "shards": (None, whole(1, 16_384, of="shards")),
     "scopes": (None, whole(1, of="scopes")),
 }
-#: The keys of a folder.
+#: Query keys of a folder.
 _OF_FOLDER: Options = {KEEP: KEYS[KEEP]}
-#: Keys that there were before, and what follows.
+#: Removed query keys, and the effect.
 _GONE = {
     "live": "pages that another running crawler has delivered are no longer dropped",
     "expire": "a store does not expire as a whole, and keep=90d removes the pages that were not seen for so long",
 }
-#: Keys that say something about a cluster only.
+#: Query keys for a Redis Cluster only.
 _OF_CLUSTER = {"shards", "scopes"}
 
 
 @dataclass(frozen=True)
 class StorePlace:
-    """Where pages are remembered.
+    """The location of a store.
 
     >>> StorePlace.of("redis://:secret@host:6379/0?db=1&prefix=news&keep=90d")
     StorePlace(kind='redis', path='', url='redis://:secret@host:6379/0?db=1', prefix='news', \
@@ -94,22 +94,22 @@ required=False, shards=None, scopes=None, keep=7776000)
     path: str = ""
     """The folder, in which ``%(name)s`` is the spider's name and ``%%`` a percent sign, or the import path."""
     url: str = ""
-    """Of Redis, as redis-py reads it, or of a cluster."""
+    """URL of Redis in redis-py's format, or of a Redis Cluster."""
     prefix: str = KEYS["prefix"][0]
-    """What the names of the keys in Redis begin with; a template like that of a folder."""
+    """Prefix of the keys in Redis; a template like *path*."""
     required: bool = False
-    """Whether a crawl stops at its start if Redis cannot be used."""
+    """Whether a crawl must not start while Redis is unavailable."""
     shards: int | None = None
     scopes: int | None = None
     """See RedisStore; None for its defaults."""
     keep: int | None = None
-    """Seconds after which a page that was not seen again is removed; None for never."""
+    """Seconds after which a page that was not seen again is removed; None to keep all."""
 
     @classmethod
     def of(cls, text: str) -> StorePlace:
         """Parse *text* into a place.
 
-        Raises ValueError for what means none, in words that go behind the name of the setting and show no password.
+        Raises ValueError otherwise; its message continues the name of the setting and contains no password.
         """
         text = text.strip()
         if text == MEMORY:
@@ -156,7 +156,7 @@ required=False, shards=None, scopes=None, keep=7776000)
             name, _, value = part.partition("=")
             if name in KEYS:
                 if "@" in value:
-                    # Otherwise the part of a password after a question mark would be logged.
+                    # The rest of a password that contains a question mark would be logged.
                     raise ValueError(f"has an @ in {name}: write %40, and %3F for ? in a password")
                 given[name] = value
                 continue
@@ -184,7 +184,7 @@ def is_redis(text: str) -> bool:
 
 
 def filled(template: str, spider: str) -> str:
-    """Return the folder or the prefix of *spider*."""
+    """Return the folder or prefix for *spider*."""
     return template % {"name": spider}
 
 
@@ -195,14 +195,14 @@ def without_password(url: str) -> str:
     'redis://db.example:6380/1'
     """
     address, _, query = url.partition("?")
-    # The question mark may be in a password, whose end is then unknown.
+    # The question mark may belong to a password, whose end is unknown then.
     if "@" in query and "//" in address:
         return re.sub("(?s)//.*", "//...", address)
     return re.sub("(?s)(?<=//).*@|^(?!.*//).*@", "", address)
 
 
 def in_url(template: str) -> str:
-    """Return *template* as the value of a key of a URL.
+    """Return *template* quoted as a value in the query of a URL.
 
     >>> in_url("simhash:%(name)s"), in_url("a & b")
     ('simhash:%(name)s', 'a%20%26%20b')

@@ -1,4 +1,4 @@
-"""Recent: a dictionary that forgets its oldest entries."""
+"""Recent: a dictionary that drops its oldest entries."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ V = TypeVar("V")
 
 
 class Recent(OrderedDict[K, V]):
-    """A dictionary of at most *most* entries: one more, and the one that was put in first goes.
+    """A dictionary of at most *most* entries; adding one more drops the one that was added first.
 
-    Every step is O(1). (The first key of a plain dict is not: it is looked for among all that went before it.)
+    All operations are O(1). (In a plain dict, finding the first key is not: it skips all removed entries.)
 
     >>> recent = Recent(most=2)
     >>> for letter in "abc":

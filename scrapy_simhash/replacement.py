@@ -1,8 +1,8 @@
-"""Replacement: a file that appears whole or not at all.
+"""Atomic replacement of files.
 
-It is written beside its place, as ``.<random>.writing``, and takes that place in one step of the file system when all
-of it is on the disk. Until then the old file stands as it was, and an error or an interrupt removes the new one.
-What is no file, as a pipe, a terminal or /dev/null, is written as it comes.
+The new file is written in the same folder, as ``.<random>.writing``, and renamed when all of it is on disk. Until
+then the old file is unchanged; an error or an interrupt removes the new one. Pipes, terminals and /dev/null are
+written directly.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from scrapy_simhash.exceptions import FileError, failing
 
 #: The path of standard output.
 STDOUT = "-"
-#: Bytes that are written at once.
+#: Bytes per write.
 BUFFER = 1 << 18
 
 
 @contextmanager
 def replacing(path: str, kind: type[FileError] = FileError) -> Iterator[RawIOBase]:
-    """Yield a new file, without a buffer, that takes the place of *path* at the end, unless something is raised.
+    """Yield a new unbuffered file that replaces *path* at the end, unless an exception is raised.
 
-    Raises an error of *kind*, before anything is written, if it cannot be opened, or if it cannot be finished.
+    Raises an error of *kind* if the file cannot be opened, before anything is written, or cannot be finished.
     """
     place = Path(path)
     with failing(f"write {path}", kind):
@@ -49,7 +49,7 @@ def replacing(path: str, kind: type[FileError] = FileError) -> Iterator[RawIOBas
 
 @contextmanager
 def writing(path: str) -> Iterator[IO[bytes]]:
-    """Yield a stream into the file at *path*, see `replacing`, or into standard output for ``-``."""
+    """Yield a stream to the file at *path*, see `replacing`, or to standard output for ``-``."""
     with _standard_output() if path == STDOUT else replacing(path) as raw:
         stream = BufferedWriter(raw, BUFFER)
         try:
@@ -57,7 +57,7 @@ def writing(path: str) -> Iterator[IO[bytes]]:
             with failing(f"write {'standard output' if path == STDOUT else path}"):
                 stream.flush()
         finally:
-            # What could not be written a moment ago cannot be written now.
+            # Do not flush again after a failed write.
             with suppress(OSError):
                 stream.detach()
 
@@ -66,16 +66,16 @@ def writing(path: str) -> Iterator[IO[bytes]]:
 def _standard_output() -> Iterator[RawIOBase]:
     if sys.stdout is None:
         raise FileError("cannot write standard output: it is closed")
-    # Past the buffer of sys.stdout, which would try once more at exit to write what could not be written.
+    # Bypass the buffer of sys.stdout, which would retry a failed write at exit.
     with open(sys.stdout.fileno(), "wb", buffering=0, closefd=False) as raw:
         yield cast(RawIOBase, raw)
 
 
 @contextmanager
 def new_folder(path: str) -> Iterator[Path]:
-    """Yield a new folder that becomes *path* at the end, unless something is raised.
+    """Yield a new folder that becomes *path* at the end, unless an exception is raised.
 
-    A folder with something in it is never replaced: FileError.
+    Raises FileError for an existing folder that is not empty.
     """
     place = Path(path)
     with failing(f"write {path}"):
@@ -89,9 +89,9 @@ def new_folder(path: str) -> Iterator[Path]:
 
 @contextmanager
 def taking_place(path: str, kind: type[FileError] = FileError) -> Iterator[Path]:
-    """Yield where a file or folder is to be made that takes the place of *path*, unless something is raised.
+    """Yield the path of a file or folder to create, which replaces *path* at the end unless an exception is raised.
 
-    What a link leads to is replaced, and a file keeps its mode. The name is random, and in the same folder.
+    The path has a random name in the same folder. For a link its target is replaced. A file keeps its mode.
     """
     target = Path(os.path.realpath(path))
     unfinished = target.with_name(f".{os.urandom(8).hex()}.writing")
@@ -104,7 +104,7 @@ def taking_place(path: str, kind: type[FileError] = FileError) -> Iterator[Path]
                 shutil.copymode(target, unfinished)
             unfinished.replace(target)
     except BaseException:
-        # If it was never there, the first error says why.
+        # If it does not exist, the first error is the one to report.
         with suppress(OSError):
             shutil.rmtree(unfinished) if unfinished.is_dir() else unfinished.unlink()
         raise

@@ -1,4 +1,4 @@
-"""Schemes of your own, and all that they can be made of: what ``SIMHASH_SCHEME`` may name beside the default."""
+"""Building blocks of custom schemes for ``SIMHASH_SCHEME``."""
 
 from scrapy_simhash.page.schemes import *  # noqa: F403
 from scrapy_simhash.page.schemes import __all__ as __all__

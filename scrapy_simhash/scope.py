@@ -1,4 +1,4 @@
-"""Scope: within what a page is compared."""
+"""Scope: the group of pages that a page is compared with."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from tldextract import TLDExtract
 
 
-#: A URL whose host is written as it is read, as in nearly all. To split one takes ten times as long.
+#: A URL with a plain host in lower case, as nearly all have. Splitting a URL takes ten times as long.
 _PLAIN = re.compile(r"https?://([a-z0-9.-]+)(?::[0-9]*)?(?=[/?#]|\Z)")
 
 
-# Scopes, boilerplate models and URL rules all ask for the host of a page.
+# Cached: scopes, boilerplate models and URL rules need the host of each page.
 @lru_cache(maxsize=64)
 def host_of(url: str) -> str:
-    """Return the host of *url* in lower case without its port, empty where it has none.
+    """Return the host of *url* in lower case without port; empty if it has none.
 
     >>> host_of("https://news.example.co.uk:8443/a"), host_of("mailto:ann@example.com")
     ('news.example.co.uk', '')
@@ -37,7 +37,7 @@ def host_of(url: str) -> str:
 
 
 def scope_of(url: str, scope: str) -> str:
-    """Return what pages must share to be compared: nothing, the registered domain, or the host of *url*.
+    """Return the scope of *url*: empty, its registered domain, or its host. Pages of equal scope are compared.
 
     *scope* is ``crawl``, ``domain`` or ``host``. Ports do not matter. A URL without a public suffix
     (``localhost``, 127.0.0.1) is its own domain; a URL without a host has the scope ``""``.
@@ -54,10 +54,10 @@ def scope_of(url: str, scope: str) -> str:
 
 
 def scope_function(scope: str) -> Callable[[str], str]:
-    """Return the function from a URL to its scope: that of a word of ``scope_of``, or the user's by its import path.
+    """Return a function that returns the scope of a URL; *scope* is as for ``scope_of``, or an import path.
 
-    Raises SettingError for a path without a function. The function raises TypeError if the user's function does not
-    return a string.
+    Raises SettingError if the path does not lead to a function. The returned function raises TypeError if the user's
+    function does not return a string.
 
     >>> scope_function("host")("https://news.example.co.uk/a")
     'news.example.co.uk'
@@ -85,11 +85,11 @@ def scope_function(scope: str) -> Callable[[str], str]:
 
 @cache
 def _extractor() -> TLDExtract:
-    # Imported late: only this scope needs the public suffix list, and reading it takes a tenth of a second.
+    # Imported late: reading the public suffix list takes a tenth of a second, and only this scope needs it.
     from tldextract import TLDExtract
 
-    # No URL and no cache: the list that comes with the package, never the network. Private suffixes count:
-    # one.github.io and two.github.io are different people's.
+    # Use the list in the package, never the network. Private suffixes count: one.github.io and two.github.io
+    # have different owners.
     return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
 

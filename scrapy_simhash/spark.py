@@ -1,4 +1,4 @@
-"""Pages deduplicated by Spark: more pages than one machine reads. Extra ``spark``."""
+"""Deduplicate pages with Spark on many machines. Extra ``spark``."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 def deduplicate(pages: DataFrame, folder: str, *, config: Config | None = None) -> Result:
     """Judge *pages* as ``dedup --two-pass`` does, and write tables to *folder*, on a file system of all executors.
 
-    Columns and ids are those of `scrapy_simhash.duckdb.deduplicate`. *pages* is evaluated twice, and must be the same
-    pages then: read from files. The session gets temporary views whose names begin with ``simhash_``.
+    Columns and ids are those of `scrapy_simhash.duckdb.deduplicate`. *pages* is evaluated twice and must return the
+    same pages both times, so read them from files. Temporary views whose names begin with ``simhash_`` are created
+    in the session.
     """
     arrow()
     pages.createOrReplaceTempView("simhash_pages")
@@ -28,12 +29,12 @@ def deduplicate(pages: DataFrame, folder: str, *, config: Config | None = None) 
 class _Spark:
     """See :class:`~scrapy_simhash.files.engines.run.Engine`."""
 
-    # At 10^10 pages each key takes some 400 GB of shuffle.
+    # At 10^10 pages, each key takes about 400 GB of shuffle.
     keys_at_once = 15
 
     def __init__(self, session: Any) -> None:
         self._session = session
-        # Of tables that were written here: else Spark starts a job to find out.
+        # Schemas of written tables: without them Spark starts a job to infer each.
         self._schemas: dict[str, Any] = {}
 
     def view(self, name: str, paths: Sequence[str]) -> None:
@@ -51,7 +52,7 @@ class _Spark:
         rows = self._session.sql(sql)
         if by:
             rows = rows.repartition(by[0]).sortWithinPartitions(*by)
-        # Some columns have one name; functions go by their places.
+        # Columns may have equal names; functions read them by position.
         rows = rows.toDF(*(f"column{place}" for place in range(len(rows.columns))))
         rows = rows.select(*rows.columns[: len(rows.columns) - hidden])
         self._write(path, rows.mapInArrow(function, table.ddl))

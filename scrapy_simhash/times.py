@@ -1,4 +1,4 @@
-"""Read and write times, in whole seconds of Unix time."""
+"""Parse and format times, in whole seconds of Unix time."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import re
 from datetime import datetime, timedelta, timezone
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-#: The first and the last second that have a date of four digits.
+#: First and last second of the years 1 to 9999.
 _FIRST, _LAST = -62_135_596_800, 253_402_300_799
 
 
 def written(seconds: int) -> str | int:
-    """Return a time by ISO 8601, in UTC; outside of the years 1 to 9999 the number it is.
+    """Return a time in ISO 8601, in UTC; outside the years 1 to 9999, return the number.
 
     >>> written(1_790_000_000), written(2**62)
     ('2026-09-21T14:13:20Z', 4611686018427387904)
@@ -22,9 +22,9 @@ def written(seconds: int) -> str | int:
 
 
 def parsed(value: object) -> int:
-    """Return the time in *value*: a number of seconds, or a date with a time by ISO 8601, UTC where it names no zone.
+    """Return the time in *value*: a number of seconds, or an ISO 8601 date and time, UTC without a time zone.
 
-    Parts of a second are dropped. Raises ValueError for anything else.
+    Fractions of a second are dropped. Raises ValueError for anything else.
 
     >>> parsed("2026-09-21T14:13:20Z"), parsed("2026-09-21 16:13:20.5+02:00"), parsed("1790000000.5")
     (1790000000, 1790000000, 1790000000)
@@ -39,7 +39,7 @@ def parsed(value: object) -> int:
     except ValueError:
         pass
     try:
-        # Python 3.10 does not know the letter, nor every number of digits.
+        # Python 3.10 does not parse the Z, nor every number of digits.
         moment = datetime.fromisoformat(re.sub(r"[.,]\d+", "", re.sub("[Zz]$", "+00:00", text)))
     except ValueError:
         raise ValueError("is not a number of seconds or a date like 2026-09-21T14:13:20Z") from None

@@ -1,7 +1,7 @@
-"""What a setting may hold, as settings files, the command line and JSON write it.
+"""Readers of setting values, from settings files, the command line and JSON.
 
-A reader takes a value in any of these forms and returns it in the one that `Config` keeps, which it reads as well. It
-raises ValueError with what the value must be, and with the part that is wrong if it is not the whole.
+A reader takes a value in any of these forms, or in the form that `Config` stores, and returns the latter. It raises
+ValueError with the requirement, and with the wrong part of the value unless all of it is wrong.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FIELD = "must be the name of one field (the fields to compare go into SIMHASH_I
 
 
 def switch(value: Any) -> bool:
-    """Read True or False, or a word for it."""
+    """Read a boolean, or a word for it."""
     text = str(value).strip().lower()
     if not isinstance(value, bool | int | str) or text not in TRUE | FALSE:
         raise ValueError("must be True or False")
@@ -84,7 +84,7 @@ def age(value: Any) -> str:
 
 
 def one_of(words: Collection[str], *, or_path_of: str = "") -> Reader:
-    """Return the reader of one of *words*, or of the import path of what *or_path_of* says."""
+    """Return the reader of one of *words*, or of the import path of *or_path_of*, such as ``a function``."""
     what = f"must be one of {', '.join(words)}" + (or_path_of and f", or the import path of {or_path_of}")
 
     def read(value: Any) -> str:
@@ -96,10 +96,10 @@ def one_of(words: Collection[str], *, or_path_of: str = "") -> Reader:
 
 
 def list_of(what: str, is_right: Callable[[str], bool] = bool) -> Reader:
-    """Return the reader of a list of *what*, of its JSON, or of one of them.
+    """Return the reader of a list of *what*, of its JSON, or of a single one.
 
-    A string is never split, since a comma may be a part of it. A list in Python's notation is refused, since as a
-    pattern it would be a set of characters that matches nearly every URL.
+    A string is not split, since it may contain commas. A list in Python's notation is refused: as a regular
+    expression it would be a set of characters that matches nearly every URL.
     """
     wrong = f"must be a list of {what}, or one of them"
 
@@ -130,11 +130,11 @@ def some_of(words: Collection[str]) -> Reader:
 
 
 def action(value: Any) -> str:
-    """Read the name of an action, or several."""
+    """Read one or several names of actions."""
     what = f"must be one of {', '.join(ACTIONS)}, or several of them; SIMHASH_POLICY takes the import path of a class"
     words = _from_json(value)
     try:
-        # An empty list would read as None where that is allowed, and None may drop what "mark" keeps.
+        # An empty list would be read as None where None is allowed, and None may drop pages that "mark" keeps.
         if not words:
             raise ValueError
         Action.named(words)
@@ -144,7 +144,7 @@ def action(value: Any) -> str:
 
 
 def actions(value: Any) -> str | tuple[tuple[str, str], ...]:
-    """Read an action, or a dictionary (also its JSON) of patterns of URLs and actions."""
+    """Read an action, or a dictionary (or its JSON) of URL patterns and actions."""
     given = _from_json(value)
     is_kept = isinstance(given, tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in given)
     if not isinstance(given, Mapping) and not (is_kept and given):
@@ -165,12 +165,12 @@ def text(value: Any) -> str:
 
 
 def place(value: Any) -> str:
-    """Read a place of a store. With its separator at the end, a path such as ``seen`` is a folder, too."""
+    """Read the place of a store. A Path such as ``Path("seen")`` is a folder, so a separator is added."""
     return text(os.path.join(value, "") if isinstance(value, PathLike) else value)  # noqa: PTH118
 
 
 def field(value: Any) -> str:
-    """Read the name of one field of items, and no list of them in any notation."""
+    """Read the name of one item field; a list is refused."""
     is_name = isinstance(value, str) and value and value == value.strip() and value.isprintable()
     if not is_name or "," in value or value[0] in "[({":
         raise ValueError(_FIELD)
@@ -181,7 +181,7 @@ _weight = whole(1, of="features")
 
 
 def weights(value: Any) -> tuple[tuple[str, int], ...]:
-    """Read fields and how much they count: a dictionary, its JSON, or a list of fields."""
+    """Read fields and their weights: a dictionary, its JSON, or a list of fields."""
     given = _from_json(value)
     if isinstance(given, Mapping):
         pairs = tuple(given.items())
@@ -209,12 +209,12 @@ def is_pattern(value: Any) -> bool:
     return True
 
 
-#: Our options behind a value: what holds without one, and how one is read.
+#: Options after a value: default and reader of each.
 Options = Mapping[str, tuple[Any, Reader]]
 
 
 def split(value: Any) -> tuple[Any, dict[str, str]]:
-    """Return *value* without the options behind its question mark, and these.
+    """Split *value* at its question mark into the value and its options.
 
     >>> split("web?shingle_size=3&mask_digits=true")
     ('web', {'shingle_size': '3', 'mask_digits': 'true'})
@@ -226,7 +226,7 @@ def split(value: Any) -> tuple[Any, dict[str, str]]:
 
 
 def option(given: Mapping[str, Any], options: Options, name: str) -> Any:
-    """Return the option *name* as it is *given*, else its default. Raises ValueError."""
+    """Return the *given* option *name*, or its default. Raises ValueError."""
     if name not in options:
         near = get_close_matches(name, options, n=1)
         hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(options)}"
@@ -239,7 +239,7 @@ def option(given: Mapping[str, Any], options: Options, name: str) -> Any:
 
 
 def with_options(read: Reader, options: Options) -> Reader:
-    """Return the reader of what *read* reads, with *options* behind it: ``host?across=true``."""
+    """Return a reader like *read* that accepts *options* after the value: ``host?across=true``."""
 
     def read_all(value: Any) -> Any:
         word, given = split(value)
@@ -252,7 +252,7 @@ def with_options(read: Reader, options: Options) -> Reader:
 
 
 def ages(words: Collection[str]) -> Reader:
-    """Return the reader of a dictionary, or its JSON, of patterns of URLs and ages or *words*."""
+    """Return the reader of a dictionary, or its JSON, of URL patterns and ages or *words*."""
     what = (
         "must be a dictionary (JSON on the command line) of regular expressions for URLs and an age such as 7d or"
         f" one of {', '.join(words)}, such as {{'/news/': '6h', '': 'auto'}}"
@@ -272,14 +272,14 @@ def ages(words: Collection[str]) -> Reader:
 
 
 def is_path(value: str) -> bool:
-    """Tell whether *value* may be the import path of something."""
+    """Return whether *value* has the form of an import path."""
     return "." in value and all(part.isidentifier() for part in value.split("."))
 
 
 def _from_json(value: Any) -> Any:
-    """Return the dictionary, or the list of strings, of which *value* is the JSON, or *value*.
+    """Return the dictionary or the list of strings that *value* encodes as JSON, else *value*.
 
-    ``[0]`` may be a pattern. As one, ``["/print/"]`` would match nearly every URL.
+    ``[0]`` may be a regular expression. ``["/print/"]`` must not be one: it would match nearly every URL.
     """
     if not isinstance(value, str) or not value.lstrip().startswith(("[", "{")):
         return value

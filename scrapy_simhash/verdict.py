@@ -34,22 +34,22 @@ class Reason(str, Enum):
     """Why a page was skipped or is unknown, or how a revisited page has changed."""
 
     UNCHANGED = "unchanged"
-    """A revisit of a page that is equal to last time, character for character."""
+    """A revisit of a page whose text is equal, character for character."""
     SMALL_CHANGE = "small_change"
     """A revisit whose text has changed, but is still a near-duplicate of the first page of its cluster."""
     CHANGED = "changed"
-    """A revisit whose text has changed and repeats no other page."""
+    """A revisit whose text has changed and is not a near-duplicate of another page."""
     NOW_NEAR_DUPLICATE = "now_near_duplicate"
-    """A revisit whose text has changed and now repeats another page."""
+    """A revisit whose text has changed and is now a near-duplicate of another page."""
 
     OPTED_OUT = "opted_out"
-    """The request said ``simhash: False``."""
+    """The request has ``simhash: False`` in its meta."""
     NO_CALLBACK = "no_callback"
-    """Not a page of the spider: ``robots.txt``, a download of a media pipeline."""
+    """Not a page for the spider: ``robots.txt``, or a download of a media pipeline."""
     STATUS = "status"
     """The HTTP status of the response is not 2xx."""
     NOT_HTML = "not_html"
-    """Not HTML by its content type or its body."""
+    """Not HTML by content type or body."""
     TRUNCATED = "truncated"
     """The response has Scrapy's flag ``dataloss`` or ``download_stopped``: its body is not complete."""
     TOO_LARGE = "too_large"
@@ -61,27 +61,27 @@ class Reason(str, Enum):
     """A page in front of others: a login, a consent page or a captcha."""
 
     STORE = "store"
-    """Unknown, because the store did not answer."""
+    """Unknown because the store did not answer."""
 
 
 class NearMiss(NamedTuple):
-    """The most alike of the pages that a new page was compared with."""
+    """The most similar page that a new page was compared with."""
 
     url: str
     distance: int
-    """Bits by which the nearest values of the two differ, of all text or of own parts."""
+    """Hamming distance of the two pages in bits: of all text or of unique text, whichever is smaller."""
     similarity: float
-    """Estimated share of shingles in common, 0-1: of all text or of own parts, whichever is more."""
+    """Estimated share of shingles in common, 0-1: of all text or of unique text, whichever is greater."""
     threshold: float
-    """The greatest ``SIMHASH_MIN_SIMILARITY`` by which it would have been a near-duplicate of that page, in steps of
-    0.001; 0 if by none."""
+    """The greatest ``SIMHASH_MIN_SIMILARITY`` at which the new page would be a near-duplicate of it, in steps of
+    0.001; 0 if there is none."""
     decided_by: str = ""
-    """What kept the two apart, one of ``scrapy_simhash.judge.rule.BASES``."""
+    """The basis of the decision, one of ``scrapy_simhash.judge.rule.BASES``."""
     required: float = 0.0
-    """The similarity that it would have had to reach, 0-1."""
+    """The required similarity, 0-1."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values by the names of the fields."""
+        """Return the fields as plain values."""
         return {
             **self._asdict(),
             "similarity": round(self.similarity, 3),
@@ -95,75 +95,76 @@ class Verdict:
 
     status: Status
     fingerprint: Fingerprint | None = None
-    """None when the page was skipped or is unknown."""
+    """None if the page was skipped or is unknown."""
     duplicate_of: str | None = None
-    """URL of the page that it repeats: the one crawled first, which need not be the older one."""
+    """URL of the original: the page crawled first, which need not be the older one."""
     distance: int | None = None
     """Hamming distance in bits, 0-64: from ``duplicate_of``, or for a revisit from its previous fingerprint."""
     similarity: float | None = None
-    """Estimated share of its shingles that ``duplicate_of`` has too, 0-1; see
+    """Estimated share of shingles in common with ``duplicate_of``, 0-1; see
     :class:`scrapy_simhash.judge.rule.Rule`."""
     cluster: int | None = None
-    """Number of the cluster, counted from 0: that of the first page in it."""
+    """Number of the cluster, from 0."""
     reason: Reason | None = None
     """Set for ``skipped`` and ``revisit``, for near-duplicates that are too short for a fingerprint, and for
-    ``unknown`` pages when the store did not answer."""
+    ``unknown`` pages if the store did not answer."""
     last_seen: int | None = None
-    """Time of the previous visit of a revisited page, in seconds of Unix time."""
+    """Time of the previous visit of a revisited page, in seconds of Unix time; else None."""
     is_delivered: bool = False
-    """Whether the page is unchanged, and an earlier crawl delivered an item of it since it has this text."""
+    """Whether the page is unchanged and an item with its current text was already delivered."""
     is_exact: bool = False
-    """Whether it is equal to the page in ``duplicate_of``, character for character."""
+    """Whether its text is equal to that of ``duplicate_of``, character for character."""
     rank: int | None = None
-    """How many pages of the cluster came before it: 0 for its first, 1 for the first that repeats it. None when the
-    page is in no cluster, or when the store does not count."""
+    """Number of earlier pages in the cluster: 0 for the original, 1 for its first near-duplicate. None if the page is
+    in no cluster, or the store does not count."""
     hints: tuple[str, ...] = ()
     """Hints in markup and URLs that connect this page with ``duplicate_of``; they do not change the verdict."""
     elsewhere: str | None = None
-    """URL of the page of another scope that it repeats; see ``across`` in ``SIMHASH_SCOPE``."""
+    """URL of an original in another scope; see ``across`` in ``SIMHASH_SCOPE``."""
     is_by_learning: bool = False
-    """Whether ``SIMHASH_SITE_LEARNING`` made the difference: by all its text the page would be ``new`` instead of a
-    near-duplicate, or the other way round."""
+    """Whether ``SIMHASH_SITE_LEARNING`` changed the verdict: by all its text, the page would be ``new`` instead of a
+    near-duplicate, or vice versa."""
 
     threshold: float | None = None
-    """The greatest ``SIMHASH_MIN_SIMILARITY`` by which it repeats what decided, in steps of 0.001. None for a new
-    page, for one too short for a fingerprint, under the classic rule, and from a store that does not explain."""
+    """The greatest ``SIMHASH_MIN_SIMILARITY`` at which the page is a near-duplicate, in steps of 0.001. None for new
+    pages, for pages too short for a fingerprint, under the classic rule, and if the store does not explain
+    verdicts."""
     near_miss: NearMiss | None = None
-    """Of a page that repeats none, the most alike page that it was compared with. None if there was no candidate,
-    under the classic rule, and from a store that does not explain."""
+    """The most similar page that a new page was compared with. None if there was no candidate, under the classic
+    rule, and if the store does not explain verdicts."""
     decided_by: str | None = None
-    """What made a page a near-duplicate, one of ``scrapy_simhash.judge.rule.BASES``: ``all text``, ``unique text``,
-    ... None for a new page, and where ``threshold`` is None."""
+    """The basis of the decision for a near-duplicate, one of ``scrapy_simhash.judge.rule.BASES``: ``all text``,
+    ``unique text``, ... None if ``threshold`` is None."""
     required: float | None = None
-    """The similarity that this had to reach, 0-1: ``SIMHASH_MIN_SIMILARITY``, less for versions of one page on a site
-    that is known, more for pages whose titles differ; always relative to the setting."""
+    """The required similarity, 0-1: ``SIMHASH_MIN_SIMILARITY``, less for versions of one page on a known site, more
+    for pages with different titles; always relative to the setting."""
     also_near: tuple[int, ...] = ()
-    """Numbers of other clusters that it is near, by their first page or one of the first two copies: they are one
-    group with its own. Which page is its original they do not change."""
+    """Numbers of other clusters whose original or one of the first two copies it is near: these clusters and its own
+    are one group. They do not change ``duplicate_of``."""
     contradicts: bool = False
-    """Whether its facts contradict those of ``duplicate_of``, so that it is not dropped; see `Protection.FACTS`."""
+    """Whether its facts contradict those of ``duplicate_of``, which protects it; see `Protection.FACTS`."""
     text_number: int | None = field(default=None, compare=False, repr=False)
-    """Number of the cluster whose text it has, also for a page that is skipped because its text is short; None for
-    other pages that are skipped."""
+    """Number of the cluster of its text, also for a page that is skipped as too short; None for other skipped
+    pages."""
     page_hash: int | None = field(default=None, compare=False, repr=False)
-    """Hash of its text; None if that is not known."""
+    """Hash of its text; None if unknown."""
     original_key: bytes | None = field(default=None, compare=False, repr=False)
-    """Key of the page in ``duplicate_of``; None if the store does not return it."""
+    """Key of the page ``duplicate_of``; None if the store does not return it."""
 
     former: Visit | None = field(default=None, compare=False, repr=False)
-    """Its row before; None for a page that is new, or says nothing."""
+    """Its previous row; None for a new page or a page without text."""
 
     @property
     def is_duplicate(self) -> bool:
-        """Whether the page repeats another one: a near-duplicate, or a revisit of one."""
+        """Whether the page has an original: it is a near-duplicate, or a revisit of one."""
         return self.duplicate_of is not None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the verdict as plain values, always with the same keys: what meta, items, reports and tables show.
+        """Return the verdict as plain values, always with the same keys, as in meta, items, reports and tables.
 
         ``fingerprint`` is its value as 16 hexadecimal digits.
         """
-        # Of every page of a crawl: what is None calls nothing. An enumeration's value would take two calls.
+        # Called for every page, so calls are avoided: `Enum.value` would take two.
         repeats, is_revisit = self.duplicate_of is not None, self.status is Status.REVISIT
         return {
             "status": self.status._value_,
@@ -190,9 +191,9 @@ class Verdict:
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Verdict:
-        """Return the verdict that ``to_dict()`` wrote; other keys are ignored.
+        """Return the verdict for a result of ``to_dict()``; other keys are ignored.
 
-        Its ``fingerprint`` has the value only, so that it can be searched for, but not verified.
+        Its ``fingerprint`` has only the value: it can be searched for, but candidates cannot be verified.
         """
         value, miss = row["fingerprint"], row["near_miss"]
         return cls(
@@ -225,7 +226,7 @@ class Verdict:
 def result(page: Request | Response) -> Verdict | None:
     """Return the verdict on *page*, a response in a callback or its request, from ``simhash_result`` in its meta.
 
-    None if there is none: the add-on is not enabled, or the page is not one of the spider's, such as ``robots.txt``.
+    None if there is none: the add-on is not enabled, or the page is not for the spider, such as ``robots.txt``.
     """
     row = getattr(page, "meta", {}).get(META_RESULT)
     return None if row is None else Verdict.from_dict(row)

@@ -1,6 +1,6 @@
-"""Waiting: a store answers at once or with an awaitable. Here is the one place that asks which of them it is.
+"""Calls of stores, whose methods may return values or awaitables.
 
-What asks a store is a coroutine. Where it can be awaited it is; elsewhere `finished` runs it to its end.
+Code that calls a store is a coroutine. Asynchronous code awaits it; synchronous code runs it with `finished`.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from inspect import isawaitable
 from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
-#: What comes at once, or is to be awaited.
+#: A value, or an awaitable of it.
 Answer: TypeAlias = T | Awaitable[T]
 
 
 async def awaited(answer: T | Awaitable[T]) -> T:
-    """Return an answer, which is waited for if it did not come at once."""
+    """Return *answer*, awaited if it is an awaitable."""
     if isawaitable(answer):
         return await answer
     return answer
 
 
 def finished(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Return what a coroutine returns that has nothing to wait for: no event loop is needed.
+    """Return the result of a coroutine that never waits, without an event loop.
 
     Raises TypeError if it has to wait.
     """

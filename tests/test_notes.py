@@ -125,7 +125,7 @@ def test_who_is_never_fast_enough_is_told_so(monkeypatch: pytest.MonkeyPatch) ->
             return [None] * len(notes)
 
     monkeypatch.setattr(notes, "_LOSSES", 3)
-    with pytest.raises(StoreUnavailable, match=r"other crawlers kept changing what is known of 'a\.example'"):
+    with pytest.raises(StoreUnavailable, match=r"other crawlers kept changing the note 'a\.example'"):
         finished(change(Busy(), SITE, HOST, lambda kept: b"1"))
     assert asked["note"] == 3
 
