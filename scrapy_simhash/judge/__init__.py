@@ -1,1 +1,1 @@
-"""What decides: whether two pages are near-duplicates, what follows for a page, which page stands for a cluster."""
+"""Decisions: whether two pages are near-duplicates, the action for a page, the preferred URL of a cluster."""

@@ -1,4 +1,4 @@
-"""Clusters of near-duplicates, and which URL of each is preferred."""
+"""Clusters of near-duplicates, and the preferred URL of each."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from operator import itemgetter
 
 from scrapy_simhash.index.pairs import connected
 
-#: Max pages of one cluster that are known by their URLs: those that may still be preferred when another page names
-#: them. Some clusters of a crawl have many more.
+#: Max pages per cluster whose URLs are kept, so that later votes for them count.
 MAX_KNOWN = 1_000
 
-#: What speaks for a URL, the smaller the better: of the URL, how many pages name it, when it came.
+#: Criterion for a URL, smaller is better: from the URL, its number of votes and its arrival.
 _CRITERIA: Mapping[str, Callable[[str, int, int], int]] = {
     "https": lambda url, votes, arrival: not url[:6].lower().startswith("https:"),
     "canonical": lambda url, votes, arrival: -votes,
@@ -26,7 +25,7 @@ PREFERENCES = ("https", "canonical", "shorter", "earlier")
 
 
 class Preference:
-    """The order in which criteria are asked: what the first of them does not decide, the next one does.
+    """The order of criteria: each decides between URLs that are equal by the previous ones.
 
     >>> preference = Preference(["https", "canonical", "shorter"])
     >>> preference.key("https://example.com/long", 0, 1) < preference.key("http://example.com/", 5, 0)
@@ -34,13 +33,13 @@ class Preference:
     """
 
     def __init__(self, order: Sequence[str] = PREFERENCES) -> None:
-        """Ask in this *order*, of names in `PREFERENCES`; at last, which page came earlier."""
+        """*order* contains names of `PREFERENCES`; the earlier page wins a tie."""
         self._criteria = [_CRITERIA[name] for name in (*order, "earlier")]
-        #: Whether it matters which page names which.
+        #: Whether canonical URLs count.
         self.has_votes = "canonical" in order
 
     def key(self, url: str, votes: int, arrival: int) -> tuple[int, ...]:
-        """Return what is smaller the more *url* is to be preferred.
+        """Return a sort key for *url*, smaller for preferred URLs.
 
         *votes* pages of the cluster name it as their canonical URL; *arrival* pages came before it.
         """
@@ -48,14 +47,12 @@ class Preference:
 
 
 class Contest:
-    """The URLs of one cluster, and which of them is to be preferred so far.
+    """The URLs of one cluster, and the preferred one of the pages so far.
 
-    A page names one URL at most, as it does when it first comes. That is worth something only if the page of that
-    URL is in the cluster, however late: who names a page with another text, or one that never came, has no say.
-    So the outcome depends on which pages came and what they name, and on their order only through "earlier".
+    A page votes for at most one URL, its canonical URL at its first visit. A vote counts only if the page of that URL
+    is in the cluster, earlier or later. So the result does not depend on the order of pages, except for ties.
 
-    URLs are kept as 64-bit hashes: who names one brings it along. Beyond `MAX_KNOWN` pages only what one of the
-    first has named can win by its votes.
+    URLs are kept as 64-bit hashes. After `MAX_KNOWN` pages, only URLs that earlier pages voted for can win by votes.
 
     >>> contest = Contest(Preference(["canonical", "shorter"]), "https://example.com/s")
     >>> contest.enter("https://example.com/s?print", "https://example.com/story")
@@ -69,11 +66,10 @@ class Contest:
     __slots__ = ("_arrivals", "_key", "_preference", "_turn", "_voters", "_votes", "first", "winner")
 
     def __init__(self, preference: Preference, first: str) -> None:
-        """Begin with the URL of the *first* page."""
+        """*first* is the URL of the first page."""
         self._preference = preference
         self._arrivals: dict[int, int] = {}
-        # Most clusters have none. No set: there may be many clusters, and the garbage collector passes over a dict of
-        # numbers.
+        # Most clusters have none. A dict of numbers, not a set: the garbage collector does not track it.
         self._voters: dict[int, None] | None = None
         self._votes: dict[int, int] | None = None
         self._turn = 0
@@ -83,7 +79,7 @@ class Contest:
         self.enter(first)
 
     def enter(self, url: str, canonical: str | None = None) -> None:
-        """Take note of a page at *url*, which names *canonical*, None if it names nothing. O(1)."""
+        """Add the page at *url* with its *canonical* URL, None if it has none. O(1)."""
         page = hash(url)
         if page not in self._arrivals:
             arrival = self._turn
@@ -95,12 +91,12 @@ class Contest:
             self._vote(page, canonical)
 
     def has(self, url: str) -> bool:
-        """Tell whether *url* is among the URLs that are known."""
+        """Return whether *url* is kept."""
         return hash(url) in self._arrivals
 
     @property
     def kept(self) -> int:
-        """How many URLs it keeps, those named included."""
+        """Number of URLs kept, including canonical URLs."""
         return len(self._arrivals) + len(self._voters or ()) + len(self._votes or ())
 
     def _vote(self, page: int, canonical: str) -> None:
@@ -117,14 +113,14 @@ class Contest:
     def _compare(self, url: str, page: int, arrival: int) -> None:
         votes = self._votes.get(page, 0) if self._votes else 0
         key = self._preference.key(url, votes, arrival)
-        # Votes only become more, so that no URL that has won becomes worse, nor one that has lost unseen better.
+        # Votes only increase, so comparing the URL whose votes have changed is enough.
         if not self._key or key < self._key:
             self._key = key
             self.winner = url
 
 
 def first_of_joined(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Return of the clusters that *pairs* connect, directly or through others, the smallest number each.
+    """Map each cluster that *pairs* connect, directly or indirectly, to the smallest number of its group.
 
     >>> first_of_joined([(8, 9), (7, 9), (1, 2)])
     {1: 1, 2: 1, 7: 7, 8: 7, 9: 7}
@@ -135,9 +131,9 @@ def first_of_joined(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
 def gathered(
     pages: Iterable[tuple[int, str, str | None]], preference: Preference
 ) -> Iterator[tuple[int, tuple[str, ...], str]]:
-    """Yield each cluster of two URLs or more: its number, its URLs in their order, and the one to be preferred.
+    """Yield (number, URLs in their order, preferred URL) for each cluster of two or more URLs.
 
-    *pages* come with the number of their cluster, by which they are sorted, their URL, and the URL that they name.
+    *pages* are (number of the cluster, URL, canonical URL), sorted by number.
     """
     for number, members in groupby(pages, key=itemgetter(0)):
         contest: Contest | None = None

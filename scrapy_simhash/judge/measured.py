@@ -1,4 +1,4 @@
-"""Measured: what is measured of two fingerprints, and what is decided by that."""
+"""Measured: distances and similarities of two fingerprints, and the decision."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from scrapy_simhash.page.fingerprint import (
     similarity,
 )
 
-#: Less than any similarity: the pages are no near-duplicates.
+#: Less than any similarity: the pages are not near-duplicates.
 NOT_NEAR = -1.0
-#: By what a pair is decided, see `BASES`.
+#: Basis of a decision: index into `BASES`.
 BY_BITS, BY_TEXT, BY_OWN_TEXT, BY_TITLE, BY_WORDS, BY_NAMES, BY_EQUAL_TEXT = range(7)
-#: What decides whether two pages are near-duplicates, by these numbers: the bits of fingerprints
-#: without a sketch; all text; what is left without the text that the site repeats; titles that differ; the few own
-#: words of a page; names that contradict each other; at a similarity of 1, equal text and facts.
+#: Bases of decisions: the bits of fingerprints without a sketch; all text; unique text; different titles; few unique
+#: words; contradicting names; at a similarity of 1, equal text and facts.
 BASES = ("bits", "all text", "unique text", "title", "few words", "names", "equal text")
 
 
 class Measured:
-    """What is measured of two fingerprints, *a* and *b*, for the similarity rule to decide on.
+    """Measurements of two fingerprints, *a* and *b*, for the similarity rule.
 
-    The native twin is ``pair_measure`` in ``scrapy_simhash/kernel/hamming/second_look.c``.
+    The C version is ``pair_measure`` in ``scrapy_simhash/kernel/hamming/second_look.c``.
     """
 
     __slots__ = (
@@ -42,41 +41,41 @@ class Measured:
     def __init__(
         self, a: Fingerprint, b: Fingerprint, min_similarity: float, reach: int, is_generic: bool = False
     ) -> None:
-        """Measure two fingerprints for a rule of *min_similarity* that looks *reach* bits far."""
+        """Measure two fingerprints for a rule with *min_similarity* and a reach of *reach* bits."""
         self.min_similarity = min_similarity
         self.reach = reach
-        #: Whether pages that are no near-duplicates of each other have the title of *a*, so that an equal one says
-        #: little: see ``store/candidates.py``.
+        #: Whether pages that are not near-duplicates share the title of *a*, so that an equal title is weak
+        #: evidence: see ``store/candidates.py``.
         self.is_generic = is_generic
         #: Set by `decide`.
         self.similarity = self.by_text = NOT_NEAR
         self.least, self.basis, self.contradiction = min_similarity, BY_TEXT, 0
-        #: Bits that differ between the values.
+        #: Hamming distance of the values.
         self.distance = hamming_distance(a.value, b.value)
         self.has_sketches = bool(a.sketch and b.sketch)
         self.has_own_parts = False
         if not self.has_sketches:
             return
-        #: How the title keys compare, see ``sketch.compare_keys()``.
+        #: Result of ``sketch.compare_keys()`` for the title keys.
         self.keys = compare_keys(a.sketch, b.sketch)
         is_found = self.distance <= reach or self.keys == EQUAL_KEY
-        #: Share of shingles in common; not asked for of pages that are no candidates of each other.
+        #: Share of shingles in common; only computed for candidates.
         self.estimate = similarity(a.sketch, b.sketch) if is_found else NOT_NEAR
         #: See ``page/fingerprint/facts.py``.
         self.facts, self.its_facts = a.sketch[FACTS_AT:], b.sketch[FACTS_AT:]
-        #: Whether their texts and their facts are equal, as far as fingerprints tell.
+        #: Whether texts and facts are equal, as far as fingerprints show.
         self.has_same_text = self.distance == 0 and a.sketch[:-1] == b.sketch[:-1]
         self.has_own_parts = bool(a.own and b.own)
         if not self.has_own_parts:
             return
         has_part = is_part(a.own) or is_part(b.own)
         own, its = OwnPart.from_bytes(a.own), OwnPart.from_bytes(b.own)
-        #: Whether their main texts have the same words, but for numbers and dates.
+        #: Whether the main texts have the same words, ignoring numbers and dates.
         self.has_same_words = own.words == its.words
         self.has_same_text = self.has_same_text and own.text == its.text
         self.kind, self.tokens, self.its_kind, self.its_tokens = own.kind, own.tokens, its.kind, its.tokens
         self.whole, self.its_whole = own.whole, its.whole
-        #: The same of what is not the sites': of all text, where a site repeats nothing of it.
+        #: Share of shingles in common of the unique text; of all text if the site repeats none of it.
         self.own_distance, self.own_estimate = 65, NOT_NEAR
         if has_part:
             value, minhash = own[2:4] if own.kind == PART else (a.value, a.sketch)
@@ -87,7 +86,7 @@ class Measured:
 
     @property
     def alike(self) -> float:
-        """Share of shingles in common, of all text or of own parts; `NOT_NEAR` of pages that are no candidates."""
+        """Share of shingles in common, of all text or of unique text; `NOT_NEAR` unless candidates."""
         if not self.has_sketches:
             return NOT_NEAR
         is_found = self.estimate >= 0 or (self.has_own_parts and self.own_distance <= self.reach)

@@ -1,4 +1,4 @@
-"""SimhashPolicy: which action is taken for a page, and what protects the page from it."""
+"""SimhashPolicy: the action for a page, and the protections from it."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from scrapy_simhash.verdict import Reason, Verdict
 
 
 class Protection(str, Enum):
-    """Why the action that was asked for was not applied to a page, or only a part of it."""
+    """Why the wanted action was not applied to a page, or only in part."""
 
     URL = "url"
     """A pattern of ``SIMHASH_KEEP_URLS`` matches its URL."""
     ITSELF = "itself"
-    """It has the same URL as the page that it repeats: another request for the same one."""
+    """It has the URL of its original: it is another request for the same page."""
     START = "start"
     """The links of a start page are followed."""
     LISTING = "listing"
-    """The links of a page that lists others are followed."""
+    """The links of a listing are followed."""
     PAGINATION = "pagination"
     """It is another page of the same listing."""
     LANGUAGE = "language"
-    """It is the same page for readers of another language or country."""
+    """It is a translation or a version for another country."""
     FACTS = "facts"
-    """It states something beside its sentences that contradicts the page that it repeats: a date, a size, a place."""
+    """A fact beside its sentences, such as a date, a size or a place, contradicts the original."""
 
 
 class Decision(NamedTuple):
-    """What is dropped of a page, and why not more."""
+    """The action for a page, and the protection that reduced it."""
 
     action: Action
     protected: Protection | None = None
-    """Why the page, or its links, are kept although they were to be dropped; None if they are not."""
+    """Why the page or its links are kept although the action drops them; None if no protection applies."""
     dropped_as: str | None = None
     """``near_duplicate`` or ``unchanged``, None if nothing is dropped."""
 
 
 class Judged(Protocol):
-    """What the policy needs to know about a page; :class:`scrapy_simhash.crawling.Page` has it."""
+    """A page as the policy needs it, implemented by :class:`scrapy_simhash.crawling.Page`."""
 
     @property
     def verdict(self) -> Verdict:
@@ -56,24 +56,24 @@ class Judged(Protocol):
 
     @property
     def depth(self) -> int:
-        """Links from the start, 0 for a start page."""
+        """Number of links from a start page, which has 0."""
 
     @property
     def asked(self) -> Mapping[str, Any]:
-        """What its request asks for in ``meta["simhash"]``."""
+        """The dictionary in ``meta["simhash"]`` of its request."""
 
     def protections(self, wanted: Collection[str]) -> Iterable[str]:
-        """Yield those of the *wanted* protections that apply. Costly: called only if it matters."""
+        """Yield the *wanted* protections that apply. Slow: called only if something would be dropped."""
 
 
-#: Names with dots between, and IPs.
+#: Domain names and IP addresses.
 _DOMAIN = lazy_pattern(r"//\.?([\w-]+(?:\.[\w-]+)*|\[[0-9a-f:.]+\])\.?/?", re.ASCII | re.IGNORECASE)
 
 
 def url_matcher(text: str) -> Callable[[str], object]:
     """Return a function that returns whether a URL matches the pattern *text*.
 
-    It is a regular expression that may match anywhere in the URL, or ``//example.com`` for a domain and its
+    *text* is a regular expression, which may match anywhere in the URL, or ``//example.com`` for a domain and its
     subdomains.
 
     >>> [bool(url_matcher("//example.com")(url)) for url in ("https://www.example.com/a", "https://example.org/")]
@@ -91,22 +91,22 @@ def url_matcher(text: str) -> Callable[[str], object]:
     return is_of_domain
 
 
-#: Protections of a page that is another one than its text says, so that URLs of its kind are not skipped. That of
-#: pagination is not: whether a list goes on is known by what it leads to.
+#: Protections of pages that differ from the original although the text is similar: they are evidence against a URL
+#: rule. Pagination is not, since the links of a listing show whether it goes on.
 OF_ITS_OWN = ("language", "facts")
-#: Protections that leave a page alone; the others keep its links.
+#: Protections that keep the page; the others keep its links.
 WHOLE = ("pagination", *OF_ITS_OWN)
 
 
 class SimhashPolicy:
-    """Decides what is dropped of a page that is a near-duplicate, or unchanged since an earlier crawl.
+    """Decides the action for a page that is a near-duplicate, or unchanged since an earlier crawl.
 
-    The request's meta names the action, else the settings do. Less is dropped, or nothing,
+    The action comes from the request's meta, else from the settings. Less is dropped, or nothing,
 
     * if a pattern of ``SIMHASH_KEEP_URLS`` matches the URL, or it is the URL of the original;
-    * if ``SIMHASH_PROTECT`` protects the page or its links. Of unchanged pages only the links are protected.
+    * if ``SIMHASH_PROTECT`` protects the page or its links. For unchanged pages it protects only the links.
 
-    An action that the request asks for has no exceptions.
+    An action in the request's meta has no exceptions.
 
     ``SIMHASH_POLICY`` is the import path of a subclass. It is created with the `Config` of the crawl, or by its class
     method ``from_crawler(crawler, config)`` if it has one.
@@ -121,20 +121,21 @@ class SimhashPolicy:
         self._kept_urls = [url_matcher(pattern) for pattern in config.keep_urls]
 
     def copy_action(self, page: Judged) -> Action | str | Sequence[str]:
-        """Return the action for a near-duplicate whose request names none: a value that SIMHASH_ACTION takes."""
+        """Return the action for a near-duplicate without an action in its meta: any value of SIMHASH_ACTION."""
         if page.verdict.is_exact and self._exact_copy is not None:
             return self._exact_copy
         return next((action for matches, action in self._copy if matches(page.url)), Action.MARK)
 
     def unchanged_action(self, page: Judged) -> Action | str | Sequence[str]:
-        """Return the action for an unchanged page whose request names none: a value that SIMHASH_ACTION takes."""
+        """Return the action for an unchanged page without an action in its meta: any value of SIMHASH_ACTION."""
         return self._unchanged
 
     def decide(self, page: Judged) -> Decision:
-        """Return what is dropped of *page*, which is a near-duplicate, or unchanged, or both.
+        """Return the decision for *page*, which is a near-duplicate, unchanged, or both.
 
-        If it is both, everything is dropped that either action drops. It then counts as dropped as a near-duplicate,
-        unless the action for near-duplicates drops nothing. An exception is counted and logged, and the page is kept.
+        If it is both, the two actions are combined. It then counts as dropped as a near-duplicate, unless the action
+        for near-duplicates drops nothing. If this method raises an exception, it is counted and logged, and the page
+        is kept.
         """
         verdict = page.verdict
         steps = []
@@ -146,7 +147,7 @@ class SimhashPolicy:
         action = Action.MARK
         for _, _, allowed, _ in steps:
             action |= allowed
-        # What one of them keeps the other may drop: then it was not protected.
+        # If one action drops a part that a protection keeps from the other, the part was not protected.
         protected = next((reason for _, wanted, _, reason in steps if reason and wanted not in action), None)
         dropped_as = next((name for name, _, allowed, _ in steps if allowed is not Action.MARK), None)
         return Decision(action, protected, dropped_as)
@@ -154,7 +155,7 @@ class SimhashPolicy:
     def _decide(
         self, page: Judged, keys: Sequence[str], *, is_copy: bool
     ) -> tuple[Action, Action, Protection | None]:
-        """Return the wanted action, what is left of it, and why not more is left."""
+        """Return the wanted action, the reduced action, and the protection that reduced it."""
         asked = page.asked
         words = next((asked[key] for key in keys if is_action(asked.get(key))), None) if asked else None
         is_explicit = words is not None
@@ -165,7 +166,7 @@ class SimhashPolicy:
             return wanted, wanted, None
         if not is_explicit and any(matches(page.url) for matches in self._kept_urls):
             return wanted, Action.MARK, Protection.URL
-        # Other plugins put more into the fingerprint of a request than its URL.
+        # Equal URLs can have different keys: request fingerprinters may use more than the URL.
         if is_copy and page.verdict.duplicate_of == page.url and not is_explicit:
             return wanted, Action.MARK, Protection.ITSELF
         if is_explicit:
@@ -175,11 +176,11 @@ class SimhashPolicy:
     def _less_protected(
         self, page: Judged, wanted: Action, whole: Collection[str]
     ) -> tuple[Action, Protection | None]:
-        """Return what is left of an action if the protections in *whole* keep a page, and the others its links."""
+        """Return the action reduced by protections: those in *whole* keep the page, others its links."""
         kept = wanted.keeping_links()
         links_matter = kept != wanted
         is_start = links_matter and page.depth == 0 and "start" in self._protect
-        # Whether the page is a listing does not matter if its links are kept anyway.
+        # Skip the check for a listing if its links are kept anyway.
         asks_for_listing = links_matter and not is_start
         looked_for = self._protect.intersection((*whole, "listing") if asks_for_listing else whole)
         protected = Protection.START if is_start else None
@@ -191,12 +192,12 @@ class SimhashPolicy:
 
 
 def is_done(verdict: Verdict) -> bool:
-    """Return whether a page is unchanged since an earlier crawl delivered it."""
+    """Return whether a page is unchanged since its item was delivered by an earlier crawl."""
     return verdict.reason is Reason.UNCHANGED and verdict.is_delivered
 
 
 def is_action(value: object) -> bool:
-    """Return whether *value* names an action, or is a list of such names."""
+    """Return whether *value* is a name of an action, or a list of names."""
     try:
         Action.named(value)
     except (ValueError, TypeError):

@@ -1,7 +1,7 @@
-"""Rule: when two fingerprints are near-duplicates. ``SIMHASH_RULE`` names one of two.
+"""Rules for near-duplicates: ``SIMHASH_RULE`` selects one of two.
 
-One place decides, for the detector, the stores and everyone else. A rule is made of its settings, and its fields are
-named as they are: `SimilarityRule.min_similarity` is ``SIMHASH_MIN_SIMILARITY``.
+Detector, stores and batch commands compare with the same rule. Its fields are named after its settings:
+`SimilarityRule.min_similarity` is ``SIMHASH_MIN_SIMILARITY``.
 """
 
 from __future__ import annotations
@@ -26,47 +26,47 @@ from scrapy_simhash.page.fingerprint import (
 if TYPE_CHECKING:
     from scrapy_simhash.kernel._hamming import SecondLook
 
-#: What is compiled of second_look.py.
+#: The compiled second_look.py.
 _COMPILED = "scrapy_simhash.kernel._second_look"
 
 
 class Near(NamedTuple):
-    """One of the fingerprints that compare_all() was given."""
+    """A result of compare_all()."""
 
     place: int
     similarity: float | None
-    """None if the two are not near-duplicates."""
+    """None if the two are not near-duplicates by the rule."""
     by_text: float | None
-    """What ``similarity`` would be without own parts, by all text of both pages."""
+    """Similarity of all text of both pages."""
     contradicts: bool = False
-    """Whether their facts contradict each other, beside their names: it is no copy to be dropped."""
+    """Whether facts other than their names contradict each other: such a copy is protected from dropping."""
 
 
 class Nearest(NamedTuple):
-    """The most alike of the fingerprints that nearest() was given."""
+    """The result of nearest()."""
 
     place: int
     similarity: float
-    """Estimated share of shingles in common, 0-1: of all text or of own parts, whichever is more. Also of pages that
-    are no near-duplicates, whatever keeps them apart."""
+    """Estimated share of shingles in common, 0-1: of all text or of unique text, whichever is greater. Also set for
+    pages that are not near-duplicates."""
     threshold: float
-    """The greatest ``SIMHASH_MIN_SIMILARITY`` by which the two are near-duplicates, in steps of 0.001; 0 if they are
-    none by any."""
+    """The greatest ``SIMHASH_MIN_SIMILARITY`` at which the two are near-duplicates, in steps of 0.001; 0 if there is
+    none."""
     decided_by: str
-    """What decided, one of `BASES`."""
+    """The basis of the decision, one of `BASES`."""
     required: float
-    """The similarity that what decided had to reach, 0-1: relative to ``SIMHASH_MIN_SIMILARITY``."""
+    """The required similarity, 0-1: relative to ``SIMHASH_MIN_SIMILARITY``."""
 
 
 class Rule(ABC):
-    """When two fingerprints are near-duplicates."""
+    """Decides whether two fingerprints are near-duplicates."""
 
     __slots__ = ()
 
     name: ClassVar[str]
     """The value of ``SIMHASH_RULE``."""
     compares_sketches: ClassVar[bool]
-    """Whether fingerprints need a sketch: 129 to 256 bytes more, and the time to make it."""
+    """Whether fingerprints need a MinHash sketch of 129 to 256 bytes, and the time to make it."""
 
     @property
     @abstractmethod
@@ -75,17 +75,17 @@ class Rule(ABC):
 
     @abstractmethod
     def similarity(self, a: Fingerprint, b: Fingerprint) -> float | None:
-        """Return how similar two near-duplicates are, 0-1; None if they are not near-duplicates.
+        """Return the similarity of two near-duplicates, 0-1; None if they are not near-duplicates.
 
         Symmetric. A few microseconds.
         """
 
     def compare_all(self, one: Fingerprint, others: Sequence[bytes], is_generic: bool = False) -> list[Near]:
-        """Compare a fingerprint with others, each as ``Fingerprint.compared_bytes()`` gives it.
+        """Compare a fingerprint with others, given as results of ``Fingerprint.compared_bytes()``.
 
-        *is_generic* says that its title is that of pages that are not near-duplicates of each other.
-        Return those that are near-duplicates by own parts, by all text, or by both. Raises ValueError for bytes that
-        are no fingerprint.
+        *is_generic* means that pages with its title are not near-duplicates of each other.
+        Return those that are near-duplicates by unique text, by all text, or by both. Raises ValueError for bytes
+        that are not a fingerprint.
         """
         near = []
         for place, data in enumerate(others):
@@ -95,15 +95,15 @@ class Rule(ABC):
         return near
 
     def nearest(self, one: Fingerprint, others: Sequence[bytes], is_generic: bool = False) -> Nearest | None:
-        """Return the most alike of *others*, near-duplicate or not, of equals the first; arguments as above.
+        """Return the most similar of *others*, near-duplicate or not; the first one on ties. Arguments as above.
 
-        None if there is none, or where only bits are compared.
+        None if *others* is empty, or if the rule compares bits only.
         """
         return None
 
     @property
     def native(self) -> SecondLook | None:
-        """The kernel's twin, None when pure Python compares."""
+        """The compiled rule of the C extension; None if pure Python compares."""
         return None
 
     @abstractmethod
@@ -120,12 +120,12 @@ class SimilarityRule(Rule):
     title has a word that the other lacks, pages must be more similar, 0.95 where 0.8 would do otherwise: pages of
     one template differ in a name and little else.
 
-    If the fingerprints have own parts (``SIMHASH_SITE_LEARNING``), these decide: docs/concepts/how-it-works.rst has
+    If the fingerprints have unique text (``SIMHASH_SITE_LEARNING``), it decides: docs/concepts/how-it-works.rst has
     the table. On known sites 0.7 is enough for pages with equal titles, versions of one page, unless three clusters
-    have that title. Pages whose names contradict each other are different.
+    have that title. Pages whose names contradict each other are not near-duplicates.
 
-    All these thresholds are relative to ``min_similarity``: a greater one never makes a pair near-duplicates, and
-    at 1 only equal texts are.
+    All these thresholds are relative to ``min_similarity``: raising it never makes a pair near-duplicates, and at 1
+    only equal texts are near-duplicates.
 
     >>> SimilarityRule().similarity(Fingerprint(0), Fingerprint(0b111))
     0.953125
@@ -147,14 +147,14 @@ class SimilarityRule(Rule):
     def similarity(self, a: Fingerprint, b: Fingerprint) -> float | None:
         """Return the estimated share of common shingles; None if they are not near-duplicates.
 
-        If one of the two has no sketch: 1 minus the share of differing bits, within `BARE_DISTANCE`. Where something
-        was learned about both sites, the own parts of the two pages decide.
+        If one of the two has no sketch, it is 1 minus the share of differing bits, within `BARE_DISTANCE`. If both
+        sites are known, the unique text of the two pages decides.
         """
         measured = self._decided(a, b)
         return None if measured.similarity == NOT_NEAR else measured.similarity
 
     def compare_all(self, one: Fingerprint, others: Sequence[bytes], is_generic: bool = False) -> list[Near]:
-        """See `Rule.compare_all`. With the kernel some 50 nanoseconds each, in pure Python 10 to 20 microseconds."""
+        """See `Rule.compare_all`. About 50 ns each with the C extension, 10 to 20 µs in pure Python."""
         if (look := self.native) is not None:
             return [Near(*found) for found in look.compare(one.compared_bytes(), list(others), is_generic)]
         near = []
@@ -168,7 +168,7 @@ class SimilarityRule(Rule):
         return near
 
     def nearest(self, one: Fingerprint, others: Sequence[bytes], is_generic: bool = False) -> Nearest | None:
-        """See `Rule.nearest`. As long as compare_all(), and half a microsecond."""
+        """See `Rule.nearest`. Half a microsecond more than compare_all()."""
         if (look := self.native) is not None:
             found = look.nearest(one.compared_bytes(), list(others), is_generic)
             return None if found is None else Nearest(*found[:3], BASES[found[3]], found[4])
@@ -187,7 +187,7 @@ class SimilarityRule(Rule):
 
     @property
     def native(self) -> SecondLook | None:
-        """The kernel's twin, None when pure Python compares."""
+        """The compiled rule of the C extension; None if pure Python compares."""
         return _native_look(self.min_similarity, self.max_distance)
 
     def _decided(self, a: Fingerprint, b: Fingerprint, is_generic: bool = False) -> Measured:
@@ -214,7 +214,7 @@ def _shown(similarity: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ClassicRule(Rule):
-    """The published method: at most ``max_distance`` differing bits, and nothing else.
+    """The published method: at most ``max_distance`` differing bits.
 
     Source: Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007: 64 bits, 3 of them.
     """
@@ -242,25 +242,25 @@ class ClassicRule(Rule):
 
 #: The default rule.
 DEFAULT_RULE = SimilarityRule()
-#: The rules by the value of ``SIMHASH_RULE``.
+#: Rules by the values of ``SIMHASH_RULE``.
 RULES: dict[str, type[Rule]] = {kind.name: kind for kind in (SimilarityRule, ClassicRule)}
 
 
 def rule_of(config: Config) -> Rule:
-    """Return the rule that *config* names, with its settings."""
+    """Return the rule of *config*, with its settings."""
     if config.rule == ClassicRule.name:
         return ClassicRule(config.distance)
     return SimilarityRule(config.distance, config.min_similarity)
 
 
 def rule_fields(kind: type[Rule]) -> tuple[str, ...]:
-    """Return the names of the settings that a *kind* of rule compares by, as `Config` has them."""
+    """Return the names of the `Config` fields that a *kind* of rule uses."""
     return tuple(field.name for field in fields(kind))  # type: ignore[arg-type]  # each is a dataclass
 
 
 @cache
 def _native_look(min_similarity: float, reach: int) -> SecondLook | None:
-    """Return the kernel's second look, None when pure Python compares."""
+    """Return the compiled rule of the C extension; None if pure Python compares."""
     if kernel.hamming is None:
         return None
     try:
@@ -269,6 +269,6 @@ def _native_look(min_similarity: float, reach: int) -> SecondLook | None:
             functions["decide"], functions["threshold"], min_similarity, reach, PART
         )
     except (ImportError, ValueError):
-        # A kernel that was built in part, or by two versions of Cython: no claim may fail for that.
+        # A C extension that was built in part, or by two versions of Cython, must not make claims fail.
         return None
     return look

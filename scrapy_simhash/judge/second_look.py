@@ -1,13 +1,13 @@
 # cython: language_level=3, annotation_typing=False, cdivision=True, infer_types=True
-"""The second look: whether two pages are near-duplicates, by what was measured of their fingerprints.
+"""Verification of candidates: decide from measurements whether two pages are near-duplicates.
 
-The only place where the similarity rule decides. ``measured.py`` says what the numbers are, and measures them.
+This is the similarity rule. ``measured.py`` explains and measures the numbers.
 """
 
 # Cython compiles this file too, with the types in kernel/_second_look.pxd.
 from __future__ import annotations
 
-# What `Measured` names where this file is compiled is the structure in kernel/hamming/second_look.h.
+# In the compiled version, `Measured` is the structure in kernel/hamming/second_look.h.
 from scrapy_simhash.judge.measured import (
     BY_BITS,
     BY_EQUAL_TEXT,
@@ -22,50 +22,49 @@ from scrapy_simhash.judge.measured import (
 from scrapy_simhash.page.fingerprint.own_part import DOUBTFUL, PART, UNKNOWN, WHOLE
 from scrapy_simhash.page.fingerprint.sketch import EQUAL_KEY, NO_KEY, OTHER_KEY
 
-#: In a fingerprint; not a whole number, so that what is compiled of this divides as Python does.
+#: Bits of a fingerprint; a float, so that the compiled code divides like Python.
 BITS = 64.0
-#: Bits within which fingerprints without a sketch are near-duplicates under the similarity rule: the distance of the
-#: classic one. Pages get a sketch under this rule; fingerprints from elsewhere may have none.
+#: Maximum distance of fingerprints without a sketch, that of the classic rule. Imported fingerprints may lack one.
 BARE_DISTANCE = 3
 
-# All thresholds are relative to the setting: what may be missing at SIMHASH_MIN_SIMILARITY (a fifth by default),
-# multiplied. At 1 nothing may be missing, and raising the setting never makes a pair a near-duplicate.
+# All thresholds are factors of the leeway: 1 - SIMHASH_MIN_SIMILARITY, 0.2 by default. So at 1 no difference is
+# allowed, and raising the setting never makes a pair a near-duplicate.
 
-#: Where each title has a word that the other lacks, a quarter of it: 0.95 by default.
+#: If each title has a word that the other lacks: 0.95 by default.
 OTHER_TITLE = 0.25
-#: Until something is known about a site, pages with different titles are different, since most sites repeat some
-#: text; where one title has all words of the other, a tenth: 0.98. Texts of so many tokens and more are told apart by
-#: their own words all the same.
+#: On unknown sites, pages with different titles are not near-duplicates, since most sites repeat some text. If one
+#: title has all words of the other, the factor is 0.1, by default 0.98. Texts of LONG_TEXT tokens or more are
+#: compared as on known sites.
 LONG_TEXT = 1_000
 UNKNOWN_SITE = 0.1
-#: Of versions of one page, with equal titles on sites that are known, half as much again, 0.7, if they have so many
-#: own tokens or the same words. Not where the title is generic.
+#: For versions of one page, which have equal titles on known sites: 0.7 by default. They need LEAST_VERSION unique
+#: tokens or the same words, and a title that is not generic.
 VERSION = 1.5
 LEAST_VERSION = 50
-#: Own parts with fewer tokens are too short to find a copy by: they only confirm one.
+#: Min tokens of unique text to find a copy by; shorter ones can only confirm one.
 SHORT_OWN_PART = 30
-#: Own parts that confirm what all text says may miss twice as much.
+#: For unique text that confirms a decision by all text: 0.6 by default.
 CONFIRMING = 2.0
-#: Under a title that three clusters of a host have, pages must be as similar as with different titles, unless one has
-#: so many facts and the other says all of them.
+#: Pages with a title that three clusters of a host have must be as similar as pages with different titles, unless one
+#: has at least LEAST_SAID facts and the other contains all of them.
 LEAST_SAID = 2
-#: With fewer own tokens it is these that must agree: of so many tokens as may be missing, half may differ.
+#: With fewer unique tokens, the tokens themselves must agree: half of the leeway may differ.
 FEW_TOKENS = 60
 FEW = 0.5
 
 
-#: Whether two pages contradict each other: not at all; in what stands beside their sentences; in their names.
+#: Contradictions of two pages: none; in facts beside their sentences; in names.
 AGREED, OTHER_FACTS, OTHER_NAMES = range(3)
-# Bits for the kinds of words in page/fingerprint/facts.py: names, on one host and on two; those that are in the
-# page's URL; all else that is a fact.
+# Bits for the kinds of words in page/fingerprint/facts.py: names on one host, and on two; names in the page's URL;
+# all other facts.
 NAMES, NAMES_ELSEWHERE, NAMES_IN_URL, OTHERS = 0x3F, 0x03, 0x2A, 0x1C0
 
 
 def decide(pair: Measured) -> None:
-    """Set ``similarity`` of *pair*, and ``by_text``: what it would be without own parts, by all text of both pages.
+    """Set ``similarity`` of *pair*, and ``by_text``, the similarity by all text of both pages.
 
-    Both are `NOT_NEAR` where two pages are no near-duplicates. ``basis`` says what has decided, ``least`` is the
-    threshold that it had to reach; ``contradiction`` is that of near-duplicates, 0 of others.
+    Both are `NOT_NEAR` for pages that are not near-duplicates. Also set ``basis``, the basis of the decision,
+    ``least``, the required similarity, and ``contradiction``, which is 0 for pages that are not near-duplicates.
     """
     pair.contradiction = AGREED
     _decide_by_text(pair)
@@ -121,7 +120,7 @@ def _decide_by_text(pair: Measured) -> None:
     ):
         pair.least = 1 - OTHER_TITLE * leeway
     pair.similarity = pair.estimate if pair.estimate >= pair.least else NOT_NEAR
-    # A known site repeats nothing of a WHOLE page: so text that it shares with an UNKNOWN one is no site's text.
+    # A WHOLE page has no boilerplate of its known site, so its text in common with an UNKNOWN page is unique.
     if is_doubtful and not ((one == UNKNOWN and other == WHOLE) or (one == WHOLE and other == UNKNOWN)):
         if not is_equal and fewer < LONG_TEXT:
             pair.basis = BY_TITLE
@@ -130,9 +129,9 @@ def _decide_by_text(pair: Measured) -> None:
             pair.similarity = pair.estimate if is_near else NOT_NEAR
         if pair.similarity >= 0:
             return
-        # Under the template of a site that is known, it may be a copy all the same.
+        # It may be a copy that differs in the template of a known site.
     if pair.keys == EQUAL_KEY and pair.has_same_words and pair.estimate >= pair.min_similarity:
-        # Posted again with other numbers and dates: in a short text they may outweigh the words.
+        # A copy with new numbers and dates, which may outweigh the words of a short text.
         pair.least = pair.min_similarity
         return
     if one == PART or other == PART:
@@ -140,12 +139,12 @@ def _decide_by_text(pair: Measured) -> None:
 
 
 def contradiction(one: bytes, other: bytes) -> int:
-    """Return whether two pages contradict each other, by their facts as page/fingerprint/facts.py writes them.
+    """Return whether two pages contradict each other, by their facts in the format of page/fingerprint/facts.py.
 
-    They do if each has a fact of one kind with a word that the other does not say beside its sentences, or if a row
-    has the same label and another value. Their names do, too, if the one has all words of the other, and more that
-    its URL has as well. What stands in a title beside the heading, and in rows, tells pages of one host apart only:
-    sites name themselves there, and label rows in their own ways. O(words).
+    They do if each has a fact of the same kind with a word that the other lacks beside its sentences, or if a row has
+    the same label and another value. Names also contradict each other if one has all words of the other, and more
+    words that are in its URL. Facts in rows, and in a title beside the heading, count on one host only: sites put
+    their own names there, and label rows in different ways. O(words).
     """
     if one[0] == 0 or other[0] == 0:
         return AGREED
@@ -168,7 +167,7 @@ def contradiction(one: bytes, other: bytes) -> int:
 
 
 def _unsaid(one: bytes, other: bytes) -> int:
-    """Return a bit for each kind of fact of which *one* has a word that *other* does not say."""
+    """Return a bit for each kind of fact in which *one* has a word that *other* lacks."""
     found = 0
     at = 2
     end = at + 3 * one[1]
@@ -178,7 +177,7 @@ def _unsaid(one: bytes, other: bytes) -> int:
         kind = one[at + 2] & 15
         word = one[at] << 12 | one[at + 1] << 4 | one[at + 2] >> 4
         its_word = -1
-        # Both are in the order of their words.
+        # Both are sorted by word.
         while its < its_end:
             its_word = other[its] << 12 | other[its + 1] << 4 | other[its + 2] >> 4
             if its_word >= word:
@@ -191,7 +190,7 @@ def _unsaid(one: bytes, other: bytes) -> int:
 
 
 def _said(one: bytes, other: bytes) -> int:
-    """Return how many facts beside its name *one* has, all of which *other* says; 0 if it does not say all."""
+    """Return the number of facts of *one* beside its name if *other* contains all of them, else 0."""
     if one[0] == 0 or other[0] == 0 or _unsaid(one, other) & OTHERS:
         return 0
     found = 0
@@ -203,7 +202,7 @@ def _said(one: bytes, other: bytes) -> int:
 
 
 def _compare_rows(one: bytes, other: bytes) -> int:
-    """Return `OTHER_NAMES` where structured data, `OTHER_FACTS` where another row has another value."""
+    """Return `OTHER_NAMES` if a value in structured data differs, `OTHER_FACTS` if one in another row does."""
     found = AGREED
     at = 2 + 3 * one[1]
     while at + 4 <= one[0]:
@@ -220,9 +219,9 @@ def _compare_rows(one: bytes, other: bytes) -> int:
 
 
 def threshold(pair: Measured) -> float:
-    """Return the greatest ``min_similarity`` by which *pair* is near, in steps of 0.001; 0 if there is none.
+    """Return the greatest ``min_similarity`` at which *pair* is near, in steps of 0.001; 0 if there is none.
 
-    By every smaller one it is near too. Asks `decide` ten times, and leaves in *pair* what it said last.
+    The pair is also near at every smaller one. Calls `decide` ten times, which leaves the last decision in *pair*.
     """
     near, most = 0, 1000
     while near < most:
@@ -237,10 +236,10 @@ def threshold(pair: Measured) -> float:
 
 
 def _few_words_differ(pair: Measured, leeway: float, fewer: int) -> bool:
-    """Tell whether a page of few own words differs in more of them than it may; numbers and dates do not count.
+    """Return whether a page with few unique words differs in too many of them; numbers and dates do not count.
 
-    How many differ follows from the share of all text that does: what the pages' site repeats is in both. So it holds
-    where only one of the two was read when the site was known.
+    The number of different words follows from the similarity of all text, since both pages contain the boilerplate.
+    So it is correct even if the site was unknown when one of the two pages was read.
     """
     is_partly_known = pair.kind in (PART, DOUBTFUL) or pair.its_kind in (PART, DOUBTFUL)
     if not is_partly_known or fewer >= FEW_TOKENS or pair.has_same_words or pair.estimate < 0:
@@ -250,11 +249,11 @@ def _few_words_differ(pair: Measured, leeway: float, fewer: int) -> bool:
 
 
 def _decide_by_own_parts(pair: Measured, is_equal: bool, fewer: int) -> None:
-    """Decide by what is not the sites' text; ``similarity`` is what all text says, ``least`` its threshold.
+    """Decide by unique text; ``similarity`` is that of all text, ``least`` its threshold.
 
-    Own parts that agree are enough, whatever surrounds them. Texts that agree are not, if that rests on what the
-    site repeats. Where the titles are equal, the smaller own part must be in the larger one: what was learned
-    after the first of two pages had come is left out of the second one only.
+    Similar unique text is sufficient. Similar text is not, if the similarity is due to boilerplate. If the titles are
+    equal, the smaller unique text must be contained in the larger one: boilerplate that was learned between the two
+    pages is only removed from the second one.
     """
     estimate = pair.own_estimate
     least = pair.least

@@ -1,6 +1,6 @@
-"""Hints: what markup and URLs say about a page that repeats another one. They decide nothing by themselves.
+"""Hints in markup and URLs about a near-duplicate and its original. They do not change the verdict.
 
-Reads the lxml tree, never changes it; knows no Scrapy.
+Reads the lxml tree without changing it; does not need Scrapy.
 """
 
 from scrapy_simhash.judge.hints.markup import Hints, read_canonical, read_hints

@@ -1,4 +1,4 @@
-"""What the head of a page says about its URLs: the canonical one, translations, the pages beside it."""
+"""URLs in the head of a page: canonical, translations, next and previous page."""
 
 from __future__ import annotations
 
@@ -18,56 +18,56 @@ from scrapy_simhash.page.compiled import compiled_reader
 from scrapy_simhash.page.text.tree import elements
 from scrapy_simhash.patterns import lazy_pattern
 
-# A URL that is what it is, whatever the base.
+# An absolute URL, which does not depend on the base.
 _ABSOLUTE = lazy_pattern(r"https?://[\w.-]+(?::\d{1,5})?(?:[/?][^\s#\\]*)?", re.ASCII)
-# A URL in which nothing is escaped on its way.
+# A URL without characters that Scrapy escapes.
 _PLAIN = lazy_pattern(r"[\w:/?&=%.~+,;@!$()*-]*", re.ASCII)
 _STEPS = frozenset(("next", "prev", "previous"))
 _CANONICAL = "canonical"
 _TELLING = _STEPS | {_CANONICAL, "alternate"}
-#: Links in the head of a page that are looked at, and bases.
+#: Max links and bases read in the head.
 MAX_IN_HEAD = 5_000
 MAX_BASES = 50
-#: Those of one meaning that are resolved, and their characters in all; a site for all countries has some two hundred.
+#: Max links of one meaning that are resolved, and their total characters; sites for all countries have some 200.
 MAX_LINKS = 1_000
 MAX_LINK_CHARACTERS = 250_000
-#: Next and previous pages that are looked at, and links of the body among which they are looked for.
+#: Max next and previous pages read, and max links of the body that are searched for them.
 MAX_STEPS = 50
 MAX_IN_BODY = 20_000
-#: What an alternate may be to be the same page in another language; a feed is not.
+#: Content types of translations. Other alternates are feeds, for example.
 _PAGE_TYPES = ("", "text/html", "application/xhtml+xml")
 
-#: What an element says: its ``rel``, ``href``, ``hreflang`` and ``type``, None for what is missing.
+#: Attributes ``rel``, ``href``, ``hreflang`` and ``type`` of an element; None if missing.
 HeadLink: TypeAlias = "tuple[str | None, str, str | None, str | None]"
-#: What a link means, where it leads as it is written, and in which language.
+#: Meaning, ``href`` and language of a link.
 _Link: TypeAlias = "tuple[frozenset[str], str, str]"
 
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a page says about URLs; canonical and alternates are absolute, without fragment."""
+    """URLs in the head of a page; canonical and alternates are absolute, without fragment."""
 
     base: str
-    """What the links of the page are relative to."""
+    """Base URL of the page's links."""
     canonical: str | None = None
-    """What the page calls its own URL; None when it names none that can be used, or several different ones."""
+    """Canonical URL; None if the page names no usable URL, or several different ones."""
     alternates: tuple[tuple[str, str], ...] = ()
-    """Language in lower case and URL of each translation, of itself too if the page says so."""
+    """Language in lower case and URL of each translation, including the page itself if it is listed."""
     beside: tuple[str, ...] = ()
-    """The next and the previous page as the head names them; relative to *base*."""
+    """``href`` of the next and the previous page in the head, relative to *base*."""
 
     def steps(self) -> Iterator[str]:
-        """Yield the URLs of the next and the previous page, absolute. Few pages are ever asked for them."""
+        """Yield the absolute URLs of the next and the previous page, resolved on demand since few pages need them."""
         for href in self.beside:
             if target := resolved(self.base, href):
                 yield target
 
 
 def read_hints(root: etree._Element, url: str) -> Hints:
-    """Return what the page at *url* says about URLs; the tree is read only.
+    """Return the URLs in the head of the page at *url*; the tree is not changed.
 
-    Looks at the head only, and at links that stand directly in the body, where the parser moves those of a broken
-    head. Never raises for markup or URLs, however bad. O(elements of the head): for most pages 10 to 20 µs.
+    Reads the head, and links directly in the body, where the parser moves those of a broken head. Never raises for
+    bad markup or URLs. O(elements of the head): 10 to 20 µs for most pages.
     """
     base, links = _links(root, url)
     named = [link for link in links if "alternate" in link[0] and link[2].strip()]
@@ -85,7 +85,7 @@ def read_hints(root: etree._Element, url: str) -> Hints:
 
 
 def read_canonical(root: etree._Element, url: str) -> str | None:
-    """Return the canonical URL that the page at *url* names: that of `read_hints`, for a third of the time."""
+    """Return the canonical URL of the page at *url*, as `read_hints` does, in a third of the time."""
     base, links = _links(root, url, _CANONICAL.encode())
     return _canonical(base, links) if links else None
 
@@ -93,7 +93,7 @@ def read_canonical(root: etree._Element, url: str) -> str | None:
 def links_in_head(root: etree._Element) -> Iterable[HeadLink]:
     """Yield the links in the head of a page, or directly in its body, and each base, which has no ``rel``.
 
-    Of the first `MAX_IN_HEAD` elements, those without ``rel`` or ``href`` included.
+    Reads the first `MAX_IN_HEAD` elements, including those without ``rel`` or ``href``.
     """
     parts = root.iterchildren("{*}head", "{*}body")
     elements = chain.from_iterable(part.iterchildren("{*}link", "{*}base") for part in parts)
@@ -105,10 +105,7 @@ def links_in_head(root: etree._Element) -> Iterable[HeadLink]:
 
 
 def _links(root: etree._Element, url: str, word: bytes | None = None) -> tuple[str, list[_Link]]:
-    """Return what the links of the page are relative to, and those that mean something.
-
-    Nothing but those in the head that mean *word* is needed, if there is a word.
-    """
+    """Return the base URL of the page and its links with a known meaning, or only with the meaning *word*."""
     base: str | None = None
     found: list[_Link] = []
     reader = compiled_reader()
@@ -125,9 +122,9 @@ def _links(root: etree._Element, url: str, word: bytes | None = None) -> tuple[s
 
 
 def _canonical(base: str, links: Iterable[_Link]) -> str | None:
-    """Return what *links* call the canonical URL of the page; None if that is nothing, or several URLs."""
+    """Return the canonical URL that *links* name; None if there is none, or several."""
     said = [link for link in links if _CANONICAL in link[0] and "alternate" not in link[0]]
-    # A page that says it a thousand times says it in the same words; nearly all say it once.
+    # Nearly all pages have one; a page with a thousand repeats the same link.
     hrefs = [said[0][1]] if len(said) == 1 else dict.fromkeys(link[1] for link in _first(said))
     named: str | None = None
     for href in hrefs:
@@ -143,7 +140,7 @@ def _canonical(base: str, links: Iterable[_Link]) -> str | None:
 
 
 def _first(links: Iterable[_Link]) -> Iterator[_Link]:
-    """Yield *links* up to what is too much."""
+    """Yield *links* up to the limits."""
     room = MAX_LINK_CHARACTERS
     for link in islice(links, MAX_LINKS):
         room -= len(link[1])
@@ -153,9 +150,9 @@ def _first(links: Iterable[_Link]) -> Iterator[_Link]:
 
 
 def steps_in_body(root: etree._Element, base: str) -> Iterator[str]:
-    """Yield the URLs of the next and the previous page that links anywhere in the page name. O(nodes).
+    """Yield the URLs of the next and the previous page in links anywhere on the page. O(nodes).
 
-    Of no more than the first `MAX_STEPS`, among the first `MAX_IN_BODY` links.
+    At most `MAX_STEPS` URLs, from the first `MAX_IN_BODY` links.
     """
     hrefs = (
         element.get("href") or ""
@@ -168,7 +165,7 @@ def steps_in_body(root: etree._Element, base: str) -> Iterator[str]:
 
 
 def resolved(base: str, href: str) -> str | None:
-    """Return *href* as an absolute URL without fragment; None unless it is one of the web, and not too long.
+    """Return *href* as an absolute URL without fragment; None unless it is an HTTP(S) URL that is not too long.
 
     >>> resolved("https://example.com/a/b", " ../c#top "), resolved("https://example.com/", "mailto:ann@example.com")
     ('https://example.com/c', None)
@@ -192,15 +189,15 @@ def _is_page(content_type: str | None) -> bool:
     return content_type is None or content_type.strip().lower() in _PAGE_TYPES
 
 
-# There are a few dozen in the world, but a page may make up more.
+# Bounded: a few dozen are in use, but a page may contain any number.
 @lru_cache(maxsize=256)
 def _meaning(rel: str) -> frozenset[str]:
-    """Return the words of a ``rel`` attribute that matter here."""
+    """Return the known words of a ``rel`` attribute."""
     return _TELLING.intersection(rel.lower().split())
 
 
 def _as_sent(address: str) -> str:
-    """Return *address* as a request for it has it, so that it equals the URL of the response."""
+    """Return *address* escaped as in a request, so that it equals the URL of the response."""
     if _PLAIN.fullmatch(address):
         return address
     try:

@@ -1,4 +1,4 @@
-"""Whether a page is mostly links to others: by its text, and in words of schema.org."""
+"""Detection of listings, pages that are mostly links: by their text, and by schema.org types."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from scrapy_simhash.page.text.tags import (
     region,
 )
 
-#: Pages that list others. Shops say SomeProducts of a category.
+#: schema.org types of listings. Shops use SomeProducts for categories.
 LISTS = frozenset(
     "CollectionPage ItemList OfferCatalog ProductCollection SearchResultsPage SomeProducts".split()
 )
@@ -30,17 +30,17 @@ _TYPED = etree.XPath(f"descendant-or-self::*[@itemtype or @typeof][position() <=
 
 
 def claimed_types(root: etree._Element) -> Counter[str]:
-    """Return how many things of each type the page is about, of `LISTS`; the tree is read only.
+    """Return the number of things of each type in `LISTS` on the page; the tree is not changed.
 
-    What is part of another thing (``itemprop``, a member of a list, the product of a review) does not count, except
-    for the ``mainEntity`` of a page. Scripts that are no JSON, or far too long, are passed over. Never raises.
+    Parts of another thing (``itemprop``, a member of a list, the product of a review) do not count, except for the
+    ``mainEntity`` of a page. Scripts that are not JSON, or too long, are skipped. Never raises.
     O(nodes + characters of the scripts).
     """
     found: Counter[str] = Counter()
     room = MAX_SCRIPT
     for element in scripts(root):
         script = element.text or ""
-        # Most scripts name other things, and parsing is what costs.
+        # Most scripts name other types, and parsing is slow.
         if len(script) <= room and any(word in script for word in LISTS):
             room -= len(script)
             for thing in things_in(script):
@@ -54,7 +54,7 @@ def claimed_types(root: etree._Element) -> Counter[str]:
 
 
 def _known(types: object) -> set[str]:
-    """Return the words of `LISTS` in *types*, which may be IRIs, short or long.
+    """Return the names in *types*, which may be IRIs, that are in `LISTS`.
 
     >>> sorted(_known(["https://schema.org/ItemList", "schema:OfferCatalog", "Boat"]))
     ['ItemList', 'OfferCatalog']
@@ -63,22 +63,22 @@ def _known(types: object) -> set[str]:
     return {type_name(name) for name in names if isinstance(name, str)} & LISTS
 
 
-#: Entries that make a listing; fewer are a "see also".
+#: Min entries of a listing; fewer are a "see also".
 MIN_ENTRIES = 3
-#: The same, where the entries are the headings of the page: the last page of a listing has few.
+#: Min entries if they are headings: the last page of a listing has few.
 MIN_HEADINGS = 2
-#: Characters without white space between two entries up to which they belong to the first: a teaser. More are prose.
+#: Max characters without white space of a teaser between two entries. More are prose.
 TEASER = 600
-#: Characters that a picture may say in a gallery.
+#: Max characters of the alternative text of a picture in a gallery.
 CAPTION = 60
-#: Nodes that are read, those inside of menus left out: what the first ten thousand are, the others are too.
+#: Max nodes read, without those in menus: the first ten thousand are typical of the page.
 MAX_NODES = 10_000
 
 _NOWHERE = ("#", "javascript:", "mailto:", "tel:", "data:")
 
 
 class _Tally:
-    """What was counted in one part of a page: its entries, and what is said in and between them."""
+    """Counts of one part of a page: its entries, and the characters in and between them."""
 
     def __init__(self) -> None:
         self.entries: set[str] = set()
@@ -102,7 +102,7 @@ class _Tally:
             self._run += linked + plain
 
     def close(self) -> None:
-        """End the run of lines that are no entries."""
+        """End the run of lines that are not entries."""
         if self._run <= TEASER:
             self.listed += self._run
         else:
@@ -111,11 +111,11 @@ class _Tally:
 
     @property
     def length(self) -> int:
-        """Characters of all lines so far, once closed."""
+        """Characters of all lines up to the last `close`."""
         return self.listed + self.prose
 
     def join(self, other: _Tally) -> None:
-        """Add what *other* has counted."""
+        """Add the counts of *other*."""
         self.entries |= other.entries
         self.headings |= other.headings
         self.pictures |= other.pictures
@@ -132,12 +132,12 @@ class _Tally:
 
 
 def is_listing(root: etree._Element) -> bool:
-    """Tell whether the page is mostly links to other pages; the tree is read only.
+    """Return whether the page is mostly links to other pages; the tree is not changed.
 
-    An entry is a URL that a line, a heading or a cell of the page is a link to, outside of menus, sidebars and
-    footers; links inside sentences are none. A page is a listing if most of its text is entries, or teasers between
-    them. Where more of the text is in elements that only their class names call chrome, these are not believed.
-    So is one that says that it is a list, in the words of schema.org. The first `MAX_NODES` tell. Never raises.
+    An entry is the URL of a line, heading or cell that is a link, outside of menus, sidebars and footers; links
+    inside sentences do not count. A page is a listing if most of its text is entries and teasers between them. If
+    most of the text is in elements that are boilerplate only by their class names, class names are ignored. A page
+    with a schema.org type of `LISTS` is a listing too. Reads the first `MAX_NODES` nodes. Never raises.
     O(nodes + characters).
     """
     kept, doubted = _tallies(root)
@@ -147,21 +147,21 @@ def is_listing(root: etree._Element) -> bool:
 
 
 def _tallies(root: etree._Element) -> tuple[_Tally, _Tally]:
-    """Return what is counted in the page, and apart from it in what class names call chrome."""
+    """Return the counts of the page, and of the elements that are boilerplate by their class names only."""
     kept, doubted = _Tally(), _Tally()
     tally = kept
     links: list[str] = []
     plain = linked = nodes = 0
     inside_link = inside_main = inside_heading = 0
     doubted_since: etree._Element | None = None
-    #: The elements that are open, with their names and claims, and the nodes that come after each.
+    # Open elements with their names and regions, and the nodes that follow each.
     opened: list[tuple[etree._Element, str, Region, Iterator[etree._Element]]] = []
     following = iter((root,))
 
     def flush() -> None:
         nonlocal links, plain, linked
         tally.add(links, plain, linked, inside_heading > 0)
-        # A link may hold a whole card: a picture, a heading, a teaser.
+        # A link may contain a card: a picture, a heading, a teaser.
         links, plain, linked = links[-1:] if inside_link else [], 0, 0
 
     while True:
@@ -190,7 +190,7 @@ def _tallies(root: etree._Element) -> tuple[_Tally, _Tally]:
                 or claim is _CHROME
                 or (claim is _HEADER and not inside_main)
             ):
-                # What comes after it is read, and not what is inside.
+                # Read the text after it, not its content.
                 text = element.tail
             else:
                 opened.append((element, tag, claim, following))
@@ -223,13 +223,13 @@ def _tallies(root: etree._Element) -> tuple[_Tally, _Tally]:
     return kept, doubted
 
 
-# The look-up of an enumeration's member costs more than that of a name.
+# Reading a global name is faster than reading an enumeration's member.
 _HIDDEN, _CHROME, _HEADER = Region.HIDDEN, Region.CHROME, Region.HEADER
 _LIKELY_CHROME, _MAIN, _PLAIN = Region.LIKELY_CHROME, Region.MAIN, Region.PLAIN
 
 
 def _region_of(element: etree._Element, tag: str) -> Region:
-    """Return what an element with the name *tag* claims to hold: by its tag alone if no attribute tells anything."""
+    """Return the region of an element named *tag*: by its attributes, else by its tag."""
     if TELLING.isdisjoint(element.keys()):
         return TAG_REGION.get(tag, _PLAIN)
     return region(tag, attributes_of(element))

@@ -1,4 +1,4 @@
-"""Evidence: which hints connect a page with the one that it repeats. Protections: why it is treated with care."""
+"""Evidence: hints that connect a page with its original. Protections: reasons to keep a page or its links."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from scrapy_simhash.judge.hints.markup import Hints, steps_in_body
 from scrapy_simhash.judge.hints.page_kind import is_listing
 from scrapy_simhash.judge.hints.urls import are_pages_of_one_listing, url_key
 
-#: All there are, in the order in which they are named.
+#: All hints, in the order in which they are reported.
 HINTS = ("canonical", "address", "redirect", "hreflang")
-#: Those that call the two the same page.
+#: Hints that both URLs are the same page.
 SAME_PAGE = frozenset(("canonical", "address", "redirect"))
-#: Says which page is for readers of any language: no language itself.
+#: The hreflang value for all other languages.
 _NO_LANGUAGE = "x-default"
 
 
 def evidence(hints: Hints, url: str, original: str, redirects: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return which of `HINTS` hold between the page at *url*, which says *hints*, and the page at *original*.
+    """Return the `HINTS` that connect the page at *url*, whose head has *hints*, with the page at *original*.
 
     - ``canonical``: the page names *original* as its canonical URL;
-    - ``address``: both URLs are surely those of one page, see `url_key`;
-    - ``redirect``: *original* is among *redirects*, the URLs by which this request came to *url*;
-    - ``hreflang``: the page names *original* as itself in another language.
+    - ``address``: both URLs certainly lead to the same page, see `url_key`;
+    - ``redirect``: *original* is among *redirects*, the URLs from which this request was redirected to *url*;
+    - ``hreflang``: the page names *original* as its translation.
 
     URLs are compared by their keys. Never raises. O(URLs), some 30 µs each.
 
@@ -44,7 +44,7 @@ def evidence(hints: Hints, url: str, original: str, redirects: Sequence[str] = (
 
 
 def _is_translation(hints: Hints, own: str, other: str) -> bool:
-    """Tell whether the page at *other* is an alternate in a language that the page at *own* is not in."""
+    """Return whether *other* is an alternate of *own* in another language."""
     entries = [
         (language, url_key(target)) for language, target in hints.alternates if language != _NO_LANGUAGE
     ]
@@ -61,21 +61,21 @@ def protections(
     wanted: Collection[str],
     contradicts: bool,
 ) -> Iterator[str]:
-    """Yield those of *wanted* that hold for the page at *url*, which repeats the one at *original*; cheapest first.
+    """Yield the *wanted* protections that hold for the page at *url*, a near-duplicate of *original*; cheapest first.
 
-    - ``language``: the page calls *original* its translation;
-    - ``pagination``: both are pages of one listing, see `are_pages_of_one_listing`. Of the evidence only that of
-      the URL goes before: that page 2 names page 1 as canonical is the commonest mistake there is, and pages with
-      the very same text may still hold other links;
-    - ``facts``: its facts *contradict* those of *original*, unless the *evidence* says that it is the same page;
+    - ``language``: the page names *original* as its translation;
+    - ``pagination``: both are pages of one listing, see `are_pages_of_one_listing`. Only the hint ``address``
+      overrules it: many listings wrongly name page 1 as canonical on page 2, and pages with the same text may
+      have different links;
+    - ``facts``: its facts *contradict* those of *original*, unless the *evidence* shows that it is the same page;
     - ``listing``: the page is mostly links to others.
 
-    Each is looked at when it is asked for. *root* is read only. Never raises. O(nodes).
+    Each is checked when the iterator reaches it. *root* is not changed. Never raises. O(nodes).
     """
     if "language" in wanted and "hreflang" in evidence:
         yield "language"
     if "pagination" in wanted and "address" not in evidence:
-        # The body is read only if URLs and head have not told.
+        # Read the body only if URLs and head do not decide.
         steps = chain(hints.steps(), steps_in_body(root, hints.base))
         if are_pages_of_one_listing(url, original, steps):
             yield "pagination"

@@ -1,4 +1,4 @@
-"""URLs: which surely lead to the same page, and which are pages of one listing."""
+"""URLs: keys for URLs of the same page, and pagination."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from w3lib.url import canonicalize_url
 
 from scrapy_simhash.patterns import lazy_pattern
 
-#: Characters beyond which a URL is not taken apart; few servers take as many.
+#: Max characters of a URL that is parsed; few servers accept as many.
 MAX_ADDRESS = 8_192
-#: Ports that need not be named. Nobody serves two sites at 80 and 443 of one host.
+#: Default ports. Ports 80 and 443 of a host serve the same site.
 _DEFAULT_PORTS = (80, 443)
-#: What a server sends for a folder.
+#: Index files of folders.
 _INDEX = lazy_pattern(
     r"(?:index|default)\.(?:[sx]?html?|php\d?|aspx?|jspx?|cfm|cgi|pl)", re.ASCII | re.IGNORECASE
 )
-#: Who came from where, and in which session: never what is shown. Names that a site may use for a thing of
-#: its own (``sid``, ``ref``, ``source``) are not here.
+#: Tracking and session parameters, which never change the page. Names that may have another meaning (``sid``,
+#: ``ref``, ``source``) are not included.
 _TRACKING = frozenset(
     "_ga _gl _hsenc _hsmi dclid fbclid gbraid gclid gclsrc igshid mc_cid mc_eid mkt_tok msclkid srsltid wbraid"
     " yclid aspsessionid cfid cftoken jsessionid oscsid phpsessid zenid".split()
 )
 _TRACKING_PREFIX = "utm_"
-# An address in which nothing can differ but scheme and host, and the end of the path: no /../ to be resolved.
+# A URL that is normalised by changing scheme, host and the end of the path only: no /../ to resolve.
 _SIMPLE = lazy_pattern(r"https?://([a-z0-9.-]+)(/(?:[\w/-]|(?<!/)\.)*)", re.ASCII)
 _SESSION = lazy_pattern(r";jsessionid=[^/;]*", re.ASCII | re.IGNORECASE)
 
 
-# Each page has its own, and that of the page it repeats, looked at from several sides.
+# Cached: the URLs of a page and its original are needed several times.
 @lru_cache(maxsize=2_048)
 def url_key(url: str) -> str:
-    """Return what *url* has in common with every other URL of surely the same page.
+    """Return a key that is equal for URLs that certainly lead to the same page.
 
-    Scheme, leading ``www.``, default port, trailing slash, ``/index.html`` and its like, fragment, order of the
-    parameters, session ids and tracking parameters make no difference. The key is a URL itself, and its own key;
-    it need not answer. What is no web URL, or none at all, or longer than `MAX_ADDRESS`, is its own key too. Never
+    The key ignores scheme, leading ``www.``, default port, trailing slash, index files such as ``/index.html``,
+    fragment, order of parameters, session ids and tracking parameters. It is a URL, but may not exist; the key of a
+    key is the same. Strings that are not HTTP(S) URLs, or longer than `MAX_ADDRESS`, are returned unchanged. Never
     raises; 2 to 30 µs.
 
     >>> url_key("https://www.example.com:443/boats/index.html?b=2&a=1&utm_source=mail#top")
@@ -92,7 +92,7 @@ def _bare(host: str) -> str:
 
 
 def is_tracking(parameter: str) -> bool:
-    """Tell whether *parameter*, a name, says who came from where or in which session, and never what is shown.
+    """Return whether *parameter*, a name, is a tracking or session parameter.
 
     >>> is_tracking("utm_source"), is_tracking("sid")
     (True, False)
@@ -104,9 +104,9 @@ def is_tracking(parameter: str) -> bool:
 _PAGE_WORDS = (
     "page pagenum pagenumber pageno pageindex paged pg seite pagina pag sida side strona sivu".split()
 )
-#: Parameters that count pages, or how many entries come before. Underscores and hyphens make no difference.
+#: Parameters for page numbers and offsets, without underscores and hyphens.
 _PAGE_PARAMETERS = frozenset((*_PAGE_WORDS, "currentpage", "from", "offset", "p", "skip", "start"))
-#: Digits that a page number or an offset may have; more are an id.
+#: Max digits of a page number or offset; longer numbers are ids.
 _PAGE_NUMBER = lazy_pattern(r"\d{1,6}", re.ASCII)
 # /page/2, /page-2, /p2 and page2.html are parts of a path by themselves; boats-page-2.html ends in one.
 _PAGE_IN_PATH = lazy_pattern(
@@ -117,10 +117,10 @@ _PAGE_IN_PATH = lazy_pattern(
 
 
 def are_pages_of_one_listing(url: str, original: str, steps: Iterable[str] = ()) -> bool:
-    """Tell whether two URLs are those of pages of one listing.
+    """Return whether two URLs are pages of one listing.
 
-    They are if they differ in a page number only, or if *original* is one of *steps*: the next and the previous page
-    as the page at *url* names them. Never raises.
+    They are if they differ in a page number only, or if *original* is one of *steps*, the next and the previous page
+    named by the page at *url*. Never raises.
 
     >>> are_pages_of_one_listing("http://example.com/boats?page=2", "http://example.com/boats")
     True
@@ -138,7 +138,7 @@ def are_pages_of_one_listing(url: str, original: str, steps: Iterable[str] = ())
 
 
 def _without_pages(key: str) -> tuple[str, list[str]]:
-    """Return *key* without its page numbers, and these."""
+    """Split *key* into the URL without page numbers, and the page numbers."""
     parts = urlsplit(key)
     kept: list[str] = []
     numbers: list[str] = []
@@ -152,7 +152,7 @@ def _without_pages(key: str) -> tuple[str, list[str]]:
 
 
 def counts_pages(parameter: str) -> bool:
-    """Tell whether *parameter*, a name, counts the pages of listings, or how many entries come before.
+    """Return whether *parameter*, a name, is a page number or an offset.
 
     >>> counts_pages("Page-No"), counts_pages("sort")
     (True, False)
