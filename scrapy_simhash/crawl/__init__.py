@@ -1,1 +1,1 @@
-"""The Scrapy side: add-on, middlewares, pipeline, and what they are made of. Besides, only cli/ knows Scrapy."""
+"""The Scrapy side: add-on, middlewares, pipeline and their parts. Outside of it, only cli/ imports Scrapy."""

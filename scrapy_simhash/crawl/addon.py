@@ -9,14 +9,14 @@ from scrapy_simhash.crawl.downloader_middleware import SimhashDownloaderMiddlewa
 from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
 from scrapy_simhash.crawling import config_of
 
-#: On the engine's side of every built-in downloader middleware: only final responses arrive, decompressed,
-#: after retries and redirects, and the response seen is the very object that the spider gets.
+#: On the engine's side of all built-in downloader middlewares: responses arrive decompressed, after retries and
+#: redirects, and are the same objects that the spider gets.
 DOWNLOADER_MIDDLEWARE_ORDER = 40
-#: After HttpError (50), so that errors stay its business; before all that looks at items and requests.
+#: After HttpError (50), which handles errors; before the middlewares that process items and requests.
 SPIDER_MIDDLEWARE_ORDER = 75
 #: Next to Scrapy's HTTP cache (900), on the engine's side.
 RECRAWL_MIDDLEWARE_ORDER = 890
-#: Before what stores items, which stands at 100 and above by custom; what cleans them belongs before it.
+#: Before pipelines that store items, usually at 100 and above; pipelines that clean items belong before it.
 ITEM_PIPELINE_ORDER = 50
 
 
@@ -29,7 +29,7 @@ class Addon:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Called by Scrapy before the crawler is built; raises SettingError, which stops the crawl."""
-        # The middlewares check as well, but Scrapy 2.13 buries what they raise under an error of its own.
+        # The middlewares check too, but Scrapy 2.13 hides their exceptions behind an error of its own.
         config = config_of(settings)
         components: list[tuple[str, type, int]] = [
             ("DOWNLOADER_MIDDLEWARES", SimhashDownloaderMiddleware, DOWNLOADER_MIDDLEWARE_ORDER),

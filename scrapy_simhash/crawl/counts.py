@@ -1,4 +1,4 @@
-"""Counts of pages and items in the stats, and the last lines of the log that sum them up."""
+"""Counts of pages and items in the stats, and the summary in the log."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _STAT_BY_LEARNING = {
 
 
 def count_page(stats: StatsCollector, page: Page) -> None:
-    """Count a page of the spider, once."""
-    # Scrapy calls a function for each look at an attribute of a stats collector.
+    """Count a page."""
+    # Scrapy calls a function for each access to an attribute of a stats collector.
     increase, verdict = stats.inc_value, page.verdict
     if page.protected is not None:
         increase(f"{names.STAT_PROTECTED}/{page.protected.value}")
@@ -60,7 +60,7 @@ def count_page(stats: StatsCollector, page: Page) -> None:
 
 
 def summary_of_pages(stats: StatsCollector, may_drop: bool) -> str:
-    """Return the counts of pages, and of what was dropped; with *may_drop* also that nothing was dropped."""
+    """Return the counts of pages and of drops; with *may_drop* also if nothing was dropped."""
     total = partial(_total, stats)
     parts = [
         f"Near-duplicates: {counted(total(names.STAT_PROCESSED), 'page')} compared, {total(names.STAT_NEW)} new,"
@@ -100,7 +100,7 @@ def _repeating(number: int) -> str:
 
 
 def summary_of_items(stats: StatsCollector) -> str:
-    """Return the counts of items, and of those that were dropped."""
+    """Return the counts of items and of dropped items."""
     total = partial(_total, stats)
     return (
         f"Items: {total(names.ITEMS_NEW)} new,"

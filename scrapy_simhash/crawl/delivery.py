@@ -1,9 +1,9 @@
-"""Delivery: what a copy yields waits until a page with its text has delivered an item; if none does, it is delivered.
+"""Delivery: the output of a copy waits until a page with its text delivers an item, and is delivered if none does.
 
-A text is known by the number of its cluster and a fingerprint. It is *delivered* once an item of a page with this
-text was scraped, *pending* while such a page is with its callback or in the pipelines, and *failed* if the last of
-them has ended without an item. Items of a copy are dropped if its text is delivered, delivered if it has failed, and
-kept otherwise: until the text is settled, or until the spider has nothing else to do.
+A text is identified by the number of its cluster and a fingerprint. It is *delivered* once an item of a page with
+this text was scraped, *pending* while such a page is in its callback or in the pipelines, and *failed* if the last of
+these pages ended without an item. Items of a copy are dropped if its text is delivered, delivered if the text failed,
+and otherwise kept until the text is confirmed or the spider is idle.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Copies of one text whose items or requests are kept.
+#: Max copies per text whose items or requests are kept.
 MOST_OF_A_TEXT = 3
-#: Copies that are kept of all texts.
+#: Max copies of all texts that are kept.
 MOST = 20_000
-#: Different texts of one cluster that are remembered as delivered, beside that of its original.
+#: Max texts per cluster that are remembered as delivered, besides that of its original.
 MOST_TEXTS = 16
-#: Copies that are requested again although their callback gave no item for the same text, to see whether it does.
+#: Max copies that are requested to test whether a callback that yielded no item for this text yields one now.
 PROBES = 3
 
-#: What is known of a cluster: its original came in this crawl, its callback came to its end, and it has delivered its
-#: text; a page with this text ended without an item; in order, as one of a list; after requests.
+#: The state of a cluster, as bits: its original came in this crawl, the callback of the original ended, its text was
+#: delivered; a page with this text ended without an item; without an error, as for a list; after requests.
 _MET, _ENDED, _DELIVERED, _FAILED, _IS_QUIET, _HAS_LED = (1 << bit for bit in range(6))
-#: Where the number of the callback begins that had no item.
+#: Position of the number of the callback that yielded no item.
 _CALLBACK = 8
 _MOST_CALLBACKS = 255
 _CHUNK = 4_096
@@ -62,12 +62,12 @@ class Facts:
         self._chunks: dict[int, array[int]] = {}
 
     def of(self, number: int) -> int:
-        """Return what is known of a cluster."""
+        """Return the state of a cluster."""
         chunk = self._chunks.get(number // _CHUNK)
         return 0 if chunk is None else chunk[number % _CHUNK]
 
     def change(self, number: int, given: int, taken: int = 0) -> None:
-        """Clear the bits *taken* in the state of a cluster, and set the bits *given*."""
+        """Clear the bits *taken* and set the bits *given* in the state of a cluster."""
         chunk = self._chunks.get(number // _CHUNK)
         if chunk is None:
             chunk = self._chunks[number // _CHUNK] = array("H", bytes(2 * _CHUNK))
@@ -78,11 +78,11 @@ class Text(NamedTuple):
     """The text of a page."""
 
     cluster: int
-    """Number of the cluster that has the page."""
+    """Number of the cluster of the page."""
     repeated: int
-    """Number of the cluster of the original: another one for a page whose facts contradict those of its original."""
+    """Number of the cluster of the original; it differs if the facts of the page contradict those of the original."""
     fingerprint: Fingerprint | None
-    """None for a page that is too short for one: its cluster has one text only."""
+    """None for a page that is too short for a fingerprint; its cluster has only one text."""
     is_original: bool
     page_hash: int | None = None
 
@@ -94,23 +94,23 @@ class Flight:
                  "is_kept", "items", "open", "response", "result", "text")  # fmt: skip
 
     def __init__(self, response: Response, text: Text, cluster: int) -> None:
-        """*cluster* is that of the text for which it stands."""
+        """*cluster* is that of the text that it may deliver."""
         self.response = response
         self.text = text
         self.cluster = cluster
         #: The result in the meta of the page.
         self.result: Mapping[str, Any] = {}
-        #: Items that are in the pipelines, and all that there were.
+        #: Number of items in the pipelines, and of all items.
         self.open = self.items = 0
         self.has_ended = self.has_raised = self.has_led = self.is_delivered = False
-        #: Whether it is a copy that is delivered in place of its original, whatever its action says.
+        #: Whether it is a copy that is delivered instead of its original, regardless of its action.
         self.is_in_place = False
-        #: Whether its items were kept, and are sent by us.
+        #: Whether its items were kept and are sent from here.
         self.is_kept = False
 
 
 class Kept(NamedTuple):
-    """A copy that waits: its items, with a response that has no body, or its request."""
+    """A waiting copy: its items, with a response without a body, or its request."""
 
     text: Text
     response: Response | None
@@ -119,7 +119,7 @@ class Kept(NamedTuple):
 
 
 class Deliveries:
-    """Knows which texts are delivered, and keeps what copies of others yield."""
+    """Records which texts are delivered, and keeps the output of copies of other texts."""
 
     def __init__(self, crawler: Crawler, session: StoreSession) -> None:
         self._crawler = crawler
@@ -127,17 +127,17 @@ class Deliveries:
         self._key_of = key_of(crawler)
         detector = session.detector
         self._is_near = detector.fingerprinter.is_near_duplicate
-        # Whether what earlier crawls delivered counts.
+        # Whether deliveries of earlier crawls count.
         self._keeps_former = detector.config.revisit_action != "mark"
         self._is_remote = detector.store.is_remote
-        # Keys of originals, by their clusters, that other crawlers may deliver while their copies wait here.
+        # Keys, by cluster, of originals that other crawlers may deliver while copies wait here.
         self._elsewhere: Recent[int, bytes] = Recent(MOST)
         self._give_up = Once(crawler, logger, names.ERRORS_ACTION).tell
         self._facts = Facts()
         # Texts of copies that were delivered.
         self._others: dict[int, list[Text]] = {}
         self._flights: dict[int, Flight] = {}
-        # Pages with the text of a cluster that are with their callbacks or in the pipelines.
+        # Number of pages by cluster that are in their callbacks or in the pipelines.
         self._pending: dict[int, int] = {}
         self._kept: dict[int, list[Kept]] = {}
         self._number = 0
@@ -147,7 +147,7 @@ class Deliveries:
         self._found: set[str] = set()
         self._tasks: set[Deferred[Any]] = set()
         self._releasing: set[int] = set()
-        #: Called with the response of each item that is dropped after it was kept.
+        #: Called with the item and response of each kept item that is dropped.
         self.drop: Callable[[Any, Response], None] = lambda item, response: None
         self._others_given_back: list[Callable[[], list[Request]]] = []
         for signal, handler in (
@@ -159,10 +159,10 @@ class Deliveries:
         ):
             crawler.signals.connect(handler, signal=signal)
 
-    # --- What is known of pages, before the spider sees them.
+    # --- Pages, before the spider gets them.
 
     def note(self, result: PageResult, verdict: Verdict) -> None:
-        """Note the text of a page. An original with another text has another number than before."""
+        """Record the text of a page. An original with a new text has a new number."""
         cluster = verdict.text_number
         if cluster is None:
             return
@@ -177,7 +177,7 @@ class Deliveries:
         self._facts.change(cluster, _MET | _DELIVERED if is_delivered else _MET)
 
     async def look_up(self, verdict: Verdict) -> None:
-        """Look up in the store whether the original of a copy was delivered, if it did not come in this crawl.
+        """If the original of a copy did not come in this crawl, look up in the store whether it was delivered.
 
         Raises StoreError.
         """
@@ -190,7 +190,7 @@ class Deliveries:
             self._elsewhere[cluster] = key
 
     async def _is_delivered_elsewhere(self, cluster: int) -> bool:
-        """Return whether another crawler has delivered the original of *cluster* by now."""
+        """Return whether another crawler has delivered the original of *cluster*."""
         key = self._elsewhere.get(cluster)
         try:
             return key is not None and await self._session.is_delivered(key)
@@ -198,16 +198,16 @@ class Deliveries:
             self._session.failed(error)
             return False
 
-    # --- On the way through the spider.
+    # --- The callback.
 
     def take_off(self, response: Response, result: Mapping[str, Any]) -> None:
-        """Note that the page of *response* goes to its callback, and that its items are delivered."""
+        """Record that the page of *response* goes to its callback, and that its items are delivered."""
         text: Text | None = getattr(result, "text", None)
         if text is None:
             if not _carried_by(response.request):
                 return
             text = _NO_TEXT
-        # A copy that is delivered instead of its original has delivered that text.
+        # A copy that is delivered instead of its original delivers the text of the original.
         is_in_place = not text.is_original and result.get("action") not in (None, "mark")
         cluster = text.repeated if is_in_place else text.cluster
         flight = self._flights[id(response)] = Flight(response, text, cluster)
@@ -219,7 +219,7 @@ class Deliveries:
         return self._flights.get(id(response))
 
     def end_of_callback(self, flight: Flight, has_raised: bool) -> None:
-        """Note that a callback came to its end, and whether by an exception."""
+        """Record that a callback ended, and whether with an exception."""
         flight.has_ended, flight.has_raised = True, has_raised
         if not has_raised:
             self._facts.change(flight.cluster, _ENDED)
@@ -227,12 +227,12 @@ class Deliveries:
             self._settle(flight)
 
     def has_ended(self, response: Response) -> bool:
-        """Return whether the callback of the original of *response* came to its end, so that its links are known."""
+        """Return whether the callback of the original of *response* ended, so that its links are known."""
         text = _text_of(response)
         return text is not None and bool(self._facts.of(text.repeated) & _ENDED)
 
     def waits(self, response: Response) -> bool:
-        """Return whether nothing is known yet of a delivery of the text of the copy *response*."""
+        """Return whether the text of the copy *response* is not known to be delivered."""
         text = _text_of(response)
         if text is None or text.is_original or self._facts.of(text.repeated) & _DELIVERED:
             return False
@@ -249,7 +249,7 @@ class Deliveries:
     def is_owed(self, response: Response, is_page: bool = False) -> bool:
         """Return whether a copy is delivered at once, since its text has failed.
 
-        With *is_page* its callback is not called otherwise, and is not called to no purpose.
+        With *is_page* the callback has not been called; it is called only if it may yield an item.
         """
         text, request = _text_of(response), response.request
         if text is None or request is None:
@@ -260,15 +260,16 @@ class Deliveries:
         return not is_page or not self._gives_nothing(cluster, request)
 
     def keep_items(self, response: Response, items: list[Any]) -> bool:
-        """Keep what a copy has yielded until its text is settled; False where there is no room."""
-        # The body is no longer needed, and the callback would keep the spider's frames.
+        """Keep the output of a copy until its text is confirmed; return False if there is no room."""
+        # Release the body, which is no longer needed, and the callback, which keeps frames of the spider alive.
         kept = self._kept_of(response, response.replace(body=b""), items)
         if kept:
             self._count("items", len(items))
         return kept
 
     def keep_request(self, response: Response) -> bool:
-        """Keep the request of a copy until its text is settled; False if it cannot be sent again, or without room."""
+        """Keep the request of a copy until its text is confirmed; False if it cannot be resent or there is no
+        room."""
         request = response.request
         if request is None or request.method not in ("GET", "HEAD") or request.body:
             return False
@@ -320,9 +321,9 @@ class Deliveries:
         self._item_lost(response)
 
     def _deliver(self, flight: Flight) -> None:
-        """Note that a text is delivered, and drop what was kept of its copies."""
+        """Record that a text is delivered, and drop the kept output of its copies."""
         cluster, request, text = flight.cluster, flight.response.request, flight.text
-        # A page whose facts contradict those of its original is the first of a cluster, too.
+        # A page whose facts contradict those of its original is also the first page of a cluster.
         is_first = text.is_original or cluster != text.repeated
         if is_first:
             self._facts.change(cluster, _DELIVERED, _FAILED)
@@ -342,7 +343,7 @@ class Deliveries:
             self._drop_kept(carrier, lambda _: True)
 
     def _drop_kept(self, cluster: int, has_text: Callable[[Kept], bool]) -> None:
-        """Drop of what is kept the copies that *has_text* names."""
+        """Drop the kept copies for which *has_text* is true."""
         left = []
         for kept in self._kept.pop(cluster, []):
             if has_text(kept):
@@ -361,7 +362,7 @@ class Deliveries:
             self.drop(item, kept.response)
 
     def _settle(self, flight: Flight) -> None:
-        """End the flight of a page whose callback and items have come to their end."""
+        """End the flight of a page whose callback and items have ended."""
         if flight.open > 0 or not flight.has_ended or self._flights.pop(id(flight.response), None) is None:
             return
         request = flight.response.request
@@ -378,7 +379,7 @@ class Deliveries:
                 self._land(carrier, flight.is_delivered)
 
     def _land(self, cluster: int, is_delivered: bool) -> None:
-        """Note that one page less is on its way that may deliver the text of *cluster*."""
+        """Record that a page that could deliver the text of *cluster* has ended."""
         pending = self._pending.get(cluster, 0)
         if pending > 1:
             self._pending[cluster] = pending - 1
@@ -388,7 +389,7 @@ class Deliveries:
             self._start(cluster)
 
     def _note_failure(self, flight: Flight, request: Request) -> None:
-        """Note that a page ended without an item, and how."""
+        """Record that a page ended without an item, and how."""
         is_quiet = not flight.items and not flight.has_raised
         known = self._callbacks.setdefault(
             _callback_of(request), min(len(self._callbacks) + 1, _MOST_CALLBACKS)
@@ -397,7 +398,7 @@ class Deliveries:
         self._facts.change(flight.cluster, how | known << _CALLBACK, _IS_QUIET | _HAS_LED | 255 << _CALLBACK)
 
     def _gives_nothing(self, cluster: int, request: Request) -> bool:
-        """Return whether the callback of *request* was in order without an item for this text, as for lists."""
+        """Return whether the callback of *request* ended without error and without an item for this text."""
         mine, facts = _callback_of(request), self._facts.of(cluster)
         return (
             bool(facts & _FAILED and facts & _IS_QUIET)
@@ -406,7 +407,7 @@ class Deliveries:
             and (bool(facts & _HAS_LED) or mine not in self._giving)
         )
 
-    # --- What is kept.
+    # --- Kept copies.
 
     def _start(self, cluster: int) -> None:
         if cluster in self._releasing:
@@ -416,9 +417,9 @@ class Deliveries:
         task.addBoth(lambda _: self._tasks.discard(task))
 
     async def _release(self, cluster: int) -> None:
-        """Deliver copies of *cluster* one after another, until one is delivered or requested.
+        """Deliver copies of *cluster* one after another until one is delivered or requested.
 
-        Requests whose callback gives nothing wait for the end, when it is known what it gives.
+        Requests whose callback yielded nothing wait for the end of the crawl.
         """
         self._releasing.add(cluster)
         try:
@@ -449,7 +450,7 @@ class Deliveries:
         return first
 
     async def _send_items(self, cluster: int, kept: Kept) -> None:
-        """Have the pipelines process the items of a copy, and wait for that."""
+        """Send the items of a copy through the pipelines, and wait until they have passed."""
         response = kept.response
         engine = self._crawler.engine
         if response is None or engine is None:
@@ -461,7 +462,7 @@ class Deliveries:
         self._pending[cluster] = self._pending.get(cluster, 0) + 1
         self._count("delivered", len(kept.items))
         scraper: Any = engine.scraper
-        # Scrapy 2.13 has the other one.
+        # Scrapy 2.13 has only the other one.
         send = getattr(scraper, "start_itemproc_async", None)
         for item in kept.items:
             try:
@@ -471,10 +472,10 @@ class Deliveries:
                     await maybe_deferred_to_future(scraper.start_itemproc(item, response=response))
             except Exception:
                 self._give_up("Error while delivering the items of %(about)s", response)
-        # Whatever a pipeline has swallowed.
+        # Count items even if a pipeline has swallowed their signals.
         flight.open, flight.has_ended = 0, True
         self._settle(flight)
-        # A scraper that is stopped meanwhile notices that only when the items of a response have ended.
+        # A scraper that is being stopped checks for its end only when the items of a response have ended.
         closing = getattr(scraper.slot, "closing", None)
         if closing is not None and not closing.called:
             scraper._check_if_closing()
@@ -493,7 +494,7 @@ class Deliveries:
             engine.crawl(request.replace(dont_filter=True, meta=meta_with(request, ASKED, True)))
 
     def _wake(self) -> None:
-        """Have the engine look whether the spider is idle; otherwise it does so every five seconds."""
+        """Let the engine check at once whether the spider is idle; otherwise it checks every five seconds."""
         call = getattr(getattr(self._crawler.engine, "_slot", None), "nextcall", None)
         if call is not None:
             call.schedule()
@@ -501,7 +502,7 @@ class Deliveries:
     # --- The end.
 
     def _spider_opened(self, spider: Spider) -> None:
-        """Have the pipelines wait with their end for the items that are kept."""
+        """Delay the closing of the pipelines until the kept items are processed."""
         processor: Any = getattr(getattr(self._crawler.engine, "scraper", None), "itemproc", None)
         if processor is None:
             return
@@ -523,8 +524,8 @@ class Deliveries:
         processor.close_spider = lambda spider: deferred_from_coro(finish_and_close(spider))
 
     def _spider_idle(self) -> None:
-        """Request what is kept as requests, and deliver items whose text no page has delivered."""
-        # Nothing more comes from these, whatever a middleware has done with their items.
+        """Send kept requests, and deliver kept items whose text no page has delivered."""
+        # These pages have ended, even if a middleware has swallowed their items.
         for flight in list(self._flights.values()):
             if not flight.is_kept:
                 flight.open, flight.has_ended = 0, True
@@ -540,7 +541,7 @@ class Deliveries:
             raise DontCloseSpider
 
     def _next_clusters(self) -> list[int]:
-        """Return the clusters whose copies are requested now; what depends on the probes comes after these."""
+        """Return the clusters whose copies are requested now; clusters that depend on these probes follow later."""
         sure: list[int] = []
         unsure: list[int] = []
         for cluster, kept in self._kept.items():
@@ -564,7 +565,7 @@ class Deliveries:
         return False
 
     async def finish(self) -> None:
-        """Deliver the items that are still kept, before the pipelines end; give requests back to a queue on disk."""
+        """Deliver the items that are still kept before the pipelines close; return requests to a queue on disk."""
         await self._finish_tasks()
         for cluster in list(self._kept):
             requests = [one.request for one in self._kept[cluster] if one.request is not None]
@@ -580,16 +581,16 @@ class Deliveries:
         await self._finish_tasks()
 
     def also_give_back(self, requests_of: Callable[[], list[Request]]) -> None:
-        """Put what *requests_of* returns into the queue too when a crawl is stopped that will be resumed."""
+        """Also queue the requests of *requests_of* when a crawl is stopped that will be resumed."""
         self._others_given_back.append(requests_of)
 
     async def _finish_tasks(self) -> None:
-        # The end of one may begin another.
+        # The end of one delivery may start another.
         while self._tasks:
             await maybe_deferred_to_future(next(iter(self._tasks)))
 
     def _give_back(self, requests: list[Request]) -> None:
-        """Put requests into the queue of a crawl that is stopped and will be resumed."""
+        """Queue requests when a crawl is stopped that will be resumed."""
         slot = getattr(self._crawler.engine, "_slot", None)
         if not self._crawler.settings.get("JOBDIR") or slot is None:
             return
@@ -599,10 +600,9 @@ class Deliveries:
     # --- Items that are built over several requests.
 
     def note_request(self, request: Request, response: Response, flight: Flight | None) -> None:
-        """Note that a page led to *request*, which may carry an item of it: then the next page has to deliver that.
+        """Record that a page yielded *request*. If it carries an item, the next page has to deliver that item.
 
-        Not for a copy whose text is delivered. If the next page delivers, so is the text of this one; until then that
-        is pending.
+        Not for a copy whose text is delivered. The text of this page is pending until the next page delivers an item.
         """
         if flight is not None:
             flight.has_led = True
@@ -620,22 +620,22 @@ class Deliveries:
         stats_of(self._crawler).inc_value(f"{names.STAT_WAITING}/{what}", number)
 
 
-#: In our part of the meta of a request: it was kept and is sent again; it carries an item of a page that is
-#: delivered, or of a copy that waits.
+#: Keys in the plugin's part of a request's meta: the request was kept and is sent again; it carries an item of a
+#: delivered page, or of a waiting copy.
 ASKED, OF_NEW, OF_COPY = "asked", "of_new", "of_copy"
 OWED = frozenset((ASKED, OF_NEW, OF_COPY))
-#: For a page that is not compared, and carries an item.
+#: For a page that is not compared but carries an item.
 _NO_TEXT = Text(-1, -1, None, False)
 
 
 def _carried_by(request: Request | None) -> Sequence[int]:
-    """Return the clusters of the pages whose item *request* hands on."""
+    """Return the clusters of the pages whose item *request* carries."""
     own = {} if request is None else own_of(request)
     return (*own.get(OF_NEW, ()), *own.get(OF_COPY, ()))
 
 
 def carries_item(request: Request) -> bool:
-    """Return whether *request* hands on an item, or the loader of one: a category or a proxy is none."""
+    """Return whether *request* carries an item or an item loader; a category or a proxy does not count."""
     handed_on = [value for name, value in request.meta.items() if not name.startswith(_NO_ITEMS)]
     return any(map(_is_item, (*request.cb_kwargs.values(), *handed_on)))
 
@@ -658,5 +658,5 @@ def _text_of(response: Response) -> Text | None:
 
 
 def _callback_of(request: Request) -> str:
-    """Return which callback a request has: the rule of a CrawlSpider is part of it."""
+    """Return the name of the callback of a request, with the rule of a CrawlSpider."""
     return f"{getattr(request.callback, '__name__', 'parse')} {request.meta.get('rule', '')}"

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Seconds of the event loop that the work on one page may take.
+#: Seconds of the event loop per page above which a page counts as slow.
 BUDGET = 0.05
 
 _WITHOUT_KERNEL = (
@@ -78,7 +78,7 @@ class SimhashDownloaderMiddleware:
         self.crawler = crawler
         self._stats = stats_of(crawler)
         self._is_crawl = is_crawl(crawler)
-        # Before a store is opened: what is wrong with a setting leaves none behind.
+        # Before a store is opened, so that a wrong setting leaves no store behind.
         self._policy = policy_of(crawler, self.config)
         self._fingerprinter = PageFingerprinter(self.config)
         self._listeners = share(crawler, Listeners(crawler, self.config))
@@ -92,7 +92,7 @@ class SimhashDownloaderMiddleware:
         self._key_of = key_of(crawler)
         self._once = Once(crawler, logger, names.ERRORS_COMPARE)
         self._slowest = 0.0, ""
-        # Scrapy calls it for every request if it is there.
+        # Scrapy calls the method for every request if it exists.
         self.process_request: Any
         if self._listeners.see_requests:
             self.process_request = self._listeners.request_sent
@@ -108,14 +108,14 @@ class SimhashDownloaderMiddleware:
         crawler.signals.connect(middleware.spider_closed, signal=signals.spider_closed)
         return middleware
 
-    # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
+    # Scrapy 2.13 passes the spider, later versions warn about methods that require it.
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Response | Coroutine[Any, Any, Response]:
         """Return *response* itself, with the result in ``request.meta`` and ``response.flags``.
 
-        Returns a coroutine if the page is read in a thread or the store is remote; Scrapy awaits it. Such pages stay
-        among the downloader's active requests, so ``CONCURRENT_REQUESTS`` limits their number and memory.
+        Returns a coroutine if the page is read in a thread or the store is remote; Scrapy awaits it. Such pages count
+        as active requests of the downloader, so ``CONCURRENT_REQUESTS`` limits their number and memory.
         """
         if not names.META_OUT.isdisjoint(request.meta):
             erase_result(request)
@@ -142,8 +142,8 @@ class SimhashDownloaderMiddleware:
         try:
             if kept_hash is not None:
                 await self._look_up(page, kept_hash)
-            # Parsed here, where the spider would have it parsed: the tree is the spider's, and lxml keeps a
-            # dictionary of names for each thread that parses, so nodes from elsewhere do not mix with its others.
+            # Parsed in this thread, since the spider uses the tree: lxml keeps a dictionary of names per thread, and
+            # nodes from several threads do not mix.
             if page.is_kept:
                 pass
             elif page.tree is None:
@@ -165,7 +165,7 @@ class SimhashDownloaderMiddleware:
         return page.response
 
     async def _compare(self, page: Page, *, is_large: bool) -> None:
-        """Set the verdict on *page*. Raises what the reader or the store raises."""
+        """Set the verdict on *page*. Raises the exceptions of the reader and the store."""
         reading = await self._reader.read(page, is_large=is_large)
         key, session = self._key_of(page.request), self._session
         verdict = await self.detector.conclude_async(
@@ -175,7 +175,7 @@ class SimhashDownloaderMiddleware:
         if session.missed and verdict.status is not Status.SKIPPED and self.detector.store.absence is None:
             session.answered()
         if is_large and self.config.changes is not None and verdict.reason in _HAS_CHANGED:
-            # For the change feed. An exception is raised again, and logged, where it reads the text.
+            # For the change feed. An exception is raised again and logged when the feed reads the text.
             with suppress(Exception):
                 await in_thread(lambda: page.document)
         if verdict.duplicate_of is not None:
@@ -183,7 +183,7 @@ class SimhashDownloaderMiddleware:
         page.verdict, page.reading, page.key = verdict, reading, key
 
     async def _look_up(self, page: Page, page_hash: int) -> None:
-        """Set the verdict on a page from the HTTP cache by its row, if that has *page_hash*."""
+        """Set the verdict on a page from the HTTP cache from its row, if the row has *page_hash*."""
         key = self._key_of(page.request)
         verdict = await self.detector.unchanged(key, page_hash, lambda url: self._key_of(Request(url)))
         if verdict is not None:
@@ -263,7 +263,7 @@ class SimhashDownloaderMiddleware:
         )
 
     def _log_start_page(self, page: Page) -> None:
-        """Log once why a spider whose URLs all come from start() loses less than its settings ask for."""
+        """Log once that start pages are protected, since a spider may get all of its URLs from start()."""
         original = page.verdict.duplicate_of
         logger.info(
             "Start pages are protected (SIMHASH_PROTECT): %(url)s %(why)s, but its callback runs and its links are"
@@ -286,12 +286,12 @@ class SimhashDownloaderMiddleware:
             self._once.warn(about, "%(complaint)s, for %(url)s", values)
 
     def _note_slow(self, url: str, seconds: float) -> None:
-        """Count a page that took *seconds* of the event loop, without the parse and the time spent waiting."""
+        """Count a page that took *seconds* of the event loop, without parsing and waiting."""
         self._stats.inc_value(names.STAT_SLOW_PAGES)
         self._slowest = max(self._slowest, (seconds, url))
 
     def _give_up(self, error: Exception, response: Response) -> Verdict:
-        """Return the verdict on a page that could not be compared; call it where the exception is handled."""
+        """Return the verdict on a page that could not be compared; call it in the exception handler."""
         if isinstance(error, StoreError):
             self._session.failed(error)
             return _NOT_ASKED
@@ -330,7 +330,7 @@ class SimhashDownloaderMiddleware:
                 logger.warning("%s", sentence, extra={"spider": spider})
 
     def spider_closed(self, spider: Spider) -> None:
-        """Log what was found and what was dropped, and the slowest page if any was slow."""
+        """Log the counts and drops, and the slowest page if any was slow."""
         asks_for_drops = any(getattr(self.config, name) not in (None, "mark") for name in ACTION_SETTINGS)
         logger.info(
             "%(summary)s",

@@ -1,4 +1,4 @@
-"""Drops: count, log and signal what is dropped because of its page."""
+"""Drops: count, log and signal pages, items and requests that are dropped because of their page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 class NearDuplicate(IgnoreRequest):
-    """A page was dropped because it is a near-duplicate, or unchanged. An errback, if there is one, gets it."""
+    """A page was dropped because it is a near-duplicate or unchanged. Passed to the errback, if there is one."""
 
     def __init__(self, response: Response, duplicate_of: str | None, distance: int | None) -> None:
         super().__init__(f"{response.url} {_why(result_of(response))} (distance {distance})")
@@ -40,7 +40,7 @@ class NearDuplicate(IgnoreRequest):
 class NearDuplicatePageItem(DropItem):
     """An item was dropped because its page, at ``url``, is a near-duplicate of the one at ``duplicate_of``.
 
-    ``duplicate_of`` is None if the page is no near-duplicate, and its callback has written the action into
+    ``duplicate_of`` is None if the page is no near-duplicate and its callback wrote the action into
     ``simhash_result``.
     """
 
@@ -63,9 +63,9 @@ class UnchangedPageItem(DropItem):
 class Drops:
     """Counts and logs every page, item and request that is dropped because of its page.
 
-    An item is dropped as Scrapy drops it: logged by the log formatter of the crawl, and sent with the signal
-    ``item_dropped``, which Scrapy's own stats count. The first page and the first request are logged, with
-    ``SIMHASH_DEBUG`` all of them.
+    Items are dropped as in Scrapy: logged by the log formatter of the crawl, and sent with the signal
+    ``item_dropped``, which Scrapy's stats count. The first page and the first request are logged; with
+    ``SIMHASH_DEBUG``, all are.
     """
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
@@ -102,7 +102,7 @@ class Drops:
             entry = self._crawler.logformatter.dropped(item, error, response, spider)
             if entry is not None:
                 logger.log(*logformatter_adapter(entry), extra={"spider": spider, "item": item})
-        except Exception:  # of a LOG_FORMATTER of the project: raised here, it would cost the page its links
+        except Exception:  # an error in the project's LOG_FORMATTER: raising it would lose the links of the page
             logger.exception("LOG_FORMATTER raised an exception for a dropped item", extra={"spider": spider})
         sending = self._send(item=item, response=response, spider=spider, exception=error)
         self._sending.add(sending)

@@ -57,7 +57,7 @@ class SimhashItemPipeline:
         config = config_of(crawler.settings)
         if not config.item_fields:
             raise NotConfigured("SIMHASH_ITEM_FIELDS is not set")
-        # The text of a field does not depend on the site it was found on; and no item is dropped as a revisit.
+        # The text of a field does not depend on its site, and no item is dropped as a revisit.
         self.config = replace(config, scope="crawl")
         self.crawler = crawler
         self._session = StoreSession(crawler, self.config, header=item_header(self.config), part=ITEMS)
@@ -145,7 +145,7 @@ class SimhashItemPipeline:
 
     def item_lost(self, item: Any, exception: Exception | None = None) -> None:
         """Forget *item*, which a later pipeline dropped or failed on: items like it are not dropped."""
-        # Those that are dropped because of their page have never been here.
+        # Items that are dropped because of their page never reached this pipeline.
         if not isinstance(exception, NearDuplicateItem | NearDuplicatePageItem | UnchangedPageItem):
             number = self._in_flight.find(item, self._key_of)
             if number is not None:
@@ -174,7 +174,7 @@ class SimhashItemPipeline:
         verdict = verdict_of(posting._replace(is_short=False), claim)
         distance = claim.distance
         if claim.original is None:
-            # An item without a key that comes again is a copy of itself.
+            # An item without a key that is scraped again is a near-duplicate of itself.
             is_known = claim.former is not None and not reading.has_identity
             found = (posting, 1.0) if is_known else self._in_flight.original(reading)
             if found is not None:
@@ -219,7 +219,7 @@ class SimhashItemPipeline:
             self._in_flight.remove(number)
 
     def _key_of(self, item: Any) -> bytes | None:
-        """Return which item *item* is, None if it has no text. Raises what an odd item raises when it is read."""
+        """Return the key of *item*, None if it has no text. Raises any exception that reading *item* raises."""
         reading = self._fingerprinter.read(item)
         return None if reading is None else reading.posting.key
 
@@ -236,7 +236,7 @@ class SimhashItemPipeline:
         )
 
     def _give_up(self, error: Exception, item: Any) -> None:
-        """Count an item that could not be compared; call it where the exception is handled."""
+        """Count an item that could not be compared; call it in the exception handler."""
         if isinstance(error, StoreError):
             self._session.failed(error)
             self._count(names.ITEMS_ERRORS)
@@ -247,8 +247,8 @@ class SimhashItemPipeline:
         )
 
 
-#: Max items in later pipelines that are known: if one of these returns another object with other values, its signals
-#: do not name the item that was compared.
+#: Max items in later pipelines that are remembered. If a pipeline returns another object with other values, its
+#: signals do not identify the compared item.
 MOST = 1_000
 
 
@@ -257,7 +257,7 @@ class InFlight:
 
     def __init__(self, rule: Rule) -> None:
         self._rule = rule
-        # By identity, which no other object has for as long as the item is held here.
+        # By identity, which is unique while the item is referenced here.
         self._items: Recent[int, tuple[Any, Posting]] = Recent(MOST)
 
     def __len__(self) -> int:
@@ -269,7 +269,7 @@ class InFlight:
         self._items[id(item)] = (item, posting)
 
     def original(self, reading: ItemReading) -> tuple[Posting, float] | None:
-        """Return the first item that *reading* is a near-duplicate of, and how alike the two are, 0-1. O(n)."""
+        """Return the first item that *reading* is a near-duplicate of, and their similarity, 0-1. O(n)."""
         one = reading.posting
         for _, other in self._items.values():
             if one.is_short or other.is_short:
@@ -284,19 +284,19 @@ class InFlight:
     def find(self, item: Any, key_of: Callable[[Any], bytes | None]) -> int | None:
         """Return the number of an item that was scraped or lost, None if it was not compared.
 
-        The signals of lost items name the item as the spider yielded it, those of scraped ones as the last pipeline
+        Signals of lost items have the item as the spider yielded it, signals of scraped items as the last pipeline
         returned it. If that is another object, *key_of* identifies it.
         """
         if id(item) in self._items:
             return id(item)
-        # An item that cannot be read was not compared.
+        # Unreadable items were not compared.
         with suppress(Exception):
             key = key_of(item)
             return next((number for number, (_, other) in self._items.items() if other.key == key), None)
         return None
 
     def posting(self, number: int) -> Posting:
-        """Return what is stored of the item with this *number*."""
+        """Return the posting of the item with this *number*."""
         return self._items[number][1]
 
     def remove(self, number: int) -> None:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Setting -> import path of the `Listener`, in the order in which they are called: what is written into the result of
-#: a page, or when it was seen, comes before what reports it. To remove a feature, delete its files and its line.
+#: Setting -> import path of the `Listener`, in the order of the calls: listeners that change the result of a page, or
+#: when it was seen, come before listeners that report it. To remove a feature, delete its files and its line.
 LISTENERS = {
     "recrawl": "scrapy_simhash.observers.recrawl.recrawling.Recrawl",
     "changes": "scrapy_simhash.observers.changes.reporter.ChangeReporter",
@@ -39,9 +39,9 @@ class Listeners:
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
         """Raises SettingError if a listener cannot follow its setting."""
-        #: Counts and logs an exception; to be called where it is handled.
+        #: Counts and logs an exception; call it in the exception handler.
         self.give_up = Once(crawler, logger, names.ERRORS_ACTION).tell
-        # Where one page is looked at, as in scrapy shell, there are none.
+        # Commands for one page, such as scrapy shell, have no listeners.
         settings = LISTENERS if is_crawl(crawler) else ()
         # Two settings may share a listener.
         paths = dict.fromkeys(LISTENERS[name] for name in settings if getattr(config, name) not in _OFF)
@@ -51,11 +51,11 @@ class Listeners:
 
     @property
     def see_requests(self) -> bool:
-        """Whether any of them has the hook ``request_sent``, which Scrapy would call for every request."""
+        """Whether any listener has the hook ``request_sent``, which is called for every request."""
         return bool(self._request_hooks)
 
     def store_opened(self, store: Store) -> None:
-        """Call the hook of each. Raises SettingError and StoreError."""
+        """Call ``store_opened`` of each. Raises SettingError and StoreError."""
         for listener in self._listeners:
             listener.store_opened(store)
 
@@ -98,5 +98,5 @@ class Listeners:
         )
 
 
-#: Values of a setting with which its listener is off.
+#: Values of a setting that turn its listener off.
 _OFF = (None, False, (), "", "off")

@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 class PageResult(dict[str, Any]):
-    """The result of a page, as it is in the meta, and its text for `Deliveries`."""
+    """The result of a page as in the meta, and its text for `Deliveries`."""
 
     text: Text | None = None
     """The text of a page that was compared."""
@@ -90,20 +90,20 @@ def result_of(response: Response | None) -> dict[str, Any]:
 
 
 def erase_result(request: Request) -> None:
-    """Take out the result that *request* came with: its parent's, or that of an earlier visit."""
+    """Remove the result that *request* carries: its parent's, or that of an earlier visit."""
     for name in names.META_OUT.intersection(request.meta):
         del request.meta[name]
 
 
 def note_parent(request: Request, response: Response) -> None:
-    """Write into the meta of *request* which page led to it: that of *response*, whose callback yielded it.
+    """Write the URL of *response*, whose callback yielded *request*, into the meta of *request*.
 
-    The meta goes with it through queues, redirects and retries; a ``Referer`` may be cut to the host, or missing.
+    The meta survives queues, redirects and retries; a ``Referer`` may be cut to the host, or missing.
     """
     asked = response.request
     if asked is None:
         return
-    # A request for the same page has the referer of that page.
+    # A new request for the same page keeps the referer of that page.
     parent = own_of(asked).get(names.PARENT) if asks_again(request, response) else asked.url
     if parent is not None:
         request.meta[names.META_OWN] = {**own_of(request), names.PARENT: parent}
@@ -114,38 +114,38 @@ KEYS = frozenset(("status", "duplicate_of", "distance", "similarity", "cluster")
 
 
 class ItemMarks:
-    """Writes marks into one field of items, and never over a value that is not a mark.
+    """Writes marks into one field of items; never overwrites a value that is not a mark.
 
-    An item that cannot be marked goes on without: counted, and each reason is warned of once per crawl.
+    Items that cannot be marked are counted, and each reason is logged once per crawl.
     """
 
     def __init__(self, crawler: Crawler, field: str | None) -> None:
-        """*field* is that of ``SIMHASH_RESULT_FIELD``; if it is None, nothing is written."""
+        """*field* is ``SIMHASH_RESULT_FIELD``; if it is None, nothing is written."""
         self._crawler = crawler
         self._field = field
         self._once = Once(crawler, logger)
 
     def write(self, item: Any, values: Mapping[str, Any] | None) -> None:
-        """Put *values* into *item*; None, for an item with nothing to say about it, so that all have the field.
+        """Write *values* into *item*. For an item without a mark write None, so that all items have the field.
 
-        Scrapy's CSV feeds take their columns from the first item: without the field it would cost all others theirs.
-        The field is written if it is missing, None, an empty dictionary (the default of a class), or has a mark.
+        Scrapy's CSV feeds take their columns from the first item; if it lacked the field, the marks of all items
+        would be lost. The field is written if it is missing, None, an empty dictionary (a class default), or a mark.
         """
         if self._field is None:
             return
         try:
             adapter = ItemAdapter(item)
-            if self._field in iter(adapter):  # to look it up would add it to a defaultdict
+            if self._field in iter(adapter):  # looking it up would add it to a defaultdict
                 value = adapter[self._field]
                 if value is not None and not _is_mark(value):
                     self._complain(item, _TAKEN, values)
                     return
                 if (
                     values is None and not value
-                ):  # as good as unmarked: nothing to write, even if it is frozen
+                ):  # already unmarked, so nothing to write, even if frozen
                     return
             adapter[self._field] = None if values is None else dict(values)
-        except Exception:  # an undeclared field, a frozen item, an object that is no item
+        except Exception:  # an undeclared field, a frozen item, or an object that is no item
             self._complain(item, _UNFIT, values)
 
     def _complain(self, item: Any, message: str, lost: Mapping[str, Any] | None) -> None:

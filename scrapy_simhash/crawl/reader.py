@@ -1,4 +1,4 @@
-"""PageReader: which responses are compared, and how their text is read: a large page in a thread."""
+"""PageReader: select the responses to compare, and read their text; large pages in a thread."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ except ImportError:  # Scrapy 2.13 and 2.14
     from twisted.internet.threads import deferToThread
 
     async def run_in_thread(func: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what *func* returns, called in a thread of the loop's own pool; raises what it raises."""
+        """Call *func* in a thread of the loop's default pool; return its result or raise its exception."""
         try:
             asyncio.get_running_loop()
-        except RuntimeError:  # a reactor other than asyncio's: there, coroutines await Deferreds
+        except RuntimeError:  # a reactor other than asyncio's, where coroutines await Deferreds
             return await deferToThread(func, *args, **kwargs)
         return await asyncio.to_thread(func, *args, **kwargs)
 
 
-#: Bytes of a body beyond which a page is read in a thread. To pass it on takes some 50 microseconds, to read 256 KiB
-#: of prose 80 milliseconds in pure Python.
+#: Bytes of a body above which a page is read in a thread. Handing it over takes about 50 microseconds; reading 256
+#: KiB of prose takes 80 milliseconds in pure Python.
 THREAD_SIZE = 256 * 1024
-#: Flags by which Scrapy says that a body is not complete. ("partial" says only that the server closed the
-#: connection where others send the length beforehand: the way of HTTP/1.0, and nothing is known to be missing.)
+#: Scrapy's flags for incomplete bodies. ("partial" means only that the server sent no length and closed the
+#: connection, as in HTTP/1.0; nothing is known to be missing.)
 _INCOMPLETE = frozenset(("dataloss", "download_stopped"))
 
 
@@ -73,9 +73,9 @@ class PageReader:
         return Reason.TOO_LARGE if 0 < self._maxsize < len(body) else None
 
     async def read(self, page: Page, *, is_large: bool) -> Reading:
-        """Return what is compared of *page*, which has a tree.
+        """Return the posting of *page*, which has a tree.
 
-        Waits for nothing unless *is_large*, or the store is remote and has to load what it knows about the site.
+        Waits only if *is_large*, or if a remote store has to load the boilerplate model of the site.
         """
         root, url = page.tree, page.response.url
         if self._is_remote:
@@ -88,7 +88,7 @@ class PageReader:
 
 
 async def in_thread(function: Callable[[], T]) -> T:
-    """Return what *function*, which reads the tree of a page, returns in a thread; raise what it raises."""
+    """Call *function*, which reads the tree of a page, in a thread; return its result or raise its exception."""
 
     # asyncio cannot raise StopIteration from a thread: the await would hang, before Python 3.12.
     def called() -> tuple[T | None, Exception | None]:
@@ -97,8 +97,8 @@ async def in_thread(function: Callable[[], T]) -> T:
         except Exception as error:
             return None, error
 
-    # Nothing else has the tree while the thread reads it: the response is delivered when all is done. (Two requests
-    # that a middleware answers with one response share a tree anyway, and reading changes none.)
+    # Nothing else uses the tree while the thread reads it, since the response is delivered afterwards. (Two requests
+    # that a middleware answers with one response share a tree, but reading does not change it.)
     result, error = await run_in_thread(called)
     if error is not None:
         raise error

@@ -1,4 +1,4 @@
-"""Spider middleware: drops pages, items and links as the result in ``request.meta`` says."""
+"""Spider middleware: drops pages, items and links according to the result in ``request.meta``."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 class SimhashSpiderMiddleware(BaseSpiderMiddleware):
-    """Does what :class:`~scrapy_simhash.SimhashDownloaderMiddleware` decided."""
+    """Applies the decisions of :class:`~scrapy_simhash.SimhashDownloaderMiddleware`."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         config = config_of(crawler.settings)
         self._drops = Drops(crawler, config)
-        # The downloader middleware, which is made first, shares it.
+        # The downloader middleware, which is created first, shares it.
         self.deliveries = shared(crawler, Deliveries)
         if self.deliveries is not None:
             self.deliveries.drop = self.drop
@@ -41,7 +41,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         self._item_marks = ItemMarks(crawler, config.result_field)
 
     def drop(self, item: Any, response: Response) -> None:
-        """Drop an item as one of a copy, or of an unchanged page."""
+        """Drop an item of a copy or of an unchanged page."""
         self._drops.item(item, response)
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
@@ -51,7 +51,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         result = None if response.request is None else response.request.meta.get(names.META_RESULT)
         if not isinstance(result, dict):
             return
-        # Most pages have no action, and no function is called for them.
+        # No function is called for most pages, which have no action.
         action = None if result.get("action") is None else _action_on(response)
         is_page = action == Action.DROP_PAGE
         if deliveries is not None and (
@@ -62,11 +62,12 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
             deliveries.take_off(response, result)
             return
         if is_page:
-            # Counted here and not below: an errback, and each rule of a CrawlSpider has one, ends the matter.
+            # Counted here and not below, since an errback, which each rule of a CrawlSpider has, handles the
+            # exception.
             raise self._drops.page(response)
 
     def _is_delivered_anyway(self, deliveries: Deliveries, response: Response, *, is_page: bool) -> bool:
-        """Return whether a page that is to be dropped goes to its callback: its text is needed, or it cannot wait."""
+        """Return whether a page to be dropped goes to its callback: its text is needed, or it cannot wait."""
         if deliveries.is_asked_for(response):
             return True
         if not self.waits(response):
@@ -84,7 +85,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
     def process_spider_output(
         self, response: Response | None, result: Iterable[Any], spider: Spider | None = None
     ) -> Iterable[Any]:
-        """Yield what is left of *result*: links and items that are not dropped, items of copies if they are owed."""
+        """Yield links and items of *result* that are not dropped, and kept items that are delivered now."""
         output, error = _Output(self, response), None
         try:
             for one in result:
@@ -113,7 +114,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
             raise error
 
     def waits(self, response: Response) -> bool:
-        """Return whether a page loses what it loses as a copy of a text that is not known to be delivered."""
+        """Return whether a page has an action as a copy of a text that is not known to be delivered."""
         result = result_of(response)
         return (
             self.deliveries is not None
@@ -123,10 +124,10 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         )
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
-        """Return *item*, with its mark if the settings name a field for it; None when it is to be dropped."""
+        """Return *item*, marked if the settings name a field; None if it is dropped."""
         if item is None:  # a callback may yield None
             return None
-        # The items of an errback are kept: its page was dropped already.
+        # Items of an errback are kept, since its page was dropped already.
         if response is not None and _action_on(response) in _WITHOUT_ITEMS:
             self.drop(item, response)
             return None
@@ -139,7 +140,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         self._item_marks.write(item, _mark(response))
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
-        """Return *request* without the result of the page it came from; None when it is to be dropped."""
+        """Return *request* without the result of the page that yielded it; None if it is dropped."""
         if (
             response is not None
             and _action_on(response) in _WITHOUT_LINKS
@@ -148,8 +149,8 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         ):
             self._drops.request(request, response)
             return None
-        # A spider that passes `response.meta` on hands over our result as well. The request of the page itself,
-        # yielded again as a retry, keeps it: the callback may still read it.
+        # A spider that passes `response.meta` on also passes the result. The request of the page itself, yielded
+        # again as a retry, keeps the result, since the callback may still read it.
         if response is None or request is not response.request:
             erase_result(request)
             if response is not None and names.META_OWN in request.meta:
@@ -163,9 +164,9 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         return request
 
     def _is_link_known(self, request: Request, response: Response) -> bool:
-        """Return whether a link may be dropped: the callback of a page with this text came to its end.
+        """Return whether a link may be dropped: the callback of a page with this text has ended.
 
-        One that carries an item is dropped only if the text is delivered.
+        A link that carries an item is dropped only if the text is delivered.
         """
         if self.deliveries is None or not self.waits(response):
             return True
@@ -182,19 +183,19 @@ class _Output:
         self._response = response
         deliveries = middleware.deliveries
         self._flight = None if deliveries is None else deliveries.flight_of(response)
-        # The items of a copy that waits.
+        # Items of a waiting copy.
         self._kept: list[Any] | None = None
         if self._flight is None and response is not None and middleware.waits(response):
             self._kept = []
 
     def left_of(self, one: Any) -> Any:
-        """Return what is left of a request or an item; None for one that is dropped or waits."""
+        """Return the request or item to pass on; None if it is dropped or waits."""
         middleware, response = self._middleware, self._response
         if isinstance(one, Request):
             return middleware.get_processed_request(one, response)
         flight = self._flight
-        # A callback may write an action for what it yields afterwards. Most pages have none, and no function is
-        # called for them.
+        # A callback may set an action for its later output. No function is called for most pages, which have no
+        # action.
         is_written = flight is not None and not flight.is_in_place and flight.result.get("action") is not None
         if flight is not None and one is not None and not (is_written and self._drops_items()):
             flight.open += 1
@@ -211,23 +212,23 @@ class _Output:
         return _action_on(self._response) in _WITHOUT_ITEMS
 
     def end(self, error: Exception | None) -> Iterable[Any]:
-        """Return what is delivered of the items that were kept, now that the callback has come to its end."""
+        """Return the kept items that are delivered, now that the callback has ended."""
         deliveries, response = self._middleware.deliveries, self._response
         if deliveries is None or response is None:
             return ()
         items = self._owed(deliveries, response, self._kept) if self._kept else ()
-        # There is one by now if they are delivered.
+        # It exists now if the items are delivered.
         if (flight := deliveries.flight_of(response)) is not None:
             deliveries.end_of_callback(flight, has_raised=error is not None)
         return items
 
     def _owed(self, deliveries: Deliveries, response: Response, items: list[Any]) -> Iterable[Any]:
-        """Keep the items of a copy; return those that are delivered now: its text has failed, or there is no room."""
+        """Keep the items of a copy; return them if they are delivered now: its text failed, or there is no room."""
         middleware = self._middleware
         if middleware.marks_items:
             for item in items:
                 middleware.mark(item, response)
-        # Its text may have been settled while the callback ran.
+        # Its text may have been confirmed while the callback ran.
         if not middleware.waits(response):
             for item in items:
                 middleware.drop(item, response)
@@ -240,7 +241,7 @@ class _Output:
         return items
 
 
-# DROP_PAGE is neither: it is done before there are items and links.
+# Neither includes DROP_PAGE, which applies before there are items and links.
 _WITHOUT_ITEMS = (Action.DROP_ITEMS, Action.DROP_ITEMS | Action.DROP_LINKS)
 _WITHOUT_LINKS = (Action.DROP_LINKS, Action.DROP_ITEMS | Action.DROP_LINKS)
 
@@ -265,7 +266,7 @@ def _named(words: str) -> Action | None:
 def _mark(response: Response | None) -> dict[str, Any] | None:
     """Return the mark of an item of *response*.
 
-    None if the page is no near-duplicate, was not seen before, and its change is not reported.
+    None if the page is no near-duplicate, was not seen before, and has no reported change.
     """
     result = result_of(response)
     is_marked = (

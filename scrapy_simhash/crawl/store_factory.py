@@ -1,4 +1,4 @@
-"""Which store a crawl uses, by its settings."""
+"""Open the store that the settings of a crawl select."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 
-#: Beside the store for pages: that for items, and the register of changes.
+#: Stores besides that for pages: for items, and for changes.
 PARTS = ITEMS, CHANGES = ("items", "changes")
 
 
@@ -39,12 +39,12 @@ def open_store(
 ) -> Store:
     """Return the store of *crawler*, opened for its fingerprints.
 
-    *read_only* is for those who look and do not crawl: nothing is created or changed, and what is not there yet is
-    an empty store in memory. Beside the store for pages there may be others, each with a *header* and the name of a
-    *part* of its own, one of ``PARTS``.
+    *read_only* is for commands that do not crawl: nothing is created or changed, and a missing store is an empty one
+    in memory. Besides the store for pages there may be others, each with its own *header* and *part*, one of
+    ``PARTS``.
 
-    Raises SettingError for settings that do not go together, and StoreError for a store that cannot be used. A Redis
-    server that is away is one only with ``required=true``, and not for *read_only*.
+    Raises SettingError for conflicting settings, and StoreError for an unusable store. An unavailable Redis server
+    raises StoreError only with ``required=true`` and without *read_only*.
     """
     from scrapy_simhash.store.sqlite import SqliteStore
 
@@ -98,13 +98,13 @@ def _open_redis(
         "read_only": read_only,
     }
     if isinstance(server, Servers):
-        # Items are compared with all others: a part that no shards are made of.
+        # Items are compared with all others, so this part has no shards.
         options["shards"] = 1 if part else place.shards or SHARDS
         options["scopes"] = place.scopes or SCOPES
     store = RedisStore(server, prefix, header, **options)
     with suppress(StoreUnavailable):
         store.check()
-    # Else it is no reason not to crawl: the server may be back when the first page comes.
+    # Otherwise the crawl starts: the server may be back before the first page.
     if store.absence is not None and place.required and not read_only:
         raise StoreUnavailable(
             f"SIMHASH_STORE has required=true, and {str(store.absence).rstrip('.')}. Start the server, correct"
@@ -122,27 +122,27 @@ def _has_asyncio() -> bool:
 
 
 def place_of(config: Config, settings: BaseSettings | Mapping[str, Any]) -> StorePlace:
-    """Return where the pages of a crawl are remembered: by ``SIMHASH_STORE``, else with the job, else in memory."""
+    """Return the place of the store: ``SIMHASH_STORE``, else the folder of the job, else memory."""
     return config.place or StorePlace(FOLDER if settings.get("JOBDIR") else MEMORY)
 
 
 def file_of(place: StorePlace, settings: BaseSettings, spider: str, part: str = "") -> Path:
-    """Return the file of a spider's store in the folder of *place*, or in that of the job; each spider has its own.
+    """Return the file of a spider's store in the folder of *place*, or of the job; each spider has its own file.
 
-    That of a *part* lies beside it. A relative folder lies in the working directory, as feeds and JOBDIR do; ``~`` is
-    the user's own folder. Raises SettingError if the file is that of another spider.
+    The file of a *part* is next to it. Relative folders are relative to the working directory, as for feeds and
+    JOBDIR; ``~`` is the home directory. Raises SettingError if the file belongs to another spider.
     """
     own = quote(spider, safe=" ")
     if own in (".", "..") or own.endswith(tuple(f".{part}" for part in PARTS)):
-        # Else it would be another folder, or the file of a part of another spider.
+        # Otherwise the name could lead to another folder, or to a part of another spider.
         own = "%2E".join(own.rsplit(".", 1))
     name = f"{own}{part and f'.{part}'}.sqlite"
     folder = Path(job_dir(settings) or "") / "simhash"
     if place.path:
-        folder = Path(expanduser(filled(place.path, own))).absolute()  # noqa: PTH111 - an unknown user is a folder
+        folder = Path(expanduser(filled(place.path, own))).absolute()  # noqa: PTH111 - unknown users are folders
     file = folder / name
     with suppress(OSError):
-        # Names are compared, since paths that differ in case only are equal on Windows.
+        # Compare names, since paths that differ only in case are equal on Windows.
         if file.exists() and all(other.name != name for other in folder.iterdir()):
             raise SettingError(
                 f"SIMHASH_STORE: {file} is the file of another spider, whose name differs only in upper and lower"

@@ -1,4 +1,4 @@
-"""StoreSession: a store of one crawl, from its opening to its end."""
+"""StoreSession: the store of one crawl, from opening to closing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 
 class StoreSession:
-    """Opens a store, and closes it: after the last item was exported, or if the crawl never starts.
+    """Opens a store, and closes it after the last item was exported, or if the crawl never starts.
 
     Create it while the components of a crawl are built, and keep a reference: Scrapy's signals hold weak ones.
     *header* and *part* are as for ``open_store``, *fingerprinter* as for the detector. Raises the errors of
@@ -51,19 +51,19 @@ class StoreSession:
         _close_failed()
         store = open_store(crawler, config, not self.is_crawl, header=header, part=part)
         self.detector = NearDuplicateDetector(config, store, fingerprinter=fingerprinter)
-        #: Whether nothing outlives the crawl.
+        #: Whether the store ends with the crawl.
         self.forgets = store.is_memory
         #: Whether pages are stored: commands such as scrapy shell only read the store of a crawl.
         self.remembers = self.is_crawl or self.forgets
         #: Whether later crawls know which pages this one has delivered.
         self.keeps_deliveries = self.is_crawl and not self.forgets
-        #: Pages or items that were not compared since the store has answered last.
+        #: Number of pages or items that were not compared since the last answer of the store.
         self.missed = 0
         self._noun, self._stat_missed = ("item", names.ITEMS_ERRORS) if part else ("page", names.ERRORS_STORE)
         #: Called before the store is closed; must not raise.
         self.last_step: Callable[[], Awaitable[None]] | None = None
         self._began = int(time.time())
-        # How many pages were known when this run began, as far as the store could say.
+        # Number of known pages when this run began, if the store was available.
         self._former = 0 if self.forgets or store.absence is not None else len(store)
         self._close_reason = "finished"
         if self.is_crawl and not self.forgets:
@@ -73,13 +73,13 @@ class StoreSession:
         crawler.signals.connect(self._engine_stopped, signal=signals.engine_stopped)
 
     def note_delivered(self, key: bytes, page_hash: int | None) -> None:
-        """Note that an item of the page *key* was delivered. Many are stored at once."""
+        """Record that an item of the page *key* was delivered. Deliveries are stored in batches."""
         self.detector.deliver(key, page_hash)
 
     async def is_delivered(self, key: bytes) -> bool:
-        """Return whether the page *key*, which did not come in this crawl, need not be delivered again.
+        """Return whether the page *key*, which did not come in this crawl, counts as delivered.
 
-        An earlier crawl delivered it and counts (``SIMHASH_REVISIT_ACTION``), or another crawler did in this crawl.
+        True if an earlier crawl delivered it (with ``SIMHASH_REVISIT_ACTION``), or another crawler in this crawl.
         Raises StoreError.
         """
         counts = self.detector.config.revisit_action != "mark"
@@ -89,14 +89,14 @@ class StoreSession:
         return page is not None and page.posting.is_delivered and (counts or self._is_of_this_run(page))
 
     def _is_of_this_run(self, page: Page) -> bool:
-        """Return whether this run, or one that is live beside it, saw a page last."""
+        """Return whether this run, or a concurrent one, saw a page last."""
         # Timestamps have one-second resolution, and clocks may be wrong.
         seen = page.posting.seen
         return self._began < seen <= time.time() or (seen == self._began and page.number >= self._former)
 
     @property
     def described(self) -> str:
-        """The store as the log shows it, with how many pages or items it has."""
+        """The name of the store in the log, with its number of pages or items."""
         store = self.detector.store
         if self.forgets:
             return "memory"
@@ -116,7 +116,7 @@ class StoreSession:
         return {FORGETS} if self.forgets else set()
 
     def log_absence(self, spider: Spider) -> None:
-        """Log one line if the store cannot be asked at the start."""
+        """Log one line if the store is unavailable at the start."""
         absence = self.detector.store.absence
         if absence is not None:
             logger.info(
@@ -132,8 +132,8 @@ class StoreSession:
             )
 
     def failed(self, error: StoreError) -> None:
-        """Note that the store did not answer for one page or item, and log the first since it has answered last."""
-        # The store has logged that a record is damaged, and answers for all others.
+        """Count a page or item without an answer of the store; log the first one since the last answer."""
+        # The store has logged the damaged record, and answers for all others.
         if isinstance(error, RecordDamaged):
             return
         self.missed += 1
@@ -146,7 +146,7 @@ class StoreSession:
             )
 
     def answered(self) -> None:
-        """Note that the store has answered, and log it if it did not before."""
+        """Record that the store has answered, and log it after an outage."""
         if self.missed:
             logger.info(
                 "The store answers again; %(missed)s not compared in the meantime",
@@ -156,12 +156,12 @@ class StoreSession:
             self.missed = 0
 
     def _engine_started(self) -> None:
-        """Note that the engine has started, so that its stop will close the store."""
+        """Record that the engine has started, so that its stop closes the store."""
         if self in _opened:
             _opened.remove(self)
 
     async def _spider_closed(self, reason: str) -> None:
-        """Remember the reason, and close the store of a spider that is closed before the engine has started."""
+        """Remember the reason; close the store at once if the engine has not started."""
         self._close_reason = reason
         if damaged := self.detector.store.damaged:
             stats_of(self.crawler).inc_value(names.ERRORS_RECORD, damaged)
@@ -189,13 +189,13 @@ class StoreSession:
             logger.warning("%s", error)
 
 
-#: Sessions of crawls whose engine has not started. An engine that has started says when it stops; before
-#: that something else may fail, a component or a pipeline, and the next crawl in the same process needs the file.
+#: Sessions of crawls whose engine has not started. A started engine signals its stop. Before that, a component or a
+#: pipeline may fail, and the next crawl in the same process needs the file.
 _opened: list[StoreSession] = []
 
 
 def _close_failed() -> None:
-    """Close the stores of crawls that will never start. Remote ones hold nothing before the first page."""
+    """Close the stores of crawls that will never start. Remote stores hold nothing before the first page."""
     for session in list(_opened):
         if not session.crawler.crawling:
             _opened.remove(session)

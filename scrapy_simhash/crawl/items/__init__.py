@@ -1,1 +1,1 @@
-"""Items that repeat others: the arrows of the pages once more, for chosen fields, with a store of their own."""
+"""Near-duplicate items: the steps for pages, applied to chosen fields, with a separate store."""

@@ -12,25 +12,25 @@ from itemadapter import ItemAdapter, is_item
 from lxml.html.defs import font_style_tags, phrase_tags, tags
 from w3lib.html import remove_comments, remove_tags, remove_tags_with_content, replace_entities, replace_tags
 
-#: Characters, and values, of all chosen fields together beyond which an item is not compared.
+#: Max characters, and max values, of all chosen fields together of an item that is compared.
 LARGEST = 250_000
-#: How deep values may lie in each other. A value that holds itself lies deeper than that.
+#: Max nesting of values; it also stops at values that contain themselves.
 DEEPEST = 20
 
 
 class TooLarge(ValueError):
-    """An item whose chosen fields hold more than LARGEST, or more deeply nested than DEEPEST: it is not compared."""
+    """An item is not compared because its fields exceed LARGEST or are nested more deeply than DEEPEST."""
 
 
 def field_texts(item: Any, fields: Iterable[str]) -> dict[str, str]:
-    r"""Return the text of each of *fields* in which *item* has any, in their order.
+    r"""Return the text of each of *fields* that has text in *item*, in their order.
 
-    *item* is whatever itemadapter knows. Text is as it is, without the tags if it is HTML; bytes are read as UTF-8;
-    numbers, dates and the like are their ``str``; of lists each value is a paragraph, of sets too, sorted; of
-    dictionaries and items each value comes after its name, sorted by it. None and what has no ``str`` of its own say
-    nothing. White space is folded, and an empty line parts paragraphs.
+    *item* is any type that itemadapter supports. Strings are used without HTML tags; bytes are decoded as UTF-8;
+    numbers, dates and the like become their ``str``. Each value of a list is a paragraph, and each value of a set,
+    sorted. In dictionaries and items each value follows its name, sorted by name. None, and objects without a ``str``
+    of their own, have no text. White space is collapsed, and an empty line separates paragraphs.
 
-    Raises TypeError for what is no item, and TooLarge.
+    Raises TypeError for anything that is no item, and TooLarge.
 
     >>> field_texts({"name": "Kettle", "sizes": [1.5, 1.7], "note": None}, ["name", "note", "sizes"])
     {'name': 'Kettle', 'sizes': '1.5\n\n1.7'}
@@ -42,7 +42,7 @@ def field_texts(item: Any, fields: Iterable[str]) -> dict[str, str]:
 
 
 def value_text(value: object) -> str:
-    """Return the text of one value, tags and all, in one line: by it items are told apart. Raises TooLarge.
+    """Return the text of one value, including tags, in one line, to identify items. Raises TooLarge.
 
     >>> value_text(" A-17 "), value_text(17), value_text(("https://example.com", 2)), value_text(None)
     ('A-17', '17', 'https://example.com 2', '')
@@ -51,14 +51,14 @@ def value_text(value: object) -> str:
 
 
 class _Reader:
-    """Reads the values of one item, each of which takes room."""
+    """Reads the values of one item, up to the limit."""
 
     def __init__(self, is_literal: bool = False) -> None:
         self._room = LARGEST
         self._is_literal = is_literal
 
     def read(self, value: object, depth: int = 0) -> list[str]:
-        """Return the paragraphs of *value*, none of them empty."""
+        """Return the non-empty paragraphs of *value*."""
         self._take(1)
         if depth > DEEPEST:
             raise TooLarge(f"values are nested more than {DEEPEST} deep")
@@ -79,7 +79,7 @@ class _Reader:
                 for name, part in sorted(((str(name), named[name]) for name in named), key=itemgetter(0))
                 for text in self.read(part, depth + 1)
             ]
-        # A number has the `str` of any object, which asks it for its `repr`.
+        # Numbers inherit `str` from object, which calls their `repr`.
         if isinstance(value, Number) or type(value).__str__ is not object.__str__:
             return self._paragraph(str(value))
         return []
@@ -95,21 +95,21 @@ class _Reader:
             raise TooLarge(f"fields have more than {LARGEST} characters and values")
 
 
-#: Tags inside a line, which part no words.
+#: Inline tags, which do not separate words.
 _INLINE = (
     *font_style_tags,
     *phrase_tags,
     *("a", "bdi", "bdo", "font", "label", "mark", "q", "span", "sub", "sup"),
 )
 _TAG = re.compile(rf"</?(?:{'|'.join(sorted(tags))})(?:[\s/][^<>]*)?>", re.IGNORECASE)
-# No character has such a number; Python refuses to read it beyond some thousand digits.
+# No character has such a number, and Python refuses to parse thousands of digits.
 _LONG_NUMBER = re.compile(r"&#[0-9]{20,};?")
 
 
 def without_markup(text: str) -> str:
-    """Return *text* without tags and with entities replaced, if it holds a tag of HTML; anything else as it is. O(n).
+    """Return *text* without tags and with entities replaced if it contains an HTML tag, else unchanged. O(n).
 
-    A tag of a block parts words, one inside a line does not. Without a tag an entity is no markup.
+    Block tags separate words, inline tags do not. Entities in text without a tag are no markup.
 
     >>> " ".join(without_markup("<p>Salt &amp; pep<b>per</b></p><p>mills</p>").split())
     'Salt & pepper mills'
@@ -120,7 +120,7 @@ def without_markup(text: str) -> str:
         return text
     text = remove_comments(text)
     for name in ("script", "style"):
-        # An unclosed tag would be searched to the end from each of its beginnings.
+        # Otherwise each "<" of an unclosed tag would be searched to the end of the text.
         end = text.lower().rfind(f"</{name}>") + len(f"</{name}>")
         text = remove_tags_with_content(text[:end], (name,)) + text[end:]
     end = text.rfind(">") + 1

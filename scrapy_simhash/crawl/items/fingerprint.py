@@ -1,4 +1,4 @@
-"""An item to a fingerprint: the features of its chosen fields, each field apart and with its weight."""
+"""From an item to a fingerprint: the features of its chosen fields, with the weight of each field."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from scrapy_simhash.page.fingerprint import Fingerprint, digest, fold, number, o
 from scrapy_simhash.page.text import plain_text
 from scrapy_simhash.store import Header, Posting
 
-#: Name of the way from item to bits, without what the settings add: see ``item_header``.
+#: Name of the scheme, without the part from settings: see ``item_header``.
 SCHEME = "items-1"
 #: The field that names an item in messages, if no other does.
 URL = "url"
-#: Characters of a label that are kept.
+#: Max characters of a label.
 LONGEST_LABEL = 200
 
-# What is no language has no stopwords. On a page they part prose from menus; a field holds what the spider chose, and
-# is often too short to have thirty shingles with a stopword on one day and on the other.
+# Without a language there are no stopwords. On a page they separate prose from menus. A field has only text that the
+# spider chose, and is often too short for thirty shingles with a stopword.
 _NO_LANGUAGE = "zxx"
 
 
@@ -31,9 +31,9 @@ class ItemReading(NamedTuple):
     """An item that was read."""
 
     posting: Posting
-    """What its store is asked. Its key is 16 bytes of its SIMHASH_ITEM_KEY, or without one of all that it says; its
-    URL is what to call it: the value of its key, else its field ``url``, else how its text begins. Items with the
-    same ``page_hash`` say the same, white space and markup apart; of one with ``is_short`` only that is compared."""
+    """The posting for the store. The key is a 16-byte hash of SIMHASH_ITEM_KEY, or of all text without a key. The URL
+    is a label: the value of the key, else the field ``url``, else the beginning of the text. Items with the same
+    ``page_hash`` have the same text except for white space and markup; only this hash is compared if ``is_short``."""
     has_identity: bool
     """Whether it has a SIMHASH_ITEM_KEY."""
 
@@ -53,7 +53,7 @@ class ItemFingerprinter:
         self._weights = dict(sorted(config.item_fields))
 
     def read(self, item: Any, seen: int = 0) -> ItemReading | None:
-        """Return what is compared of *item*, which came at *seen* (Unix seconds); None if its fields say nothing.
+        """Return the reading of *item*, scraped at *seen* (Unix seconds); None if its fields have no text.
 
         Raises TypeError for what is no item, and TooLarge.
         """
@@ -65,7 +65,7 @@ class ItemFingerprinter:
         whole = "\n\n\n".join(f"{field}\n{text}" for field, text in texts.items())
         own = "" if self._config.item_key is None else value_text(adapter.get(self._config.item_key))
         label = own or _url(adapter) or next(iter(texts.values()))
-        # Three words are no earlier version of a thousand words.
+        # An item of three words is no earlier version of one with a thousand words.
         size = "short" if fingerprint is None else "long"
         key = digest(f"{size} {label}") + digest(f"{own} {size}" if own else whole)
         page_hash = number(whole)
@@ -88,7 +88,7 @@ class ItemFingerprinter:
         for field, text in texts.items():
             document = plain_text(text, _NO_LANGUAGE)
             times = self._weights[field]
-            # A word of the title is another feature than the same word of the body.
+            # The same word in title and body makes two features.
             for feature, weight in features(document, config.shingle_size, 1, config.mask_digits).items():
                 weights[f"{field}\n{feature}"] = times * weight
             for shingle, count in shingle_counts(document, config.shingle_size, config.mask_digits).items():
@@ -98,12 +98,12 @@ class ItemFingerprinter:
         value = fold((digest(feature), weight) for feature, weight in weights.items())
         if not self._has_sketches:
             return Fingerprint(value, len(weights))
-        # No subject: which field names the thing is the user's to say, by its weight.
+        # No title key: users mark the field that identifies an item with a weight.
         return Fingerprint(value, len(weights), sketch(occurrences(counts), ()))
 
 
 def item_header(config: Config) -> Header:
-    """Return the header of a store for items: it names the fields, how much they count, and what tells items apart.
+    """Return the header of a store for items: it names the fields, their weights, and the key of items.
 
     >>> item_header(Config(item_fields={"title": 3, "body": 1}, item_key="url")).scheme
     'items-1: SIMHASH_ITEM_FIELDS body 1, title 3; SIMHASH_ITEM_KEY url'
@@ -120,6 +120,6 @@ def _url(adapter: ItemAdapter) -> str:
 
 
 def _shortened(label: str) -> str:
-    """Return *label* as a store and a log can take it."""
+    """Return *label* in a form that is safe for stores and logs."""
     label = label.encode("utf-8", "replace").decode()
     return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
