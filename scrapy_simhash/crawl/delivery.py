@@ -268,8 +268,7 @@ class Deliveries:
         return kept
 
     def keep_request(self, response: Response) -> bool:
-        """Keep the request of a copy until its text is confirmed; False if it cannot be resent or there is no
-        room."""
+        """Keep the request of a copy until its text is confirmed; False without room or if it cannot be resent."""
         request = response.request
         if request is None or request.method not in ("GET", "HEAD") or request.body:
             return False

@@ -102,7 +102,7 @@ class Drops:
             entry = self._crawler.logformatter.dropped(item, error, response, spider)
             if entry is not None:
                 logger.log(*logformatter_adapter(entry), extra={"spider": spider, "item": item})
-        except Exception:  # an error in the project's LOG_FORMATTER: raising it would lose the links of the page
+        except Exception:  # of the project's LOG_FORMATTER: raised here, it would lose the page's links
             logger.exception("LOG_FORMATTER raised an exception for a dropped item", extra={"spider": spider})
         sending = self._send(item=item, response=response, spider=spider, exception=error)
         self._sending.add(sending)

@@ -140,9 +140,7 @@ class ItemMarks:
                 if value is not None and not _is_mark(value):
                     self._complain(item, _TAKEN, values)
                     return
-                if (
-                    values is None and not value
-                ):  # already unmarked, so nothing to write, even if frozen
+                if values is None and not value:  # already unmarked: nothing to write, even if frozen
                     return
             adapter[self._field] = None if values is None else dict(values)
         except Exception:  # an undeclared field, a frozen item, or an object that is no item
