@@ -1,1 +1,1 @@
-"""What looks on at a crawl, if its setting asks for it: URL rules, recrawls, changes, the report."""
+"""Optional listeners of a crawl: URL rules, recrawls, changes, the report."""

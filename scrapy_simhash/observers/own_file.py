@@ -1,4 +1,4 @@
-"""The file that an observer writes: where its setting means it to be, and whether it can be written."""
+"""Output files of listeners: expand the path of a setting, and check that the file can be written."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _PLACEHOLDER = re.compile(r"%(?:(?P<percent>%)|\((?P<name>\w+)\)s|)")
 
 
 def make_ready(path: Path, setting: str, *, may_be_pipe: bool = False) -> None:
-    """Make sure that the file of *setting* can be written, and leave what it holds; missing folders are made.
+    """Check that the file of *setting* can be written, without changing it; create missing folders.
 
-    Raises SettingError if it cannot; also for a pipe or a terminal, unless *may_be_pipe*.
+    Raises SettingError if not; also for a pipe or a terminal, unless *may_be_pipe*.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         is_file = path.is_file() or not path.exists()
         if not is_file and not may_be_pipe:
             raise OSError("is not a file")
-        # A pipe or a terminal is not tried: its reader would take that for the end.
+        # Pipes and terminals are not tested, since the reader would see an end of file.
         if is_file or path.is_dir():
             path.open("ab").close()
     except (OSError, ValueError) as error:
@@ -37,9 +37,9 @@ def make_ready(path: Path, setting: str, *, may_be_pipe: bool = False) -> None:
 
 
 def own_path(template: str, crawler: Crawler, setting: str) -> Path:
-    """Return the path that *setting* means by *template*. Raises SettingError if the crawl writes there already.
+    """Return the path of *setting* from *template*. Raises SettingError if the crawl already writes there.
 
-    Looked at are the feeds, the log, and the files of the settings here.
+    Checks the feeds, the log, and the files of the other settings.
     """
     settings, spider = crawler.settings, crawler.spider or crawler.spidercls
     path = path_of(template, spider, setting)
@@ -50,9 +50,9 @@ def own_path(template: str, crawler: Crawler, setting: str) -> Path:
         if settings[name] and name != setting
     ]
     for name, other in others:
-        # The number of a batch, or what is wrong and will be told when it is opened.
+        # A batch number, or an error that Scrapy reports when it opens the feed.
         with suppress(OSError, RuntimeError, ValueError):
-            # Several may write to a pipe or a terminal.
+            # Pipes and terminals may have several writers.
             is_file = path.is_file() or not path.exists()
             if is_file and path_of(str(other), spider, name).resolve() == path.resolve():
                 break
@@ -62,10 +62,10 @@ def own_path(template: str, crawler: Crawler, setting: str) -> Path:
 
 
 def path_of(template: str, spider: object, setting: str, now: datetime | None = None) -> Path:
-    """Return the path that *setting* means by *template*: with the attributes of *spider* in it, as feeds have them.
+    """Return the path of *setting* from *template*, with attributes of *spider* as in the URIs of feeds.
 
-    ``%(time)s`` is *now*, when the crawl begins. ``~`` is the user's own folder. Raises SettingError for anything
-    else behind a %.
+    ``%(time)s`` is *now*, the start of the crawl. ``~`` is the home directory. Raises SettingError for anything else
+    after a %.
 
     >>> from types import SimpleNamespace
     >>> path_of("out/%(name)s-100%%.jsonl", SimpleNamespace(name="news"), "SIMHASH_REPORT").as_posix()
@@ -77,7 +77,7 @@ def path_of(template: str, spider: object, setting: str, now: datetime | None = 
             return "%"
         if match["name"] == "time":
             moment = (now or datetime.now(timezone.utc)).replace(microsecond=0)
-            # As Scrapy writes it for feeds: a colon cannot be part of a name on Windows.
+            # As in Scrapy's feeds, without colons, which Windows does not allow in names.
             return moment.isoformat().replace(":", "-")
         if match["name"] is None or not hasattr(spider, match["name"]):
             raise SettingError(
@@ -87,6 +87,6 @@ def path_of(template: str, spider: object, setting: str, now: datetime | None = 
         return str(getattr(spider, match["name"]))
 
     path = Path(_PLACEHOLDER.sub(value, template))
-    with suppress(RuntimeError):  # nobody knows where that is
+    with suppress(RuntimeError):  # the user is unknown
         path = path.expanduser()
     return path

@@ -1,4 +1,4 @@
-"""Report: a line of JSON for every page, with what was concluded and what was done: ``SIMHASH_REPORT``."""
+"""Report: a line of JSON for every page with its verdict and action: ``SIMHASH_REPORT``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 def line_of(page: Page) -> dict[str, Any]:
-    """Return the line about *page*, which is compared now: its result with what is known beside it."""
+    """Return the line about *page*: its result and further facts."""
     request, response = page.request, page.response
     referer = request.headers.get(b"Referer")
     return {
@@ -41,12 +41,12 @@ def line_of(page: Page) -> dict[str, Any]:
 
 
 class Report(Listener):
-    """A file of lines that grows while the crawl runs. Once that runs, nothing that goes wrong here is raised."""
+    """A file of lines that grows while the crawl runs. Raises no errors once the crawl runs."""
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
-        """Make sure that the file that SIMHASH_REPORT names can be written, and leave what it holds.
+        """Check that the file of SIMHASH_REPORT can be written, without changing it.
 
-        It is written anew when it begins, or appended to by a crawl with a JOBDIR; missing folders are made. Raises
+        The file is emptied when the crawl begins, or appended to with a JOBDIR; missing folders are created. Raises
         SettingError if the file cannot be written.
         """
         self.path = own_path(str(config.report), crawler, "SIMHASH_REPORT")
@@ -60,7 +60,7 @@ class Report(Listener):
         crawler.signals.connect(self.spider_closed, signal=signals.spider_closed)
 
     def spider_opened(self) -> None:
-        """Empty the file, or go to its end; what a kill has left there of a line stays, and becomes a line."""
+        """Empty the file, or go to its end; an incomplete last line after a kill gets a line end."""
         self._attempt(self._begin)
 
     def page_compared(self, page: Page) -> None:
@@ -68,11 +68,11 @@ class Report(Listener):
         self.write(line_of(page))
 
     def write(self, line: Mapping[str, Any]) -> None:
-        """Write the line of a page, so that whoever reads the file has it at once."""
+        """Write the line of a page, unbuffered, so that readers of the file get it at once."""
         self._attempt(lambda: self._write(line))
 
     def spider_closed(self) -> None:
-        """Close the file. What is written afterwards goes to its end."""
+        """Close the file. Later lines are appended."""
         file, self._file = self._file, None
         self._appends = True
         if file is not None:
@@ -83,13 +83,13 @@ class Report(Listener):
             if not self._appends:
                 self.path.open("wb").close()
             self._is_torn = _ends_within_a_line(self.path)
-        # Line after line at its end, also if somebody else writes there; and none of it waits in a buffer.
+        # Append mode, so that lines of other writers are not overwritten; unbuffered.
         self._file = self.path.open("ab", buffering=0)
 
     def _write(self, page: Mapping[str, Any]) -> None:
         if self._file is None:
             self._begin()
-        # All of it ASCII: a URL may hold what no encoding has.
+        # ASCII only, since a URL may contain characters that no encoding has.
         line = json.dumps(page).encode("ascii") + b"\n"
         left = memoryview(b"\n" + line if self._is_torn else line)
         self._is_torn = True

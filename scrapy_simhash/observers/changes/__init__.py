@@ -1,1 +1,1 @@
-"""Changes: what has become of a site's pages since the last crawl: new, changed, moved, gone, not seen, back."""
+"""Changes: pages that are new, changed, moved, gone, not seen or back since the last crawl."""

@@ -1,4 +1,4 @@
-"""Which paragraphs and facts of a page came and went: what a line of ``SIMHASH_CHANGES`` says about its text."""
+"""Differences: paragraphs and facts that were added to or removed from a page, for ``SIMHASH_CHANGES``."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from scrapy_simhash.page.reading import Reading
     from scrapy_simhash.page.text import Document
 
-#: Max characters of new paragraphs in a line. Their hashes are there in any case.
+#: Max characters of new paragraphs in a line. Hashes are always written.
 MOST_TEXT = 2_000
 _TOLD_BYTES = 8
 
 
 class Reported(NamedTuple):
-    r"""The note of a reported page, beside its row in the store.
+    r"""The note of a reported page, stored with its row.
 
     >>> reported = Reported(b"8 bytes.", b"\x02ab", b"paragraphs")
     >>> Reported.from_bytes(reported.to_bytes()) == reported
@@ -27,8 +27,8 @@ class Reported(NamedTuple):
     """
 
     page: bytes
-    """Hash of the page, 8 bytes. Of a page that was reported as gone, 3 zeros, 1 if it was reported as moved and else
-    0, and the seconds of Unix time at which it was seen last."""
+    """Hash of the page, 8 bytes. For a page that was reported as gone: 3 zero bytes, 1 if it was reported as moved,
+    else 0, and the Unix time at which it was last seen."""
     facts: bytes = b"\0"
     """See page/fingerprint/facts.py."""
     paragraphs: bytes = b""
@@ -36,7 +36,7 @@ class Reported(NamedTuple):
 
     @classmethod
     def of(cls, reading: Reading) -> Reported:
-        """Return what is kept of a page."""
+        """Return the note of a page."""
         fingerprint, page_hash = reading.fingerprint, reading.page_hash
         sketch = b"" if fingerprint is None else fingerprint.sketch
         return cls((page_hash or 0).to_bytes(8, "big"), sketch[FACTS_AT:] or b"\0", reading.paragraphs)
@@ -52,7 +52,7 @@ class Reported(NamedTuple):
         return self.is_gone and self.page[3:4] == b"\x01"
 
     def gone(self, seen: int, *, has_moved: bool) -> Reported:
-        """Return it as that of a page that is gone, and was *seen* last then."""
+        """Return the note of the page as gone, last *seen* at that time."""
         return self._replace(page=bytes([0, 0, 0, has_moved]) + seen.to_bytes(4, "big"))
 
     def to_bytes(self) -> bytes:
@@ -72,7 +72,7 @@ class Reported(NamedTuple):
 def difference(former: Reported, document: Document, url: str) -> dict[str, Any]:
     """Return what differs between a page as it was reported and its present *document* at *url*.
 
-    A paragraph that stands elsewhere is kept; one with another word is removed and added. O(paragraphs).
+    A moved paragraph counts as unchanged; one with a changed word counts as removed and added. O(paragraphs).
     """
     known = Counter(key for key, _ in KEPT_PARAGRAPH.iter_unpack(former.paragraphs))
     added, texts, left, words = [], [], MOST_TEXT, 0

@@ -13,46 +13,46 @@ from typing import Any
 
 from scrapy_simhash.observers.own_file import make_ready
 
-#: Max lines that wait until the file can be written; the oldest go.
+#: Max lines that wait while the file cannot be written; the oldest are dropped.
 MOST_WAITING = 10_000
-#: Bytes that are read at once to find the end of the last line.
+#: Bytes per read to find the end of the last line.
 _CHUNK = 64 * 1024
 
 
 class Change(str, Enum):
-    """How a page has changed since it was visited last."""
+    """The kind of change of a page since its last visit."""
 
     NEW = "new"
     CHANGED = "changed"
     SMALL_CHANGE = "small_change"
     """The page is still a near-duplicate of its former text."""
     MOVED = "moved"
-    """A page that is gone, or was not seen, has its text at another URL."""
+    """The page is gone or was not seen, and its text is at another URL."""
     GONE = "gone"
     """The page answers 404 or 410."""
     NOT_SEEN = "not_seen"
     """A complete crawl did not request it."""
     BACK = "back"
-    """The page was gone or not seen, and is there again."""
+    """The page was gone or not seen, and exists again."""
 
 
 def line_id(key: bytes, change: Change, *about: object) -> str:
-    """Return 16 hexadecimal digits that a line has whenever the same change is reported again."""
+    """Return 16 hexadecimal digits, the same if the same change is reported again."""
     text = "\0".join(map(str, (key.hex(), change.value, *about)))
     return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 class Feed:
-    """Appends lines to a file. Each is there at once."""
+    """Appends lines to a file, unbuffered."""
 
     def __init__(self, path: Path) -> None:
-        """Make sure that *path* can be written; missing folders are made. Raises SettingError."""
+        """Check that *path* can be written; create missing folders. Raises SettingError."""
         self.path = path
         self._waiting: deque[bytes] = deque(maxlen=MOST_WAITING)
         make_ready(path, "SIMHASH_CHANGES")
 
     def open(self) -> None:
-        """Remove what a kill has left of a line at the end. Raises OSError."""
+        """Remove an incomplete last line, left by a kill. Raises OSError."""
         with self.path.open("r+b") as file:
             end = file.seek(0, os.SEEK_END)
             while end:
@@ -65,7 +65,7 @@ class Feed:
             file.truncate(end)
 
     def write(self, line: Mapping[str, Any]) -> None:
-        """Append *line*, and those that could not be written before. Raises OSError; then they wait."""
+        """Append *line*, and waiting lines before it. Raises OSError; then all of them wait."""
         self._waiting.append(json.dumps(line).encode("ascii") + b"\n")
         with self.path.open("ab", buffering=0) as file:
             end = file.tell()

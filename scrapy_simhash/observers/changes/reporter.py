@@ -45,13 +45,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: The file in JOBDIR with the time at which the crawl began.
+#: The file in JOBDIR with the start time of the crawl.
 BEGAN_FILE = "simhash-began"
 _GONE = (404, 410)
-#: Lines that wait for a remote store, and notes that are written together. After a kill their pages are reported
+#: Max lines that wait for a remote store, and notes that are written at once. After a kill their pages are reported
 #: again.
 TOGETHER = 50
-#: Max pages whose hashes are kept in memory to find where a page has moved: new pages and copies, the latest.
+#: Max pages whose hashes are in memory to find moved pages: the latest new pages and copies.
 MOST_HASHES = 100_000
 _CHANGES = {
     Reason.CHANGED: Change.CHANGED,
@@ -61,21 +61,21 @@ _CHANGES = {
 
 
 class _Found(NamedTuple):
-    """A page whose line is written when the store has answered."""
+    """A page whose line is written once the store has answered."""
 
     key: bytes
     line: dict[str, Any]
     change: Change | None
-    """None for a page that is unchanged since a run that was killed, and perhaps not reported."""
+    """None for a page that is unchanged since a killed run, which may not have reported it."""
     former: Visit | None
     reported: Reported
     document: Document | None
     original: bytes | None
-    """Key of the page whose text it has."""
+    """Key of the page with the same text."""
 
 
 class ChangeReporter(Listener):
-    """Writes the feed of one crawl. An exception costs a line, and is counted and logged."""
+    """Writes the feed of one crawl. Exceptions are counted and logged, and lose one line."""
 
     _store: Store
 
@@ -92,7 +92,7 @@ class ChangeReporter(Listener):
         self._notes: dict[bytes, Reported] = {}
         self._missing: dict[bytes, dict[str, Any]] = {}
         self._urls: Recent[int | None, str] = Recent(MOST_HASHES)
-        #: First and last second of each run that was killed: its pages may not have been reported.
+        #: First and last second of each killed run, whose pages may not have been reported.
         self._killed: list[tuple[int, int]] = []
         self._began = int(time.time())
         self._failures = 0
@@ -108,13 +108,13 @@ class ChangeReporter(Listener):
         self._store = store
 
     def spider_opened(self, spider: Spider) -> Coroutine[Any, Any, None] | None:
-        """Find runs that were killed, and when a crawl that is resumed began. Scrapy awaits a coroutine."""
+        """Find killed runs, and the start of a resumed crawl. Scrapy awaits a coroutine."""
         opening = self._open()
         return opening if self._store.is_remote else finished(opening)
 
     async def _open(self) -> None:
         try:
-            # First, so that what fails below does not hide that a run was killed.
+            # First, so that a failure below does not hide that a run was killed.
             if self._file is not None:
                 self._resume(self._file)
             self._feed.open()
@@ -124,12 +124,12 @@ class ChangeReporter(Listener):
                 (run.started, end) for run, end in zip(runs, ends, strict=False) if run.ended is None
             ]
         except Exception:
-            # What was missed is not known.
+            # The missed changes are unknown.
             self._failures += 1
             self._failed("Error while beginning %(about)s", "SIMHASH_CHANGES")
 
     def _resume(self, file: Path) -> None:
-        """Read when the crawl began, and write it. A run that was killed may have lost requests."""
+        """Read the start time of the crawl, or write it. A killed run may have lost requests."""
         if file.exists():
             began, _, has_ended = file.read_text("ascii").partition(" ")
             self._began = int(began or 0)
@@ -137,17 +137,17 @@ class ChangeReporter(Listener):
         file.write_text(f"{self._began}", "ascii")
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
-        """Note why the crawl ends."""
+        """Record why the crawl ends."""
         self._reason = reason
 
     def spider_error(self) -> None:
-        """Note that a callback failed: its links are not known."""
+        """Record that a callback failed, so that its links are unknown."""
         self._failures += 1
 
     # --- A page.
 
     def page_compared(self, page: Page) -> None:
-        """Report a page, or note that it is missing."""
+        """Report a page, or record that it is missing."""
         response, verdict = page.response, page.verdict
         if response.status in _GONE:
             self._missing[self._key_of(page.request)] = line_of(page)
@@ -184,7 +184,7 @@ class ChangeReporter(Listener):
         if former.is_gone:
             return Change.BACK
         if reason is Reason.SHORT_TEXT and page.reading is not None:
-            # The verdict on a short page does not say whether it has changed.
+            # The verdict on a short page does not show whether the page has changed.
             return None if former.page_hash == page.reading.page_hash else Change.CHANGED
         return _CHANGES.get(reason) if reason is not None else None
 
@@ -194,7 +194,7 @@ class ChangeReporter(Listener):
     # --- Lines.
 
     async def _tell(self) -> None:
-        """Write the lines of the pages that wait."""
+        """Write the lines of waiting pages."""
         while self._waiting:
             found = self._waiting.pop(0)
             try:
@@ -290,7 +290,8 @@ class ChangeReporter(Listener):
             await awaited(self._store.touch([(row.posting.key, now) for row in unseen], Touch.GONE))
         await self._keep_notes()
         if self._file is not None:
-            # It stays after the end, too: Scrapy's filter in JOBDIR remembers the requests of a crawl that has ended.
+            # The file stays after the end, since Scrapy's filter in JOBDIR also remembers the requests of ended
+            # crawls.
             self._file.write_text(f"{self._began} {'' if self._failures else 'ended'}", "ascii")
 
     async def _tell_gone(self, row: Row, change: Change, line: dict[str, Any]) -> None:
@@ -303,7 +304,7 @@ class ChangeReporter(Listener):
         self._write(change, line_id(key, change, seen), line, previous_url, seen)
 
     async def _moved_to(self, row: Row) -> str | None:
-        """Return the URL of a page of this crawl that has the text of *row*, None if none is known."""
+        """Return the URL of a page of this crawl with the text of *row*, None if unknown."""
         url = self._urls.get(row.posting.own_page_hash)
         if row.posting.own_page_hash is None or url is not None or row.original is None:
             return url
@@ -313,9 +314,9 @@ class ChangeReporter(Listener):
         return row.original if original.posting.own_page_hash == row.posting.own_page_hash else None
 
     def _is_complete(self) -> bool:
-        """Return whether the crawl has requested every page that it could find.
+        """Return whether the crawl has requested every page that it found.
 
-        Not by a remote store, which other crawlers may fill with pages that this one does not look for.
+        False with a remote store, to which other crawlers may add pages that this crawl does not visit.
         """
         return (
             self._reason == "finished"
@@ -330,7 +331,7 @@ class ChangeReporter(Listener):
 
 
 def _lost_requests(stats: dict[str, Any]) -> int:
-    """Return how many requests had no response after all retries, by Scrapy's stats; ignored ones do not count."""
+    """Return the number of requests without a response after all retries, by Scrapy's stats, without ignored ones."""
     failed = retried = 0
     for name, count in stats.items():
         kind, _, path = name.rpartition("/")
@@ -343,7 +344,7 @@ def _lost_requests(stats: dict[str, Any]) -> int:
 
 
 def _is_ignored(path: str) -> bool:
-    """Return whether an exception says that a request is not sent, as for robots.txt or URL rules."""
+    """Return whether an exception means that a request was not sent, as for robots.txt or URL rules."""
     try:
         return issubclass(load_object(path), IgnoreRequest)
     except (ImportError, NameError, AttributeError, TypeError, ValueError):

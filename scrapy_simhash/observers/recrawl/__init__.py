@@ -1,1 +1,1 @@
-"""Recrawl: what is kept of a page's answer, so that the next crawl need not fetch it, or not in full."""
+"""Recrawl: keep responses, so that the next crawl can skip pages or request them conditionally."""

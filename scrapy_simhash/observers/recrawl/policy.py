@@ -1,7 +1,7 @@
 """RecrawlPolicy: a policy of Scrapy's HTTP cache that requests known pages conditionally, or not yet.
 
-A policy gets the settings only, and cannot wait for a store. So `Recrawl` decides how a page is requested and writes
-that into the meta of its request; the policy does it.
+A policy has only the settings, and cannot wait for a store. So `Recrawl` decides how to request a page and writes the
+mode into the meta of the request, and the policy applies it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-#: Validators that no page has: only a server that ignores them answers 304.
+#: Validators that match no page; only a server that ignores validators answers 304.
 _NO_ETAG, _LONG_AGO = b'"no-page-has-this"', b"Thu, 01 Jan 1970 00:00:01 GMT"
-#: Headers of a 304 that describe its empty body, not that of the page.
+#: Headers of a 304 response that describe its empty body, not the page.
 _OF_THE_BODY = (
     b"Content-Encoding",
     b"Content-Length",
@@ -33,28 +33,28 @@ _INCOMPLETE = frozenset(("partial", "dataloss", "download_stopped"))
 
 
 class Mode(str, Enum):
-    """How a page is requested."""
+    """The way in which a page is requested."""
 
     NOT_DUE = "not_due"
-    """Not at all: the page in the cache is the response."""
+    """Not requested: the page in the cache is the response."""
     CONDITIONAL = "conditional"
-    """With the validators of the page in the cache, if it has any."""
+    """Requested with the validators of the page in the cache, if it has any."""
     CHECK = "check"
-    """With validators that no page has, to see whether the server compares them."""
+    """Requested with validators that match no page, to test whether the server compares them."""
     FULL = "full"
-    """Without validators. A 304 all the same is final."""
+    """Requested without validators; a 304 response is final."""
     MODIFIED = "modified"
     """The page was requested conditionally, and the server sent it in full."""
 
 
 def mode_of(request: Request) -> Mode | None:
-    """Return how *request* is sent; None for a request that is sent as without a cache."""
+    """Return the mode of *request*; None for a request that is sent as without a cache."""
     mode = own_of(request).get(names.RECRAWL)
     return None if mode is None else Mode(mode)
 
 
 def remove_validators(request: Request) -> None:
-    """Remove the validators from *request*: copies of it may be sent for another page, or in another mode."""
+    """Remove the validators from *request*, since a copy may be sent for another page or in another mode."""
     for name in VALIDATORS:
         request.headers.pop(name, None)
 
@@ -62,9 +62,9 @@ def remove_validators(request: Request) -> None:
 class RecrawlPolicy:
     """The setting ``HTTPCACHE_POLICY``. Needs ``SIMHASH_RECRAWL``, the add-on, and `PageStorage`.
 
-    A page in the cache is the response after a 304, or while the page is not due, and never for an error: 5xx
-    responses are retried as without a cache. Other than Scrapy's policies it keeps ``Cache-Control: no-cache`` and
-    ``max-age=0``, which ask for what it does. Requests without a mode are sent as without a cache.
+    The page in the cache is the response after a 304, or while the page is not due, but never for an error: 5xx
+    responses are retried as without a cache. Unlike Scrapy's policies, it also stores responses with ``Cache-Control:
+    no-cache`` or ``max-age=0``, which require revalidation only. Requests without a mode are sent as without a cache.
     """
 
     def __init__(self, settings: BaseSettings) -> None:
@@ -81,7 +81,7 @@ class RecrawlPolicy:
         return mode_of(request) is not None
 
     def should_cache_response(self, response: Response, request: Request) -> bool:
-        """Return whether a complete page came that may be kept."""
+        """Return whether *response* is complete and may be kept."""
         if response.status != 200 or not _INCOMPLETE.isdisjoint(response.flags):
             return False
         if b"*" in response.headers.getlist(b"Vary"):
@@ -99,7 +99,7 @@ class RecrawlPolicy:
             request.headers[b"If-None-Match"] = _NO_ETAG
             request.headers[b"If-Modified-Since"] = _LONG_AGO
         elif mode is Mode.CONDITIONAL:
-            # The ETag alone: servers that look at a date beside it may miss a change.
+            # The ETag alone, since servers that also compare a date may miss a change.
             if etag := headers.get(b"ETag"):
                 request.headers[b"If-None-Match"] = etag
             elif date := headers.get(b"Last-Modified"):

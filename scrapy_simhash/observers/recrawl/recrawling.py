@@ -1,4 +1,4 @@
-"""Recrawl: how each known page is requested, and which hosts answer 304 wrongly: ``SIMHASH_RECRAWL``.
+"""Recrawl: choose how to request known pages, and detect hosts with wrong 304 responses: ``SIMHASH_RECRAWL``.
 
 A request and its response pass through in this order::
 
@@ -9,7 +9,7 @@ A request and its response pass through in this order::
     SimhashDownloaderMiddleware                 (40)  a page from the cache has the verdict of its row
     Recrawl.page_compared                       (40)  a new page is kept with its hash
 
-An error in here is counted and logged, and costs a page that is fetched in full.
+Errors are counted and logged, and the page is fetched in full.
 """
 
 from __future__ import annotations
@@ -65,19 +65,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: The n-th answer of 304 of a host is checked with a chance of EARLY / (EARLY + n), and at least CHECKS: the first in
-#: any case, then about 19 of 72, 39 of 1,000. While the host has not sent a page in full that had changed although
-#: validators were sent, its validators may never change, and UNPROVEN replaces EARLY: 49 of 72, 111 of 300. With 8, a
-#: host with fixed ETags where 14 of 300 pages had changed was not found in one crawl of four.
+#: The n-th 304 response of a host is checked with probability EARLY / (EARLY + n), and at least CHECKS: always the
+#: first, then about 19 of 72, 39 of 1,000. Until the host has sent a changed page in full in response to validators,
+#: its validators may never change, and UNPROVEN replaces EARLY: 49 of 72, 111 of 300. With 8, a host with fixed ETags
+#: where 14 of 300 pages had changed was missed in one crawl of four.
 EARLY, UNPROVEN, CHECKS = 8, 64, 0.01
-#: Max pages after a 304 that are requested in full if their host turns out to be wrong; the latest.
+#: Max pages with a 304 response that are requested in full if the host turns out to be wrong: the latest.
 MOST_BELIEVED = 5_000
-#: Max dates of sitemaps whose URLs are not scheduled yet. A sitemap has at most 50,000.
+#: Max sitemap dates of URLs that are not scheduled yet. A sitemap has at most 50,000.
 MOST_DATES = 100_000
-#: Visits that are stored together. A kill loses them: a page is due again, and nothing else.
+#: Visits that are stored at once. After a kill, these pages are due again.
 TOGETHER = 50
-#: Max hosts whose ETags are compared, and ETags of each. Files of one size and second may share one by chance, so
-#: only a host where pages share one this often, and one page in four does, is wrong.
+#: Max hosts whose ETags are compared, and max ETags per host. Files of one size and second may share an ETag by
+#: chance, so a host is wrong only if pages share ETags this often, and one page in four does.
 MOST_HOSTS, MOST_ETAGS, SHARED = 1_000, 16, 3
 _HAS_CHANGED = frozenset((Reason.CHANGED, Reason.SMALL_CHANGE, Reason.NOW_NEAR_DUPLICATE))
 
@@ -94,7 +94,7 @@ class Recrawl(Listener):
         self._stats = stats_of(crawler)
         self._schedule = Schedule(config.recrawl)
         self._once = Once(crawler, logger, names.ERRORS_ACTION)
-        #: The requests on their way, with their mode.
+        #: Requests in progress, with their mode.
         self._modes: WeakKeyDictionary[Request, Mode] = WeakKeyDictionary()
         self._visits: dict[Touch, dict[bytes, int]] = {Touch.VISITED: {}, Touch.SEEN: {}}
         self._believed: Recent[bytes, Request] = Recent(MOST_BELIEVED)
@@ -121,7 +121,7 @@ class Recrawl(Listener):
             self._is_on = True
 
     def request_scheduled(self, request: Request) -> None:
-        """Write the date of its page, by a sitemap, into *request*, which may wait for long."""
+        """Write the sitemap date of its page into *request*, which may be queued for long."""
         date = self._dates.pop(request.url, None)
         if date is not None:
             request.meta.update(meta_with(request, names.LASTMOD, date))
@@ -129,12 +129,12 @@ class Recrawl(Listener):
     # --- A request.
 
     async def prepare(self, request: Request) -> None:
-        """Write into *request* how it is sent; nothing if it is sent as without a cache."""
+        """Write the mode into *request*; nothing if it is sent as without a cache."""
         former, lastmod = take_own(request, names.RECRAWL), take_own(request, names.LASTMOD)
         if lastmod is None:
             lastmod = moment(asked_of(request).get("lastmod"))
         if former is not None:
-            # A retry, or a redirect: they are ours.
+            # A retry or a redirect of a request with a mode.
             remove_validators(request)
         if not self._is_on or not _may_be_cached(request):
             return
@@ -149,7 +149,7 @@ class Recrawl(Listener):
         if not request.dont_filter and not is_start(request):
             try:
                 row = await awaited(self._store.get(key))
-            except StoreError:  # is counted and logged when the page is compared
+            except StoreError:  # counted and logged when the page is compared
                 row = None
             if row is not None and not self._is_due(url, key, row, lastmod):
                 return Mode.NOT_DUE
@@ -157,7 +157,7 @@ class Recrawl(Listener):
 
     def _is_due(self, url: str, key: bytes, row: Row, lastmod: int | None) -> bool:
         visits = row.posting.history
-        # A page that was gone at the last visit; or one of which the cache has another text than the store.
+        # The page was gone at the last visit, or the cache has another text than the store.
         if visits is None or row.is_gone or self._pages.page_hash(key) != row.posting.own_page_hash:
             return True
         return self._schedule.is_due(url, visits, lastmod, int(time.time()))
@@ -165,7 +165,7 @@ class Recrawl(Listener):
     # --- A response.
 
     def answered(self, request: Request, response: Response) -> Request | Response:
-        """Return *response*, or the request that is sent again in its place.
+        """Return *response*, or a request to send instead.
 
         Raises IgnoreRequest for a page without a body.
         """
@@ -193,7 +193,7 @@ class Recrawl(Listener):
         return self._kept(request, response, Touch.VISITED)
 
     def _kept(self, request: Request, response: Response, visit: Touch) -> Response:
-        """Return the page in the cache. The middleware of the plugin looks for its verdict in its row."""
+        """Return the page in the cache. The plugin's middleware takes the verdict from its row."""
         if not self._pages.keeps_bodies:
             self._touch(request, visit)
             raise IgnoreRequest(f"{request.url} is not {'due' if visit is Touch.SEEN else 'modified'}")
@@ -201,7 +201,7 @@ class Recrawl(Listener):
         return response
 
     def page_compared(self, page: Page) -> None:
-        """Keep a page that came with its hash, store the visit of one from the cache, and learn about the host."""
+        """Keep a new page with its hash, store the visit of a page from the cache, and learn about the host."""
         request, response, verdict = page.request, page.response, page.verdict
         if self._schedule.has_dates:
             for url, date in sitemap_dates(response, self._max_size).items():
@@ -228,7 +228,7 @@ class Recrawl(Listener):
                 self._note_wrong(request.url, "it answered 304 for a page that had changed")
 
     def _compare_etags(self, response: Response, page_hash: int | None) -> None:
-        """Compare the ETag of a page that came in full with those of other pages of its host."""
+        """Compare the ETag of a page with those of other pages of its host."""
         etag = response.headers.get(b"ETag")
         if etag is None or page_hash is None:
             return
@@ -239,7 +239,7 @@ class Recrawl(Listener):
             self._note_wrong(response.url, "it sends the same ETag with different texts")
 
     def _note_wrong(self, url: str, why: str) -> None:
-        """Request the pages of a host in full from now on, and those of this crawl that came after a 304."""
+        """Request the pages of a host in full from now on, including those with a 304 response in this crawl."""
         host = host_of(url)
         if self._pages.is_wrong(host):
             return
@@ -272,19 +272,19 @@ class Recrawl(Listener):
                 seen.clear()
 
     def failed(self, about: object) -> None:
-        """Count and log an exception; to be called where it is handled."""
+        """Count and log an exception; call it in the exception handler."""
         self._once.tell("Error while recrawling %(about)s: it is fetched in full", about)
 
 
 class _Etags:
-    """The latest ETags of a host, and how many pages had one that came with another text before."""
+    """The latest ETags of a host, and the number of pages whose ETag came with another text before."""
 
     def __init__(self) -> None:
         self._hashes: Recent[bytes, int] = Recent(MOST_ETAGS)
         self._pages = self._shared = 0
 
     def is_shared(self, etag: bytes, page_hash: int) -> bool:
-        """Add a page, and return whether the ETags of the host say nothing."""
+        """Add a page, and return whether the ETags of the host are useless."""
         self._pages += 1
         self._shared += self._hashes.get(etag, page_hash) != page_hash
         self._hashes[etag] = page_hash
@@ -312,7 +312,7 @@ def _again(request: Request, mode: Mode) -> Request:
 
 
 class SimhashRecrawlMiddleware:
-    """Downloader middleware next to Scrapy's HTTP cache, on the engine's side: what `Recrawl` decides."""
+    """Downloader middleware next to Scrapy's HTTP cache, on the engine's side, that calls `Recrawl`."""
 
     def __init__(self, crawler: Crawler) -> None:
         recrawl = shared(crawler, Recrawl)
@@ -338,7 +338,7 @@ class SimhashRecrawlMiddleware:
                 " and HTTPCACHE_STORAGE = 'scrapy_simhash.PageStorage'"
             )
 
-    # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
+    # Scrapy 2.13 passes the spider, later versions warn about methods that require it.
     async def process_request(self, request: Request, spider: Spider | None = None) -> None:
         """Decide how *request* is sent."""
         try:
@@ -349,7 +349,7 @@ class SimhashRecrawlMiddleware:
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Request | Response:
-        """Return *response*, or a request in its place."""
+        """Return *response*, or a request to send instead."""
         try:
             return self._recrawl.answered(request, response)
         except IgnoreRequest:

@@ -1,4 +1,4 @@
-"""Schedule: which known pages are due: ``SIMHASH_RECRAWL``."""
+"""Schedule: decide which known pages are due: ``SIMHASH_RECRAWL``."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 ALWAYS, AUTO, LASTMOD = "always", "auto", "lastmod"
 #: Max seconds between two visits of a page by ``auto`` and ``lastmod``.
 MAX_AGE = 30 * 86_400
-#: A crawl each week may begin an hour earlier than the last one: without this slack its pages are a week late.
+#: A weekly crawl may begin an hour earlier than the last one; without this slack its pages would be a week late.
 _SLACK = 0.9
 
 
 class Schedule:
     """The rules of a crawl: patterns of URLs, each with an age such as ``7d`` or one of the words.
 
-    The first whose pattern is found in the URL applies; a page of none is always due.
+    The first pattern that is found in the URL applies; a page without one is always due.
 
     >>> from scrapy_simhash.store import History
     >>> schedule = Schedule([("/news/", "1h"), ("", "7d")])
@@ -53,15 +53,15 @@ class Schedule:
         self.has_dates = any(age == LASTMOD for _, age in rules)
 
     def is_due(self, url: str, visits: History, lastmod: int | None, now: int) -> bool:
-        """Return whether the page at *url* is due, which had these *visits*.
+        """Return whether the page at *url*, with these *visits*, is due.
 
-        *lastmod* is the second in which it was changed, by a sitemap; None if that is not known.
+        *lastmod* is the second of its last change according to a sitemap; None if unknown.
         """
         age = now - visits.last_visit
         word, least = next(
             ((word, least) for pattern, word, least in self._rules if pattern.search(url)), (ALWAYS, 0)
         )
-        # A visit in the future: the clock was wrong.
+        # A last visit in the future: the clock was wrong.
         if word == ALWAYS or age < 0:
             return True
         if word == LASTMOD:
@@ -70,11 +70,11 @@ class Schedule:
 
 
 def interval(visits: History) -> float:
-    """Return after how many seconds a page should be visited again: when it has changed with a chance of one half.
+    """Return the seconds until the next visit: until the page has changed with a probability of one half.
 
-    More than one change between two visits is seen as one, so the rate of its changes is that of Cho and
-    Garcia-Molina, "Estimating frequency of change" (2003), whose bias is small also for few visits. At most as long
-    as the page has been known: one that never changed is visited after 1, 2, 4, 8 days.
+    Several changes between two visits are seen as one, so the rate of change is estimated as in Cho and
+    Garcia-Molina, "Estimating frequency of change" (2003), with a small bias even for few visits. The result is at
+    most as long as the page has been known: a page that never changed is visited after 1, 2, 4, 8 days.
 
     >>> from scrapy_simhash.store import History
     >>> hour, day = 3_600, 86_400
@@ -95,12 +95,12 @@ def interval(visits: History) -> float:
 
 #: A year, a month or a day, by ISO 8601: 2026, 2026-11, 2026-11-27, 20261127.
 _DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?|(\d\d)(\d\d))?", re.ASCII)
-#: The second in which 1990 begins. There was no web before, so an earlier time is a default or a fault.
+#: Start of 1990. There was no web before, so an earlier time is a default or an error.
 _EARLIEST = 631_152_000
 
 
 def moment(lastmod: object) -> int | None:
-    """Return the latest second that *lastmod* of a sitemap can mean, None if it is no time since 1990.
+    """Return the latest second that *lastmod* of a sitemap can mean, None if it is no time from 1990 on.
 
     >>> moment("2026-11-27"), moment("2026-11-27T00:00:00Z"), moment("2026") == moment("2026-12-31")
     (1795823999, 1795737600, True)
@@ -120,9 +120,9 @@ def moment(lastmod: object) -> int | None:
 
 
 def sitemap_dates(response: Response, max_size: int) -> dict[str, int]:
-    """Return the dates in a sitemap by URL; empty for what is none, or is unpacked larger than *max_size* bytes."""
+    """Return the dates in a sitemap by URL; empty for anything else, or if it exceeds *max_size* bytes unpacked."""
     body, dates = response.body, {}
-    # A sitemap may be damaged in many ways, and the spider may want it nevertheless.
+    # A sitemap may be damaged in many ways, and the spider may use it nevertheless.
     with suppress(Exception):
         if gzip_magic_number(response):
             body = gunzip(body, max_size=response.meta.get("download_maxsize", max_size))
@@ -130,6 +130,6 @@ def sitemap_dates(response: Response, max_size: int) -> dict[str, int]:
             for entry in Sitemap(body):
                 seconds = moment(entry.get("lastmod"))
                 if seconds is not None:
-                    # As a Request escapes its URL.
+                    # Escaped as in a Request.
                     dates[safe_url_string(entry["loc"])] = seconds
     return dates

@@ -1,4 +1,4 @@
-"""PageStorage: a storage of Scrapy's HTTP cache in one SQLite file: pages, and which hosts answer 304 wrongly."""
+"""PageStorage: a storage for Scrapy's HTTP cache in one SQLite file: pages, and hosts with wrong 304 responses."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ logger = logging.getLogger(__name__)
 
 #: ``PRAGMA user_version`` of a file.
 VERSION = 1
-#: Bodies are some 10 kB: with SQLite's 4 kB a fifth more is lost at the ends of overflow pages.
+#: Bodies are about 10 kB; with SQLite's 4 kB a fifth more is lost at the ends of overflow pages.
 _PAGE_SIZE = 8192
-#: Pages that are written together. A kill loses them, and they are fetched in full again.
+#: Pages that are written at once. A kill loses them, and they are fetched in full again.
 TOGETHER = 100
-#: Seconds to wait for another crawl of the same spider that writes. The event loop waits too.
+#: Seconds to wait for another writing crawl of the same spider; this blocks the event loop.
 _TIMEOUT = 1.0
 #: Seconds until a host that answered 304 wrongly gets conditional requests again.
 FORGIVEN = 30 * 86_400
@@ -54,12 +54,11 @@ _HOST = "SELECT unmodified, wrong, has_shown_change FROM hosts WHERE host = ?"
 class PageStorage:
     """The setting ``HTTPCACHE_STORAGE``: ``<spider>.pages.sqlite`` in the folder ``HTTPCACHE_DIR``.
 
-    A page has its status, headers and compressed body, and the hash of its text as it was compared, by which is seen
-    whether it is the page that the store of pages has. A subclass with ``keeps_bodies = False`` keeps no bodies: a
-    page that is not due or not modified raises IgnoreRequest then, which suits spiders that get all URLs from
-    sitemaps.
+    A page has its status, headers, compressed body, and the hash of its compared text, which shows whether the store
+    has the same version of the page. A subclass with ``keeps_bodies = False`` keeps no bodies; a page that is not due
+    or not modified then raises IgnoreRequest, which suits spiders that get all URLs from sitemaps.
 
-    A file that cannot be used is logged once, and every page is fetched in full.
+    If the file cannot be used, this is logged once, and every page is fetched in full.
     """
 
     keeps_bodies = True
@@ -68,17 +67,17 @@ class PageStorage:
         self._folder = Path(data_path(settings["HTTPCACHE_DIR"], createdir=True))
         self._database: sqlite3.Connection | None = None
         self._has_failed = False
-        #: Pages that have come and are not compared yet, and those that are written next, with their hash.
+        #: Received pages that are not compared yet, and pages to write next, with their hash.
         self._compared: dict[bytes, tuple[bytes | None, bytes | None]] = {}
         self._came: dict[bytes, bytes] = {}
-        #: Of each host that was met: answers of 304; when one was wrong, 0 for never; whether it has shown a change.
+        #: By host: number of 304 responses; time of a wrong one, 0 for never; whether the host has shown a change.
         self._hosts: dict[str, tuple[int, int, int]] = {}
         self._changed_hosts: set[str] = set()
 
     # --- For Scrapy's middleware.
 
     def open_spider(self, spider: Spider) -> None:
-        """Open the file of *spider*; create it if there is none."""
+        """Open the file of *spider*, or create it."""
         crawler = spider.crawler
         assert crawler.request_fingerprinter is not None
         self._key_of = crawler.request_fingerprinter.fingerprint
@@ -96,7 +95,7 @@ class PageStorage:
             self._failed(f"{path}: {error}")
 
     def close_spider(self, spider: Spider) -> None:
-        """Write what is left, and close the file."""
+        """Write the remaining pages, and close the file."""
         if self._database is not None:
             self._compared.update({key: (None, data) for key, data in self._came.items()})
             self._came.clear()
@@ -105,7 +104,7 @@ class PageStorage:
             self._database = None
 
     def retrieve_response(self, spider: Spider, request: Request) -> Response | None:
-        """Return the page of *request*; None if it is not known, or its Vary names a header that differs."""
+        """Return the page of *request*; None if it is unknown, or if a header named by its Vary differs."""
         key = self._key_of(request)
         data = self._compared.get(key, (None, None))[1] or self._asked(_DATA, key)
         if data is None:
@@ -122,32 +121,33 @@ class PageStorage:
             return None
 
     def store_response(self, spider: Spider, request: Request, response: Response) -> None:
-        """Keep a page in memory until it is `compared`. One that was not modified stays as it is."""
+        """Keep a page in memory until it is `compared`. An unmodified page stays unchanged."""
         if names.FLAG_NOT_MODIFIED not in response.flags and self._database is not None:
             self._came[self._key_of(request)] = _packed(request, response, has_body=self.keeps_bodies)
 
     # --- For `Recrawl`.
 
     def compared(self, key: bytes, page_hash: int | None) -> None:
-        """Keep a page that came, or is in the cache, with its hash; None for a page that has none."""
+        """Keep a received page, or one in the cache, with its hash; None for a page without a hash."""
         data = self._came.pop(key, None) or self._compared.get(key, (None, None))[1]
         self._compared[key] = None if page_hash is None else page_hash.to_bytes(8, "big"), data
         if len(self._compared) >= TOGETHER:
             self._write()
 
     def discard(self, key: bytes) -> None:
-        """Do not keep a page that came: what was kept of it before stays."""
+        """Discard a received page; its former version stays."""
         self._came.pop(key, None)
 
     def page_hash(self, key: bytes) -> int | None:
-        """Return the hash of the page in the cache; None if there is no page, or it has none. One query."""
+        """Return the hash of the page in the cache; None without a page or hash. One query."""
         found = self._compared[key][0] if key in self._compared else self._asked(_HASH, key)
         return None if found is None else int.from_bytes(found, "big")
 
     def unmodified(self, host: str) -> tuple[int, bool]:
-        """Count an answer of 304 of *host*.
+        """Count a 304 response of *host*.
 
-        Return how many came before it, also in earlier crawls, and whether the host has shown a change by now.
+        Return the number of 304 responses before it, including earlier crawls, and whether the host has shown a
+        change.
         """
         count, wrong, has_shown_change = self._host(host)
         self._hosts[host] = count + 1, wrong, has_shown_change
@@ -155,7 +155,7 @@ class PageStorage:
         return count, bool(has_shown_change)
 
     def note_change(self, host: str) -> None:
-        """Record that *host* has sent a changed page, and not a 304: its validators change with its pages."""
+        """Record that *host* sent a changed page instead of a 304, so its validators change with its pages."""
         count, wrong, has_shown_change = self._host(host)
         if not has_shown_change:
             self._hosts[host] = count, wrong, 1
@@ -167,7 +167,7 @@ class PageStorage:
         return since > 0 and 0 <= time.time() - since < FORGIVEN
 
     def note_wrong(self, host: str) -> None:
-        """Note that *host* answers 304 wrongly. When that is forgiven, its first answers are checked again."""
+        """Record that *host* answers 304 wrongly. After 30 days its first responses are checked again."""
         self._hosts[host] = 0, int(time.time()), 0
         self._changed_hosts.add(host)
 
@@ -184,7 +184,7 @@ class PageStorage:
         return rows[0][0] if rows else None
 
     def _write(self) -> None:
-        """Write pages and hosts in one transaction. Where that fails, they are lost, and fetched in full again."""
+        """Write pages and hosts in one transaction. If that fails, they are lost, and fetched in full again."""
         self._attempt(self._write_all)
         self._compared.clear()
         self._changed_hosts.clear()
@@ -234,12 +234,12 @@ def _prepare(database: sqlite3.Connection) -> None:
     else:
         database.execute("PRAGMA journal_mode = WAL")
         database.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
-    # A lost tail after a power failure is fetched again.
+    # Pages lost in a power failure are fetched again.
     database.execute("PRAGMA synchronous = NORMAL")
 
 
 def _packed(request: Request, response: Response, *, has_body: bool) -> bytes:
-    """Return a page as bytes: a line of JSON, and its body, compressed unless it came so. Cookies are left out."""
+    """Return a page as bytes: a line of JSON without cookies, and the body, compressed unless it was already."""
     headers = {
         name.decode("latin-1"): [value.decode("latin-1") for value in values]
         for name, values in response.headers.items()
@@ -259,13 +259,13 @@ def _packed(request: Request, response: Response, *, has_body: bool) -> bytes:
 
 
 def _unpacked(data: bytes) -> tuple[dict[str, Any], bytes]:
-    """Return what `_packed` took. Raises ValueError or zlib.error for anything else."""
+    """Invert `_packed`. Raises ValueError or zlib.error for anything else."""
     head, _, body = zlib.decompress(data).partition(b"\n")
     return json.loads(head), body
 
 
 def _varies(response: Response) -> list[str]:
-    """Return the names of the headers of a request that the body depends on."""
+    """Return the names of the request headers on which the body depends."""
     lines = b",".join(response.headers.getlist(b"Vary")).decode("latin-1")
     return sorted({name.strip().lower() for name in lines.split(",") if name.strip()})
 
@@ -276,5 +276,5 @@ def _digest(request: Request, name: str) -> str:
 
 
 def _is_for(vary: dict[str, str], request: Request) -> bool:
-    """Return whether *request* has the headers that a page was sent for."""
+    """Return whether *request* has the same headers as the request of the page."""
     return all(_digest(request, name) == digest for name, digest in vary.items())

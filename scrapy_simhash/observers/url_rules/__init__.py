@@ -1,1 +1,1 @@
-"""URL rules: which differences between URLs have no effect on the page, and which URL patterns bring nothing new."""
+"""URL rules: find differences between URLs that do not affect the page, and URL patterns without new pages."""

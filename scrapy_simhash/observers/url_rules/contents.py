@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     from scrapy_simhash.crawling import Page
 
-#: Max links of a list page, and max nodes of a link, whose text is compared.
+#: Max links of a list page whose text is compared, and max nodes per link.
 MAX_LINKS, MAX_LINK_NODES = 1_000, 15
-#: Max nodes of a page that are read again, for a short page or one whose URL names a date.
+#: Max nodes that are read again, of a short page or a page with a date in its URL.
 MAX_NODES = 10_000
-#: Elements whose text is not seen.
+#: Elements whose text is not displayed.
 _UNSEEN = frozenset(("script", "style", "noscript", "template"))
 _TOKENS = re.compile(r"\w+")
-#: A year with a month, and perhaps a day, in a path or a query.
+#: A year and month, with or without a day, in a path or a query.
 _DATE = re.compile(
     r"(?<![0-9])(?P<year>(?:19|20)[0-9]{2})(?:[^0-9?]{0,12}(?P<month>0?[1-9]|1[0-2])"
     r"(?:[^0-9?]{0,10}(?P<day>0?[1-9]|[12][0-9]|3[01]))?)(?![0-9])"
@@ -32,21 +32,21 @@ _DATE = re.compile(
 
 
 class Content(NamedTuple):
-    """What a page says, as two hashes."""
+    """The content of a page, as two hashes."""
 
     text: int
-    """Hash of title, text and facts; of everything that is seen on a short page or an interstitial."""
+    """Hash of title, text and facts; for a short page or an interstitial, of all displayed text."""
     links: int = 0
-    """Hash of what the links of a list page say in any order; 1 for a page that is no list, 0 if nobody looked."""
+    """Hash of the texts of the links of a list page in any order; 1 for a page that is no list, 0 if unknown."""
     is_short: bool = False
     is_interstitial: bool = False
     is_silent: bool = False
-    """Whether it has hardly any main text: scripts may put it in."""
+    """Whether it has hardly any main text; scripts may insert it."""
 
     def equals(self, text: int, links: int) -> bool | None:
-        """Return whether a page with these hashes, which came earlier, is the same; None if that is not known.
+        """Return whether an earlier page with these hashes is the same; None if unknown.
 
-        A list page is the same in another order: nothing is reached through one that the other does not have.
+        A list page is the same in another order, since both lead to the same pages.
         """
         if self.text == text:
             return True
@@ -56,9 +56,9 @@ class Content(NamedTuple):
 
 
 def content_of(page: Page, url: CutUrl) -> Content | None:
-    """Return the content of *page*; None for a page that was not compared, and for one that says nothing.
+    """Return the content of *page*; None for a page that was not compared or has no text.
 
-    Less than a microsecond, unless the page is short or a near-duplicate that is no exact one.
+    Less than a microsecond, unless the page is short or a near-duplicate but no exact duplicate.
     """
     verdict, reading = page.verdict, page.reading
     if verdict.reason is Reason.NOT_HTML and page.response.body:
@@ -78,12 +78,12 @@ def content_of(page: Page, url: CutUrl) -> Content | None:
 
 
 def _seen_text(page: Page, unseen: frozenset[str] = _UNSEEN) -> int:
-    """Return a hash of all text that *page* shows, character for character but for white space. O(nodes)."""
+    """Return a hash of all displayed text of *page*, except for white space. O(nodes)."""
     return number("\n".join(_lines(page.tree, unseen)))
 
 
 def _links(root: Any) -> int:
-    """Return the hash of the texts of the links of a list page in any order, 1 for a page that is no list."""
+    """Return a hash of the texts of the links of a list page in any order, 1 for a page that is no list."""
     if not is_listing(root):
         return 1
     links = elements(root, "a", limit=MAX_LINKS)
@@ -92,17 +92,17 @@ def _links(root: Any) -> int:
 
 
 def text_without_date(page: Page, url: str) -> int | None:
-    """Return a hash of what *page* shows, without the date that its *url* names; None if it names none.
+    """Return a hash of the displayed text of *page* without the date in its *url*; None if the URL has no date.
 
-    In a line with the year, the year, the month and the day are left out, each with the words beside it: the name of
-    a month or a weekday, in any language. So are numbers that stand alone, as in the grid of a month, and links to
-    paths of the same shape. O(nodes).
+    In a line with the year, the numbers of year, month and day are left out, each with the words next to it, such as
+    the name of a month or a weekday in any language. Numbers that stand alone, as in a calendar, and links to paths
+    of the same shape are left out too. O(nodes).
     """
     parts = cut(url)
     if parts is None:
         return None
     dates = _DATE.finditer(parts.path.rstrip("/"))
-    # The archive of a day or a month: an article has more behind the date.
+    # The archive of a day or a month; the path of an article continues after the date.
     date = next((date for date in dates if date.end() == len(date.string)), None)
     date = date or _DATE.search("&".join(parts.query))
     if date is None:
@@ -121,7 +121,7 @@ def text_without_date(page: Page, url: str) -> int | None:
 
 
 def _lines(root: Any, unseen: frozenset[str], urljoin: Any = None, shape: str | None = None) -> Iterator[str]:
-    """Yield the texts under *root* outside of *unseen* elements and of links to URLs of *shape*, if that is given."""
+    """Yield the texts under *root* outside of *unseen* elements, and outside of links to URLs of *shape* if given."""
     walk = Walk(root)
     for event, node in islice(walk, 2 * MAX_NODES):
         if event == "start":

@@ -1,4 +1,4 @@
-"""HostRules: which differences between the URLs of one host have no effect on the page."""
+"""HostRules: find differences between the URLs of one host that have no effect on the page."""
 
 from __future__ import annotations
 
@@ -16,27 +16,28 @@ from scrapy_simhash.observers.url_rules.urls import (
     rule_shape,
 )
 
-#: Equal pairs in a row that activate a rule: above 95 % with 95 % confidence (Clopper and Pearson 1934).
+#: Equal pairs in a row that activate a rule: more than 95 % equal, with 95 % confidence (Clopper and Pearson 1934).
 PAIRS = 59
-#: The same where the parameters have no effect under another shape already, and under three others.
+#: The same if the parameters already have no effect under another shape, and under three other shapes.
 PAIRS_IF_RELATED = 29, 10
-#: Different contents that these pairs must have.
+#: Min different contents of these pairs.
 CONTENTS = 10
-#: Max different pairs of a rule in one crawl: each doubles the number of equal pairs that it needs.
+#: Max different pairs of a rule in one crawl; each doubles the required number of equal pairs.
 MAX_DIFFERENT = 3
-#: One in so many requests that match a rule or a trap is sent all the same, as a check. Beyond the budget, a share of
-#: the requests of the host, one in so many: what was skipped since the last check is still kept.
+#: One in this many requests that match a rule or a trap is sent as a check. Checks have a budget, a share of the
+#: requests of the host. Beyond the budget, one in this many, so that the requests skipped since the last check are
+#: still kept.
 CHECKED, UNCHECKED = 20, 500
-#: Max URLs whose segments were put in order without any pair.
+#: Max URLs without a pair for rules about the order of segments.
 MAX_UNPAIRED = 100
-#: Max active rules of a host, max shapes of URLs, and max combinations of parameters of one shape.
+#: Max active rules per host, max shapes of URLs per host, and max combinations of parameters per shape.
 MAX_ACTIVE, MAX_SHAPES, MAX_COMBINATIONS = 64, 1_000, 100
-#: Max pages of a host that are known; beyond it, the older half is forgotten.
+#: Max remembered pages per host; beyond it, the older half is dropped.
 MAX_KNOWN = 100_000
 
-# What is known of a page is one number: text, links, and the URL, so that a page is never compared with itself.
-#: How often a page must be missing under the same URL, but for what has no effect, to count as known. Until then
-#: the number stands in place of its text.
+# A page is stored as one number: text, links, and the URL, so that a page is never compared with itself.
+#: How often a page must be missing under the same reduced URL to count as known. Until then the count replaces its
+#: text.
 MISSING = 3
 _TEXT_AT, _LINKS_AT, _URL_MASK, _MASK = 72, 16, 0xFFFF, (1 << 56) - 1
 
@@ -51,18 +52,18 @@ class Checks:
 
     @property
     def skipped(self) -> int:
-        """Requests that were skipped, or would have been."""
+        """Number of requests that were skipped, or would have been."""
         return self.matched - self.checks
 
     def is_check(self, requests: int, has_budget: bool) -> bool:
-        """Return whether the next match is sent; *requests* is how many were sent to the host.
+        """Return whether the next match is sent; *requests* is the number of requests sent to the host.
 
-        Without a budget for checks, fresh links on the pages that they bring would have no end.
+        Without a budget, checks of pages with fresh links would never end.
         """
         self.matched += 1
         self.unchecked += 1
         is_due = self.unchecked >= CHECKED and has_budget
-        # With so many matches of each request, what the checks bring comes to an end, too.
+        # With this many matches per request, checks end too.
         if not is_due and self.unchecked < max(UNCHECKED, CHECKED * self.matched // max(1, requests)):
             return False
         self.unchecked = 0
@@ -77,17 +78,18 @@ class Evidence(Checks):
 
     def __init__(self) -> None:
         super().__init__()
-        #: Equal pairs since the last different one, and how many different ones there were.
+        #: Number of equal pairs since the last different one, and number of different pairs.
         self.equal = self.different = 0
-        #: Hashes of the first contents of these pairs.
+        #: Hashes of the first different contents of these pairs.
         self.contents: set[int] = set()
-        #: URLs that had no other one to be compared with.
+        #: Number of URLs without another one to compare with.
         self.unpaired = 0
 
     def add_equal(self, content: Content, *, is_only_page: bool, related: int = 0) -> bool:
         """Count an equal pair, and return whether there are enough.
 
-        If there *is only* one *page*, of that one; fewer if *related* rules are active under other shapes.
+        *is_only_page*: all pairs may be of one page. Fewer pairs suffice if *related* rules are active under other
+        shapes.
         """
         self.equal += 1
         if len(self.contents) < CONTENTS:
@@ -104,26 +106,26 @@ class Evidence(Checks):
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether the rule is not tested any more in this crawl."""
+        """Whether the rule is no longer tested in this crawl."""
         return self.different > MAX_DIFFERENT or (not self.equal and self.unpaired > MAX_UNPAIRED)
 
 
 class Shape:
-    """The URLs of one shape: which parameters come together, and which rules may be about them."""
+    """The URLs of one shape: parameters that always occur together, and rules to test."""
 
     __slots__ = ("active", "candidates", "groups", "name")
 
     def __init__(self, name: str) -> None:
         self.name = name
-        #: Parameters that came together in each URL so far, or not at all.
+        #: Groups of parameters that so far occur together in a URL or not at all.
         self.groups: list[frozenset[str]] = []
-        #: The rules to be tested, for the parameters of a URL.
+        #: The rules to test, by the parameters of a URL.
         self.candidates: dict[tuple[str, ...], list[Rule]] = {}
-        #: The active rules; None if these are to be looked for.
+        #: The active rules; None if they must be looked up.
         self.active: list[Rule] | None = None
 
     def rules_about(self, names: tuple[str, ...]) -> list[Rule]:
-        """Return the rules about parameters to be tested with a URL that has those with these *names*."""
+        """Return the rules to test with a URL that has parameters with these *names*."""
         found = self.candidates.get(names)
         if found is not None:
             return found
@@ -135,14 +137,14 @@ class Shape:
             self.candidates.clear()
         parts = [part for group in self.groups for part in (group & own, group - own)]
         self.groups = [part for part in (*parts, own - known) if part]
-        # A group that was split is none any more.
+        # A group that was split no longer exists.
         self.candidates = {
             combination: [rule for rule in rules if self._is_together(rule)]
             for combination, rules in self.candidates.items()
         }
         together = [group for group in self.groups if len(group) > 1 and group <= own]
         if len(self.groups) > 1 and len(known | own) <= MAX_PARAMETERS:
-            # Where each link has a fresh session id, no two URLs differ in another parameter only.
+            # If each link has a fresh session id, no two URLs differ in one other parameter only.
             together.append(known | own)
         about = [*sorted(own), *(",".join(sorted(group)) for group in together)]
         found = [Rule("parameter", names_of, self.name) for names_of in about]
@@ -155,16 +157,16 @@ class Shape:
 
 
 class Learned(NamedTuple):
-    """What followed from one page."""
+    """The result of learning from one page."""
 
     is_repeat: bool = False
-    """Whether its URL is one that came before, but for what has no effect."""
+    """Whether its reduced URL came before."""
     activated: tuple[Rule, ...] = ()
     deactivated: tuple[Rule, ...] = ()
 
 
 class HostRules:
-    """The rules of one host. Knows no Scrapy, and no other host.
+    """The rules of one host, independent of Scrapy and of other hosts.
 
     >>> rules, cut = HostRules(), __import__("scrapy_simhash.observers.url_rules.urls", fromlist=["cut"]).cut
     >>> for visit in range(90):
@@ -181,17 +183,17 @@ class HostRules:
         """*active* rules were learned before, *pinned* ones are always active, *forbidden* ones never."""
         self.pinned = frozenset(pinned)
         self.forbidden = frozenset(forbidden)
-        #: The active rules, in the order in which they became so.
+        #: The active rules, in the order of activation.
         self.active = [rule for rule in dict.fromkeys([*pinned, *active]) if not self._is_forbidden(rule)]
         self.evidence: dict[Rule, Evidence] = {}
-        #: Requests that were sent as checks.
+        #: Number of requests that were sent as checks.
         self._checks = 0
         self._shapes: dict[str, Shape] = {}
-        #: By hash of the purpose of a request and its URL, without what has no effect or may have none: its page.
+        #: Pages by hash of the purpose and the reduced URL of their request.
         self.known: dict[int, int] = {}
 
     def reduce(self, url: CutUrl) -> tuple[CutUrl, list[Rule]]:
-        """Return *url* without what has no effect, and the rules by which that was left out."""
+        """Return the reduced *url*, without parts that have no effect, and the rules that removed them."""
         applied: list[Rule] = []
         if self.active:
             for rule in self._active_in(self._shape_of(url)):
@@ -212,8 +214,8 @@ class HostRules:
     ) -> Learned:
         """Learn from the page at *url*, which was requested for *purpose*.
 
-        *is_only_page*: no other page came with this shape of URL. Without *is_evidence* no pair is counted, but the
-        page is known. Some 2 us, and 3 more for each parameter.
+        *is_only_page*: no other page came with this shape of URL. Without *is_evidence* the page is stored, but no
+        pair is counted. About 2 us, and 3 us more per parameter.
         """
         reduced, applied = self._applied(url)
         key = hash((purpose, *reduced))
@@ -258,9 +260,9 @@ class HostRules:
         return Learned(former is not None, tuple(activated), tuple(deactivated))
 
     def would_skip(self, url: CutUrl, purpose: int, requests: int = 0) -> tuple[Rule, ...]:
-        """Return the rules by which a request need not be sent, none if it is to be sent; to be asked once.
+        """Return the rules by which a request is skipped, empty if it is sent; call it once per request.
 
-        *requests* is how many were sent to the host.
+        *requests* is the number of requests sent to the host.
         """
         if not self.active:
             return ()
@@ -276,7 +278,7 @@ class HostRules:
         return tuple(applied)
 
     def note_missing(self, url: CutUrl, purpose: int) -> None:
-        """Note that there is no page at *url*."""
+        """Record that there is no page at *url*."""
         reduced, _ = self.reduce(url)
         key = hash((purpose, *reduced))
         times = (self.known.get(key, 0) >> _TEXT_AT) + 1
@@ -284,22 +286,22 @@ class HostRules:
             self.known[key] = times << _TEXT_AT | hash(url) & _URL_MASK
 
     def key_of(self, url: CutUrl) -> int:
-        """Return a hash of *url* without what has no effect."""
+        """Return a hash of the reduced *url*."""
         return hash(self.reduce(url)[0])
 
     def forget(self, url: CutUrl, purpose: int) -> None:
-        """Forget that the page at *url* was fetched: what was made of it is lost."""
+        """Forget that the page at *url* was fetched, since its items were lost."""
         reduced, applied = self.reduce(url)
         for key in self._keys(purpose, reduced, applied):
             self.known.pop(key, None)
 
     def _applied(self, url: CutUrl) -> tuple[CutUrl, list[Rule]]:
-        """Do what `reduce` does; a URL that has no difference itself may be known by one that had any."""
+        """Do the same as `reduce`, also for a URL without a difference that equals one with a difference."""
         reduced, applied = self.reduce(url)
         return reduced, applied or (self._active_in(self._shape_of(url)) if self.active else [])
 
     def _keys(self, purpose: int, reduced: CutUrl, applied: Iterable[Rule]) -> list[int]:
-        """Return by what a page may be known: its reduced URL, or that beside a rule that was not active yet."""
+        """Return the keys of a page: its reduced URL, and the one for a rule that was not active yet."""
         whole = purpose, *reduced
         return [hash(whole), *(hash((*whole, rule)) for rule in applied)]
 
@@ -325,7 +327,7 @@ class HostRules:
         return shape.active
 
     def _candidates(self, url: CutUrl) -> Iterable[Rule]:
-        """Yield the rules to be tested with a URL: none that is active, forbidden or hopeless."""
+        """Yield the rules to test with a URL that are not active, forbidden or hopeless."""
         if not url.query and url.path.count("/") < 2:
             return
         shape = self._shape_of(url)
@@ -348,7 +350,7 @@ class HostRules:
         return evidence
 
     def _related(self, rule: Rule) -> int:
-        """Return how many active rules are about the same under another shape, or about more."""
+        """Return the number of active rules with the same or more parameters under another shape."""
         names = frozenset(rule.about.split(","))
         return sum(
             active.kind == rule.kind and names.issubset(active.about.split(",")) for active in self.active
@@ -358,7 +360,7 @@ class HostRules:
         return rule in self.forbidden or rule._replace(shape="") in self.forbidden
 
     def _activate(self, rules: list[Rule]) -> None:
-        # One that is about a part of what another one is about says nothing more.
+        # A rule about a subset of another rule adds nothing.
         self.active += rules
         self._look_again()
 
@@ -376,14 +378,14 @@ class HostRules:
 
 
 def _holds_in(rule: Rule, shape: str) -> bool:
-    """Tell whether *rule* is about URLs whose `rule_shape` is *shape*."""
+    """Return whether *rule* is about URLs whose `rule_shape` is *shape*."""
     if rule.about == SEGMENTS:
         return shape.startswith(rule.shape.removesuffix("**"))
     return rule.shape in ("", shape)
 
 
 def _is_equal(content: Content, former: int, page: int) -> bool | None:
-    """Return whether a page with *content* is the *former* one; None if that is not known, or if it is itself."""
+    """Return whether *content* is that of the *former* page; None if unknown, or if it is the same page."""
     if not (former ^ page) & _URL_MASK:
         return None
     masked = content._replace(text=content.text & _MASK, links=content.links & _MASK)

@@ -1,4 +1,4 @@
-"""Skipped requests that may have to be sent, and the note of the rules of a host."""
+"""Skipped requests that may have to be re-sent, and the note of the rules of a host."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from scrapy_simhash.observers.url_rules.urls import Rule, parsed_rule, site_of
 if TYPE_CHECKING:
     from scrapy import Request
 
-#: Max skipped requests of a rule on a host; the oldest go, since fresh session ids have no end. Max of all traps;
-#: beyond it, traps skip nothing more.
+#: Max skipped requests per rule and host; the oldest are dropped, since fresh session ids never end. Max skipped
+#: requests of all traps; beyond it, traps skip no more.
 MAX_OF_HOST, MAX_KEPT = 1_000, 20_000
-#: Max requests that are sent at a time as a check when the spider is idle, and the share of the kept ones.
+#: Max requests per check when the spider is idle, and their share of the kept ones.
 MAX_SAMPLE, SAMPLED = 20, 80
-#: When a sample is sent while the spider is idle: at once, after a half and after all of the time that all kept ones
-#: would have taken, in which an outage may end. Max seconds of that, and seconds by which it may be too early.
+#: Times of checks while the spider is idle, as shares of the time that all kept requests would take, in which an
+#: outage may end. Max seconds of that time, and seconds by which a check may be early.
 CHECKED_AT, MAX_WAIT, SOON = (0.0, 0.5, 1.0), 20.0, 0.5
-#: Min requests of a trap that are sent before that, and how many it skipped for each further one.
+#: Min requests of a trap that are sent before that, and skipped requests per further one.
 LEAST_CHECKED, CHECKED_WHEN_IDLE = 8, 50
-#: What a rule is called that is about the requests whose page was an outage, a login page or the like.
+#: Name of the rule for requests whose page was an outage, a login page or the like.
 OUTAGE = Rule("outage", "")
 
 
 class Reason(NamedTuple):
-    """Why requests were skipped: a rule on a host."""
+    """The reason why requests were skipped: a rule on a host."""
 
     site: str
     rule: Rule
 
 
 class Idle(NamedTuple):
-    """What was sent while the spider was idle."""
+    """Checks that were sent while the spider was idle."""
 
     since: float
     """Seconds."""
     left: int = 0
-    """Requests that may still be sent at once: each may lead to many more that are skipped."""
+    """Number of requests that may still be sent at once; each may lead to many skipped ones."""
     waits: int = 0
-    """Samples that were sent then."""
+    """Number of samples sent so far."""
 
 
 class KeptRequests:
@@ -53,27 +53,27 @@ class KeptRequests:
     """
 
     def __init__(self) -> None:
-        # By the key under which a request was added, oldest first.
+        # Requests by key, oldest first.
         self._requests: dict[Reason, OrderedDict[int, Request]] = {}
-        # What was sent while the spider was idle, since all were taken.
+        # Checks sent while the spider was idle, since all requests were taken.
         self._idle: dict[Reason, Idle] = {}
-        #: Requests of traps.
+        #: Number of kept requests of traps.
         self._number = 0
-        #: How many were pushed out.
+        #: Number of dropped requests by reason.
         self.lost: Counter[Reason] = Counter()
 
     @property
     def reasons(self) -> list[Reason]:
-        """Why requests are kept."""
+        """The reasons for which requests are kept."""
         return list(self._requests)
 
     @property
     def is_full(self) -> bool:
-        """Whether there is no room for one more of a trap: none of these is ever pushed out."""
+        """Whether there is no room for another request of a trap; these are never dropped."""
         return self._number >= MAX_KEPT
 
     def number(self, reason: Reason) -> int:
-        """Return how many requests are kept for *reason*."""
+        """Return the number of requests kept for *reason*."""
         return len(self._requests.get(reason, ()))
 
     def holds(self, reason: Reason, key: int) -> bool:
@@ -81,7 +81,7 @@ class KeptRequests:
         return key in self._requests.get(reason, ())
 
     def add(self, reason: Reason, request: Request, key: int) -> None:
-        """Keep a request, whose *key* is a hash of its page's URL; one with the same key stays, too."""
+        """Keep a request; *key* is a hash of its URL. An earlier request with the same key stays too."""
         requests = self._requests.setdefault(reason, OrderedDict())
         while key in requests:
             key += 1
@@ -93,7 +93,7 @@ class KeptRequests:
             self.lost[reason] += 1
 
     def take(self, reason: Reason, is_wanted: Callable[[Request], bool] | None = None) -> list[Request]:
-        """Return the requests that are kept for *reason*, or those that are wanted, and keep them no longer.
+        """Remove and return the requests kept for *reason*, or only the wanted ones.
 
         Oldest first.
         """
@@ -110,10 +110,10 @@ class KeptRequests:
         return [request for key, request in requests.items() if key not in left]
 
     def check(self, reason: Reason, now: float, pace: float) -> list[Request] | None:
-        """Return what to send of *reason* as a check while the spider is idle, None if nothing more is to be sent.
+        """Return the requests of *reason* to send as a check while the spider is idle, None if it is done.
 
-        Empty if it is too early. What a check leads to is skipped as well, and sent next time. *now* is in seconds,
-        *pace* in seconds per page.
+        Empty if it is too early. Requests that follow from a check are skipped too, and sent next time. *now* is in
+        seconds, *pace* in seconds per page.
         """
         number, is_trap = self.number(reason), reason.rule.kind == "trap"
         if reason not in self._idle:
@@ -131,7 +131,7 @@ class KeptRequests:
         return self._sample(reason)
 
     def _sample(self, reason: Reason) -> list[Request]:
-        """Return some requests, from all that are kept for *reason* and the latest among them."""
+        """Return a sample of the requests kept for *reason*, including the latest ones."""
         requests = list(self._requests.get(reason, {}).values())
         size = min(MAX_SAMPLE, max(2, len(requests) // SAMPLED))
         step = max(1, len(requests) // size)
@@ -139,7 +139,7 @@ class KeptRequests:
         return self.take(reason, lambda request: id(request) in chosen)
 
     def take_latest(self, site: str, is_wanted: Callable[[Request], bool]) -> list[Request]:
-        """Return the latest request of *site* that is wanted, if there is one, and keep it no longer."""
+        """Remove and return the latest wanted request of *site*, None if there is none."""
         for reason in self.reasons:
             if reason.site != site:
                 continue
@@ -151,7 +151,7 @@ class KeptRequests:
         return []
 
     def take_all(self) -> list[Request]:
-        """Return all requests, and keep none."""
+        """Remove and return all requests."""
         return [request for reason in self.reasons for request in self.take(reason)]
 
 
@@ -185,7 +185,7 @@ class Note(NamedTuple):
 
     @classmethod
     def from_dict(cls, kept: Any) -> Note:
-        """Return the note that to_dict() gave. Raises ValueError for anything else."""
+        """Return the note from the output of to_dict(). Raises ValueError for anything else."""
         if not isinstance(kept, dict) or not set(kept) <= set(cls._fields):
             raise ValueError(f"URL rules must be lists of names under {', '.join(cls._fields)}")
         if not all(
@@ -196,12 +196,12 @@ class Note(NamedTuple):
         return cls(**{name: tuple(map(parsed_rule, texts)) for name, texts in kept.items()})
 
     def changed(self, *, learned: Iterable[Rule] = (), dropped: Iterable[Rule] = ()) -> Note:
-        """Return the note with more active rules, and without some."""
+        """Return the note with added and removed active rules."""
         active = dict.fromkeys((*self.active, *learned))
         return self._replace(active=tuple(rule for rule in active if rule not in set(dropped)))
 
     def joined(self, other: Note) -> Note:
-        """Return the rules of both."""
+        """Return a note with the rules of both."""
         return Note(
             *(tuple(dict.fromkeys((*mine, *theirs))) for mine, theirs in zip(self, other, strict=True))
         )
@@ -217,7 +217,7 @@ class Choice(NamedTuple):
 
 
 def choice(text: str) -> Choice:
-    """Return the rule of *text*, for the host before it, if one is named. Raises ValueError for the text of no rule.
+    """Return the rule in *text*, for the host before it, if any. Raises ValueError for anything else.
 
     >>> choice("-example.com: parameter sort")
     Choice(rule=Rule(kind='parameter', about='sort', shape=''), host='example.com', is_forbidden=True)

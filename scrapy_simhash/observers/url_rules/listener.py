@@ -54,15 +54,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Max hosts of which rules are in memory, and max pages that are known of all of them.
+#: Max hosts whose rules are in memory, and max remembered pages of all hosts.
 MAX_HOSTS, MAX_KNOWN = 10_000, 400_000
-#: Max texts of a host that are known again.
+#: Max remembered texts per host.
 MAX_TEXTS = 100_000
-#: Max URLs from which redirects led elsewhere that are remembered, and max requests that were sent once more.
+#: Max remembered URLs of redirects, and max remembered requests that were sent again.
 MAX_REDIRECTS, MAX_AGAIN = 20_000, 1_000
-#: Max hosts that the last lines name.
+#: Max hosts in the summary.
 MAX_LOGGED = 5
-#: Why a request is not filtered, though the spider did not ask for that: it is a check, or it was skipped before.
+#: Meta key: why a request has dont_filter although the spider did not set it: a check, or skipped before.
 _CHECK, _KEPT = "check", "kept"
 
 
@@ -70,23 +70,23 @@ _GONE = (404, 410)
 
 
 class Host:
-    """All that is known of the URLs of one host."""
+    """Everything known about the URLs of one host."""
 
     __slots__ = ("pages", "requests", "rules", "saved", "texts", "traps")
 
     def __init__(self, rules: HostRules, traps: Traps) -> None:
         self.rules = rules
         self.traps = traps
-        #: The shape of the URLs of each text, by its hash; empty if it came with several.
+        #: The shape of the URLs of each text, by its hash; empty for several shapes.
         self.texts: Recent[int, str] = Recent(MAX_TEXTS)
-        #: Pages that came, requests that were sent, and those that were skipped or would have been.
+        #: Number of pages, of sent requests, and of requests that were skipped or would have been.
         self.pages = self.requests = self.saved = 0
 
 
 class UrlRuleListener(Listener):
-    """Learns which URLs are superfluous, and logs what skipping them would save.
+    """Learns which URLs are superfluous, and logs the possible savings.
 
-    An error in here is counted and logged, and never costs a page.
+    Errors are counted and logged, and never lose a page.
     """
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
@@ -97,15 +97,15 @@ class UrlRuleListener(Listener):
         except ValueError as error:
             name = setting_name("url_rules_pin")
             raise SettingError(f"{name}: {error}, such as 'example.com: parameter sid'") from error
-        #: The hosts in memory, the latest used at the end.
+        #: The hosts in memory, the most recently used last.
         self.hosts: OrderedDict[str, Host] = OrderedDict()
         self._known = 0
         self.kept = KeptRequests()
         self._store: Store | None = None
         self._tasks: set[Deferred[Any]] = set()
-        #: Hashes of URLs that redirects led away from.
+        #: Hashes of redirected URLs.
         self._redirects: Recent[int, None] = Recent(MAX_REDIRECTS)
-        #: Requests that were sent once more, by URL.
+        #: Requests that were sent again, by URL.
         self._again: Recent[str, None] = Recent(MAX_AGAIN)
         self._once = Once(crawler, logger, names.ERRORS_ACTION)
         crawler.signals.connect(self.spider_closed_log, signal=signals.spider_closed)
@@ -113,7 +113,7 @@ class UrlRuleListener(Listener):
     # --- Hooks.
 
     def store_opened(self, store: Store) -> None:
-        """Keep the names of active rules in *store*, if it can."""
+        """Keep the names of active rules in *store*, if it stores notes."""
         self._store = store if RULES in store.note_kinds else None
 
     def page_compared(self, page: Page) -> None:
@@ -131,13 +131,13 @@ class UrlRuleListener(Listener):
         if parent is None and not is_start(request):
             parent = ""
         is_again = bool(self._again) and self._again.pop(request.url, False) is None
-        # What is stopped must be stopped before the redirect.
+        # Skipping must happen before the redirect.
         url = cut(self._asked_for(request) if "redirect_urls" in request.meta else request.url)
         content = None
         if url is not None and request.method == "GET" and not request.body and not is_unread:
             content = content_of(page, url)
         if url is None or content is None:
-            # It is not compared with others: it may be new, and so the way to it goes on.
+            # A page that was not compared may be new, so its shape is not stopped.
             self._goes_on(site, host.traps.add_new(None, request.url, parent))
             return
         purpose = self._purpose(request)
@@ -148,7 +148,7 @@ class UrlRuleListener(Listener):
         elif is_again:
             self._send(self.kept.take(Reason(site, OUTAGE)), _KEPT)
         if is_outage and content.is_interstitial:
-            # What stands behind it may be new. It is counted to be logged: no request has an empty callback.
+            # Pages behind it may be new. It is counted for the log only, since no request has an empty callback.
             self._goes_on(site, host.traps.add_new(None, request.url, parent))
             purpose = "", ""
         is_new = not is_outage and self._learn(host, site, page, url, content, purpose)
@@ -161,14 +161,14 @@ class UrlRuleListener(Listener):
             self._stop(host, site, kind, page)
 
     async def closing(self) -> None:
-        """Wait until the store has the rules."""
+        """Wait until the rules are stored."""
         while self._tasks:
             await maybe_deferred_to_future(next(iter(self._tasks)))
 
     # --- Learning.
 
     def host_of(self, site: str) -> Host:
-        """Return what is known of a host."""
+        """Return the state of a host."""
         host = self.hosts.get(site)
         if host is None:
             chosen = [one for one in self._choices if one.host in ("", site)]
@@ -182,7 +182,7 @@ class UrlRuleListener(Listener):
     def _learn(
         self, host: Host, site: str, page: Page, url: CutUrl, content: Content, purpose: Purpose
     ) -> bool | None:
-        """Learn from a page, and return whether its text is new; None if its URL came before, but for rules."""
+        """Learn from a page, and return whether its text is new; None if its reduced URL came before."""
         request, rules = page.request, host.rules
         is_new = self._is_new(host, page, url, content)
         if rules.active or host.traps.rows:
@@ -208,7 +208,7 @@ class UrlRuleListener(Listener):
         return None if learned.is_repeat and not is_new else is_new
 
     def _is_new(self, host: Host, page: Page, url: CutUrl, content: Content) -> bool:
-        """Tell whether the text of a page did not come before; that of a translation counts as new."""
+        """Return whether the text of a page is new; the text of a translation counts as new."""
         shape, known = trap_shape(url) or url.path, host.texts.get(content.text)
         if known is None:
             host.texts[content.text] = shape
@@ -218,7 +218,7 @@ class UrlRuleListener(Listener):
         if content.is_silent or is_translation:
             return True
         if known is None and page.reading is not None and not content.is_interstitial:
-            # Of a calendar, each day has a text of its own.
+            # Each day of a calendar has its own text.
             text = text_without_date(page, page.request.url)
             if text is not None:
                 known = host.texts.get(text)
@@ -226,7 +226,7 @@ class UrlRuleListener(Listener):
         return known is None
 
     def _forget_host(self) -> None:
-        """Forget the host that was not used for longest; what was skipped there is sent."""
+        """Drop the least recently used host, and send its skipped requests."""
         site, host = self.hosts.popitem(last=False)
         self._known -= len(host.rules.known)
         for reason in self.kept.reasons:
@@ -234,9 +234,9 @@ class UrlRuleListener(Listener):
                 self._send(self.kept.take(reason), _KEPT)
 
     def _is_outage(self, host: Host, shape: str, content: Content) -> bool:
-        """Tell whether a page comes in place of many: in an outage, or to log in. It is no evidence for a rule.
+        """Return whether a page replaces many, as in an outage or a login; such a page is no evidence for a rule.
 
-        A path that serves nothing but its login form is none, as ``/login?back=/page/7``.
+        A path that only serves a login form, such as ``/login?back=/page/7``, does not count.
         """
         if content.is_interstitial:
             return "{" in shape or host.texts.get(content.text, shape) != shape
@@ -249,7 +249,7 @@ class UrlRuleListener(Listener):
             stats_of(self._crawler).inc_value(names.STAT_URL_RULES_WOULD_SKIP)
 
     def _matches(self, host: Host, url: CutUrl, request: Request, purpose: Purpose) -> tuple[Rule, ...]:
-        """Return the rules by which a request need not be sent, none if it is to be sent; to be asked once."""
+        """Return the rules by which a request is skipped, empty if it is sent; call it once per request."""
         requests = host.requests or host.pages
         if rules := host.rules.would_skip(url, hash(purpose), requests):
             return rules
@@ -264,7 +264,7 @@ class UrlRuleListener(Listener):
         return ()
 
     def _stop(self, host: Host, site: str, kind: Kind, page: Page) -> None:
-        """Log that a shape of URLs brings nothing new; it goes on if other pages may stand behind the latest one."""
+        """Log that a shape of URLs brings nothing new; let it go on if other pages may follow the latest one."""
         root = None if page.reading is None else page.tree
         is_wall = root is not None and (asks_for_password(root) or tests_for_humans(root))
         row = host.traps.rows[kind]
@@ -290,11 +290,11 @@ class UrlRuleListener(Listener):
     _action = "SIMHASH_URL_RULES = 'skip' would request no more of them"
 
     def _goes_on(self, site: str, kinds: Iterable[Kind]) -> None:
-        """Send what traps have skipped that brought something new after all."""
+        """Send the skipped requests of traps that brought something new."""
         self._drop(site, dict.fromkeys(Rule("trap", shape) for shape, _ in kinds))
 
     def _match_again(self, site: str, rules: Sequence[Rule]) -> None:
-        """Send what traps have skipped whose shape depends on *rules*, since these came or went."""
+        """Send the skipped requests of traps whose shape depends on the changed *rules*."""
 
         def is_wanted(request: Request) -> bool:
             url = cut(request.url)
@@ -305,7 +305,7 @@ class UrlRuleListener(Listener):
                 self._send(self.kept.take(reason, is_wanted), _KEPT)
 
     def _drop(self, site: str, rules: Iterable[Rule]) -> None:
-        """Log which rules are not active any more, and send what they have skipped."""
+        """Log rules that are no longer active, and send their skipped requests."""
         for rule in rules:
             reason = Reason(site, rule)
             again, lost = self.kept.take(reason), self.kept.lost.pop(reason, 0)
@@ -325,19 +325,19 @@ class UrlRuleListener(Listener):
             self._send(again, _KEPT)
 
     def _keep_outage(self, site: str, request: Request, *, is_again: bool) -> None:
-        """Keep the request of a page that says nothing, to be sent once more before the crawl ends."""
+        """Keep the request of an outage or login page, to send it again before the crawl ends."""
 
     def _send(self, requests: Iterable[Request], mark: str) -> None:
-        """Send requests that were skipped."""
+        """Send skipped requests."""
         engine = self._crawler.engine
         for request in requests if engine is not None else ():
             stats_of(self._crawler).inc_value(names.STAT_URL_RULES_SENT)
             engine.crawl(request.replace(dont_filter=True, meta=meta_with(request, names.WAITED, mark)))
 
     def _purpose(self, request: Request) -> Purpose:
-        """Return what the page of *request* is for: its callback with its rule, and its cookies.
+        """Return the purpose of *request*: its callback with its rule, and its cookies.
 
-        The callback is empty if it is no method of the spider: such requests are never skipped.
+        The callback is empty if it is no method of the spider; such requests are never skipped.
         """
         callback, meta = request.callback, request.meta
         if callback is None:
@@ -354,10 +354,10 @@ class UrlRuleListener(Listener):
         )
 
     def _asked_for(self, request: Request) -> str:
-        """Return the URL that the spider asked for, before redirects.
+        """Return the URL that the spider requested, before redirects.
 
-        A spider that passes its meta on passes on these redirects. So they are believed once: the page that was
-        really redirected comes before those that its callback asks for.
+        A spider that passes its meta on also passes these redirects. So each redirect is used once: the redirected
+        page comes before the pages that its callback requests.
         """
         redirects = request.meta["redirect_urls"]
         if not redirects or site_of(str(redirects[0])) != site_of(request.url):
@@ -371,7 +371,7 @@ class UrlRuleListener(Listener):
     # --- Notes.
 
     async def _load(self, store: Store, site: str, chosen: Iterable[Choice]) -> None:
-        """Begin with the rules in the note of a host."""
+        """Load the rules in the note of a host."""
         _, data = await awaited(store.note(RULES, site))
         host = self.hosts.get(site)
         if data is not None and host is not None and not host.rules.active:
@@ -380,7 +380,7 @@ class UrlRuleListener(Listener):
             host.rules, host.traps = loaded.rules, loaded.traps
 
     def _note(self, site: str, *, learned: Iterable[Rule] = (), dropped: Iterable[Rule] = ()) -> None:
-        """Write which rules of a host became active, and which are so no longer."""
+        """Store which rules of a host became active or inactive."""
 
         def changed(data: bytes | None) -> bytes:
             return Note.from_bytes(data).changed(learned=learned, dropped=dropped).to_bytes()
@@ -389,7 +389,7 @@ class UrlRuleListener(Listener):
             self._wait_for(change(self._store, RULES, site, changed))
 
     def _wait_for(self, coroutine: Any) -> None:
-        """Run *coroutine*: to its end if the store is here, else in the background."""
+        """Run *coroutine*: to its end with a local store, else in the background."""
         if self._store is not None and not self._store.is_remote:
             try:
                 finished(coroutine)
@@ -404,14 +404,14 @@ class UrlRuleListener(Listener):
     # --- The end.
 
     def spider_closed_log(self, spider: Spider) -> None:
-        """Log what rules and traps have saved, or would have, and the setting that keeps them."""
+        """Log the savings of rules and traps, actual or possible, and the setting that keeps them."""
         hosts = [(site, host) for site, host in self.hosts.items() if host.saved]
         hosts.sort(key=lambda item: -item[1].saved)
         for site, host in hosts[:MAX_LOGGED]:
             logger.info("%(line)s", {"line": self.closing_line(site, host)}, extra={"spider": spider})
 
     def closing_line(self, site: str, host: Host) -> str:
-        """Return which rules there are on a host, what they save, and the setting to paste."""
+        """Return the rules of a host, their savings, and the setting to paste."""
         rules = [rule for rule in host.rules.active if rule.kind != "trap"]
         found = [*map(str, rules), *(f"trap {kind[0]}" for kind, row in host.traps.stopped if row.skipped)]
         pins = dumps([f"{site}: {rule}" for rule in rules])
@@ -424,7 +424,7 @@ class UrlRuleListener(Listener):
         return f"SIMHASH_URL_RULES = 'skip' would have saved {host.saved:,} of {host.pages:,} requests"
 
     def _failed(self, about: object) -> None:
-        """Count and log what went wrong; call it where the exception is handled."""
+        """Count and log an exception; call it in the exception handler."""
         self._once.tell("Error in the URL rules of %(about)s", about)
 
     def _warn_of(self, error: BaseException) -> None:
@@ -439,7 +439,7 @@ _NO_NOTE = Note()
 
 
 def _host(chosen: Iterable[Choice], note: Note = _NO_NOTE) -> Host:
-    """Return a host with the rules that were *chosen* in settings, and those of its *note*."""
+    """Return a host with the rules *chosen* in settings and those of its *note*."""
     pinned = [*note.pinned, *(one.rule for one in chosen if not one.is_forbidden)]
     forbidden = [*note.forbidden, *(one.rule for one in chosen if one.is_forbidden)]
     differences = [rule for rule in pinned if rule.kind != "trap"]
@@ -447,7 +447,7 @@ def _host(chosen: Iterable[Choice], note: Note = _NO_NOTE) -> Host:
 
 
 class SkippingListener(UrlRuleListener):
-    """One that skips requests, too."""
+    """A listener that also skips requests."""
 
     _action = "no more of them are requested, but for checks"
 
@@ -463,10 +463,10 @@ class SkippingListener(UrlRuleListener):
             crawler.signals.connect(handler, signal=signal)
 
     def request_sent(self, request: Request) -> None:
-        """Raise RequestSkipped for a request that need not be sent."""
+        """Raise RequestSkipped for a request that is not sent."""
         mark = take_own(request, names.WAITED)
         if mark is not None:
-            # What a redirect or the page leads to is filtered like all else.
+            # Redirects and links of the page are filtered like other requests.
             request.dont_filter = False
         if mark == _CHECK:
             self._again[request.url] = None
@@ -509,18 +509,18 @@ class SkippingListener(UrlRuleListener):
         return self._matches(host, url, request, purpose) if purpose[0] and not carries_item(request) else ()
 
     def _keep(self, host: Host, site: str, rule: Rule, url: CutUrl, request: Request) -> None:
-        """Keep a request that was skipped by *rule*."""
+        """Keep a request that *rule* skipped."""
         key = hash(request.url)
         if rule.kind == "trap":
             reduced, applied = host.rules.reduce(url)
             key = hash((self._purpose(request), reduced))
             if applied and self.kept.holds(Reason(site, rule), key):
-                # One is enough to see what is behind all that are the same by a rule.
+                # One of all requests that are equal by a rule is enough.
                 rule = applied[0]
         self.kept.add(Reason(site, rule), request, key)
 
     def _count_saved(self, host: Host, url: CutUrl, request: Request, purpose: Purpose) -> None:
-        """Nothing to count: requests are skipped."""
+        """Do nothing: requests are skipped."""
 
     def _keep_outage(self, site: str, request: Request, *, is_again: bool) -> None:
         if not is_again and not self.kept.is_full and may_be_skipped(request):
@@ -532,7 +532,7 @@ class SkippingListener(UrlRuleListener):
     # --- Signals.
 
     def spider_opened_skips(self, spider: Spider) -> None:
-        """Have skipped requests given back to the queue of a crawl that is stopped and will be resumed."""
+        """Return skipped requests to the queue of a stopped crawl that will be resumed."""
         if (deliveries := shared(self._crawler, Deliveries)) is not None:
             deliveries.also_give_back(
                 lambda: [
@@ -542,7 +542,7 @@ class SkippingListener(UrlRuleListener):
             )
 
     def spider_idle(self) -> None:
-        """Send some of the skipped requests when nothing else is left, and wait for the next time to do so."""
+        """Send some of the skipped requests when nothing else is left, and schedule the next check."""
         now = time.monotonic()
         pages = stats_of(self._crawler).get_value("response_received_count", 0)
         pace = (now - self._began) / max(1, pages)
@@ -553,7 +553,7 @@ class SkippingListener(UrlRuleListener):
             raise DontCloseSpider
 
     def page_lost(self, response: Response | None) -> None:
-        """Request a page whose callback or pipeline failed under the latest URL that was skipped."""
+        """If a callback or pipeline failed, request the page under the latest skipped URL."""
         request = None if response is None else response.request
         url = None if request is None else cut(request.url)
         if request is None or url is None:
@@ -574,12 +574,12 @@ class SkippingListener(UrlRuleListener):
 
 
 def url_rule_listener(crawler: Crawler, config: Config) -> UrlRuleListener:
-    """Return the listener that ``SIMHASH_URL_RULES`` asks for. Raises SettingError for a pinned rule that is none."""
+    """Return the listener for ``SIMHASH_URL_RULES``. Raises SettingError for an invalid pinned rule."""
     return (SkippingListener if config.url_rules == "skip" else UrlRuleListener)(crawler, config)
 
 
 class RequestSkipped(IgnoreRequest):
-    """A request was not sent, since by URL rules it would bring nothing new."""
+    """A request was not sent because of URL rules: it would bring nothing new."""
 
     def __init__(self, url: str, rules: tuple[str, ...]) -> None:
         is_trap = any(rule.startswith("trap ") for rule in rules)
@@ -588,4 +588,4 @@ class RequestSkipped(IgnoreRequest):
         )
         super().__init__(f"{url} was skipped: {reason} ({', '.join(rules)})")
         self.rules = rules
-        """The rules, as ``scrapy-simhash learned`` shows them."""
+        """The rules, in the format of ``scrapy-simhash learned``."""

@@ -1,8 +1,8 @@
-"""Traps: shapes of URLs that bring nothing new any more, as calendars, facets and paths in circles do.
+"""Traps: shapes of URLs that bring nothing new any more, such as calendars, facets and circular paths.
 
-Pages *in a row* without a new text are counted for each shape. After 59, fewer than one in twenty brings something
-new, with 95 % confidence, and the shape is stopped. One new page ends the row of its shape, and that of the pages
-that led to it, and next time it takes twice as many.
+Pages *in a row* without a new text are counted per shape. After 59, fewer than one in twenty brings something new,
+with 95 % confidence, and the shape is stopped. A new page ends the row of its shape and of the pages that led to it,
+and doubles the number for the next time.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from scrapy_simhash.observers.url_rules.host import Checks
 from scrapy_simhash.observers.url_rules.urls import Rule
 from scrapy_simhash.recent import Recent
 
-#: Pages in a row without a new text after which a shape is stopped, and how often that is doubled.
+#: Pages in a row without a new text after which a shape is stopped, and how often this number is doubled.
 IN_A_ROW, MAX_DOUBLED = 59, 3
-#: Max checks are one of so many requests of the host: each may bring back hundreds of pages.
+#: Max checks: one in this many requests of the host, since each may lead to hundreds of pages.
 BUDGET = 3
-#: Max shapes of a host; beyond it, the half with the shortest rows goes. Max pages through which something new may
-#: still be reached, and max new pages whose links are followed; the oldest goes.
+#: Max shapes per host; beyond it, the half with the shortest rows is dropped. Max pages that may still lead to
+#: something new, and max new pages whose links are followed; the oldest are dropped.
 MAX_ROWS, MAX_BARREN, MAX_FERTILE = 1_000, 2_000, 20_000
-#: URLs that a trap is shown with.
+#: Example URLs per trap.
 SAMPLES = 5
-#: One text that comes with so many shapes of URLs in so many seconds is an outage or a login page.
+#: A text with this many shapes of URLs in this many seconds is an outage or a login page.
 OUTAGE_SHAPES, OUTAGE_SECONDS = 4, 30.0
 
-#: The shape of a URL, and the callback of its requests: another one may read something else.
+#: The shape of a URL, and the callback of its requests, since another callback may extract other data.
 Kind = tuple[str, str]
 
 
@@ -60,21 +60,21 @@ class Traps:
     """
 
     def __init__(self, pinned: Iterable[Rule] = (), forbidden: Iterable[Rule] = ()) -> None:
-        """*pinned* traps are always stopped, *forbidden* ones never."""
+        """*pinned* shapes are always stopped, *forbidden* ones never."""
         self.pinned = frozenset(rule.about for rule in pinned if rule.kind == "trap")
         self.forbidden = {rule.about for rule in forbidden if rule.kind == "trap"}
         self.rows: dict[Kind, Row] = {}
-        #: Requests that were sent as checks.
+        #: Number of requests that were sent as checks.
         self._checks = 0
         self.barren: Recent[str, Barren] = Recent(MAX_BARREN)
-        #: By the hash of its URL, the shape of the path of each page that brought something new.
+        #: The shape of the path of each page that brought something new, by hash of its URL.
         self._fertile: Recent[int, str] = Recent(MAX_FERTILE)
-        #: Texts of outages and login pages; the text of the latest pages, since when, and their shapes.
+        #: Texts of outages and login pages; the text of the latest pages, its first time, and their shapes.
         self.outages: set[int] = set()
         self._latest: tuple[int, float, set[str]] = (0, 0.0, set())
 
     def is_outage(self, text: int, shape: str, now: float) -> bool:
-        """Note the *text* of a page, and return whether it comes instead of many pages of late: it says nothing.
+        """Record the *text* of a page, and return whether it recently replaced many pages, as in an outage.
 
         *now* is in seconds.
         """
@@ -88,15 +88,15 @@ class Traps:
         return text in self.outages
 
     def add_new(self, kind: Kind | None, url: str, parent: str | None) -> list[Kind]:
-        """Count the page at *url*, which brought something new, and return what was stopped and goes on.
+        """Count the page at *url*, which brought something new, and return the stopped shapes that go on.
 
-        *parent* is the URL of the page that led to it: empty if that is not known, None if there is none.
+        *parent* is the URL of the page that led to it: empty if unknown, None if there is none.
         """
         if kind is not None:
             self._fertile[hash(url)] = _path_of(kind)
         kinds = [] if kind is None else [kind]
         while parent is not None and self.barren:
-            # If it is not known, it may have been the latest.
+            # An unknown parent may be the latest page.
             page = self.barren.pop(parent or next(reversed(self.barren)), None)
             if page is None:
                 break
@@ -105,7 +105,7 @@ class Traps:
         return [kind for kind in kinds if self._end_row(kind)]
 
     def add_barren(self, kind: Kind, url: str, parent: str | None) -> bool:
-        """Count a page without a new text, and return whether its shape is stopped by that."""
+        """Count a page without a new text, and return whether this stops its shape."""
         if url in self.barren:
             return False
         self.barren[url] = Barren(kind, parent)
@@ -123,9 +123,9 @@ class Traps:
         return row.is_stopped
 
     def skips(self, kind: Kind, parent: str | None = None, requests: int = 0) -> bool:
-        """Return whether a request need not be sent; to be asked once. *requests* were sent to the host.
+        """Return whether a request is skipped; call it once per request. *requests* were sent to the host.
 
-        What a new page of the same shape links to is sent: the next month may be reached through this one only.
+        Links of a new page of the same shape are sent, since the next month may be linked only from there.
         """
         if parent and kind[0] not in self.pinned and self._fertile.get(hash(parent)) == _path_of(kind):
             return False
@@ -142,11 +142,11 @@ class Traps:
 
     @property
     def stopped(self) -> Sequence[tuple[Kind, Row]]:
-        """The shapes that are stopped, with their rows."""
+        """The stopped shapes, with their rows."""
         return [(kind, row) for kind, row in self.rows.items() if row.is_stopped]
 
     def never_stop(self, shape: str) -> None:
-        """Let *shape* go on, whatever it brings."""
+        """Let *shape* go on."""
         self.forbidden.add(shape)
         for kind in [kind for kind in self.rows if kind[0] == shape]:
             del self.rows[kind]
@@ -169,5 +169,5 @@ class Traps:
 
 
 def _path_of(kind: Kind) -> str:
-    # Whether the URL has a query depends on the rules that are active.
+    # Whether the URL has a query depends on the active rules.
     return kind[0].partition("?")[0]

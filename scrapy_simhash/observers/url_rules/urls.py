@@ -20,27 +20,27 @@ from typing import NamedTuple
 
 from scrapy_simhash.scope import host_of
 
-#: Max characters of a URL that is looked at.
+#: Max characters of a URL that is parsed.
 MAX_LENGTH = 2_000
 #: Max parameters of a URL that rules are about.
 MAX_PARAMETERS = 16
-#: How often a path comes through one folder before it is said to go in circles.
+#: Max occurrences of one folder in a path that is not circular.
 CIRCLES = 3
 
 _NUMBER = re.compile("[0-9]+")
 #: A segment of a path with a number in it.
 _NUMBERED = re.compile(r"(?<![^/])[^/0-9]*[0-9][^/]*")
-# A digest or a UUID, with a digit and a letter; or a run of letters and digits as no word has one.
+# A digest or a UUID, with a digit and a letter; or a mix of letters and digits that no word has.
 _OPAQUE = re.compile(
     r"(?=[^0-9]*[0-9])(?=[^a-z]*[a-z])(?:[0-9a-f]{8,}(?:-[0-9a-f]{4,}){0,4}|[0-9a-z]{16,})", re.IGNORECASE
 )
-#: What may stand between the values of a parameter, and between those of a segment of a path.
+#: Separators between the values of a parameter, and of a path segment.
 _BETWEEN = re.compile(r"%2[Cc]|%3[Bb]|%7[Cc]|%20|[,;|+~:_.-]")
 _BETWEEN_IN_PATH = re.compile(r"%2[Cc]|%3[Bb]|%7[Cc]|[,;|+]")
 #: The index in the name of a parameter: ``f[0]``.
 _INDEX = re.compile(r"(?:\[|%5[Bb])[0-9]*(?:\]|%5[Dd])")
 _RULE = re.compile(r"(?P<kind>parameter|order of) (?P<about>\S+)(?: in (?P<shape>/\S*))?|trap (?P<trap>/\S*)")
-#: What the path of a rule about the order of segments ends with, and what such a rule is about.
+#: The end of the path of a rule about the order of segments, and the subject of such a rule.
 _BELOW = "**"
 SEGMENTS = "segments"
 
@@ -53,7 +53,7 @@ class CutUrl(NamedTuple):
     path: str
     """At least ``/``."""
     query: tuple[str, ...]
-    """The parameters as written, ``name=value``, sorted; empty ones are left out."""
+    """The parameters as written, ``name=value``, sorted, without empty ones."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ class CutUrl(NamedTuple):
 
 
 def cut(url: str) -> CutUrl | None:
-    """Return *url* in parts, None if it is no web URL or too long.
+    """Return *url* in parts, None if it is too long or no web URL.
 
     >>> cut("https://example.com/a/b?y&x=1&#top")
     CutUrl(origin='https://example.com', path='/a/b', query=('x=1', 'y'))
@@ -93,10 +93,10 @@ def _site_of(origin: str) -> str:
 # --- Shapes.
 
 
-# Asked for each page for both of its shapes.
+# Called for each page for both of its shapes.
 @lru_cache(maxsize=256)
 def path_shape(path: str) -> str:
-    """Return *path* with its numbers and its opaque segments left open.
+    """Return *path* with placeholders for numbers and opaque segments.
 
     >>> path_shape("/calendar/2024/05"), path_shape("/news/the-ferry")
     ('/calendar/{number}/{number}', '/news/the-ferry')
@@ -111,19 +111,19 @@ def _shape_of_match(match: re.Match[str]) -> str:
 
 @lru_cache(maxsize=1_024)
 def rule_shape(path: str) -> str:
-    """Return the shape of a path for rules about its query: its folder with the numbers left open, and ``*``.
+    """Return the shape of a path for rules about its query: its folder, with placeholders for numbers, and ``*``.
 
     >>> rule_shape("/shop/7/blue-hat"), rule_shape("/search"), rule_shape("/view.php")
     ('/shop/{number}/*', '/*', '/view.php')
     """
     last = path[path.rfind("/") + 1 :]
     shape = path_shape(path)
-    # A script is a page of its own kind.
+    # Each script is a separate kind of page.
     return shape if "." in last and not _NUMBER.search(last) else f"{shape[: shape.rfind('/')]}/*"
 
 
 def trap_shape(url: CutUrl) -> str | None:
-    """Return the shape of URLs that may be a trap; None where it would be one URL, or all pages of a host.
+    """Return the shape of URLs that may be a trap; None if it would be one URL, or all pages of a host.
 
     >>> rests = "/calendar/2024/05", "/news/the-ferry", "/shop?a=1"
     >>> [trap_shape(cut("https://a.example" + rest)) for rest in rests]
@@ -161,13 +161,13 @@ class Rule(NamedTuple):
     about: str
     """Names of parameters, with commas between them; for a trap its shape."""
     shape: str = ""
-    """Where it holds; empty for a whole host, and for a trap."""
+    """The shape of the URLs to which it applies; empty for a whole host, and for a trap."""
 
     def __str__(self) -> str:
         return f"{self.kind} {self.about}" + (f" in {self.shape}" if self.shape else "")
 
     def without(self, url: CutUrl) -> CutUrl:
-        """Return *url* without the difference; an equal URL if it has none."""
+        """Return *url* without the difference, or an equal URL if it has none."""
         if self.kind == "parameter":
             names = self.about.split(",")
             left = tuple([part for part in url.query if part.partition("=")[0] not in names])
@@ -176,7 +176,7 @@ class Rule(NamedTuple):
 
 
 def parsed_rule(text: str) -> Rule:
-    """Return the rule of *text*. Raises ValueError for any other text.
+    """Parse a rule. Raises ValueError for any other text.
 
     >>> parsed_rule("parameter sid in /stories/*"), str(parsed_rule("trap /calendar/{number}"))
     (Rule(kind='parameter', about='sid', shape='/stories/*'), 'trap /calendar/{number}')
@@ -209,9 +209,9 @@ def order_rules(url: CutUrl, shape: str) -> list[Rule]:
 
 @lru_cache(maxsize=1_024)
 def segment_rules(shape: str) -> tuple[Rule, ...]:
-    """Return the rules about the order of the segments behind the first one, and behind the first two.
+    """Return the rules about the order of the segments after the first one, and after the first two.
 
-    The first segments say in which list values are chosen.
+    The first segments select the list.
     """
     folders = shape.split("/")
     starts = ["/".join(folders[:fixed]) for fixed in (2, 3) if len(folders) > fixed]
@@ -219,7 +219,7 @@ def segment_rules(shape: str) -> tuple[Rule, ...]:
 
 
 def _in_order(url: CutUrl, about: str, fixed: int) -> CutUrl:
-    """Return *url* with the values of a parameter sorted, or the segments of its path behind the first *fixed*."""
+    """Return *url* with the values of a parameter sorted, or the path segments after the first *fixed* ones."""
     if about == SEGMENTS:
         segments = url.path.split("/")
         rest = [",".join(sorted(_BETWEEN_IN_PATH.split(segment))) for segment in segments[fixed:]]
