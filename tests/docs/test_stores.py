@@ -16,7 +16,7 @@ from redis import Redis
 
 from scrapy_simhash import Config, StoreUnavailable
 from scrapy_simhash.crawl.store_session import StoreSession
-from tests.docs.reader import DOCS, blocks, words
+from tests.docs.reader import DOCS, ROOT, blocks, words
 from tests.docs.test_crawls import IN_ORDER, LOG_PAGE, NO_WAIT, SHOWN, Run, feed, forked, site
 from tests.stand_in import stand_in
 from tests.store.server import RedisServer
@@ -115,11 +115,11 @@ def test_an_incremental_crawl_keeps_only_what_is_new(project: Project) -> None:
 
 
 def test_the_store_of_the_page_remembers(project: Project) -> None:
-    (module,) = (block for block in blocks(STORES, "python") if block.caption)
+    module = (ROOT / "example_project" / "own_store.py").read_text("utf-8")
     (settings,) = (block for block in blocks(STORES, "python") if "myproject" in block.text)
-    path = project.folder / module.caption
+    path = project.folder / "myproject" / "stores.py"
     path.parent.mkdir()
-    path.write_text(module.text, "utf-8")
+    path.write_text(module, "utf-8")
     project.set(settings.text)
     first, again = project.crawl().log, project.crawl().log
     assert "store: the file pages.pickle (0 pages known)" in first

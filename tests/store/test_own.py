@@ -12,13 +12,13 @@ from scrapy_simhash.detector import header_for
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.notes import SITE, Note
 from scrapy_simhash.store import Header
-from tests.docs.reader import DOCS, blocks
+from tests.docs.reader import ROOT
 from tests.store.cases import posting
 from tests.store.contract import StoreContract
 
 NAMES: dict[str, Any] = {}
-(MODULE,) = (block for block in blocks(DOCS / "how-to" / "stores.rst", "python") if block.caption)
-exec(compile(MODULE.text, "stores.rst", "exec"), NAMES)
+MODULE = ROOT / "example_project" / "own_store.py"
+exec(compile(MODULE.read_text("utf-8"), str(MODULE), "exec"), NAMES)
 PickleStore: Any = NAMES["PickleStore"]
 
 
