@@ -1,9 +1,8 @@
 """The exact search for fingerprints within a Hamming distance.
 
-``SimhashIndex`` is the index. Nothing here knows of pages, of Scrapy or of any other package but the C extension,
-which may be missing. The modules, in the order of the idea: ``plans`` (the 64 bits cut into blocks, and which blocks
-are the keys of which table), ``index`` (the index over the C extension), ``scan`` (the search without it), ``pairs``
-(all pairs at once).
+``SimhashIndex`` is the index. This package needs only the standard library, and uses the C extension if it is built.
+Modules: ``plans`` (blocks of the 64 bits, and the blocks in the key of each table), ``index`` (the index on top of
+the C extension), ``scan`` (the search without it), ``pairs`` (all pairs at once).
 """
 
 from scrapy_simhash.index.index import SimhashIndex

@@ -1,4 +1,4 @@
-"""The index: one class over the C extension, or without it over a scan."""
+"""SimhashIndex: the index on top of the C extension, or of a scan without it."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ from scrapy_simhash.index.values import (
 if TYPE_CHECKING:
     from scrapy_simhash.kernel._hamming import Postings
 
-#: Values in one call of the C extension: enough that a call weighs nothing, and other threads run every millisecond.
+#: Values per call of the C extension: the cost of a call is negligible, and other threads run every millisecond.
 BATCH = 4096
-#: Values in one call that searches: what they find may be many matches each, which stay until they are read.
+#: Values per search call: each may have many matches, which are in memory until they are read.
 FOUND_BATCH = 256
-#: An index compares a query with all fingerprints, and has no tables, below so many for each probe of the tables, but
-#: at least and at most so many: (for each probe, least, most). C compares five of them in a nanosecond. With random
-#: fingerprints tables are as fast from 40 for each probe on. But where pages share a title and most words, each probe
-#: finds a large part of the index: there a search in tables of 3,000 took 95 us, and in a row of 2,300 10 us. And an
-#: index for each of ten thousand hosts takes 16 bytes a page as long as they are small.
+#: Size below which an index has no tables and compares all fingerprints: (per probe, min, max). C compares five
+#: fingerprints per nanosecond. For random fingerprints, tables are faster from 40 per probe. But if pages share a
+#: title and most words, each probe finds a large part of the index: a search took 95 us in tables of 3,000, and 10
+#: us in a scan of 2,300. Ten thousand small indexes, one per host, also take only 16 bytes per page.
 ROW_LIMIT = 300, 2_000, 20_000
 
 
@@ -43,7 +42,7 @@ class Callbacks:
 
 
 def core_for(max_distance: int, plan: list[Key]) -> Postings | Scan:
-    """Return an empty core: the C extension's over the tables of *plan*, or without it a scan."""
+    """Return an empty core: tables of *plan* in the C extension, or a scan without it."""
     if kernel.hamming is None:
         return Scan(max_distance)
     for_each_probe, least, most = ROW_LIMIT
@@ -53,20 +52,19 @@ def core_for(max_distance: int, plan: list[Key]) -> Postings | Scan:
 
 
 class SimhashIndex:
-    """Postings (value, key), searched by Hamming distance. A search finds all that comparing each would find.
+    """An index of records (value, key), searched by Hamming distance. A search is exact: it finds all matches.
 
     A *value* is a fingerprint, 0 to 2**64 - 1; a *key* is the caller's number for a document, 0 to 2**63 - 1. Several
-    keys may have one value; the same posting twice is stored once. Integers of numpy are accepted, bools are not;
-    every method raises TypeError or ValueError for what is neither. Many values are any iterable of ints, or a buffer
-    of 64-bit numbers (``array("Q")``, numpy's uint64, a memoryview cast to ``"Q"``), which is not copied.
+    keys may have one value; equal records are stored once. Integers of numpy are accepted, bools are not; every
+    method raises TypeError or ValueError for invalid values. Many values are any iterable of ints, or a buffer of
+    64-bit numbers (``array("Q")``, numpy's uint64, a memoryview cast to ``"Q"``), which is not copied.
 
-    A search looks up buckets in each table and compares what is in them with all 64 bits. Fingerprints that agree in
-    a whole key are all compared, by a search and also when one of them is added. Below some thousand fingerprints
-    there are no tables: to compare all is faster. Without the C extension there never are.
+    A search looks up buckets in each table and compares all 64 bits of their fingerprints. Fingerprints with an equal
+    key are all compared, by a search and when one of them is added. Below some thousand fingerprints, and without
+    the C extension, there are no tables and all fingerprints are compared.
 
-    Not thread-safe: one thread at a time. No method yields to others (there is no ``await``), so that a look-up and
-    its insert are one step for an event loop. With the C extension an insert takes some milliseconds at most, however
-    large the index is: tables grow one 64th at a time.
+    Not thread-safe. Methods are not coroutines, so a lookup and its insert are atomic in an event loop. With the C
+    extension, an insert takes a few milliseconds at most for any size: tables grow by one 64th at a time.
 
     >>> index = SimhashIndex(max_distance=3, blocks=6)
     >>> index.add(0x4BBB22FBBC29D9B5, key=1)
@@ -78,16 +76,16 @@ class SimhashIndex:
 
     __slots__ = ("core", "max_distance")
     core: Postings | Scan
-    """What stores and searches."""
+    """The tables or the scan."""
     max_distance: int
     """The greatest distance of a match, in bits."""
 
     def __init__(self, max_distance: SupportsIndex = 3, blocks: SupportsIndex | Literal["auto"] = 6) -> None:
-        """Make an empty index over the classic plan of ``comb(blocks, max_distance)`` tables, or the best there is.
+        """Make an empty index with the classic plan of ``comb(blocks, max_distance)`` tables, or the best plan.
 
-        Few blocks make few tables but short keys, which have more candidates. ``"auto"`` makes one block more than
-        *max_distance* up to a distance of 3, and for wider ones five blocks, in each of which a search looks up all
-        keys near its own. A search among random fingerprints, see ``benchmarks/index.py``:
+        Few blocks make few tables but short keys, which have more candidates. ``"auto"`` uses one block more than
+        *max_distance* up to a distance of 3, and five blocks for greater distances, in which a search looks up all
+        keys near the query's. A search among random fingerprints, see ``benchmarks/index.py``:
 
         ========  ======  ======  ======  ==================  ====================
         ..                                microseconds among  bytes a fingerprint
@@ -111,15 +109,15 @@ class SimhashIndex:
 
     @property
     def nbytes(self) -> int:
-        """The memory of the index in bytes: tables, values, keys, and the room they keep for growth."""
+        """The memory of the index in bytes: tables, values, keys, and reserved space."""
         return self.core.nbytes
 
     def __len__(self) -> int:
-        """Return the number of postings. O(1)."""
+        """Return the number of records. O(1)."""
         return len(self.core)
 
     def __repr__(self) -> str:
-        """Return the number of postings and the distance.
+        """Return the number of records and the distance.
 
         >>> SimhashIndex()
         <SimhashIndex: 0 postings within 3 bits>
@@ -127,12 +125,12 @@ class SimhashIndex:
         return f"<{type(self).__name__}: {len(self):,} postings within {self.max_distance} bits>"
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Yield every posting as (value, key), in no promised order. All are copied first, 16 bytes each."""
+        """Yield every record as (value, key), in arbitrary order. All are copied first, 16 bytes each."""
         values, keys = self.core.columns()
         return zip(array("Q", values), array("Q", keys), strict=True)
 
     def __contains__(self, posting: tuple[SupportsIndex, SupportsIndex]) -> bool:
-        """Return whether the posting (value, key) is stored.
+        """Return whether the record (value, key) is stored.
 
         >>> index = SimhashIndex()
         >>> index.add(5, key=1)
@@ -143,22 +141,22 @@ class SimhashIndex:
         return self.core.has(value, key)
 
     def __reduce__(self) -> NoReturn:
-        """Refuse: an index is not pickled, nor copied by ``copy``."""
+        """Raise TypeError: an index cannot be pickled or copied."""
         name = type(self).__name__
         raise TypeError(f"a {name} cannot be pickled or copied: add its postings to a new one")
 
     def find(self, value: SupportsIndex) -> list[Match]:
         """Return the keys within ``max_distance`` of *value*, nearest first, then by key.
 
-        A key is returned once, with the nearest of its values. An empty list if there is none.
+        Each key is returned once, with the nearest of its values. Empty if there is none.
         """
         return self.core.find(value)
 
     def find_many(self, values: Iterable[SupportsIndex]) -> Iterator[list[Match]]:
         """Yield what ``find`` returns for every value, in order.
 
-        All values are checked first. Some hundred are searched at a time: what they find is all the memory it takes
-        beside the values. The index must not change meanwhile.
+        All values are checked first. A few hundred are searched at a time, and only their matches are in memory. The
+        index must not change meanwhile.
 
         >>> index = SimhashIndex()
         >>> index.add(0b0011, key=1)
@@ -174,10 +172,10 @@ class SimhashIndex:
         )
 
     def nearest(self, values: Iterable[SupportsIndex], most: int) -> tuple[list[Match], list[int]]:
-        """Return the *most* nearest postings of all *values* together, and how many each value has within reach.
+        """Return the *most* nearest records of all *values* together, and the number of matches of each value.
 
-        In the order of ``find``; a key with several postings among them is returned once, with the nearest. So dense
-        regions cost little: no object is made of a posting that is not returned.
+        In the order of ``find``; a key with several of these records is returned once, with the nearest. Objects are
+        created for returned records only, so dense regions cost little.
 
         >>> index = SimhashIndex()
         >>> index.add_many([0b0000, 0b0001, 0b0011])
@@ -197,7 +195,7 @@ class SimhashIndex:
         return self.core.keys_of(value)
 
     def find_or_add(self, value: SupportsIndex, key: SupportsIndex) -> list[Match]:
-        """Return what ``find`` returns; if that is nothing, add the posting.
+        """Return the result of ``find``; if it is empty, add the record.
 
         >>> index = SimhashIndex()
         >>> index.find_or_add(0b0011, key=1)
@@ -210,15 +208,14 @@ class SimhashIndex:
         return self.core.find_or_add(value, key)
 
     def add(self, value: SupportsIndex, key: SupportsIndex) -> None:
-        """Store the posting of *value* and *key*; storing it again changes nothing."""
+        """Store the record of *value* and *key*; storing it again changes nothing."""
         self.core.add(value, key)
 
     def add_many(self, values: Iterable[SupportsIndex], keys: Iterable[SupportsIndex] | None = None) -> None:
-        """Add every posting of *values* with *keys*, as ``add`` would one by one, but faster.
+        """Add every record of *values* with *keys*, faster than calling ``add`` for each.
 
-        Where *keys* is None the values are numbered on: from one more than the greatest key ever added, or from 0.
-        All arguments are checked first, so that a wrong one adds nothing; ValueError also if there are not as many
-        keys as values.
+        If *keys* is None, keys continue from the greatest key ever added, or start at 0. All arguments are checked
+        before anything is added. Raises ValueError also if the numbers of keys and values differ.
 
         >>> index = SimhashIndex()
         >>> index.add_many([2**20, 2**40])
@@ -238,9 +235,9 @@ class SimhashIndex:
             self.core.add_many(row[of_batch].tobytes(), batch_keys, first + start)
 
     def discard(self, value: SupportsIndex, key: SupportsIndex) -> bool:
-        """Remove the posting and return whether it was there.
+        """Remove the record and return whether it was stored.
 
-        The memory is used again by what is added later; the tables do not shrink.
+        Later records reuse its memory; the tables do not shrink.
 
         >>> index = SimhashIndex()
         >>> index.add(5, key=1)
@@ -252,8 +249,8 @@ class SimhashIndex:
     def pairs(self) -> Iterator[tuple[int, int, int]]:
         """Return an iterator over all pairs of stored values within ``max_distance``; see ``index.pairs``.
 
-        (smaller value, larger value, distance), each pair of different values once. One pass over the tables of
-        the plan that suits so many; all values are copied before this returns.
+        (smaller value, larger value, distance), each pair of different values once. All values are copied before this
+        returns.
 
         >>> index = SimhashIndex()
         >>> index.add_many([0b0000, 0b0111, 0b1111])
@@ -263,5 +260,5 @@ class SimhashIndex:
         return pairs(array("Q", self.core.columns()[0]), self.max_distance)
 
     def _check(self) -> None:
-        """Assert what must hold between two calls. For tests: O(everything)."""
+        """Check the invariants of all tables. For tests."""
         self.core.check()

@@ -1,16 +1,16 @@
-"""All pairs of fingerprints within a distance, without comparing each with each; and the groups that pairs connect.
+"""All pairs of fingerprints within a distance, without comparing each with each, and the groups that pairs connect.
 
-It is the search of the index with all fingerprints as queries at once, which is far less work than one after the
-other. Table by table they are laid out so that those with the same key are neighbours, and neighbours are compared::
+The search uses the tables of the index for all fingerprints at once, which is much faster than one query after
+another. For each table, fingerprints are sorted by key, and those with equal keys are compared::
 
     all values  --by the key A B-->  ..|x y|z|u v w|..     x with y; u with v and w, v with w
                 --by the key A C-->  ..|x|y z|..           and so on
 
-Two values can have the same keys in several tables. The first of these tables reports them, which follows from their
-bits: no pair has to be remembered, however many there are.
+Two values can have equal keys in several tables. Only the first of these tables reports the pair. It follows from the
+bits of the values, so pairs need not be stored.
 
-Tables cost time here and no memory, for there is one at a time. Few of them are best for few fingerprints, long keys
-for many: ``plan_for`` weighs one against the other.
+There is one table at a time, so tables cost time, but no memory. Few fingerprints need few tables, many need long
+keys: ``plan_for`` chooses the plan.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from scrapy_simhash import kernel
 from scrapy_simhash.index.plans import BITS, MAX_TABLES, classic
 from scrapy_simhash.index.values import BATCH, Progress, checked_distance, row_of
 
-#: Cost of comparing two values, relative to laying out one value for a table: 0.3 of 9 nanoseconds in C.
+#: Cost of comparing two values, relative to sorting one value into a table: 0.3 of 9 nanoseconds in C.
 #: Measured, see ``benchmarks/index.py``.
 CANDIDATE = 0.04
-#: Pure Python reports its progress after so many keys.
+#: Keys between two progress reports of pure Python.
 KEYS_BETWEEN = 1 << 12
 
 
@@ -40,16 +40,16 @@ def pairs(
 ) -> Iterator[tuple[int, int, int]]:
     """Return an iterator over all pairs within *max_distance*: (smaller value, larger value, distance).
 
-    Each pair of different values comes once, however often a value is in *values*, in no particular order, which is
-    the same for the same values. A buffer of 64-bit numbers is not copied, see `row_of`, and all values are read
-    before this returns. *blocks* is a number for the classic plan, or ``"auto"`` for the one that takes least time.
-    *progress* is called with the share that is done, 0.0 to 1.0, every few milliseconds.
+    Each pair of different values is yielded once, in an arbitrary but deterministic order. A buffer of 64-bit numbers
+    is not copied, see `row_of`; all values are read before this returns. *blocks* is the number of blocks of the
+    classic plan, or ``"auto"`` for the fastest plan. *progress* is called with the completed share, 0.0 to 1.0, every
+    few milliseconds.
 
     The C extension takes 16 bytes a value and nothing for the pairs, and for a distance of 3 two seconds for
     ten million random values; pure Python takes some 170 bytes a value, and a hundred times as long. Values that
     share a key are compared each with each: a hundred thousand under one key take half a second, and no more memory.
 
-    Raises TypeError or ValueError for values, distances and numbers of blocks that are none.
+    Raises TypeError or ValueError for invalid values, distances and numbers of blocks.
 
     >>> list(pairs([0b0000, 0b0111, 0b1111, 0b0111]))
     [(0, 7, 3), (7, 15, 1)]
@@ -66,8 +66,8 @@ def pairs(
 def plan_for(max_distance: int, size: int) -> list[int]:
     """Return the masks of the plan that finds all pairs of *size* random fingerprints in the least time.
 
-    A table costs 1 a fingerprint, and ``CANDIDATE`` for each that it has to be compared with. A single key without
-    bits compares each with each.
+    The cost of a table is 1 per fingerprint, and ``CANDIDATE`` per comparison. A plan with one key of no bits
+    compares each with each.
 
     >>> [len(plan_for(3, size)) for size in (10, 100_000, 10_000_000)]
     [1, 4, 10]
@@ -105,12 +105,12 @@ def _native(
 def _pure(
     distinct: list[int], masks: list[int], max_distance: int, report: Progress
 ) -> Iterator[tuple[int, int, int]]:
-    """Yield the pairs of *distinct* values, which rise. The definition."""
+    """Yield the pairs of *distinct* values, sorted in ascending order. The C extension must return the same pairs."""
     for table, mask in enumerate(masks):
         key_of = mask.__and__
         by_key = groupby(sorted(distinct, key=key_of), key_of)
         for number, (_, bucket) in enumerate(by_key):
-            # The sort is stable, so that in a bucket values still rise.
+            # The sort is stable, so values in a bucket stay in ascending order.
             for small, large in combinations(bucket, 2):
                 differing = small ^ large
                 if differing.bit_count() <= max_distance and all(map(differing.__and__, masks[:table])):
@@ -123,9 +123,9 @@ def _pure(
 def connected(pairs: Iterable[tuple[int, int] | tuple[int, int, int]]) -> list[list[int]]:
     """Return the groups of values that *pairs* connect, directly or through others.
 
-    A group is sorted, and groups are in the order of their first members; what has no pair is in none. A pair is
-    (value, value) or, as from ``pairs``, (value, value, distance), and is forgotten once read: memory is for the
-    values in them, some 230 bytes each, however many pairs there are. One to four microseconds a pair.
+    Each group is sorted, and groups are sorted by their first members. Values without a pair are in no group. A pair
+    is (value, value) or, as from ``pairs``, (value, value, distance). Pairs are not stored: memory use is some 230
+    bytes per value. One to four microseconds per pair.
 
     Source: Galler, Fischer, "An improved equivalence algorithm", 1964.
 
@@ -136,7 +136,7 @@ def connected(pairs: Iterable[tuple[int, int] | tuple[int, int, int]]) -> list[l
     [[1, 2, 7], [8, 9]]
     """
     places: dict[int, int] = {}
-    # By place: one that is nearer to the root of its group, or the root itself.
+    # By position: a value nearer to the root of its group, or the root itself.
     parents = array("I")
     for pair in pairs:
         first = places.setdefault(pair[0], len(parents))
@@ -154,7 +154,7 @@ def connected(pairs: Iterable[tuple[int, int] | tuple[int, int, int]]) -> list[l
 
 
 def _root(parents: array[int], place: int) -> int:
-    # Each step lets a place skip one, so that the way is half as long the next time.
+    # Path halving: each visited value skips one, so the next search is half as long.
     while (parent := parents[place]) != place:
         parents[place] = place = parents[parent]
     return place

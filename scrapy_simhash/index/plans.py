@@ -1,4 +1,4 @@
-"""The 64 bits of a fingerprint cut into blocks, and which blocks are the keys of which tables.
+"""Plans: the 64 bits of a fingerprint cut into blocks, and the blocks in the key of each table.
 
 With six blocks, bit 63 at the left, bit 0 at the right::
 
@@ -6,18 +6,18 @@ With six blocks, bit 63 at the left, bit 0 at the right::
     |    A    |     B    |     C    |     D    |     E    |    F    |
          11         11         11         11         10        10
 
-Two fingerprints that differ in *k* bits differ in at most *k* of the blocks, wherever the bits are. Here three bits
-are in B, D and E, so A, C and F are the same in both:
+Two fingerprints that differ in *k* bits differ in at most *k* blocks. In this example the three bits are in B, D and
+E, so A, C and F are equal:
 
 >>> f = 0b0100101110111011001000101111101110111100001010011101100110110101
 >>> g = 0b0100101110111011011000101111101110011100001010011100100110110101
 >>> [name for name, block in zip("ABCDEF", partition(6)) if not (f ^ g) & block]
 ['A', 'C', 'F']
 
-Source: the README of simhash-cpp (Moz), whose picture and example these are.
+Source of picture and example: the README of simhash-cpp (Moz).
 
-A plan is a list of keys, one for each table: the bits of the key as a mask, and the radius within which the table is
-probed around the key of a query. Two plans are exact for any distance, `classic` and `probing`.
+A plan is a list of keys, one per table: a mask of the key's bits, and the radius around the query's key within which
+the table is probed. Two kinds of plans are exact for any distance, `classic` and `probing`.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from typing import Literal, SupportsIndex, TypeAlias
 from scrapy_simhash.index.values import checked_blocks
 
 BITS = 64
-#: Every table holds every fingerprint: with more tables a scan is both faster and smaller.
+#: Every table contains every fingerprint: with more tables, a scan is faster and smaller.
 MAX_TABLES = 1_000
 #: Blocks of the probing plan: with the C extension five are faster than four up to a million and more.
 PROBED = 5
-#: The greatest distance for which ``auto`` takes the classic plan: with one table more than that, each key has 16
-#: bits or more, and a search takes less time and memory than by probing.
+#: The greatest distance for which ``auto`` selects the classic plan: with one table more than the distance, each key
+#: has at least 16 bits, and a search takes less time and memory than probing.
 MOST_CLASSIC = 3
 
 Key: TypeAlias = tuple[int, int]
-"""The bits of a table's key as a mask, and how many of them may differ from those of a query."""
+"""The mask of a table's key, and how many of its bits may differ from those of a query."""
 
 
 def partition(blocks: int) -> list[int]:
-    """Cut 64 bits into 1 to 64 blocks as equal as possible, the most significant first; return their masks.
+    """Cut 64 bits into 1 to 64 blocks of nearly equal width, the most significant first; return their masks.
 
-    The wider ones come first.
+    Wider blocks come first.
 
     >>> [block.bit_count() for block in partition(6)]
     [11, 11, 11, 11, 10, 10]
@@ -61,9 +61,9 @@ def partition(blocks: int) -> list[int]:
 
 
 def plan_for(max_distance: int, blocks: SupportsIndex | Literal["auto"]) -> list[Key]:
-    """Return the classic plan of *blocks* blocks, or for ``auto`` the plan that suits the distance.
+    """Return the classic plan of *blocks* blocks, or for ``auto`` the best plan for the distance.
 
-    Raises TypeError or ValueError for what is no number of blocks.
+    Raises TypeError or ValueError for an invalid number of blocks.
 
     >>> len(plan_for(3, 6)), len(plan_for(3, "auto")), len(plan_for(8, "auto"))
     (20, 4, 5)
@@ -76,7 +76,7 @@ def plan_for(max_distance: int, blocks: SupportsIndex | Literal["auto"]) -> list
 def classic(max_distance: int, blocks: SupportsIndex) -> list[Key]:
     """Return the plan of Manku et al.: a table for every choice of *blocks* - *max_distance* blocks.
 
-    Fingerprints within the distance are the same in at least so many blocks, and these are the key of a table::
+    Fingerprints within the distance are equal in at least so many blocks, which are the key of one table::
 
         m = 6, k = 3, twenty tables          the bits differ in     B     D  E
           A B C | D E F                      the table that finds   A  C  F | B  D  E
@@ -103,11 +103,11 @@ def classic(max_distance: int, blocks: SupportsIndex) -> list[Key]:
 
 
 def probing(max_distance: int, blocks: int = PROBED) -> list[Key]:
-    """Return the plan of one table a block, probed at all keys within a radius around the key of a query.
+    """Return the plan of one table per block, probed at all keys within a radius around the key of a query.
 
-    A fingerprint is missed only if it differs in more than the radius in **every** block, which takes as many bits as
-    the sum of radius + 1 over the blocks. So *k* + 1 *units*, divided among the blocks, are exact, if a block with
-    *u* of them has the radius *u* - 1 and one with none needs no table::
+    A fingerprint is missed only if it differs by more than the radius in **every** block, so by at least the sum of
+    radius + 1 over the blocks. The plan is exact if *k* + 1 *units* are distributed among the blocks: a block with
+    *u* units has the radius *u* - 1, and a block without units needs no table::
 
         k = 10, eleven units     |    A    |    B    |    C    |    D    |
         units                         2         3         3         3
@@ -124,15 +124,15 @@ def probing(max_distance: int, blocks: int = PROBED) -> list[Key]:
     [0, 0]
     """
     units, left = divmod(max_distance + 1, blocks)
-    # Blocks have one width or two, the wider first. The sums of probes and candidates change by the same for each
-    # unit that is moved from a wide block to a narrow one, so that one of the two ends is the best.
+    # Blocks have one width or two, the wider first. Each unit that is moved from a wide block to a narrow one changes
+    # the sums of probes and candidates by the same amount, so one of the two extremes is the best.
     wide_first = [units] * left + [units - 1] * (blocks - left)
     plans = [list(zip(partition(blocks), radii, strict=True)) for radii in (wide_first[::-1], wide_first)]
     return [(mask, radius) for mask, radius in min(plans, key=_work) if radius >= 0]
 
 
 def probes_of(plan: list[Key]) -> int:
-    """Return how many buckets a search looks up."""
+    """Return the number of buckets that a search looks up."""
     return _work(plan)[0]
 
 

@@ -1,4 +1,4 @@
-"""The search without the C extension: every fingerprint is compared, by numpy if it is installed."""
+"""The search without the C extension: compare every fingerprint, with numpy if it is installed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scrapy_simhash.index.values import MAX_KEY, Match, checked_key, checked_val
 
 @cache
 def _numpy() -> ModuleType | None:
-    """Return numpy, if it is installed and counts bits, which it does from version 2 on."""
+    """Return numpy if version 2 or later, which counts bits, is installed."""
     try:
         numpy = import_module("numpy")
     except ImportError:
@@ -25,10 +25,10 @@ def _numpy() -> ModuleType | None:
 
 
 class Scan:
-    """Postings in a list, all compared with every query; the methods of ``Postings`` in ``kernel/_hamming.pyx``.
+    """Records in a list, compared with every query; has the methods of ``Postings`` in ``kernel/_hamming.pyx``.
 
-    A search takes 26 microseconds for 20,000 fingerprints and 109 for 100,000 with numpy, without it 50 for each
-    thousand. Some 350 bytes a fingerprint.
+    With numpy, a search takes 26 microseconds for 20,000 fingerprints and 109 for 100,000; without it, 50 per
+    thousand. Memory is some 350 bytes per fingerprint.
 
     >>> scan = Scan(max_distance=3)
     >>> scan.add(0b1111, 1)
@@ -45,16 +45,16 @@ class Scan:
         self._length = 0
         self._values = array("Q")
         self._keys: list[set[int]] = []
-        #: The position of every value in the two lists above.
+        #: Position of every value in the two lists above.
         self._places: dict[int, int] = {}
 
     def __len__(self) -> int:
-        """Return the number of postings."""
+        """Return the number of records."""
         return self._length
 
     @property
     def nbytes(self) -> int:
-        """The memory of the postings in bytes, about. O(n)."""
+        """The approximate memory of the records in bytes. O(n)."""
         sets = sum(map(sys.getsizeof, self._keys))
         numbers = sys.getsizeof(MAX_KEY) * (len(self._values) + self._length)
         return sum(map(sys.getsizeof, (self._values, self._keys, self._places))) + sets + numbers
@@ -64,7 +64,7 @@ class Scan:
         return _nearest_first(self._near(checked_value(value)))
 
     def find_many(self, values: bytes) -> list[list[Match]]:
-        """Return the matches of each value, native uint64."""
+        """Return the matches of each of *values*, native uint64."""
         return list(map(self.find, array("Q", values)))
 
     def nearest(self, values: Iterable[SupportsIndex], most: int) -> tuple[list[Match], list[int]]:
@@ -84,7 +84,7 @@ class Scan:
         return matches
 
     def has(self, value: SupportsIndex, key: SupportsIndex) -> bool:
-        """Return whether the posting is stored."""
+        """Return whether the record is stored."""
         return checked_key(key) in self._keys_of(checked_value(value))
 
     def add(self, value: SupportsIndex, key: SupportsIndex) -> None:
@@ -99,7 +99,7 @@ class Scan:
         self.next_key = max(self.next_key, key + 1)
 
     def add_many(self, values: bytes, keys: bytes | None, first: int) -> None:
-        """Add a row of values, native uint64, each with its key, or numbered on from *first* where *keys* is None."""
+        """Add values, native uint64, with their keys, or numbered from *first* if *keys* is None."""
         row = array("Q", values)
         for value, key in zip(
             row, range(first, first + len(row)) if keys is None else array("Q", keys), strict=True
@@ -115,7 +115,7 @@ class Scan:
         self._keys[place].remove(key)
         self._length -= 1
         if not self._keys[place]:
-            # The last one takes its place.
+            # The last value moves to the free position.
             self._values[place], self._keys[place] = self._values[-1], self._keys[-1]
             self._places[self._values[place]] = place
             self._values.pop()
@@ -124,7 +124,7 @@ class Scan:
         return True
 
     def columns(self) -> tuple[bytes, bytes]:
-        """Return all values, and the key of each, as two rows of native uint64."""
+        """Return all values and their keys as two buffers of native uint64."""
         values, keys = array("Q"), array("Q")
         for value, its in zip(self._values, self._keys, strict=True):
             values.extend(repeat(value, len(its)))
@@ -132,7 +132,7 @@ class Scan:
         return values.tobytes(), keys.tobytes()
 
     def check(self) -> None:
-        """Assert what must hold between two calls. For tests: O(n)."""
+        """Check the invariants. For tests: O(n)."""
         assert self._places == {value: place for place, value in enumerate(self._values)}
         assert self._length == sum(map(len, self._keys))
         assert all(self._keys)
@@ -152,7 +152,7 @@ class Scan:
         if (numpy := _numpy()) is None:
             most = self.max_distance
             return [place for place, value in enumerate(self._values) if (asked ^ value).bit_count() <= most]
-        # A view of them, which must be gone before the next one is added.
+        # numpy's view must be released before the array can grow.
         values = numpy.frombuffer(self._values, numpy.uint64)
         near = numpy.bitwise_count(values ^ numpy.uint64(asked)) <= self.max_distance
         places: list[int] = numpy.flatnonzero(near).tolist()
@@ -160,7 +160,7 @@ class Scan:
 
 
 def _nearest_first(matches: list[Match], most: int | None = None) -> list[Match]:
-    """Return the *most* nearest matches in the order of distance, key, value, and of each key the nearest only."""
+    """Return the *most* nearest matches sorted by distance, key and value, only the nearest of each key."""
     by_key: dict[int, Match] = {}
     for match in sorted(matches, key=lambda match: (match.distance, match.key, match.value))[:most]:
         by_key.setdefault(match.key, match)

@@ -1,7 +1,7 @@
-"""Fingerprints and keys as arguments, many of them in a row, and as matches.
+"""Checks of fingerprints and keys, buffers of many of them, and matches.
 
-Each check returns a plain int, or raises an error with the value and the rule. Many fingerprints are in a row of
-64-bit numbers, as buffers hold them: 8 bytes each instead of an object.
+Each check returns a plain int, or raises an error with the value and the rule. Many fingerprints are stored in a
+buffer of 64-bit numbers: 8 bytes each, instead of an object.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Any, NamedTuple, SupportsIndex, TypeAlias
 from scrapy_simhash.display import html_of
 
 MAX_VALUE = 2**64 - 1
-#: A key takes eight bytes here, and no more than a signed column of a database holds.
+#: Keys fit into a signed 64-bit column of a database.
 MAX_KEY = 2**63 - 1
-#: So many numbers are checked at a time, as objects.
+#: Numbers checked at a time, as objects.
 BATCH = 1 << 16
 
 
 def checked_value(value: SupportsIndex) -> int:
     """Return *value* as an int, a fingerprint of 64 bits.
 
-    Raises TypeError if it is no integer (a bool is none here), ValueError if it does not fit 64 bits.
+    Raises TypeError if it is not an integer (bools are refused), ValueError if it does not fit into 64 bits.
     """
     return _in_range("value", value, MAX_VALUE, "2**64 - 1")
 
@@ -50,8 +50,8 @@ def checked_blocks(blocks: SupportsIndex, max_distance: int) -> int:
 
 
 def checked_integer(name: str, number: SupportsIndex) -> int:
-    """Return *number* as an int, or raise TypeError, which calls it *name*."""
-    # operator.index takes the integers of numpy, not floats or strings; a bool is a mistake of the caller.
+    """Return *number* as an int, or raise TypeError with the *name*."""
+    # operator.index accepts numpy's integers, but no floats or strings. A bool is a mistake of the caller.
     if not isinstance(number, bool):
         try:
             return index(number)
@@ -70,11 +70,10 @@ def _in_range(name: str, number: SupportsIndex, most: int, most_in_words: str) -
 def row_of(values: Iterable[SupportsIndex]) -> memoryview:
     r"""Return *values* as a view of unsigned 64-bit numbers in the byte order of the machine.
 
-    Nothing is copied where they are in a buffer of such numbers already, in one dimension: ``array("Q")``, numpy's
-    uint64, a memoryview cast to ``"Q"``. The buffer cannot be resized as long as the view is used. Anything else is
-    read number by number, 8 bytes each; raises TypeError or ValueError for the first that is no fingerprint, and
-    TypeError for a buffer of more dimensions than one, and for bytes: they may be many small numbers or few large
-    ones, which ``memoryview(...).cast("Q")`` decides.
+    A one-dimensional buffer of such numbers is not copied: ``array("Q")``, numpy's uint64, a memoryview cast to
+    ``"Q"``. It cannot be resized while the view is in use. Other iterables are copied, 8 bytes a number. Raises
+    TypeError or ValueError for the first value that is not a fingerprint, and TypeError for a buffer with several
+    dimensions, and for bytes, which are ambiguous: pass ``memoryview(...).cast("Q")``.
 
     >>> row_of([1, 2**64 - 1]).tolist()
     [1, 18446744073709551615]
@@ -87,7 +86,7 @@ def row_of(values: Iterable[SupportsIndex]) -> memoryview:
 
 
 def row_of_keys(keys: Iterable[SupportsIndex]) -> memoryview:
-    """Return *keys* likewise; raises TypeError or ValueError for the first that is none."""
+    """Return *keys* likewise; raises TypeError or ValueError for the first that is not a key."""
     view = _view_of(keys)
     if view is None:
         return _row(keys, checked_key, MAX_KEY)
@@ -99,7 +98,7 @@ def row_of_keys(keys: Iterable[SupportsIndex]) -> memoryview:
 def _row(numbers: Iterable[Any], check: Callable[[Any], int], most: int) -> memoryview:
     row, rest = array("Q"), iter(numbers)
     while batch := list(islice(rest, BATCH)):
-        # Nearly always plain ints within range: three passes in C instead of a call for each.
+        # Nearly always plain ints within range: three passes in C instead of a Python call for each.
         is_plain = set(map(type, batch)) == {int} and min(batch) >= 0 and max(batch) <= most
         row.extend(batch if is_plain else map(check, batch))
     return memoryview(row)
@@ -115,22 +114,22 @@ def _view_of(numbers: Iterable[SupportsIndex]) -> memoryview | None:
         return None
     if view.ndim != 1:
         raise TypeError(f"numbers must be in one dimension, got {view.ndim}")
-    # C's unsigned long, which numpy calls uint64 where it has 64 bits.
+    # C's unsigned long is numpy's uint64 on platforms where it has 64 bits.
     return view if view.format in ("Q", "L") and view.itemsize == 8 else None
 
 
 class Match(NamedTuple):
-    """A posting within the distance of a query.
+    """A record within the distance of a query.
 
     >>> Match(key=7, value=0b1011, distance=1)
     Match(key=7, value=11, distance=1)
     """
 
-    #: The number the caller gave the document.
+    #: The document's number, as given by the caller.
     key: int
-    #: The fingerprint as stored, which is not always the one searched for.
+    #: The stored fingerprint, which may differ from the query.
     value: int
-    #: The Hamming distance between the two, in bits.
+    #: The Hamming distance from the query, in bits.
     distance: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -144,7 +143,7 @@ class Match(NamedTuple):
 def hamming_distance(a: int, b: int) -> int:
     """Return the number of bits in which fingerprints *a* and *b* differ, 0 to 64.
 
-    The arguments are not checked: this is the innermost step of many searches.
+    For speed, the arguments are not checked.
 
     >>> hamming_distance(0b1011, 0b0010)
     2
@@ -154,5 +153,5 @@ def hamming_distance(a: int, b: int) -> int:
     return (a ^ b).bit_count()
 
 
-#: Called with the share of the work that is done, 0.0 to 1.0, which never falls; 1.0 comes last, and once.
+#: Called with the completed share of the work, 0.0 to 1.0, which never decreases; the last call passes 1.0.
 Progress: TypeAlias = Callable[[float], None]
