@@ -1,1 +1,1 @@
-"""What a page says, from HTML to Fingerprint. Knows no index, no store and no Scrapy."""
+"""Pages: from HTML to Fingerprint. Independent of index, store and Scrapy."""

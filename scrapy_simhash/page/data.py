@@ -1,7 +1,7 @@
-"""The data of a page with hardly any text: what a script will show, in JSON or in attributes.
+"""Data of a page with hardly any text, in JSON or attributes, from which a script renders the page.
 
-Such pages have one visible text for all, a plea for JavaScript or a line of instructions. They are told apart by the
-words of their data; numbers are left out, since ids and times are another one at each visit.
+The visible text of such pages is often the same, such as a request to enable JavaScript. Words of their data
+distinguish them; numbers are left out, since ids and times change at each visit.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from scrapy_simhash.page.structured import NOTHING, Structured
 from scrapy_simhash.page.text.tree import elements
 from scrapy_simhash.patterns import lazy_pattern
 
-#: Words of a page's data below which it has none, and characters that are read.
+#: Min words of data, and max characters read.
 LEAST_WORDS, MOST_CHARACTERS = 8, 32_768
-#: Words that a page shows, its menus too, beyond which nobody looks for data.
+#: Max visible words of a page whose data are read, menus included.
 MOST_SHOWN = 150
-#: Elements that are looked at, and characters of an attribute from which on it holds data.
+#: Max elements read, and min characters of an attribute with data.
 MOST_ELEMENTS, LEAST_ATTRIBUTE = 1_000, 20
-#: The label of the row: those of things begin further up.
+#: Label of the row; labels of structured data are greater numbers.
 _DATA = 0
 _ATTRIBUTES = etree.XPath(
     f"descendant::*/@*[string-length() >= {LEAST_ATTRIBUTE} and starts-with(name(), 'data-')]",
     smart_strings=False,
 )
-# JSON that is assigned to a variable, or is all there is.
+# JSON that is assigned to a variable, or that is the whole script.
 _JSON = lazy_pattern(
     r"\s*(?:(?:var|let|const)\s+)?(?:[\w$.\[\]\"']{1,80}\s*=\s*)?(?:JSON\.parse\()?[\[{\"'`]"
 )
 
 
 def data_of(root: etree._Element, shown: int) -> Structured:
-    """Return the row of a page's data; none with fewer than `LEAST_WORDS` words, or with more words *shown*.
+    """Return the row of a page's data; none for fewer than `LEAST_WORDS` words, or more than `MOST_SHOWN` *shown*.
 
-    Never raises. O(nodes + characters), up to the limits above, where no more than `MOST_SHOWN` words are shown: some
-    milliseconds at most. Else O(1).
+    Never raises. O(nodes + characters) up to the limits above, some milliseconds at most; O(1) if more than
+    `MOST_SHOWN` words are shown.
     """
     if shown > MOST_SHOWN:
         return NOTHING

@@ -1,7 +1,7 @@
-"""Interstitials: pages that stand in front of others, with a status that says that all is well. Told by structure.
+"""Interstitials: login, consent and captcha pages with an HTTP status of 200, recognised by structure.
 
-A page that lets nobody in without a password or a test, or asks for consent before there is anything to read, comes
-under any number of URLs, and the page behind it is another one each time. So it is compared with none.
+An interstitial can be returned for any number of URLs, each of which has a different page behind it. So it is not
+compared.
 """
 
 from __future__ import annotations
@@ -15,19 +15,18 @@ from scrapy_simhash.page.text.main_text import DIALOG, REASONS
 from scrapy_simhash.page.text.tags import UNSEEN, Region, attributes_of, region
 from scrapy_simhash.page.text.tree import AnyAncestor, elements
 
-#: Tokens of main text from which a page says something of its own, whatever it asks for.
+#: Min tokens of main text of a page that is not an interstitial, whatever it contains.
 FEW_TOKENS = 60
-#: The same of a page with a dialog: the page is behind it, not beside it. Tokens of such a dialog: a line about
-#: cookies asks for nothing.
+#: The same for a page with a dialog, and min tokens of such a dialog: a line about cookies is not one.
 HARDLY_ANY, LEAST_ASKED = 10, 20
-#: Fields, scripts and boxes of a page that are looked at.
+#: Max fields, scripts and boxes read per page.
 MOST_FIELDS, MOST_SCRIPTS, MOST_BOXES = 100, 1_000, 10_000
 
-#: What is inside of these is not seen, or belongs to the site and not to the page.
+#: Elements whose content is invisible, or belongs to the site and not to the page.
 OF_SITE = UNSEEN - {"fieldset", "input", "label"} | {"aside", "footer", "header", "nav"}
 
-# What only a test for humans has: the box to tick, the script of the page that asks. The scripts of these services
-# are on other pages too, as is a field of theirs that nobody sees.
+# Found in captchas only: the box to tick, and the script of the page. Other pages also contain the services' scripts
+# and hidden fields.
 TESTS = frozenset(
     "cf-challenge cf-turnstile challenge-form frc-captcha g-recaptcha h-captcha px-captcha smart-captcha".split()
 )
@@ -37,11 +36,10 @@ _SOURCES = ("awswaf.com", "captcha-delivery.com", "cf-chl", "chl_page", "funcapt
 def marked(
     reading: Reading, root: etree._Element, tokens: int, of_dialogs: int, of_all: int, may_ask: bool = True
 ) -> Reading:
-    """Return *reading*, with the data of a page of few tokens; that of a page that says nothing for an interstitial.
+    """Return *reading* with the data of a page of few tokens; for an interstitial, a reading without text.
 
-    *tokens* are those of its main text, *of_dialogs* those of what lies over it, *of_all* all that it shows;
-    *may_ask* tells whether it may ask for a password, or test for humans. O(nodes) for a page of few tokens, else
-    O(1).
+    *tokens* is the number of tokens in its main text, *of_dialogs* in dialogs over it, *of_all* in all visible text.
+    *may_ask* means that it may contain a password field or a captcha. O(nodes) for a page of few tokens, else O(1).
     """
     if tokens >= FEW_TOKENS:
         return reading
@@ -52,7 +50,7 @@ def marked(
 
 
 def marked_by(document: Document, reading: Reading, root: etree._Element) -> Reading:
-    """Do what `marked` does for the page that *document* was made of."""
+    """Call `marked` for the page of *document*."""
     tokens = sum(len(paragraph.tokens) for paragraph in document.main)
     dialogs = (part for part in document.paragraphs if part.boilerplate == REASONS[DIALOG])
     of_all = sum(len(part.tokens) for part in document.paragraphs)
@@ -60,7 +58,7 @@ def marked_by(document: Document, reading: Reading, root: etree._Element) -> Rea
 
 
 def asks_for_password(root: etree._Element) -> bool:
-    """Tell whether the page under *root* has a field for a password that is its own, and is seen. O(nodes)."""
+    """Return whether the page under *root* has a visible password field outside menus and footers. O(nodes)."""
     is_elsewhere = AnyAncestor(_is_elsewhere)
     return any(
         (field.get("type") or "").lower() == "password" and not is_elsewhere(field)
@@ -69,7 +67,7 @@ def asks_for_password(root: etree._Element) -> bool:
 
 
 def tests_for_humans(root: etree._Element) -> bool:
-    """Tell whether the page under *root* has a test for humans, as the known services put it there. O(nodes)."""
+    """Return whether the page under *root* has a captcha of a known service. O(nodes)."""
     if any(
         source in address
         for element in elements(root, "script", "iframe", limit=MOST_SCRIPTS)
@@ -86,5 +84,5 @@ def tests_for_humans(root: etree._Element) -> bool:
 
 
 def _is_elsewhere(element: etree._Element) -> bool:
-    """Tell whether what is inside an element is not seen, or belongs to the site."""
+    """Return whether the content of an element is invisible, or belongs to the site."""
     return element.tag in OF_SITE or region(str(element.tag), attributes_of(element)) is Region.HIDDEN

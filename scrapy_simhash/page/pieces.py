@@ -1,8 +1,8 @@
-"""Main text to pieces: what a site repeats is told piece by piece.
+"""Main text to text blocks, by which the boilerplate of a site is recognised.
 
-A piece is a run of some eleven tokens of one paragraph. Where it ends is told by the tokens themselves, so that the
-same sentences are cut into the same pieces whatever stands before them: a sentence that a site puts on all its pages
-is found again inside a paragraph that has words of the page's own.
+A text block (piece) is a run of some eleven tokens of one paragraph. The tokens themselves determine where it ends,
+so equal sentences are cut into equal blocks, whatever precedes them: a sentence that a site repeats on all its pages
+is recognised inside a paragraph with unique text.
 
 Source: content-defined chunking, as in Muthitacharoen, Chen, Mazieres, "A low-bandwidth network file system", 2001.
 """
@@ -17,20 +17,20 @@ from scrapy_simhash.page.fingerprint.fold import SCATTER, number
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.document import Paragraph, Zone
 
-#: A piece ends with a word whose hash is a multiple of this power of two, unless it is a number or the piece has
-#: fewer tokens than that.
+#: A piece ends with a word whose hash is a multiple of this power of two, if it is not a number and the piece has at
+#: least so many tokens.
 CUT = 8
 LEAST_TOKENS = 4
-#: Pieces with fewer tokens are labels and names: they must stand on more pages before they count as the site's.
+#: Pieces with fewer tokens are labels and names, which must be on more pages to count as boilerplate.
 SHORT_TOKENS = 5
 _MASK = 2**64 - 1
-#: What the site says of a piece: it is the site's. Any other flag but 0: it may be.
+#: Flag of a piece that is boilerplate. Other flags except 0: it may be boilerplate.
 OF_SITE = 1
-#: A page has no own part yet when more than one in so many of its tokens may be the site's.
+#: A page has no unique text yet if more than one in so many of its tokens may be boilerplate.
 DOUBTFUL_SHARE = 5
-#: Words between the day and the year of a date, at most.
+#: Max words between the day and the year of a date.
 DATE_REACH = 3
-#: Why paragraphs are left out of the main text whose words count all the same.
+#: Reasons of paragraphs outside the main text whose words count too.
 WORDED = (None, "edge")
 
 
@@ -38,18 +38,18 @@ class Piece(NamedTuple):
     """A run of tokens inside one paragraph of the main text."""
 
     key: int
-    """64-bit hash of the tokens, in which all numbers are one; odd when the piece is short."""
+    """64-bit hash of the tokens, with all numbers equal; odd if the piece is short."""
     zone: Zone
     tokens: tuple[str, ...]
 
 
 def pieces(document: Document) -> list[Piece]:
-    """Return the pieces of the main text, in order; together they hold all its tokens. O(tokens)."""
+    """Return the pieces of the main text, in order; together they contain all its tokens. O(tokens)."""
     return list(chain.from_iterable(_cut(part.zone, part.tokens) for part in document.main))
 
 
 def made_of(document: Document, parts: Iterable[Piece]) -> Document:
-    """Return *document* with *parts* as its text, each a paragraph."""
+    """Return *document* with *parts* as its paragraphs."""
     return Document(
         document.title,
         document.language,
@@ -59,9 +59,9 @@ def made_of(document: Document, parts: Iterable[Piece]) -> Document:
 
 
 def is_doubtful(tokens: int, doubtful: int) -> bool:
-    """Tell whether too many of the own *tokens* may turn out to be the site's to be compared without the others.
+    """Return whether too many of the unique *tokens* may turn out to be boilerplate.
 
-    Pages that come while that is so would be compared by what is left of one and not of the other.
+    If they were compared now, they would be boilerplate in one page and unique text in another.
     """
     return doubtful * DOUBTFUL_SHARE > tokens
 
@@ -69,11 +69,11 @@ def is_doubtful(tokens: int, doubtful: int) -> bool:
 def words_number(document: Document) -> int:
     """Return 16 bits for the words of the article in any order, without numbers and without the words of dates.
 
-    What stands before and behind the main text counts too: how much of it is left out may depend on a number in it.
+    Text before and after the main text counts too, since a number in it may determine whether it is left out.
 
-    Two postings of one page differ in counters and dates, two pages with one title in a name: equal numbers say that
-    no word differs. The words of a date are the up to three between a day and a year, and the one before a day that a
-    year follows. O(tokens).
+    Copies of one page differ in counters and dates, different pages with one title differ in a name: if the results
+    are equal, no word differs. The words of a date are up to three between a day and a year, and one before a day
+    that is followed by a year. O(tokens).
     """
     total = 0
     for tokens in (part.tokens for part in document.paragraphs if part.boilerplate in WORDED):
@@ -85,7 +85,7 @@ def words_number(document: Document) -> int:
 
 
 def _is_in_date(tokens: Sequence[str], decimal: Sequence[bool], i: int) -> bool:
-    """Tell whether word *i* is one of a date: ``3 May 2026``, ``3 de mayo de 2026``, ``May 3, 2026``."""
+    """Return whether word *i* is one of a date: ``3 May 2026``, ``3 de mayo de 2026``, ``May 3, 2026``."""
     after = next((k for k in range(i + 1, min(i + 1 + DATE_REACH, len(tokens))) if decimal[k]), None)
     if after is None:
         return False
@@ -96,12 +96,12 @@ def _is_in_date(tokens: Sequence[str], decimal: Sequence[bool], i: int) -> bool:
 
 
 def is_year(number: str) -> bool:
-    """Tell whether a token is a year: from 1900 to 2099."""
+    """Return whether a token is a year: from 1900 to 2099."""
     return len(number) == 4 and number.startswith(("19", "20")) and number.isdecimal()
 
 
 def is_day(number: str) -> bool:
-    """Tell whether a token is the day of a month: one or two ASCII digits, up to 39."""
+    """Return whether a token is the day of a month: one or two ASCII digits, up to 39."""
     return len(number) == 1 or (len(number) == 2 and number[0] in "0123")
 
 

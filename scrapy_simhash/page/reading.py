@@ -1,4 +1,4 @@
-"""Reading: all that is kept of a page to compare it, and what reading it asks of its site."""
+"""Reading: the data by which a page is compared, and the interface of a boilerplate model."""
 
 from __future__ import annotations
 
@@ -12,60 +12,60 @@ from scrapy_simhash.page.fingerprint.facts import with_rows
 from scrapy_simhash.page.structured import NOTHING, Structured
 from scrapy_simhash.page.text import Document
 
-#: What is kept of a paragraph: its hash, and its words, of which 65,535 are counted.
+#: Stored data of a paragraph: its hash, and the number of its words, at most 65,535.
 KEPT_PARAGRAPH = Struct(">8sH")
 _MOST_WORDS = 0xFFFF
 
 
 class KnownSite(Protocol):
-    """What is known about the site of a page: a :class:`~scrapy_simhash.page.site.SiteProfile`."""
+    """The boilerplate model of a site: a :class:`~scrapy_simhash.page.site.SiteProfile`."""
 
     def flags(self, keys: bytes, /) -> bytes | None:
-        """Return a byte for each piece, by *keys* of 8 bytes: 1 if it is the site's, 2 if it may be, else 0.
+        """Return a byte for each piece, by *keys* of 8 bytes: 1 if it is boilerplate, 2 if it may be, else 0.
 
-        Empty if all are 0; None while too little is known to tell what the site repeats.
+        Empty if all are 0; None while too little is known about the site.
         """
         ...
 
 
 class Reading(NamedTuple):
-    """What is needed of a page to compare it: of constant size, however large the page. The kernel makes it too."""
+    """The data by which a page is compared, of constant size. The C extension creates readings too."""
 
     fingerprint: Fingerprint | None
-    """None when the main text is too short."""
+    """None if the main text is too short."""
     page_hash: int | None
-    """64-bit hash of title, main text, the lines of the article and what structured data state, price included,
-    character for character: two pages with the same hash are the same. See
+    """64-bit hash of title, main text, the lines of the article and structured data with prices, character for
+    character: pages with the same hash are equal. See
     :func:`~scrapy_simhash.page.features.whole_text`.
 
-    None for a page that says nothing: it has no fingerprint, and fewer than
+    None for a page without text: it has no fingerprint, and fewer than
     :data:`~scrapy_simhash.page.features.extract.LEAST_TOKENS` tokens of main text.
     """
     pieces: bytes = b""
-    """Keys of the pieces of the main text, 8 bytes each, from which the profile of its site learns; empty without
-    one."""
+    """Keys of the pieces of the main text, 8 bytes each, for the boilerplate model of its site; empty without one."""
     may_name_canonical: bool = True
-    """Whether the head may name a canonical URL; true where nobody has looked, as in pure Python."""
+    """Whether the head may name a canonical URL; true if that was not checked, as in pure Python."""
     paragraphs: bytes = b""
-    """What `packed` makes of the page, if ``SIMHASH_CHANGES`` wants to compare it later."""
+    """Result of `packed` for the page, if ``SIMHASH_CHANGES`` is set."""
     is_interstitial: bool = False
-    """Whether the page stands in front of another one, as to log in: then it says nothing."""
+    """Whether the page is an interstitial, such as a login page; it is not compared then."""
     text_hash: int | None = None
-    """64-bit hash of title and main text alone: pages with different facts may share it. None if it is not known."""
+    """64-bit hash of title and main text: pages with different facts may share it. None if unknown."""
 
     def with_url(self, url: str) -> Reading:
-        """Return this for a page that says little: unchanged when it comes again, and no copy of another page.
+        """Return the reading of a page with little text, which is compared only with pages of the same path.
 
-        Another host, as with and without ``www``, makes no other page.
+        The host is ignored, since it may be the same site with and without ``www``.
         """
         assert self.page_hash is not None
         path = url.partition("://")[2].partition("/")[2]
         return self._replace(page_hash=self.page_hash ^ number(path)) if path else self
 
     def with_structured(self, about: Structured) -> Reading:
-        """Return this with what structured data say about the page: in its page hash, and in its facts.
+        """Return the reading with structured data in its page hash and its facts.
 
-        So pages about different things never have the same page hash: where a job is often stands beside the text.
+        So pages about different things never have the same page hash: the place of a job, for example, is often
+        outside the text.
         """
         if about == NOTHING:
             return self
@@ -84,7 +84,7 @@ class Reading(NamedTuple):
 
 
 def packed(document: Document) -> bytes:
-    """Return what is kept of the paragraphs of the main text, in their order, 10 bytes each: see `KEPT_PARAGRAPH`."""
+    """Return the stored data of the paragraphs of the main text, in order, 10 bytes each: see `KEPT_PARAGRAPH`."""
     return b"".join(
         [KEPT_PARAGRAPH.pack(digest(part.text), min(len(part.tokens), _MOST_WORDS)) for part in document.main]
     )

@@ -1,10 +1,10 @@
-"""Structured data to Structured: the one job, event, product or place that a page says it is about, and its price.
+"""Structured data to Structured: the job, event, product or place that a page is about, and its price.
 
-JSON-LD and microdata, in the words of schema.org. Which kind of thing it is, its properties say, so that no list of
-types is needed: an event has a start, a place has an address. Rows are made of what a reader sees too: a title, a
-place, an organisation, the start of an event, the number of an article. The identifier of an advert and the day of
-its posting are none, since they change when it is posted again. Price and availability are apart from it: they tell
-whether the page has changed.
+Reads JSON-LD and microdata of schema.org. The kind of a thing follows from its properties, so no list of types is
+needed: an event has a start, a place has an address. Rows contain properties that readers see too: a title, a place,
+an organisation, the start of an event, an article number. They exclude the identifier of an advert and the date of
+its posting, which change when it is posted again. Price and availability are separate: they show whether the page has
+changed.
 """
 
 from __future__ import annotations
@@ -24,68 +24,67 @@ from scrapy_simhash.page.text.tags import UNSEEN, Region, attributes_of, region
 from scrapy_simhash.page.text.tree import AnyAncestor, beginning, elements
 from scrapy_simhash.patterns import lazy_pattern
 
-#: What a tree may hold, as bits: scripts of JSON-LD, elements with ``itemtype``.
+#: Possible content of a tree, as bits: JSON-LD scripts, elements with ``itemtype``.
 SCRIPTS, ITEMS = 1, 2
 
 JSON_LD = "application/ld+json"
-#: Characters beyond which a script is not parsed, and those of all scripts of a page together: what says what a page
-#: is fits a few thousand.
+#: Max characters of a script, and of all scripts of a page. A few thousand describe a page.
 MAX_SCRIPT = 256 * 1024
-#: Scripts of a page, of any kind, that are looked at.
+#: Max scripts of a page, of any type, that are read.
 MAX_SCRIPTS = 5_000
-#: Things of one script, elements of one item, and items of a page that are looked at.
+#: Max things per script, elements per item, and items per page.
 MAX_THINGS, MAX_ELEMENTS, MAX_ITEMS = 1_000, 1_000, 20
 #: Max levels, characters and (in microdata) nodes of a value.
 _MAX_DEPTH, _MAX_VALUE, _MAX_VALUE_NODES = 5, 1_000, 32
-#: Levels of offers in offers.
+#: Max levels of nested offers.
 _MAX_OFFERS = 8
-#: Titles and headings of a page that are looked at.
+#: Max titles and headings of a page that are read.
 _MAX_NAMES = 20
 
-#: The number of an article: the first one that is given.
+#: Properties with an article number, of which the first one present is used.
 _NUMBERS = ("sku", "mpn", "gtin13", "gtin", "gtin14", "gtin12", "gtin8", "isbn", "productID")
-#: Properties of the kinds of things: jobs, events, products, places. A thing of several is of the first kind, and
-#: where a page names things of several kinds, it is about the first.
+#: Properties of the kinds of things: jobs, events, products, places. The first kind wins, for a thing that matches
+#: several and for a page with things of several kinds.
 _KINDS = (("hiringOrganization", "jobLocation"), ("startDate",), (*_NUMBERS, "offers"), ("address",))
 JOB, EVENT, PRODUCT, PLACE = range(len(_KINDS))
 #: The properties by which a thing is recognised.
 TELLING = frozenset(word for words in _KINDS for word in words)
-#: Properties that make a row each, after the name or the number.
+#: Properties that become a row each, after the name or the article number.
 _ROWS = ("hiringOrganization", "jobLocation", "startDate", "location", "address")
-#: What is read of an organisation, a place or an address.
+#: Properties of an organisation, a place or an address.
 _TOLD = ("name", "streetAddress", "postalCode", "addressLocality", "addressRegion", "address", "@value")
 
-#: What is read of an offer, and where in it there may be further ones.
+#: Properties of an offer; properties that contain nested offers.
 _TERMS = ("price", "lowPrice", "highPrice", "priceCurrency", "availability")
 _OFFERS = ("offers", "priceSpecification")
 
 _KEY = lazy_pattern('"([A-Za-z0-9]+)(?=")')
-# Takes a third of the time of descendant-or-self::*[@itemtype].
+# Three times as fast as descendant-or-self::*[@itemtype].
 _ITEMS = etree.XPath("descendant-or-self::*/@itemtype/..")
 _PROPERTIES = etree.XPath("descendant-or-self::*/@itemprop", smart_strings=False)
 _WHITE_SPACE = " \t\n\v\f\r"
 
 
 class Structured(NamedTuple):
-    """What structured data say about a page."""
+    """Structured data of a page."""
 
     rows: tuple[int, ...] = ()
-    """Of the one thing that the page is about, as page/fingerprint/facts.py has them; empty for none or several."""
+    """Rows of the thing that the page is about, for page/fingerprint/facts.py; empty for no or several things."""
     offer: str = ""
-    """Price, currency and availability of the things that it is about; empty for none."""
+    """Price, currency and availability of these things; empty if there are none."""
 
 
-#: Those of a page without structured data, and of plain text.
+#: For a page without structured data, and for plain text.
 NOTHING = Structured()
 
 
 def structured(root: etree._Element, holds: int = SCRIPTS | ITEMS) -> Structured:
-    """Return what structured data say about the page under *root*.
+    """Return the structured data of the page under *root*.
 
-    Of the things that are no part of another, those count whose name stands in the title or in an ``h1``, and of
-    these the kind that comes first. Hidden elements are left out. *holds* says what there may be in the tree, which
-    is read only. Scripts that are no JSON, or far too long, are passed over. Never raises. O(nodes + characters of
-    the scripts).
+    Only things count that are not part of another one and whose name is in the title or in an ``h1``; among these,
+    only things of the first kind. Hidden elements are ignored. *holds* is the possible content of the tree, which is
+    not changed. Scripts that are not JSON, or too long, are skipped. Never raises. O(nodes + characters of the
+    scripts).
     """
     things: list[Mapping[str, Any]] = []
     is_hidden = AnyAncestor(_hides)
@@ -101,7 +100,7 @@ def structured(root: etree._Element, holds: int = SCRIPTS | ITEMS) -> Structured
     terms: list[str] = []
     for kind, thing in kinds:
         name = _words(text_of(thing.get("title") or thing.get("name")))
-        # As for subjects: all words but one in seven.
+        # As for title keys: all words but one in seven.
         if name and 7 * len(seen.intersection(name)) >= 6 * len(set(name)):
             found.setdefault(kind, set()).add(_rows(name, thing))
             terms += _terms(thing.get("offers"))
@@ -112,14 +111,14 @@ def structured(root: etree._Element, holds: int = SCRIPTS | ITEMS) -> Structured
 
 
 def _rows(name: list[str], thing: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return a row for each property that is given; the number of an article stands for its name."""
+    """Return a row for each property that is present; an article number replaces the name."""
     named = _number_of(thing) or _number_of(thing.get("offers"))
     parts = [named, [] if named else name, *(_words(text_of(thing.get(part))) for part in _ROWS)]
     return tuple(STRUCTURED | label << 16 | _number(words) for label, words in enumerate(parts) if words)
 
 
 def _number_of(thing: object) -> list[str]:
-    """Return the words of the number of a product, or of its only offer."""
+    """Return the words of the article number of a product, or of its only offer."""
     if isinstance(thing, list) and len(thing) == 1:
         thing = thing[0]
     if not isinstance(thing, dict):
@@ -128,12 +127,12 @@ def _number_of(thing: object) -> list[str]:
 
 
 def _number(words: Iterable[str]) -> int:
-    """Return 16 bits for words in any order."""
+    """Return a 16-bit hash of words in any order."""
     return number(" ".join(sorted(set(words)))) >> 48
 
 
 def _terms(offer: object, depth: int = _MAX_OFFERS) -> Iterator[str]:
-    """Yield what an offer says, and those in it: of an IRI its last word."""
+    """Yield the values of an offer and of nested offers; the last word of an IRI."""
     if not depth:
         return
     if isinstance(offer, list):
@@ -148,7 +147,7 @@ def _terms(offer: object, depth: int = _MAX_OFFERS) -> Iterator[str]:
 
 
 def kind_of(thing: Mapping[str, Any]) -> int | None:
-    """Return which kind of thing *thing* is, None for any other.
+    """Return the kind of *thing*, None if it is unknown.
 
     >>> kind_of({"name": "Concert", "startDate": "2026-05-03"}) == EVENT
     True
@@ -162,7 +161,7 @@ def type_name(name: str) -> str:
 
 
 def text_of(value: object, depth: int = _MAX_DEPTH) -> str:
-    """Return what is said in a value of JSON-LD: of a thing its name and address, of a list all."""
+    """Return the text of a JSON-LD value: name and address of a thing, all entries of a list."""
     if isinstance(value, str):
         return value[:_MAX_VALUE]
     if isinstance(value, dict):
@@ -190,21 +189,21 @@ def _names_of_page(root: etree._Element) -> Iterator[str]:
 
 
 def scripts(root: etree._Element) -> Iterator[etree._Element]:
-    """Yield the ``script`` elements that hold JSON-LD."""
+    """Yield the ``script`` elements with JSON-LD."""
     for script in elements(root, "{*}script", limit=MAX_SCRIPTS):
         if (script.get("type") or "").strip(_WHITE_SPACE).lower().startswith(JSON_LD):
             yield script
 
 
 def things_in(script: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects at the top of a JSON-LD script: also those in lists, in graphs, and main entities.
+    """Yield the objects at the top of a JSON-LD script: also in lists and graphs, and main entities.
 
-    Nothing for what is no JSON, or too long. Numbers are text.
+    Yields nothing for invalid JSON, or for a script that is too long. Numbers are strings.
     """
     if len(script) > MAX_SCRIPT:
         return
     try:
-        # Real scripts have line breaks inside strings. Numbers may have any length, and are not reckoned with.
+        # Real scripts have line breaks inside strings. Numbers may have any length, so they stay strings.
         waiting = [json.loads(script, strict=False, parse_int=str, parse_float=str, parse_constant=str)]
     except (ValueError, RecursionError):
         return
@@ -223,7 +222,7 @@ def _in_scripts(root: etree._Element, is_hidden: AnyAncestor) -> Iterator[dict[s
     left = MAX_SCRIPT
     for element in scripts(root):
         script = element.text or ""
-        # Most scripts name other things, and parsing is what costs.
+        # Most scripts contain other types, and parsing is slow.
         may_tell = any(match[1] in TELLING for match in _KEY.finditer(script[:left]))
         if len(script) <= left and may_tell and not is_hidden(element.getparent()):
             left -= len(script)
@@ -234,13 +233,13 @@ def _in_scripts(root: etree._Element, is_hidden: AnyAncestor) -> Iterator[dict[s
 
 
 def is_part(element: etree._Element) -> bool:
-    """Tell whether an item is part of another one, and not what the page is about."""
+    """Return whether an item is part of another one."""
     part = element.get("itemprop") or element.get("property") or element.get("rel")
     return part is not None and "mainEntity" not in part.rpartition(":")[2].split()
 
 
 def _in_elements(root: etree._Element, is_hidden: AnyAncestor) -> Iterator[Mapping[str, Any]]:
-    # Most items are articles and menus, and reading one is what costs.
+    # Most items are articles and menus, and reading one is slow.
     words = _PROPERTIES(root)
     if not isinstance(words, list) or not any(TELLING.intersection(str(word).split()) for word in words):
         return
@@ -257,7 +256,7 @@ def _in_elements(root: etree._Element, is_hidden: AnyAncestor) -> Iterator[Mappi
 
 
 def _item(element: etree._Element) -> Mapping[str, Any]:
-    """Return an item as JSON-LD would have it; of each property what stands first."""
+    """Return an item in the form of JSON-LD; the first value of each property."""
     item: dict[str, Any] = {}
     waiting = [(child, item) for child in reversed(element)]
     for _ in range(MAX_ELEMENTS):
@@ -279,7 +278,7 @@ def _item(element: etree._Element) -> Mapping[str, Any]:
 
 def _value(element: etree._Element) -> str:
     names: tuple[str, ...] = ("content", "datetime")
-    # The availability of an offer is a link that nobody sees.
+    # The availability of an offer is an invisible link.
     if cast("str", element.tag).rpartition("}")[2] == "link":
         names += ("href",)
     for name in names:
@@ -289,7 +288,7 @@ def _value(element: etree._Element) -> str:
 
 
 def _hides(element: etree._Element) -> bool:
-    """Return whether an element hides what is in it, as for the walk of text/outline.py."""
+    """Return whether an element hides its content, as in text/outline.py."""
     tag = cast("str", element.tag).rpartition("}")[2]
     if tag in UNSEEN:
         return True

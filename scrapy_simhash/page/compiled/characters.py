@@ -60,7 +60,7 @@ class _Ranges:
         )
 
     def has(self, code: int) -> bool:
-        """Tell whether a character is in the set."""
+        """Return whether a character is in the set."""
         return bisect(self._ends, code) % 2 == 1
 
 
@@ -121,7 +121,7 @@ def _with_classes(character: str) -> int:
 
 
 def _is_unknown(character: str, classes: int) -> bool:
-    """Tell whether nothing can be said of *character*: a surrogate, or a mark newer than the table of marks."""
+    """Return whether nothing can be said of *character*: a surrogate, or a mark newer than the table of marks."""
     kind = category(character)
     return kind == "Cs" or (kind[0] == "M" and not classes & MARK and not _INVISIBLE.has(ord(character)))
 

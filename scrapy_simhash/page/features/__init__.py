@@ -1,4 +1,4 @@
-"""Document to weighted features: which pieces of the text are counted, and how much each counts."""
+"""Document to weighted features."""
 
 from scrapy_simhash.page.features.extract import (
     ZONES,

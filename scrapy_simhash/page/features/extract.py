@@ -1,7 +1,7 @@
-"""Document to what is compared of it: weighted features for the fingerprint, and the whole text, as it is.
+"""Document to weighted features for the fingerprint, and to the text of the page hash.
 
-A weight never depends on the place in the page: a paragraph put in at the top must not move every other
-weight. Weights are integers, so that a fold is exact and the same on every platform.
+A weight does not depend on the position in the page: a new paragraph at the top must not change other weights.
+Weights are integers, so a fold is exact on every platform.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from scrapy_simhash.page.text.main_text import (
 from scrapy_simhash.page.text.tags import ENTRIES
 from scrapy_simhash.patterns import lazy_pattern
 
-#: The weight of a shingle that occurs once in the body. Large enough that rounding is below one per cent.
+#: Weight of a shingle that occurs once in the body. Large enough that rounding errors are below 1 %.
 UNIT = 64
 
-#: Constant factors of the zones of a page. A heading is text like any other: with more weight, a story and its
-#: reprint would differ by what one site adds to it. An offer outweighs the description that variants of a product
-#: share. The title is no zone: it names the site as much as the page.
+#: Constant factors of the zones of a page. Headings have no more weight than text, or a story and its reprint would
+#: differ by the headings of one site. An offer outweighs the description that variants of a product share. The title
+#: is not a zone: it often contains the name of the site.
 ZONES = {"heading": 1.0, "body": 1.0, "offer": 4.0}
 
-#: The factor of single words beside shingles. Words survive an edit that breaks the shingles around it, but
-#: say less about what a page says: at full weight siblings of one template merge.
+#: Factor of single words. An edit changes fewer words than shingles, but words are less specific: at full weight,
+#: different pages of one template become near-duplicates.
 WORD = 0.7
 
-#: Weight grows with this power of the count. Repeated features steady a fingerprint against edits; at a power of 1
-#: a few words of a long and repetitive page would decide alone.
+#: Exponent of the count. Repeated features make a fingerprint robust against edits; with an exponent of 1, a few
+#: words of a long and repetitive page would decide alone.
 DAMPING = 0.9
 
 
@@ -60,11 +60,10 @@ def weight(zone: str, count: int, is_word: bool = False) -> int:
 def features(
     document: Document, shingle_size: int = 2, min_shingles: int = 12, mask_digits: bool = False
 ) -> dict[str, int]:
-    """Return the weight of every feature of *document*; empty when it has fewer than *min_shingles*.
+    """Return the weight of every feature of *document*; empty if it has fewer than *min_shingles*.
 
-    Features are the shingles of *shingle_size* tokens inside one paragraph, those that ``selects_prose`` leaves, and
-    the words by themselves. With *mask_digits* all numbers are one. The order of the dictionary is that of the text
-    and means nothing. O(tokens).
+    Features are the shingles of *shingle_size* tokens inside one paragraph, filtered by ``selects_prose``, and single
+    words. With *mask_digits* all numbers are equal. The order of the dictionary has no meaning. O(tokens).
     """
     runs = _runs(document, mask_digits)
     known = stopwords(document.language)
@@ -83,7 +82,7 @@ def features(
 
 
 def shingle_counts(document: Document, shingle_size: int = 2, mask_digits: bool = False) -> Counter[str]:
-    """Return how often every shingle of the main text occurs, with a stopword or without: for the sketch."""
+    """Return the count of every shingle of the main text, with or without a stopword, for the sketch."""
     runs = _runs(document, mask_digits)
     return Counter(chain.from_iterable([shingle(tokens, shingle_size) for _, tokens in runs]))
 
@@ -101,7 +100,7 @@ def _runs(document: Document, mask_digits: bool) -> list[tuple[str, Sequence[str
 def _count(
     runs: Sequence[tuple[str, Sequence[str]]], features_of: Callable[[Sequence[str]], Iterable[str]]
 ) -> dict[str, Counter[str]]:
-    """Return how often each feature occurs in each zone."""
+    """Return the counts of features by zone."""
     found: dict[str, list[Iterable[str]]] = {}
     for zone, tokens in runs:
         found.setdefault(zone, []).append(features_of(tokens))
@@ -109,7 +108,7 @@ def _count(
 
 
 def _weigh(counts: Counter[str], zone: str, is_word: bool) -> dict[str, int]:
-    """Return the weight of every feature of one zone: most occur once."""
+    """Return the weight of every feature of one zone."""
     weights = dict.fromkeys(counts, weight(zone, 1, is_word))
     for feature, count in counts.items():
         if count > 1:
@@ -131,33 +130,33 @@ def _distinct(counts: dict[str, Counter[str]]) -> int:
 _CHROME, _LINKS, _EDGE, _DIALOG, _HIDDEN = (
     REASONS[reason] for reason in (CHROME, LINKS, EDGE, DIALOG, HIDDEN)
 )
-# When a page was made; what people write for people has no seconds.
+# Times with seconds are generated.
 _TIME = lazy_pattern("[0-9]:[0-9][0-9]:[0-9][0-9]")
-#: Tags whose text states something, whatever the name of an element around it.
+#: Tags whose text counts whatever the class names around it.
 STATING = ENTRIES - {"li"} | {"figcaption"}
-#: A date has at most so many words beside its numbers: the month, the day of the week, a room.
+#: Max words of a date beside its numbers: the month, the day of the week, a room.
 MOST_WORDS_OF_DATE = 3
-# Tags around a plea for JavaScript, and around what a click opens.
+# Tags around a request to enable JavaScript, and around content that a click opens.
 _PLEA, _OPENED = "noscript", "details"
 
 
 def compared(document: Document) -> list[int]:
-    """Return the places of the paragraphs of *document* whose change is a change of the page, in their order.
+    """Return the indices of the paragraphs of *document* that count for the page hash, in order.
 
     The main text, and in the article (:attr:`~scrapy_simhash.page.text.Paragraph.in_article`):
 
-    - what is hidden, such as a tab; cells, terms and captions;
-    - up to the end of the main text every line that is neither boilerplate nor mostly links, nor a byline: that has a
-      date and more;
-    - between the title and the first sentences also such lines that are boilerplate by their name, without a link;
-    - behind the text entries of a list that are no bylines, and what a click opens.
+    - hidden text, such as a tab; cells, terms and captions;
+    - before the end of the main text, every line that is not boilerplate, mostly links, or a byline, which has a date
+      and more;
+    - between the title and the first sentences, also lines without links that are boilerplate by their class names;
+    - after the main text, entries of a list that are not bylines, and content that a click opens.
 
-    Besides each ``h1`` at the edge of the main text, and what may well be its last paragraph: in the same element as
-    the first or the last one of it. Outside of the main text nothing counts that has a time to the second, and no
-    heading behind it. O(characters).
+    Also each ``h1`` at the edge of the main text, and paragraphs that may be its last one: in the same element as its
+    first or last paragraph. Outside of the main text, lines with seconds and headings after it do not count.
+    O(characters).
 
-    What else stands behind the text, or outside of the article, rotates more often than it changes:
-    ``benchmarks/unchanged.py`` has figures.
+    Other text, after the main text or outside of the article, is usually rotating: ``benchmarks/unchanged.py`` has
+    figures.
     """
     paragraphs = document.paragraphs
     main = [place for place, paragraph in enumerate(paragraphs) if paragraph.boilerplate is None]
@@ -179,24 +178,24 @@ def compared(document: Document) -> list[int]:
 
 
 def is_title(paragraph: Paragraph) -> bool:
-    """Tell whether a paragraph is a heading of the first level that is shown."""
+    """Return whether a paragraph is a visible heading of the first level."""
     return paragraph.path.endswith("/h1") and paragraph.boilerplate != _HIDDEN
 
 
 def is_long(paragraph: Paragraph) -> bool:
-    """Tell whether a paragraph is long enough for a sentence."""
+    """Return whether a paragraph is long enough to be a sentence."""
     return paragraph.zone != "heading" and len(paragraph.tokens) >= PROSE_TOKENS
 
 
 def _may_state(paragraph: Paragraph, is_below_title: bool) -> bool:
-    """Tell whether a paragraph before the end of the main text, and outside of it, is one of the article's lines."""
+    """Return whether a paragraph outside of the main text and before its end is a line of the article."""
     *around, tag = paragraph.path.split("/")
     if paragraph.boilerplate in (_LINKS, _DIALOG, _HIDDEN) or not paragraph.in_article:
         return False
     if tag in STATING:
         return _is_steady(paragraph)
     if paragraph.boilerplate == _CHROME:
-        # A plea for JavaScript is there or not.
+        # A request to enable JavaScript may come and go.
         is_plea = tag == _PLEA or _PLEA in around
         if not is_below_title or paragraph.link_density > 0 or is_plea:
             return False
@@ -204,7 +203,7 @@ def _may_state(paragraph: Paragraph, is_below_title: bool) -> bool:
 
 
 def _may_be_last(paragraph: Paragraph, ends: set[str]) -> bool:
-    """Tell whether a paragraph behind the main text belongs to it, or states something of the article."""
+    """Return whether a paragraph after the main text belongs to it or to the article."""
     if paragraph.zone == "heading" or paragraph.boilerplate in (_LINKS, _DIALOG, _HIDDEN):
         return False
     *around, tag = paragraph.path.split("/")
@@ -217,7 +216,7 @@ def _may_be_last(paragraph: Paragraph, ends: set[str]) -> bool:
 
 
 def is_byline(paragraph: Paragraph) -> bool:
-    """Tell whether a line has a date and more, such as how often a page was read since it was posted."""
+    """Return whether a line has a date and more, such as a number of views."""
     words = sum(not token.isdecimal() for token in paragraph.tokens)
     return words > MOST_WORDS_OF_DATE and DATE.search(paragraph.text) is not None
 
@@ -226,24 +225,24 @@ def _is_steady(paragraph: Paragraph) -> bool:
     return paragraph.link_density < LINKED and _TIME.search(paragraph.text) is None
 
 
-#: Tokens of main text below which a page says nothing, unless it has a fingerprint all the same.
+#: Min tokens of main text of a page without fingerprint that is compared.
 LEAST_TOKENS = 3
-#: The same where more is left out than kept: by "Scroll to top" or a line of copyright no page is told from others.
+#: The same if more text is left out than kept: "Scroll to top" or a copyright line does not identify a page.
 LEAST_BESIDE = 12
 
 
 def whole_text(document: Document) -> str:
-    """Return the title and what `compared` chooses, a line each.
+    """Return the title and the paragraphs that `compared` selects, joined.
 
-    Two pages have the same whole text exactly when they say the same, sign for sign: only white space, and where a
-    paragraph ends, make no difference. O(characters).
+    Whole texts of two pages are equal if their texts are equal character for character, except for white space and
+    paragraph breaks. O(characters).
     """
     text = " ".join(document.paragraphs[place].text for place in compared(document))
     return f"{document.title}\n{text}"
 
 
 def titled_text(document: Document) -> str:
-    """Return the title and the paragraphs of the main text, a line each: no line beside it, and no fact.
+    """Return the title and the paragraphs of the main text, without facts and other lines.
 
     O(characters).
     """
@@ -251,7 +250,7 @@ def titled_text(document: Document) -> str:
 
 
 def with_offer(page_hash: int | None, offer: str) -> int | None:
-    """Return the hash of a text and of what structured data say about the price; None if there is no text.
+    """Return the hash of a text and of the price in structured data; None if there is no text.
 
     >>> with_offer(number("A kettle"), "price 19") == with_offer(number("A kettle"), "price 21")
     False
@@ -260,11 +259,11 @@ def with_offer(page_hash: int | None, offer: str) -> int | None:
 
 
 def says_something(document: Document) -> bool:
-    """Tell whether there are ``LEAST_TOKENS`` tokens of main text: pages that say nothing do not say the same."""
+    """Return whether there are ``LEAST_TOKENS`` tokens of main text. Pages without text are not compared."""
     return sum(len(paragraph.tokens) for paragraph in document.main) >= LEAST_TOKENS
 
 
 def says_little(document: Document) -> bool:
-    """Tell whether there are fewer than ``LEAST_BESIDE`` tokens of main text, and more are left out."""
+    """Return whether there are fewer than ``LEAST_BESIDE`` tokens of main text, and more were left out."""
     kept = sum(len(paragraph.tokens) for paragraph in document.main)
     return kept < LEAST_BESIDE and 2 * kept < sum(len(paragraph.tokens) for paragraph in document.paragraphs)

@@ -1,7 +1,7 @@
-"""Document to facts: what a page states beside its sentences, by which pages of one template are told apart.
+"""Document to facts: words beside the sentences of a page, which distinguish pages of one template.
 
-A fact is a word of the page's heading or title, of a short line or of the value of a row. The sentences are compared
-by their shingles already: a word that they hold too is no fact, unless it is in the heading.
+A fact is a word of the page's heading or title, of a short line or of the value of a row. Sentences are compared by
+their shingles: a word that is also in a sentence is not a fact, unless it is in the heading.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ from scrapy_simhash.page.text.main_text import LINKED
 from scrapy_simhash.page.text.subject import UNNAMED, segments, unnumbered
 from scrapy_simhash.patterns import lazy_pattern
 
-#: Tokens of a heading that count, and of a title; segments of that.
+#: Max tokens of a heading, tokens of a title, and segments of a title.
 LONGEST_HEADING, MOST_SEGMENTS = 64, 32
-#: Lines are shorter; what is longer is told by its shingles.
+#: Longer lines are compared by their shingles.
 LONGEST_LINE = 24
-#: Lines of a page that count, the first ones.
+#: Max lines of a page; further ones are ignored.
 MOST_LINES = 16
-#: Tokens of a label, and of the value of a row.
+#: Max tokens of a label, and of the value of a row.
 LONGEST_LABEL, LONGEST_VALUE = 4, 8
-#: Tokens of sentences from which on only values and the lines above the sentences count, and from which on only those
-#: lines without a date do.
+#: Tokens of sentences from which only values and the lines above the sentences count, and from which only those lines
+#: without a date count.
 LONG_TEXT, LONGER_TEXT = 200, 600
-#: A number in the page's own URL with so many digits is its number there, and no fact.
+#: Min digits of a number in the page's URL that is an id and not a fact.
 LEAST_NUMBER = 4
-#: Blocks of a page in which it may say the name of its site.
+#: Max blocks of a page that are searched for the name of its site.
 FIRST_BLOCKS = 3
-#: Beginnings of lines, and words of labels, that say when, by whom and under which number a page was posted, or how
-#: often it was read: another posting of the same has others.
+#: First words of lines, and words of labels, with date, author, number or views of a page: they change when the page
+#: is posted again.
 ROTATING = frozenset(
     "posted published updated modified edited created added submitted listed last by author views view visits hits"
     " reads comments likes shares votes downloads replies id ref reference ad advert posting listing"
@@ -73,13 +73,13 @@ _LABELLED = lazy_pattern(r"([^:,0-9]{2,40}): ")
 
 
 class Line(NamedTuple):
-    """A short line or a value that a page states."""
+    """A short line, or the value of a row."""
 
     text: str
     label: str
-    """Of the value of a row; empty for a line."""
+    """Label of the row; empty for a line."""
     words: tuple[str, ...]
-    """Those that are facts."""
+    """Words that are facts."""
     is_numbered: bool
     """Whether it has a number."""
 
@@ -90,29 +90,29 @@ class Line(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What a page states beside its sentences."""
+    """Facts of a page."""
 
     names: dict[str, int]
-    """Words of its heading and title, in their order, with their kinds; see ``fingerprint/facts.py``."""
+    """Words of its heading and title, in order, with their kinds; see ``fingerprint/facts.py``."""
     lines: tuple[Line, ...]
     said: tuple[str, ...]
-    """All words beside its sentences but stopwords and what rotates, those of its names first."""
+    """All words beside its sentences except stopwords and rotating text; those of its names first."""
     rows: tuple[tuple[int, int], ...]
-    """Of each row with a label of its own: hashes of label and value."""
+    """Hashes of label and value of each row with a unique label."""
     host: int
-    """1 to 255, 0 if nobody knows."""
+    """1 to 255, 0 if unknown."""
 
 
 def find_facts(document: Document, url: str = "") -> Facts | None:
     """Return the facts of the page *document* at *url*; None for plain text, which has none.
 
-    - **Names**: the words of the first ``h1``, else of the subject, and those of the title beside it: not the name of
-      the site, nor of its version.
-    - **Lines**: of what is compared sign for sign (see :func:`~scrapy_simhash.page.features.extract.compared`) the
-      first short lines and values from the title on, without those that rotate, and without prices.
-    - **Rows**: label and value, where both are short.
+    - **Names**: the words of the first ``h1``, else of the title key, and other words of the title, without the name
+      and version of the site.
+    - **Lines**: the first short lines and values after the title, from the text of the page hash (see
+      :func:`~scrapy_simhash.page.features.extract.compared`), without rotating lines and prices.
+    - **Rows**: label and value, if both are short.
 
-    Stopwords are none, and numbers by which the page's own URL calls it. O(characters).
+    Stopwords and ids in the page's URL are not facts. O(characters).
     """
     parts = document.paragraphs
     if not any(part.path for part in parts):
@@ -171,7 +171,7 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
 
 
 def facts_bytes(found: Facts | None) -> bytes:
-    """Return *found* as ``fingerprint/facts.py`` keeps it."""
+    """Return *found* in the format of ``fingerprint/facts.py``."""
     if found is None:
         return NONE
     words: dict[int, int] = {}
@@ -187,9 +187,9 @@ def facts_bytes(found: Facts | None) -> bytes:
 
 
 def changed_facts(former: bytes, document: Document, url: str) -> list[str]:
-    """Return the words of names, and the lines, that *document* at *url* states and *former* facts do not.
+    """Return the words of names, and the lines, of *document* at *url* that are not in *former* facts.
 
-    *former* is what `facts_bytes` returned. What there was no room for in either is left out.
+    *former* is a result of `facts_bytes`. Facts that did not fit into either are left out.
     """
     found = find_facts(document, url)
     if found is None:
@@ -211,23 +211,23 @@ def _facts_of(line: Line) -> Iterator[int]:
         yield _mixed((word,)) >> 64 - WORD_BITS if is_again else _hash(word)
 
 
-#: Tags of values, and of their labels.
+#: Tags of values and of their labels.
 _VALUES, _LABELS = ("td", "dd"), ("th", "dt")
 
 
 class _Address:
-    """What the URL of a page says."""
+    """Words in the URL of a page."""
 
     def __init__(self, url: str) -> None:
         _, _, rest = url.encode("utf-8", "replace").decode().partition("://")
         end = min((rest.index(mark) for mark in "?#" if mark in rest), default=len(rest))
         place, _, path = rest[:end].partition("/")
         host = place.encode().lower().removeprefix(b"www.")
-        #: The letters and digits of its host.
+        #: Letters and digits of its host.
         self.letters = "".join(_LETTERS.findall(host.decode()))
         self.host = xxh3_64_intdigest(host) % 255 + 1 if place else 0
         folders, _, last = path.rstrip("/").rpartition("/")
-        #: The tokens of its folders, and those of its last part.
+        #: Tokens of its folders and of its last part.
         self.folders = frozenset(_words(folders))
         self.last = frozenset(_words(last))
         self.numbers = {
@@ -245,7 +245,7 @@ def _names(
     if title < len(parts) and parts[title].boilerplate not in UNNAMED:
         heading = unnumbered(parts[title].text, parts[title].tokens)
     name = [word for word in dict.fromkeys(heading[:LONGEST_HEADING]) if word not in known]
-    # That of a print view is not in its folder's name.
+    # The id of a print view is not in the name of its folder.
     in_url = address.last if 2 * sum(word in address.last for word in name) >= len(name) else frozenset()
     names = {word: _KIND_OF_NAME[word in in_url, word in in_text] for word in name}
     firsts = [part.tokens for part in parts[:FIRST_BLOCKS]]
@@ -271,7 +271,7 @@ _KIND_OF_NAME = {
 
 
 def _row(parts: Sequence[Paragraph], place: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the tokens of a value's label, and those of the value; without a label, none and all of the line."""
+    """Return the tokens of label and value of a row; for a line without label, no tokens and all of its tokens."""
     part = parts[place]
     if found := _LABELLED.match(part.text):
         label = tuple(_words(found[1]))
@@ -284,7 +284,7 @@ def _row(parts: Sequence[Paragraph], place: int) -> tuple[tuple[str, ...], tuple
 
 
 def _is_beside(parts: Sequence[Paragraph], place: int) -> bool:
-    """Tell whether a paragraph is the value of that before it: the other of two in a row, or in a list of terms."""
+    """Return whether a paragraph is the value of the previous one, in a row of two or in a list of terms."""
     before, part = parts[place - 1], parts[place]
     tag, its_tag = part.path.rpartition("/")[2], before.path.rpartition("/")[2]
     if before.zone == "heading" or tag == "li":
@@ -303,9 +303,9 @@ def _fits(label: Sequence[str], value: Sequence[str]) -> bool:
 
 
 def _told(words: Sequence[str], has_date: bool) -> Sequence[str]:
-    """Return *words* so that the forms of a date are one: ``03 December`` is ``3 Dec``.
+    """Return *words* with the forms of a date made equal: ``03 December`` and ``3 Dec``.
 
-    Where there is a date, numbers lose the zeros before them, and a word beside a number all but three letters.
+    If there is a date, numbers lose leading zeros, and a word beside a number is cut to three letters.
     """
     if not has_date:
         return words
@@ -317,7 +317,7 @@ def _told(words: Sequence[str], has_date: bool) -> Sequence[str]:
 
 
 def _unknown(words: Sequence[str], has_date: bool, known: frozenset[str]) -> list[str]:
-    """Return *words*, as `_told` has them, without stopwords that are told as they are."""
+    """Return the result of `_told` for *words*, without stopwords that it does not change."""
     pairs = zip(words, _told(words, has_date), strict=True)
     return [told for word, told in pairs if word != told or word not in known]
 
@@ -335,7 +335,7 @@ def _hash(word: str) -> int:
 
 
 def _mixed(words: Iterable[str]) -> int:
-    """Return 64 bits for words in their order."""
+    """Return a 64-bit hash of words in order."""
     key = 0
     for word in words:
         key = (key ^ number(word)) * SCATTER & _MASK

@@ -1,21 +1,21 @@
 # cython: language_level=3, annotation_typing=False
-"""Tokens to shingles, and which of them are kept: those that read like prose."""
+"""Tokens to shingles, and the selection of shingles of prose."""
 
 # Cython compiles this file too, with the types in compiled/_shingles.pxd.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-#: Shingles with a stopword below which all shingles are features: a short page needs every piece it has to be told
-#: from its like, and a list or a table has hardly any sentence.
+#: Min shingles with a stopword to ignore the others: a short page needs all its shingles to differ from similar
+#: pages, and a list or a table has hardly any sentences.
 LEAST_PROSE = 30
 
 
 def selects_prose(has_list: bool, has_offer: bool, size: int, found: int) -> bool:
-    """Tell whether only shingles with a stopword are features: not without a list, and not single words.
+    """Return whether only shingles with a stopword are features.
 
-    *found* is the number of distinct shingles with a stopword. On a page that makes an offer all shingles are
-    features: its facts stand outside sentences.
+    *found* is the number of distinct shingles with a stopword. False without a stopword list, for single words, and
+    for a page with a product block, whose facts are outside of sentences.
     """
     return has_list and size > 1 and not has_offer and found >= LEAST_PROSE
 
@@ -23,8 +23,7 @@ def selects_prose(has_list: bool, has_offer: bool, size: int, found: int) -> boo
 def shingle(tokens: Sequence[str], size: int) -> list[str]:
     """Return every run of *size* consecutive tokens, joined by single spaces, in order.
 
-    Fewer tokens than *size* make one shorter shingle, so that a line of two words is not nothing; no
-    token makes none. O(len(tokens) * size).
+    Fewer tokens than *size* make one shorter shingle; no tokens make none. O(len(tokens) * size).
 
     >>> shingle(["a", "rose", "is", "a", "rose"], 3)
     ['a rose is', 'rose is a', 'is a rose']
@@ -37,9 +36,9 @@ def shingle(tokens: Sequence[str], size: int) -> list[str]:
 
 
 def with_stopword(tokens: Sequence[str], size: int, stopwords: Collection[str]) -> list[str]:
-    """Return the shingles of :func:`shingle` that hold at least one of *stopwords*.
+    """Return the shingles of :func:`shingle` that contain at least one of *stopwords*.
 
-    Advertisements, menus and lists of names hold few stopwords, running text one in three words.
+    Advertisements, menus and lists of names contain few stopwords; in running text, one word in three is one.
     Source: the English article among the project's sources ("only taking shingles that include at least
     one stopword").
 
@@ -47,7 +46,7 @@ def with_stopword(tokens: Sequence[str], size: int, stopwords: Collection[str]) 
     ['boats now because', 'now because the', 'because the sea', 'the sea is', 'sea is calm']
     """
     kept = []
-    last = -1  # place of the latest stopword
+    last = -1  # index of the latest stopword
     for i, token in enumerate(tokens):
         if token in stopwords:
             last = i

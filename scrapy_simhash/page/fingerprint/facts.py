@@ -1,4 +1,4 @@
-"""Facts as bytes: at most 128 at the end of a sketch, by which the second look tells whether pages contradict.
+"""Facts as bytes: at most 128 at the end of a sketch, by which verification finds contradicting pages.
 
 As bytes::
 
@@ -6,31 +6,31 @@ As bytes::
     1 byte       words, at most 29
     3 bytes each words, in the order of their hashes: 20 bits of the hash, 4 for the kind
     4 bytes each rows: 1 bit for one of structured data, 15 for its label, 16 for its value
-    1 byte       host: 1 to 255, 0 if nobody knows; the last one, since mirrors differ in nothing else
+    1 byte       host: 1 to 255, 0 if unknown; the last byte, since mirrors differ in nothing else
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-#: What a word stands in: the name of the page, which is its heading; its title, beside the name; a line; a line with
-#: a number, such as a date; the value of a row. Of the first two: whether it is in the page's URL too, and whether in
-#: its sentences. What is no fact, and said beside the sentences all the same, is `SAID`.
+#: Where a word is: in the name of the page, which is its heading; in the rest of its title; in a line; in a line
+#: with a number, such as a date; in the value of a row. For the first two: whether it is also in the page's URL, and
+#: in its sentences. `SAID` is a word beside the sentences that is not a fact.
 NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE, NUMBERED, ROW, SAID = range(10)
 
-#: Words of a page, and those of them that are facts.
+#: Max words of a page, and max facts among them.
 MOST_WORDS, MOST_FACTS = 29, 28
-#: Rows of a page beside those of structured data, of which there are three at most.
+#: Max rows of a page, besides at most three of structured data.
 MOST_ROWS = 4
-#: Bits of a word's hash that are kept.
+#: Stored bits of a word's hash.
 WORD_BITS = 20
-#: A row of structured data, which names the page: its highest bit.
+#: Highest bit of a row of structured data.
 STRUCTURED = 0x8000_0000
-#: Those of plain text.
+#: Facts of plain text.
 NONE = b"\0"
 _KIND_BITS = 4
 _WORD_BYTES, _ROW_BYTES = 3, 4
-#: What there is besides: how many words, and the host.
+#: Bytes besides words and rows: the number of words, and the host.
 _BESIDE = 2
 _MOST_BYTES = 127
 
@@ -38,8 +38,8 @@ _MOST_BYTES = 127
 def packed(host: int, words: Mapping[int, int], rows: Iterable[tuple[int, int]] = ()) -> bytes:
     """Return facts as bytes.
 
-    *words* are hashes of `WORD_BITS` bits with their kinds, *rows* hashes of 64 bits, of a label and of its value; of
-    both the most important first: what there is no room for is left out. O(words log words).
+    *words* are hashes of `WORD_BITS` bits with their kinds, *rows* are 64-bit hashes of label and value. In both, the
+    most important come first; those that do not fit are left out. O(words log words).
     """
     facts = [word for word, kind in words.items() if kind != SAID][:MOST_FACTS]
     others = [word for word, kind in words.items() if kind == SAID]
@@ -47,21 +47,21 @@ def packed(host: int, words: Mapping[int, int], rows: Iterable[tuple[int, int]] 
     data = b"".join([(word << _KIND_BITS | words[word]).to_bytes(_WORD_BYTES, "big") for word in kept])
     values: dict[int, int] = {}
     for label, value in rows:
-        # Of two labels with one number the first counts, or the page would contradict itself.
+        # If two labels have the same hash, the first counts, or the page would contradict itself.
         values.setdefault(label >> 49, value >> 48)
     numbers = [label << 16 | value for label, value in values.items()][:MOST_ROWS]
     return _with_length(bytes((len(kept),)) + data + _row_bytes(numbers) + bytes((host,)))
 
 
 def with_rows(facts: bytes, rows: Iterable[int]) -> bytes:
-    """Return *facts* with *rows* of structured data, numbers of 32 bits, as many as there is room for."""
+    """Return *facts* with as many *rows* of structured data, 32-bit numbers, as fit."""
     held = facts[1:] or bytes(_BESIDE)
     room = (_MOST_BYTES - len(held)) // _ROW_BYTES * _ROW_BYTES
     return _with_length(held[:-1] + _row_bytes(rows)[:room] + held[-1:])
 
 
 def is_facts(data: bytes) -> bool:
-    """Tell whether *data* can be facts: the lengths in it agree with its own."""
+    """Return whether *data* can be facts: the lengths in it match its length."""
     if not data or len(data) != 1 + data[0] or len(data) > 1 + _MOST_BYTES:
         return False
     if data[0] < _BESIDE:
@@ -77,12 +77,12 @@ def hashes_of(facts: bytes) -> set[int]:
 
 
 def host_of(facts: bytes) -> int:
-    """Return the host in *facts*, which other bytes may follow: 1 to 255, 0 if nobody knows."""
+    """Return the host in *facts*, which other bytes may follow: 1 to 255, 0 if unknown."""
     return facts[facts[0]] if facts[0] else 0
 
 
 def are_one_host(host: int, its_host: int) -> bool:
-    """Tell whether two pages may be on one host: one in 255 of other hosts is taken for it."""
+    """Return whether two pages may be on one host; true for one in 255 pairs of different hosts."""
     return host == its_host or not host or not its_host
 
 

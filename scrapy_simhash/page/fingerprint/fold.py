@@ -1,4 +1,4 @@
-"""Features to 64 bits each, and weighted ones to one fingerprint: the vote of every feature on every bit."""
+"""Hash features to 64 bits each, and fold weighted hashes into one fingerprint."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from xxhash import xxh3_64_digest, xxh3_64_intdigest
 def digest(feature: str) -> bytes:
     """Return the 8-byte XXH3 digest, seed 0, of the UTF-8 form of *feature*, big endian.
 
-    Cheap, not cryptographic, and the same on every platform: Python's own ``hash`` is neither stable nor
-    seeded alike in two processes. Source: the XXH3 specification.
+    Fast, not cryptographic, and the same on every platform; Python's own ``hash`` differs between processes. Source:
+    the XXH3 specification.
 
     >>> digest("the sea is").hex()
     'e1f29f16c0725867'
@@ -30,15 +30,15 @@ def number(feature: str) -> int:
     return xxh3_64_intdigest(feature.encode("utf-8", "replace"))
 
 
-#: What the hash of a further occurrence is multiplied with: odd and without pattern, 2**64 over the golden ratio.
+#: Multiplier for the hash of a further occurrence: odd and without pattern, 2**64 divided by the golden ratio.
 SCATTER = 0x9E3779B97F4A7C15
 _MASK = 2**64 - 1
 
 
 def occurrences(counts: Mapping[str, int]) -> Iterator[int]:
-    """Return a 64-bit hash for every occurrence of every feature; the same feature once more is another one.
+    """Return a different 64-bit hash for every occurrence of every feature.
 
-    *counts* says how often each occurs, at least once.
+    *counts* maps features to numbers of occurrences, at least 1.
     """
     firsts = [number(feature) for feature in counts]
     again = [
@@ -52,19 +52,18 @@ def occurrences(counts: Mapping[str, int]) -> Iterator[int]:
 
 BITS = 64
 
-#: What a tied bit becomes. Always 0 or always 1 would crowd short texts into one corner of the index, and
-#: a random draw would not repeat: the fractional digits of pi favour neither.
+#: Values of tied bits, from the fractional digits of pi. Always 0 or always 1 would make the fingerprints of short
+#: texts similar, and random bits would not be reproducible.
 TIE_MASK = 0x243F6A8885A308D3
 
 
 def fold(weighted_digests: Iterable[tuple[bytes, int]]) -> int:
     r"""Return the simhash of *weighted_digests*, pairs of 8 bytes (big endian) and a positive weight.
 
-    Bit i is set when the digests that have it outweigh those that have not; a tie takes bit i of
-    ``TIE_MASK``. Order does not matter, nor does a common factor of the weights. Exact for any weights.
-    O(64 n), most of it inside ``int.bit_count``.
+    Bit i is set if the digests with this bit outweigh the others; a tie takes bit i of ``TIE_MASK``. Order does not
+    matter, nor does a common factor of the weights. Exact for any weights. O(64 n), most of it in ``int.bit_count``.
 
-    Raises ValueError when there is no digest or one is not 8 bytes long.
+    Raises ValueError if there is no digest or one is not 8 bytes long.
     Source: Charikar 2002; Manku, Jain, Das Sarma 2007.
 
     >>> hex(fold([(b"\xff" * 8, 3), (b"\x00" * 8, 2)]))
@@ -78,10 +77,9 @@ def fold(weighted_digests: Iterable[tuple[bytes, int]]) -> int:
 
 
 def leads(weighted_digests: Iterable[tuple[bytes, int]]) -> list[int]:
-    """Return for every bit, the lowest first, by how much digests that have it outweigh those that have not.
+    """Return for every bit, the lowest first, the weight of digests with this bit minus the weight of the others.
 
-    The nearer to 0, the closer the vote; together the digests weigh as much as where all have the bit. Errors and
-    cost as in `fold`.
+    Errors and cost as in `fold`.
     """
     by_weight: defaultdict[int, list[bytes]] = defaultdict(list)
     for digest, weight in weighted_digests:
@@ -96,12 +94,12 @@ def leads(weighted_digests: Iterable[tuple[bytes, int]]) -> list[int]:
 
 
 def _votes(by_weight: Mapping[int, bytes]) -> list[int]:
-    """Return for every bit, the lowest first, the weight of the digests that have it.
+    """Return for every bit, the lowest first, the weight of the digests with this bit.
 
-    A page has some thirty weights, but a weight has ten bits: the digests are counted once for each bit of their
-    weight, and the counts added by Horner's rule.
+    A page has some thirty different weights of about ten bits each: digests are counted once for each bit of their
+    weight, and the counts are added by Horner's rule.
     """
-    # In each byte of a column a 1 at the bit that is counted.
+    # A 1 at the counted bit in each byte of a column.
     ones = ((1 << sum(map(len, by_weight.values()))) - 1) // 255
     masks = [ones << bit for bit in range(8)]
     votes = [0] * BITS

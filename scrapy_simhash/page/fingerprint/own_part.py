@@ -1,7 +1,7 @@
-"""OwnPart: a second fingerprint, of what is left of a page without the text that its site repeats.
+"""OwnPart: a second fingerprint, of the unique text of a page, without the boilerplate of its site.
 
-It stands beside the first, never in it: the first 64 bits are a function of the page alone, this depends on what was
-known about the site when the page came. As bytes::
+It is separate from the first: the first 64 bits depend on the page alone, this one on the boilerplate that was known
+when the page was read. As bytes::
 
     1 byte     kind
     2 bytes    tokens, at most 65535
@@ -26,32 +26,31 @@ _PART_BYTES = _HEAD.size + _VALUE.size + MINHASH_BYTES
 
 #: Too little is known about the site: ``tokens`` are those of the main text.
 UNKNOWN = 0
-#: The site repeats nothing of this page: its own part is its main text.
+#: The page has no boilerplate: all its main text is unique.
 WHOLE = 1
-#: Some of the main text is the site's.
+#: Some of the main text is boilerplate.
 PART = 2
-#: The site is known, but much of this page may turn out to be its text, and counts in ``tokens`` until then.
+#: The site is known, but much of the text may be boilerplate; until that is known, it counts in ``tokens``.
 DOUBTFUL = 3
-#: What of the hash of title and main text is kept.
+#: Stored bits of the hash of title and main text.
 TEXT_MASK = 2**40 - 1
 
 
 class OwnPart(NamedTuple):
-    """What of a page is not its site's."""
+    """The part of a page that its site does not repeat."""
 
     kind: int
     tokens: int
     """0 to 65535; longer texts count as 65535."""
     value: int = 0
-    """Simhash of a ``PART``; 0 for one that is too short for a fingerprint, which is then compared, but not searched
-    for."""
+    """Simhash of a ``PART``; 0 if it is too short for a fingerprint: it is compared, but not searched for."""
     minhash: bytes = b""
     """112 bytes of a ``PART``."""
     words: int = 0
     """16 bits for the words of the article without numbers and dates, 0 to 65535, see
     :func:`~scrapy_simhash.page.pieces.words_number`."""
     whole: int = 0
-    """Tokens of the main text, with those that are the site's; as bytes up to a sixteenth fewer are kept."""
+    """Tokens of the main text, boilerplate included; the stored number is up to a sixteenth smaller."""
     text: int = 0
     """The low 40 bits of the hash of title and main text."""
 
@@ -70,7 +69,7 @@ class OwnPart(NamedTuple):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> OwnPart:
-        """Return what to_bytes() wrote, by its length as `Fingerprint` checked it."""
+        """Return the own part for a result of to_bytes(), whose length `Fingerprint` has checked."""
         kind, tokens, whole, words, text = _HEAD.unpack_from(data)
         whole, text = _lengthened(whole), int.from_bytes(text, "big")
         if kind != PART:
@@ -94,17 +93,17 @@ PART_START = bytes((PART,))
 
 
 def is_part(own: bytes) -> bool:
-    """Tell whether *own* is a ``PART``, without reading more of it than its kind."""
+    """Return whether *own* is a ``PART``, by its kind only."""
     return own[:1] == PART_START
 
 
 def own_part_length(kind: int) -> int:
-    """Return how many bytes an own part of a *kind* has."""
+    """Return the length of an own part of a *kind* in bytes."""
     return _PART_BYTES if kind == PART else _HEAD.size
 
 
 def is_own_part(data: bytes) -> bool:
-    """Tell whether *data* can be what to_bytes() gave: the kind in it agrees with its length."""
+    """Return whether *data* can be a result of to_bytes(): its length matches its kind."""
     return bool(data) and data[0] <= DOUBTFUL and len(data) == own_part_length(data[0])
 
 

@@ -1,14 +1,14 @@
-"""Sketch: 129 to 256 bytes beside the 64 bits, for a second look at a candidate.
+"""MinHash sketch: 129 to 256 bytes beside the 64 bits, to verify candidates.
 
-Distance says how likely two pages are alike; a sketch estimates *how* alike, and whether they are about the
-same thing::
+The Hamming distance finds candidates; the sketches estimate their similarity, and whether they are about the same
+thing::
 
-    112 bytes   448 bins of 2 bits   a b-bit minhash of all shingles: what share of them two pages have in common
-     16 bytes   the title key: which words two titles have that the other lacks
-    1 to 128    facts: what the page states beside its sentences, see page/fingerprint/facts.py
+    112 bytes   448 bins of 2 bits   a b-bit minhash of all shingles: estimates the share in common of two pages
+     16 bytes   the title key: shows words of one title that the other lacks
+    1 to 128    facts: words beside the sentences of the page, see page/fingerprint/facts.py
 
-Every shingle falls into one bin, and the least of a bin stands for it. A bin holds 0 when it is empty, else one of
-three marks of its shingle.
+Every shingle falls into one bin, which is represented by its least shingle. A bin is 0 if it is empty, else one of
+three marks of this shingle.
 
 Source: one permutation hashing (Li, Owen, Zhang 2012) with its estimator for empty bins; b-bit minhash (Li,
 König 2010).
@@ -27,19 +27,19 @@ from scrapy_simhash.page.fingerprint.fold import digest
 BINS = 448
 MINHASH_BYTES = BINS * 2 // 8
 KEY_BYTES = 16
-#: Where facts begin.
+#: Offset of the facts.
 FACTS_AT = MINHASH_BYTES + KEY_BYTES
 
 _MARKS = 3
-#: Words of a title key that are kept.
+#: Words stored in a title key.
 _KEY_WORDS = 6
 #: Of the last 32 bits of a title key: those for what the words are in which order. What is left is for how many.
 _WHOLE_BITS = 26
 _MOST_COUNT = (1 << 32 - _WHOLE_BITS) - 1
-#: Mixes the words of a title in their order.
+#: Multiplier for the words of a title, whose order counts.
 ORDER = 0x9E3779B97F4A7C15
 _MASK = 2**64 - 1
-#: Mixes the rank of a shingle before it becomes a mark: the least ranks have many leading zeros.
+#: Multiplier of a rank before it becomes a mark, since the least ranks have many leading zeros.
 SCATTER = 0x9E3779B1
 # More than any rank.
 _EMPTY = 1 << 32
@@ -54,8 +54,8 @@ _EVERY_BIN = int.from_bytes(b"\x55" * MINHASH_BYTES, "big")
 def sketch(shingles: Iterable[int], subject: Iterable[str], facts: bytes = NONE) -> bytes:
     """Return the sketch of a page from the 64-bit hashes of its *shingles*, its *subject*'s tokens and its *facts*.
 
-    Order does not matter, nor do repetitions: hash a second occurrence differently if it shall count. About
-    0.15 µs a shingle in pure Python, and 25 µs.
+    Order and repetitions do not matter; to count a second occurrence, hash it differently. In pure Python, 25 µs and
+    about 0.15 µs per shingle.
     """
     least = [_EMPTY] * BINS
     for shingle in shingles:
@@ -67,19 +67,19 @@ def sketch(shingles: Iterable[int], subject: Iterable[str], facts: bytes = NONE)
 
 
 def is_sketch(data: bytes) -> bool:
-    """Tell whether *data* can be a sketch, by its length and that of its facts."""
+    """Return whether *data* can be a sketch, by its length and that of its facts."""
     return len(data) > FACTS_AT and is_facts(data[FACTS_AT:])
 
 
 def sketch_length(data: bytes, start: int = 0) -> int:
-    """Return the bytes of the sketch at byte *start*, 0 where nothing is. Raises IndexError if it is cut off."""
+    """Return the bytes of the sketch at *start*, 0 at the end of *data*. Raises IndexError if it is cut off."""
     return 0 if len(data) == start else FACTS_AT + 1 + data[start + FACTS_AT]
 
 
 def _marks(least: Sequence[int]) -> bytes:
     """Return the mark of the *least* rank in each bin, 0 where it is ``_EMPTY``, 2 bits each.
 
-    All are computed at once, in lanes of one wide integer: nothing spills over from one lane into the next.
+    All are computed at once, in lanes of one wide integer, without carries between lanes.
     """
     ranks = int.from_bytes(_LANES.pack(*least), "big")
     scattered = ranks * SCATTER & 0xFFFFFFFF * _EVERY_LANE
@@ -91,8 +91,8 @@ def _marks(least: Sequence[int]) -> bytes:
 def similarity(a: bytes, b: bytes) -> float:
     """Return the estimated share of shingles that two pages have in common (Jaccard), 0-1.
 
-    Two pages without a shingle have nothing in common. The standard error is about 0.02 at a true similarity of
-    0.8, whatever the number of shingles.
+    Two pages without shingles have nothing in common. The standard error is about 0.02 at a true similarity of 0.8
+    for any number of shingles.
     """
     bins_a, bins_b = int.from_bytes(a[:MINHASH_BYTES], "big"), int.from_bytes(b[:MINHASH_BYTES], "big")
     filled_a, filled_b = _filled(bins_a), _filled(bins_b)
@@ -101,27 +101,27 @@ def similarity(a: bytes, b: bytes) -> float:
     if not either:
         return 0.0
     alike = both - (filled_a & filled_b & _filled(bins_a ^ bins_b)).bit_count()
-    # Of the bins that two different shingles hold, one in three is alike by chance.
-    # In whole numbers up to the division: equal sketches are 1, and not a rounding error less or more.
+    # One in three bins with different shingles is equal by chance.
+    # Integers up to the division, so that equal sketches are exactly 1.
     return max(0, _MARKS * alike - both) / ((_MARKS - 1) * either)
 
 
 def _filled(bins: int) -> int:
-    """Return a 1 at the lower bit of every bin that is not 0."""
+    """Return an integer with a 1 at the lower bit of every bin that is not 0."""
     return (bins | bins >> 1) & _EVERY_BIN
 
 
-#: How the title keys of two pages compare. `NO_KEY`: one has none, and contradicts nothing. `WITHIN`: one has all
-#: words of the other, and more. `OTHER_KEY`: each has a word that the other lacks, as two towns in the place of one.
+#: Results of comparing title keys. `NO_KEY`: one page has none. `WITHIN`: one has all words of the other, and more.
+#: `OTHER_KEY`: each has a word that the other lacks, such as the name of a town.
 NO_KEY, EQUAL_KEY, WITHIN, OTHER_KEY = range(4)
 
 
 def compare_keys(a: bytes, b: bytes) -> int:
     """Return how the title keys in two sketches compare: `NO_KEY`, `EQUAL_KEY`, `WITHIN` or `OTHER_KEY`.
 
-    Keys of as many words that are not equal have different words, or the same in another order: `OTHER_KEY`. Of more
-    than six words only some are kept: where one key has more words than the other, and those that differ are not
-    among them, the answer is `WITHIN`. Symmetric. O(1).
+    Different keys with the same number of words have different words, or the same in another order: `OTHER_KEY`. A
+    key stores six words at most: if one title has more words than the other, and the differing words are not stored,
+    the result is `WITHIN`. Symmetric. O(1).
     """
     one, other = a[MINHASH_BYTES:FACTS_AT], b[MINHASH_BYTES:FACTS_AT]
     words, count = _read_key(one)
@@ -138,32 +138,32 @@ def compare_keys(a: bytes, b: bytes) -> int:
 
 
 def _read_key(key: bytes) -> tuple[list[int], int]:
-    """Return the numbers that are kept of a title key's words, in order, and how many words it has."""
+    """Return the stored numbers of a title key's words, in order, and the number of words."""
     *numbers, last = _KEY.unpack(key)
     return [number for number in numbers if number], last >> _WHOLE_BITS
 
 
 def _has_another(words: Sequence[int], its_words: Sequence[int], its_count: int) -> bool:
-    """Tell whether one of *words* is surely not in a key of *its_count* words, the least of which are *its_words*."""
+    """Return whether one of *words* cannot be in a key of *its_count* words, the least of which are *its_words*."""
     last = its_words[-1] if its_count > len(its_words) else 0xFFFF
     return any(word <= last and word not in its_words for word in words)
 
 
-# Whoever searches for a page asks for it, and then whoever learns from it.
+# Cached: called by the search for a page, then by the boilerplate model.
 @lru_cache(maxsize=64)
 def subject_number(sketch: bytes) -> int:
-    """Return a 64-bit number that tells the subject in *sketch* from others; 0 for none.
+    """Return a 64-bit hash of the title key in *sketch*; 0 if it has none.
 
-    A microsecond. SHA-1, since the scripts in Redis know that.
+    A microsecond. SHA-1, since it is available in Redis scripts.
     """
     words = sketch[MINHASH_BYTES:FACTS_AT]
     return int.from_bytes(sha1(words, usedforsecurity=False).digest()[:8], "big") if any(words) else 0
 
 
 def _words(title: Iterable[str]) -> bytes:
-    """Return a title key: the six least 16-bit numbers of its words, in order, 0 for none, and 32 bits for the whole.
+    """Return a title key: the six least 16-bit hashes of its words, in order, 0 for none, and 32 bits for the title.
 
-    6 of these say how many words there are, and 26 which they are in which order: no word changes unseen.
+    6 of these are the number of words, 26 a hash of all words in order, so that every change of a word is noticed.
     """
     least: set[int] = set()
     count = whole = 0

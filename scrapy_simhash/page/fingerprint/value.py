@@ -1,4 +1,4 @@
-"""Fingerprint: what is left of a page when it is compared."""
+"""Fingerprint: the 64-bit simhash of a page with its sketch and unique text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _VALUE_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """The 64-bit simhash of a page, and a sketch of it; two are equal when their values are.
+    """The 64-bit simhash of a page, and its MinHash sketch; two are equal if their values are.
 
     >>> fingerprint = Fingerprint(0x1F, features=120)
     >>> fingerprint.hex, int(fingerprint)
@@ -30,12 +30,12 @@ class Fingerprint:
     value: int
     """0 to 2**64 - 1."""
     features: int = field(default=0, compare=False)
-    """How many distinct features were folded, 0 to 2**32 - 1."""
+    """Number of distinct features, 0 to 2**32 - 1."""
     sketch: bytes = field(default=b"", compare=False, repr=False)
-    """129 to 256 bytes for a second look, see :mod:`scrapy_simhash.page.fingerprint.sketch`; empty for none."""
+    """129 to 256 bytes, see :mod:`scrapy_simhash.page.fingerprint.sketch`; empty for none."""
     own: bytes = field(default=b"", compare=False, repr=False)
-    """The page without the text of its site, see :mod:`scrapy_simhash.page.fingerprint.own_part`: 11 or 131
-    bytes; empty when nothing was learned."""
+    """The unique text of the page, see :mod:`scrapy_simhash.page.fingerprint.own_part`: 11 or 131 bytes; empty
+    without site learning."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.value < 1 << self.width:
@@ -59,7 +59,7 @@ class Fingerprint:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Fingerprint:
-        """Return the fingerprint that to_bytes() wrote. Raises ValueError for anything else."""
+        """Return the fingerprint for a result of to_bytes(). Raises ValueError for anything else."""
         try:
             value, features = _HEAD.unpack_from(data)
         except error as cause:
@@ -67,16 +67,16 @@ class Fingerprint:
         return cls(value, features, bytes(data[_HEAD.size :]))
 
     def compared_bytes(self) -> bytes:
-        """Return all that a rule compares: value (big endian), sketch and own part: 8, or 137 to 395 bytes.
+        """Return the bytes that a rule compares: value (big endian), sketch and own part: 8, or 137 to 395 bytes.
 
-        Without a sketch nothing else is compared.
+        Without a sketch only the value is compared.
         """
         rest = self.sketch + self.own if self.sketch else b""
         return self.value.to_bytes(_VALUE_BYTES, "big") + rest
 
     @classmethod
     def from_compared_bytes(cls, data: bytes) -> Fingerprint:
-        """Return the fingerprint that compared_bytes() wrote, without features. Raises ValueError for others."""
+        """Return the fingerprint for a result of compared_bytes(), without features. Raises ValueError if invalid."""
         if len(data) < _VALUE_BYTES:
             raise ValueError(f"no fingerprint has {len(data)} bytes")
         try:
@@ -88,7 +88,7 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class LongFingerprint(Fingerprint):
-    """A simhash of 128 bits, to be compared with others: no store or index takes it, and it has no form in bytes.
+    """A simhash of 128 bits, for comparisons only: stores and indexes do not support it, and it cannot be serialised.
 
     >>> LongFingerprint(2**64).hex
     '00000000000000010000000000000000'
@@ -98,7 +98,7 @@ class LongFingerprint(Fingerprint):
 
 
 def compared_values(data: bytes) -> tuple[int, ...]:
-    """Return the value of the text in *data*, which ``compared_bytes()`` wrote, and that of the own part, if any."""
+    """Return the value of the text in *data*, a result of ``compared_bytes()``, and that of the own part, if any."""
     value = int.from_bytes(data[:_VALUE_BYTES], "big")
     own = own_value(data[_VALUE_BYTES + sketch_length(data, _VALUE_BYTES) :])
     return (value, own) if own else (value,)

@@ -149,7 +149,7 @@ class Shingles:
         return chain.from_iterable(shingle(tokens, self.size) for tokens in texts)
 
     def _selects_prose(self, page: Page) -> bool:
-        """Tell whether only shingles with a stopword count; by the whole page, whatever the zone."""
+        """Return whether only shingles with a stopword count; by the whole page, whatever the zone."""
         known = stopwords(page.document.language)
         prose = (with_stopword(tokens, self.size, known) for tokens in runs(page, None, self.tokenizer))
         distinct = len(set(chain.from_iterable(prose))) if known else 0

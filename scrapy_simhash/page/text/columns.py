@@ -34,7 +34,7 @@ _DIGIT = lazy_pattern(r"\d")
 
 
 def has_price(text: str) -> bool:
-    """Tell whether *text* holds an amount with a currency. O(characters).
+    """Return whether *text* holds an amount with a currency. O(characters).
 
     >>> has_price("only 20 €"), has_price("20 years"), has_price("20 ft"), has_price("20 Ft")
     (True, False, False, True)
@@ -125,23 +125,23 @@ class Columns:
         self.stops = [0] * (len(CHROME_NAMES) + 1)
 
     def has_price(self, i: int) -> bool:
-        """Tell whether there is a price in block *i*."""
+        """Return whether there is a price in block *i*."""
         return has_price(self._texts[i])
 
     def has_date(self, i: int) -> bool:
-        """Tell whether there is a year or a time in block *i*."""
+        """Return whether there is a year or a time in block *i*."""
         return DATE.search(self._texts[i]) is not None
 
     def is_entry(self, i: int) -> bool:
-        """Tell whether block *i* stands directly in an entry of a list or a table."""
+        """Return whether block *i* stands directly in an entry of a list or a table."""
         return self._tags[i] in ENTRIES
 
     def has_sentence_mark(self, i: int) -> bool:
-        """Tell whether there is a mark in block *i* that ends a sentence."""
+        """Return whether there is a mark in block *i* that ends a sentence."""
         return not SENTENCE_MARKS.isdisjoint(self._texts[i])
 
     def counts_up(self, i: int) -> bool:
-        """Tell whether block *i* is nothing but numbers of up to six digits, each one more than the last."""
+        """Return whether block *i* is nothing but numbers of up to six digits, each one more than the last."""
         words = self._texts[i].split(" ")
         if not _NUMBER.fullmatch(words[0]):
             return False
@@ -149,11 +149,11 @@ class Columns:
         return words == [str(number) for number in range(first, first + len(words))]
 
     def are_beside(self, i: int, k: int) -> bool:
-        """Tell whether blocks *i* and *k* stand in elements of the same path."""
+        """Return whether blocks *i* and *k* stand in elements of the same path."""
         return self._homes[i] == self._homes[k]
 
     def ends_in_letter(self, i: int) -> bool:
-        """Tell whether the last character of block *i* is a letter or a digit."""
+        """Return whether the last character of block *i* is a letter or a digit."""
         return self._texts[i][-1].isalnum()
 
 

@@ -65,7 +65,7 @@ _HEAD = 2_000
 
 
 def is_xml_feed(body: bytes) -> bool:
-    """Tell whether *body* is a sitemap or a feed.
+    """Return whether *body* is a sitemap or a feed.
 
     >>> is_xml_feed(b'<?xml version="1.0"?><rss version="2.0">'), is_xml_feed(b"<p>A page")
     (True, False)
@@ -74,7 +74,7 @@ def is_xml_feed(body: bytes) -> bool:
 
 
 def extract(root: etree._Element, content_language: str | None = None) -> Document:
-    """Return what the page under *root* says; the tree is read only.
+    """Return what the page under *root* says; the tree is not changed.
 
     *content_language* is the value of the HTTP header, if any; a ``lang`` attribute goes before it.
     """

@@ -276,7 +276,7 @@ def _leave_out_dialogs(page: Columns) -> None:
 
 
 def _is_box(page: Columns, start: int, stop: int) -> bool:
-    """Tell whether what is named or placed like a consent box is one: short, and without the only title."""
+    """Return whether what is named or placed like a consent box is one: short, and without the only title."""
     length = inside = outside = 0
     for i in range(page.blocks):
         if page.reasons[i] == HIDDEN or page.reasons[i] == DIALOG:

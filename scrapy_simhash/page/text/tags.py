@@ -295,7 +295,7 @@ def claim_of(tag: str, attributes: list[tuple[str, str]]) -> Claim:
 
 
 def _is_name_of_part(tag: str, id: str) -> bool:
-    """Tell whether an ``id`` may name a part of the page.
+    """Return whether an ``id`` may name a part of the page.
 
     That of a section is its address, made of its heading, as is one of many words.
     """
