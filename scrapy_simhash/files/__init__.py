@@ -1,1 +1,1 @@
-"""Stored pages: reading and writing them, and finding their duplicates without a crawl."""
+"""Stored pages: read and write them, and find near-duplicates without a crawl."""

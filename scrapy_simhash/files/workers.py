@@ -1,4 +1,4 @@
-"""Workers: processes that end with this one. Each is a queue of its own, so that it can keep what it has learned."""
+"""Workers: processes that end with this one. Each has its own queue, so that it can keep state."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from typing import Any, TypeVar
 
 from scrapy_simhash.exceptions import SimhashError
 
-#: Tasks on their way for each worker: enough that none waits while this process handles results.
+#: Pending tasks per worker: enough that no worker waits while this process handles results.
 AHEAD = 2
 
 T = TypeVar("T")
 
 
 class WorkerDied(SimhashError, RuntimeError):
-    """A worker has ended before its work was done."""
+    """A worker ended before its work was done."""
 
 
 class Workers:
@@ -38,14 +38,14 @@ class Workers:
         return len(self._pools)
 
     def submit(self, worker: int, function: Callable[..., Any], *arguments: object) -> Future[Any]:
-        """Call *function* in the process number *worker*, after what it was given before. Raises WorkerDied."""
+        """Call *function* in the process number *worker*, after its earlier tasks. Raises WorkerDied."""
         with _dying():
             return self._pools[worker].submit(function, *arguments)
 
     def in_order(
         self, items: Iterable[T], function: Callable[..., Any], *arguments: object
     ) -> Iterator[tuple[T, Any]]:
-        """Yield *items* in their order, each with the result of *function* for *arguments* and it.
+        """Yield *items* in order, each with the result of *function* for *arguments* and the item.
 
         Raises WorkerDied.
         """
@@ -83,7 +83,7 @@ def _dying() -> Iterator[None]:
 
 @contextmanager
 def workers(processes: int, begin: Callable[..., object] = int, *arguments: object) -> Iterator[Workers]:
-    """Start so many processes, not forked, the same on every system. Each calls *begin* with *arguments*."""
+    """Start processes without forking, the same on every system. Each calls *begin* with *arguments*."""
     started = partial(_begin, begin, *arguments)
     pools = [ProcessPoolExecutor(1, get_context("spawn"), started) for _ in range(processes)]
     try:
@@ -102,7 +102,7 @@ def workers(processes: int, begin: Callable[..., object] = int, *arguments: obje
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Start processes that ignore Ctrl-C from their first moment on; only the main thread can do that."""
+    """Start processes that ignore Ctrl-C from the beginning; only the main thread can do that."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -110,7 +110,7 @@ def _without_interrupts() -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(TypeError):  # a handler that Python did not set
+        with suppress(TypeError):  # a handler that was not set by Python
             signal.signal(signal.SIGINT, handler)
 
 
@@ -122,7 +122,7 @@ def _begin(begin: Callable[..., object], *arguments: object) -> None:
 
 
 def _end_with_parent() -> None:
-    """End when the process that started this one has ended, for whatever reason."""
+    """End when the process that started this one has ended."""
     parent = parent_process()
     if parent is not None:
         parent.join()

@@ -1,4 +1,4 @@
-"""One page of a batch: how it is read, and what comes of it."""
+"""One page of a batch: how it is read, and its result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scrapy_simhash.verdict import Reason, Status, Verdict
 
 
 class GivenSite(NamedTuple):
-    """A `KnownSite` of which only the answer for one page is known: pages with equal answers are read alike."""
+    """A `KnownSite` with the answer for one page only; pages with equal answers are read alike."""
 
     answer: bytes | None
 
@@ -36,24 +36,24 @@ class Read(NamedTuple):
     canonical: str | None = None
     """Its canonical URL, if requested."""
     fault: str = ""
-    """Why it could not be read: an error of this package, since bad markup is none."""
+    """Why it could not be read: an error of this package; bad markup is no error."""
 
 
 class PageReader:
-    """Reads pages, and finds protected copies, by the settings of a batch. Can be pickled."""
+    """Reads pages and finds protected copies with the settings of a batch. Can be pickled."""
 
     def __init__(self, config: Config, *, with_canonical: bool = False) -> None:
-        """*with_canonical*: also read which URL a page names as its own."""
+        """*with_canonical*: also read the canonical URL."""
         self.config = config
         self._fingerprinter = PageFingerprinter(config)
         self._with_canonical = with_canonical
         self._policy = _DropItems(config)
 
     def read(self, page: Record, site: KnownSite | None) -> Read:
-        """Return what is compared of *page*, read by what *site* repeats; never raises."""
+        """Read *page* with the boilerplate model *site*; never raises."""
         try:
             return self._read(page, site)
-        except Exception as error:  # a page that cannot be read is kept, as in a crawl
+        except Exception as error:  # unreadable pages are kept, as in a crawl
             return Read(None, fault=f"{type(error).__name__}: {error}")
 
     def _read(self, page: Record, site: KnownSite | None) -> Read:
@@ -90,7 +90,7 @@ class PageReader:
 
 
 class _DropItems(SimhashPolicy):
-    """Drops the items of copies, whatever the settings say. A record has no links that could be followed."""
+    """Drops the items of copies, regardless of the settings. A record has no links to follow."""
 
     def copy_action(self, page: Judged) -> Action:
         return Action.DROP_ITEMS
@@ -105,14 +105,14 @@ class _Copy:
     def __init__(self, page: Record, verdict: Verdict) -> None:
         self._page = page
         self.verdict, self.url = verdict, page.url
-        # A stored page has no request, and is no start page.
+        # A stored page has no request and is no start page.
         self.depth, self.asked = 1, dict[str, Any]()
 
     def protections(self, wanted: Collection[str]) -> Iterable[str]:
         page, original = self._page, self.verdict.duplicate_of or self.url
         if page.is_text:
             return ()
-        # The copy is parsed once more: its original was not known when it was read.
+        # The copy is parsed again, since its original was unknown when it was read.
         root = parse(page.page, page.content_type)
         hints = read_hints(root, page.url)
         found = evidence(hints, page.url, original, ())
@@ -136,11 +136,11 @@ def report_line(step: Step) -> dict[str, object]:
     }
 
 
-#: Plain values, which every kind of file can contain. Each record has the same names.
+#: Plain values, which every file format can store. Each record has the same names.
 Marks: TypeAlias = "dict[str, str | int | float | bool | None]"
 
 
-#: Before the names that a verdict has in a report as well, and the types of the values if they are not None.
+#: Prefix of the names that are also in a report, and the types of the values other than None.
 PREFIX = "simhash_"
 MARKS: Mapping[str, type] = {
     f"{PREFIX}kept": bool,
@@ -183,17 +183,17 @@ class Outcome(NamedTuple):
     verdict: Verdict
     is_kept: bool
     protected: str | None = None
-    """Why a copy was kept: ``pagination``, ``language``, ``product``, ...; see ``SIMHASH_PROTECT``."""
+    """Reason why a copy was kept: ``pagination``, ``language``, ``product``, ...; see ``SIMHASH_PROTECT``."""
 
     @property
     def fields(self) -> Marks:
-        """The verdict as plain values, to be put into the fields of a record."""
+        """The verdict as plain values for the fields of a record."""
         return marks_of(self.verdict, self.is_kept, self.protected)
 
 
 @dataclass(slots=True)
 class Step:
-    """A record, and what is known about it so far."""
+    """A record, and its result so far."""
 
     item: Record | Broken
     read: Read | None = None
@@ -202,7 +202,7 @@ class Step:
     protected: str = ""
     fault: str = ""
     copies: int = 1
-    """Number of records that a kept one represents, itself included, if requested."""
+    """Number of records that a kept one represents, including itself, if requested."""
 
     @property
     def page(self) -> Record | None:

@@ -31,17 +31,17 @@ def dedup(
     config: Config | None = None,
     fields: Fields | None = None,
 ) -> Iterator[Any]:
-    """Yield those of *pages* that are near-duplicates of no page before them, as they came.
+    """Yield those of *pages* that are not near-duplicates of an earlier page, unchanged.
 
     With *mark*, yield an `Outcome` for each page instead. A page is a `Record`, a pair of URL and HTML, or a
     dictionary: *fields* names its fields; those called ``url`` and ``html``, ``text`` or ``body`` are found without.
     Anything else is left out and logged.
 
-    *keep* is which of the pages with one text is kept: the ``first``, the ``longest``, or the ``preferred`` one:
-    ``https`` before ``http``, then the URL that most of them name as canonical. With *protect*, copies are kept that
-    ``SIMHASH_PROTECT`` protects in a crawl. With *two_pass*, all pages teach what their sites repeat before the first
-    one is judged. *keep* other than ``first`` and *two_pass* need the pages twice, so that they cannot be an
-    iterator. *processes* read pages, each host in one of them, with the same results.
+    *keep* selects the page of a text that is kept: the ``first``, the ``longest``, or the ``preferred`` one
+    (``https`` before ``http``, then the most frequent canonical URL). *protect* keeps copies that ``SIMHASH_PROTECT``
+    protects in a crawl. *two_pass* learns the boilerplate of sites from all pages before the first one is judged.
+    *two_pass*, and *keep* other than ``first``, read the pages twice, so they cannot be an iterator. *processes* is
+    the number of processes that read pages, each host in one of them; it does not affect the results.
 
     >>> story = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
     >>> pages = [("https://example.com/story", story), ("https://example.com/story?print=1", story + "<p>Buy boats!")]
@@ -63,7 +63,7 @@ def cluster(
     config: Config | None = None,
     fields: Fields | None = None,
 ) -> Iterator[PageCluster]:
-    """Yield the clusters of two pages or more, when all *pages* are read; arguments as for dedup().
+    """Read all *pages*, then yield the clusters of two or more; arguments as for dedup().
 
     >>> story = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
     >>> pages = [("https://example.com/story", story), ("https://example.com/story?print=1", story + "<p>Buy boats!")]
@@ -78,7 +78,7 @@ def _outcomes(run: Run, mark: bool) -> Iterator[Any]:
     for step in run.steps():
         if isinstance(step.item, Broken):
             continue
-        # A record of the caller has a source of its own.
+        # Records of the caller have their own source.
         source = step.item.source
         if mark:
             outcome = step.outcome

@@ -1,7 +1,7 @@
-"""Readers: records in, pages read by what their hosts repeat, in the order of the records.
+"""Readers: read the pages of records with the boilerplate models of their hosts, in the order of the records.
 
-What is learned about a host depends on its own pages only. So each host is read by one process, page after page, and
-any number of processes reads the same::
+A boilerplate model depends only on the pages of its host. So one process reads all pages of a host, one after
+another, and the number of processes does not affect the results::
 
     records  -->  a worker for each host: read, learn  -->  in the order of the records
 """
@@ -29,29 +29,29 @@ class Pass(NamedTuple):
     """One pass over the pages."""
 
     knows: bool
-    """Whether pages are read by what was learned before."""
+    """Whether boilerplate models are used."""
     learns: bool
 
 
-#: A pass as in a crawl; the first of two passes, which only learns; the second one, or one with a store.
+#: A pass as in a crawl; the first of two passes, which only learns; the second pass, or one with a store.
 ONLY, FIRST, SECOND = Pass(True, True), Pass(False, True), Pass(True, False)
-#: Pages after which profiles go to the store of a reader: fewer than the number of profiles that it keeps.
+#: Pages after which boilerplate models go to the store of a reader; fewer than the models that it keeps.
 _KEPT_EVERY = 500
 #: An unknown host.
 _UNKNOWN = GivenSite(None)
 
 
 class HostReader:
-    """Reads pages and learns about their hosts, in this process."""
+    """Reads pages and learns the boilerplate of their hosts, in this process."""
 
     def __init__(self, reader: PageReader, sites: SiteProfiles | None) -> None:
-        """*sites* are what is known about hosts; with None they are not considered."""
+        """*sites* are the boilerplate models of hosts; None for none."""
         self._reader = reader
         self._sites = sites
         self._learned = 0
 
     def read(self, page: Record, turn: Pass, profile: bytes | None = None) -> Read:
-        """Return *page* as read in one pass; *profile* is that of its host in a store of another process."""
+        """Return *page* as read in one pass; *profile* is the model of its host in a store of another process."""
         site: KnownSite | None = None
         if profile is not None:
             site = SiteProfile.from_bytes(profile)
@@ -66,7 +66,7 @@ class HostReader:
             self._learned += 1
             if self._learned % _KEPT_EVERY == 0:
                 finished(self._sites.share())
-        # The pieces of a page are of no use to others.
+        # Other processes do not need the text blocks of a page.
         return read._replace(reading=reading._replace(pieces=b""))
 
 
@@ -77,21 +77,21 @@ class Readers:
         self._host_reader = HostReader(reader, sites)
 
     def read(self, steps: Iterable[Step], turn: Pass) -> Iterator[Step]:
-        """Yield *steps* in their order, each with its page read."""
+        """Yield *steps* in order, with their pages read."""
         for step in steps:
             if step.page is not None:
                 step.read = self._host_reader.read(step.page, turn)
             yield step
 
 
-#: Records that a worker gets at once, and bytes of pages after which it gets fewer.
+#: Max records per chunk for a worker, and bytes of pages above which a chunk is smaller.
 CHUNK_RECORDS, CHUNK_BYTES = 16, 1 << 20
-#: Records that wait for their turn, and bytes of their pages: room for hosts whose pages come one after the other.
+#: Max waiting records, and max bytes of their pages: room for hosts whose pages follow each other.
 MOST_RECORDS, MOST_BYTES = 1_000, 16 << 20
 
 
 class _Chunk:
-    """Pages of some hosts for one worker, and what came back."""
+    """Pages of several hosts for one worker, and the results."""
 
     def __init__(self, worker: int) -> None:
         self.worker = worker
@@ -101,13 +101,13 @@ class _Chunk:
 
 
 class PooledReaders(Readers):
-    """Reads in other processes, each host in one of them."""
+    """Reads pages in other processes, each host in one of them."""
 
     def __init__(self, reader: PageReader, sites: SiteProfiles | None, workers: Workers) -> None:
         self._sites = sites
         self._workers = workers
         self._worker_of: dict[str, int] = {}
-        #: Bytes of pages that each worker was given so far.
+        #: Bytes of pages that each worker got so far.
         self._given = [0] * len(workers)
 
     def read(self, steps: Iterable[Step], turn: Pass) -> Iterator[Step]:
@@ -136,7 +136,7 @@ class PooledReaders(Readers):
             worker = self._worker_of[host] = min(range(len(self._given)), key=self._given.__getitem__)
         self._given[worker] += len(page.page)
         chunk = open_chunks.setdefault(worker, _Chunk(worker))
-        # The source stays here: a worker does not need it.
+        # The source stays here, since a worker does not need it.
         chunk.pages.append((replace(page, source=None), self._profile_of(page)))
         chunk.size += len(page.page)
         if len(chunk.pages) >= CHUNK_RECORDS or chunk.size >= CHUNK_BYTES:
@@ -159,7 +159,7 @@ class PooledReaders(Readers):
         open_chunks: dict[int, _Chunk],
         turn: Pass,
     ) -> Step:
-        """Return the step that waits for longest, with its page read."""
+        """Return the oldest waiting step, with its page read."""
         step, chunk, at = waiting.popleft()
         if chunk is not None:
             if chunk.reads is None:
@@ -173,9 +173,9 @@ class PooledReaders(Readers):
 def readers_of(
     reader: PageReader, sites: SiteProfiles | None, processes: int, *, learns: bool
 ) -> Iterator[Readers]:
-    """Open readers: in this process if *processes* is 1, else in so many others.
+    """Open readers: in this process if *processes* is 1, else in that many others.
 
-    *sites* are those of a store that is compared with, None without one. *learns*: hosts are considered at all.
+    *sites* are those of the store of ``--against``, None without one. *learns*: whether models are used at all.
     """
     if processes == 1:
         yield Readers(reader, sites or _new_sites(reader, learns))
@@ -195,7 +195,7 @@ def _begin(reader: PageReader, learns: bool) -> None:
 
 
 def _new_sites(reader: PageReader, learns: bool) -> SiteProfiles | None:
-    """Return profiles to be learned from pages, kept in a store in memory; None if the settings need none."""
+    """Return boilerplate models to learn, kept in a store in memory; None if the settings need none."""
     return NearDuplicateDetector(reader.config).sites if learns else None
 
 

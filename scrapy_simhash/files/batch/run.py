@@ -1,4 +1,4 @@
-"""Run: all records from one end to the other.
+"""Run: process all records.
 
 records  -->  readers  -->  judge  -->  ledger  -->  steps
                read          claim      if asked for
@@ -30,7 +30,7 @@ from scrapy_simhash.waiting import finished
 
 
 class Judge:
-    """Gives the verdicts of a detector to pages that were read. It does not learn about sites."""
+    """Gives the verdicts of a detector to pages that were read. Does not learn boilerplate."""
 
     def __init__(
         self,
@@ -39,11 +39,11 @@ class Judge:
         against: Store | None = None,
         key_of: Callable[[str], bytes | None] = lambda url: None,
     ) -> None:
-        """Compare pages with each other, and with those of the store *against*, which does not change.
+        """Compare pages with each other, and with those of the store *against*, which is not changed.
 
         *key_of* returns the key of a URL in that store, None for the URL itself.
         """
-        # The time of the fetch, 0 if it is unknown: with the clock of this run no two runs would be the same.
+        # The time of the fetch, 0 if unknown. The current time would make runs differ.
         self._seen = 0
         self._detector = NearDuplicateDetector(config, clock=lambda: self._seen)
         self._known = None if against is None else NearDuplicateDetector(config, against)
@@ -56,11 +56,11 @@ class Judge:
 
     @property
     def learns(self) -> bool:
-        """Whether pages teach what their hosts repeat: a store that is compared with knows more than they do."""
+        """Whether boilerplate is learned from the pages; not with a store, which has learned more."""
         return self._known is None and self._detector.sites is not None
 
     def judge(self, step: Step) -> None:
-        """Set verdict and fate of a step whose page was read. Raises StoreUnavailable."""
+        """Set verdict and result of a step whose page was read. Raises StoreUnavailable."""
         page, read = step.page, step.read
         if page is None or read is None:
             return
@@ -81,13 +81,13 @@ class Judge:
         known = None
         if self._known is not None:
             known = _claimed(self._known, reading, url, self._key_of(url), False)
-            # Clusters have numbers of this run, not those of the store.
+            # Clusters are numbered by this run, not by the store.
             known = replace(known, cluster=None, also_near=(), text_number=None)
             if fate_of(known) is not Fate.KEPT:
                 return known
         verdict = _claimed(self._detector, reading, url, None, True)
         if known is not None and verdict.status is Status.NEW:
-            # The store may know its URL, with another text.
+            # The store may have its URL with another text.
             return replace(known, cluster=verdict.cluster, text_number=verdict.text_number)
         return verdict
 
@@ -105,17 +105,17 @@ _TOO_LARGE = Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)
 
 
 class PageCluster(NamedTuple):
-    """Two or more pages that are near-duplicates of one page.
+    """Two or more pages, near-duplicates of one of them.
 
-    Clusters that are joined by a page near to both are one: `Verdict.also_near`.
+    Clusters connected by a page near to both are merged: `Verdict.also_near`.
     """
 
     cluster: int
-    """Number of the cluster, as in `Verdict.cluster`; of joined clusters the first."""
+    """Number of the cluster, as in `Verdict.cluster`; the first of merged clusters."""
     members: tuple[str, ...]
     """Their URLs, in the order in which they came."""
     preferred: str
-    """The preferred URL: https before http, then that which most pages name as canonical, the shorter, the first."""
+    """The preferred URL: https before http, then the most frequent canonical URL, the shorter, the first."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cluster as a row of a table; its URLs are one string, separated by spaces."""
@@ -143,7 +143,7 @@ class _Entry(NamedTuple):
 
     @property
     def text(self) -> int | None:
-        """Number of the text that the page has or repeats; one record of each text is kept."""
+        """Number of the text of the page or its original; one record of each text is kept."""
         return self.verdict.text_number
 
     @property
@@ -153,7 +153,7 @@ class _Entry(NamedTuple):
 
 
 class Ledger:
-    """The result for each record, in memory: for clusters, and to choose which page of a text is kept."""
+    """The results of all records, in memory: for clusters, and to choose the page of a text that is kept."""
 
     def __init__(self, preference: Preference) -> None:
         self._preference = preference
@@ -169,9 +169,9 @@ class Ledger:
         self._entries.append(_Entry(page.url, canonical, verdict, step.fate, step.protected, step.fault))
 
     def clusters(self) -> Iterator[PageCluster]:
-        """Yield the clusters of two URLs or more, by their number. Pages that were not compared are in none."""
+        """Yield the clusters of two or more URLs, by number. Pages that were not compared are in none."""
         entries = [entry for entry in self._entries if entry is not None and entry.text is not None]
-        # A page that is too short for a fingerprint has no cluster, but its copies have the one of its text.
+        # A page too short for a fingerprint has no cluster, but its copies have that of its text.
         number_of = first_of_joined(
             (entry.verdict.cluster, other)
             for entry in entries
@@ -188,9 +188,9 @@ class Ledger:
         return starmap(PageCluster, gathered(pages, self._preference))
 
     def choose(self, keep: str) -> None:
-        """Keep the *longest* or the *preferred* page of each text in the place of the first.
+        """Keep the *longest* or the *preferred* page of each text instead of the first.
 
-        The longest has the most different shingles in its main text; of equal ones the first stays.
+        The longest has the most distinct shingles in its main text; the first of equal ones is kept.
         """
         rivals: dict[int, list[int]] = {}
         for number, entry in enumerate(self._entries):
@@ -209,7 +209,7 @@ class Ledger:
                 self._set_fate(best, Fate.KEPT)
 
     def results(self, items: Iterator[Record | Broken]) -> Iterator[Step]:
-        """Yield a step for each of *items*, which must be the records that were noted."""
+        """Yield a step for each of *items*, which must be the records of the first pass."""
         dropped = Counter(
             entry.text for entry in self._entries if entry is not None and entry.fate is not Fate.KEPT
         )
@@ -244,12 +244,12 @@ class Ledger:
             self._entries[number] = entry._replace(fate=fate)
 
 
-#: Which page of a text is kept.
+#: The page of a text that is kept.
 KEEP = ("first", "longest", "preferred")
 
 
 class RecordsChanged(SimhashError, RuntimeError):
-    """The records were others when they were read for the second time."""
+    """The records differed when they were read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,11 +260,11 @@ class Options:
     keep: str = "first"
     """One of `KEEP`."""
     protect: bool = False
-    """Whether copies are kept that a crawl would keep: see ``SIMHASH_PROTECT``."""
+    """Whether to keep copies that a crawl protects: see ``SIMHASH_PROTECT``."""
     two_pass: bool = False
-    """Whether all pages teach what their sites repeat before the first one is judged."""
+    """Whether boilerplate is learned from all pages before the first one is judged."""
     processes: int = 1
-    """Processes that read pages, each host in one of them."""
+    """Number of processes that read pages, each host in one of them."""
     with_clusters: bool = False
     """Whether the clusters are needed."""
     with_copies: bool = False
@@ -283,17 +283,17 @@ class Options:
 
     @property
     def chooses(self) -> bool:
-        """Whether it is only known at the end which records are kept, or what they represent."""
+        """Whether kept records, or what they represent, are known only at the end."""
         return self.keep != "first" or self.with_copies
 
     @property
     def asks_for_canonical(self) -> bool:
-        """Whether it matters which URL a page names as its own."""
+        """Whether canonical URLs are needed."""
         return self.keep == "preferred" or self.with_clusters
 
 
 class Run:
-    """A run over the result of *records*: each time that is called, the same records from the beginning."""
+    """A run over the result of *records*; each call must return the same records from the beginning."""
 
     def __init__(
         self,
@@ -304,21 +304,21 @@ class Run:
         only_reads: bool = False,
         tell: Callable[[str, int], None] = lambda doing, number: None,
     ) -> None:
-        """*tell* is called with what is done, and the number of records so far.
+        """*tell* is called with the name of the step and the number of records so far.
 
-        With *only_reads* pages are not compared. *judge* is for pages that are also compared with those of a store.
+        With *only_reads* pages are not compared. *judge* is for comparison with the pages of a store.
         """
         self.counts = Counts()
         self._records = records
         self._options = options
         self._tell = tell
         self._reader = PageReader(options.config, with_canonical=options.asks_for_canonical)
-        # A batch that only reads makes fingerprints of any scheme, also those that no store takes.
+        # A batch that only reads supports any scheme, also schemes that no store accepts.
         self._judge = None if only_reads else judge or Judge(options.config)
         self._ledger = Ledger(Preference())
 
     def steps(self) -> Generator[Step]:
-        """Yield the result for each record, broken ones included, in their order."""
+        """Yield the result for each record in order, including broken ones."""
         options = self._options
         with closing(self._judged()) as steps:
             if not options.chooses:

@@ -1,1 +1,1 @@
-"""Shared by batch engines: the pages that are compared, the steps, and the reading and judging of a page."""
+"""Shared by batch engines: the tables, the steps, and functions that read and judge pages."""

@@ -54,7 +54,7 @@ from scrapy_simhash.verdict import Reason
 class ReadPages:
     """Pages to `READINGS`: id, url, page, scope, content_type, content_language, answer of the site.
 
-    The last four may be None: a page without an answer is read as one of a site of which nothing is known.
+    The last four may be None; a page without an answer is read without a boilerplate model.
     """
 
     def __init__(self, config: Config, *, is_text: bool) -> None:
@@ -87,7 +87,7 @@ class ReadPages:
             return *about, None, None, False, None, None, None, None, read.canonical, outcome, None
         fingerprint = reading.fingerprint
         if fingerprint is None:
-            # A page with neither has been returned.
+            # Pages with neither were returned before.
             value, sketch, own = reading.page_hash or 0, b"", b""
         else:
             value, sketch, own = fingerprint.value, fingerprint.sketch, fingerprint.own
@@ -109,7 +109,7 @@ class ReadPages:
 
 
 def learn_sites(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield batches of `SITES` for batches of pages: host, pieces, sketch; by host and in their order."""
+    """Yield batches of `SITES` for batches of pages: host, pieces, sketch; sorted by host and page."""
     rows = (row for batch in batches for row in rows_of(batch))
     found = []
     for host, pages in groupby(rows, key=itemgetter(0)):
@@ -126,7 +126,7 @@ def learn_sites(batches: Iterator[Any]) -> Iterator[Any]:
 def answer_pages(batches: Iterator[Any]) -> Iterator[Any]:
     """Yield batches of `ANSWERS` for batches of pages: host, id, pieces; by host.
 
-    The first row of a host has its profile in the place of the pieces, and no id.
+    The first row of a host has its model instead of the pieces, and no id.
     """
     host, profile = None, SiteProfile()
     for batch in batches:
@@ -141,7 +141,7 @@ def answer_pages(batches: Iterator[Any]) -> Iterator[Any]:
         yield ANSWERS.batch(found)
 
 
-#: Profiles in a batch, of 64 KiB at most.
+#: Models per batch, each of 64 KiB at most.
 _SITES = 100
 
 
@@ -158,7 +158,7 @@ def keys(batches: Iterator[Any]) -> Iterator[Any]:
             forms = [(value, sketch[:MINHASH_BYTES])]
             if is_part(own):
                 part = OwnPart.from_bytes(own)
-                # A page too short for a value is not found by its text.
+                # A page too short for a fingerprint is not found by its text.
                 if part.value:
                     forms.append((signed(part.value), part.minhash))
             for its_value, minhash in forms:
@@ -180,7 +180,7 @@ def _column(kind: Any, values: array[int]) -> Any:
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
 
 
-#: Clusters in a batch.
+#: Clusters per batch.
 _CLUSTERS = 10_000
 
 
@@ -208,8 +208,8 @@ class ComparePairs:
 class JudgePages:
     """Pages to `JUDGED_PAGES`: component, id, url, scope, value, text_hash, is_short, sketch, own, titled_elsewhere.
 
-    By component and id. A store has a scope for each component, gets its pages in their order, and answers as in a
-    crawl; *titled_elsewhere* clusters of other components have the title of a page.
+    Sorted by component and id. The pages of each component are claimed in order, in a scope of their own, as in a
+    crawl; *titled_elsewhere* is the number of clusters of other components with the title of a page.
     """
 
     def __init__(self, config: Config) -> None:
@@ -217,10 +217,10 @@ class JudgePages:
         self._protects_facts = Protection.FACTS.value in config.protect
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Return batches of what a store answers that gets the pages of each component in their order."""
+        """Claim the pages of each component in order, and return batches of the results."""
         header = header_for(self._config)
         store = SqliteStore(header=header)
-        #: The ids of pages, and of originals by their number in the store.
+        #: The ids of pages, and of originals by number in the store.
         ids, id_of, last = dict[bytes, int](), dict[int, int](), None
         for batch in batches:
             found = []
@@ -232,19 +232,19 @@ class JudgePages:
                         store.close()
                         store = SqliteStore(header=header)
                 last, store.titled_elsewhere = component, titled_elsewhere
-                # A page of another component may have the same URL, in another scope.
+                # A page of another component, in another scope, may have the same URL.
                 key = f"{component} {url}".encode("utf-8", "surrogatepass")
                 first = ids.setdefault(key, id)
                 fingerprint = Fingerprint(unsigned(value), 0, sketch, own)
                 known = None if text_hash is None else unsigned(text_hash)
                 posting = Posting(key, url, f"{component} {scope}", fingerprint, is_short, known)
                 claim = store.claim(posting)
-                # A number that was not met yet is the page's own.
+                # A new number is the page's own.
                 id_of.setdefault(claim.cluster, first)
                 verdict = verdict_of(posting, claim)
                 if verdict.cluster is not None:
                     verdict = replace(verdict, cluster=id_of[verdict.cluster])
-                # The only protection that needs fingerprints only.
+                # The only protection that needs nothing but fingerprints.
                 is_protected = verdict.contradicts and self._protects_facts
                 is_kept = is_protected or fate_of(verdict) is Fate.KEPT
                 marks = marks_of(verdict, is_kept, Protection.FACTS.value if is_protected else None)
@@ -254,7 +254,7 @@ class JudgePages:
             yield JUDGED_PAGES.batch(found)
 
 
-#: Pages after which another store is begun, so that memory does not grow with a table.
+#: Pages after which a new store is created, so that memory does not grow with the table.
 _PAGES = 20_000
 
 

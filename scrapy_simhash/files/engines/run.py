@@ -36,7 +36,7 @@ from scrapy_simhash.files.engines.sql import (
 )
 from scrapy_simhash.judge.rule import rule_of
 
-#: From batches of Arrow to batches of Arrow, of any number of rows; can be pickled.
+#: From batches of Arrow to batches of Arrow with any number of rows; can be pickled.
 Mapper = Callable[[Iterator[Any]], Iterator[Any]]
 
 
@@ -44,24 +44,24 @@ class Engine(Protocol):
     """Runs SQL that DuckDB and Spark both understand, and functions over batches."""
 
     keys_at_once: int
-    """Keys by which one query seeks candidates: with more of them there are fewer queries, which take more room."""
+    """Number of keys per query for candidates; with more keys there are fewer queries, which take more space."""
 
     def view(self, name: str, paths: Sequence[str]) -> None:
-        """Call the tables at *paths*, one after the other, *name* from now on."""
+        """Register the concatenated tables at *paths* as the view *name*."""
         ...
 
     def write(self, path: str, sql: str) -> None:
-        """Write what *sql* returns as the table *path*, in the place of what is there."""
+        """Write the result of *sql* as the table *path*, replacing an old one."""
         ...
 
     def write_mapped(
         self, path: str, sql: str, function: Mapper, table: Table, by: Sequence[str] = (), hidden: int = 0
     ) -> None:
-        """Write what *function* makes of what *sql* returns: batches of *table*.
+        """Apply *function* to the result of *sql*, and write its batches of *table*.
 
-        Without *by*, one call of it may get any part of the batches. With *by*, names of columns, one call gets all
-        rows with the same first of them, sorted by all of them. The last *hidden* columns are for that only: the
-        function does not get them.
+        Without *by*, a call may get any part of the batches. With *by*, names of columns, a call gets all rows with
+        the same value in the first of these columns, sorted by all of them. The last *hidden* columns are for sorting
+        only and are not passed to the function.
         """
         ...
 
@@ -70,7 +70,7 @@ class Engine(Protocol):
         ...
 
 
-#: Types of columns, as DuckDB and Spark call them; that of a column in which all is NULL, too.
+#: Names of column types in DuckDB and Spark, including that of a column of NULLs.
 _NULL = '"null"|void'
 _WHOLE, _TEXT = f"u?(tiny|small|big|huge)?int(eger)?|{_NULL}", f"varchar|string|json|blob|binary|{_NULL}"
 
@@ -82,34 +82,35 @@ class Counts(NamedTuple):
     kept: int
     near_duplicates: int
     unknown: int
-    """Pages without a URL, or that could not be read; they are kept."""
+    """Pages without a URL, and unreadable pages; they are kept."""
     clusters: int
     pairs: int
-    """Near-duplicates by the rule, of different contents."""
+    """Pairs of near-duplicates with different contents."""
     large_buckets: int
-    """Buckets that are too large to be compared as a whole; see `left_out`."""
+    """Number of buckets that are too large to be compared completely; see `left_out`."""
     left_out: int
-    """Pairs that were no candidates by one of their keys, since its bucket is too large. Most are by another one."""
+    """Number of pairs that were no candidates by one key because its bucket is too large. Most are found by another
+    key."""
 
 
 class Result(NamedTuple):
-    """Counts, and the tables that a run has written."""
+    """Counts of a run, and the tables that it has written."""
 
     counts: Counts
     paths: Mapping[str, str]
-    """The file or folder in Parquet of each of `RESULTS`."""
+    """The Parquet file or folder of each of `RESULTS`."""
 
 
-#: The tables that stay; those between can be removed.
+#: The result tables; the intermediate tables can be removed.
 RESULTS = ("fingerprints", "pairs", "clusters", "representatives", "verdicts")
 
 
 def deduplicate(engine: Engine, folder: str, columns: Mapping[str, str], config: Config) -> Result:
     """Judge the pages of the view ``simhash_pages`` of *engine*, and write all tables to *folder*.
 
-    *columns* are those of the view, with their types as the engine calls them. Tables of an earlier run are replaced.
+    *columns* are those of the view, with the engine's names of their types. Tables of an earlier run are replaced.
     """
-    # SQL has names in any case.
+    # SQL ignores case in names.
     lower = {name.lower(): kind.lower() for name, kind in columns.items()}
     return _Run(engine, folder, config).deduplicate(lower)
 
@@ -137,13 +138,13 @@ class _Run:
         return Result(counts, {name: self._path(name) for name in RESULTS})
 
     def _path(self, table: str, part: int = 0) -> str:
-        """Return where a table is written: the results in the folder, the steps between in one of its own."""
+        """Return the path of a table: results are in the folder, intermediate tables in a subfolder."""
         if table in RESULTS:
             return f"{self._folder}/{table}.parquet"
         return f"{self._folder}/between/{table}-{part}.parquet"
 
     def _step(self, name: str, sql: str, part: int = 0) -> str:
-        """Write what *sql* returns as a table, and make it a view."""
+        """Write the result of *sql* as a table, and register it as a view."""
         path = self._path(name, part)
         self._engine.write(path, sql)
         self._engine.view(f"simhash_{name}", [path])
@@ -152,7 +153,7 @@ class _Run:
     def _mapped(
         self, name: str, sql: str, function: Mapper, table: Table, by: Sequence[str] = (), hidden: int = 0
     ) -> None:
-        """Write what *function* makes of what *sql* returns as a table, and make it a view."""
+        """Apply *function* to the result of *sql*, write it as a table, and register it as a view."""
         path = self._path(name)
         self._engine.write_mapped(path, sql, function, table, by, hidden)
         self._engine.view(f"simhash_{name}", [path])
@@ -167,7 +168,7 @@ class _Run:
             raise ValueError(f"ids must be 0 or more, got {first}")
 
     def _read(self, columns: Mapping[str, str]) -> None:
-        """Write the fingerprints of the pages; those that have fingerprints are taken as they are."""
+        """Write the fingerprints of the pages; existing fingerprints are used unchanged."""
         config = self._config
         if FINGERPRINTS.columns.keys() <= columns.keys():
             self._step("fingerprints", f"SELECT {', '.join(FINGERPRINTS.columns)} FROM simhash_pages")
@@ -189,7 +190,7 @@ class _Run:
         self._step("fingerprints", sql.READ_TWICE)
 
     def _find_candidates(self) -> tuple[int, int]:
-        """Write the candidates; return the number of large buckets, and of the pairs left out because of them."""
+        """Write the candidates; return the number of large buckets, and of pairs left out because of them."""
         engine = self._engine
         self._step("firsts", sql.FIRSTS)
         self._mapped("keys", sql.FOUND_BY_KEYS, keys, KEYS)
@@ -206,7 +207,7 @@ class _Run:
         return large, left_out
 
     def _connect(self) -> None:
-        """Write for each page with near-duplicates the first page that it is connected with."""
+        """Write the first connected page of each page with near-duplicates."""
         self._step("edges", sql.EDGES)
         turn = 0
         while any(self._engine.numbers(sql.UNFINISHED)):

@@ -1,15 +1,15 @@
-"""The tables of batch engines, and the SQL between them, as DuckDB and Spark both read it.
+"""The tables of batch engines, and the SQL between them, valid in both DuckDB and Spark.
 
-Bands are the keys by which pages are found that are compared. A crawl looks at all pages within ten bits, which no
-join can. Engines compare pages that share one of these keys, within their scope::
+Bands are the keys that select the pages to compare. A crawl searches all pages within ten bits, which a join cannot
+do. Engines compare pages that share one of these keys, within their scope::
 
     28 bands      16 bins of the sketch, 2 bits each: a number of 32 bits; 0 for no filled bin, which is no key
      1 subject    the hash of the words of the subject, as the sketch has them; 0 for none
 
-Of two pages that share a part *j* of their shingles, a bin is equal with probability (1 + 2j) / 3, a band with the
-16th power of that, and one band of 28 with .95 at j = .8, .997 at .85 and .99999 at .9. Versions of one page, which
-may share less, have one subject. A shingle falls into any bin alike, so that bins that lie side by side are as good
-as any others. An own part has keys as a page has, with the subject of its page.
+If two pages share a part *j* of their shingles, a bin is equal with probability (1 + 2j) / 3, a band with the 16th
+power of that, and at least one of 28 bands with .95 at j = .8, .997 at .85 and .99999 at .9. Versions of one page,
+which may share less, have the same title key. Every bin is equally likely for a shingle, so adjacent bins are as good
+as any others. The unique text has its own keys, with the title key of its page.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ class Table(NamedTuple):
         return pa.schema([(name, kinds[kind]) for name, kind in self.columns.items()])
 
     def batch(self, rows: Sequence[tuple[Any, ...]]) -> Any:
-        """Return *rows* as a batch of Arrow."""
+        """Convert *rows* to a batch of Arrow."""
         pa, schema = arrow(), self.arrow()
         columns = zip(*rows, strict=True) if rows else [()] * len(schema)
         arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-#: The *outcome* of a page that could not be read; else it is the reason of a verdict.
+#: The *outcome* of an unreadable page; otherwise *outcome* is the reason of a verdict.
 FAULT = "fault"
-#: Every page. One without a *content* is compared with no other, and *outcome* says why; pages with the same one are
-#: equal as far as fingerprints tell. *page* is the hash of the URL.
+#: All pages. A page without *content* is not compared, and *outcome* is the reason; pages with equal *content* have
+#: equal fingerprints. *page* is the hash of the URL.
 FINGERPRINTS = Table(
     {
         "id": "BIGINT",
@@ -81,25 +81,25 @@ FINGERPRINTS = Table(
         "outcome": "STRING",
     }
 )
-#: The same, and from what its site learns.
+#: The same, and the data from which boilerplate is learned.
 READINGS = Table(FINGERPRINTS.columns | {"pieces": "BINARY"})
 #: Boilerplate models of sites.
 SITES = Table({"host": "STRING", "profile": "BINARY"})
-#: What a site says about the pieces of a page; of pages whose site is known.
+#: The answer of the model of a known site for the text blocks of a page.
 ANSWERS = Table({"id": "BIGINT", "answer": "BINARY"})
-#: By what pages are found: a row for a page, and one for its own part.
+#: The keys of pages: a row for the page, and one for its unique text.
 KEYS = Table(
     {"id": "BIGINT", "scope": "BIGINT", "value": "BIGINT", "subject": "BIGINT"}
     | {f"band{band}": "INT" for band in range(BANDS)}
 )
-#: Near-duplicates by the rule; *a* is less than *b*.
+#: Pairs of near-duplicates; *a* is less than *b*.
 PAIRS = Table({"a": "BIGINT", "b": "BIGINT", "similarity": "DOUBLE", "distance": "BIGINT"})
 #: The columns of ``dedup --mark``; a cluster has the id of its first page.
 VERDICTS = Table({"id": "BIGINT", "url": "STRING"} | {name: _TYPES[kind] for name, kind in MARKS.items()})
-#: The same for pages that are connected with others, with the first page of their text, and other clusters nearby.
-#: A page that is too short for a fingerprint has a text, though no cluster of its own.
+#: The same for pages that are connected with others, with the first page of their text, and other near clusters. A
+#: page too short for a fingerprint has a text but no cluster.
 JUDGED_PAGES = Table(VERDICTS.columns | {"text": "BIGINT", "also_near": "ARRAY<BIGINT>"})
-#: Pages that say the same, two or more.
+#: Clusters of two or more pages.
 CLUSTERS = Table({"cluster": "BIGINT", "members": "ARRAY<STRING>", "preferred": "STRING"})
 
 
@@ -118,16 +118,16 @@ def arrow() -> Any:
 
 #: The columns of `KEYS` that are keys.
 KEY_COLUMNS = (*(f"band{band}" for band in range(BANDS)), "subject")
-#: A bucket is all pages of a scope that share a key. In their order each is compared with so many that follow it, so
-#: that buckets of up to 65 pages are compared as a whole.
+#: A bucket is all pages of a scope that share a key. Each page is compared with this many following ones, so buckets
+#: of up to 65 pages are compared completely.
 FOLLOWERS = 64
 
 
 def order_mask(key: int) -> int:
-    """Return the low bits of their values by which the pages of a bucket of this key, 0 to 28, are sorted first.
+    """Return the mask of low bits of the value by which a bucket of this key, 0 to 28, is sorted first.
 
-    Each key has another number of bits, 63 to 7. So pages that are far apart in one large bucket may be neighbours in
-    another, if few of their bits differ.
+    Each key has a different number of bits, 63 to 7, so pages with few differing bits that are far apart in one large
+    bucket may be neighbours in another.
     """
     return (1 << (63 - 2 * key)) - 1
 
@@ -138,7 +138,7 @@ _OPTIONAL = ("scope", "content_type", "content_language")
 
 
 def pages(columns: Container[str], *, is_answered: bool) -> str:
-    """Return the query for pages of a table with *columns*: all, or those whose sites have answered."""
+    """Return the query for pages of a table with *columns*: all, or those with an answer of their site."""
     given = [
         f"CAST({f'simhash_pages.{name}' if name in columns else 'NULL'} AS STRING) AS {name}"
         for name in _OPTIONAL
@@ -151,9 +151,9 @@ def pages(columns: Container[str], *, is_answered: bool) -> str:
     return f"SELECT {known}, simhash_pages.{page}, {', '.join(given)}, {answer}"
 
 
-#: Pages teach what their host repeats, in their order.
+#: Pages from which boilerplate is learned, in order.
 LESSONS = "SELECT host, pieces, sketch, id FROM simhash_readings WHERE pieces IS NOT NULL"
-#: Pages with the model of their site, which comes before them.
+#: Pages after the model of their site.
 QUESTIONS = """
 SELECT host, id, pieces, 1 AS turn FROM simhash_readings WHERE pieces IS NOT NULL
 UNION ALL SELECT host, CAST(NULL AS BIGINT), profile, 0 FROM simhash_sites
@@ -176,9 +176,9 @@ WHERE NOT is_short
 
 
 def entries(numbers: Sequence[int]) -> str:
-    """Return the query for a row for each page and each key that it has, of those with these *numbers*.
+    """Return the query for one row per page and key, for the keys with these *numbers*.
 
-    In a bucket, which is all pages of a scope with one key, rows are sorted by ``turned`` and ``value``.
+    Within a bucket, rows are sorted by ``turned`` and ``value``.
     """
     return " UNION ALL ".join(
         f"SELECT {number} AS number, scope, CAST({KEY_COLUMNS[number]} AS BIGINT) AS bucket, id, value, subject,"
@@ -192,7 +192,7 @@ BUCKETS = """
 SELECT number, scope, bucket, count(*) AS pages FROM ({entries}) AS entries
 GROUP BY number, scope, bucket HAVING count(*) > 1
 """
-#: The rows in them, each with its place in the order of its bucket, from 0.
+#: The rows of these buckets, with their position in the bucket, from 0.
 PLACES = """
 SELECT entries.number, entries.scope, entries.bucket, id, value, subject, row_number() OVER (
     PARTITION BY entries.number, entries.scope, entries.bucket ORDER BY turned, value, id
@@ -200,8 +200,8 @@ SELECT entries.number, entries.scope, entries.bucket, id, value, subject, row_nu
 FROM ({entries}) AS entries JOIN simhash_buckets AS shared
 ON entries.number = shared.number AND entries.scope = shared.scope AND entries.bucket = shared.bucket
 """
-#: Pages of a bucket with those that follow them, if the rule can find them near: within reach, or by their subject.
-#: Buckets are cut into blocks: each page meets those of its own and of the next one.
+#: Pairs of pages in a bucket that the rule may accept: within reach, or with equal title keys. Buckets are cut into
+#: blocks: each page is paired with later pages of its block and of the next one.
 CANDIDATES = f"""
 SELECT DISTINCT least(one.id, other.id) AS a, greatest(one.id, other.id) AS b
 FROM (SELECT *, place - place % {FOLLOWERS} AS block FROM simhash_places) AS one
@@ -217,7 +217,7 @@ AND (
     OR bit_count((one.value | other.value) - (one.value & other.value)) <= {{reach}}
 )
 """
-#: Buckets that are too large to be compared as a whole, and pairs in them that are not candidates by them.
+#: Number of buckets that are too large to be compared completely, and of their pairs that are left out.
 LEFT_OUT = f"""
 SELECT count(*), CAST(sum((pages - {FOLLOWERS}) * (pages - {FOLLOWERS + 1}) / 2) AS BIGINT)
 FROM simhash_buckets WHERE pages > {FOLLOWERS + 1}
@@ -229,8 +229,8 @@ JOIN simhash_fingerprints AS one ON pair.a = one.id
 JOIN simhash_fingerprints AS other ON pair.b = other.id
 """
 
-# --- From pairs to components: each page with the first page that it is connected with.
-# Source: Kiveris et al., "Connected Components in MapReduce and Beyond", 2014: large stars and small stars in turn.
+# --- From pairs to components: each page with the first connected page. Source: Kiveris et al., "Connected Components
+# in MapReduce and Beyond", 2014: large stars and small stars in turn.
 
 EDGES = """
 SELECT b AS page, a AS hub FROM simhash_pairs
@@ -258,14 +258,14 @@ SELECT page, hub FROM least_of
 UNION SELECT edge.hub, least_of.hub
 FROM simhash_edges AS edge JOIN least_of ON edge.page = least_of.page WHERE edge.hub <> least_of.hub
 """
-#: Hubs that have a hub, and pages that have two: with none of both, each component is one star.
+#: Number of hubs with a hub, and of pages with two hubs; if both are 0, each component is one star.
 UNFINISHED = """
 SELECT (SELECT count(*) FROM simhash_edges AS one JOIN simhash_edges AS other ON one.hub = other.page),
 (SELECT count(*) - count(DISTINCT page) FROM simhash_edges)
 """
 MEMBERS = "SELECT page AS id, hub AS component FROM simhash_edges UNION SELECT hub, hub FROM simhash_edges"
-#: Of each title of a host in a scope, the first components that have it, each with its first page that does: as many
-#: as make the title generic for the pages of another one.
+#: The first components with each title of a host in a scope, with their first page of that title: as many as make the
+#: title generic for pages of another component.
 TITLES = f"""
 SELECT scope, subject, host, component, first FROM (
     SELECT *, row_number() OVER (PARTITION BY scope, subject, host ORDER BY first) AS place FROM (
@@ -292,7 +292,7 @@ LEFT JOIN (
 
 # --- Verdicts and clusters.
 
-#: Who is connected with no other page is new, or was compared with none.
+#: Pages without a connection are new, or were not compared.
 VERDICT_OF_ALL = f"""
 SELECT {", ".join(VERDICTS.columns)} FROM simhash_judged
 UNION ALL SELECT page.id, url, true,

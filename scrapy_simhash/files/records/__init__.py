@@ -1,4 +1,4 @@
-"""Stored pages: read from files of several kinds, and written to them."""
+"""Stored pages: read and write files of several formats."""
 
 from scrapy_simhash.files.records.fields import Fields
 from scrapy_simhash.files.records.reading import FORMATS, Records, read

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 from scrapy_simhash.files.records.fields import Fields
 from scrapy_simhash.files.records.record import LIMIT, TOO_LARGE, Broken, PassedOver, Record, extra
 
-#: The delimiters that a CSV file may have: the most frequent one in the first line is used.
+#: Delimiters of CSV files; the most frequent one in the first line is used.
 DELIMITERS = ",\t;"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-#: Bytes of the largest JSON array that is read: all of it is in memory.
+#: Max bytes of a JSON array, which is read into memory.
 ARRAY_LIMIT = 16 * LIMIT
-#: Rows of Parquet that are converted at once: a page may be large.
+#: Rows of Parquet that are converted at once, since pages may be large.
 ROWS = 16
-#: Bytes that are read ahead of each Parquet column. Without a buffer a whole row group is in memory.
+#: Bytes that are read ahead per Parquet column. Without a buffer a whole row group would be in memory.
 COLUMN_BUFFER = 1 << 16
 
 
@@ -28,14 +28,14 @@ class Row(NamedTuple):
 
     fields: Mapping[str, Any]
     line: bytes | None = None
-    """The line of JSON that it came in."""
+    """The original line of JSON."""
 
 
 class TableRow(NamedTuple):
     """A row of Parquet, for a writer."""
 
     batch: Any
-    """The rows that it was read with: a RecordBatch of Arrow."""
+    """The RecordBatch of Arrow that contains it."""
     number: int
 
 
@@ -61,7 +61,7 @@ def json_lines(stream: BufferedIOBase, name: str, fields: Fields) -> Iterator[Re
 
 
 def json_array(stream: BufferedIOBase, name: str, fields: Fields) -> Iterator[Record | Broken | PassedOver]:
-    """Yield the records of a feed that is one array of objects. All of it is in memory."""
+    """Yield the records of a feed that is one array of objects, read into memory."""
     data = stream.read(ARRAY_LIMIT + 1)
     if len(data) > ARRAY_LIMIT:
         yield Broken(name, f"an array larger than {ARRAY_LIMIT >> 20} MB: convert it to JSON Lines", True)
@@ -79,8 +79,8 @@ def json_array(stream: BufferedIOBase, name: str, fields: Fields) -> Iterator[Re
 
 
 def csv_rows(stream: BufferedIOBase, name: str, fields: Fields) -> Iterator[Record | Broken | PassedOver]:
-    """Yield the records of a table of text; its first row has the names."""
-    # The default limit of a field is less than a page. It is one limit for the process.
+    """Yield the records of a CSV table; its first row has the names."""
+    # The default size limit of a field is too small for pages. The limit is global for the process.
     csv.field_size_limit(max(csv.field_size_limit(), LIMIT))
     lines = _TextLines(stream)
     rows = csv.reader(lines, strict=True, delimiter=lines.delimiter)
@@ -107,7 +107,7 @@ def csv_rows(stream: BufferedIOBase, name: str, fields: Fields) -> Iterator[Reco
 
 
 def parquet_rows(stream: BufferedIOBase, name: str, fields: Fields) -> Iterator[Record | Broken | PassedOver]:
-    """Yield the records of a table; memory for some rows, whatever the size of a row group."""
+    """Yield the records of a Parquet table; some rows are in memory, regardless of the size of a row group."""
     parquet, lib = parquet_library()
     number = 0
     try:
@@ -128,7 +128,8 @@ def parquet_rows(stream: BufferedIOBase, name: str, fields: Fields) -> Iterator[
 
 def parquet_library() -> tuple[Any, Any]:
     """Return the modules pyarrow.parquet and pyarrow."""
-    # Its own allocator keeps freed memory: 40 MB more for a row group of 32 MB. It is chosen at the first import.
+    # The default allocator keeps freed memory: 40 MB more for a row group of 32 MB. The allocator is chosen at the
+    # first import.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     return extra("Parquet", "pyarrow.parquet"), extra("Parquet", "pyarrow")
 
@@ -142,7 +143,7 @@ def _record(
 
 
 def _lines_of(stream: BufferedIOBase) -> Iterator[bytes | None]:
-    """Yield lines; None for a line that is too long, whose rest is skipped."""
+    """Yield lines; None for a line that is too long."""
     line = stream.readline(LIMIT + 1).removeprefix(BYTE_ORDER_MARK)
     while line:
         is_too_long = len(line) > LIMIT
@@ -153,7 +154,7 @@ def _lines_of(stream: BufferedIOBase) -> Iterator[bytes | None]:
 
 
 class _TextLines:
-    """The lines of a table, as csv.reader takes them."""
+    """The lines of a table for csv.reader."""
 
     def __init__(self, stream: BufferedIOBase) -> None:
         self._lines = _lines_of(stream)

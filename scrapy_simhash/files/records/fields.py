@@ -1,4 +1,4 @@
-"""Fields: which fields of a record in a feed or a table are the URL, the page and the time."""
+"""Fields: find URL, page and time in the fields of a record of a feed or a table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from scrapy_simhash.files.records.record import Broken, PassedOver, Record
 from scrapy_simhash.times import parsed
 
-#: Names of fields that are recognised, in any case. The first of each group that has a value counts.
+#: Recognised names of fields, in any case. The first one of each group with a value is used.
 URLS = ("url", "link", "uri")
 HTML = ("html", "raw_html")
 TEXT = ("text",)
@@ -23,18 +23,18 @@ _TAG_BYTES = re.compile(_TAG.pattern.encode("ascii"), re.IGNORECASE)
 
 
 class Fields(NamedTuple):
-    """Names of the fields in a record; None for the names that are recognised."""
+    """Names of the fields in a record; None for the recognised names."""
 
     url: str | None = None
     html: str | None = None
     text: str | None = None
-    """The field with the text of a page; if *html* is given too, it is used where there is no HTML."""
+    """The field with the text of a page; if *html* is also given, it is used for records without HTML."""
     time: str | None = None
-    """The field with the time of the fetch; without it, a field ``fetched`` is used if it has a time."""
+    """The field with the time of the fetch; by default a field ``fetched`` if it has a time."""
 
     @property
     def shown(self) -> str:
-        """The names, for the message that no record has them."""
+        """The names, for the message that no record has these fields."""
         url = repr(self.url) if self.url else "'url', 'link' or 'uri',"
         pages = [repr(name) for name in (self.html, self.text) if name]
         return f"{url} and {' or '.join(pages) if pages else 'one of html, text, body and content'}"
@@ -66,7 +66,7 @@ class Fields(NamedTuple):
         return Record(url, page, place, is_text=not html, seen=seen, source=source)
 
     def of_pages(self, names: Sequence[str]) -> list[str]:
-        """Return those of *names* that can be a URL, a page or a time: other columns need not be read."""
+        """Return those of *names* that can be a URL, a page or a time; other columns are not read."""
         found = {
             *(() if self.time else (TIME,)),
             *(URLS if self.url is None else ()),

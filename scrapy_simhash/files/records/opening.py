@@ -1,4 +1,4 @@
-"""Files of pages: found by their names, opened, and decompressed by the ending of a name.
+"""Files of pages: find, open and decompress them by their names.
 
 Local files need the standard library only. Other file systems, such as ``s3://``, ``https://`` and ``zip://``, are
 those of fsspec.
@@ -24,29 +24,29 @@ from urllib.parse import quote
 from scrapy_simhash.exceptions import FileError, KindError
 from scrapy_simhash.files.records.record import BrokenStream, extra
 
-#: Bytes that are read at once, and that are decompressed at once.
+#: Bytes that are read, and decompressed, at once.
 BUFFER, STEP = 1 << 18, 1 << 13
 
 
 class File(NamedTuple):
-    """A file that may have pages."""
+    """A file that may contain pages."""
 
     name: str
-    """For messages: the path or URL, for a member of a folder below it."""
+    """The name for messages: the path or URL, including the path below a given folder."""
     url: str
-    """The URL of a page of HTML in it."""
+    """The URL of the page if it is an HTML file."""
     open: Callable[[], IO[bytes]]
     is_member: bool = False
-    """Whether a folder was given that contains it, not its name."""
+    """Whether it was found in a given folder, not by its name."""
 
 
 def is_remote(name: str) -> bool:
-    """Return whether *name* is a URL of a file system, such as ``s3://bucket/pages.jsonl``, not a path."""
+    """Return whether *name* is a URL of a file system, such as ``s3://bucket/pages.jsonl``, and not a path."""
     return "://" in name
 
 
 def files_of(given: str) -> Iterator[File]:
-    """Yield the files that *given* names: a file, a folder with all below it, or a pattern.
+    """Yield the files of *given*: a file, a folder with its subfolders, or a pattern.
 
     Raises FileError if there is none, and KindError if a file system needs a package.
     """
@@ -76,7 +76,7 @@ def _local(path: Path, parts: Sequence[str], is_member: bool = False) -> File:
 
 
 def _below(folder: Path) -> Iterator[File]:
-    """Yield the files of *folder* and of the folders in it, each by name, files first.
+    """Yield the files of *folder* and its subfolders, sorted by name, files first.
 
     Hidden files and folders, and links to folders, are left out.
     """
@@ -105,7 +105,7 @@ def _remote_names(given: str) -> tuple[Any, str, list[str]]:
             raise FileNotFoundError(ENOENT, os.strerror(ENOENT))
     except (ImportError, ValueError) as error:
         raise KindError(f"cannot read {given}: {error}") from error
-    # Each file system has errors of its own.
+    # File systems raise errors of their own.
     except Exception as error:
         raise FileError(f"cannot read {given}: {getattr(error, 'strerror', None) or error}") from error
     return system, path, sorted(names)
@@ -113,7 +113,7 @@ def _remote_names(given: str) -> tuple[Any, str, list[str]]:
 
 def _remote_files(given: str) -> Iterator[File]:
     system, path, names = _remote_names(given)
-    # In "zip://*.html::pages.zip" the part after the colons belongs to each member.
+    # In "zip://*.html::pages.zip" the part after "::" belongs to each member.
     _, colons, rest = given.partition("::")
     is_folder = names != [path]
     for name in names:
@@ -124,24 +124,24 @@ def _remote_files(given: str) -> Iterator[File]:
 
 
 def _remote_stream(system: Any, name: str) -> IO[bytes]:
-    # Not all of their streams read a line of a limited length.
+    # Not all of their streams support a size limit for lines.
     return cast("IO[bytes]", BufferedReader(system.open(name, "rb"), BUFFER))
 
 
-#: Folders below the input that may be a host, and the input itself.
+#: Max depth of the folder that is named like a host, counted from the input.
 _DEEPEST = 4
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
-#: wget writes a port after a plus sign where names of files may not contain a colon.
+#: wget writes a port after a plus sign if file names may not contain a colon.
 _HOST = re.compile(
     rf"(?:(?:{_LABEL}\.)+[a-z][a-z0-9-]*[a-z0-9]|localhost|(?:\d{{1,3}}\.){{3}}\d{{1,3}})(?:[:+]\d{{1,5}})?",
     re.I,
 )
-#: The name that a mirror gives to the page of a URL that ends in a slash, and its query.
+#: The name in a mirror of the page of a URL that ends in a slash, and its query.
 _INDEX = re.compile(r"index\.html(?=\?|$)")
 
 
 def _of_mirror(parts: Sequence[str]) -> str | None:
-    """Return the URL of a file in a mirror, as wget makes it: one of the first folders is named like a host.
+    """Return the URL of a file in a mirror by wget, where one of the first folders is named like a host.
 
     >>> _of_mirror(["saved", "example.com", "shop", "index.html?add=1"])
     'https://example.com/shop/?add=1'
@@ -151,12 +151,12 @@ def _of_mirror(parts: Sequence[str]) -> str | None:
     hosts = [at for at, part in enumerate(folders) if _HOST.fullmatch(part)]
     if not hosts:
         return None
-    # A folder in the input goes before the input.
+    # A folder in the input has priority over the input.
     at = next(filter(None, hosts), 0)
     scheme = parts[at - 1] if at and parts[at - 1] in ("http", "https") else "https"
     host = parts[at].lower().replace("+", ":")
     *path, name = parts[at + 1 :]
-    # A question mark in a name is that of the URL, and so is a percent sign.
+    # Question marks and percent signs in a name are those of the URL.
     quoted = (
         quote(part, safe="!$&'()*+,;=:@~?%", errors="surrogateescape")
         for part in (*path, _INDEX.sub("", name))
@@ -172,7 +172,7 @@ def _zstd() -> Any:
 
 
 def _gzip() -> Any:
-    """Return isal if it is installed: it reads and writes gzip in less than half the time."""
+    """Return isal if it is installed; it reads and writes gzip in less than half the time."""
     try:
         return import_module("isal.igzip").IGzipFile
     except ImportError:
@@ -180,14 +180,14 @@ def _gzip() -> Any:
 
 
 def _gzip_writer(stream: Any) -> Any:
-    # Half the time of the usual level 6 of gzip; pages become a tenth larger. Without a time, equal pages are equal
+    # Half the time of gzip's default level 6; pages become a tenth larger. Without a time, equal pages give equal
     # bytes.
     return _gzip()("", "wb", 3, stream, mtime=0)
 
 
 def _zstd_writer(stream: Any) -> Any:
     module = _zstd()
-    # With a checksum: else damage is not noticed.
+    # With a checksum, so that damage is detected.
     return module.open(stream, "wb", options={module.CompressionParameter.checksum_flag: 1})
 
 
@@ -196,9 +196,9 @@ class Codec(NamedTuple):
 
     name: str
     reader: Callable[[Any], Any]
-    """Takes a compressed stream, and returns a stream."""
+    """Returns a decompressed stream for a compressed stream."""
     writer: Callable[[Any], Any]
-    """Takes the stream that it writes to."""
+    """Returns a compressing stream that writes to a given stream."""
 
 
 #: By the ending of a name.
@@ -211,7 +211,7 @@ CODECS = {
 
 
 def ending_of(name: str) -> tuple[str, str]:
-    """Return the ending of a name, and that of its compression, in lower case.
+    """Return the ending of a name and the ending of its compression, in lower case.
 
     >>> ending_of("crawl.warc.GZ"), ending_of("zip://a.html::pages.zip"), ending_of("about")
     (('.warc', '.gz'), ('.html', ''), ('', ''))
@@ -232,13 +232,13 @@ def unpacked(stream: Any, name: str) -> BufferedIOBase:
 
 
 def guarded(stream: Any, kind: str) -> BufferedIOBase:
-    """Return *stream*, which decompresses data of this *kind*: its errors become BrokenStream."""
-    # A class of its own in the library, and a stream like any other to its users.
+    """Wrap *stream*, which decompresses data of this *kind*, so that its errors become BrokenStream."""
+    # The library has its own class for an ordinary stream.
     return cast(BufferedIOBase, BufferedReader(_Guarded(stream, kind), BUFFER))
 
 
 class _Guarded(RawIOBase):
-    """Decompressed data, with one kind of error for all libraries. warcio would take EOFError for the end."""
+    """Decompressed data, with the same error for all libraries. warcio would treat EOFError as the end."""
 
     def __init__(self, stream: Any, kind: str) -> None:
         self._stream = stream
@@ -249,13 +249,13 @@ class _Guarded(RawIOBase):
 
     def readinto(self, target: memoryview) -> int:  # type: ignore[override]
         try:
-            # isal reads ahead: what it has read of such a step before the damage is lost.
+            # isal reads ahead; data of a step before the damage is lost.
             piece = self._stream.read1(min(len(target), STEP))
         except EOFError:
             raise BrokenStream(f"the {self._kind} data ends too early") from None
         except (BrokenStream, MemoryError):
             raise
-        # Each library has errors of its own, and bytes from outside cause them all.
+        # Each library has its own errors, and untrusted bytes may cause any of them.
         except Exception as error:
             raise BrokenStream(f"the {self._kind} data is damaged: {error}") from None
         target[: len(piece)] = piece

@@ -1,4 +1,4 @@
-"""read(): the pages of any inputs, one after another. The ending of a file name is its kind."""
+"""read(): the pages of any inputs, one after another. The ending of a file name decides its format."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Input: TypeAlias = "str | Path | BinaryIO"
 _Found: TypeAlias = "Iterator[Record | Broken | PassedOver]"
 _Reader: TypeAlias = "Callable[[BufferedIOBase, str, Fields], _Found]"
 
-#: How a kind of file is read, by the ending of its name. `--format` names one of them.
+#: The reader of each format, by the ending of a file name. `--format` selects one of them.
 KINDS: Mapping[str, _Reader] = {
     ".jsonl": json_lines,
     ".jl": json_lines,
@@ -49,12 +49,12 @@ KINDS: Mapping[str, _Reader] = {
     ".arc": warc_pages,
     ".wacz": wacz_pages,
 }
-#: The kinds that `--format` takes, and the ending of each.
+#: The values of `--format`, and the ending of each.
 FORMATS = {name: f".{name}" for name in ("jsonl", "json", "csv", "parquet", "warc", "wacz", "html")}
 HTML_ENDINGS = frozenset((".html", ".htm", ".xhtml", ".shtml", ".asp", ".aspx", ".php", ".jsp"))
-#: Kinds that are read from their end, and so from a file only.
+#: Formats that are read from their end, so only from a file.
 _SEEKING = frozenset((".parquet", ".wacz"))
-#: Bytes by which a file of a folder is recognised as HTML.
+#: Bytes by which a file in a folder is recognised as HTML.
 _HEAD = 4096
 _HTML = re.compile(rb"\s*<(?!svg[\s>])(?:!doctype\s+html|!--|[a-z][a-z0-9]*[\s/>]|\?xml)", re.I)
 _XHTML = re.compile(rb"<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE)
@@ -68,12 +68,12 @@ def read(inputs: Sequence[Input], fields: Fields = Fields(), kind: str | None = 
 
     An input is a file, a folder, a pattern like ``*.html``, a URL of a file system of fsspec such as
     ``s3://bucket/pages.jsonl.gz``, ``-`` for standard input, or a stream of bytes, which is left open. The ending of
-    a name says the kind and the compression. *kind* (``jsonl``, ``json``, ``csv``, ``parquet``, ``warc``, ``wacz`` or
-    ``html``) goes before it; streams are JSON Lines without it. In a folder, a file without a known ending is a page
-    if its first bytes are HTML. The same inputs give the same records in the same order.
+    a name decides format and compression. *kind* (``jsonl``, ``json``, ``csv``, ``parquet``, ``warc``, ``wacz`` or
+    ``html``) overrides the format; without it, streams are JSON Lines. In a folder, a file without a known ending is
+    a page if its first bytes are HTML. The same inputs give the same records in the same order.
 
-    Raises FileError, now, if an input is missing; while reading FileError if one cannot be opened, and KindError if
-    its kind is unknown or an extra is missing. What is wrong inside an input is a Broken.
+    Raises FileError at once if an input is missing. While reading, raises FileError if an input cannot be opened, and
+    KindError if its format is unknown or an extra is missing. Errors inside an input are Broken records.
     """
     return Records(inputs, fields, kind)
 
@@ -87,9 +87,9 @@ class Records(Iterator["Record | Broken"]):
         if kind is not None and kind not in FORMATS:
             raise KindError(f"the format must be one of {', '.join(FORMATS)}, got {kind!r}")
         self.passed_over: Counter[str] = Counter()
-        """Records that are no pages, by reason."""
+        """Number of records that are no pages, by reason."""
         self.on_passed_over: Callable[[PassedOver], object] = lambda one: None
-        """Called for each of them."""
+        """Called for each record that is no page."""
         self._fields = fields
         self._ending = FORMATS[kind] if kind else None
         self._inputs = [os.fspath(given) if isinstance(given, Path) else given for given in inputs]
@@ -117,7 +117,7 @@ class Records(Iterator["Record | Broken"]):
 
     @property
     def complaint(self) -> str | None:
-        """Why nothing was read, if there are records so far and none of them has the fields of a page."""
+        """An error message if there are records and none of them has the fields of a page."""
         first = self._first_without
         if first is None or self._pages:
             return None
@@ -169,7 +169,7 @@ class Records(Iterator["Record | Broken"]):
             )
 
     def _stream(self, stream: BinaryIO, name: str) -> _Found:
-        """Yield the records of an open stream, JSON Lines without a format."""
+        """Yield the records of an open stream; JSON Lines if no format is given."""
         ending = self._ending or ".jsonl"
         if ending in KINDS:
             yield from self._guarded(stream, name, KINDS[ending], ending)
@@ -178,7 +178,7 @@ class Records(Iterator["Record | Broken"]):
             yield _html_page(cast(BufferedIOBase, stream), file, is_named=True)
 
     def _guarded(self, stream: Any, name: str, reader: _Reader, ending: str) -> _Found:
-        """Yield the records of a stream, and a Broken where it cannot be read further."""
+        """Yield the records of a stream, and a Broken if it cannot be read further."""
         packed = ending_of(name)[1]
         if ending in _SEEKING and (packed or not stream.seekable()):
             yield Broken(name, f"{ending} can be read from a file only, not compressed or from a pipe", True)
@@ -199,7 +199,7 @@ def _name_of(stream: BinaryIO) -> str:
 
 
 def _of_member(found: _Found, name: str) -> _Found:
-    """Yield the records of a ``.json`` file in a folder: a saved site has JSON that is no feed."""
+    """Yield the records of a ``.json`` file in a folder; a saved site may have JSON files that are no feeds."""
     records = list(found)
     if any(isinstance(one, Record) for one in records):
         yield from records
@@ -208,7 +208,7 @@ def _of_member(found: _Found, name: str) -> _Found:
 
 
 def _html_page(stream: BufferedIOBase, file: File, is_named: bool) -> Record | Broken | PassedOver:
-    """Return the page in a file; *is_named* says whether its name is that of a page."""
+    """Return the page in a file; *is_named*: its name is that of a page."""
     page = stream.read(_HEAD)
     if not is_html(page, is_named):
         return PassedOver(file.name, NOT_HTML)
@@ -219,7 +219,7 @@ def _html_page(stream: BufferedIOBase, file: File, is_named: bool) -> Record | B
 
 
 def is_html(head: bytes, is_named: bool) -> bool:
-    """Return whether a file with this *head* is HTML; *is_named*: its name says so, and any text is."""
+    """Return whether a file with this *head* is HTML. *is_named*: its name is that of a page, and any text counts."""
     text = head.removeprefix(BYTE_ORDER_MARK)
     if is_xml_feed(head):
         return False
@@ -228,5 +228,5 @@ def is_html(head: bytes, is_named: bool) -> bool:
     match = _HTML.match(text)
     if match is None:
         return is_named and bool(head) and not _BINARY.search(head)
-    # XML is a page only if it contains HTML: a feed or a sitemap is none.
+    # XML is a page only if it contains HTML, unlike a feed or a sitemap.
     return not match[0].lstrip().startswith(b"<?xml") or bool(_XHTML.search(text))

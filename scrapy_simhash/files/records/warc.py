@@ -1,7 +1,7 @@
-"""Pages in WARC, WET, ARC and WACZ files: those records that a crawl would look at.
+"""Pages in WARC, WET, ARC and WACZ files: the records that a crawl would compare.
 
-The records are found by warcio. The encodings of bodies are undone here: archives contain bodies that were decoded
-although their headers were kept, chunks with trailers, and several encodings in a row.
+warcio finds the records. Bodies are decoded here, since archives contain decoded bodies with the original headers,
+chunks with trailers, and several encodings in a row.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from scrapy_simhash.files.records.record import (
 from scrapy_simhash.page.text import is_xml_feed
 from scrapy_simhash.times import parsed
 
-#: Media types that Scrapy takes for HTML.
+#: Media types that Scrapy treats as HTML.
 _HTML = frozenset(("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"))
-#: Media types that Scrapy takes for another text, whatever the content; also all other types of text.
+#: Media types that Scrapy treats as other text, regardless of the content; also all other text types.
 _OTHER = frozenset(
     (
         "application/atom+xml",
@@ -58,15 +58,15 @@ class WarcRecord(NamedTuple):
     """A record of an archive, for a writer."""
 
     version: str
-    """The first line, as ``WARC/1.1``."""
+    """The first line, such as ``WARC/1.1``."""
     headers: Sequence[tuple[str, str]]
     block: bytes
 
 
 def warc_pages(stream: BufferedIOBase, name: str, fields: Fields) -> Iterator[Record | Broken | PassedOver]:
-    """Yield the pages of a WARC, WET or ARC file, which is decompressed already.
+    """Yield the pages of a decompressed WARC, WET or ARC file.
 
-    Raises BrokenStream at the first record that is damaged or ends too early: the records after it cannot be found.
+    Raises BrokenStream at the first record that is damaged or truncated, since later records cannot be found.
     """
     for number, record in enumerate(_records(stream), 1):
         place = f"{name}:{number}"
@@ -89,7 +89,7 @@ def wacz_pages(stream: BufferedIOBase, name: str, fields: Fields) -> Iterator[Re
                 with package.open(member) as packed:
                     records = unpacked(guarded(packed, "zip"), member)
                     yield from warc_pages(records, f"{name}!{member}", fields)
-    # zipfile raises the other two for a compression that it does not know, and for an encrypted member.
+    # zipfile raises the other two for an unknown compression and for an encrypted member.
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise BrokenStream(f"the zip data is damaged: {error}") from None
 
@@ -100,7 +100,7 @@ def _records(stream: BufferedIOBase) -> Iterator[WarcRecord]:
     # warcio warns of each URL with a space, which is frequent, and escapes it.
     logging.getLogger("warcio.recordloader").setLevel(logging.ERROR)
     records = library.ArchiveIterator(stream, no_record_parse=True, arc2warc=True)
-    # Its warning on standard error; the count of them is checked instead.
+    # Suppress its warning on standard error; the number of warnings is checked instead.
     records.INC_RECORD = ""
     number = 0
     try:
@@ -108,7 +108,7 @@ def _records(stream: BufferedIOBase) -> Iterator[WarcRecord]:
             if records.err_count:
                 raise BrokenStream(f"{_NOT_WARC}: the one before has a wrong Content-Length")
             yield WarcRecord(record.rec_headers.protocol, record.rec_headers.headers, _block(record))
-            # The next one fails if the iterator does.
+            # The next step fails if the iterator failed.
             number += 1
     except (BrokenStream, errors.ArchiveLoadFailed) as error:
         reason = str(error) if isinstance(error, BrokenStream) else f"{_NOT_WARC}: {error}"
@@ -127,14 +127,14 @@ def _block(record: Any) -> bytes:
     size = len(block)
     while size > LIMIT and (rest := len(read(1 << 20))):
         size += rest
-    # The header of an ARC record counts as a part of its length there.
+    # warcio includes the header of an ARC record in its length.
     if size < record.length:
         raise BrokenStream(_CUT)
     return block
 
 
 def _passed_over(headers: Mapping[str, str]) -> str | None:
-    """Return why a record is not a page, as far as its header shows."""
+    """Return why a record is not a page by its header, None if it may be one."""
     kind = headers.get("warc-type", "").lower()
     if kind not in ("response", "resource", "conversion"):
         return f"WARC record of type {kind or 'none'}"
@@ -158,7 +158,7 @@ def _page(place: str, about: Mapping[str, str], record: WarcRecord) -> Record | 
     try:
         seen = parsed(about["warc-date"]) if "warc-date" in about else None
     except ValueError:
-        # The page is of use without a time.
+        # The page is usable without a time.
         seen = None
     kind = about["warc-type"].lower()
     if kind == "conversion":
@@ -178,7 +178,7 @@ def _page(place: str, about: Mapping[str, str], record: WarcRecord) -> Record | 
 
 
 def _http(block: bytes) -> tuple[int, dict[str, str], bytes] | None:
-    """Return status, headers with names in lower case, and body of an HTTP response; None if it is none."""
+    """Return status, headers with lower-case names, and body of an HTTP response; None for anything else."""
     stream = BytesIO(block)
     parser = extra("WARC", "warcio.statusandheaders").StatusAndHeadersParser([], verify=False)
     try:
@@ -195,7 +195,7 @@ def _http(block: bytes) -> tuple[int, dict[str, str], bytes] | None:
 def _html(
     url: str, place: str, headers: Mapping[str, str], body: bytes, seen: int | None, record: WarcRecord
 ) -> Record | Broken | PassedOver:
-    """Return the page with these HTTP headers, if a crawl would take it for HTML."""
+    """Return the page with these HTTP headers if a crawl would treat it as HTML."""
     content_type = headers.get("content-type")
     is_html = _is_html(content_type)
     if is_html is False:
@@ -216,7 +216,7 @@ def _html(
 
 
 def _is_html(media_type: str | None) -> bool | None:
-    """Return whether a media type is HTML, None if the type leaves that open."""
+    """Return whether a media type is HTML, None if that depends on the content."""
     name = (media_type or "").partition(";")[0].strip().lower()
     if name in _HTML:
         return True
@@ -234,9 +234,9 @@ _CHUNK = re.compile(rb"([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
 
 
 def unchunked(body: bytes) -> bytes:
-    r"""Return a chunked body as one piece; some archives have removed the chunks, and kept the header.
+    r"""Join the chunks of a body; some archives have removed the chunks and kept the header.
 
-    A body that ends too early is returned up to its end, as in a browser.
+    A truncated body is returned up to its end, as in a browser.
 
     >>> unchunked(b"4\r\n<p>a\r\n0\r\n\r\n"), unchunked(b"<p>a")
     (b'<p>a', b'<p>a')
@@ -254,11 +254,11 @@ def unchunked(body: bytes) -> bytes:
 
 
 class _Unreadable(Exception):
-    """A body that cannot be decompressed; the message is the reason."""
+    """A body cannot be decompressed; the message is the reason."""
 
 
 def _decoded(body: bytes, encodings: str) -> bytes:
-    """Return *body* without its encodings, at most one byte more than `LIMIT`."""
+    """Decode *body*, to at most one byte more than `LIMIT`."""
     for encoding in reversed([name.strip() for name in encodings.split(",")]):
         decode = _DECODERS.get(encoding)
         if decode is None:
@@ -267,14 +267,14 @@ def _decoded(body: bytes, encodings: str) -> bytes:
             body = decode(body)
         except KindError as error:
             raise _Unreadable(str(error)) from None
-        # Each library has errors of its own.
+        # Each library has its own errors.
         except Exception as error:
             raise _Unreadable(f"the {encoding} data of the page is damaged: {error}") from None
     return body
 
 
 def _gzip(body: bytes) -> bytes:
-    # Some archives have decompressed the body, and kept the header.
+    # Some archives have decompressed the body and kept the header.
     return _inflated(body, 31) if body.startswith(b"\x1f\x8b") else body
 
 
@@ -292,7 +292,7 @@ def _inflated(body: bytes, window: int) -> bytes:
 def _brotli(body: bytes) -> bytes:
     decoder = extra("Brotli data", "brotli").Decompressor()
     pieces, size = [], 0
-    # The decompressor has no limit. Small pieces become no more than some megabytes.
+    # The decompressor has no limit, but small pieces become some megabytes at most.
     for at in range(0, len(body), 4096):
         pieces.append(decoder.process(body[at : at + 4096]))
         size += len(pieces[-1])

@@ -1,4 +1,4 @@
-"""open_writer(): a file that gets records, of the kind that its name says: JSON Lines, CSV, Parquet or WARC."""
+"""open_writer(): write records to a file in the format of its name: JSON Lines, CSV, Parquet or WARC."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Values: TypeAlias = "Mapping[str, str | int | float | bool | None]"
 
 
 def fields_of(record: Record) -> Mapping[str, Any]:
-    """Return *record* as the fields of a feed: those that it came with, or URL, page and time."""
+    """Return *record* as the fields of a feed: the original ones, or URL, page and time."""
     if isinstance(record.source, Row):
         return record.source.fields
     if isinstance(record.source, TableRow):
@@ -42,7 +42,7 @@ def fields_of(record: Record) -> Mapping[str, Any]:
 
 
 class JsonLinesWriter:
-    """Writes one object per line; a line without marks is written as it came."""
+    """Writes one object per line; without marks, the original line."""
 
     def __init__(self, stream: IO[bytes], marks: Marks | None) -> None:
         self._stream = stream
@@ -60,7 +60,7 @@ class JsonLinesWriter:
 
 
 class CsvWriter:
-    """Writes a table; its columns are the fields of the first record, and the marks."""
+    """Writes a CSV table; its columns are the fields of the first record, and the marks."""
 
     def __init__(self, stream: IO[bytes], marks: Marks | None) -> None:
         self._text = TextIOWrapper(stream, "utf-8", "backslashreplace", newline="")
@@ -84,7 +84,7 @@ class CsvWriter:
         self._writer.writerow(map(_cell, values))
 
     def close(self) -> None:
-        """Write what is buffered."""
+        """Flush the buffer."""
         self._text.flush()
         self._text.detach()
 
@@ -93,7 +93,7 @@ def _json(value: Any) -> bytes:
     try:
         return json.dumps(value, ensure_ascii=False, default=_plain).encode("utf-8")
     except UnicodeEncodeError:
-        # A lone surrogate, which JSON can escape and UTF-8 cannot contain.
+        # A lone surrogate, which JSON can escape but UTF-8 cannot contain.
         return json.dumps(value, default=_plain).encode("ascii")
 
 
@@ -110,7 +110,7 @@ def _cell(value: Any) -> Any:
     return _json(value).decode("utf-8") if isinstance(value, list | dict) else _plain(value)
 
 
-#: A row group ends with so many rows, or so many characters of pages: memory for one group.
+#: Max rows, and max characters of pages, per row group, which is in memory.
 ROWS = 4096
 PAGES = 2 << 20
 #: Rows after which the size of a page of a column is checked.
@@ -147,7 +147,7 @@ class ParquetWriter:
         self._writer.close()
 
     def end(self) -> None:
-        """Let go of the stream, after an error too: else the garbage collector would write to it."""
+        """Release the stream, also after an error; otherwise the garbage collector would write to it."""
         with suppress(Exception):
             self._writer.close()
 
@@ -164,7 +164,7 @@ class ParquetWriter:
             table = table.append_column(field, values) if at < 0 else table.set_column(at, field, values)
         if self._writer is None:
             self._schema = table.schema
-            # Without dictionaries, and in pages of some rows: a reader has one page and the dictionary in memory.
+            # Without dictionaries and with small pages, since a reader has a page and the dictionary in memory.
             self._writer = self._parquet.ParquetWriter(
                 self._stream, table.schema, use_dictionary=False, write_batch_size=BATCH
             )
@@ -177,7 +177,7 @@ class ParquetWriter:
     def _table(self, records: list[Record]) -> Any:
         sources = [record.source for record in records if isinstance(record.source, TableRow)]
         if records and len(sources) == len(records):
-            # The metadata of pandas describes one file, not the other.
+            # The metadata of pandas describes the input file only.
             rows = [one.batch.slice(one.number, 1).replace_schema_metadata(None) for one in sources]
             return self._arrow.Table.from_batches(rows)
         values = [fields_of(record) for record in records]
@@ -193,7 +193,7 @@ class ParquetWriter:
 
 
 class WarcWriter:
-    """Writes each record as a member of its own, and its marks as a metadata record after it."""
+    """Writes each record as a separate member, followed by a metadata record with its marks."""
 
     def __init__(
         self, stream: IO[bytes], marks: Marks | None, compress: Callable[[Any], Any] | None = None
@@ -205,7 +205,7 @@ class WarcWriter:
         self._record: Any = extra("WARC", "warcio.recordloader").ArcWarcRecord
 
     def write(self, record: Record, marks: Values | None) -> None:
-        """Write a record: that of an archive with its headers and its block as they came."""
+        """Write a record; one from an archive keeps its headers and its block."""
         source = record.source if isinstance(record.source, WarcRecord) else _made(record)
         self._append(source)
         if marks is not None:
@@ -234,11 +234,11 @@ class WarcWriter:
 
 
 def _made(record: Record) -> WarcRecord:
-    """Return the record of an archive for a page from another kind of file; the same for the same page."""
+    """Return a WARC record for a page from another file format; the same for the same page."""
     seen = record.seen or 0
     page = record.page
     if isinstance(page, str):
-        # The byte order mark decides, whatever encoding the page names. WET files have none.
+        # The byte order mark overrides the encoding named in the page. WET files have none.
         page = (b"" if record.is_text else b"\xef\xbb\xbf") + page.encode("utf-8", "replace")
     if record.is_text:
         return _new("conversion", record.url, seen, "text/plain", page)
@@ -253,7 +253,7 @@ def _made(record: Record) -> WarcRecord:
 
 
 def _metadata(url: str, source: WarcRecord, marks: Values) -> WarcRecord:
-    """Return the record with the verdict on the page in *source*."""
+    """Return the metadata record with the verdict on the page in *source*."""
     lines = (f"{name}: {_mark(value)}\r\n" for name, value in marks.items() if value is not None)
     block = "".join(lines).encode()
     about = {name.lower(): value for name, value in source.headers}
@@ -298,7 +298,7 @@ WRITERS: Mapping[str, Callable[..., Any]] = {
 
 
 class RecordWriter:
-    """Writes records to where `open_writer` has opened it."""
+    """Writes records to the output of `open_writer`."""
 
     def __init__(self, name: str, writer: Any, marks: Marks | None) -> None:
         self._name = name
@@ -306,9 +306,9 @@ class RecordWriter:
         self._marks = marks
 
     def write(self, record: Record, marks: Values | None = None) -> None:
-        """Write *record*, with a value for each of the marks for which the writer was opened.
+        """Write *record*, with a value for each mark of the writer.
 
-        Raises FileError if that fails, and KindError for a record that this kind of file cannot contain.
+        Raises FileError on failure, and KindError for a record that this format cannot contain.
         """
         if (None if marks is None else [*marks]) != (None if self._marks is None else [*self._marks]):
             raise ValueError(f"the writer was opened for the marks {list(self._marks or ())}")
@@ -318,15 +318,15 @@ class RecordWriter:
 
 @contextmanager
 def open_writer(path: str | Path, marks: Marks | None = None) -> Iterator[RecordWriter]:
-    """Yield a writer for *path*. The file appears when all is written, or not at all.
+    """Yield a writer for *path*. The file is written completely or not at all.
 
-    The ending of the name says the kind (``.jsonl``, ``.csv``, ``.parquet``, ``.warc``), and a further one the
+    The ending of the name decides the format (``.jsonl``, ``.csv``, ``.parquet``, ``.warc``), a second ending the
     compression (``.gz``, ``.zst``, ``.bz2``, ``.xz``). Standard output (``-``), pipes and devices get JSON Lines if
-    their name has no such ending. *path* may be a URL of a file system of fsspec. *marks* are fields to be added to
+    their name has no such ending. *path* may be a URL of a file system of fsspec. *marks* are the fields to add to
     each record.
 
-    Raises KindError if the kind is unknown, needs an extra or takes no compression, and FileError if the file cannot
-    be written.
+    Raises KindError if the format is unknown, needs an extra or allows no compression, and FileError if the file
+    cannot be written.
     """
     path = str(path)
     ending, packed = ending_of(path)
@@ -359,7 +359,7 @@ def _is_device(path: str) -> bool:
 
 @contextmanager
 def _remote(path: str) -> Iterator[IO[bytes]]:
-    """Yield a stream into a file of another file system, which appears when all is written."""
+    """Yield a stream into a file of another file system, which appears once everything is written."""
     fsspec = extra("a URL of a file system", "fsspec")
     try:
         system, name = fsspec.core.url_to_fs(path)
