@@ -36,7 +36,7 @@ text, which needs 0.8
 they would not be near-duplicates with SIMHASH_MIN_SIMILARITY = 0.961
 ...
 """
-#: Seconds without an answer after which a URL is given up.
+#: Seconds to wait for a response.
 PATIENCE = 30
 
 
@@ -46,7 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def add_reading(parser: ArgumentParser, number: int | str, pages: str) -> None:
-    """Add so many *pages*, the settings by which they are read, and the output."""
+    """Add arguments for *pages*, the settings to read them, and the output."""
     parser.add_argument("pages", metavar="PAGE", nargs=number, help=pages)
     parser.add_argument(
         "--store",
@@ -70,7 +70,7 @@ def run(options: Namespace) -> int:
 
 
 def show_pages(facts: Any, lines: Callable[[Any, int, bool], Iterable[str]], is_json: bool) -> None:
-    """Write *facts* to standard output as JSON, or as *lines* of so many columns, with colours or without."""
+    """Write *facts* to standard output as JSON, or as *lines*, which take the width and whether to use colours."""
     is_terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size((COLUMNS, 24)).columns if is_terminal else COLUMNS
     text = lines(facts, max(width, 20), is_terminal and "NO_COLOR" not in os.environ)
@@ -85,7 +85,7 @@ class PageReader:
     def __init__(
         self, fingerprinter: PageFingerprinter, host: str, site_of: Callable[[str], SiteProfile | None]
     ) -> None:
-        """*host* is that of files. *site_of* returns what is known about a host."""
+        """*host* is the host of files. *site_of* returns the boilerplate model of a host."""
         self.fingerprinter = fingerprinter
         self._host = host
         self._site_of = site_of
@@ -98,7 +98,7 @@ class PageReader:
 
 @contextmanager
 def reader(options: Namespace) -> Iterator[PageReader]:
-    """Yield the reader of pages, by the settings and with what the store of ``--store`` has learned."""
+    """Yield the reader of pages, with the settings and the boilerplate models of the store of ``--store``."""
     check_stdin(*options.pages)
     check_outputs(options, [*options.pages, options.store])
     if options.store is None:
@@ -106,7 +106,7 @@ def reader(options: Namespace) -> Iterator[PageReader]:
             raise Refused("--host needs the store that has learned about it: give --store STORE")
         yield PageReader(PageFingerprinter(config_for(options)), "", lambda host: None)
         return
-    # Stores take as long to import as the rest.
+    # Imported here, since stores take as long to import as everything else.
     from scrapy_simhash.cli.learned import load, profile_of
     from scrapy_simhash.cli.stores import place_of
 
@@ -127,7 +127,7 @@ def source_of(name: str) -> Source:
     """
     if name.startswith(URLS):
         return _fetched(name)
-    # What reads files of pages takes longer to import.
+    # Imported here, since readers of page files are slow to import.
     from scrapy_simhash.files.records.reading import is_html
 
     with open_input(name) as given, failing(f"read {given.source}"):
@@ -139,7 +139,7 @@ def source_of(name: str) -> Source:
 
 
 def _fetched(url: str) -> Source:
-    # It takes longer to import than a file takes to read.
+    # Imported here, since importing it takes longer than reading a file.
     from http.client import HTTPException
     from urllib.request import Request, urlopen
 
@@ -147,6 +147,6 @@ def _fetched(url: str) -> Source:
         with urlopen(Request(url, headers={"User-Agent": "scrapy-simhash"}), timeout=PATIENCE) as response:
             headers = response.headers
             return Source(url, response.read(), headers["Content-Type"], headers["Content-Language"])
-    # HTTPException, an answer that is no HTTP, is no OSError.
+    # HTTPException, for an invalid HTTP response, is no OSError.
     except (OSError, HTTPException, ValueError) as error:
         raise FileError(f"cannot fetch {url}: {error}") from error

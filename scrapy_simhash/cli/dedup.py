@@ -1,8 +1,7 @@
 """Find near-duplicates among stored pages, and write the pages without them, all pages with verdicts, or clusters.
 
-Standard output gets one thing: the pages with ``-o -``, the clusters with ``--clusters -``, the counts with
-``--json``, and without any of these the near-duplicates that were found. Pages are written only if asked for, since
-they may be megabytes of HTML.
+Standard output gets one result: the pages with ``-o -``, the clusters with ``--clusters -``, the counts with
+``--json``, or else the near-duplicates. Pages are written only on request, since they may be megabytes of HTML.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _ALWAYS = ("records", "kept", "near_duplicates")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the pages, which of them are kept, and the outputs."""
+    """Add arguments for the pages, the selection, and the outputs."""
     add_inputs(parser)
     parser.add_argument(
         "-o",
@@ -132,7 +131,7 @@ def run(options: Namespace) -> int:
 
 @contextmanager
 def _judge(place: Place | None, what: Options, options: Namespace) -> Iterator[Judge | None]:
-    """Open the store of ``--against``, and yield the judge that compares with it; None without a store."""
+    """Open the store of ``--against``, and yield a judge that compares with it; None without a store."""
     if place is None:
         yield None
         return
@@ -141,7 +140,7 @@ def _judge(place: Place | None, what: Options, options: Namespace) -> Iterator[J
     def key_of(url: str) -> bytes | None:
         with suppress(Refused):
             return key(url)
-        # No URL for Scrapy: no crawl has seen it.
+        # Scrapy rejects the URL, so no crawl has seen it.
         return None
 
     with place.reading() as store:
@@ -150,7 +149,7 @@ def _judge(place: Place | None, what: Options, options: Namespace) -> Iterator[J
 
 @contextmanager
 def _writing(options: Namespace) -> Iterator[Callable[[Step], None]]:
-    """Open the output, and yield the function that writes a record to it if it belongs there."""
+    """Open the output, and yield a function that writes a record if it belongs to the output."""
     marks = {**(MARKS if options.mark else {}), **({FIELD_COPIES: int} if options.copies else {})}
     with open_writer(options.output, marks or None) as writer:
 
@@ -167,7 +166,7 @@ def _writing(options: Namespace) -> Iterator[Callable[[Step], None]]:
 
 
 def _show(step: Step) -> None:
-    """Show a dropped page and its original, in a line."""
+    """Show a dropped page and its original in one line."""
     if step.page is None or step.verdict is None:
         return
     with failing("write standard output"):

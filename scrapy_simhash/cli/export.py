@@ -17,7 +17,7 @@ $ scrapy-simhash export news.sqlite
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the store, which part of it, and the output."""
+    """Add arguments for the store, the part of it, and the output."""
     add_store(parser)
     add_output(parser, "the lines")
     parser.add_argument(
@@ -30,7 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Write the header, every page and what was learned, and return 0; FAILED if damaged ones were left out.
+    """Write the header, all pages and learned data, and return 0; FAILED if damaged records were left out.
 
     Raises FileError if nothing was learned about ``--host``.
     """
@@ -51,7 +51,7 @@ def run(options: Namespace) -> int:
 
 
 def _is_wanted(host: str, wanted: str | None) -> bool:
-    """Return whether a *host* is *wanted*, or the site whose URL rules those of the wanted host are."""
+    """Return whether a *host* is the *wanted* one, or the site whose URL rules apply to it."""
     return wanted is None or wanted.lower() in (host, f"www.{host}")
 
 

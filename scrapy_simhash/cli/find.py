@@ -1,4 +1,4 @@
-"""Find near-duplicates among hashes: all pairs, clusters, or for each hash those in another file.
+"""Find near-duplicates among hashes: all pairs, clusters, or matches in another file.
 
 Hashes are lines of text, decimal or hexadecimal, exact to the last of 64 bits.
 """
@@ -37,14 +37,14 @@ EXAMPLE = """\
 $ scrapy-simhash find hashes.txt
 [5456993838078482869, 5457064206285785525]
 """
-#: Bytes that are read at once, and hashes that are stored or searched for between two reports of the progress.
+#: Bytes that are read at once, and hashes that are stored or searched between two updates of the progress.
 CHUNK, BATCH = 1 << 18, 1 << 16
 #: Max characters of a line in a message.
 _SHOWN = 40
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the hashes, what is found, and how far."""
+    """Add arguments for the hashes, the kind of result, and the distance."""
     parser.add_argument(
         "inputs",
         metavar="HASHES",
@@ -86,7 +86,7 @@ def _distance(text: str) -> int:
 
 
 def run(options: Namespace) -> int:
-    """Write what is found, and return 0."""
+    """Write the results, and return 0."""
     check_stdin(*options.inputs, options.stored)
     distance = options.distance
     with Progress() as progress, open_output(options.output) as output:
@@ -104,7 +104,7 @@ def run(options: Namespace) -> int:
             if options.clusters:
                 name, values = "clusters", (_whole(cluster, repeats) for cluster in connected(found))
             else:
-                # As simhash-cpp writes them, a line has no distance.
+                # Without a distance, as in simhash-cpp.
                 length = 3 if options.json else 2
                 name, values = "pairs", (list(pair[:length]) for pair in found)
         if options.json:
@@ -120,7 +120,7 @@ def _whole(cluster: Iterable[int], repeats: Counter[int]) -> list[int]:
 
 
 def _repeats(hashes: array[int]) -> Counter[int]:
-    """Return how often hashes occur after the first time, for those that do: some 40 bytes a hash."""
+    """Return the number of further occurrences of repeated hashes; about 40 bytes per repeated hash."""
     ordered = sorted(hashes)
     return Counter(compress(ordered, map(eq, ordered, islice(ordered, 1, None))))
 
@@ -128,7 +128,7 @@ def _repeats(hashes: array[int]) -> Counter[int]:
 def _answers(
     queries: array[int], stored: array[int], distance: int, progress: Progress
 ) -> Iterator[dict[str, object]]:
-    # Keys number the hashes in rising order: among equally near ones the smallest comes first.
+    # Keys number the hashes in ascending order, so the smallest of equally near ones comes first.
     distinct = array("Q", (value for value, _ in groupby(sorted(stored))))
     index = SimhashIndex(distance)
     tell = progress.counting("storing", of(len(distinct)))
@@ -143,9 +143,9 @@ def _answers(
 
 
 def read_hashes(paths: Iterable[str], is_hex: bool, progress: Progress) -> array[int]:
-    """Return the hashes of the files at *paths*, ``-`` for standard input, in their order.
+    """Return the hashes of the files at *paths*, ``-`` for standard input, in order.
 
-    Raises Refused for the first line that is none, with its number, FileError if a file cannot be read.
+    Raises Refused for the first line that is no hash, with its number, FileError if a file cannot be read.
     """
     values = array("Q")
     for path in paths:
@@ -158,7 +158,7 @@ def read_hashes(paths: Iterable[str], is_hex: bool, progress: Progress) -> array
 def parse(
     stream: BinaryIO, name: str, is_hex: bool = False, tell: Callable[[int], object] = lambda done: None
 ) -> array[int]:
-    r"""Return the hashes in the lines of *stream*, which messages call *name*. O(bytes).
+    r"""Return the hashes in the lines of *stream*; *name* is its name in messages. O(bytes).
 
     A line is a decimal number from 0 to 2**64 - 1, or ``0x`` and hexadecimal digits; with *is_hex*, the digits are
     hexadecimal in either case. Blank lines, and spaces around a number, are ignored.
@@ -177,7 +177,7 @@ def parse(
         if number == 1:
             lines[0] = lines[0].removeprefix(BYTE_ORDER_MARK)
         try:
-            # A quarter of the time of a loop in Python.
+            # Takes a quarter of the time of a Python loop.
             values.extend(map(int, lines, repeat(16)) if is_hex else map(int, lines))
         except (OverflowError, ValueError):
             del values[held:]
@@ -217,5 +217,5 @@ def _why_not(digits: bytes, is_hex: bool) -> str:
 
 
 def _shown(line: bytes) -> str:
-    """Return *line* as a message quotes it: nothing unprintable, and not all of it if it is long."""
+    """Return *line* quoted for a message: printable, and shortened if long."""
     return repr(line[:_SHOWN].decode("utf-8", "replace")) + "..." * (len(line) > _SHOWN)

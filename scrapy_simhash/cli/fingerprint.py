@@ -17,7 +17,7 @@ $ scrapy-simhash fingerprint pages.jsonl
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the pages, and the form of a line."""
+    """Add arguments for the pages, and the format of a line."""
     add_inputs(parser)
     add_output(parser, "the fingerprints")
     form = parser.add_mutually_exclusive_group()
@@ -57,5 +57,5 @@ def _hash(step: Step) -> str:
 
 
 def _reading(step: Step) -> Reading:
-    """Return what was read of a page; nothing for one that could not be read."""
+    """Return the reading of a page; empty for an unreadable one."""
     return (step.read and step.read.reading) or Reading(None, None)

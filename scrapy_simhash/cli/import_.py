@@ -1,4 +1,4 @@
-"""Add stores, exports, and pages of any kind of input to a store, one after another, as if a crawl had met them."""
+"""Add stores, exports, and pages of any format to a store, one after another, as a crawl would."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _COUNTS = (*_ALWAYS, "skipped", "broken", "profiles")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the store, its inputs, and how pages are read."""
+    """Add arguments for the store, its inputs, and the settings to read pages."""
     parser.add_argument(
         "store", metavar="STORE", help=f"the store, which is created if it does not exist: {STORES}"
     )
@@ -94,11 +94,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Add every input, show the counts, and return 0; FAILED if something was damaged."""
+    """Add every input, show the counts, and return 0; FAILED after damage."""
     check_stdin(*options.inputs)
     into = place_of(options.store, options)
     into.check(may_be_new=True)
-    # Once, since it may warn of settings.
+    # Once, since it may warn about settings.
     config = cache(partial(config_for, options, into))
     with Progress() as progress, ExitStack() as stack:
         sources = [_opened(name, into, options, config, stack) for name in options.inputs]
@@ -118,9 +118,9 @@ class Source(NamedTuple):
     header: Header | None
     """The header of its fingerprints; None for pages."""
     share: Share
-    """The share of it that is read after so many entries."""
+    """The share that was read after this many entries."""
     take: Callable[[Intake, Callable[[int], None]], None]
-    """Adds it to an intake, and reports the number of entries so far."""
+    """Adds the source to an intake, and reports the number of entries so far."""
 
 
 def _opened(
@@ -152,7 +152,7 @@ def _opened(
 
 
 def _peeked(given: Input) -> bytes:
-    """Return the first bytes of *given*, and leave them to be read."""
+    """Return the first bytes of *given* without consuming them."""
     with failing(f"read {given.source}"):
         return given.stream.peek(HEAD) if isinstance(given.stream, BufferedReader) else b""
 
@@ -162,8 +162,8 @@ def _header(
 ) -> Header:
     """Return the header for which the store is opened. Raises StoreMismatch if a source does not fit.
 
-    With pages it is that of the settings by which they are read, which are those of the store. Else it is that of the
-    store, of its spider if it is new, or of the first source.
+    With pages it is the header of the settings that read them, which are those of the store. Otherwise it is that of
+    the store, that of the spider of a new store, or that of the first source.
     """
     exports = [(source.name, source.header) for source in sources if source.header is not None]
     name = into.shown
@@ -185,7 +185,7 @@ def _header(
 class Intake:
     """Claims pages in a store for *header*, one after another, and counts them.
 
-    *open_store* is called when the store is needed: the first page creates it.
+    *open_store* is called when the store is needed; the first page creates a new store.
     """
 
     header: Header
@@ -197,12 +197,12 @@ class Intake:
 
     @property
     def is_open(self) -> bool:
-        """Whether the store was needed."""
+        """Whether the store was opened."""
         return "store" in vars(self)
 
     @cached_property
     def store(self) -> Waited:
-        """The store, opened. Raises FileError, Refused or StoreError."""
+        """The store; opened at the first access. Raises FileError, Refused or StoreError."""
         return self.open_store()
 
     def count(self, was_known: bool, original: str | None, is_short: bool) -> None:
@@ -217,7 +217,7 @@ class Intake:
 
     @contextmanager
     def claiming(self, url: str) -> Iterator[None]:
-        """Go on with a warning if the store has a damaged record of the page at *url*: it is not stored."""
+        """Warn and continue if the store has a damaged record of the page at *url*, which is not stored then."""
         try:
             yield
         except RecordDamaged as error:
@@ -237,7 +237,7 @@ def _take_entries(
     intake: Intake,
     tell: Callable[[int], None],
 ) -> None:
-    """Claim postings in their order, made for *source*, and join what was learned about sites."""
+    """Claim postings of *source* in order, and merge learned data about sites."""
     scope = intake.header.scope
     scope_of = None if source.scope == scope else scope_function(scope)
     for number, entry in enumerate(entries, 1):
@@ -260,9 +260,9 @@ def _take_pages(
     intake: Intake,
     tell: Callable[[int], None],
 ) -> None:
-    """Read pages by *config*, and claim them as a crawl does. Raises Refused if no record has the fields of a page.
+    """Read pages with *config*, and claim them as in a crawl. Raises Refused if no record has the fields of a page.
 
-    *key_of* returns the key of a URL; it raises Refused for a wrong one.
+    *key_of* returns the key of a URL; it raises Refused for an invalid one.
     """
     broken, read, seen = BrokenRecords(), 0, 0
     detector: NearDuplicateDetector | None = None
@@ -293,7 +293,7 @@ def _take_pages(
                 detector.deliver(key, verdict.page_hash)
                 intake.count(verdict.last_seen is not None, verdict.duplicate_of, verdict.fingerprint is None)
     finally:
-        # Deliveries, and what was learned about sites, since they were stored last.
+        # Store deliveries and learned data since the last batch.
         if detector is not None:
             detector.flush()
         broken.close()
@@ -312,9 +312,9 @@ def _reading(record: Record, detector: NearDuplicateDetector) -> Reading:
 
 @contextmanager
 def taking_in(place: Place, header: Header) -> Iterator[Intake]:
-    """Open the store at *place* for fingerprints of *header*, in a run of its own.
+    """Open the store at *place* for fingerprints of *header*, in a separate run.
 
-    A new store is created by the first page. If the import stops, the message says how many pages were stored.
+    The first page creates a new store. If the import stops, the message has the number of stored pages.
     """
     with ExitStack() as stack:
         intake = Intake(header, lambda: stack.enter_context(place.claiming(header, "import")))

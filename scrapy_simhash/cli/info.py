@@ -22,7 +22,7 @@ clusters          1
 near-duplicates   1
 ...
 """
-#: Max clusters that are shown, the largest first, and max runs, the latest.
+#: Max clusters that are shown, largest first, and max runs, latest first.
 SHOWN_CLUSTERS, SHOWN_RUNS = 5, 10
 
 
@@ -53,7 +53,7 @@ def run(options: Namespace) -> int:
 
 
 def check(place: Place, store: Waited, tell: Callable[[int], None]) -> dict[str, Any]:
-    """Return the damaged records of *store*, for JSON; *tell* gets the number of pages that were read so far."""
+    """Return the damaged records of *store*, for JSON; *tell* is called with the number of pages read so far."""
     damaged: list[str] = store.audit(tell)
     for _ in sites_of(store, damaged.append):
         pass
@@ -68,9 +68,9 @@ def _lines_of_check(facts: dict[str, Any]) -> Iterator[str]:
 
 
 def survey(place: Place, store: Waited, tell: Callable[[int], None]) -> dict[str, Any]:
-    """Return the facts about *store*, for JSON. O(pages); *tell* gets the number of pages so far.
+    """Return facts about *store*, for JSON. O(pages); *tell* is called with the number of pages so far.
 
-    Takes some 200 bytes of memory for each cluster.
+    Takes about 200 bytes of memory per cluster.
     """
     copies: Counter[int] = Counter()
     originals: dict[int, str] = {}
@@ -126,7 +126,7 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
             yield f"  {cluster['pages']:,} pages like {ascii(cluster['url'])[1:-1]}"
     if runs := facts["runs"]:
         yield f"runs              {len(runs):,}"
-        # One process at a time can write to a file, so that only the last run can go on.
+        # One process at a time can write to a file, so only the last run can be running.
         running = runs[-1:] if facts["kind"] == "sqlite" else runs
         for run in runs[-SHOWN_RUNS:]:
             yield f"  {run['number']}  {run['started']} {_end(run, run in running)}"

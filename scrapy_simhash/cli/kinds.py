@@ -1,4 +1,4 @@
-"""Kinds of files, told by their first bytes, and the verb that reads each."""
+"""Kinds of files, recognised by their first bytes, and the verb that reads each."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ VERB: Mapping[str, str] = {
     HTML: "text",
     HASHES: "find",
 }
-#: Bytes of a file by which its kind is told.
+#: Bytes of a file by which its kind is recognised.
 HEAD = 1 << 16
-#: The beginnings of files with a signature: SQLite, WARC, Parquet, and a zip archive, as WACZ is one.
+#: File signatures: SQLite, WARC, Parquet, and zip, which WACZ uses.
 _SIGNATURES = {b"SQLite format 3\0": STORE, b"WARC/": PAGES, b"PAR1": PAGES, b"PK\3\4": PAGES}
 _EXPORT = re.compile(rb'\{\s*"format"\s*:\s*"scrapy-simhash')
 _HASH = re.compile(rb"(?:0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})[ \t]*(?:[\r\n]|$)")
@@ -67,33 +67,33 @@ def kind_of_head(head: bytes) -> str | None:
 
 def _kind_of_line(line: bytes) -> str:
     """Return whether a file of JSON Lines is a report or has pages, by its first line."""
-    # A help does not need it.
+    # Imported here, since help does not need it.
     from scrapy_simhash.verdict import Status
 
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError):
-        # A line that is longer than the head, as one with a page is.
+        # A line that is longer than the head, such as one with a page.
         return PAGES
-    # Pages may have a status too, such as that of HTTP.
+    # Pages may also have a status, such as that of HTTP.
     is_report = "url" in fields and fields.get("status") in [status.value for status in Status]
     return REPORT if is_report else PAGES
 
 
 def verb_for(kind: str | None) -> str:
-    """Return the verb that reads files of this *kind*; ``dedup`` if it is unknown, which names the kinds it reads."""
+    """Return the verb for files of this *kind*; for an unknown kind ``dedup``, whose error lists its formats."""
     return VERB.get(kind or "", "dedup")
 
 
 def refusal(name: str, kind: str | None, wanted: str) -> Refused:
-    """Return the error that the file *name* is of another *kind* than the *wanted* one."""
+    """Return the error for a file *name* of another *kind* than the *wanted* one."""
     if kind is None:
         return Refused(f"{name} is not {wanted}")
     return Refused(f"{name} is {kind}, not {wanted}: scrapy-simhash {verb_for(kind)} {name}")
 
 
 def check_pages(names: Iterable[str], *more: str) -> None:
-    """Raise Refused if one of *names* is a local file that has no pages, nor is of one of *more* kinds."""
+    """Raise Refused if one of *names* is a local file without pages and not of one of *more* kinds."""
     for path in map(Path, names):
         kind = kind_of(path) if path.is_file() else None
         if kind in (STORE, EXPORT, REPORT, HASHES) and kind not in more:

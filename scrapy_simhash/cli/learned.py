@@ -26,13 +26,13 @@ example.com  3      1           0            no
 host         URL rule                     state
 example.com  parameter sid in /stories/*  active
 """
-#: What can be done with one URL rule.
+#: The changes that are possible for one URL rule.
 CHANGES = {"pin": "always apply", "forbid": "never apply", "forget": "learn anew"}
 _T = TypeVar("_T")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add which store, which host, and what is done."""
+    """Add arguments for the store, the host, and the change."""
     add_store(parser)
     parser.add_argument("host", metavar="HOST", nargs="?", help="only what was learned about this host")
     doing = parser.add_mutually_exclusive_group()
@@ -54,7 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print what was learned about sites, or change it, and return 0."""
+    """Show or change the learned data about sites, and return 0."""
     place = place_of(options.store, options)
     host = options.host and options.host.lower()
     changes = [name for name in CHANGES if getattr(options, f"{name}_rule")]
@@ -102,7 +102,7 @@ def _lines(facts: Mapping[str, Any], host: str | None, options: Namespace) -> It
 
 
 def keeper(store: Waited, place: Place) -> Waited:
-    """Return *store* if it keeps what was learned about sites. Raises Refused if it does not."""
+    """Return *store* if it keeps learned data about sites. Raises Refused otherwise."""
     if SITE not in store.note_kinds:
         raise Refused(f"{place.shown} keeps nothing about sites: stores in an SQLite file and in Redis do")
     return store
@@ -111,7 +111,7 @@ def keeper(store: Waited, place: Place) -> Waited:
 def _told(
     store: Waited, kind: str, host: str | None, place: Place, read: Callable[[str, bytes], _T | None]
 ) -> Iterator[_T]:
-    """Yield what *read* makes of the notes of a *kind*, of *host* only if it is not None; None is left out.
+    """Yield the results of *read*, except None, for the notes of a *kind*; only for *host* if it is not None.
 
     Raises FileError for a damaged one.
     """
@@ -133,14 +133,14 @@ def _told(
 
 
 def profile_of(store: Waited, host: str, place: Place) -> SiteProfile | None:
-    """Return the profile of *host*, None if there is none. Raises FileError if it is damaged."""
+    """Return the boilerplate model of *host*, None if there is none. Raises FileError if it is damaged."""
     return next(
         _told(keeper(store, place), SITE, host, place, lambda _, data: SiteProfile.from_bytes(data)), None
     )
 
 
 def load(store: Waited, host: str, place: Place) -> SiteProfile:
-    """Return the profile of *host*. Raises FileError if there is none, or if it is damaged."""
+    """Return the boilerplate model of *host*. Raises FileError if it is missing or damaged."""
     profile = profile_of(store, host, place)
     if profile is not None:
         return profile
@@ -150,7 +150,7 @@ def load(store: Waited, host: str, place: Place) -> SiteProfile:
 def _site(host: str, data: bytes) -> dict[str, Any] | None:
     profile = SiteProfile.from_bytes(data)
     if not profile.pages and not profile.pieces():
-        return None  # It was forgotten.
+        return None  # The host was forgotten.
     return {
         "host": host,
         "pages": profile.pages,
@@ -185,7 +185,7 @@ def _lines_of_sites(sites: Sequence[Mapping[str, Any]], host: str | None) -> Ite
 
 
 def rules_in(store: Waited, place: Place, host: str | None = None) -> list[dict[str, Any]]:
-    """Return what is known of the rules of *host*, or of all, as JSON has it. Raises FileError if it is damaged."""
+    """Return the rules of *host*, or of all hosts, for JSON. Raises FileError if a note is damaged."""
     return list(_told(store, RULES, host, place, _rules))
 
 
@@ -210,7 +210,7 @@ def _lines_of_rules(hosts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield *rows* below their *heads*, nothing if there are none."""
+    """Yield *rows* below their *heads*; nothing without rows."""
     if rows:
         widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
         for row in (heads, *rows):
@@ -218,7 +218,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]
 
 
 def _change(place: Place, host: str, options: Namespace) -> None:
-    """Pin, unpin or forget what is known of *host*, in a run of the store."""
+    """Pin, unpin or forget the learned data of *host*, in a run of the store."""
     # Before a run begins.
     with place.reading() as store:
         header = keeper(store, place).header

@@ -20,17 +20,17 @@ from scrapy_simhash.cli.streams import FAILED, REFUSED, Refused, say
 from scrapy_simhash.cli.verbs import PROGRAM, PROJECT_VERBS, check_verb, make_parser
 from scrapy_simhash.exceptions import KindError, SettingError, StoreError, StoreMismatch, failing
 
-#: The exit status after a signal is this plus the number of the signal.
+#: Added to the number of a signal to make the exit status.
 SIGNALLED = 128
 #: The number of SIGPIPE, which Windows does not have.
 PIPE_SIGNAL = 13
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line *arguments*, those of the process if None, and return the exit status.
+    """Run the command line *arguments*, by default those of the process, and return the exit status.
 
-    Whatever ends the run is one line on standard error. Raises SystemExit for ``--help``, ``--version`` and wrong
-    usage, as argparse does.
+    Errors are one line on standard error. Raises SystemExit for ``--help``, ``--version`` and wrong usage, as
+    argparse does.
     """
     try:
         with _ended_by_signals():
@@ -61,7 +61,7 @@ def _run(words: Sequence[str]) -> int:
     if unknown:
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     if options.verb in PROJECT_VERBS and _is_in_project():
-        # Scrapy takes longer to import than all else here.
+        # Imported here, since Scrapy takes longer to import than everything else.
         from scrapy_simhash.cli.project import Project
 
         options.project = Project.here(options)
@@ -70,7 +70,7 @@ def _run(words: Sequence[str]) -> int:
 
 
 def _is_in_project() -> bool:
-    """Return whether Scrapy would find a project here, by its own rules but without importing it."""
+    """Return whether Scrapy would find a project here, without importing Scrapy."""
     here = Path.cwd()
     return "SCRAPY_SETTINGS_MODULE" in os.environ or any(
         (folder / "scrapy.cfg").exists() for folder in (here, *here.parents)
@@ -78,7 +78,7 @@ def _is_in_project() -> bool:
 
 
 class _Signalled(BaseException):
-    """A signal that ends the program: not an Exception, so that no handler on the way takes it for an error."""
+    """A signal that ends the program; no Exception, so that handlers do not treat it as an error."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -86,13 +86,13 @@ class _Signalled(BaseException):
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the program as an interrupt does, which removes unfinished files."""
+    """Let SIGTERM and SIGHUP end the program like an interrupt, which removes unfinished files."""
 
     def end(number: int, frame: FrameType | None) -> NoReturn:
         raise _Signalled(number)
 
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    # Leave a signal that the caller ignores, as nohup does with SIGHUP.
+    # Keep ignoring a signal that the caller ignores, as nohup does with SIGHUP.
     ours = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
     for number in ours:
         signal.signal(number, end)
@@ -104,14 +104,14 @@ def _ended_by_signals() -> Iterator[None]:
 
 
 def _flush_stdout() -> None:
-    """Flush standard output here, where an error is reported, and not at the exit of the interpreter."""
+    """Flush standard output here, so that an error is reported, and not at the exit of the interpreter."""
     if sys.stdout is None:
         return
     try:
         with failing("write standard output"):
             sys.stdout.flush()
     except OSError:
-        # The interpreter flushes once more at exit: send that to /dev/null.
+        # The interpreter flushes again at exit: redirect that to /dev/null.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)

@@ -1,4 +1,4 @@
-"""Options that several verbs have: inputs with pages, their fields, settings, and the output as JSON or HTML."""
+"""Options shared by verbs: inputs with pages, their fields, settings, and the output as JSON or HTML."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 #: Max broken records that are shown.
 SHOWN = 10
-#: The kinds of inputs with pages.
+#: The formats of inputs with pages.
 KINDS = (
     "a folder, a file of HTML, JSON Lines, JSON, CSV, Parquet, WARC or WACZ, compressed or not, a pattern, or a URL"
     " such as s3://bucket/pages.jsonl.gz or zip://*.html::pages.zip"
 )
-#: The values of --format. Importing them from the module that reads pages would make each help slow.
+#: The values of --format. Importing them from the module that reads pages would slow down help.
 FORMATS = ("jsonl", "json", "csv", "parquet", "warc", "wacz", "html")
 
 
@@ -61,14 +61,14 @@ def add_settings(
 
 
 def given_settings(options: Namespace) -> dict[str, str]:
-    """Return the settings of ``--set``. Raises Refused for one that does not exist."""
+    """Return the settings of ``--set``. Raises Refused for an unknown one."""
     return dict(map(_setting, getattr(options, "set", ())))
 
 
 def config_for(options: Namespace, place: Place | None = None) -> Config:
-    """Return the settings by which pages are read and compared, for the store at *place* if there is one.
+    """Return the settings to read and compare pages, for the store at *place* if there is one.
 
-    They are those of the project; without a project, those of ``--set`` and then those of the store.
+    These are the settings of the project; without a project, those of ``--set``, then those of the store.
     """
     if options.project is not None:
         config: Config = options.project.config if place is None else options.project.config_for(place)
@@ -78,7 +78,7 @@ def config_for(options: Namespace, place: Place | None = None) -> Config:
 
 
 def config_of(given: Mapping[str, str], held: Mapping[str, object]) -> Config:
-    """Return the settings that were *given*, then those *held* by a store; warn of unused ones."""
+    """Return the *given* settings, then those *held* by a store; warn about unused ones."""
     for name, sentence in unused_settings({**held, **given}).items():
         if name in given:
             warn(sentence)
@@ -98,7 +98,7 @@ def _setting(given: str) -> tuple[str, str]:
 
 # --- Inputs with pages.
 
-#: By option for the name of a field: its content, and the default names.
+#: Options for names of fields: content of the field, and default names.
 FIELDS = {
     "url": ("the URL", "url"),
     "html": ("the HTML of a page", "html, body or content"),
@@ -108,7 +108,7 @@ FIELDS = {
 
 
 def add_fields(parser: _ActionsContainer) -> None:
-    """Add the names of the fields with URL, page and time, and ``--format``."""
+    """Add arguments for the names of the fields with URL, page and time, and ``--format``."""
     for name, (what, default) in FIELDS.items():
         parser.add_argument(
             f"--{name}-field",
@@ -126,14 +126,14 @@ def add_fields(parser: _ActionsContainer) -> None:
 
 def fields_of(options: Namespace) -> Fields:
     """Return the names that were given."""
-    # Reading pages takes longer to import than a help.
+    # Imported here, since help does not need to read pages.
     from scrapy_simhash.files.records import Fields
 
     return Fields(options.url_field, options.html_field, options.text_field, options.time_field)
 
 
 def add_inputs(parser: ArgumentParser) -> None:
-    """Add inputs with pages, and how they are read."""
+    """Add arguments for inputs with pages, and their format."""
     parser.add_argument("inputs", metavar="INPUT", nargs="+", help=f"pages: {KINDS} (-: standard input)")
     add_fields(parser)
     parser.add_argument(
@@ -147,7 +147,7 @@ def add_inputs(parser: ArgumentParser) -> None:
 
 
 def batch_options(options: Namespace, config: Config, **more: object) -> Options:
-    """Return the options of a run over the inputs. Raises Refused for impossible ones."""
+    """Return the options of a run over the inputs. Raises Refused for an impossible combination."""
     from scrapy_simhash.files.batch import Options
 
     try:
@@ -167,9 +167,9 @@ class Inputs:
         from scrapy_simhash.files.records import read
 
         self._read: Callable[[], Records] = lambda: read(options.inputs, fields_of(options), options.format)
-        #: Shows the number of records that are through a step.
+        #: Shows the number of records that have passed a step.
         self.tell = progress.at
-        #: The records that are read. Opened at once: a missing input is an error before an output is opened.
+        #: The records. Opened at once, so that a missing input is an error before an output is opened.
         self.records = self._read()
         self._is_begun = False
 
@@ -184,7 +184,7 @@ class Inputs:
 
 @contextmanager
 def reading(options: Namespace, *places: str) -> Iterator[tuple[Inputs, BrokenRecords]]:
-    """Open the inputs, and report broken records. *places* of stores are read too: no output may replace one."""
+    """Open the inputs, and report broken records. Outputs must not replace the stores at *places*."""
     from scrapy_simhash.files.batch import RecordsChanged, WorkerDied
 
     check_outputs(options, [*options.inputs, *places])
@@ -204,7 +204,7 @@ def reading(options: Namespace, *places: str) -> Iterator[tuple[Inputs, BrokenRe
 def through(run: Run, inputs: Inputs, broken: BrokenRecords) -> Iterator[Step]:
     """Yield the records of *run* that are not broken, and report the others.
 
-    At the end it raises Refused if no record is a page, and FileError if all are broken.
+    At the end, raises Refused if no record is a page, and FileError if all are broken.
     """
     with closing(run.steps()) as steps:
         for step in steps:
@@ -218,7 +218,7 @@ def through(run: Run, inputs: Inputs, broken: BrokenRecords) -> Iterator[Step]:
 
 
 class BrokenRecords:
-    """Counts records that cannot be used, and shows the first ones as warnings."""
+    """Counts unusable records, and shows the first ones as warnings."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -232,20 +232,20 @@ class BrokenRecords:
         self.say(broken.place, broken.reason)
 
     def say(self, place: str, reason: str) -> None:
-        """Report why the record at *place* could not be used."""
+        """Report why the record at *place* is unusable."""
         self.count += 1
         if self.count <= SHOWN:
             warn(ascii(f"{place}: {reason}")[1:-1])
 
     def check(self, records: Records, pages: int) -> None:
-        """Raise Refused if no record has the fields of a page, FileError if all are broken: *pages* are not."""
+        """Raise Refused if no record has the fields of a page, FileError if all are broken and *pages* is 0."""
         if records.complaint:
             raise Refused(records.complaint)
         if self.count and not pages:
             raise FileError("no page could be read")
 
     def close(self) -> None:
-        """Report how many more there were."""
+        """Report the number of further ones."""
         if self.count > SHOWN:
             warn(f"{self.count - SHOWN:,} more records could not be read")
         if self.status:

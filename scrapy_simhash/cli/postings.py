@@ -1,12 +1,12 @@
 """Records of a store as lines of text, for ``export`` and ``import``: ``docs/how-to/stored-pages.rst``.
 
-The first line has the settings by which fingerprints were made and compared; each further line is one page, or what
-was learned about a site::
+The first line has the settings that made and compared the fingerprints; each further line is a page or the learned
+data about a site::
 
     {"format": "scrapy-simhash postings", "version": 3, "scheme": "web-4", "width": 64, ..., "settings": {...}}
     {"key": "5a...", "url": "https://example.com/ferry", "scope": "", "value": "41f1...", "sketch": "xL...", ...}
 
-ASCII only, so that no editor and no pipe changes it.
+ASCII only, so that editors and pipes do not change it.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from scrapy_simhash.times import parsed, written
 
 FORMAT = "scrapy-simhash postings"
 VERSION = 3
-#: Max bytes per line: a URL takes some thousands.
+#: Max bytes per line; a URL takes some thousands.
 LONGEST = 1 << 20
 #: Max text blocks of a site.
 MOST_PIECES = BUCKET * MOST_BUCKETS
-#: Max bytes of a key, and of a scope, that every store can keep.
+#: Max bytes of a key, and of a scope, that all stores support.
 LONGEST_NAME = 0xFFFF
 _VALUE = re.compile("[0-9a-fA-F]{16}")
 _T = TypeVar("_T")
@@ -151,10 +151,10 @@ def parsed_posting(text: str) -> Posting:
 
 
 class Export:
-    """An export that is read: its header first, then line by line, once."""
+    """An export: read once, its header first, then line by line."""
 
     def __init__(self, given: Input) -> None:
-        """Read the header. Raises Refused, with the number of the line, if it is none, and FileError."""
+        """Read the header. Raises Refused, with the number of the line, if it is invalid, and FileError."""
         self._given = given
         self._lines = enumerate(iter(self._line, b""), 1)
         self.header = self._parsed(parsed_header, *next(self._lines, (1, b"")))
@@ -190,7 +190,7 @@ def _object(text: str) -> Mapping[str, Any]:
     """Return the JSON object in *text*, or raise ValueError."""
     try:
         line = json.loads(text)
-    # Thousands of nested brackets exceed the stack of the decoder.
+    # Thousands of nested brackets overflow the stack of the decoder.
     except (ValueError, RecursionError):
         raise ValueError("is not JSON") from None
     if not isinstance(line, dict):
@@ -219,7 +219,7 @@ def _checked(kind: type[_T], problem: str) -> Callable[[Any], _T]:
     """Return the function that returns a value of exactly this *kind*, and raises ValueError for any other."""
 
     def parse(value: Any) -> _T:
-        # True is an int, too.
+        # True is also an int.
         if type(value) is not kind:
             raise ValueError(problem)
         return value
@@ -290,28 +290,28 @@ def _base64(value: Any) -> bytes:
         return b""
 
 
-#: The name in a line by which it is told from a posting; its value is the host.
+#: The name that distinguishes a line about a site from a posting; its value is the host.
 NAME = "site"
-#: The name in a line with URL rules: those that are active, pinned and forbidden.
+#: The name in a line with URL rules: active, pinned and forbidden ones.
 _RULES = "url_rules"
 
 
 class Site(NamedTuple):
-    """A host, and what was learned about it: a profile, or URL rules as a store keeps them."""
+    """A host, and the learned data about it: a boilerplate model, or URL rules as in a store."""
 
     host: str
     learned: SiteProfile | RuleNote
 
     @property
     def kind(self) -> str:
-        """Of the note in which a store keeps it."""
+        """The kind of the note in a store."""
         return RULES if isinstance(self.learned, RuleNote) else SITE
 
     def joined(self, kept: bytes | None) -> bytes | None:
-        """Return what a store that has *kept* some keeps once it has learned this too; None if nothing changes."""
+        """Return the note that merges this into the *kept* note of a store; None if nothing changes."""
         if isinstance(self.learned, RuleNote):
             own = RuleNote()
-            # A damaged note is learned anew.
+            # A damaged note is learned again.
             with suppress(ValueError):
                 own = RuleNote.from_bytes(kept)
             both = own.joined(self.learned).to_bytes()
@@ -320,9 +320,9 @@ class Site(NamedTuple):
 
 
 def sites_of(store: Waited, note: Callable[[str], object] | None = None) -> Iterator[Site]:
-    """Yield what *store* has learned about sites, if it keeps such.
+    """Yield the learned data about sites in *store*, if it keeps any.
 
-    Damaged ones are learned again: they are left out, and *note*, else the store, gets a name for each.
+    Damaged notes are left out, since they are learned again; their names are passed to *note*, or else to the store.
     """
     note = note or store.note_damage
     for kind, what in ((SITE, "profile"), (RULES, "URL rules")):
@@ -354,7 +354,7 @@ def site_line(site: Site) -> str:
 
 
 def parsed_site(line: Mapping[str, Any]) -> Site:
-    """Return the profile or the URL rules in a line. Raises ValueError, which says what is wrong.
+    """Return the boilerplate model or the URL rules in a line. Raises ValueError with the reason.
 
     >>> parsed_site(json.loads(site_line(Site("example.com", SiteProfile())))).host
     'example.com'
@@ -388,14 +388,14 @@ def _pieces(value: Any) -> list[tuple[int, int]]:
 
 
 def _joined_profile(kept: bytes | None, profile: SiteProfile) -> bytes | None:
-    """Return what a store keeps of a host once it has learned what is in *profile*; None if that changes nothing.
+    """Return the note of a host after merging *profile*; None if nothing changes.
 
-    It counts subjects of pages, whoever met them, so that the same profile again adds nothing. A pinned one in the
-    store stays as it is; a pinned one that comes takes its place.
+    A model counts title keys of pages, so merging the same model again changes nothing. A pinned model in the store
+    is not changed; an imported pinned model replaces the stored one.
     """
     own = SiteProfile()
     if kept is not None:
-        # A damaged profile is learned anew.
+        # A damaged model is learned again.
         with suppress(ValueError):
             own = SiteProfile.from_bytes(kept)
     if own.is_pinned:

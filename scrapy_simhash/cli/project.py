@@ -1,4 +1,4 @@
-"""A Scrapy project, in which a store is known by the spider that remembers in it."""
+"""A Scrapy project, in which a store is named by its spider."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
 
-#: What files of SQLite are called.
+#: Endings of SQLite files.
 _SUFFIXES = (".sqlite", ".sqlite3", ".db")
 
 
 class Project:
-    """The project that the command was called in, with *settings* of its own and of the command line."""
+    """The project in which the command was called, with *settings* of the project and the command line."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -56,9 +56,9 @@ class Project:
             return load_object(self.settings["SPIDER_LOADER_CLASS"]).from_settings(self.settings.frozencopy())
 
     def place_of(self, name: str | None) -> Place | None:
-        """Return the place in which the spider *name* remembers, or the only spider there is for None.
+        """Return the place of the store of the spider *name*, or of the only spider if *name* is None.
 
-        None for the name of a file. Raises Refused if it is not clear what is meant, or if the spider forgets all,
+        None if *name* is that of a file. Raises Refused if *name* is ambiguous or the spider has no permanent store,
         and SettingError if a setting is wrong.
         """
         spiders = self._loader()
@@ -71,7 +71,7 @@ class Project:
             (name,) = names
         elif name not in names:
             if not _is_file(name):
-                # A misspelt spider would be remembered for in a new file, and nobody would ever look there.
+                # A misspelt spider would create a new file that no crawl reads.
                 raise Refused(
                     f"{name!r} is neither a spider of this project ({', '.join(names) or 'it has none'}) nor a file."
                     f" To create a file of that name, write ./{name}"
@@ -83,26 +83,26 @@ class Project:
         return place
 
     def has(self, name: str) -> bool:
-        """Tell whether there is a spider called *name*."""
+        """Return whether there is a spider called *name*."""
         return name in self._loader().list()
 
     @property
     def config(self) -> Config:
-        """The settings by which pages are read and compared, those of no spider."""
+        """The settings of the project to read and compare pages, without those of a spider."""
         return Config.from_settings(Crawler(Spider, self.settings).settings)
 
     def config_for(self, place: Place) -> Config:
-        """Return the settings by which pages for *place* are read: those of its spider, if it has one."""
+        """Return the settings to read pages for *place*: those of its spider, if it has one."""
         return Config.from_settings(self._crawler_for(place).settings)
 
     def header_for(self, place: Place) -> Header | None:
-        """Return the header that the spider remembering at *place* wants, None if no spider is known to."""
+        """Return the header of the settings of the spider of *place*, None without a spider."""
         if place not in self._crawlers:
             return None
         return header_for(self.config_for(place))
 
     def key_of(self, place: Place) -> Callable[[Request], bytes]:
-        """Return the method that says what the page of a request is known by: the project's fingerprinter."""
+        """Return the method that returns the key of a request: that of the project's request fingerprinter."""
         crawler = self._crawler_for(place)
         kind = load_object(crawler.settings["REQUEST_FINGERPRINTER_CLASS"])
         method: Callable[[Request], bytes] = build_from_crawler(kind, crawler).fingerprint
@@ -114,7 +114,7 @@ class Project:
 
 @contextmanager
 def _loading(what: str) -> Iterator[None]:
-    """Turn whatever somebody's module raises, or Scrapy warns of, into a sentence."""
+    """Convert exceptions of user modules, and warnings of Scrapy, into a message."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", UserWarning)
@@ -124,7 +124,7 @@ def _loading(what: str) -> Iterator[None]:
 
 
 def _is_file(name: str) -> bool:
-    """Tell whether *name* is that of a file: it is there, or it looks like one of a store, or like a path.
+    """Return whether *name* is that of a file: it exists, or looks like a store or a path.
 
     >>> _is_file("both.sqlite"), _is_file("./both"), _is_file("both"), _is_file("both.example")
     (True, True, False, False)
@@ -147,7 +147,7 @@ def _place_of(crawler: Crawler, spider: str) -> Place:
         return redis_place(place, filled(place.prefix, spider))
 
     def open_own(header: Header | None) -> Store:
-        """Open a store of the project's own class, which gets the header of the settings."""
+        """Open a store of the project's class with the header of the settings."""
         store = open_store(crawler, replace(config, reset=False), read_only=header is None)
         if header is not None:
             store.header.check(header, shown)

@@ -33,20 +33,20 @@ EXAMPLE = """\
 $ scrapy-simhash report report.jsonl --url https://example.com/print/ferry
 https://example.com/print/ferry is a near-duplicate of https://example.com/ferry, ...
 """
-#: Clusters in a summary, the largest first.
+#: Max clusters in a summary, largest first.
 SHOWN_CLUSTERS = 10
-#: Unreadable lines that are named, the first ones.
+#: Max unreadable lines that are named.
 NAMED_LINES = 10
 #: Keys of a line whose value is text, or null.
 _TEXTS = ("reason", "duplicate_of", "elsewhere", "action", "protected", "last_seen", "time")
-#: Endings of files with one JSON object per line; other kinds are read as tables of marked pages.
+#: Endings of files with one JSON object per line; other files are read as tables of marked pages.
 _LINES = (".jsonl", ".jl", ".jsonlines", ".ndjson", ".log", ".txt", "")
 #: Any free port.
 FREE = 0
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add which report, and what is shown of it."""
+    """Add arguments for the report, and the result to show."""
     parser.add_argument(
         "source",
         metavar="SOURCE",
@@ -101,12 +101,12 @@ def serve(source: str, port: int) -> int:
 
 
 class Lines:
-    """The pages of a report, or of a file of `dedup --mark`; what is neither is counted, and passed over."""
+    """The pages of a report or of a file of `dedup --mark`; other lines are counted and skipped."""
 
     def __init__(self, source: str, progress: Progress) -> None:
-        """Read the file at *source*, with a bar of *progress*."""
+        """Read the file at *source*, with a *progress* bar."""
         self.name = "<stdin>" if source == STDIN else source
-        #: How many lines were unreadable, and the numbers of the first of them.
+        #: Number of unreadable lines, and the line numbers of the first ones.
         self.bad: dict[str, Any] = {"count": 0, "lines": []}
         self._source = source
         self._progress = progress
@@ -140,7 +140,7 @@ class Lines:
                     yield number, page_of(line)
 
     def _table(self) -> Iterator[dict[str, Any] | None]:
-        # Only here: it takes longer to import than a report takes to read.
+        # Imported here, since importing it takes longer than reading a report.
         from scrapy_simhash.files.records import Record, read
         from scrapy_simhash.files.records.writing import fields_of
 
@@ -154,7 +154,7 @@ class Lines:
 
 
 def page_of(line: bytes) -> dict[str, Any] | None:
-    """Return what *line* reports about a page, None if it is no line of a report, or part of one."""
+    """Return the page in *line*, None if it is no complete line of a report."""
     try:
         page = json.loads(line)
     except (ValueError, RecursionError):
@@ -190,7 +190,7 @@ def _marked(values: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def survey(lines: Lines) -> dict[str, Any]:
-    """Return the overview of *lines*, as JSON has it."""
+    """Return the overview of *lines*, for JSON."""
     overview = Overview()
     with _without_garbage():
         for line in lines:
@@ -199,14 +199,14 @@ def survey(lines: Lines) -> dict[str, Any]:
 
 
 def named(facts: dict[str, Any], name: str, bad_lines: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *facts* of the report *name*, with what their words mean."""
+    """Return *facts* of the report *name*, with explanations of their values."""
     words = {key: {value: MEANINGS[key].get(value) for value in facts[key]} for key in COUNTED}
     return {"source": name, "bad_lines": bad_lines, **facts, "words": words}
 
 
 @contextmanager
 def _without_garbage() -> Iterator[None]:
-    """Do not look for cycles of objects: lines have none, and the search takes a third of the time."""
+    """Disable garbage collection, which takes a third of the time; lines have no cycles."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

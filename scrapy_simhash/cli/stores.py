@@ -1,16 +1,16 @@
-"""Stores as verbs see them: their names on the command line, opening, writing to and walking through them.
+"""Stores for verbs: their names on the command line, opening, writing and iteration.
 
     pages.sqlite                      an SQLite file
     redis://host:6379/0?prefix=news   a store in Redis or Valkey, as ``SIMHASH_STORE`` writes it, see ``StorePlace``
     news                              in a Scrapy project: the store of this spider
 
-A verb sees one kind of store, whose methods return their answers (`Waited`): a remote one runs in an event loop.
-There a signal waits until the loop returns: its exception would end any task, such as the one that reads all answers,
-and would be taken for an error of the connection.
+Verbs use one kind of store, whose methods return results (`Waited`); a remote store runs in an event loop. Signals
+wait until the loop returns, since their exception would end any task, such as the one that reads all replies, and
+would look like an error of the connection.
 
-Pages are walked in an order in which another store can claim them. Originals differ from each other, in any order. A
-near-duplicate must come after its original. *Late* pages are those whose original has a higher number, was removed or
-has another text now: they come last, so that each finds its original and does not become a new one.
+Pages are yielded in an order in which another store can claim them. Originals may have any order, but a
+near-duplicate must follow its original. *Late* pages are those whose original has a higher number, was removed or has
+another text now: they come last, so that each finds its original instead of becoming one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from scrapy_simhash.store import Header, Page, Posting, Store
 from scrapy_simhash.store.sqlite import SqliteStore, header_at, is_database
 from scrapy_simhash.waiting import awaited, finished
 
-#: The names of stores, in a help.
+#: The names of stores, for help.
 STORES = "an SQLite file, a URL like redis://host:6379/0?prefix=news, or, in a Scrapy project, the name of a spider"
 
 
@@ -51,9 +51,9 @@ class Place:
     shown: str
     """Its name in messages, without a password."""
     identity: str
-    """Equal for two names of one place."""
+    """The same for all names of one place."""
     open: Callable[[Header | None], Store]
-    """Opens the store for claims with a header; for None, only to be read. Raises StoreError."""
+    """Opens the store for claims with a header; read-only for None. Raises StoreError."""
     path: Path | None = None
     """The SQLite file, None for other kinds."""
 
@@ -66,11 +66,11 @@ class Place:
         return sum(file.stat().st_size for file in files if file.exists())
 
     def exists(self) -> bool:
-        """Return whether there is a store; True if that is unknown without opening it."""
+        """Return whether the store exists; True if only opening can tell."""
         return self.path is None or self.path.exists()
 
     def check(self, may_be_new: bool = False) -> None:
-        """Raise FileError or Refused if there is no store, as far as that is known without opening it."""
+        """Raise FileError or Refused if the store is known not to exist, without opening it."""
         if not self.exists():
             if not may_be_new:
                 raise FileError(f"no such store: {self.shown}")
@@ -78,13 +78,14 @@ class Place:
             return
         elif self.path.is_dir():
             raise FileError(_folder(self.path))
-        # SQLite reads its own files: to open and close one here would cost a connection in this process its locks.
+        # Only SQLite opens the file: opening and closing it here would release the locks of a connection in this
+        # process.
         elif not self.path.is_file() or not is_database(self.path):
             raise refusal(self.shown, kind_of(self.path) if self.path.is_file() else None, STORE)
 
     @contextmanager
     def reading(self) -> Iterator[Waited]:
-        """Open the store, which must exist and does not change. Raises FileError, Refused or StoreError."""
+        """Open an existing store read-only. Raises FileError, Refused or StoreError."""
         self.check()
         with _waiting(lambda: self.open(None)) as store:
             try:
@@ -93,11 +94,11 @@ class Place:
                 store.close()
 
     def header(self) -> Header | None:
-        """Return the header of the store, None if there is none, or none that can be opened."""
+        """Return the header of the store, None if it does not exist or cannot be opened."""
         with suppress(FileError, Refused, StoreError):
             if self.path is not None:
                 self.check()
-                # At once, whatever the size of the store.
+                # Fast for stores of any size.
                 return header_at(self.path)
             with self.reading() as store:
                 header: Header = store.header
@@ -106,15 +107,15 @@ class Place:
 
     @contextmanager
     def claiming(self, header: Header, doing: str) -> Iterator[Waited]:
-        """Open or create the store, for fingerprints of *header*, in a run of its own that ends as *doing*."""
+        """Open or create the store for fingerprints of *header*, in a run that ends with the reason *doing*."""
         self.check(may_be_new=True)
         with _waiting(lambda: self.open(header)) as store:
-            # Some begin their run at the first call only.
+            # Some stores begin their run at the first call only.
             store.runs()
             try:
                 yield store
             except BaseException:
-                # The claims before remain valid.
+                # Earlier claims remain valid.
                 with suppress(StoreUnavailable):
                     store.close(f"{doing} stopped")
                 raise
@@ -143,7 +144,7 @@ def redis_place(wanted: StorePlace, prefix: str) -> Place:
         store.check()
         return store
 
-    # As the command line takes it.
+    # As on the command line.
     shown = f"{server}?prefix={in_url(prefix.replace('%', '%%'))}"
     return Place("redis", shown, f"{server.identity}?{prefix}", open_store)
 
@@ -159,7 +160,7 @@ def add_store(parser: ArgumentParser) -> None:
 
 
 def place_of(name: str | None, options: Namespace) -> Place:
-    """Return the place with this *name*. Raises Refused if there can be none."""
+    """Return the place with this *name*. Raises Refused for an invalid name."""
     if name is not None and _is_redis(name):
         try:
             wanted = StorePlace.of(name)
@@ -184,12 +185,12 @@ def place_of(name: str | None, options: Namespace) -> Place:
 
 
 def _is_redis(name: str) -> bool:
-    """Return whether *name* is a place in Redis, and not a file or a folder that is called ``redis``."""
+    """Return whether *name* is a place in Redis, and not a file or folder called ``redis``."""
     return is_redis(name) and ("://" in name or not Path(name).exists())
 
 
 def _folder(path: Path) -> str:
-    """Return the sentence about a folder where a file is needed."""
+    """Return the message for a folder instead of a file."""
     file = min((file.name for file in path.glob("*.sqlite")), default="SPIDER.sqlite")
     return f"{path} is a folder: give the file of a spider in it, such as {file}"
 
@@ -208,7 +209,7 @@ def is_store(name: str, options: Namespace, or_missing: bool = False) -> bool:
 
 def key_function(place: Place, options: Namespace) -> Callable[[str], bytes]:
     """Return the function of a URL that returns the key of its page in a crawl; it raises Refused for a wrong URL."""
-    # Scrapy takes longer to import than all else here.
+    # Imported here, since Scrapy takes longer to import than everything else.
     from scrapy import Request
     from scrapy.utils.request import fingerprint
 
@@ -230,7 +231,7 @@ for _name in ("base", "redis.damage", "sqlite.files"):
 
 
 def left_out(place: Place, store: Waited) -> int:
-    """Warn of damaged records of *store* that were left out, and return the exit status: FAILED if there are any."""
+    """Warn about damaged records of *store* that were left out; return the exit status, FAILED if there are any."""
     if not store.damaged:
         return 0
     warn(
@@ -240,9 +241,9 @@ def left_out(place: Place, store: Waited) -> int:
     return FAILED
 
 
-# --- Answers of remote stores.
+# --- Results of remote stores.
 
-#: Pages that are fetched at once.
+#: Max pages that are fetched at once.
 BATCH = 256
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _T = TypeVar("_T")
@@ -250,7 +251,7 @@ _T = TypeVar("_T")
 
 @contextmanager
 def _waiting(open_store: Callable[[], Store]) -> Iterator[Waited]:
-    """Open a store whose methods return their answers. The caller closes it."""
+    """Open a store whose methods return results. The caller closes it."""
     store = open_store()
     if not store.is_remote:
         yield Waited(store)
@@ -273,10 +274,10 @@ def signals_waiting() -> Iterator[None]:
 
 
 class Waited:
-    """A store whose methods return their answers: awaitables are awaited, asynchronous iterators iterated over.
+    """A store whose methods return results: awaitables are awaited, asynchronous iterators iterated over.
 
-    It has all attributes of a `Store`. A remote one runs in *loop*, one coroutine after another, while signals wait:
-    some 20 µs a call, beside a round trip.
+    It has all attributes of a `Store`. A remote one runs in *loop*, one coroutine after another, while signals wait.
+    About 20 µs per call, plus a round trip.
     """
 
     #: Not for the caller.
@@ -298,7 +299,7 @@ class Waited:
         return self._all(aiter(store)) if store.is_remote else iter(store)
 
     def as_store(self) -> Store:
-        """Return itself as a `Store`: no type checker sees the attributes that it forwards."""
+        """Return itself as a `Store`, since type checkers do not see forwarded attributes."""
         return cast(Store, self)
 
     def pages(self) -> Iterator[Page]:
@@ -346,7 +347,7 @@ class Waited:
 
 
 async def _some(ones: AsyncIterator[_T]) -> list[_T]:
-    """Return the next *ones*, none at the end."""
+    """Return the next *ones*, empty at the end."""
     batch: list[_T] = []
     async for one in ones:
         batch.append(one)
@@ -358,7 +359,7 @@ async def _some(ones: AsyncIterator[_T]) -> list[_T]:
 def walk(store: Waited) -> Iterator[Page]:
     """Yield every page of *store*, near-duplicates after their originals.
 
-    Memory for a few hundred pages at a time, and 60 bytes for each late page.
+    Takes memory for a few hundred pages, and 60 bytes per late page.
     """
     late: list[bytes] = []
     for page in store.pages():

@@ -55,9 +55,9 @@ class Input(NamedTuple):
 
     stream: BinaryIO
     name: str
-    """Stands before the number of a line."""
+    """Prefix of a line number."""
     source: str
-    """Stands after "cannot read"."""
+    """Follows "cannot read"."""
 
     def share(self, _: int = 0) -> float | None:
         """Return the share of a file that was read, 0.0 to 1.0; None for a pipe, which has no size."""
@@ -73,7 +73,7 @@ class Input(NamedTuple):
 def open_input(path: str) -> Iterator[Input]:
     """Open the file at *path*, or standard input for ``-``, compressed with gzip or not. Raises FileError.
 
-    Errors while it is read need ``failing`` around the reading.
+    Errors during reading need ``failing`` around it.
     """
     if path == STDIN and sys.stdin is None:
         raise FileError("cannot read standard input: it is closed")
@@ -84,7 +84,7 @@ def open_input(path: str) -> Iterator[Input]:
             is_packed = isinstance(stream, BufferedReader) and stream.peek(2).startswith(GZIP)
         try:
             yield Input(BufferedReader(_unpacked(stream)) if is_packed else stream, name, source)
-        # OSErrors aside, the errors of damaged gzip data.
+        # The errors of damaged gzip data, besides OSErrors.
         except (EOFError, zlib.error) as error:
             raise FileError(f"cannot read {source}: {error}") from error
 
@@ -116,13 +116,13 @@ def add_output(parser: ArgumentParser, what: str) -> None:
 def check_outputs(options: Namespace, inputs: Iterable[str | None]) -> None:
     """Raise Refused or FileError for outputs that would replace an input or each other, or that cannot be written.
 
-    Outputs are the options below; an input or output may be ``-`` or None.
+    *outputs* are by option; an input or output may be ``-`` or None.
     """
     read = {Path(name).resolve(): name for name in inputs if name not in (None, STDIN)}
     taken: dict[Path | str, str] = {}
     for option in ("output", "clusters", "report", "html"):
         name = getattr(options, option, None)
-        # Outputs may be URLs of file systems, which resolve to no local file.
+        # Outputs may be URLs of file systems, which are no local files.
         if name is None or "://" in name:
             continue
         path = Path(name).resolve()
@@ -133,7 +133,7 @@ def check_outputs(options: Namespace, inputs: Iterable[str | None]) -> None:
         if path.is_dir():
             raise FileError(f"cannot write {name}: it is a folder")
         if path.exists() and not path.is_file():
-            # A pipe or /dev/null replaces nothing, and may take two outputs.
+            # Pipes and /dev/null replace nothing, and may get two outputs.
             continue
         if any(place in read for place in (path, *path.parents)):
             raise Refused(f"--{option} {name} is an input, or in one, and would be read: give another name")
@@ -147,7 +147,7 @@ class Output:
     """The output of a verb, written in batches of lines."""
 
     def __init__(self, stream: IO[bytes], name: str) -> None:
-        """Write to *stream*, which messages call *name*."""
+        """Write to *stream*; *name* is its name in messages."""
         self._stream = stream
         self._name = name
 
@@ -173,7 +173,7 @@ def open_output(path: str) -> Iterator[Output]:
 
 
 def write_html(options: Namespace, lines: Callable[[], Iterable[str]]) -> bool:
-    """Write *lines* to the file of ``--html`` if that was given, and return whether it was."""
+    """Write *lines* to the file of ``--html``, if given, and return whether it was given."""
     if options.html is None:
         return False
     with open_output(options.html) as output:
@@ -188,7 +188,7 @@ def say(text: str, stream: TextIO) -> None:
 
 
 def encodable(text: str, stream: TextIO) -> str:
-    """Return *text* with the number of each character that *stream* cannot write."""
+    """Return *text* with escapes for characters that *stream* cannot encode."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
@@ -200,7 +200,7 @@ def show(facts: Mapping[str, Any], lines: Iterable[str], is_json: bool) -> None:
 
 
 def counted(counts: Mapping[str, int], always: Iterable[str]) -> str:
-    """Return *counts* in a line, without those that are 0 unless they are among *always*.
+    """Return *counts* in a line, without zeros unless they are among *always*.
 
     >>> counted({"pages": 3_000, "new": 0, "near_duplicates": 1}, ("pages",))
     'pages: 3,000, near-duplicates: 1'
@@ -214,10 +214,10 @@ def warn(message: str) -> None:
     say(f"warning: {message}", sys.stderr)
 
 
-#: Takes the number of things done, and returns the share of all, 0.0 to 1.0; None if their number is unknown.
+#: Converts the number of things done to the share of all, 0.0 to 1.0; None if their number is unknown.
 Share: TypeAlias = "Callable[[int], float | None]"
 
-#: The bar on the terminal: there is only one.
+#: The only bar on the terminal.
 _running: Progress | None = None
 
 
@@ -228,7 +228,7 @@ def wipe() -> None:
 
 
 def of(total: int) -> Share:
-    """Return the function that returns which share of *total* things a number of them is.
+    """Return a function that converts a number of things to the share of *total*.
 
     >>> of(200)(50), of(0)(3), of(10)(11)
     (0.25, None, 1.0)
@@ -237,7 +237,7 @@ def of(total: int) -> Share:
 
 
 class Progress:
-    """One bar of tqdm on a terminal, after half a second; nothing on what is no terminal, or without tqdm."""
+    """One bar of tqdm, after half a second; nothing if the output is no terminal, or without tqdm."""
 
     def __init__(self) -> None:
         is_terminal = sys.stderr is not None and sys.stderr.isatty()
@@ -246,7 +246,7 @@ class Progress:
         self._tells: dict[str, Callable[[int], None]] = {}
 
     def at(self, doing: str, done: int) -> None:
-        """Show that *done* things are through *doing*, in a bar of its own."""
+        """Show that *done* things have passed the step *doing*."""
         if doing not in self._tells:
             self._tells[doing] = self.counting(doing)
         self._tells[doing](done)
@@ -256,7 +256,7 @@ class Progress:
         bar = self._begin(desc=doing)
 
         def tell(done: int) -> None:
-            # True if it was drawn: the next time it shows the total.
+            # True if it was drawn; then it shows the total the next time.
             if bar is not None and bar.update(done - bar.n) and (known := share(done)):
                 bar.total = round(done / known)
 
@@ -304,7 +304,7 @@ def _tqdm() -> Any:
         tqdm = import_module("tqdm").tqdm
     except ImportError:
         return None
-    # Without a monitor thread or a lock for other processes: dedup forks.
+    # Without a monitor thread or a lock for other processes, since dedup starts processes.
     bar: Any = type("Bar", (tqdm,), {"monitor_interval": 0})
     bar.set_lock(RLock())
     return bar

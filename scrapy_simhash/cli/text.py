@@ -1,4 +1,4 @@
-"""Show the main text of pages as it is compared, with what was left out and by which filter."""
+"""Show the main text of pages as it is compared, and the text that each filter left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ News
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the pages, and how they are read and shown."""
+    """Add arguments for the pages, the settings and the output."""
     add_reading(parser, "+", "HTML files, compressed or not, or URLs, which are fetched (-: standard input)")
 
 

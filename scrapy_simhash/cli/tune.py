@@ -44,11 +44,11 @@ $ scrapy-simhash tune report.jsonl
 Pairs of pages that were compared: 1. The threshold of a pair is the greatest
 ...
 """
-#: Pairs that are kept; of more, a sample. Some 25 MB.
+#: Max pairs that are kept, about 25 MB; of more, a sample.
 MOST_PAIRS = 50_000
-#: Answers per band of thresholds, on average, for which pairs are on the page.
+#: Average number of answers per band of thresholds for which the page has pairs.
 ASKED = 20
-#: Columns of the longest bar.
+#: Width of the longest bar in columns.
 BAR = 30
 COLUMNS = ("url", "other", "answer")
 SAME, DIFFERENT, SKIP = "same", "different", "skip"
@@ -58,7 +58,7 @@ Answers = dict[tuple[str, str], str]
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the report, the pages and the answers."""
+    """Add arguments for the report, the pages and the answers."""
     parser.add_argument(
         "source",
         metavar="REPORT",
@@ -86,7 +86,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Write the page for judging if that is wanted, else what the answers show, and return 0."""
+    """Write the page for judging on request, otherwise the results of the answers, and return 0."""
     if options.pages and options.html is None:
         raise Refused("--pages are shown on the page for judging: give --html judge.html as well")
     check_outputs(options, [options.source, options.labels, *(options.pages or ())])
@@ -119,9 +119,9 @@ def _bands(pairs: Sequence[Pair], answers: Answers) -> list[Band]:
 
 
 def _answers(path: str) -> Answers:
-    """Return the answers in the file at *path*, the last one about each pair. Raises Refused for a wrong line."""
+    """Return the last answer for each pair in the file at *path*. Raises Refused for a wrong line."""
     found: Answers = {}
-    # Spreadsheets write a byte order mark.
+    # Spreadsheets may write a byte order mark.
     with failing(f"read {path}"), Path(path).open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file)
         if not set(COLUMNS) <= set(reader.fieldnames or ()):
@@ -137,8 +137,8 @@ def _answers(path: str) -> Answers:
 
 
 def _texts(pairs: Sequence[Pair], options: Namespace, progress: Progress) -> dict[str, tuple[str, list[str]]]:
-    """Return title and paragraphs of the pages of *pairs* that are among ``--pages``, by their URLs."""
-    # What reads files of pages takes longer to import than a report takes to read.
+    """Return title and paragraphs, by URL, of the pages of *pairs* that are in ``--pages``."""
+    # Imported here, since importing readers of pages takes longer than reading a report.
     from scrapy_simhash.files.records import Record, read
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.page.text import parse
@@ -173,9 +173,9 @@ def _text(document: Document) -> tuple[str, list[str]]:
 def judging(
     pairs: Sequence[Pair], answers: Answers, texts: Mapping[str, tuple[str, list[str]]]
 ) -> dict[str, Any]:
-    """Return the facts of the page for judging: pairs with their texts, and the answers so far.
+    """Return the facts for the page for judging: pairs with their texts, and the answers so far.
 
-    The similarity is not among them: it would influence the answer.
+    Without the similarity, which would influence the answer.
     """
     from scrapy_simhash.view.comparison import aligned
 
@@ -228,7 +228,7 @@ def _facts(
 def _chosen(
     pairs: Sequence[Pair], found: Sequence[Estimate], min_similarity: float, precision: float
 ) -> float | None:
-    """Return the threshold to set: that of the crawl, if the best one makes the same pairs near-duplicates."""
+    """Return the threshold to set: that of the crawl if the best one gives the same near-duplicates."""
     best = least_for(precision, found)
     if best is None:
         return None

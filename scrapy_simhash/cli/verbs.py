@@ -18,10 +18,10 @@ from scrapy_simhash.exceptions import failing
 
 PROGRAM = "scrapy-simhash"
 
-#: The description of each verb, by its subject, in the order of the help. Each verb is a module with
+#: The description of each verb, by topic, in the order of the help. Each verb is a module with
 #: `add_arguments(parser)`, `run(options)`, which returns an exit status, and `EXAMPLE`: a call and its output, with
-#: ``...`` for the rest of a line or for further lines. Only the module of the verb that is called is imported: what
-#: searches need takes longer to import than the help.
+#: ``...`` for the rest of a line or for further lines. Only the module of the called verb is imported, since some
+#: imports take longer than the help.
 GROUPS: Mapping[str, Mapping[str, str]] = {
     "pages": {
         "dedup": "find near-duplicates among stored pages, and write the pages without them",
@@ -48,7 +48,7 @@ VERBS: Mapping[str, str] = {name: does for group in GROUPS.values() for name, do
 #: Verbs that use the settings of a Scrapy project.
 PROJECT_VERBS = tuple(name for name in VERBS if name not in GROUPS["hashes"])
 SHELLS = ("bash", "zsh", "fish")
-#: Metavars of values that are files, or may be.
+#: Metavars of values that may be files.
 _FILES = ("FILE", "INPUT", "PAGE", "STORE", "SOURCE", "HASHES", "REPORT")
 
 EXIT_STATUS = """\
@@ -68,7 +68,7 @@ class _Parser(ArgumentParser):
 
 
 def check_verb(word: str) -> None:
-    """Raise Refused if *word* is neither a verb nor an option; for a file it names the verb that reads it."""
+    """Raise Refused if *word* is neither a verb nor an option; for a file, name the verb that reads it."""
     if word in VERBS or word.startswith("-"):
         return
     path = Path(word)
@@ -89,7 +89,7 @@ def module_of(name: str) -> ModuleType:
 
 
 def make_parser(complete: Container[str]) -> ArgumentParser:
-    """Return the parser of the command line; only the verbs in *complete* have their arguments."""
+    """Return the parser of the command line; only verbs in *complete* have their arguments."""
     parser = _Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} VERB [options]",
@@ -131,7 +131,7 @@ def _summary() -> Iterator[str]:
 
 
 class _Complete(Action):
-    """Print the completion script of a shell, made from the parsers: completing starts no Python."""
+    """Print the completion script of a shell, made from the parsers, so that completion does not start Python."""
 
     def __call__(
         self, parser: ArgumentParser, namespace: Namespace, values: Any, option_string: str | None = None
@@ -142,7 +142,7 @@ class _Complete(Action):
             raise Refused("--completion needs shtab: pip install 'scrapy-simhash[cli]'") from None
         whole = make_parser(VERBS)
         verbs = next(action for action in whole._actions if action.dest == "verb")
-        # shtab leaves out what a help does not show.
+        # shtab leaves out arguments that help does not show.
         verbs.help = "verb"
         for verb in (verbs.choices or {}).values():  # type: ignore[attr-defined]  # parsers, by their names
             for action in verb._actions:
