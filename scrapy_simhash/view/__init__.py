@@ -1,1 +1,1 @@
-"""What a person looks at: the overview of a crawl, its page, and the choice of a threshold."""
+"""Views: the overview of a crawl, the comparison of pages, and the choice of a threshold."""

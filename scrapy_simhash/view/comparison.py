@@ -1,4 +1,4 @@
-"""The comparison of two pages: verdict, differences, and what else is known, as JSON has it."""
+"""The comparison of two pages for JSON: verdict, differences, and further facts."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from scrapy_simhash.page.structured import structured
 from scrapy_simhash.page.text import Document, parse
 from scrapy_simhash.view.words import rounded
 
-#: What a URL begins with.
+#: The beginning of a URL.
 URLS = ("http://", "https://")
-#: A paragraph in pieces, each with whether the paragraph beside it has the piece too.
+#: A paragraph in pieces, each with whether the other paragraph has the same piece.
 Side: TypeAlias = "list[tuple[str, bool]]"
-#: Longer pairs of paragraphs are not compared word by word, which would take seconds.
+#: Max length of a pair of paragraphs that is compared word by word; longer ones would take seconds.
 MOST_WORDS = 20_000
 
 
 def aligned(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[Side, Side]]:
-    """Yield the paragraphs of two texts side by side, in their order; one of them is empty if it has no counterpart.
+    """Yield the paragraphs of two texts side by side, in order; a paragraph without counterpart has an empty one.
 
     Words are equal if their tokens are, so case and punctuation make no difference.
 
@@ -74,12 +74,12 @@ def _sides(ours: Sequence[str], theirs: Sequence[str]) -> tuple[Side, Side]:
 
 
 def _key(text: str) -> str:
-    """Return the tokens of *text*, which fingerprints are made of."""
+    """Return the tokens of *text*, as in fingerprints."""
     return " ".join(tokenize(normalize(text)))
 
 
 def site_text(document: Document, site: SiteProfile) -> list[dict[str, Any]]:
-    """Return the text blocks of *document* that its site repeats, or may repeat, in their order."""
+    """Return the text blocks of *document* that its site repeats, or may repeat, in order."""
     parts, subjects = pieces(document), dict(site.known())
     flags = site.flags(b"".join(piece.key.to_bytes(8, "little") for piece in parts))
     return [
@@ -106,14 +106,14 @@ def _known_own(fingerprint: Fingerprint | None) -> OwnPart | None:
     return None if own is None or own.kind in (UNKNOWN, DOUBTFUL) else own
 
 
-#: How two title keys compare, in words.
+#: Descriptions of how two title keys compare.
 TITLES = {
     NO_KEY: "a page has none",
     EQUAL_KEY: "equal",
     WITHIN: "one has all words of the other",
     OTHER_KEY: "different",
 }
-#: The distances that are tried, to find the one that changes the verdict, by rule.
+#: The distances to try, by rule, to find the one that changes the verdict.
 DISTANCES: Mapping[str, Sequence[int]] = {"similarity": range(21), "classic": range(64)}
 
 
@@ -142,7 +142,7 @@ class Page(NamedTuple):
 def read(
     source: Source, fingerprinter: PageFingerprinter, host: str = "", site: SiteProfile | None = None
 ) -> Page:
-    """Read a page as a crawl does that knows *site* of its host, by default nothing."""
+    """Read a page as in a crawl with the boilerplate model *site*, by default none."""
     root = parse(source.html, source.content_type)
     document = fingerprinter.extract(root, content_language=source.content_language)
     config = fingerprinter.config
@@ -162,7 +162,7 @@ def read(
 
 
 def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, Any]:
-    """Return the comparison of two pages, as JSON has it. Some milliseconds for usual pages."""
+    """Return the comparison of two pages, for JSON. Takes some milliseconds for usual pages."""
     rule = fingerprinter.rule
     one, other = a.reading.fingerprint, b.reading.fingerprint
     is_same_text = a.reading.page_hash is not None and a.reading.page_hash == b.reading.page_hash
@@ -202,7 +202,7 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
 
 
 def differences(pages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return what only one of two pages has, beside their text, by kind: title, language, names and facts.
+    """Return the differences of two pages besides their text, by kind: title, language, names and facts.
 
     >>> a, b = ({"title": title, "language": "en", "names": [], "facts": ["noon"]} for title in ("Ferry", "Boat"))
     >>> differences([a, b])
@@ -213,7 +213,7 @@ def differences(pages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         ours, theirs = (
             page[what] if isinstance(page[what], list) else [page[what] or "none"] for page in pages
         )
-        # Some facts stand on a page more than once.
+        # Some facts occur more than once on a page.
         only = [
             list(dict.fromkeys(text for text in side if text not in other))
             for side, other in ((ours, theirs), (theirs, ours))
@@ -238,7 +238,7 @@ def _page(page: Page) -> dict[str, Any]:
 
 
 def facts_of(document: Document, url: str = "") -> dict[str, Any]:
-    """Return title, subject, facts and length of the page at *url*, and the blocks that were left out."""
+    """Return title, title key, facts and length of the page at *url*, and the blocks that were left out."""
     found = find_facts(document, url)
     return {
         "title": document.title,
@@ -258,7 +258,7 @@ def facts_of(document: Document, url: str = "") -> dict[str, Any]:
 def _contradiction(a: Page, b: Page) -> dict[str, Any] | None:
     """Return how the facts of two pages contradict each other, None if they do not.
 
-    ``by`` is ``names`` or ``facts``. The rest are words of one page only, none from structured data or labels.
+    ``by`` is ``names`` or ``facts``. The others are words of one page only, without structured data and labels.
     """
     one, other = a.reading.fingerprint, b.reading.fingerprint
     if one is None or other is None or not (one.sketch and other.sketch):
@@ -275,7 +275,7 @@ def _contradiction(a: Page, b: Page) -> dict[str, Any] | None:
 
 
 def _unsaid(facts: Facts | None, other: Facts | None) -> list[str]:
-    """Return the words of *facts* that a page with the *other* ones does not have beside its sentences."""
+    """Return the words of *facts* that the page of *other* does not have outside of its sentences."""
     if facts is None or other is None:
         return []
     words = chain(facts.names, *(line.words for line in facts.lines))
@@ -293,7 +293,7 @@ def _common_share(ours: Counter[str], theirs: Counter[str]) -> float | None:
 
 
 def _changes(rule: Rule, one: Fingerprint, other: Fingerprint) -> Iterator[dict[str, Any]]:
-    """Yield each setting of *rule* that alone would change the verdict, with the value nearest to the present one."""
+    """Yield each setting of *rule* that alone would change the verdict, with the value nearest to the current one."""
     is_near = rule.similarity(one, other) is not None
     nearest = rule.nearest(one, [other.compared_bytes()]) if rule.compares_sketches else None
     for name in rule_fields(type(rule)):
@@ -301,7 +301,8 @@ def _changes(rule: Rule, one: Fingerprint, other: Fingerprint) -> Iterator[dict[
         tried = DISTANCES[rule.name] if name == "max_distance" else ()
         values: Iterable[float] = sorted(tried, key=lambda value: abs(value - present))
         if name == "min_similarity" and nearest is not None:
-            # Near-duplicates by the threshold and all below: the next one above is the first by which they are none.
+            # They are near-duplicates up to this threshold; the next higher value is the first that changes the
+            # verdict.
             value = round(nearest.threshold + is_near / 1000, 3)
             values = [value] if 0 < value <= 1 else []
         for value in values:
@@ -314,7 +315,7 @@ def _changes(rule: Rule, one: Fingerprint, other: Fingerprint) -> Iterator[dict[
 
 
 def _is_near_by_text(rule: Rule, one: Fingerprint, other: Fingerprint) -> bool:
-    """Tell whether all the text of two pages makes them near-duplicates, whatever is known about their site."""
+    """Return whether two pages are near-duplicates by all their text, ignoring the boilerplate model."""
     if not rule.compares_sketches:
         return rule.similarity(one, other) is not None
     return any(near.by_text is not None for near in rule.compare_all(one, [other.compared_bytes()]))

@@ -1,4 +1,4 @@
-"""The main text of pages as it is compared, then what was left out: for a terminal, and as a page of HTML."""
+"""The main text of pages as it is compared, and the text that was left out, for a terminal and as HTML."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scrapy_simhash.view.terminal import FAINT, wrapped
 
 
 def facts_of_text(page: Page) -> dict[str, Any]:
-    """Return the text of a page in its order, as JSON has it: ``left_out`` is the filter, None for main text."""
+    """Return the text of a page in order, for JSON: ``left_out`` is the filter, None for main text."""
     fingerprint = page.reading.fingerprint
     return {
         "page": page.name,

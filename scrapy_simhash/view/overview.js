@@ -62,7 +62,7 @@ function doubtful() {
   ];
 }
 
-// --- Clusters: the head and the search field stay, the rows are made anew.
+// --- Clusters: head and search field stay, the rows are replaced.
 
 const COLUMNS = [["pages", "pages"], ["identical", "identical"], ["least", "least similar"], ["first", "first page"]];
 const leastOf = cluster => Math.min(2, ...cluster.members.map(member => member.threshold ?? 2));
@@ -177,7 +177,7 @@ function show() {
   if (facts.clusters > 0) showClusters();
 }
 
-/** Fetch the facts again now and then; what was opened, typed and sorted stays. */
+/** Fetch the facts periodically; keep open folds, the search and the sort order. */
 async function follow(seconds) {
   let tag = "";
   for (let failures = 0; failures < 3;) {
@@ -196,7 +196,7 @@ async function follow(seconds) {
     }
   }
   delete document.body.dataset.live;
-  parts.opening.append(h("p.warning", null, "The server was stopped. This is the last state that it has shown."));
+  parts.opening.append(h("p.warning", null, "The server was stopped. This is the last state that it sent."));
 }
 
 addEventListener("keydown", event => {

@@ -17,23 +17,23 @@ from scrapy_simhash.times import parsed, written
 
 #: Keys of a line whose values are counted.
 COUNTED = ("status", "reason", "action", "protected")
-#: Max values per key: a policy of your own may have any number.
+#: Max values per key, since a custom policy may have any number.
 MAX_VALUES = 200
-#: Characters of a URL that are kept, Scrapy's URLLENGTH_LIMIT.
+#: Max characters of a URL, as Scrapy's URLLENGTH_LIMIT.
 MAX_URL = 2083
-#: Characters of a URL pattern that are kept, and parameters in it.
+#: Max characters of a URL pattern, and max parameters.
 MAX_PATTERN, MAX_PARAMETERS = 200, 8
-#: Examples per value, members per cluster beside the least similar one.
+#: Max examples per value, and max members per cluster besides the least similar one.
 EXAMPLES = 3
 #: Max clusters and URL patterns in the result.
 CLUSTERS, PATTERNS = 2_000, 100
-#: Doubtful pairs of each kind: near-duplicates, and new pages.
+#: Max doubtful pairs of each kind: near-duplicates, and new pages.
 DOUBTFUL = 6
-#: Below this similarity pages have little in common, and are no doubtful pair.
+#: Min similarity of a doubtful pair.
 LEAST = 0.5
-#: Bars of the timeline.
+#: Max bars of the timeline.
 BARS = 60
-#: Kept whatever their similarity: no threshold is to be chosen by them.
+#: Pages that are kept at any similarity; they do not affect the choice of a threshold.
 KEPT_ANYWAY = {kind.value for kind in (Protection.PAGINATION, Protection.LANGUAGE, Protection.FACTS)}
 
 _NUMBERED = re.compile(r"(?:[A-Za-z]{1,20}[-_.]?)?[0-9]+(?:\.[A-Za-z]{1,5})?")
@@ -49,14 +49,14 @@ def share(value: object) -> float | None:
 
 
 def distance(line: Mapping[str, Any]) -> int | None:
-    """Return the distance in bits to the original; None for a revisit, where it is that to the former text."""
+    """Return the distance in bits to the original; None for a revisit, where it refers to the former text."""
     value = line.get("distance")
     is_one = type(value) is int and 0 <= value <= 64 and line.get("status") != "revisit"
     return value if is_one else None
 
 
 def url_pattern(url: str) -> str:
-    """Return host, folders and parameter names of *url*, with numbers and the last part left open.
+    """Return host, folders and parameter names of *url*, with placeholders for numbers and the last part.
 
     >>> url_pattern("https://example.com/boats/2024/05/the-ferry?utm_source=mail&id=7")
     'example.com/boats/{number}/{number}/*?id&utm_source'
@@ -94,7 +94,7 @@ class _Cluster:
 
 
 class Overview:
-    """Counts of all pages of a crawl. Memory grows with clusters and URL patterns, some 100 MB for 100,000 pages.
+    """Counts of all pages of a crawl. Memory grows with clusters and URL patterns, about 100 MB for 100,000 pages.
 
     >>> overview = Overview()
     >>> overview.add({"url": "http://example.com/a", "status": "new", "cluster": 0})
@@ -111,7 +111,7 @@ class Overview:
         self._examples: dict[tuple[str, str], list[dict[str, str | None]]] = defaultdict(list)
         self._patterns: defaultdict[str, _Pattern] = defaultdict(_Pattern)
         self._clusters: dict[str, _Cluster] = {}
-        #: Hashes of the first page and a member of each cluster: a page that comes again counts once.
+        #: Hashes of the first page and each member of a cluster, so that a repeated page counts once.
         self._members: set[int] = set()
         #: Pages by second and kind: new, near-duplicate, other.
         self._times: Counter[tuple[int, int]] = Counter()
@@ -121,7 +121,7 @@ class Overview:
         self._behind = _Behind()
 
     def add(self, line: Mapping[str, Any]) -> None:
-        """Count *line*, which has the keys of a report; only ``url`` and ``status`` are required. Some 20 us."""
+        """Count *line*, which has the keys of a report; only ``url`` and ``status`` are required. About 20 us."""
         url, status = line["url"][:MAX_URL], line["status"]
         first = line.get("duplicate_of")
         first = first[:MAX_URL] if isinstance(first, str) else None
@@ -152,7 +152,7 @@ class Overview:
                 examples.append({"url": url, "other": first})
 
     def _add_time(self, time: object, kind: int) -> None:
-        # Pages of one second come in a row.
+        # Pages of one second are consecutive.
         if time != self._latest[0]:
             self._latest = time, _seconds(time)
         if self._latest[1] is not None:
@@ -198,7 +198,7 @@ class Overview:
         return pair
 
     def as_dict(self, clusters: int = CLUSTERS) -> dict[str, Any]:
-        """Return everything as JSON has it, with at most so many *clusters*, the largest first. Some 50 ms."""
+        """Return everything for JSON, with at most *clusters* clusters, largest first. About 50 ms."""
         facts: dict[str, Any] = {
             "pages": self.pages,
             "near_duplicates": self.copies,
@@ -271,14 +271,14 @@ def _similarity(pair: Mapping[str, Any]) -> float:
 
 
 def _most_doubtful(pairs: list[dict[str, Any]], is_near: bool) -> list[dict[str, Any]]:
-    """Return the pairs that are nearest to the other side of the threshold."""
+    """Return the pairs that are nearest to the threshold."""
     ordered = sorted(pairs, key=lambda pair: pair["threshold"], reverse=not is_near)
     return ordered[:DOUBTFUL]
 
 
 @dataclass(slots=True)
 class _Behind:
-    """Pages that only near-duplicates linked to, as far as referers say: what dropping links could lose."""
+    """Pages that only near-duplicates link to, by their referers, and that dropping links could lose."""
 
     has_referers: bool = False
     pages: int = 0
@@ -304,19 +304,19 @@ class _Behind:
         return {"pages": self.pages, "new": self.new, "example": self.example}
 
 
-#: A cluster is worth a sentence with so many pages, or with fewer but this share of all near-duplicates.
+#: Min pages of a cluster to mention, or min share of all near-duplicates for fewer pages.
 _FLOOD, _MANY, _LARGE = 100, 10, 0.2
-#: A smaller share is not shown.
+#: Min share that is shown.
 _WORTH = 0.01
-#: A URL pattern is worth one with so many pages, of which this share are near-duplicates.
+#: Min pages of a URL pattern to mention, and min share of near-duplicates.
 _PATTERN_PAGES, _PATTERN_SHARE = 20, 0.9
-#: The end of a crawl is worth one if it has so many pages, and at most this share of them is new.
+#: Min pages at the end of a crawl to mention, and max share of new pages.
 _END_PAGES, _END_SHARE = 100, 0.05
 _SENTENCES = 3
 
 
 def findings(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what stands out in *facts*, a sentence each."""
+    """Yield a sentence about each remarkable finding in *facts*."""
     yield from _cluster_sentences(facts)
     patterns = [
         row

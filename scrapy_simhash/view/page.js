@@ -1,5 +1,5 @@
 "use strict";
-// What moves or turns the text beside it, or cannot be seen: controls, marks of direction, tags, surrogates.
+// Characters that move or reverse other text, or are invisible: controls, direction marks, tags, surrogates.
 const HIDDEN = new RegExp(
   "[^ -~\\u00a1-\\u{10ffff}]|[\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f]|" +
   "[\\ud800-\\udfff\\ufeff\\ufff9-\\uffff]|[\\u{e0000}-\\u{e0fff}]", "gu");
@@ -10,7 +10,7 @@ const visible = text => text.replace(HIDDEN, sign => `\\u{${sign.codePointAt(0).
 const number = count => count.toLocaleString("en");
 const counted = (count, name) => `${number(count)} ${name}${count === 1 ? "" : "s"}`;
 
-/** Return an element: h("td.n", {title: "..."}, "text", another). Strings become text, with what is hidden shown. */
+/** Return an element: h("td.n", {title: "..."}, "text", another). Strings become text, with hidden characters made visible. */
 function h(tag, values, ...children) {
   const [name, ...classes] = tag.split(".");
   const element = document.createElement(name);
@@ -31,7 +31,7 @@ const shortened = text =>
   text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN - 60)}...${text.slice(-57)}` : text;
 const isWeb = url => /^https?:\/\/[^\s<>"]+$/i.test(url) && visible(url) === url;
 
-/** Return the parts of a URL, each with whether the other URL has it at its place. */
+/** Return the parts of a URL, each with whether the other URL has the same part. */
 function difference(url, other) {
   const [ours, theirs] = [url, other].map(one => one.match(/[^/?&=#.:;_-]+|[/?&=#.:;_-]/g) ?? []);
   // Longest common subsequence, from the end.
@@ -54,7 +54,7 @@ function difference(url, other) {
   return joined(parts);
 }
 
-/** Join what differs across a lone separator: a-b-c is read more easily as one difference than as three. */
+/** Join differences across a lone separator: a-b-c is easier to read as one difference than as three. */
 function joined(parts) {
   const made = [];
   for (const [place, [text, isCommon]] of parts.entries()) {
@@ -66,7 +66,7 @@ function joined(parts) {
   return made;
 }
 
-/** Return a URL that can be opened if it is one of the web, with what differs from the other URL marked. */
+/** Return a URL, as a link if it is a web URL, with differences from the other URL marked. */
 function link(url, other = url) {
   const isShort = url.length <= LONGEST_SHOWN && other.length <= LONGEST_SHOWN;
   const parts = other === url || !isShort ? shortened(url)
@@ -74,7 +74,7 @@ function link(url, other = url) {
   return h("bdi", null, isWeb(url) ? h("a", { href: url, rel: "noreferrer nofollow" }, parts) : parts);
 }
 
-/** Return a fold whose content is made when it is opened first. */
+/** Return a fold whose content is created when it is first opened. */
 function fold(summary, make, isOpen = false, toggled = () => {}) {
   const details = h("details", { open: isOpen }, h("summary", null, summary));
   let isMade = false;
@@ -90,7 +90,7 @@ function fold(summary, make, isOpen = false, toggled = () => {}) {
   return details;
 }
 
-/** Return a table; numbers are set to the right. On a phone each cell has the name of its column before it. */
+/** Return a table with right-aligned numbers. On a phone the name of the column precedes each cell. */
 function table(heads, rows, shows = Infinity) {
   const line = row => h("tr", null, row.map((cell, place) => typeof cell === "number"
     ? h("td.n", { "data-head": heads[place] }, number(cell)) : h("td", null, cell)));
@@ -112,7 +112,7 @@ const isEqual = pair => [...pair.a, ...pair.b].every(([, isCommon]) => isCommon)
 const side = (pieces, mark) => h("p", null,
   pieces.map(([text, isCommon], place) => [place > 0 && " ", isCommon || !text ? text : h(mark, null, text)]));
 
-/** Return paragraphs in runs of such that differ, and of such that do not, which are folded. */
+/** Return runs of differing paragraphs, and of equal paragraphs, which are folded. */
 function paragraphs(pairs) {
   const shown = [];
   for (let begin = 0, end; begin < pairs.length; begin = end) {

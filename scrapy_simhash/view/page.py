@@ -1,7 +1,7 @@
-"""Pages of HTML: one template, one style, and a script that shows a block of JSON. Nothing is loaded.
+"""Pages of HTML: one template, one style, and a script that shows a block of JSON. No external requests.
 
-The script makes elements and text, never HTML, so nothing that a site has put into its URLs or its text can run. The
-policy of the page allows this style and this script only, by their hashes.
+The script creates elements and text, never HTML, so scripts in URLs or text of a site cannot run. The policy of the
+page allows only this style and this script, by their hashes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scrapy_simhash.display import printable
 
 
 def policy(view: str, is_live: bool = False) -> str:
-    """Return the Content-Security-Policy of the page for *view*; if it is live, it may request itself."""
+    """Return the Content-Security-Policy of the page for *view*; a live page may request data from its server."""
     style, script = _hash(_asset("page.css")), _hash(_script(view))
     connect = " connect-src 'self';" if is_live else ""
     return (
@@ -30,7 +30,7 @@ def policy(view: str, is_live: bool = False) -> str:
 
 
 def html(view: str, title: str, facts: Mapping[str, Any], is_live: bool = False) -> str:
-    """Return a page of ASCII that shows *facts*, which JSON has, by the script of *view*.
+    """Return an ASCII page that shows *facts*, values for JSON, with the script of *view*.
 
     A view is ``overview``, ``comparison``, ``text`` or ``judging``.
     """

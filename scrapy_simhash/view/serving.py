@@ -1,7 +1,7 @@
-"""``report FILE --serve``: the overview of a report as a page for the browsers of this machine, while the file grows.
+"""``report FILE --serve``: serve the overview of a growing report to browsers on this machine.
 
-The crawl only writes its report. The server reads what was added since the last request, so it can be started before,
-during or after the crawl, and stays when the crawl has ended.
+The crawl only writes its report. The server reads the lines added since the last request, so it can be started
+before, during or after the crawl, and continues when the crawl has ended.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from typing import Any
 from scrapy_simhash.view.overview import Overview
 from scrapy_simhash.view.page import html, policy
 
-#: Seconds between two requests of a page for the facts.
+#: Seconds between two requests of a page for new facts.
 REFRESH = 5
-#: Clusters on the page: all of them are sent again each time.
+#: Max clusters on the page, since all of them are sent each time.
 CLUSTERS = 500
-#: Seconds that a browser may take to send its request.
+#: Max seconds for a browser to send its request.
 TIMEOUT = 5
-#: Bytes by which a file that was written anew is recognised.
+#: Bytes at the beginning by which a replaced file is recognised.
 _HEAD = 512
 #: The value of the header Host: an IPv6 address in brackets or something else, and a port.
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([0-9a-z.-]+))(?::[0-9]*)?")
 
 
 class GrowingReport:
-    """The facts of a report that another process may be writing. Each line is read once."""
+    """The facts of a report that may still be growing. Each line is read once."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class GrowingReport:
         read_line: Callable[[bytes], Mapping[str, Any] | None],
         decorate: Callable[[dict[str, Any], Mapping[str, Any]], dict[str, Any]],
     ) -> None:
-        """*read_line* returns what a line reports, None if it is unreadable. *decorate* adds what is not counted."""
+        """*read_line* parses a line, None if it is unreadable. *decorate* adds facts that are not counted."""
         self._path, self._read_line, self._decorate = path, read_line, decorate
         self._lock = Lock()
         self._begin(b"")
@@ -54,18 +54,18 @@ class GrowingReport:
         self._facts: dict[str, Any] | None = None
 
     def facts(self) -> tuple[str, dict[str, Any]]:
-        """Read what was added, and return the facts with a tag of this state. Raises OSError."""
+        """Read new lines, and return the facts with a tag of this state. Raises OSError."""
         with self._lock:
             with self._path.open("rb") as file:
                 head = file.read(_HEAD)
                 size = os.fstat(file.fileno()).st_size
-                # A new crawl begins the file anew.
+                # A new crawl replaces the file.
                 if size < self._at or not head.startswith(self._head):
                     self._begin(head)
                 self._head = head
                 file.seek(self._at)
                 for line in file:
-                    # The rest of a line that is being written is read the next time.
+                    # An incomplete line is read the next time.
                     if not line.endswith(b"\n"):
                         break
                     self._add(line)
@@ -87,21 +87,21 @@ class GrowingReport:
 
 
 class ReportServer(ThreadingTCPServer):
-    """Serves the overview on 127.0.0.1. No HTTPServer: that asks the network for the name of its host."""
+    """Serves the overview on 127.0.0.1. No HTTPServer, which would look up the host name in the network."""
 
-    # On Windows it would share a port with another program.
+    # Otherwise two programs could share a port on Windows.
     allow_reuse_address = os.name == "posix"
     daemon_threads = True
     block_on_close = False
 
     def __init__(self, report: GrowingReport, port: int) -> None:
-        """Listen at *port*, with 0 at any free one. Raises OSError if that is not possible."""
+        """Listen on *port*, 0 for any free one. Raises OSError on failure."""
         self.report = report
         super().__init__(("127.0.0.1", port), _Handler)
 
     @property
     def url(self) -> str:
-        """Where the page is."""
+        """The URL of the page."""
         return f"http://127.0.0.1:{self.server_address[1]}/"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -113,7 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: ReportServer
 
     def do_GET(self) -> None:
-        # A website can let a name of its own lead here, and must not read the report.
+        # A website can point its own host name here (DNS rebinding), and must not read the report.
         if not is_own_name(self.headers.get_all("Host") or []):
             self._send(HTTPStatus.FORBIDDEN, "text/plain", b"This host name is not known here.\n")
             return
@@ -156,7 +156,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def version_string(self) -> str:
-        """Return no versions."""
+        """Do not reveal versions."""
         return "scrapy-simhash"
 
     def log_message(self, format: str, *args: Any) -> None:
@@ -164,7 +164,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def is_own_name(hosts: list[str]) -> bool:
-    """Return whether *hosts*, all Host headers of a request, are one name of this machine for itself, with any port.
+    """Return whether *hosts*, all Host headers of a request, are one local name of this machine, with any port.
 
     >>> [is_own_name([host]) for host in ("localhost:8000", "127.0.0.1", "[::1]:80", "evil.example:80")]
     [True, True, True, False]

@@ -1,4 +1,4 @@
-"""The comparison of two pages for a terminal, and as a page of HTML: verdict, differences, then the rest."""
+"""The comparison of two pages for a terminal and as HTML: verdict, differences, then the rest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scrapy_simhash.view.comparison import Side
 from scrapy_simhash.view.page import html
 from scrapy_simhash.view.terminal import word_diff, wrapped
 
-#: Why a block is no main text, by the name of its filter.
+#: Reasons why a block is no main text, by filter.
 LEFT_OUT = {
     "chrome": "navigation, footer, sidebar, cookie notice or advertisement",
     "outside": "outside of the main text",
@@ -22,9 +22,9 @@ LEFT_OUT = {
     "hidden": "hidden until a click or a script shows it",
     "inset": "between the paragraphs of the article",
 }
-#: What can differ beside the text, in words.
+#: Descriptions of differences besides the text.
 KINDS = {"title": "title", "language": "language", "names": "names in headings and URL", "facts": "facts"}
-#: Differing facts of a page, words of a contradiction, and paragraphs that a terminal shows.
+#: Max differing facts, words of a contradiction, and paragraphs that a terminal shows.
 FACTS, WORDS, PARAGRAPHS = 10, 6, 20
 
 
@@ -62,7 +62,7 @@ def _contradiction(contradiction: Mapping[str, Any]) -> str:
 
 
 def changes(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences: why the text alone does not decide, and which setting alone would change the verdict."""
+    """Yield sentences: why the text alone does not decide, and settings that alone would change the verdict."""
     if facts["is_near_by_text"] and not facts["is_near_duplicate"] and not facts["contradiction"]:
         is_known = all(page["own_tokens"] is not None for page in facts["pages"])
         unknown = "their titles differ, and nothing is known about their site yet"
@@ -109,7 +109,7 @@ def _listed(texts: Sequence[str], name: str, width: int) -> Iterator[str]:
 
 
 def _texts(pairs: Iterable[Mapping[str, Side]], width: int, has_colours: bool) -> Iterator[str]:
-    """Yield the paragraphs that differ; of those that do not, how many there are."""
+    """Yield the differing paragraphs, and the number of equal ones between them."""
     equal = differing = 0
     for pair in [*pairs, None]:
         if pair is not None and all(is_common for side in pair.values() for _, is_common in side):
@@ -127,7 +127,7 @@ def _texts(pairs: Iterable[Mapping[str, Side]], width: int, has_colours: bool) -
 
 
 def about(page: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the title of a page, the length of its text and its subject, a line each."""
+    """Yield a line each for the title of a page, the length of its text, and its title key."""
     yield printable(page["title"]) or "without a title"
     own = page.get("own_tokens")
     unique = "" if own is None else f", {own:,} of them not repeated by its site"
@@ -136,7 +136,7 @@ def about(page: Mapping[str, Any]) -> Iterator[str]:
 
 
 def left_out(page: Mapping[str, Any]) -> Iterator[str]:
-    """Yield how many blocks of a page were left out, and why, in a line; nothing if there are none."""
+    """Yield a line with the number of omitted blocks by reason; nothing if there are none."""
     reasons = Counter(block["reason"] for block in page["left_out"])
     if reasons:
         counts = "; ".join(f"{count:,} {LEFT_OUT.get(reason, reason)}" for reason, count in reasons.items())
@@ -144,7 +144,7 @@ def left_out(page: Mapping[str, Any]) -> Iterator[str]:
 
 
 def site_rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the text that the site repeats, each block once: on pages of how many subjects, or a question mark."""
+    """Yield the repeated text of the site, each block once, with its number of title keys or a question mark."""
     found = {piece["text"]: piece for page in facts["pages"] for piece in page["site_text"]}
     for text, piece in found.items():
         yield str(piece["subjects"]) if piece["is_site"] else "?", printable(text)

@@ -9,14 +9,14 @@ from unicodedata import east_asian_width
 from scrapy_simhash.display import printable
 
 RED, GREEN, FAINT, PLAIN = "\x1b[1;31m", "\x1b[1;32m", "\x1b[2m", "\x1b[0m"
-#: Text, and the sequence that begins its colour, empty for none.
+#: Text, and the escape sequence of its colour, empty for none.
 Piece: TypeAlias = "tuple[str, str]"
 #: Words that are shown at each end of a longer text.
 CONTEXT = 12
 
 
 def wrapped(pieces: Iterable[Piece], width: int, first: str = "", rest: str = "") -> Iterator[str]:
-    """Yield lines of at most *width* columns: *first* begins the first one, *rest* the others.
+    """Yield lines of at most *width* columns; *first* is the prefix of the first line, *rest* of the others.
 
     >>> list(wrapped([("the last wooden ferry", "")], 12, "- ", "  "))
     ['- the last', '  wooden', '  ferry']
@@ -38,9 +38,9 @@ def wrapped(pieces: Iterable[Piece], width: int, first: str = "", rest: str = ""
 def word_diff(
     ours: Iterable[tuple[str, bool]], theirs: Iterable[tuple[str, bool]], has_colours: bool
 ) -> Iterator[Piece]:
-    """Yield one paragraph of two: what both have, and what only one has, as ``git diff --word-diff`` shows it.
+    """Yield the differences of two paragraphs, in the format of ``git diff --word-diff``.
 
-    Each is in pieces of text, with whether the other has them too.
+    Each is in pieces of text, with whether the other has the same piece.
 
     >>> list(word_diff([("A", True), ("ship.", False)], [("A", True), ("boat.", False)], has_colours=False))
     [('A', ''), ('[-ship.-]', ''), ('{+boat.+}', '')]
@@ -70,7 +70,7 @@ def _shortened(text: str) -> str:
 
 
 def _parts(word: str, width: int) -> Iterator[str]:
-    """Yield *word* in parts that fit: a script without blanks has one word per paragraph."""
+    """Yield *word* in parts that fit; a script without spaces has one word per paragraph."""
     part, taken = "", 0
     for sign in word:
         if taken + columns(sign) > max(width, 2):
@@ -81,5 +81,5 @@ def _parts(word: str, width: int) -> Iterator[str]:
 
 
 def columns(text: str) -> int:
-    """Return the columns that *text* takes in a terminal."""
+    """Return the width of *text* in terminal columns."""
     return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in text)

@@ -1,4 +1,4 @@
-"""Which ``SIMHASH_MIN_SIMILARITY`` suits a site: estimates from pairs of its pages that a person has judged."""
+"""Choose ``SIMHASH_MIN_SIMILARITY`` for a site: estimates from pairs of pages that a person judged."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Pair(NamedTuple):
     is_same_text: bool = False
     """Whether title and main text are identical: such pairs need not be judged."""
     is_kept: bool = False
-    """Whether both are kept whatever the threshold, as pages of a listing: they are not counted."""
+    """Whether both are kept at any threshold, such as pages of a listing; such pairs are not counted."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -35,7 +35,7 @@ class Pair(NamedTuple):
 
 
 def pairs_of(lines: Iterable[Mapping[str, Any]]) -> Iterator[Pair]:
-    """Yield the pairs of a report: of each page with its original, or with its near miss, if it has a threshold."""
+    """Yield the pairs of a report: each page with its original or near miss, if the pair has a threshold."""
     for line in lines:
         miss = line.get("near_miss")
         found = miss if isinstance(miss, Mapping) else {**line, "url": line.get("duplicate_of")}
@@ -52,9 +52,9 @@ def pairs_of(lines: Iterable[Mapping[str, Any]]) -> Iterator[Pair]:
 
 
 def sample(pairs: Iterable[Pair], most: int) -> tuple[list[Pair], int]:
-    """Return at most *most* pairs, the last of each key, and the number of all that were given.
+    """Return at most *most* pairs, the last of each key, and the number of all given pairs.
 
-    If there are more keys, those with the smallest hashes: the same ones in any order.
+    If there are more keys, those with the smallest hashes, independent of the order.
 
     >>> chosen, given = sample((Pair(str(number), "0", 0.5) for number in range(100)), 10)
     >>> len(chosen), given
@@ -74,7 +74,7 @@ def sample(pairs: Iterable[Pair], most: int) -> tuple[list[Pair], int]:
     return [kept[place] for place in nsmallest(most, kept)], given
 
 
-#: Where bands of thresholds begin. Below the first one hardly any setting makes pages near-duplicates.
+#: Lower edges of the bands of thresholds. Settings are hardly ever below the first one.
 EDGES = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 
 #: Answers by `Pair.key`: whether the pages are the same one.
@@ -91,9 +91,9 @@ class Band:
     """Pairs with the same text."""
     same: int = 0
     different: int = 0
-    """Of the others, those that were judged."""
+    """The judged ones of the other pairs."""
     unjudged: list[Pair] = field(default_factory=list)
-    """The rest, in random order, the same one for the same pairs."""
+    """The remaining pairs, in a random order that depends only on the pairs."""
 
     @property
     def is_judged(self) -> bool:
@@ -107,7 +107,7 @@ class Band:
 
 
 def bands_of(pairs: Iterable[Pair], labels: Labels) -> list[Band]:
-    """Return the bands of *pairs*, lowest first. Pairs below the first edge, or kept anyway, are in none."""
+    """Return the bands of *pairs*, lowest first. Pairs below the first edge, or always kept, are in none."""
     bands = [Band(begin, end) for begin, end in zip(EDGES, (*EDGES[1:], 1.001), strict=True)]
     for pair in pairs:
         place = bisect_right(EDGES, pair.threshold) - 1
@@ -128,10 +128,10 @@ def bands_of(pairs: Iterable[Pair], labels: Labels) -> list[Band]:
 
 
 def to_judge(bands: Sequence[Band], near: float, each: int) -> list[Pair]:
-    """Return the pairs to judge next, until the bands have *each* answers on average.
+    """Return the pairs to judge next, so that the bands get *each* answers on average.
 
-    Half of them are the same number for each band, the others in proportion to its size. Those around the threshold
-    *near* come first, one of each band in turn, so that a person can stop early.
+    Half of them are spread evenly over the bands, the others in proportion to the size of a band. Pairs near the
+    threshold *near* come first, one of each band in turn, so that a person can stop early.
     """
     all_of_them = sum(map(_judgeable, bands)) or 1
     wanted = []
@@ -147,7 +147,7 @@ def _judgeable(band: Band) -> int:
 
 
 DRAWS = 1_000
-#: Share of the draws outside of an interval, half at each end. With 0.05, fewer than 9 of 10 contain the truth.
+#: Share of draws outside an interval, half at each end. With 0.05, fewer than 9 of 10 would contain the truth.
 OUTSIDE = 0.02
 _PRIOR = 0.5
 _BOUNDS = (False, True)
@@ -156,7 +156,7 @@ Draws = Sequence[tuple[float, ...]]
 
 
 class Interval(NamedTuple):
-    """A share, 0-1, and the bounds between which it is in 9 of 10 cases."""
+    """A share, 0-1, and its 90 % interval."""
 
     share: float
     low: float
@@ -164,23 +164,23 @@ class Interval(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """What a threshold would do."""
+    """The estimated effect of a threshold."""
 
     threshold: float
     pairs: int
-    """Pairs that it makes near-duplicates."""
+    """Number of pairs that it makes near-duplicates."""
     precision: Interval | None
     """Share of them that are the same page; None if there are none."""
     recall: Interval | None
-    """Share of the compared pairs that are the same page which it makes near-duplicates."""
+    """Share of the compared pairs of the same page that it makes near-duplicates."""
     is_judged: bool
-    """Whether anything is known about the pairs that it adds to those of the next higher threshold."""
+    """Whether any pair that it adds to those of the next higher threshold was judged."""
 
 
 def estimates(bands: Sequence[Band]) -> list[Estimate]:
     """Return an estimate for the threshold at which each of *bands* begins, lowest first.
 
-    The same for the same counts. `DRAWS` draws for each band and threshold, .2 seconds in all.
+    Deterministic. `DRAWS` draws per band and threshold, 0.2 seconds in all.
     """
     random = Random(0)
     low, high = (_drawn(bands, random, bound, is_shared=False) for bound in _BOUNDS)
@@ -193,7 +193,7 @@ def estimates(bands: Sequence[Band]) -> list[Estimate]:
             ends = (_drawn(above, random, bound) for bound in _BOUNDS)
             precision = _interval(*([sum(draw) / called for draw in end] for end in ends))
         if any(one.identical or one.same for one in bands):
-            # The lowest recall is that with most of the same pages below the threshold.
+            # The lowest recall has most of the same pages below the threshold.
             recall = _interval(_shares(low, high, place), _shares(high, low, place))
         found.append(Estimate(band.begin, called, precision, recall, band.is_judged))
     return found
@@ -202,20 +202,20 @@ def estimates(bands: Sequence[Band]) -> list[Estimate]:
 def least_for(precision: float, found: Sequence[Estimate]) -> Estimate | None:
     """Return the lowest threshold whose interval of precision begins at *precision* or above; None if there is none.
 
-    A threshold that adds only pairs about which nothing is known is never returned.
+    A threshold that adds only pairs without answers is never returned.
     """
     shown = [one for one in found if one.precision and one.precision.low >= precision and one.is_judged]
     return next(iter(shown), None)
 
 
 def _drawn(bands: Sequence[Band], random: Random, bound: bool, is_shared: bool = True) -> Draws:
-    """Return, draw by draw, how many pairs of each of *bands* are the same page, for the low or the high end."""
+    """Return for each draw the number of pairs of the same page in each of *bands*, for the low or high end."""
     unjudged = sum(len(band.unjudged) for band in bands) or 1
     columns = []
     for band in bands:
         sure, rest = band.identical + band.same, len(band.unjudged)
         prior = _PRIOR * rest / unjudged if is_shared else _PRIOR
-        # Without an answer of one kind, the end that cannot be ruled out.
+        # If all answers are the same, the end that cannot be ruled out.
         if not rest or (band.different == 0 if bound else band.same == 0):
             columns.append([float(sure + rest * bound)] * DRAWS)
         else:

@@ -1,4 +1,4 @@
-"""The meaning of the values in a report, and the verdict on a page, in sentences."""
+"""Descriptions of the values in a report, and of the verdict on a page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from math import floor
 from typing import Any
 
-#: What was done, by action.
+#: Descriptions of actions.
 DONE = {
     "mark": "It was marked, nothing of it was dropped",
     "drop_items": "Its items were dropped",
@@ -14,7 +14,7 @@ DONE = {
     "drop_items,drop_links": "Its items and its links were dropped",
     "drop_page": "It was dropped: its callback did not run",
 }
-#: Why a page was protected from an action.
+#: Reasons why a page was protected from an action.
 PROTECTED = {
     "url": "its URL matches SIMHASH_KEEP_URLS",
     "itself": "it has the same URL as its original",
@@ -24,14 +24,14 @@ PROTECTED = {
     "language": "it is the same page for readers of another language or country",
     "facts": "it states something beside its sentences that contradicts its original",
 }
-#: What became of a page that was seen before.
+#: Results for a page that was seen before.
 FATES = {
     "unchanged": "its text is unchanged",
     "small_change": "a little of its text has changed",
     "changed": "its text has changed",
     "now_near_duplicate": "its text has changed and is now a near-duplicate of another page",
 }
-#: Why a page was not compared.
+#: Reasons why a page was not compared.
 SKIPPED = {
     "opted_out": "its request said simhash: False",
     "status": "its HTTP status is not a 2xx one",
@@ -51,7 +51,7 @@ STATUSES = {
     "skipped": "the page was not compared",
     "unknown": "the page could not be compared",
 }
-#: What a value means, by key of a report.
+#: Descriptions of values, by key of a report.
 MEANINGS: Mapping[str, Mapping[str, str]] = {
     "status": STATUSES,
     "reason": {**SKIPPED, **FATES},
@@ -61,7 +61,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
 
 
 def explained(page: Mapping[str, Any], copies: int = 0) -> str:
-    """Return what the line *page* of a report means; *copies* pages in it are near-duplicates of that page.
+    """Describe the line *page* of a report; *copies* is the number of its near-duplicates in the report.
 
     >>> explained({"url": "http://example.com/", "status": "skipped", "reason": "not_html"})
     'http://example.com/ was not compared: it is not HTML.'
@@ -72,7 +72,7 @@ def explained(page: Mapping[str, Any], copies: int = 0) -> str:
 def rounded(value: float, limit: float | None) -> float:
     """Return *value* rounded down to three digits, or to as many as it takes to stay on its side of *limit*.
 
-    Rounded down, it is below any threshold that it does not reach.
+    Rounding down keeps it below any threshold that it does not reach.
 
     >>> rounded(0.97897, 0.9789), rounded(0.97903, 0.979), rounded(0.8817, None)
     (0.9789, 0.979, 0.881)
@@ -87,7 +87,7 @@ def rounded(value: float, limit: float | None) -> float:
 
 
 def shown(value: object) -> str:
-    """Return *value* as text that moves no cursor, whatever a site has put into its URLs."""
+    """Return *value* as terminal-safe text."""
     return ascii(value)[1:-1] if isinstance(value, str) else ascii(value)
 
 
@@ -154,7 +154,7 @@ def _original(page: Mapping[str, Any]) -> str:
     if page.get("by_learning"):
         how += " without the text that the site repeats"
     figures = []
-    # The distance of a revisit is that from its own former self.
+    # The distance of a revisit refers to its own former text.
     if page.get("distance") is not None and page["status"] != "revisit":
         figures.append(f"distance {shown(page['distance'])}")
     if page.get("similarity") is not None:
