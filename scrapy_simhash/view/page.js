@@ -10,7 +10,7 @@ const visible = text => text.replace(HIDDEN, sign => `\\u{${sign.codePointAt(0).
 const number = count => count.toLocaleString("en");
 const counted = (count, name) => `${number(count)} ${name}${count === 1 ? "" : "s"}`;
 
-/** Return an element: h("td.n", {title: "..."}, "text", another). Strings become text, with hidden characters made visible. */
+/** Return an element: h("td.n", {title: "..."}, "text", another). Strings become text; hidden characters are shown. */
 function h(tag, values, ...children) {
   const [name, ...classes] = tag.split(".");
   const element = document.createElement(name);
