@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from datetime import date
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,19 +24,6 @@ def test_links_and_paths_lead_to_files(page: Path) -> None:
     homes = (ROOT, PACKAGE, ROOT / "example_project")
     for path in re.findall(r"(?<!`)`{1,2}((?:[\w.-]+/)+(?:[\w-]+\.\w+)?)`{1,2}(?!`)", text):
         assert path.startswith(MADE) or any((home / path).exists() for home in homes), path
-
-
-ROW = re.compile(r"^    \* - (.+)\n      - (.+)\n      - (.+)$", re.MULTILINE)
-MECHANISMS = ROOT / "notes" / "mechanisms.rst"
-ROWS = [row for row in ROW.findall(MECHANISMS.read_text("utf-8")) if row[0] != "mechanism"]
-
-
-@cache
-def known() -> set[str]:
-    """Return all words of the sources, and the names of the files."""
-    files = [*PACKAGE.rglob("*.py"), *(ROOT / "benchmarks" / "methods").glob("*.py")]
-    texts = [path.read_text("utf-8") for path in files]
-    return {path.name for path in files}.union(*(re.findall(r"[\w-]+", text) for text in texts))
 
 
 FIGURES = json.loads((DOCS / "figures.json").read_text("utf-8"))
