@@ -161,7 +161,7 @@ class _TextLines:
         self._first = next(self._lines, b"") or b""
         first = self._first.decode("utf-8", "replace")
         self.delimiter = max(DELIMITERS, key=first.count)
-        #: Of the last line.
+        #: Number of the last line.
         self.number = 0
 
     def __iter__(self) -> Iterator[str]:

@@ -9,7 +9,7 @@ local id, known, last, mark, changes, run, token, reach, is_look, found_by, valu
 local page = {}
 page.flags, page.claim, page.first_seen, page.last_seen, page.last_visit, page.visits, page.changes, page.delivered,
   page.value, page.hash, page.text_hash = struct.unpack('>BI4I4I4I4I4I4I4c8c8c8', ARGV[2])
-local key, kin, others = ARGV[3], ARGV[7], ARGV[8]
+local key, matches, others = ARGV[3], ARGV[7], ARGV[8]
 page.scope, page.fingerprint, page.url = ARGV[4], ARGV[5], ARGV[6]
 
 -- The first copies of a cluster are compared with pages that are not near its original.
@@ -108,7 +108,7 @@ if not (is_short or is_stored) then
     if is_near(event) then return head('R', now) .. table.concat(events) end
   end
 end
-local candidates = numbers_in(kin)
+local candidates = numbers_in(matches)
 for _, one in ipairs(candidates) do
   local entry = not is_stored and entry_of(one.number)
   -- The original was removed meanwhile, as the events show.

@@ -90,10 +90,10 @@ async def claim_page(shard: Shard, posting: Posting, is_look: bool, explains: bo
             comparison = await _compare(shard, replica, posting, key, scope)
             found, known, _ = comparison
             head = _WANTED.pack(replica.rule.reach, is_look, found.found_by, values)
-            kin = [one.number + _CONTRADICTED * one.contradicts for one in known]
+            matches = [one.number + _CONTRADICTED * one.contradicts for one in known]
             reply = await shard.script(
                 *("claim", shard.position(replica) + shard.in_run(replica)[8:] + head, visit, key, scope),
-                *(rest, layout.encoded(posting.url), _packed(kin), _packed(found.others)),
+                *(rest, layout.encoded(posting.url), _packed(matches), _packed(found.others)),
             )
             if reply[:1] == _UNREADABLE_ORIGINAL:
                 replica.unreadable.add(int.from_bytes(reply[1:], "big"))

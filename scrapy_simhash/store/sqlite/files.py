@@ -8,8 +8,8 @@
     shop.sqlite-lock     empty; locked by who is writing
     shop.sqlite-new      a store that is being made
 
-Only SQLite opens them. Where locks are POSIX's, a file that this process opened and closed by itself would lose
-those that SQLite has on it.
+Only SQLite opens these files. With POSIX locks, opening and closing a file elsewhere in this process would release
+SQLite's locks on it.
 """
 
 from __future__ import annotations
