@@ -1,8 +1,8 @@
-"""What the kernel knows about characters: asked of the pure functions, on this very interpreter, when one is met.
+"""Character tables of the C extension, computed by the pure functions on this interpreter at first use.
 
-A character is normalised by itself wherever that is the same as normalising the text it stands in. NFKC looks at
-neighbours only where a mark may move or a pair may compose; such characters are ``COMPLEX``, and the kernel leaves
-the word they stand in to :func:`~scrapy_simhash.page.language.normalize`.
+A character is normalised on its own if that equals normalising the text around it. NFKC depends on neighbours only
+if a mark may move or a pair may compose; such characters are ``COMPLEX``, and the C extension passes their words to
+:func:`~scrapy_simhash.page.language.normalize`.
 
 Source: Unicode Standard Annex 15 (quick check), Unicode Character Database 13.0 (compositions).
 """
@@ -23,16 +23,16 @@ SIZE = 256
 #: Classes of a character, as bits.
 WORD, MARK, IS_UNSPACED, DECIMAL = 1, 2, 4, 8
 
-#: How a character is normalised: the two upper bits of its entry, with what the others say.
+#: How a character is normalised: the two upper bits of its entry, which define the meaning of the others.
 ONE, MANY, GONE, COMPLEX = (kind << 30 for kind in range(4))
 #: A character with its classes: 21 bits, and those above.
 CLASSES_SHIFT = 21
 
-# Beyond any canonical combining class: whatever mark follows is out of order.
+# Greater than any canonical combining class: any mark that follows is out of order.
 _BEFORE_NO_MARK = 255
 
-# Second characters of canonical compositions. The list is final for the characters of Unicode 13: a pair of them
-# never gets a composition later. Newer ones are found by the compositions of their own block.
+# Second characters of canonical compositions. The list is final for the characters of Unicode 13: Unicode never adds
+# a composition for existing pairs. Newer ones are found by the compositions of their own block.
 _SECONDS = frozenset(
     chr(code)
     for ends in (
@@ -49,12 +49,12 @@ _SECONDS = frozenset(
 
 
 class _Ranges:
-    """A set of characters as ranges of codes. To search for it instead takes a pattern, compiled in 5 to 20 ms."""
+    """A set of characters as ranges of codes. A pattern instead would take 5 to 20 ms to compile."""
 
     def __init__(self, characters: str) -> None:
-        """Make one of *characters*, the inside of a regular expression's ``[...]``; see `character_class`."""
+        """*characters* is the inside of a regular expression's ``[...]``; see `character_class`."""
         ends = re.findall(r"\\U(\w{8})(?:-\\U(\w{8}))?", characters)
-        #: The first code of each range and the code after its last, one after the other.
+        #: First code of each range and the code after its last, alternately.
         self._ends = sorted(
             code for first, last in ends for code in (int(first, 16), int(last or first, 16) + 1)
         )
@@ -67,17 +67,16 @@ class _Ranges:
 _MARKED, _UNSPACED, _INVISIBLE = _Ranges(MARKS), _Ranges(UNSPACED), _Ranges(INVISIBLE)
 
 
-# Blocks of ideographs and of syllables of Hangul: each character is a letter, and normalised to itself, which Unicode
-# promises for good. (Behind the last ideographs of 13.0 later versions have more.)
+# Blocks of ideographs and of Hangul syllables: each character is a letter that is normalised to itself, which Unicode
+# guarantees. (Later versions have more ideographs after the last of 13.0.)
 _LETTERS = frozenset((*range(0x4E, 0x9F), *range(0xAC, 0xD7)))
 
 
 def character(code: int) -> tuple[int | None, int, int, bytes]:
-    """Return what is known about a character: how it is normalised, its classes, its place in the order of marks.
+    """Return normalisation, classes, combining class and replacement of a character.
 
-    The first is None for a letter in whose whole block each character is a letter of these classes, and normalised to
-    itself. The last is what one of the kind ``MANY`` becomes, 32 bits each in the byte order of the machine. Some
-    microseconds.
+    The first is None if all characters of its block are letters of these classes that are normalised to themselves.
+    The replacement is for characters of the kind ``MANY``, 32 bits each in native byte order. Some microseconds.
     """
     text, block = chr(code), code // SIZE
     own, order = _with_classes(text), combining(text)
@@ -95,7 +94,7 @@ def character(code: int) -> tuple[int | None, int, int, bytes]:
         return _with_classes(form), classes, order, b""
     if kind != MANY:
         return kind, classes, order, b""
-    # Case folding may make a letter of a mark: while it is one, a mark that follows can move before it.
+    # Case folding may turn a mark into a letter; before that, a following mark can move before it.
     order = _BEFORE_NO_MARK if any(map(combining, form + to_form("NFKC", text))) else 0
     return kind, classes, order, pack(f"={len(form)}I", *map(_with_classes, form))
 
@@ -121,13 +120,13 @@ def _with_classes(character: str) -> int:
 
 
 def _is_unknown(character: str, classes: int) -> bool:
-    """Return whether nothing can be said of *character*: a surrogate, or a mark newer than the table of marks."""
+    """Return whether *character* is a surrogate, or a mark newer than the table of marks."""
     kind = category(character)
     return kind == "Cs" or (kind[0] == "M" and not classes & MARK and not _INVISIBLE.has(ord(character)))
 
 
 def _kind(character: str, form: str, apart: str, seconds: frozenset[str]) -> int:
-    """Return how a *character* that changes, or is a mark, is normalised: to *form*."""
+    """Return how a *character* that changes to *form*, or is a mark, is normalised."""
     first, order = apart[0], combining(character)
     if first in seconds or form[:1] in seconds:
         return COMPLEX

@@ -1,4 +1,4 @@
-"""The words, limits and weights of the pure Python modules, gathered for the kernel, which has none of its own."""
+"""The words, limits and weights of the pure Python modules, passed to the C extension."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from scrapy_simhash.page.structured import TELLING, structured
 from scrapy_simhash.page.text import columns, main_text, outline, subject, tags
 from scrapy_simhash.page.text.document import Zone
 
-#: What is compiled of text/main_text.py, language/choose.py and features/shingles.py.
+#: The compiled text/main_text.py, language/choose.py and features/shingles.py.
 FILTERS = "scrapy_simhash.page.compiled._main_text"
 LANGUAGE = "scrapy_simhash.page.compiled._language"
 SHINGLES = "scrapy_simhash.page.compiled._shingles"
-#: The stopword lists, by the number the kernel knows them by. In the order that settles a tie.
+#: Stopword lists by their numbers in the C extension; the first one wins a tie.
 LANGUAGES = languages()
 #: Zones, by number.
 ZONES: tuple[Zone, ...] = ("heading", "body", "offer")
 
-# What is known about a tag, as bits above its region, and about a word of a class attribute: as page.h has them.
+# Bits for tags, above their region, and for words of class attributes, as in page.h.
 (
     _KNOWN,
     _UNSEEN,
@@ -57,13 +57,13 @@ ZONES: tuple[Zone, ...] = ("heading", "body", "offer")
     _SHOWN_BY_ATTRIBUTE,
 ) = (1 << bit for bit in range(3, 18))
 _CHROME, _HEADER, _NEUTRAL, _HIDING, _PART, _NEGATING, _TOOL, _CONTENT, _TEST = (1 << bit for bit in range(9))
-# Above them the place of a word that names chrome.
+# Above them, the index of a boilerplate word.
 _WORD_SHIFT, _TAG_WORD_SHIFT = 9, 18
 
 
 #: Above the bits of the languages.
 _ROTATING = 1 << 63
-#: What the kernel has room for, as page.h has it.
+#: Capacities of the C extension, as in page.h.
 _LIMITS_OF_FACTS = (
     facts.LONGEST_LINE,
     facts.MOST_LINES,
@@ -77,10 +77,10 @@ _LIMITS_OF_FACTS = (
 
 
 def definition() -> SimpleNamespace:
-    """Return all that the kernel must be told, by the names it asks for.
+    """Return all values for the C extension, by name.
 
-    Raises ImportError where the filters of :mod:`scrapy_simhash.page.text.main_text` are not compiled: in the kernel
-    the columns that they read are arrays.
+    Raises ImportError if the filters of :mod:`scrapy_simhash.page.text.main_text` are not compiled: they read arrays
+    of the C extension.
     """
     return SimpleNamespace(
         fingerprint=Fingerprint,
@@ -96,7 +96,7 @@ def definition() -> SimpleNamespace:
         dialog=main_text.DIALOG,
         character=character,
         normalize=normalize,
-        # The kernel asks for no text without a digit and the first two characters of a currency.
+        # The C extension only calls this for text with a digit and the first two characters of a currency.
         currencies=columns.CURRENCIES,
         has_price=lambda text: columns.PRICE.search(text) is not None,
         classify=import_module(FILTERS).classify,
@@ -188,7 +188,7 @@ def _with_structured(reading: Reading, root: etree._Element, holds: int) -> Read
 
 
 def _bits(sets: dict[int, Iterable[str]]) -> dict[str, int]:
-    """Return for each word the bits of the sets it is in."""
+    """Return the bits of the sets that contain each word."""
     known: dict[str, int] = {}
     for bit, words in sets.items():
         for word in words:

@@ -1,4 +1,4 @@
-"""CompiledReader: pages and texts through the kernel, as the pure modules read them."""
+"""CompiledReader: read pages and texts with the C extension, with the results of the pure modules."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from scrapy_simhash.page.text.main_text import REASONS
 
 
 class FoldSettings(NamedTuple):
-    """What is made of a text: settings of :class:`~scrapy_simhash.config.Config`."""
+    """Settings of :class:`~scrapy_simhash.config.Config` for the fingerprint."""
 
     shingle_size: int
     min_shingles: int
@@ -39,9 +39,9 @@ class FoldSettings(NamedTuple):
 
 
 class CompiledReader:
-    """The kernel with its word lists and limits. Each method returns None for what it leaves to the pure path.
+    """The C extension with its word lists and limits. Methods return None for input that pure Python must read.
 
-    A *language* is an ISO 639-1 code from outside the page: what the markup declares goes before it.
+    A *language* is an ISO 639-1 code from outside the page; the language declared in the markup overrides it.
     """
 
     def __init__(self, native: ModuleType) -> None:
@@ -51,7 +51,7 @@ class CompiledReader:
         self._reader = native.Reader(rules, numbers, WRITTEN_IN_HAN, Paragraph, ZONES, REASONS)
 
     def document(self, root: etree._Element, language: str | None) -> Document | None:
-        """Return what :func:`scrapy_simhash.page.text.extract` makes of a tree."""
+        """Return the result of :func:`scrapy_simhash.page.text.extract` for a tree."""
         found = self._reader.extract(root, language)
         if found is None:
             return None
@@ -67,22 +67,22 @@ class CompiledReader:
         site: KnownSite | None = None,
         url: str = "",
     ) -> Reading | None:
-        """Return what the pure path makes of a tree, in one step; *url* is that of the page."""
+        """Return the reading of the page in a tree; *url* is the URL of the page."""
         reading: Reading | None = self._reader.read_tree(root, language, settings, site, url)
         return reading
 
     def read_text(self, text: str, language: str | None, settings: FoldSettings) -> Reading | None:
-        """Return what the pure path makes of a plain text, but no text hash; with no *language* its words tell."""
+        """Return the reading of a plain text, without text hash; detect the language if *language* is None."""
         reading: Reading | None = self._reader.read_text(text, language, settings)
         return reading
 
     def links_in_head(
         self, root: etree._Element, word: bytes | None, limit: int
     ) -> list[tuple[str | None, str, str | None, str | None]] | None:
-        """Return what ``links_in_head`` of :mod:`scrapy_simhash.judge.hints.markup` makes of a tree.
+        """Return the result of ``links_in_head`` of :mod:`scrapy_simhash.judge.hints.markup` for a tree.
 
-        With a *word* of small ASCII letters: bases, and of the links those only that have it in their ``rel``. Looks
-        at *limit* elements.
+        With a *word* of lower case ASCII letters, return bases, and only links with this word in their ``rel``. Reads
+        *limit* elements.
         """
         links: list[tuple[str | None, str, str | None, str | None]] | None = self._native.links_in_head(
             root, word, limit
@@ -90,15 +90,15 @@ class CompiledReader:
         return links
 
 
-# The kernel is not trusted before it has read a page and a text like the pure path, in this very process.
+# The C extension is used only after it has read a page and a text like pure Python, in this process.
 #
-# What could differ is not the code, which tests compare, but what it was built against: the layout of lxml's trees,
-# the calls of the interpreter. A page of a few lines shows that. What pure Python makes of the page is stored here as
-# a hash, since reading it takes 30 ms; with another hash it is read, because another libxml2 may make another tree.
+# Tests compare the code; this check finds a wrong build: another layout of lxml's trees, another ABI of the
+# interpreter. A page of a few lines is enough. The result of pure Python is stored here as a hash, since reading the
+# page takes 30 ms; if the hashes differ, pure Python reads it too, because another libxml2 may build another tree.
 
 logger = logging.getLogger(__name__)
 
-# Every kind of node, of character and of filter that takes a way of its own through the kernel.
+# Contains every kind of node, character and filter that the C extension handles differently.
 _PAGE = """<!DOCTYPE html><html lang="en-GB"><head>
 <title>The tide &amp; the wa\u0301ve | Harbour News</title></head><body>
 <nav class="navBar"><a href="/">Home</a> <a href="/b">Boats</a></nav><!-- tides -->tail
@@ -109,15 +109,16 @@ the \ufb01sh in the bay, not even the man on the quay.</p><p hidden>Not seen at 
 <footer class="footer widget">Imprint</footer></body></html>"""
 _SETTINGS = FoldSettings(shingle_size=2, min_shingles=1, mask_digits=False, with_sketch=True)
 
-#: The hash of what both ways make of the page: a test prints the new one after a change.
+#: Hash of the result for the page: a test prints the new one after a change.
 _EXPECTED = 0xD7F05A8C23353930
 
 
 @cache
 def compiled_reader() -> CompiledReader | None:
-    """Return the kernel's reader, None when pure Python runs.
+    """Return the reader of the C extension, None for pure Python.
 
-    A kernel that differs is given up with a warning. Raises ImportError when the environment insists on it.
+    If its results differ, log a warning and return None. Raises ImportError if the environment requires the
+    extension.
     """
     if kernel.native is None:
         return None
@@ -157,7 +158,7 @@ def _read_by_python(root: etree._Element) -> tuple[object, ...]:
 
 
 def _parts(reading: Reading | None) -> tuple[object, ...]:
-    """Return what is compared of a reading: fingerprints are equal when their values are."""
+    """Return all parts of a reading, since fingerprints are equal if only their values are."""
     if reading is None or reading.fingerprint is None:
         return ()
     found = reading.fingerprint

@@ -1,4 +1,4 @@
-"""What a language is made of: characters, tokens, stopwords. The ground that text/ and features/ stand on."""
+"""Characters, tokens, stopwords and language detection, used by text/ and features/."""
 
 from scrapy_simhash.page.language.detect import detect, languages, primary_subtag, stopwords
 from scrapy_simhash.page.language.tokens import normalize, tokenize

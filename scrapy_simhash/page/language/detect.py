@@ -26,9 +26,9 @@ def languages() -> tuple[str, ...]:
 
 @cache
 def stopwords(language: str | None) -> frozenset[str]:
-    """Return the stopwords of *language* (ISO 639-1, lower case); empty for one without a list.
+    """Return the stopwords of *language* (ISO 639-1, lower case); empty without a list.
 
-    Reads a file at the first call for a language, nothing later.
+    Reads the list at the first call for a language.
 
     >>> "the" in stopwords("en"), stopwords("zh"), stopwords(None)
     (True, frozenset(), frozenset())
@@ -39,10 +39,10 @@ def stopwords(language: str | None) -> frozenset[str]:
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
 
-#: Tokens looked at; a page does not change its language after the first screens.
+#: Max tokens read; the first screens determine the language.
 SAMPLE = 1_000
 
-#: The characters of the scripts that name a language: of those of Japanese the kana, it mixes them into Han.
+#: Characters of the scripts that determine a language; for Japanese the kana, which it mixes with Han.
 CHARACTERS = {
     "ja": lazy_pattern("[\u3041-\u30ff]"),
     "th": lazy_pattern("[\u0e01-\u0e4e]"),
@@ -53,19 +53,19 @@ CHARACTERS = {
     "ko": lazy_pattern("[\uac00-\ud7a3]"),
 }
 
-#: Languages that may be written in Han alone: a page that declares one of them is believed.
+#: Languages that may be written in Han only, so that a declaration counts.
 WRITTEN_IN_HAN = frozenset(("ja", "yue", "zh"))
 
-# Which texts hold one of them at all: most do not, and need not be counted.
+# Finds texts with any of these characters; others need not be counted.
 _ANY_SCRIPT = lazy_pattern("".join(pattern.pattern for pattern in CHARACTERS.values()).replace("][", ""))
 
-# The codes of ISO 639 that name no language: uncoded, several, undetermined, none.
+# ISO 639 codes without a language: uncoded, several, undetermined, none.
 _NO_LANGUAGE = frozenset(("mis", "mul", "und", "zxx"))
 _SUBTAG = lazy_pattern(r"\s*([A-Za-z]{2,3})(?![A-Za-z])")
 
 
 def primary_subtag(tag: str | None) -> str | None:
-    """Return the language of a BCP 47 *tag* in lower case, None when it names none.
+    """Return the language of a BCP 47 *tag* in lower case, None if it has none.
 
     >>> primary_subtag(" zh-Hans-CN "), primary_subtag("en, fr"), primary_subtag("x-klingon")
     ('zh', 'en', None)
@@ -75,9 +75,9 @@ def primary_subtag(tag: str | None) -> str | None:
 
 
 def detect(tokens: Sequence[str], declared: str | None = None) -> str | None:
-    """Return the ISO 639-1 code of the language of *tokens*, or None when nothing tells.
+    """Return the ISO 639-1 code of the language of *tokens*, or None if it is unknown.
 
-    *declared* (a primary subtag) wins when the text agrees with it, and also when the text tells nothing.
+    *declared* (a primary subtag) wins if the text agrees with it or is inconclusive.
     O(min(len(tokens), SAMPLE)).
 
     >>> detect("the cat sat on the mat and it was not a dog".split())
@@ -107,10 +107,10 @@ def detect(tokens: Sequence[str], declared: str | None = None) -> str | None:
 
 @cache
 def _voters() -> dict[str, tuple[int, ...]]:
-    """Return, for each stopword of any language, the numbers of those that it votes for."""
+    """Return, for each stopword, the numbers of the languages that it votes for."""
     voters: dict[str, tuple[int, ...]] = {}
     for number, language in enumerate(languages()):
-        # Single letters are elisions (l', d') in one language and list markers or variables in all.
+        # Single letters are elisions (l', d') in some languages, and list markers or variables in all.
         for word in (word for word in stopwords(language) if len(word) > 1):
             voters[word] = (*voters.get(word, ()), number)
     return voters

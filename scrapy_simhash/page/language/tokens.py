@@ -1,4 +1,4 @@
-"""Text to tokens: the words of any script, in the form that is compared.
+"""Text to tokens: normalised words of any script.
 
 A token is a run of letters, digits and combining marks. Apostrophes and hyphens split (``l'été`` gives
 ``l`` and ``été``), so that typography does not matter. A run of a script without spaces becomes its
@@ -16,12 +16,11 @@ from unicodedata import normalize as _to_form
 
 from scrapy_simhash.patterns import lazy_pattern
 
-# Which characters make words, and which scripts write them without spaces.
+# Characters of words, and scripts without spaces.
 #
-# Python's ``\w`` leaves out combining marks, so that Hindi, Thai or vocalised Arabic words would fall apart
-# at every vowel sign; and it cannot tell Chinese, which has no spaces, from French, which has. Both tables
-# are frozen at Unicode 13.0, the version of Python 3.10: fingerprints are a stored format, and a word must
-# not split differently because an interpreter is newer.
+# Python's ``\w`` excludes combining marks, which would split Hindi, Thai or vocalised Arabic words at every vowel
+# sign, and it does not distinguish scripts with spaces from those without. Both tables are frozen at Unicode 13.0,
+# the version of Python 3.10: fingerprints are stored, so a newer interpreter must not split words differently.
 #
 # Source: the Unicode Character Database 13.0 (general categories; blocks).
 
@@ -36,10 +35,9 @@ def character_class(ranges: str) -> str:
 
 
 def in_first_plane(characters: str) -> str:
-    r"""Return what *characters*, the inside of a regular expression's ``[...]``, has below U+10000.
+    r"""Return the part below U+10000 of *characters*, the inside of a regular expression's ``[...]``.
 
-    A set that ends there is looked up in a table; one that does not is searched range by range, two to five times
-    slower.
+    The re module looks up such a set in a table; larger sets are searched range by range, two to five times slower.
 
     >>> in_first_plane(character_class("41-43 5F 1B000-1B16F")) == character_class("41-43 5F")
     True
@@ -47,25 +45,25 @@ def in_first_plane(characters: str) -> str:
     return "".join(re.findall(r"\\U0000[0-9A-F]{4}(?:-\\U0000[0-9A-F]{4})?", characters))
 
 
-# Scripts whose running text has no space between words: Han with its radicals and iteration marks,
-# bopomofo, hiragana, katakana, Thai, Lao, Myanmar, Khmer. Hangul is not here: Korean puts spaces.
+# Scripts without spaces between words: Han with its radicals and iteration marks, bopomofo, hiragana, katakana, Thai,
+# Lao, Myanmar, Khmer. Not Hangul: Korean has spaces.
 UNSPACED = character_class(
     "2E80-2FD5 3005-3007 3021-3029 3038-303B 3041-3096 309D-309F 30A1-30FA 30FC-30FF 3105-312F 31A0-31BF"
     " 31F0-31FF 3400-4DBF 4E00-9FFF F900-FAD9 1B000-1B16F 20000-2FA1D 30000-3134F"
     " E01-E3A E40-E4E E81-ECD EDC-EDF 1000-103F 1050-108F 109A-109F A9E0-A9EF A9FA-A9FE AA60-AA7F 1780-17D3 17DC-17DD"
 )
 
-# Characters that are drawn as nothing: soft hyphen, zero-width spaces and joiners, marks of writing
-# direction, byte order mark, variation selectors, tags. Two pages that differ only in these look the same.
+# Invisible characters: soft hyphen, zero-width spaces and joiners, marks of writing direction, byte order mark,
+# variation selectors, tags. Pages that differ only in these look the same.
 INVISIBLE = character_class(
     "AD 34F 61C 180B-180E 200B-200F 202A-202E 2060-206F FE00-FE0F FEFF E0000-E007F E0100-E01EF"
 )
 
-# Letters, punctuation and symbols among which there is neither a mark nor an unspaced script: Latin, Greek, Cyrillic,
-# Armenian, Hangul. Most text is made of them alone, and takes a shorter way to its words.
+# Letters, punctuation and symbols without marks and unspaced scripts: Latin, Greek, Cyrillic, Armenian, Hangul. Most
+# text has no other characters, and is tokenised with a faster pattern.
 PLAIN = character_class("0-2FF 370-482 48A-590 1E00-20CF 2100-2CEE AC00-D7A3")
 
-# Combining marks (categories Mn, Mc, Me) without those of INVISIBLE.
+# Combining marks (categories Mn, Mc, Me) except those in INVISIBLE.
 MARKS = character_class(
     """
     300-34E 350-36F 483-489 591-5BD 5BF 5C1-5C2 5C4-5C5 5C7 610-61A 64B-65F 670 6D6-6DC 6DF-6E4 6E7-6E8
@@ -98,20 +96,20 @@ MARKS = character_class(
     """
 )
 
-#: Of a longer run of combining marks and invisible characters only the first so many count: the limit of Unicode's
-#: stream-safe text format. No language comes near it, and the time of NFKC grows with the square of a run.
+#: Max characters of a run of combining marks and invisible characters, as in Unicode's stream-safe text format;
+#: further ones are ignored. No language needs as many, and NFKC takes quadratic time.
 MOST_MARKS = 30
 
 _ASCII_WORD = lazy_pattern(r"[a-z0-9]+")
 _PLAIN_WORD = lazy_pattern(r"[^\W_]+")
 _NOT_PLAIN = lazy_pattern(f"[^{PLAIN}]")
 _BEYOND_FIRST_PLANE = lazy_pattern("[\U00010000-\U0010ffff]")
-# One at a time: a search for a set by itself is twice as fast, and hardly any text holds one.
+# Without repetition: a search for a single set is twice as fast, and few texts contain one.
 _INVISIBLE = lazy_pattern(f"[{INVISIBLE}]")
 
 
 class _Patterns(NamedTuple):
-    """What text that is not plain is searched for."""
+    """Patterns for text that is not plain."""
 
     overlong: re.Pattern[str]
     unspaced: re.Pattern[str]
@@ -120,9 +118,9 @@ class _Patterns(NamedTuple):
 
 
 def normalize(text: str) -> str:
-    """Return *text* as it is compared: NFKC, case folded, without invisible characters.
+    """Return *text* normalised for comparison: NFKC, case folded, without invisible characters.
 
-    Full-width forms, ligatures, composed and decomposed accents, soft hyphens and case stop mattering.
+    Full-width forms, ligatures, composed and decomposed accents, soft hyphens and case make no difference.
     Idempotent. O(len(text)).
 
     >>> normalize("ﬁne ＣＡＦÉ Straße")
@@ -136,16 +134,16 @@ def normalize(text: str) -> str:
 
 
 def normal_form(text: str) -> str:
-    """Return what `normalize` makes of *text* without a run of more than `MOST_MARKS` marks."""
+    """Return the result of `normalize` for *text* without runs of more than `MOST_MARKS` marks."""
     folded = _INVISIBLE.sub("", _to_form("NFKC", text)).casefold()
-    # Case folding takes some composed letters apart (ΐ): put them together again.
+    # Case folding decomposes some letters (ΐ), so compose them again.
     return _to_form("NFKC", folded)
 
 
 def tokenize(normalized: str) -> list[str]:
-    """Return the tokens of *normalized* text, in order; empty when it holds no letter and no digit.
+    """Return the tokens of *normalized* text, in order; empty if it has no letter and no digit.
 
-    A run of one single character of an unspaced script is a token by itself. O(len(normalized)).
+    A single character of an unspaced script is a token. O(len(normalized)).
 
     >>> tokenize("it's 20 °c in 北京市, 好")
     ['it', 's', '20', 'c', 'in', '北京', '京市', '好']
@@ -177,13 +175,13 @@ def _patterns(beyond_first_plane: bool) -> _Patterns:
     else:
         unspaced, marks, invisible = map(in_first_plane, (UNSPACED, MARKS, INVISIBLE))
         last = 0x10000
-    # What NFKC moves: by the interpreter, which may know newer marks than our table.
+    # Characters that NFKC moves, by the interpreter, which may have newer marks than this table.
     movable = "".join(filter(combining, map(chr, range(0x300, last)))) + invisible
     return _Patterns(
-        # The first by itself: re scans for a set, but not for a repeated one.
+        # The first character separately: re has a fast search for a set, but not for a repeated one.
         overlong=re.compile(f"([{movable}][{movable}]{{{MOST_MARKS - 1}}})[{movable}]+"),
         unspaced=re.compile(f"[{unspaced}]"),
-        # No set can hold ``\w`` without the underscore, which is taken out before.
+        # A set cannot be ``\w`` without the underscore, which is removed before.
         word=re.compile(rf"[\w{marks}]+"),
         # The marks of an unspaced script (Thai vowels) are in UNSPACED, whose branch comes first.
         run=re.compile(rf"([{unspaced}][{unspaced}{marks}]*)|((?:[^\W_{unspaced}]|[{marks}])+)"),

@@ -1,4 +1,4 @@
-"""What a site repeats on its pages, learned while they come: it is not what a page says."""
+"""Boilerplate models: text that a site repeats on its pages, learned during the crawl."""
 
 from scrapy_simhash.page.site.profile import SiteProfile
 from scrapy_simhash.page.site.profiles import SiteProfiles

@@ -1,4 +1,4 @@
-"""SiteProfile: what the pages of one site share, learned from the pages as they come."""
+"""SiteProfile: the boilerplate model of a site, learned from its pages."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from struct import Struct
 from scrapy_simhash import kernel
 from scrapy_simhash.page.fingerprint import subject_number
 
-# PieceTable: on how many pages of different subject a piece of text stood, in bounded memory.
+# PieceTable counts the title keys of the pages that contain a text block, in bounded memory.
 #
-# The definition in pure Python; the kernel has its twin. Eight pieces share a bucket. When a ninth comes, the table
-# grows; when it cannot, the piece with the fewest subjects goes, of several the one that came first; none goes that
-# is known to be the site's.
+# The C extension has the same table. A bucket has eight pieces. A ninth piece makes the table grow. If the table
+# cannot grow, the piece with the fewest subjects is removed, the oldest on ties; known boilerplate is never removed.
 
-#: What a piece is: the site's; perhaps the site's, since it stood on half as many subjects as that takes.
+#: Flags of a piece: boilerplate; possible boilerplate, found with half the required number of subjects.
 SITE = 1
 DOUBTFUL = 2
 #: Pieces in a bucket.
@@ -28,15 +27,15 @@ _KEY = Struct("<Q")
 
 
 class PieceTable:
-    """Pieces by key, each with 64 bits for the subjects of the pages that it stood on.
+    """Pieces by key, each with 64 bits for the subjects of its pages.
 
-    A key is an unsigned 64-bit number, odd for short pieces. Many keys are passed as bytes: 8 each, lowest byte
-    first.
+    A key is an unsigned 64-bit number, odd for short pieces. Several keys are passed as bytes: 8 each, little
+    endian.
     """
 
     def __init__(self, least: int, least_short: int) -> None:
-        """A piece is the site's from *least* subjects on, a short one from *least_short*; 1 to 64 each."""
-        #: A bit for each subject of which a page was learned.
+        """*least* and *least_short* are the subjects that make a piece boilerplate, or a short piece; 1 to 64."""
+        #: A bit for each subject of the pages learned from.
         self.subjects = 0
         self._least = (least, least_short)
         self._buckets: list[list[tuple[int, int]]] = [[] for _ in range(FIRST_BUCKETS)]
@@ -51,7 +50,7 @@ class PieceTable:
         return self.subjects.bit_count() >= self._least[0]
 
     def flags(self, keys: bytes) -> bytes | None:
-        """Return for each of *keys* a byte: `SITE`, `DOUBTFUL`, or 0; empty if all are 0. O(keys).
+        """Return a byte for each of *keys*: `SITE`, `DOUBTFUL`, or 0; empty if all are 0. O(keys).
 
         None if too little is known.
         """
@@ -61,7 +60,7 @@ class PieceTable:
         return flags if any(flags) else b""
 
     def learn(self, keys: bytes, subject: int) -> None:
-        """Note that the pieces *keys* stood on a page of *subject*, a bit from 0 to 63. O(keys)."""
+        """Add the pieces *keys* of a page of *subject*, a bit from 0 to 63. O(keys)."""
         self.subjects |= 1 << subject
         for (key,) in _KEY.iter_unpack(keys):
             self._note(key, 1 << subject)
@@ -71,12 +70,12 @@ class PieceTable:
         return b"".join(_PIECE.pack(*piece) for bucket in self._buckets for piece in bucket)
 
     def load(self, data: bytes) -> None:
-        """Add the pieces that another table's to_bytes() gave; the subjects of a known one are joined.
+        """Add the pieces in *data*, a result of to_bytes(), and merge the subjects of pieces in both tables.
 
-        An empty table becomes what the other one was, with the same order in each bucket. O(data).
+        An empty table becomes equal to the other one, with the same order in each bucket. O(data).
         """
         pieces = list(_PIECE.iter_unpack(data))
-        # As large as the other table before anything is added: in fewer buckets there may be no room.
+        # First grow to the size of the other table: its pieces may not fit into fewer buckets.
         while len(pieces) > _FILLED * len(self._buckets) and len(self._buckets) < MOST_BUCKETS:
             self._grow()
         for key, subjects in reversed(pieces):
@@ -84,7 +83,7 @@ class PieceTable:
                 self._note(key, subjects)
 
     def known(self) -> list[tuple[int, int]]:
-        """Return the pieces that are the site's: key, and on how many subjects."""
+        """Return the pieces that are boilerplate: key and number of subjects."""
         return [
             (key, subjects.bit_count())
             for bucket in self._buckets
@@ -113,7 +112,7 @@ class PieceTable:
             self._grow()
             bucket = self._bucket(key)
         if len(bucket) == BUCKET:
-            # The oldest stands last.
+            # The oldest is last.
             place = min(reversed(range(BUCKET)), key=lambda place: bucket[place][1].bit_count())
             if bucket[place][1].bit_count() >= self._least[0]:
                 return
@@ -132,8 +131,8 @@ class PieceTable:
                 self._bucket(piece[0]).append(piece)
 
 
-#: Pages of so many different subjects must hold a piece of text before it is the site's, and not their own; pieces
-#: of fewer than five tokens, which are labels and names, must be on twice as many.
+#: Number of different subjects whose pages must contain a piece for it to be boilerplate. Pieces of fewer than five
+#: tokens, which are labels and names, need twice as many.
 LEAST_SUBJECTS = 6
 LEAST_SUBJECTS_SHORT = 12
 _HEAD = Struct("<QII?")
@@ -141,13 +140,13 @@ _LATEST = 2**32 - 1
 
 
 class SiteProfile:
-    """Pieces of text, and on pages of how many subjects they stood. At most 64 KiB.
+    """Text blocks, with the subjects of the pages that contain them. At most 64 KiB.
 
-    Pages are told apart by their subjects, not counted: versions of one page repeat their own text.
+    Counts subjects, not pages, since versions of one page repeat their own text.
     """
 
     flags: Callable[[bytes], bytes | None]
-    """See :class:`~scrapy_simhash.page.reading.KnownSite`. That of the table: compiled where the kernel is."""
+    """The method of the table, which may be compiled; see :class:`~scrapy_simhash.page.reading.KnownSite`."""
 
     def __init__(self) -> None:
         self._forget()
@@ -157,11 +156,11 @@ class SiteProfile:
             LEAST_SUBJECTS, LEAST_SUBJECTS_SHORT
         )
         self.flags = self._table.flags
-        #: How many pages were learned from.
+        #: Number of pages learned from.
         self.pages = 0
-        #: When the first of them came, in seconds of Unix time; 0 if nobody knows.
+        #: Time of the first of them, in seconds of Unix time; 0 if unknown.
         self.since = 0
-        #: Whether it stays as it is: it is used, and learns nothing.
+        #: Whether it is used, but learns nothing more.
         self.is_pinned = False
 
     @property
@@ -171,13 +170,13 @@ class SiteProfile:
 
     @property
     def subjects(self) -> int:
-        """Subjects that are told apart, at most 64."""
+        """Number of different subjects, at most 64."""
         return self.subject_bits.bit_count()
 
     def learn(self, keys: bytes, sketch: bytes, seen: int = 0) -> None:
-        """Learn from a page with the pieces *keys*, whose subject is in *sketch*. Some 5 µs with the kernel.
+        """Learn from a page with the pieces *keys*, whose subject is in *sketch*. Some 5 µs with the C extension.
 
-        *seen* is when it came, in seconds of Unix time. A pinned profile stays as it is.
+        *seen* is the time of the visit, in seconds of Unix time. A pinned profile does not change.
         """
         if self.is_pinned:
             return
@@ -187,11 +186,11 @@ class SiteProfile:
         self._table.learn(keys, subject_number(sketch) & 63)
 
     def known(self) -> list[tuple[int, int]]:
-        """Return the pieces that are the site's: key, and on pages of how many subjects, at most 64."""
+        """Return the pieces that are boilerplate: key and number of subjects, at most 64."""
         return self._table.known()
 
     def to_bytes(self) -> bytes:
-        """Return all that was learned: 17 bytes, and 16 for each piece."""
+        """Return the profile: 17 bytes, and 16 for each piece."""
         return (
             _HEAD.pack(self.subject_bits, self.pages, min(max(self.since, 0), _LATEST), self.is_pinned)
             + self._table.to_bytes()
@@ -203,12 +202,12 @@ class SiteProfile:
         return self._table.subjects
 
     def pieces(self) -> list[tuple[int, int]]:
-        """Return all pieces: key, and a bit for each subject of the pages that it stood on; at most 4,096."""
+        """Return all pieces: key, and a bit for each subject of its pages; at most 4,096."""
         return list(_PIECE.iter_unpack(self._table.to_bytes()))
 
     @classmethod
     def of_pieces(cls, subjects: int, pieces: Iterable[tuple[int, int]]) -> SiteProfile:
-        """Return a profile with what subject_bits and pieces() gave."""
+        """Return a profile for results of subject_bits and pieces()."""
         profile = cls()
         profile._table.subjects = subjects
         profile._table.load(b"".join(_PIECE.pack(*piece) for piece in pieces))
@@ -216,13 +215,13 @@ class SiteProfile:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> SiteProfile:
-        """Return a profile like the one whose to_bytes() gave *data*. Raises ValueError for anything else."""
+        """Return the profile for *data*, a result of to_bytes(). Raises ValueError for anything else."""
         profile = cls()
         profile.join(data)
         return profile
 
     def join(self, data: bytes) -> None:
-        """Add what another profile learned, whose to_bytes() gave *data*; a pinned one takes the place of this.
+        """Merge another profile, given as a result of to_bytes(); a pinned one replaces this.
 
         Raises ValueError for anything else.
         """

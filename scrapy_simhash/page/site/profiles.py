@@ -1,4 +1,4 @@
-"""The profiles of the hosts of a crawl, the latest used ones, shared with the notes of its store."""
+"""SiteProfiles: an LRU cache of the boilerplate models of hosts, stored as notes in the store."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from scrapy_simhash.waiting import finished
 
 logger = logging.getLogger(__name__)
 
-#: Hosts of which profiles are kept in memory: at most 64 MiB. As many more wait for the store while it does not work.
+#: Max hosts in memory: at most 64 MiB. While the store fails, as many more wait to be written.
 MOST_HOSTS = 1_000
-#: Profiles that are written at once: a megabyte at most.
+#: Max profiles per write: a megabyte at most.
 _AT_ONCE = 16
 
 
 class KeptProfile(SiteProfile, Noted):
-    """A profile, part of which is in a note."""
+    """A profile and its stored note."""
 
     def __init__(self) -> None:
         super().__init__()
-        #: How many of the pages are counted in the note, as of now and as of the last to_bytes().
+        #: Number of pages that are in the note, and in the last result of to_bytes().
         self.shared_pages = self._written_pages = 0
 
     @property
     def has_news(self) -> bool:
-        """See `Noted.has_news`: each page that it learned from is counted."""
+        """See `Noted.has_news`: each page counts."""
         return self.pages != self.shared_pages and not self.is_pinned
 
     def take(self, data: bytes | None) -> None:
@@ -56,17 +56,17 @@ class KeptProfile(SiteProfile, Noted):
 
 
 class SiteProfiles:
-    """A profile for each host. When there are too many, the one that was not used for longest goes.
+    """A profile for each host. When there are too many, the least recently used one is removed.
 
-    Trouble with the store raises nothing: what cannot be loaded is taken for an unknown site, and is asked for again
-    at the next page; what cannot be written is written later. One thread may learn and share while others read.
+    Errors of the store are not raised: a profile that cannot be loaded counts as an unknown site and is requested
+    again for the next page; failed writes are retried later. One thread may learn and share while others read.
     """
 
     def __init__(self, notes: Notes | None = None) -> None:
-        """*notes* keep the profiles; with None they are gone with this object."""
+        """*notes* store the profiles; with None they exist in memory only."""
         self._notes = notes
         self._profiles: OrderedDict[str, KeptProfile] = OrderedDict()
-        # What the store was not given yet, also of hosts that are not among the above any more.
+        # Profiles that are not written yet, also of hosts that were removed from memory.
         self._changed: dict[str, KeptProfile] = {}
         self._lock = Lock()
         self._loading: dict[str, asyncio.Task[KeptProfile | None]] = {}
@@ -74,9 +74,9 @@ class SiteProfiles:
         self._has_warned = False
 
     def of(self, url: str) -> SiteProfile:
-        """Return the profile of the host of *url*, an empty one at its first page.
+        """Return the profile of the host of *url*, an empty one for its first page.
 
-        Notes elsewhere are not asked: there, a host is unknown until load() has come back.
+        Does not read remote notes: there, a host is unknown until load() has finished.
         """
         host = host_of(url)
         with self._lock:
@@ -87,7 +87,7 @@ class SiteProfiles:
         return self._find(host) or SiteProfile()
 
     async def load(self, url: str) -> None:
-        """Have the profile of the host of *url* in memory; pages that ask at once share one question."""
+        """Load the profile of the host of *url* into memory; concurrent calls share one request."""
         host = host_of(url)
         if self._find(host) is not None:
             return
@@ -96,16 +96,16 @@ class SiteProfiles:
         if task is None:
             task = self._loading[host] = asyncio.create_task(self._load(host))
             task.add_done_callback(lambda _: self._loading.pop(host, None))
-        # Who stops waiting does not stop it for the others.
+        # A cancelled caller does not cancel it for the others.
         await asyncio.wait([task])
         if is_first:
-            # An error of ours is told once; the others go on with an unknown site.
+            # An internal error is raised once; other callers continue with an unknown site.
             task.result()
 
     def learn(self, url: str, keys: bytes, sketch: bytes, seen: int = 0) -> None:
         """Learn from the page at *url*; see `SiteProfile.learn`."""
         host = host_of(url)
-        # What waits to be written goes on, though a thread that reads may have loaded the host once more.
+        # Continue with the profile that waits to be written: a reading thread may have loaded the host again.
         profile = self._changed.get(host) or self._profiles.get(host) or self._find(host)
         if profile is None or profile.is_pinned:
             return
@@ -116,7 +116,7 @@ class SiteProfiles:
                 del self._changed[next(iter(self._changed))]
 
     async def share(self) -> None:
-        """Write what was learned since the last call, joined with what other crawlers have written."""
+        """Write changed profiles, merged with those that other crawlers have written."""
         async with self._sharing:
             waiting = iter(sorted(self._changed.items()))
             while self._notes is not None and (some := dict(islice(waiting, _AT_ONCE))):
@@ -126,19 +126,19 @@ class SiteProfiles:
                     self._warn(error)
                     return
                 for host, profile in some.items():
-                    # Meanwhile it may have learned more, or have gone since there were too many.
+                    # Meanwhile it may have learned more, or have been removed from memory.
                     if not profile.has_news:
                         self._changed.pop(host, None)
 
     def _find(self, host: str) -> KeptProfile | None:
-        """Return a profile; None if it is to be waited for, or the store does not work."""
+        """Return a profile; None if it must be awaited, or the store fails."""
         profile = self._profiles.get(host)
         if profile is None and (self._notes is None or not self._notes.is_remote):
             profile = finished(self._load(host))
         return profile
 
     async def _load(self, host: str) -> KeptProfile | None:
-        """Put a profile into memory and return it, None if the store does not work."""
+        """Load a profile into memory and return it; None if the store fails."""
         profile = self._changed.get(host) or KeptProfile()
         if self._notes is not None and not profile.pages:
             try:
@@ -147,14 +147,14 @@ class SiteProfiles:
                 self._warn(error)
                 return None
         with self._lock:
-            # Another thread may have been faster; another one may push it out again at once.
+            # Another thread may have loaded it first, or may remove it at once.
             profile = self._profiles.setdefault(host, profile)
             if len(self._profiles) > MOST_HOSTS:
                 self._profiles.popitem(last=False)
             return profile
 
     def _warn(self, error: StoreError) -> None:
-        """Say once what does not pass by itself. Of a store that is away the pages tell."""
+        """Log permanent errors once. An unavailable store is logged by the pages."""
         if not self._has_warned and not isinstance(error, StoreUnavailable):
             self._has_warned = True
             logger.warning("What was learned about sites is not kept: %s", error)
