@@ -1,6 +1,6 @@
-"""Which implementation runs the hot arrows: the compiled kernel where it is there and agrees, else pure Python.
+"""The implementation of the hot loops: the compiled kernel if it is installed and agrees, else pure Python.
 
-The pure Python code is the definition; the kernel is its twin, equal to the last bit. ``SCRAPY_SIMHASH_KERNEL``
+The pure Python code is the definition; the results of the kernel are equal bit by bit. ``SCRAPY_SIMHASH_KERNEL``
 forces one of them: ``pure``, or ``native``, which raises ImportError where the kernel is missing or differs. This
 package knows no words and no limits: :mod:`scrapy_simhash.page.compiled` gives them to it.
 """

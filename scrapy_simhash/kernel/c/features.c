@@ -359,7 +359,7 @@ static bool has_offer(const page *p)
     return false;
 }
 
-/* Leaves in p->rows the numbers of the sequences that are features; no branch, for nobody foresees which. */
+/* Leaves in p->rows the numbers of the sequences that are features; without a branch, which could not be predicted. */
 static void find_features(page *p, bool selects)
 {
     p->rows.n = 0;

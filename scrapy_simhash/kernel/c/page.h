@@ -1,4 +1,4 @@
-/* A page in the making: the workspace that every arrow reads from and writes to, and the arrows themselves.
+/* A page while it is read: the workspace that all steps read and write, and the steps themselves.
  *
  *     head.c       tree  -> the language it declares, the links in its head (needs the GIL, as the next: the tree is Python's)
  *     outline.c, regions.c   tree  -> blocks and spans
@@ -87,7 +87,7 @@ typedef struct {
     uint64_t currency_starts[2];             /* a bit for each ASCII character that one begins with */
     int64_t weights[ZONES][2][WEIGHTS_KNOWN]; /* [zone][is a word][count] */
     uint64_t tie_mask, occurrence_scatter;
-    uint64_t seeds[2]; /* drawn anew in each process: nobody can write a page whose words crowd one place */
+    uint64_t seeds[2]; /* drawn anew in each process, so that no page can be written whose words collide */
     uint32_t mark_scatter;
     /* Decisions that are compiled from Python, and run without the GIL: page/language/choose.py, page/features/shingles.py. */
     int (*choose_language)(const counts *of);
@@ -312,7 +312,7 @@ bool counts_up(const page *p, const block *b);
 bool are_beside(const page *p, const block *a, const block *b); /* in elements of the same path */
 void page_release(page *p); /* after every page: what a usual page needs is kept */
 
-/* The arrows. They escape() from p->way_out. */
+/* The steps. They escape() from p->way_out. */
 void outline(page *p, const void *root);
 int claim_of(page *p, const void *element, uint64_t tag);
 /* Whether an element that is not walked may be one that page/interstitial.py looks for. */

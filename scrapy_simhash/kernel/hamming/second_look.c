@@ -155,7 +155,7 @@ const uint8_t *print_subject(const Print *self)
     return memcmp(key, none, sizeof none) == 0 ? NULL : key;
 }
 
-/* The host in facts, 0 if nobody knows. */
+/* The host in facts, 0 if unknown. */
 static int host_of(const uint8_t *facts) { return facts[0] == 0 ? 0 : facts[facts[0]]; }
 
 bool print_is_of_host(const Print *self, const uint8_t *data, size_t length)

@@ -28,7 +28,7 @@ class Paragraph(NamedTuple):
     in_article: bool = False
     """Whether it stands in the smallest element that holds the main text and its title."""
     container: int = -1
-    """The number of the element around that in which it stands; -1 where nobody knows. What is in one row has one."""
+    """Number of the element around its own element, -1 if unknown. The cells of one row have the same number."""
 
 
 @dataclass(frozen=True)

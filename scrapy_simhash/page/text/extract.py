@@ -1,4 +1,4 @@
-"""HTML in any form, or plain text, to Document: the first arrow."""
+"""Read HTML in any form, or plain text, into a `Document`: the first step of reading a page."""
 
 from __future__ import annotations
 
