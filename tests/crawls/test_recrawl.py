@@ -463,7 +463,7 @@ process.start()
         ),
         ({"SIMHASH_RECRAWL": None}, "RecrawlPolicy' needs SIMHASH_RECRAWL"),
         ({"SIMHASH_RECRAWL": "auto"}, "SIMHASH_RECRAWL must be a dictionary"),
-        ({"SIMHASH_CONDITIONAL": True}, "is gone: set HTTPCACHE_ENABLED = True"),
+        ({"SIMHASH_CONDITIONAL": True}, "was removed: set HTTPCACHE_ENABLED = True"),
     ],
 )
 def test_settings_that_do_not_go_together_stop_the_crawl(
