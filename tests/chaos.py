@@ -44,7 +44,7 @@ from shutil import rmtree
 from typing import Any, NamedTuple
 
 from scrapy import Request, Spider, signals
-from scrapy.crawler import CrawlerProcess
+from scrapy.crawler import Crawler, CrawlerProcess
 from scrapy.http import Response
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
@@ -52,6 +52,7 @@ from benchmarks.lib.processes import spread
 from benchmarks.lib.report import progress, tables
 from benchmarks.soak import HOSTS, Web, WebHandler
 from scrapy_simhash.exceptions import StoreUnavailable
+from scrapy_simhash.names import FLAG_NOT_DUE
 from scrapy_simhash.observers.recrawl.policy import RecrawlPolicy
 from scrapy_simhash.observers.recrawl.recrawling import SimhashRecrawlMiddleware
 from scrapy_simhash.observers.recrawl.storage import PageStorage
@@ -286,6 +287,23 @@ class ChaosSpider(Spider):
         self.life.note("item", url=item["url"])
 
 
+class NotDue:
+    """Downloader middleware beside the HTTP cache: writes down which page is not due, so not requested."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> NotDue:
+        return cls(crawler)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Look for the flag of the policy."""
+        if FLAG_NOT_DUE in response.flags and isinstance(self._crawler.spider, ChaosSpider):
+            self._crawler.spider.life.note("not due", url=request.url)
+        return response
+
+
 def live(life: Life) -> None:
     """Crawl in this process."""
     clock = Clock(life.generation * 3 * DAY)
@@ -299,6 +317,7 @@ def live(life: Life) -> None:
             "LOG_FILE": str(life.file.with_suffix(".log")),
             "TELNETCONSOLE_ENABLED": False,
             "CONCURRENT_ITEMS": 1,
+            "DOWNLOADER_MIDDLEWARES": {NotDue: 895},
             **life.settings,
         }
     )
@@ -377,7 +396,7 @@ class Trial:
         lines = [json.loads(line) for line in text.splitlines()]
         of = {
             what: [line for line in lines if line["what"] == what]
-            for what in ("fault", "item", "open", "end")
+            for what in ("fault", "item", "not due", "open", "end")
         }
         self.counts.update(line["kind"] for line in of["fault"])
         web = ChaosWeb(self._seed, generation)
@@ -391,7 +410,7 @@ class Trial:
         else:
             found += self._faults_of(of, (self._folder / life.file.with_suffix(".log")).read_text("utf-8"))
             if is_whole:
-                found += self._lost(web, delivered)
+                found += self._lost(web, delivered | {line["url"] for line in of["not due"]})
         self.faults += [f"seed {self._seed}, life {life.number}: {fault}" for fault in found]
         return True
 

@@ -576,7 +576,11 @@ class Deliveries:
                 [one.replace(dont_filter=True, meta=meta_with(one, ASKED, True)) for one in requests]
             )
         for requests_of in self._others_given_back:
-            self._give_back(requests_of())
+            try:
+                self._give_back(requests_of())
+            except Exception:
+                # Scrapy would close neither the pipelines nor the queue.
+                self._give_up("Error while returning requests to the queue in %(about)s", "JOBDIR")
         await self._finish_tasks()
 
     def also_give_back(self, requests_of: Callable[[], list[Request]]) -> None:
