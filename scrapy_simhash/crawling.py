@@ -327,19 +327,6 @@ def _reader() -> PageFingerprinter:
     return PageFingerprinter()
 
 
-#: Max values of one header that are read.
-MAX_VALUES = 1_000
-
-
-def header_values(response: Response, name: bytes) -> list[str]:
-    """Return the first `MAX_VALUES` values of an HTTP header; *name* is in title case, like ``Content-Language``.
-
-    Reads the dictionary below Scrapy's Headers, whose keys are in title case: the methods of Headers take ten calls.
-    """
-    values: list[bytes] = dict.get(response.headers, name, [])
-    return [value.decode("latin-1") for value in values[:MAX_VALUES]] if values else []
-
-
 def language_of(response: Response) -> str:
     """Return the value of ``Content-Language``; empty if the header is missing."""
     values: list[bytes] = dict.get(response.headers, b"Content-Language", [])

@@ -72,24 +72,8 @@ def _standard_output() -> Iterator[RawIOBase]:
 
 
 @contextmanager
-def new_folder(path: str) -> Iterator[Path]:
-    """Yield a new folder that becomes *path* at the end, unless an exception is raised.
-
-    Raises FileError for an existing folder that is not empty.
-    """
-    place = Path(path)
-    with failing(f"write {path}"):
-        if place.exists() and (not place.is_dir() or any(place.iterdir())):
-            raise FileError(f"cannot write {path}: it exists and is not empty, give a new folder")
-    with taking_place(path) as unfinished:
-        with failing(f"write {path}"):
-            unfinished.mkdir()
-        yield unfinished
-
-
-@contextmanager
 def taking_place(path: str, kind: type[FileError] = FileError) -> Iterator[Path]:
-    """Yield the path of a file or folder to create, which replaces *path* at the end unless an exception is raised.
+    """Yield the path of a file to create, which replaces *path* at the end unless an exception is raised.
 
     The path has a random name in the same folder. For a link its target is replaced. A file keeps its mode.
     """
@@ -98,13 +82,11 @@ def taking_place(path: str, kind: type[FileError] = FileError) -> Iterator[Path]
     try:
         yield unfinished
         with failing(f"write {path}", kind):
-            if target.is_dir():
-                target.rmdir()
-            elif target.exists():
+            if target.exists():
                 shutil.copymode(target, unfinished)
             unfinished.replace(target)
     except BaseException:
         # If it does not exist, the first error is the one to report.
         with suppress(OSError):
-            shutil.rmtree(unfinished) if unfinished.is_dir() else unfinished.unlink()
+            unfinished.unlink()
         raise

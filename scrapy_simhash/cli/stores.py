@@ -195,16 +195,14 @@ def _folder(path: Path) -> str:
     return f"{path} is a folder: give the file of a spider in it, such as {file}"
 
 
-def is_store(name: str, options: Namespace, or_missing: bool = False) -> bool:
+def is_store(name: str, options: Namespace) -> bool:
     """Return whether *name* is a store, and not another file. Raises FileError if it cannot be read."""
     path = Path(name)
     if path.is_file():
         with failing(f"read {name}"):
             return path.stat().st_size > 0 and is_database(path)
     project = options.project
-    return _is_redis(name) or (
-        project is not None and (project.has(name) or (or_missing and not path.exists()))
-    )
+    return _is_redis(name) or (project is not None and project.has(name))
 
 
 def key_function(place: Place, options: Namespace) -> Callable[[str], bytes]:

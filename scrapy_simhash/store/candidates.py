@@ -170,17 +170,6 @@ def distance_of(page: Fingerprint, compared: bytes) -> int:
     return min([(a ^ b).bit_count() for a in values_by(page, BY_TEXT | BY_OWN_PART) for b in its_values])
 
 
-def with_latest(
-    matches: list[Match], latest: int, its: Fingerprint, page: Fingerprint, index: SimhashIndex
-) -> list[Match]:
-    """Add the page's *latest* original, with fingerprint *its*, to *matches* if it is indexed but was not found."""
-    if any(match.key == latest for match in matches):
-        return matches
-    if not any((value, latest) in index for value in values_by(its, BY_ALL)):
-        return matches
-    return [Match(latest, its.value, distance_of(page, its.compared_bytes())), *matches[: MOST_COMPARED - 1]]
-
-
 class Original(NamedTuple):
     """The columns of an original that claims compare and return."""
 

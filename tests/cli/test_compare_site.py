@@ -14,7 +14,7 @@ from scrapy_simhash.detector import header_for
 from scrapy_simhash.page.pieces import SHORT_TOKENS
 from scrapy_simhash.page.site.profile import LEAST_SUBJECTS
 from scrapy_simhash.store.sqlite import SqliteStore
-from tests.cli.conftest import Cli
+from tests.commands import Cli
 
 BOARD, OTHER = "jobs.example", "other.example"
 STORY = "<title>Fog</title><h1>Fog</h1><p>" + " ".join(

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from scrapy_simhash.cli.verbs import VERBS, module_of
-from tests.cli.conftest import Cli
 from tests.cli.test_main import posix_only
+from tests.commands import Cli
 from tests.docs.reader import DOCS, ROOT, blocks, sections
 
 REFERENCE = DOCS / "reference" / "command-line.rst"

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from scrapy_simhash.cli import find
 from scrapy_simhash.cli.find import parse
 from scrapy_simhash.cli.streams import Refused
-from tests.cli.conftest import Cli
+from tests.commands import Cli
 
 RANDOM = random.Random(7)
 #: Forty hashes and three others around each, and some of them again.

@@ -20,7 +20,7 @@ from scrapy_simhash.judge.rule import ClassicRule
 from scrapy_simhash.page.text import plain_text
 from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
-from tests.cli.conftest import Cli
+from tests.commands import Cli
 
 TEXT = " ".join(f"At {hour} the ferry number {hour * 7} left harbour with apples." for hour in range(30))
 FERRY, PILOT, SHORT = f"<title>Ferry</title><p>{TEXT}", f"<p>{TEXT[::-1]}", "<p>See you soon at home."

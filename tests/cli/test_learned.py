@@ -22,8 +22,9 @@ from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.site.profile import LEAST_SUBJECTS
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
-from tests.cli.conftest import Cli, Places
+from tests.cli.conftest import Places
 from tests.cli.test_moving import POSTINGS, RULE
+from tests.commands import Cli
 from tests.store.redis.stores import admin
 from tests.store.server import RedisServer
 

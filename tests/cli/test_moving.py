@@ -25,8 +25,9 @@ from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.notes import RULES, SITE, Note
 from scrapy_simhash.store import Header, Page, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
-from tests.cli.conftest import Cli, Places
+from tests.cli.conftest import Places
 from tests.cli.test_main import posix_only, started
+from tests.commands import Cli
 from tests.examples import examples
 from tests.store.cases import SECOND_LOOK, content, header, own_part, posting
 from tests.store.cluster import RedisCluster, cluster_without_replicas

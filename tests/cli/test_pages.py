@@ -19,9 +19,10 @@ from scrapy import version_info
 from scrapy_simhash import Config, PageFingerprinter
 from scrapy_simhash.cli.options import SHOWN
 from scrapy_simhash.files.records import Broken, Record, open_writer, read
-from tests.cli.conftest import Cli, Places
+from tests.cli.conftest import Places
 from tests.cli.example_files import FERRY, PILOT, html
 from tests.cli.test_main import posix_only
+from tests.commands import Cli
 from tests.files.batch.pages import records_of
 from tests.files.batch.test_run import OTHER, STORY, record
 
@@ -254,7 +255,7 @@ def test_the_setting_that_would_change_the_verdict_does_and_none_nearer_does(
 def test_paragraphs_are_those_that_python_compares(tmp_path: Path, cli: Cli) -> None:
     nav = "<nav><a href='/'>Home \x9b2J</a> <a href='/boats'>Boats</a></nav>"
     path = page(tmp_path, "a.html", f"{FIRST}</p></main>{nav}")
-    (facts,) = cli.json_list("text", path)
+    (facts,) = cli.json("text", path)
     document = PageFingerprinter().extract(Path(path).read_text("utf-8"))
     shown = [(one["text"], one["left_out"]) for one in facts["text"]]
     assert shown == [(one.text, one.boilerplate) for one in document.paragraphs]

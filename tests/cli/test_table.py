@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from scrapy_simhash.cli.verbs import VERBS
-from tests.cli.conftest import Cli
 from tests.cli.example_files import READING
+from tests.commands import Cli
 
 #: Commands that work, and a part of what they write to standard output, or to standard error after a ``2>``.
 WORKS = {

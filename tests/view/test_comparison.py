@@ -14,7 +14,7 @@ from scrapy_simhash.view.side_by_side import LEFT_OUT
 from scrapy_simhash.view.terminal import GREEN, PLAIN, RED, columns
 from tests.browser import Reader
 from tests.cli.example_files import FERRY, PILOT, html
-from tests.view.conftest import Command
+from tests.commands import Cli
 
 FIRST = f"{FERRY} it go."
 #: Three of its words are others.
@@ -34,7 +34,7 @@ def page(folder: Path, name: str, text: str) -> str:
 
 @pytest.mark.parametrize(("scheme", "digits"), [("moz", 16), ("tests.page.schemes.own.LONG", 32)])
 def test_pages_are_compared_by_the_scheme_that_is_set(
-    scheme: str, digits: int, tmp_path: Path, command: Command
+    scheme: str, digits: int, tmp_path: Path, command: Cli
 ) -> None:
     a, b = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", f"{FIRST} Fog came in.")
     found = command.json("compare", a, b, "-s", f"SIMHASH_SCHEME={scheme}")
@@ -47,7 +47,7 @@ def test_pages_are_compared_by_the_scheme_that_is_set(
 
 
 def test_two_short_pages_with_one_text_are_near_duplicates_as_in_a_crawl(
-    tmp_path: Path, command: Command
+    tmp_path: Path, command: Cli
 ) -> None:
     a, b = page(tmp_path, "a.html", "Please log in."), page(tmp_path, "b.html", "Please  log<br>in.")
     assert command("compare", a, b).startswith("near-duplicates: title and main text are identical\n")
@@ -55,7 +55,7 @@ def test_two_short_pages_with_one_text_are_near_duplicates_as_in_a_crawl(
     assert command("compare", a, c).startswith("not near-duplicates: too little text for a fingerprint\n(")
 
 
-def test_the_share_in_common_is_that_of_all_shingles(tmp_path: Path, command: Command) -> None:
+def test_the_share_in_common_is_that_of_all_shingles(tmp_path: Path, command: Cli) -> None:
     a, b = page(tmp_path, "a.html", "one two three four"), page(tmp_path, "b.html", "one two three five")
     # one two, two three; three four, three five.
     assert command.json("compare", a, b, "-s", "SIMHASH_MIN_SHINGLES=1")["common_share"] == 0.5
@@ -64,7 +64,7 @@ def test_the_share_in_common_is_that_of_all_shingles(tmp_path: Path, command: Co
 # --- The texts.
 
 
-def test_the_verdict_comes_first_then_the_differences_then_the_rest(tmp_path: Path, command: Command) -> None:
+def test_the_verdict_comes_first_then_the_differences_then_the_rest(tmp_path: Path, command: Cli) -> None:
     menu = "".join(f"<li><a href=/{number}>Section {number}</a>" for number in range(40))
     a, b = (
         page(tmp_path, f"{name}.html", f"{text}</p></main><nav><ul>{menu}</ul></nav><main><p>")
@@ -80,7 +80,7 @@ def test_the_verdict_comes_first_then_the_differences_then_the_rest(tmp_path: Pa
 
 
 def test_a_similarity_is_never_shown_as_the_threshold_that_it_does_not_reach(
-    tmp_path: Path, command: Command
+    tmp_path: Path, command: Cli
 ) -> None:
     words = [f"{FERRY} it go. Word {number}" for number in range(12)]
     a = page(tmp_path, "a.html", " ".join(words))
@@ -93,7 +93,7 @@ def test_a_similarity_is_never_shown_as_the_threshold_that_it_does_not_reach(
 
 
 def test_in_a_terminal_words_that_differ_are_coloured_unless_no_color_is_set(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Cli
 ) -> None:
     pair = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", EDITED)
     plain = command("compare", *pair)
@@ -114,13 +114,13 @@ def test_every_reason_for_which_a_block_is_left_out_is_explained() -> None:
 
 
 @pytest.mark.parametrize("verb", ["compare", "text"])
-def test_wide_signs_take_two_columns(verb: str, tmp_path: Path, command: Command) -> None:
+def test_wide_signs_take_two_columns(verb: str, tmp_path: Path, command: Cli) -> None:
     a, b = page(tmp_path, "a.html", "船が港に帰った。" * 20), page(tmp_path, "b.html", "船は海に出た。" * 20)
     lines = command(verb, a, b).splitlines()
     assert 70 < max(map(columns, lines)) <= 80
 
 
-def test_a_long_page_beside_a_short_one_is_shown_by_its_beginning(tmp_path: Path, command: Command) -> None:
+def test_a_long_page_beside_a_short_one_is_shown_by_its_beginning(tmp_path: Path, command: Cli) -> None:
     paragraphs = (
         "<p>" + " ".join(f"the boat {number} went out {word}" for word in range(40)) for number in range(300)
     )
@@ -139,7 +139,7 @@ TEXT = f"""\
 
 
 def test_the_main_text_is_that_which_the_library_compares_and_comes_before_what_is_left_out(
-    tmp_path: Path, command: Command
+    tmp_path: Path, command: Cli
 ) -> None:
     (tmp_path / "ferry.html").write_text(TEXT, "utf-8")
     (tmp_path / "short.html").write_text("<p>No.", "utf-8")
@@ -162,7 +162,7 @@ def test_the_main_text_is_that_which_the_library_compares_and_comes_before_what_
 # --- Hostile pages, and browsers.
 
 
-def test_nothing_of_a_page_moves_the_cursor(tmp_path: Path, command: Command) -> None:
+def test_nothing_of_a_page_moves_the_cursor(tmp_path: Path, command: Cli) -> None:
     a = page(tmp_path, "a.html", FIRST)
     b = page(tmp_path, "b.html", HOSTILE.replace("<", "&lt;").replace("\x9b", "&#155;") + EDITED)
     assert all(sign.isprintable() or sign == "\n" for sign in command("compare", a, b))
@@ -177,7 +177,7 @@ def reader(browser: Any) -> Iterator[Reader]:
 
 @pytest.mark.parametrize("verb", ["compare", "text"])
 def test_in_a_browser_nothing_of_a_page_runs_and_all_is_shown(
-    verb: str, tmp_path: Path, command: Command, reader: Reader
+    verb: str, tmp_path: Path, command: Cli, reader: Reader
 ) -> None:
     hostile = HOSTILE.replace("<", "&lt;")
     a = page(

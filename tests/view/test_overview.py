@@ -22,9 +22,9 @@ from scrapy_simhash.view import serving
 from scrapy_simhash.view.overview import Overview, findings
 from tests.browser import Reader
 from tests.cli.test_main import AS_IN_A_TERMINAL
+from tests.commands import Cli
 from tests.crawls.harness import IN_ORDER, crawl_one
 from tests.crawls.site import Routes, article, serve
-from tests.view.conftest import Command
 
 SITE = "https://example.com"
 PHONE, LAPTOP = 360, 1280
@@ -132,7 +132,7 @@ def write(path: Path, lines: Iterator[dict[str, Any]]) -> None:
         file.writelines(f"{json.dumps(one)}\n" for one in lines)
 
 
-def page_at(report: Path, command: Command) -> Path:
+def page_at(report: Path, command: Cli) -> Path:
     out = report.with_suffix(".html")
     assert command("report", report, "--html", out) == ""
     return out
@@ -169,7 +169,7 @@ OPEN_ALL = """async () => {
 }"""
 
 
-def test_the_page_of_a_report_in_a_browser(reader: Reader, tmp_path: Path, command: Command) -> None:
+def test_the_page_of_a_report_in_a_browser(reader: Reader, tmp_path: Path, command: Cli) -> None:
     report = tmp_path / "report.jsonl"
     write(report, crawl())
     reader.open(str(page_at(report, command)))
@@ -206,7 +206,7 @@ def test_the_page_of_a_report_in_a_browser(reader: Reader, tmp_path: Path, comma
     assert faults + reader.wrong() == []
 
 
-def test_nothing_of_a_url_runs_or_breaks_the_page(reader: Reader, tmp_path: Path, command: Command) -> None:
+def test_nothing_of_a_url_runs_or_breaks_the_page(reader: Reader, tmp_path: Path, command: Cli) -> None:
     report = tmp_path / "report.jsonl"
     write(report, hostile())
     out = page_at(report, command)
@@ -310,7 +310,7 @@ def test_only_this_machine_by_its_own_name_gets_an_answer(served: tuple[str, Any
 
 
 def test_a_port_that_is_taken_and_a_report_that_is_missing_are_errors(
-    report: Path, served: tuple[str, Any], command: Command
+    report: Path, served: tuple[str, Any], command: Cli
 ) -> None:
     port = urlsplit(served[0]).port
     status, message = command.fails("report", report, "--serve", port)

@@ -23,9 +23,9 @@ from scrapy_simhash.observers.report import Report
 from scrapy_simhash.times import written as iso
 from scrapy_simhash.view.overview import COUNTED
 from scrapy_simhash.view.words import DONE, FATES, PROTECTED, SKIPPED, explained
+from tests.commands import Cli
 from tests.docs.reader import DOCS, blocks
 from tests.stand_in import stand_in
-from tests.view.conftest import Command
 
 #: URL, verdict, and what else is written of a page.
 Told: TypeAlias = "tuple[str, Verdict, Mapping[str, Any]]"
@@ -103,7 +103,7 @@ def report(tmp_path: Path) -> str:
 # --- All pages.
 
 
-def test_pages_are_counted_by_what_became_of_them(report: str, command: Command) -> None:
+def test_pages_are_counted_by_what_became_of_them(report: str, command: Cli) -> None:
     found = command.json("report", report)
     told = ("pages", *COUNTED, "clusters", "bad_lines")
     assert {key: found[key] for key in told} == {
@@ -123,13 +123,13 @@ def test_pages_are_counted_by_what_became_of_them(report: str, command: Command)
     ]
 
 
-def test_a_page_that_comes_again_counts_once_in_its_cluster(tmp_path: Path, command: Command) -> None:
+def test_a_page_that_comes_again_counts_once_in_its_cluster(tmp_path: Path, command: Cli) -> None:
     revisit = Verdict(Status.REVISIT, duplicate_of=PILOT, cluster=1, reason=Reason.UNCHANGED)
     path = written(tmp_path / "report.jsonl", [*PAGES, (f"{SITE}/print/night-pilot", revisit, {})])
     assert command.json("report", path)["largest_clusters"][0]["pages"] == 3
 
 
-def test_the_url_that_pages_name_is_preferred_or_else_the_shortest(tmp_path: Path, command: Command) -> None:
+def test_the_url_that_pages_name_is_preferred_or_else_the_shortest(tmp_path: Path, command: Cli) -> None:
     short = f"{SITE}/p"
     pages: list[Told] = [*PAGES, (short, copy(PILOT, 1), {})]
     path = written(tmp_path / "report.jsonl", pages)
@@ -141,7 +141,7 @@ def test_the_url_that_pages_name_is_preferred_or_else_the_shortest(tmp_path: Pat
     assert f"  4 pages like {PILOT}\n    preferred {short}\n" in command("report", path)
 
 
-def test_only_the_largest_clusters_are_shown(tmp_path: Path, command: Command) -> None:
+def test_only_the_largest_clusters_are_shown(tmp_path: Path, command: Cli) -> None:
     pages: list[Told] = [
         (f"{SITE}/{number}?{n}", copy(f"{SITE}/{number}", number), {})
         for number in range(SHOWN_CLUSTERS + 2)
@@ -154,12 +154,12 @@ def test_only_the_largest_clusters_are_shown(tmp_path: Path, command: Command) -
     assert command("report", str(tmp_path / "report.jsonl")).count(" pages like ") == SHOWN_CLUSTERS
 
 
-def test_an_empty_report_has_no_pages(tmp_path: Path, command: Command) -> None:
+def test_an_empty_report_has_no_pages(tmp_path: Path, command: Cli) -> None:
     (tmp_path / "report.jsonl").write_bytes(b"")
     assert command("report", str(tmp_path / "report.jsonl")) == "pages             0\nclusters          0\n"
 
 
-def test_standard_input_is_read(report: str, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_is_read(report: str, command: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     stdin = SimpleNamespace(buffer=io.BytesIO(Path(report).read_bytes()))
     monkeypatch.setattr(sys, "stdin", stdin)
     assert command.json("report", "-")["pages"] == len(PAGES)
@@ -182,7 +182,7 @@ BAD = [
 
 @pytest.mark.parametrize("line", BAD, ids=range(len(BAD)))
 def test_a_bad_line_is_counted_and_named_and_the_others_are_read(
-    line: bytes, report: str, command: Command
+    line: bytes, report: str, command: Cli
 ) -> None:
     good = Path(report).read_bytes().splitlines()
     Path(report).write_bytes(b"\n".join([*good[:3], line, b"", *good[3:]]))
@@ -192,7 +192,7 @@ def test_a_bad_line_is_counted_and_named_and_the_others_are_read(
     assert command("report", report, "--url", PILOT).endswith("\nunreadable lines  1 (line 4)\n")
 
 
-def test_only_the_first_bad_lines_are_named(report: str, command: Command) -> None:
+def test_only_the_first_bad_lines_are_named(report: str, command: Cli) -> None:
     with Path(report).open("ab") as file:
         file.write(b"oops\n" * (NAMED_LINES + 1))
     first = len(PAGES) + 1
@@ -203,9 +203,7 @@ def test_only_the_first_bad_lines_are_named(report: str, command: Command) -> No
     assert command("report", report).endswith(f", {first + NAMED_LINES - 1}, ...)\n")
 
 
-def test_keys_of_a_later_version_and_keys_that_are_missing_are_no_fault(
-    tmp_path: Path, command: Command
-) -> None:
+def test_keys_of_a_later_version_and_keys_that_are_missing_are_no_fault(tmp_path: Path, command: Cli) -> None:
     path = tmp_path / "report.jsonl"
     path.write_text('{"url": "http://a.example/", "status": "odd", "weight": [1]}\n')
     assert command.json("report", str(path))["status"] == {"odd": 1}
@@ -215,7 +213,7 @@ def test_keys_of_a_later_version_and_keys_that_are_missing_are_no_fault(
 # --- One page.
 
 
-def test_every_visit_of_a_page_is_told(report: str, command: Command) -> None:
+def test_every_visit_of_a_page_is_told(report: str, command: Cli) -> None:
     found = command.json("report", report, "--url", PILOT)
     assert (found["url"], found["copies"]) == (PILOT, 2)
     assert [visit["status"] for visit in found["visits"]] == ["new", "revisit"]
@@ -228,7 +226,7 @@ def test_every_visit_of_a_page_is_told(report: str, command: Command) -> None:
 
 
 def test_a_page_that_is_only_repeated_here_is_refused_with_a_word_on_that(
-    tmp_path: Path, command: Command
+    tmp_path: Path, command: Cli
 ) -> None:
     path = written(tmp_path / "report.jsonl", [page for page in PAGES if page[0] != PILOT])
     assert command.fails("report", path, "--url", PILOT) == (
@@ -343,7 +341,7 @@ def test_there_is_a_sentence_for_every_word() -> None:
 
 
 def test_the_how_to_shows_what_the_command_says(
-    report: str, command: Command, monkeypatch: pytest.MonkeyPatch
+    report: str, command: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(Path(report).parent)
     shown = "".join(block.text for block in blocks(DOCS / "how-to" / "look.rst", "console"))
@@ -374,7 +372,7 @@ def pages(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["marked.jsonl", "marked.csv", "marked.parquet"])
-def test_pages_that_dedup_has_marked_are_read(name: str, pages: Path, command: Command) -> None:
+def test_pages_that_dedup_has_marked_are_read(name: str, pages: Path, command: Cli) -> None:
     if name.endswith("parquet"):
         pytest.importorskip("pyarrow")
     marked = pages.with_name(name)
@@ -388,7 +386,7 @@ def test_pages_that_dedup_has_marked_are_read(name: str, pages: Path, command: C
     assert said.startswith(f"{SITE}/ferry?print is a near-duplicate of {SITE}/ferry, ")
 
 
-def test_a_wrong_file_is_refused_with_the_verb_that_reads_it(pages: Path, command: Command) -> None:
+def test_a_wrong_file_is_refused_with_the_verb_that_reads_it(pages: Path, command: Cli) -> None:
     for name, kind, verb in ((pages, "a file of pages", "dedup"), (pages.parent, "a folder", "dedup")):
         refused = f"{name} is {kind}, not a report of a crawl: scrapy-simhash {verb} {name}"
         assert command.fails("report", name) == (2, refused)

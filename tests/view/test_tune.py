@@ -23,7 +23,7 @@ from scrapy_simhash.view.tuning import (
     to_judge,
 )
 from tests.browser import Reader
-from tests.view.conftest import Command
+from tests.commands import Cli
 
 SITE = "http://a.example"
 
@@ -65,7 +65,7 @@ def judged(report: Path, same: str = "same") -> Path:
     return labels
 
 
-def test_with_answers_it_shows_the_setting_and_how_sure_that_is(report: Path, command: Command) -> None:
+def test_with_answers_it_shows_the_setting_and_how_sure_that_is(report: Path, command: Cli) -> None:
     labels = judged(report)
     said = command("tune", report, "--labels", labels, "-s", "SIMHASH_MIN_SIMILARITY=0.6")
     assert "in settings.py:\n  SIMHASH_MIN_SIMILARITY = 0.8\n" in said
@@ -79,7 +79,7 @@ def test_with_answers_it_shows_the_setting_and_how_sure_that_is(report: Path, co
     assert facts["pairs"] == sum(band["pairs"] for band in facts["bands"]) + facts["below_all_bands"] == 150
 
 
-def test_what_the_answers_do_not_show_is_said(report: Path, command: Command) -> None:
+def test_what_the_answers_do_not_show_is_said(report: Path, command: Cli) -> None:
     assert "No pair has been judged yet" in command("tune", report)
     labels = judged(report)
     few = labels.read_text("utf-8").splitlines()[:1] + labels.read_text("utf-8").splitlines()[-2:]
@@ -109,7 +109,7 @@ def test_wrong_arguments_are_refused_in_a_sentence(
     status: int,
     message: str,
     report: Path,
-    command: Command,
+    command: Cli,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(report.parent)
@@ -119,7 +119,7 @@ def test_wrong_arguments_are_refused_in_a_sentence(
     assert (failed, said[: len(message)]) == (status, message)
 
 
-def test_a_report_without_pairs_is_an_error(tmp_path: Path, command: Command) -> None:
+def test_a_report_without_pairs_is_an_error(tmp_path: Path, command: Cli) -> None:
     path = tmp_path / "report.jsonl"
     path.write_text('{"url": "http://a.example/", "status": "new"}\n')
     status, message = command.fails("tune", path)
@@ -127,7 +127,7 @@ def test_a_report_without_pairs_is_an_error(tmp_path: Path, command: Command) ->
 
 
 def test_pairs_are_judged_in_a_browser_and_the_download_is_read(
-    browser: Any, report: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+    browser: Any, report: Path, command: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tune, "ASKED", 2)
     pages = report.with_name("pages.jsonl")

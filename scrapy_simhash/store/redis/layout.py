@@ -38,7 +38,6 @@ _ROW = Struct(">BBQQ9IQ8s8sHH")
 _VISIT = Struct(">B7IQ8s8s")
 _EVENT = Struct(">cQ")
 _ENTRY = Struct(">BB4sBBBB")
-_WAYS = (1, 2, 4)
 _VALUES = tuple(Struct(f">{way.bit_count()}Q") for way in range(8))
 _RUN = Struct(f">{ID_BYTES}sqq")
 _ORDER_BYTES = 8

@@ -1,0 +1,46 @@
+"""Commands that run in the process of a test."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+import pytest
+
+from scrapy_simhash.cli.main import main
+
+
+class Cli:
+    """Runs commands in this process, and knows what they write."""
+
+    def __init__(self, capture: pytest.CaptureFixture[str]) -> None:
+        self._capture = capture
+
+    def ended(self, *arguments: object) -> tuple[int, str, str]:
+        """Return the exit status of a command, and what it writes to standard output and error."""
+        self._capture.readouterr()
+        try:
+            status = main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            # argparse ends so.
+            status = cast("int", end.code)
+        said = self._capture.readouterr()
+        return status, said.out, said.err
+
+    def __call__(self, *arguments: object) -> str:
+        """Return what a command writes that works without a word on standard error."""
+        status, said, complaint = self.ended(*arguments)
+        assert (status, complaint) == (0, "")
+        return said
+
+    def json(self, *arguments: object) -> Any:
+        """Return what a command writes with --json."""
+        return json.loads(self(*arguments, "--json"))
+
+    def fails(self, *arguments: object) -> tuple[int, str]:
+        """Return the status of a command that fails, and what it complains."""
+        status, said, complaint = self.ended(*arguments)
+        assert said == ""
+        assert complaint.startswith("scrapy-simhash: ")
+        assert complaint.endswith("\n")
+        return status, complaint.removeprefix("scrapy-simhash: ").rstrip("\n")
