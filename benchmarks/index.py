@@ -203,7 +203,7 @@ def measure_pairs(size: int, distance: int) -> dict[str, dict[str, Any]]:
     """Return the seconds of a pass over all pairs, by what is passed over, and how many there are."""
     drawn = draw(size, 0, distance)
     values = drawn.values
-    index = SimhashIndex(distance)
+    index = SimhashIndex(distance, blocks="auto")
     index.add_many(values)
     ways: dict[str, Callable[[], Iterable[Any]]] = {
         "index.pairs()": index.pairs,
