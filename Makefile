@@ -29,7 +29,7 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reor
 WHICH := $(BIN)/python -c "from scrapy_simhash import PageFingerprinter as P, kernel as k; \
 	P(); print('Kernel:', k.NAME + (k.REASON and ', for ' + k.REASON))"
 
-.PHONY: demo shared cluster spark test rest nightly fixtures kernel pure frozen fuzz checked lint types docs packages clean help
+.PHONY: demo shared cluster spark test rest nightly fixtures kernel pure fuzz checked lint types docs packages clean help
 
 help:
 	@echo "make demo      crawl the example site and report its near-duplicates"
@@ -42,7 +42,6 @@ help:
 	@echo "make fixtures  record the pages of the example site that unit tests read, and show what has changed"
 	@echo "make kernel    build the compiled kernel again if its sources changed"
 	@echo "make pure      the tests that read pages, without the compiled kernel"
-	@echo "make frozen    what crawls and commands do today, compared with what is committed: a minute"
 	@echo "make fuzz      half a minute of random pages, wrong calls and made-up sites"
 	@echo "make docs      build the documentation into docs/_build/html"
 	@echo "make packages  build the source distribution and the wheel in pure Python into dist/, and check them"
@@ -87,9 +86,6 @@ pure: export SCRAPY_SIMHASH_KERNEL := pure
 pure: kernel $(VENV)/.installed-dev
 	@$(WHICH)
 	$(PYTEST) $(READING)
-
-frozen: kernel $(VENV)/.installed-dev
-	$(BIN)/python -m tests.frozen
 
 fuzz: kernel $(VENV)/.installed-dev
 	$(BIN)/python fuzz/run.py pages --seconds 10
