@@ -9,10 +9,7 @@ since what is known about its site depends on the order. Every version of
 a page is a page of its own, on the host of its URL. Over the labelled pairs:
 
 * recall: the share of all near pairs whose pages end in one cluster;
-* precision: near / (near + different) among the labelled pairs that end in one cluster; grey pairs do not count;
-* unlisted: pages that were called a duplicate of a page with which they have no labelled pair. ``by chain`` of them
-  are linked to it by near and grey pairs over other pages; ``two hosts`` of them were merged with a page of another
-  host.
+* precision: near / (near + different) among the labelled pairs that end in one cluster; grey pairs do not count.
 
 Mean over the orders, worst of them beside it. ``--show`` names pages and pairs of the first order that are wrong.
 
@@ -46,19 +43,7 @@ class Crawl(NamedTuple):
 
     clusters: Mapping[str, int]
     """By document id; a page that is in no cluster is left out."""
-    originals: Mapping[str, str]
-    """The document id of the original of each duplicate."""
     without_fingerprint: int = 0
-
-
-class Unlisted(NamedTuple):
-    """A page that was called a duplicate of one with which it has no labelled pair."""
-
-    page: str
-    original: str
-    is_chained: bool
-    """Whether near and grey pairs over other pages link the two."""
-    is_of_two_hosts: bool
 
 
 def read_pages(pack: Pack) -> dict[str, bytes]:
@@ -73,23 +58,17 @@ def crawl(
 ) -> Crawl:
     """Return what one detector makes of the pages *ids*, one after another; url_of() has another URL for each."""
     detector = NearDuplicateDetector(config)
-    by_url: dict[str, str] = {}
     clusters: dict[str, int] = {}
     joined_clusters: list[tuple[int, int]] = []
-    originals: dict[str, str] = {}
     without = 0
     for id in ids:
-        url = url_of(id)
-        verdict = detector.check(html[id], url)
-        by_url[url] = id
+        verdict = detector.check(html[id], url_of(id))
         without += verdict.fingerprint is None
         if verdict.cluster is not None:
             clusters[id] = verdict.cluster
             joined_clusters += [(verdict.cluster, other) for other in verdict.also_near]
-        if verdict.duplicate_of is not None:
-            originals[id] = by_url[verdict.duplicate_of]
     first_of = first_of_joined(joined_clusters)
-    return Crawl({id: first_of.get(cluster, cluster) for id, cluster in clusters.items()}, originals, without)
+    return Crawl({id: first_of.get(cluster, cluster) for id, cluster in clusters.items()}, without)
 
 
 def _crawl_in_order(pack: Pack, html: Mapping[str, bytes], config: Config, number: int) -> Crawl:
@@ -107,37 +86,6 @@ def joined(pairs: Iterable[Pair], clusters: Mapping[str, int]) -> list[bool]:
     return [pair.a in clusters and clusters[pair.a] == clusters.get(pair.b) for pair in pairs]
 
 
-def unlisted(pairs: Sequence[Pair], originals: Mapping[str, str], docs: Mapping[str, Doc]) -> list[Unlisted]:
-    """Return the duplicates that have no labelled pair, near, grey or different, with their original."""
-    listed = {frozenset((pair.a, pair.b)) for pair in pairs}
-    group = _groups(pair for pair in pairs if pair.label != "different")
-    return [
-        Unlisted(
-            page,
-            original,
-            is_chained=page in group and group[page] == group.get(original),
-            is_of_two_hosts=docs[page].site != docs[original].site,
-        )
-        for page, original in sorted(originals.items())
-        if frozenset((page, original)) not in listed
-    ]
-
-
-def _groups(pairs: Iterable[Pair]) -> dict[str, str]:
-    """Return for each page one page that stands for all which *pairs* link to it."""
-    members: dict[str, list[str]] = {}
-    group: dict[str, str] = {}
-    for pair in pairs:
-        for id in (pair.a, pair.b):
-            group.setdefault(id, id)
-            members.setdefault(id, [id])
-        kept, gone = group[pair.a], group[pair.b]
-        if kept != gone:
-            members[kept] += members[gone]
-            group.update(dict.fromkeys(members.pop(gone), kept))
-    return group
-
-
 def measure_pack(pack: Pack, config: Config, orders: int = ORDERS, show_first: int = 0) -> dict[str, Any]:
     """Return the figures of *pack* over *orders* random orders, as plain values."""
     html = read_pages(pack)
@@ -145,10 +93,8 @@ def measure_pack(pack: Pack, config: Config, orders: int = ORDERS, show_first: i
     crawls = (_crawl_in_order(pack, html, config, number) for number in range(orders))
     runs = list(counted(crawls, orders, f"orders of {pack.name}"))
     hits = [joined(pairs, run.clusters) for run in runs]
-    strange = [unlisted(pairs, run.originals, docs) for run in runs]
     by_source = [scores_by(lambda pair: pair.source, pairs, one) for one in hits]
     named: dict[str, list[tuple[str, str]]] = {
-        "unlisted pages in one cluster": [(one.page, one.original) for one in strange[0]],
         "different pairs in one cluster": _pairs(pairs, hits[0], "different", True),
         "near pairs in two clusters": _pairs(pairs, hits[0], "near", False),
     }
@@ -161,11 +107,6 @@ def measure_pack(pack: Pack, config: Config, orders: int = ORDERS, show_first: i
             **{source: _over_orders([scores[source] for scores in by_source]) for source in by_source[0]},
         },
         "mean over sources": mean(by_source[0].values()),
-        "called duplicates of a page that is no pair of theirs": {
-            "unlisted": _counts([len(one) for one in strange]),
-            "by chain": _counts([sum(page.is_chained for page in one) for one in strange]),
-            "of two hosts": _counts([sum(page.is_of_two_hosts for page in one) for one in strange]),
-        },
         **{
             what: [f"{docs[a].source} {a} {b} {docs[a].url} {docs[b].url}" for a, b in wrong[:show_first]]
             for what, wrong in named.items()
@@ -189,10 +130,6 @@ def _over_orders(scores: Sequence[Score]) -> dict[str, Any]:
         figures[f"worst {name}"] = min(values) if values else None
     figures["different joined"] = fmean(one.different_within for one in scores)
     return figures
-
-
-def _counts(counts: Sequence[int]) -> dict[str, float]:
-    return {"mean": fmean(counts), "worst": max(counts)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -3,7 +3,6 @@
     python benchmarks/index.py                                   # tables; --json for programs
     python benchmarks/index.py --sizes 100000000 --only auto     # some ten minutes
     python benchmarks/index.py --distance 8 --only auto
-    python benchmarks/index.py --only longest                    # the longest call, by what is hard for an index
 
 Designs, ``--only`` some of them: ``auto`` (the plan that ``SimhashIndex`` chooses), ``classic`` (6 blocks, 20 tables,
 for distances up to 5) and ``scan`` (without the C extension); with ``--blocks`` an index of so many blocks each. Of
@@ -17,8 +16,7 @@ each, in a process of its own, one size after another, by processor time in micr
 * recall: the share of planted ones for which a call returned their original. Anything but 1 is a bug.
 
 ``pairs``: seconds of a pass over all pairs of an index and of bare values, and whether each planted pair was found;
-``connected`` makes clusters of them. ``longest``: the milliseconds of the longest of all calls of ``add`` that fill
-an index, by the processor time of the thread, with random fingerprints and with those that are most work for it.
+``connected`` makes clusters of them.
 
 Fingerprints are uniform random ones, one in a hundred planted near another one: real ones are less even and have more
 candidates. Not measured: deletion. Other ways: ``python -m benchmarks.methods``.
@@ -33,7 +31,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
-from time import process_time_ns, thread_time_ns
+from time import process_time_ns
 from typing import Any, NamedTuple
 
 # For a run as a file.
@@ -55,8 +53,6 @@ ROUNDS = 3
 PLANS: dict[str, int | str] = {"auto": "auto", "classic": 6, "scan": "auto"}
 #: The largest size of a design: beyond it takes long, or more memory than a machine has.
 LARGEST = {"scan": 100_000, "pairs": 10_000_000}
-#: What C multiplies a key by, and how it takes the part of a table from that: keys of one part are a corner.
-SCATTER = 0x9E3779B97F4A7C15
 
 
 class Drawn(NamedTuple):
@@ -169,36 +165,6 @@ def _without_loop(call: Callable[[int, int], object], values: Sequence[int], fir
     return (2 * called - start - process_time_ns()) / len(values)
 
 
-def measure_longest(size: int) -> dict[str, dict[str, Any]]:
-    """Return the milliseconds of the longest call that fills an index with *size* values, and the bytes of each."""
-    randoms = random.Random(SEED)
-    even = array("Q", randoms.randbytes(8 * size))
-    corner = [key for key in range(1 << 16) if key * SCATTER >> 10 & 63 == 0]
-    # One part of one table grows where others share it; a row moves to many tables; values have several keys.
-    hard: dict[str, tuple[SimhashIndex, Iterable[int]]] = {
-        "3 bits": (SimhashIndex(3, "auto"), even),
-        "3 bits, 6 blocks": (SimhashIndex(3, 6), even),
-        "8 bits": (SimhashIndex(8, "auto"), even),
-        "3 bits, one corner": (
-            SimhashIndex(3, "auto"),
-            (randoms.choice(corner) << 48 | value & (1 << 48) - 1 for value in even),
-        ),
-        "3 bits, 969 tables": (SimhashIndex(3, 19), even[:22_000]),
-        "3 bits, two keys each": (SimhashIndex(3, "auto"), (value for value in even for _ in range(2))),
-        "3 bits, one value": (SimhashIndex(3, "auto"), (5 for _ in even)),
-    }
-    result = {}
-    for name, (index, values) in hard.items():
-        progress(f"{name} ...")
-        longest, clock = 0, thread_time_ns
-        for key, value in enumerate(values):
-            start = clock()
-            index.add(value, key)
-            longest = max(longest, clock() - start)
-        result[name] = {"longest": longest / 1e6, "nbytes": index.nbytes / len(index)}
-    return result
-
-
 def measure_pairs(size: int, distance: int) -> dict[str, dict[str, Any]]:
     """Return the seconds of a pass over all pairs, by what is passed over, and how many there are."""
     drawn = draw(size, 0, distance)
@@ -226,18 +192,13 @@ def measure_pairs(size: int, distance: int) -> dict[str, dict[str, Any]]:
     return result
 
 
-def run(design: str, size: int, distance: int) -> dict[str, Any]:
-    """Return the figures of one design at one size; for a process of its own."""
-    return measure_calls(design, size, distance)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, measure, print tables or JSON."""
     parser = arguments_of(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 1_000_000], metavar="N")
     parser.add_argument("--distance", type=int, default=3, help="of a match, in bits (default: 3)")
     parser.add_argument("--blocks", type=int, nargs="*", default=[], help="designs by blocks")
-    names = [*PLANS, "pairs", "longest"]
+    names = [*PLANS, "pairs"]
     parser.add_argument(
         "--only", nargs="+", choices=names, metavar="NAME", help=f"some of: {', '.join(names)}"
     )
@@ -246,9 +207,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"a size must be at least {PLANTED_EVERY}, got {min(options.sizes)}")
     wide = options.distance > 5
     by_blocks = [f"{number} blocks" for number in options.blocks]
-    designs = (
-        options.only or by_blocks or ["auto", "scan"] + ([] if wide else ["classic", "pairs", "longest"])
-    )
+    designs = options.only or by_blocks or ["auto", "scan"] + ([] if wide else ["classic", "pairs"])
     result: dict[str, Any] = {}
     for size in options.sizes:
         calls = {}
@@ -259,10 +218,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # A process each: memory freed by the one before would hide the growth of the next.
             if design == "pairs":
                 result[f"pairs at {size:,}"] = alone(measure_pairs, size, options.distance)
-            elif design == "longest":
-                result[f"milliseconds of the longest call at {size:,}"] = alone(measure_longest, size)
             else:
-                calls[design] = alone(run, design, size, options.distance)
+                calls[design] = alone(measure_calls, design, size, options.distance)
         if calls:
             result[f"microseconds a call, bytes a fingerprint, at {size:,}"] = calls
     return show(__file__, options, arguments, result)

@@ -9,10 +9,9 @@ two templates; another seed makes other sites. The twenty pages of a site share 
 distinguishes pages of this kind: a word of the title, a fact, a line, a table. Eight of them also have copies in five
 forms.
 
-Each site has a Scrapy crawl of its own, with the defaults of the plugin and the action ``drop_items``; ``-s`` sets
-others. A server on the loopback interface answers as an HTTP proxy, so that each page has its own host and path. All
-pages are start pages, and come one after another: first the different pages in random order, then the copies in
-random order. The spider yields one item per page: a page is dropped if its item is. By site:
+Each site has a Scrapy crawl of its own from memory, with the defaults of the plugin and the action ``drop_items``;
+``-s`` sets others. All pages are start pages, and come one after another: first the different pages in random order,
+then the copies in random order. The spider yields one item per page: a page is dropped if its item is. By site:
 
 * kept: the share of the different pages that are kept;
 * dropped: the share of the copies that are dropped, also by form;
@@ -21,8 +20,7 @@ random order. The spider yields one item per page: a page is dropped if its item
 
 The summary has the mean and the worst of the sites. Three groups of sites are not in its headline: *inside*, where
 pages differ inside the main text only; *one side*, where the distinguishing word is on one of two pages only; and
-*short*, with fewer than 80 words in an article. Prices are on request: with ``--prices`` real estate, cars and
-products name one, the same on all pages of a site.
+*short*, with fewer than 80 words in an article.
 
 Not measured: links, other actions, sites that share no text (``benchmarks/clusters.py``), cost.
 """
@@ -32,8 +30,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from multiprocessing.connection import Connection
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -42,17 +39,11 @@ from typing import Any, NamedTuple
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from scrapy import Request, Spider, signals
-from scrapy.crawler import CrawlerProcess
-from scrapy.http import Response
-from twisted.internet.defer import Deferred
-
+from benchmarks.lib.crawls import Crawled, crawl_each
 from benchmarks.lib.kinds import FORMS, KINDS, TEMPLATES, Page, Site, other_pages, sites
 from benchmarks.lib.processes import alone
-from benchmarks.lib.report import arguments_of, progress, show
-from benchmarks.lib.serving import in_process, serve_as_proxy
+from benchmarks.lib.report import arguments_of, show
 from benchmarks.lib.settings import add_settings, settings_of
-from scrapy_simhash import Status
 
 #: Words of an article below which a page is short.
 SHORT = 80
@@ -68,11 +59,10 @@ class Choice(NamedTuple):
     templates: Sequence[int]
     is_known: bool
     """Whether other pages of each site come first."""
-    has_prices: bool = False
 
     def sites(self) -> Iterator[tuple[int, Site]]:
         """Yield each site with the number of its kind."""
-        for site in sites(self.seed, self.has_prices):
+        for site in sites(self.seed):
             number = KINDS.index(site.kind) + 1
             if number in self.kinds and site.template in self.templates:
                 yield number, site
@@ -85,90 +75,10 @@ class Choice(NamedTuple):
         return [page for part in (known, originals, copies) for page in random.sample(part, len(part))]
 
 
-class Crawled(NamedTuple):
-    """A page of a crawl, as the spider got it."""
-
-    url: str
-    is_kept: bool
-    is_near: bool
-    """Whether the plugin took it for a near-duplicate."""
-    original: str | None
-    """The URL of the page of which it is a near-duplicate."""
-
-
-def serve(choice: Choice, ready: Connection) -> None:
-    """Serve all pages of *choice* as an HTTP proxy until the process ends."""
-    pages = (page for _, site in choice.sites() for page in choice.pages(site))
-    serve_as_proxy({page.url: page.html.encode() for page in pages}, ready)
-
-
-class SiteSpider(Spider):
-    """Requests all pages of a site one after another, and yields one item for each."""
-
-    name = "site"
-    proxy: str
-    urls: Sequence[str]
-
-    def __init__(self, **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self.results: dict[str, dict[str, Any]] = {}
-
-    async def start(self) -> AsyncIterator[Request]:
-        """Yield a request for each page; with one slot for all hosts, since the queue has an order for each slot."""
-        for number, url in enumerate(self.urls):
-            yield Request(url, priority=-number, meta={"proxy": self.proxy, "download_slot": "all"})
-
-    def parse(self, response: Response) -> Iterator[dict[str, str]]:
-        """Yield the item."""
-        self.results[response.url] = response.meta["simhash_result"]
-        yield {"url": response.url}
-
-
-def crawl(orders: Sequence[Sequence[str]], proxy: str, settings: Mapping[str, Any]) -> list[list[Crawled]]:
-    """Return the pages of each crawl, of one after another; to be called in a process of its own.
-
-    Raises RuntimeError if a page did not come, or not in its order, or if anything failed.
-    """
-    process = CrawlerProcess(
-        {
-            "ADDONS": {"scrapy_simhash.Addon": 500},
-            "SIMHASH_ACTION": "drop_items",
-            "CONCURRENT_REQUESTS": 1,
-            "LOG_LEVEL": "ERROR",
-            "TELNETCONSOLE_ENABLED": False,
-            **settings,
-        }
-    )
-    found: list[list[Crawled]] = []
-
-    async def crawl_all() -> None:
-        for urls in orders:
-            progress(f"site {len(found) + 1} of {len(orders)} ...")
-            crawler = process.create_crawler(SiteSpider)
-            kept: set[str] = set()
-            keep = lambda item, kept=kept: kept.add(item["url"])  # noqa: E731 - signals hold nobody: this name does
-            crawler.signals.connect(keep, signal=signals.item_scraped)
-            await process.crawl(crawler, urls=urls, proxy=proxy)
-            stats = crawler.stats.get_stats() if crawler.stats else {}
-            assert isinstance(crawler.spider, SiteSpider)
-            results = crawler.spider.results
-            if "log_count/ERROR" in stats or list(results) != list(urls):
-                raise RuntimeError(f"the crawl failed, {len(results)} pages of {len(urls)} came: {stats}")
-            found.append(
-                [
-                    Crawled(
-                        url, url in kept, one["status"] == Status.NEAR_DUPLICATE.value, one["duplicate_of"]
-                    )
-                    for url, one in results.items()
-                ]
-            )
-
-    failures: list[Any] = []
-    Deferred.fromCoroutine(crawl_all()).addErrback(failures.append)
-    process.start(install_signal_handlers=False)
-    for failure in failures:
-        failure.raiseException()
-    return found
+def crawl(choice: Choice, settings: Mapping[str, Any]) -> list[list[Crawled]]:
+    """Return the pages of each crawl, of one site after another; to be called in a process of its own."""
+    sites = ([(page.url, page.html.encode()) for page in choice.pages(site)] for _, site in choice.sites())
+    return crawl_each(map(dict, sites), settings)
 
 
 def group_of(site: Site, pages: Sequence[Page]) -> str:
@@ -216,10 +126,7 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
 def measure(choice: Choice, settings: Mapping[str, Any], shown: int = 0) -> dict[str, Any]:
     """Return the figures of all sites of *choice*, as plain values."""
     made = list(choice.sites())
-    orders = [[page.url for page in choice.pages(site)] for _, site in made]
-    progress("server ...")
-    with in_process(serve, choice) as proxy:
-        crawls = alone(crawl, orders, proxy, settings)
+    crawls = alone(crawl, choice, settings)
     rows: list[dict[str, Any]] = []
     wrong = []
     for (number, site), crawled in zip(made, crawls, strict=True):
@@ -236,14 +143,14 @@ def measure(choice: Choice, settings: Mapping[str, Any], shown: int = 0) -> dict
             fate = "kept" if one.is_kept else "dropped"
             wrong.append(f"{fate} {page.form or 'page'} {one.url} {one.original or ''}".strip())
     named = {"wrong": wrong} if shown else {}
-    return {"pages": sum(map(len, orders)), "summary": summary(rows), "sites": rows, **named}
+    return {"pages": sum(map(len, crawls)), "summary": summary(rows), "sites": rows, **named}
 
 
 def choice_of(options: Namespace) -> Choice:
     """Return the sites that the *options* name."""
     templates = TEMPLATES if options.template is None else (options.template,)
     kinds = options.only or range(1, len(KINDS) + 1)
-    return Choice(options.seed, kinds, templates, options.known, options.prices)
+    return Choice(options.seed, kinds, templates, options.known)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -255,7 +162,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--template", type=int, choices=TEMPLATES, help="one template only (default: both)")
     parser.add_argument("--known", action="store_true", help="crawl forty other pages of each site first")
-    parser.add_argument("--prices", action="store_true", help="name a price on pages that have one")
     parser.add_argument("--seed", type=int, default=1, help="draws other sites and orders (default: 1)")
     parser.add_argument("--show", type=int, default=0, help="wrong pages of each site to name")
     add_settings(parser)

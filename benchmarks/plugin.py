@@ -47,9 +47,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import CrawlerProcess
-from scrapy.http import HtmlResponse, Response
+from scrapy.http import Response
 
 import scrapy_simhash
+from benchmarks.lib.crawls import MemoryHandler
 from benchmarks.lib.instructions import NOT_COUNTED, Instructions, can_count, instructions_of
 from benchmarks.lib.pack import Pack
 from benchmarks.lib.processes import alone
@@ -71,29 +72,6 @@ CASES = {
     "dropped copy, drop_items": ("drop_items", True),
 }
 MENU = "".join(f'<a href="/sections/{number}">Section {number}</a> ' for number in range(20))
-
-
-class MemoryHandler:
-    """A download handler that answers from the pages of the spider."""
-
-    lazy = False
-
-    def __init__(self, crawler: Any) -> None:
-        self._pages: dict[str, bytes] = crawler.spider.pages
-
-    @classmethod
-    def from_crawler(cls, crawler: Any) -> MemoryHandler:
-        """Return the handler of *crawler*."""
-        return cls(crawler)
-
-    async def download_request(self, request: Request) -> Response:
-        """Return the page at the URL of *request*."""
-        return HtmlResponse(
-            request.url, headers={"Content-Type": "text/html"}, body=self._pages[request.url], request=request
-        )
-
-    async def close(self) -> None:
-        """Do nothing: there is nothing to close."""
 
 
 class PagesSpider(Spider):

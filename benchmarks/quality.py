@@ -38,7 +38,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "example_project"))
 
-from magazine import relation as magazine_relation
+from magazine import truth as magazine_truth
 from magazine.site import build_site
 from magazine.truth import Truth
 
@@ -138,7 +138,7 @@ def scores_of(
 
 def measure_example(ks: Sequence[int] = DISTANCES) -> dict[str, Any]:
     """Return the figures of the example site by each of the rules: every two of its pages are labelled."""
-    truth = Truth.load()
+    truth = Truth()
     labels = {"duplicate": "near", "different": "different", "unscored": "grey"}
     pairs = [
         Pair(a, b, labels[is_so.expected], is_so.kind, is_so.equal, "example", "")
@@ -176,7 +176,7 @@ def measure_example(ks: Sequence[int] = DISTANCES) -> dict[str, Any]:
 
 def _grade(pair: Pair) -> str:
     """Return the grade of a duplicate, "" for a different pair, which has none."""
-    return magazine_relation.grade(pair.similarity) if pair.label == "near" else ""
+    return magazine_truth.grade(pair.similarity) if pair.label == "near" else ""
 
 
 def shown(figures: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
     python benchmarks/shared_text.py                   # two tables; --json for programs
     python benchmarks/shared_text.py --seed 3 --show 5 # other sites; five of the pages that were merged, by site
-    python benchmarks/shared_text.py --plans series    # sites with one heading for many entities, and structured data
-    python benchmarks/shared_text.py --plans titles --first 20   # sites with long titles that differ in a word or two
 
 Every site of ``benchmarks.lib.shared_text`` goes through one NearDuplicateDetector with default settings (``-s`` sets
 others), page after page in random order, several times; then the same with ``SIMHASH_RULE = "classic"``. By site:
@@ -22,9 +20,9 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from itertools import islice
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -35,18 +33,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib.report import arguments_of, progress, show
 from benchmarks.lib.settings import add_settings, config_of
-from benchmarks.lib.shared_text import MARKED, PLANS, SERIES, Page, Site, TitleSite, sites, title_sites
+from benchmarks.lib.shared_text import Page, Site, sites
 from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
 
 ORDERS = 5
 FIRST = 10
 CLASSIC = Config(rule="classic")
-PLAN_LISTS: dict[str, Callable[[int], Iterator[Site | TitleSite]]] = {
-    "all": partial(sites, plans=PLANS),
-    "series": partial(sites, plans=SERIES),
-    "marked": partial(sites, plans=MARKED),
-    "titles": title_sites,
-}
 
 
 class Judged(NamedTuple):
@@ -102,15 +94,13 @@ def measure(judged: Sequence[Judged], first: int = FIRST) -> Run:
     )
 
 
-def orders(site: Site | TitleSite, count: int) -> Iterator[list[Page]]:
+def orders(site: Site, count: int) -> Iterator[list[Page]]:
     """Yield the pages in *count* random orders, always the same."""
     for number in range(count):
         yield Random(f"{number} {site.name}").sample(site.pages, len(site.pages))
 
 
-def measure_site(
-    site: Site | TitleSite, config: Config, count: int = ORDERS, first: int = FIRST
-) -> dict[str, Any]:
+def measure_site(site: Site, config: Config, count: int = ORDERS, first: int = FIRST) -> dict[str, Any]:
     """Return the figures of *site* over its orders."""
     fingerprinter = PageFingerprinter(config)
     runs = [
@@ -142,7 +132,7 @@ def measure_all(options: Namespace) -> dict[str, Any]:
     configs = {"default": config_of(options.settings), "classic": CLASSIC}
     figures: dict[str, dict[str, Any]] = {name: {} for name in configs}
     named = []
-    for number, site in enumerate(PLAN_LISTS[options.plans](options.seed), 1):
+    for number, site in enumerate(islice(sites(options.seed), options.sites), 1):
         progress(f"site {number}: {site.name} ...")
         for name, config in configs.items():
             found = measure_site(site, config, options.orders, options.first)
@@ -173,7 +163,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the figures."""
     parser = arguments_of(__doc__)
     parser.add_argument("--seed", type=int, default=0, help="draws other sites")
-    parser.add_argument("--plans", choices=list(PLAN_LISTS), default="all", help="which sites")
+    parser.add_argument("--sites", type=int, help="how many of the sites (default: all)")
     parser.add_argument("--orders", type=int, default=ORDERS, help="random orders of each site (%(default)s)")
     parser.add_argument("--first", type=int, default=FIRST, help="pages at the start looked at (%(default)s)")
     parser.add_argument("--show", type=int, default=0, help="merged pages of each site to name")

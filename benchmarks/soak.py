@@ -17,9 +17,6 @@ Each ``--step`` pages a line goes to ``soak.jsonl`` in the folder, which is also
 * ``files`` that are open, ``objects`` that Python's collector knows, bytes of the ``log``, of the ``store`` and
   of the ``report``.
 
-``--instructions`` counts, by valgrind, those of the next 1,600 pages, beside those of making them: so the cost of a
-page at any time can be told beside that of another, however busy the machine is.
-
 The first ``--checked`` pages of a new run are judged again by a detector, one by one: *differences* are pages with
 another status or original. *wrong* are near-duplicates of a page with another text; *missed* are copies that were
 called new. The program ends with status 1 if a page was lost, or if one was wrong or different.
@@ -31,8 +28,6 @@ import asyncio
 import gc
 import json
 import os
-import pickle
-import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -41,6 +36,7 @@ from pathlib import Path
 from random import Random
 from time import process_time_ns
 from typing import Any
+from zlib import crc32
 
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -49,9 +45,7 @@ from scrapy import Request, Spider
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import HtmlResponse, Response
 
-from benchmarks.lib.instructions import NOT_COUNTED, Instructions, can_count, instructions_of
 from benchmarks.lib.processes import alone, settled_bytes
-from benchmarks.lib.prose_site import etag_of
 from benchmarks.lib.report import arguments_of, progress, show
 from scrapy_simhash import Config, NearDuplicateDetector
 
@@ -156,6 +150,11 @@ class Web:
         ]
 
 
+def etag_of(body: bytes) -> str:
+    """Return an ETag as servers make them, of 16 digits."""
+    return f'"{crc32(body):08x}{len(body):08x}"'
+
+
 def _parts(url: str) -> tuple[int, str, str]:
     """Return the number of a host, and the two parts of the path, the second may be empty."""
     host, path = url.removeprefix("https://www.host-").split(".example/")
@@ -200,10 +199,8 @@ class SoakSpider(Spider):
         numbers: range,
         step: int,
         checked: int,
-        counter: Instructions | None = None,
     ) -> None:
         super().__init__()
-        self._counter = counter
         self.web, self.making_ns = web, 0
         self.met: dict[str, tuple[str, str | None]] = {}
         self._folder, self._numbers, self._step, self._checked = folder, numbers, step, checked
@@ -232,8 +229,6 @@ class SoakSpider(Spider):
             url = f"{self.web.url(number - HOSTS * 10)}?sid={number:x}"
             yield Request(url, cb_kwargs={"number": number, "is_link": True})
         self.seen += 1
-        if self._counter is not None:
-            self._counter.met(self.seen, len(self._numbers))
         if self.seen % self._step == 0:
             self._write(number + 1)
 
@@ -262,9 +257,7 @@ def _size(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def crawl(
-    folder: Path, pages: int, options: dict[str, Any], counter: Instructions | None = None
-) -> dict[str, tuple[str, str | None]]:
+def crawl(folder: Path, pages: int, options: dict[str, Any]) -> dict[str, tuple[str, str | None]]:
     """Crawl from the last step that is written up to *pages*; return status and original of the checked pages."""
     lines = steps(folder)
     numbers = range(lines[-1]["pages"] if lines else 0, pages)
@@ -282,8 +275,6 @@ def crawl(
             "TELNETCONSOLE_ENABLED": False,
             # A page has one item. By default Scrapy starts as many tasks as this for each page.
             "CONCURRENT_ITEMS": 1,
-            # Of what is counted no page may be half of it.
-            **({} if counter is None else {"CONCURRENT_REQUESTS": 1}),
             **SETTINGS,
             "HTTPCACHE_DIR": str(folder / "cache"),
             "SIMHASH_STORE": options["store"] or f"{folder / 'store'}{os.sep}",
@@ -294,7 +285,7 @@ def crawl(
     crawler = process.create_crawler(SoakSpider)
     # Of a run that goes on the detector does not know what came before.
     checked = 0 if lines else options["checked"]
-    given = Web(options["seed"]), folder, numbers, options["step"], checked, counter
+    given = Web(options["seed"]), folder, numbers, options["step"], checked
     process.crawl(crawler, *given)
     process.start(install_signal_handlers=False)
     assert isinstance(crawler.spider, SoakSpider)
@@ -324,42 +315,8 @@ def differences(web: Web, met: dict[str, tuple[str, str | None]]) -> list[str]:
     return found
 
 
-def instructions(folder: Path, options: dict[str, Any]) -> dict[str, float] | str:
-    """Return thousands of instructions of one of the pages that come next, and of making it.
-
-    They are counted in a copy of *folder*: the crawl goes on as if they had not been.
-    """
-    if not can_count():
-        return NOT_COUNTED
-    first = steps(folder)[-1]["pages"]
-    numbers = range(first, first + HOSTS * PAGES_OF_A_HOST)
-    progress(f"instructions of {len(numbers):,} pages ...")
-    with tempfile.TemporaryDirectory() as temporary:
-        copy = shutil.copytree(folder, Path(temporary, "copy"))
-        whole, making = (
-            instructions_of("benchmarks.soak", (makes, copy, numbers, options), len(numbers))
-            for makes in (False, True)
-        )
-    return {"a page": whole - making, "making it": making}
-
-
-def counted(only_makes: bool, folder: Path, numbers: range, options: dict[str, Any]) -> None:
-    """Have the instructions of the pages with *numbers* counted: of their crawl, or only of their making."""
-    counter, web = Instructions(), Web(options["seed"])
-    if not only_makes:
-        crawl(folder, numbers.stop, options, counter)
-        return
-    for seen, number in enumerate(numbers, 1):
-        web.page(web.url(number))
-        counter.met(seen, len(numbers))
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, crawl, print tables or JSON."""
-    given = sys.argv[1:] if arguments is None else arguments
-    if given[:1] == ["--child"]:
-        counted(*pickle.loads(Path(given[1]).read_bytes()))
-        return 0
     parser = arguments_of(__doc__)
     parser.add_argument("--pages", type=int, default=30_000, help="how many in all (default: %(default)s)")
     parser.add_argument(
@@ -371,20 +328,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--store", help="a value of SIMHASH_STORE (default: a folder)")
     parser.add_argument("--folder", type=Path, help="where to write and to go on (default: a temporary one)")
-    parser.add_argument(
-        "--instructions", action="store_true", help="count those of the next pages; not of a shared store"
-    )
-    options = parser.parse_args(given)
-    if options.instructions and options.store:
-        parser.error("--instructions copies the folder with the store, so there must be no --store")
+    options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         met = alone(crawl, folder, options.pages, vars(options))
         lines = steps(folder)
-        result: dict[str, Any] = {"steps": lines}
-        if options.instructions:
-            result["thousands of instructions"] = instructions(folder, vars(options))
+    result: dict[str, Any] = {"steps": lines}
     if len(lines) > 2:
         second, last = lines[1], lines[-1]
         grown = last["resident_bytes"] - second["resident_bytes"]
@@ -394,7 +344,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wrong = differences(Web(options.seed), met)
     result["differences"] = len(wrong)
     result["faults"] = wrong + [f"{line['wrong']} wrong" for line in lines[-1:] if line["wrong"]]
-    return show(__file__, options, given, result)
+    return show(__file__, options, arguments, result)
 
 
 if __name__ == "__main__":

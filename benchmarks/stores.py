@@ -1,18 +1,17 @@
-"""Measure what a store on disk costs beside the one in memory: a claim, a page, an opening.
+"""Measure what a store costs: a claim, a page, an opening, in memory, in SQLite and in Redis.
 
     python benchmarks/stores.py
     python benchmarks/stores.py --sizes 1000000 10000000 --only open
+    python benchmarks/stores.py --sizes 1000000 --only redis
 
-Five questions, ``--only`` some of them:
+Four questions, ``--only`` some of them:
 
 ``claims``
-    Every page is claimed by each store, in random order: in memory, in SQLite as a crawl does it, with a thread that
-    makes the checkpoints, and in SQLite with those that it makes by itself, in the claim that comes after a thousand
-    pages of log. There are ``--rounds``, in a process each with new stores, and ``--claims`` pages a round, a third
-    of them copies of earlier ones. Of the time of a claim, in microseconds: median, 99th and 99.9th percentile, and
-    the longest of all; and how much more the median is than that in memory, the median of the rounds. Before each
-    page one of some twenty sentences is read, so that the processor has had other things in mind, as in a crawl. On
-    Linux the time is left out for which no processor was free.
+    Every page is claimed by each store, in random order: in memory, and in SQLite as a crawl does it. There are
+    ``--rounds``, in a process each with new stores, and ``--claims`` pages a round, a third of them copies of earlier
+    ones. Of the time of a claim, in microseconds: median, 99th and 99.9th percentile, and the longest of all. Before
+    each page one is read, so that the processor's caches hold other data, as in a crawl. On Linux the time is left
+    out for which no processor was free.
 ``bytes``
     What a page takes once it is claimed, on disk (the file, closed) and in memory (the growth of the resident
     set), for pages of new content and for copies of one of twenty, in a process each. URLs have 60 characters.
@@ -20,66 +19,63 @@ Five questions, ``--only`` some of them:
     How long it takes to open a file of ``--sizes`` pages, and how much memory, in a process each: the median of
     three. The file was just written, so that the system has it in memory. Its rows are what claims would have
     written, but were written at one go.
-``longest``
-    The longest call of each kind, in milliseconds, among ``--claims`` claims in a file of ``--sizes`` pages, with
-    after every hundred claims a ``touch`` and a ``deliver`` of these pages and a note, and among as many claims as
-    that in memory. Opening and closing are not among them: they come before the first page and after the last one.
-``title``
-    Claims on a site whose pages share one title and four fifths of their words, processor time in microseconds: the
-    median of the last 500 claims at a thousand pages and at ``--titled`` pages.
+``redis``
+    A server is started on the loopback interface, and a store there filled with ``--sizes`` pages. By the number of
+    claims under way: new pages, *copies* of them (three bits different, the same sketch) and the first ones *again*:
+    claims a second, median and 99th percentile of one in microseconds, processor time here. Bytes are those of
+    ``used_memory``; *opening* is a second store that reads the log.
 
 Fingerprints are uniform random numbers with random sketches and facts of 78 bytes, from a fixed seed: real ones have
 more candidates, and each costs SQLite one query more.
-Not measured: a disk that others use, network drives, Redis.
+Not measured: a disk or a network that others use, several machines, Redis Cluster, TLS.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from statistics import median
-from time import perf_counter, perf_counter_ns
-from typing import Any
+from time import perf_counter, perf_counter_ns, process_time
+from typing import TYPE_CHECKING, Any
 
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib.processes import alone, resident_bytes
-from benchmarks.lib.prose_site import page
 from benchmarks.lib.report import arguments_of, progress, show
-from benchmarks.lib.sketches import random_sketch
+from benchmarks.soak import Web
 from scrapy_simhash import Fingerprint, PageFingerprinter
-from scrapy_simhash.notes import SITE, Note
-from scrapy_simhash.store import Posting, Store
+from scrapy_simhash.page.fingerprint import FACTS_AT
+from scrapy_simhash.page.fingerprint.facts import LINE, WORD_BITS, packed
+from scrapy_simhash.store import Header, Posting, Store
 from scrapy_simhash.store.candidates import BY_ALL
 from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.store.sqlite.schema import NEW_PAGE, signed
 
-SEED = 6
-#: Pages that are copied where pages are copies.
-COPIED = 20
-#: The stores.
-MEMORY, SQLITE = "memory", "sqlite"
+if TYPE_CHECKING:
+    from scrapy_simhash.store.redis import RedisStore
 
-QUESTIONS = ("claims", "bytes", "open", "longest", "title")
-#: Pages between two calls for many pages.
-STRIDE = 100
-#: Words that pages of one title share, and that each has alone; pages of which the median is taken.
-SHARED_WORDS, OWN_WORDS, LAST = 240, 60, 500
+SEED = 6
+#: Pages that are copied where pages are copies, and facts of a page: 78 bytes, as real pages have on average.
+COPIED, FACTS = 20, 25
+MEMORY, SQLITE = "memory", "sqlite"
+QUESTIONS = ("claims", "bytes", "open", "redis")
 OPENINGS = 3
 #: Different pages that are read between claims.
 TEXTS = 100
 #: Rows that are written at a time, and KiB of memory that may be used meanwhile.
 CHUNK, FILLING_CACHE = 10_000, 2_000_000
-ITSELF = "sqlite, no thread"
+#: Pages that are claimed at a time to fill a store in Redis, and how many of these claims are under way.
+STEP, FILLING = 20_000, 64
 #: What is shown of many times: name and share of the times that are less.
 RANKS = {"median": 0.5, "99 %": 0.99, "99.9 %": 0.999}
 
@@ -89,7 +85,8 @@ def pages(count: int, copies: float) -> Iterator[Posting]:
     draw = random.Random(SEED)
     first: list[Fingerprint] = []
     for number in range(count):
-        fingerprint = Fingerprint(draw.getrandbits(64), sketch=random_sketch(draw))
+        facts = packed(1, dict.fromkeys(draw.sample(range(1 << WORD_BITS), FACTS), LINE))
+        fingerprint = Fingerprint(draw.getrandbits(64), sketch=draw.randbytes(FACTS_AT) + facts)
         if len(first) < COPIED:
             first.append(fingerprint)
         elif draw.random() < copies:
@@ -116,19 +113,18 @@ def weigh(way: str, share: float, count: int, folder: Path) -> dict[str, Any]:
     resident = resident_bytes() - before
     found = store.index_size
     store.close()
-    on_disk = file.stat().st_size if way == SQLITE else 0
     return {
         "store": way,
         "pages are": "copies" if share else "new",
         "pages": count,
         "contents": found,
         "resident_bytes": resident / count,
-        "disk_bytes": on_disk / count,
+        "disk_bytes": (file.stat().st_size if way == SQLITE else 0) / count,
     }
 
 
 def processor_waits() -> Callable[[], int]:
-    """Return what tells for how many nanoseconds this thread has waited for a processor so far; 0 if nobody knows."""
+    """Return what counts the nanoseconds that this thread has waited for a processor; always 0 if that is unknown."""
     file = Path("/proc/thread-self/schedstat")
     if not file.exists():
         return lambda: 0
@@ -139,24 +135,17 @@ def processor_waits() -> Callable[[], int]:
 def claims(folder: Path, count: int) -> dict[str, list[int]]:
     """Return the nanoseconds of *count* claims, by store."""
     waits, shuffle, fingerprinter = processor_waits(), random.Random(SEED).shuffle, PageFingerprinter()
-    itself = SqliteStore(folder / "itself.sqlite")
-    assert itself._checkpoints is not None
-    itself._checkpoints.stop()
-    itself._execute("PRAGMA wal_autocheckpoint = 1000").fetchall()
-    stores: dict[str, Store] = {
-        MEMORY: SqliteStore(),
-        SQLITE: SqliteStore(folder / "thread.sqlite"),
-        ITSELF: itself,
-    }
+    web = Web(SEED)
+    texts = [web.page(web.url(number)) for number in range(TEXTS)]
+    stores: dict[str, Store] = {MEMORY: SqliteStore(), SQLITE: SqliteStore(folder / "pages.sqlite")}
     times: dict[str, list[int]] = {name: [] for name in stores}
     order = list(stores)
     for number, posting in enumerate(pages(count, 1 / 3)):
-        fingerprinter.from_html(page(number % TEXTS, TEXTS))
+        fingerprinter.from_html(texts[number % TEXTS])
         shuffle(order)
         for name in order:
-            store = stores[name]
             waited, start = waits(), perf_counter_ns()
-            store.claim(posting)
+            stores[name].claim(posting)
             end = perf_counter_ns()
             times[name].append(end - start - (waits() - waited))
         if number % 1000 == 0:
@@ -177,205 +166,170 @@ def fill(file: Path, count: int) -> None:
         stream = enumerate(pages(count, 0))
         while chunk := list(islice(stream, CHUNK)):
             progress(f"open: making {chunk[-1][0] + 1:,} of {count:,} pages")
-            _insert(connection, chunk)
+            rows = (
+                (
+                    *(
+                        n,
+                        p.key,
+                        p.url,
+                        0,
+                        0,
+                        False,
+                        signed(p.fingerprint.value),
+                        p.fingerprint.sketch,
+                        BY_ALL,
+                    ),
+                    *(signed(p.page_hash or 0), signed(p.text_hash or 0), None, 0, None),
+                    *(p.seen, p.seen, p.seen, 1, 0),
+                )
+                for n, p in chunk
+            )
+            connection.executemany(NEW_PAGE, rows)
         connection.execute("COMMIT")
         connection.execute("PRAGMA journal_mode = WAL").fetchall()
 
 
-def _insert(connection: sqlite3.Connection, chunk: Sequence[tuple[int, Posting]]) -> None:
-    rows = (
-        (
-            *(n, p.key, p.url, 0, 0, False, signed(p.fingerprint.value), p.fingerprint.sketch, BY_ALL),
-            *(signed(p.page_hash or 0), signed(p.text_hash or 0), None, 0, None),
-            *(p.seen, p.seen, p.seen, 1, 0),
-        )
-        for n, p in chunk
-    )
-    connection.executemany(NEW_PAGE, rows)
-
-
-def open_it(file: Path) -> dict[str, Any]:
+def open_it(file: Path) -> dict[str, float]:
     """Return what it costs to open the store in *file*: seconds, and bytes a page by which the process grew."""
     before, start = resident_bytes(), perf_counter()
     store = SqliteStore(file)
     seconds = perf_counter() - start
-    resident = resident_bytes() - before
-    index = sum(index.nbytes for index in store._indexes.values())
-    size = len(store)
+    figures = {"seconds": seconds, "resident_bytes": (resident_bytes() - before) / len(store)}
     store.close()
-    return {"seconds": seconds, "resident_bytes": resident / size, "index_bytes": index / size, "pages": size}
+    return figures
 
 
-def longest_calls(file: Path | None, count: int) -> dict[str, float]:
-    """Return the milliseconds of the longest call of each kind, in the store in *file*, or in memory."""
-    waits = processor_waits()
-    longest: dict[str, float] = {}
-
-    def timed(name: str, call: Callable[..., object], *given: object) -> None:
-        waited, start = waits(), perf_counter_ns()
-        call(*given)
-        taken = perf_counter_ns() - start - (waits() - waited)
-        longest[name] = max(longest.get(name, 0), taken / 1e6)
-
-    with closing(SqliteStore() if file is None else SqliteStore(file)) as store:
-        draw = random.Random(SEED + 1)
-        seen: list[Posting] = []
-        for number, posting in enumerate(pages(count, 1 / 3)):
-            # Other pages than those that the file was filled with.
-            posting = posting._replace(
-                key=draw.randbytes(20), fingerprint=replace(posting.fingerprint, value=draw.getrandbits(64))
-            )
-            timed("claim", store.claim, posting)
-            seen.append(posting)
-            if len(seen) == STRIDE:
-                timed("touch", store.touch, [(one.key, one.seen + 1) for one in seen])
-                timed("deliver", store.deliver, {one.key: one.page_hash for one in seen})
-                if file is not None:
-                    timed(
-                        "note",
-                        store.replace_notes,
-                        SITE,
-                        [Note(f"host-{number % 1000}", None, bytes(10_000))],
-                    )
-                seen.clear()
-                progress(f"longest: {number + 1:,} of {count:,} claims")
-    return longest
-
-
-def titled_pages(count: int) -> Iterator[Posting]:
-    """Yield *count* pages of one title, which share most of their words."""
-    draw = random.Random(SEED)
-    words = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=draw.randint(3, 9))) for _ in range(20_000)]
-    shared = prose(draw, words, SHARED_WORDS)
-    fingerprinter = PageFingerprinter()
-    for number in range(count):
-        own = prose(draw, words, OWN_WORDS)
-        html = f"<html lang=en><title>Record</title><main><h1>Record</h1><p>{shared}<p>{own}</main>"
-        reading = fingerprinter.read(html)
-        assert reading.fingerprint is not None
-        url = f"https://www.example.com/records/{number:020}.html"
-        yield Posting(draw.randbytes(20), url, "", reading.fingerprint, False, reading.page_hash, number)
-
-
-def prose(draw: random.Random, words: Sequence[str], count: int) -> str:
-    """Return *count* words, every third of them a stopword."""
-    stopwords = ("the", "of", "and", "to", "in", "is", "that", "it")
-    return " ".join([draw.choice(stopwords if number % 3 == 0 else words) for number in range(count)])
-
-
-def titled_claims(count: int) -> list[float]:
-    """Return the median microseconds of the claims before the thousandth page, and before the last of *count*."""
-    waits = processor_waits()
-    times: list[float] = []
-    store = SqliteStore()
-    for number, posting in enumerate(titled_pages(count)):
-        waited, start = waits(), perf_counter_ns()
-        store.claim(posting)
-        times.append((perf_counter_ns() - start - (waits() - waited)) / 1000)
-        if number % 1000 == 0:
-            progress(f"title: {number:,} of {count:,}")
-    return [median(times[max(0, end - LAST) : end]) for end in (min(1_000, count), count)]
-
-
-def measure_claims(folder: Path, rounds: int, count: int) -> list[dict[str, Any]]:
-    """Return the times of claims by store, over all rounds, and what the median is more than in memory."""
+def measure_claims(rounds: int, count: int) -> list[dict[str, Any]]:
+    """Return the times of claims by store, over all rounds."""
     done: list[dict[str, list[int]]] = []
     for number in range(rounds):
         progress(f"claims: round {number + 1} of {rounds} ...")
-        with tempfile.TemporaryDirectory(dir=folder) as name:
+        with tempfile.TemporaryDirectory() as name:
             done.append(alone(claims, Path(name), count))
-    medians = [{way: median(times) for way, times in one.items()} for one in done]
     results = []
     for way in done[0]:
         times = sorted(time for one in done for time in one[way])
-        results.append(
-            {
-                "store": way,
-                "claims": len(times),
-                **{name: times[int(rank * len(times))] / 1000 for name, rank in RANKS.items()},
-                "longest": times[-1] / 1000,
-                "more than in memory": median((one[way] - one[MEMORY]) / 1000 for one in medians),
-            }
-        )
+        ranks = {name: times[int(rank * len(times))] / 1000 for name, rank in RANKS.items()}
+        results.append({"store": way, "claims": len(times), **ranks, "longest": times[-1] / 1000})
     return results
 
 
-def measure_bytes(folder: Path, count: int) -> list[dict[str, Any]]:
+def measure_bytes(count: int) -> list[dict[str, Any]]:
     """Return what a page takes, by store and by what pages are."""
     results = []
     for share in (0.0, 1.0):
         for way in (MEMORY, SQLITE):
             progress(f"bytes: {way}, {count:,} pages ...")
-            with tempfile.TemporaryDirectory(dir=folder) as name:
+            with tempfile.TemporaryDirectory() as name:
                 results.append(alone(weigh, way, share, count, Path(name)))
     return results
 
 
-def measure_openings(folder: Path, sizes: Sequence[int]) -> list[dict[str, Any]]:
+def measure_openings(sizes: Sequence[int]) -> list[dict[str, Any]]:
     """Return what an opening costs, by size."""
     results = []
     for size in sizes:
-        with tempfile.TemporaryDirectory(dir=folder) as name:
+        with tempfile.TemporaryDirectory() as name:
             file = Path(name) / "opened.sqlite"
             fill(file, size)
             progress(f"open: {size:,} pages ...")
             done = [alone(open_it, file) for _ in range(OPENINGS)]
-            results.append(
+            figures = {name: median(one[name] for one in done) for name in ("seconds", "resident_bytes")}
+            results.append({"pages": size, "file_bytes": file.stat().st_size / size, **figures})
+    return results
+
+
+def copies_of(originals: Iterable[Posting]) -> Iterator[Posting]:
+    """Yield for each page another one with nearly the same fingerprint."""
+    draw = random.Random(SEED)
+    for page in originals:
+        value = page.fingerprint.value ^ sum(1 << bit for bit in draw.sample(range(64), 3))
+        yield page._replace(key=draw.randbytes(20), fingerprint=replace(page.fingerprint, value=value))
+
+
+async def claim_all(store: RedisStore, postings: Iterable[Posting], concurrency: int) -> list[float]:
+    """Claim *postings*, so many under way at any time; return the seconds of each."""
+    waiting, done = iter(postings), []
+
+    async def work() -> None:
+        for posting in waiting:
+            begin = perf_counter()
+            await store.claim(posting)
+            done.append(perf_counter() - begin)
+
+    await asyncio.gather(*[work() for _ in range(concurrency)])
+    return done
+
+
+async def measure_redis(url: str, size: int, concurrencies: Sequence[int], count: int) -> dict[str, Any]:
+    """Return the figures of a store of *size* pages in the server at *url*."""
+    from redis import Redis
+
+    from scrapy_simhash.store.redis import RedisStore
+
+    client, prefix = Redis.from_url(url, protocol=2), f"benchmark-{size}"
+    store = RedisStore(url, prefix, Header())
+    await store.runs()
+    before = client.info("memory")["used_memory"]
+    source = pages(size + count * len(concurrencies), 0)
+    for done in range(0, size, STEP):
+        progress(f"filled with {done:,} of {size:,} ...")
+        await claim_all(store, islice(source, min(STEP, size - done)), FILLING)
+    in_server = (client.info("memory")["used_memory"] - before) / size
+    resident, begin = resident_bytes(), perf_counter()
+    other = RedisStore(url, prefix, Header(), read_only=True)
+    await other.runs()
+    result: dict[str, Any] = {
+        "bytes a page in the server": in_server,
+        "opening, seconds": perf_counter() - begin,
+        "opening, bytes a page": (resident_bytes() - resident) / size,
+        "claims": [],
+    }
+    await other.close()
+    for concurrency in concurrencies:
+        new = list(islice(source, count))
+        for kind, postings in {"new": new, "copies": list(copies_of(new)), "again": new}.items():
+            progress(f"{kind} at {size:,}, {concurrency} at once ...")
+            begin, begin_processor = perf_counter(), process_time()
+            times = sorted(await claim_all(store, postings, concurrency))
+            result["claims"].append(
                 {
-                    "pages": size,
-                    "file_bytes": file.stat().st_size / size,
-                    **{
-                        name: median(one[name] for one in done)
-                        for name in ("seconds", "resident_bytes", "index_bytes")
-                    },
+                    "pages are": kind,
+                    "at once": concurrency,
+                    "claims a second": count / (perf_counter() - begin),
+                    "median us": 1e6 * times[len(times) // 2],
+                    "99 % us": 1e6 * times[len(times) * 99 // 100],
+                    "processor us": 1e6 * (process_time() - begin_processor) / count,
                 }
             )
-    return results
-
-
-def measure_longest(folder: Path, sizes: Sequence[int], count: int) -> list[dict[str, Any]]:
-    """Return the longest calls, by size and store."""
-    results = []
-    for size in sizes:
-        with tempfile.TemporaryDirectory(dir=folder) as name:
-            file = Path(name) / "pages.sqlite"
-            fill(file, size)
-            found = alone(longest_calls, file, count)
-            results.append({"store": SQLITE, "pages": size, "claims": count, **found})
-        found = alone(longest_calls, None, size)
-        results.append({"store": MEMORY, "pages": 0, "claims": size, **found})
-    return results
+    await store.close()
+    return result
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, measure, print tables or JSON."""
     parser = arguments_of(__doc__)
     parser.add_argument("--only", nargs="+", choices=QUESTIONS, default=QUESTIONS, help="default: all")
-    parser.add_argument("--claims", type=int, default=20_000, help="pages a round (default: 20000)")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds of claims (default: 5)")
-    parser.add_argument("--pages", type=int, default=200_000, help="pages that are weighed (default: 200000)")
+    parser.add_argument("--claims", type=int, default=20_000, help="pages a round (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of claims (default: %(default)s)")
+    parser.add_argument("--pages", type=int, default=200_000, help="pages that are weighed (%(default)s)")
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000_000], help="default: 1000000")
-    parser.add_argument("--folder", type=Path, help="where the files are made (default: for temporary ones)")
-    parser.add_argument("--titled", type=int, default=100_000, help="pages of one title (default: 100000)")
+    parser.add_argument("--concurrency", type=int, nargs="+", default=[1, 16, 64], help="default: 1 16 64")
     options = parser.parse_args(arguments)
     result: dict[str, Any] = {}
     if "claims" in options.only:
-        result["microseconds a claim"] = measure_claims(options.folder, options.rounds, options.claims)
+        result["microseconds a claim"] = measure_claims(options.rounds, options.claims)
     if "bytes" in options.only:
-        result["bytes a page"] = measure_bytes(options.folder, options.pages)
+        result["bytes a page"] = measure_bytes(options.pages)
     if "open" in options.only:
-        result["openings, bytes a page"] = measure_openings(options.folder, options.sizes)
-    if "longest" in options.only:
-        result["milliseconds of the longest call"] = measure_longest(
-            options.folder, options.sizes, options.claims
-        )
-    if "title" in options.only:
-        first, last = alone(titled_claims, options.titled)
-        result["microseconds a claim, one title"] = {
-            "1,000 pages": first,
-            f"{options.titled:,} pages": last,
-            "times": last / first,
-        }
+        result["openings, bytes a page"] = measure_openings(options.sizes)
+    if "redis" in options.only:
+        from tests.store.server import RedisServer
+
+        with tempfile.TemporaryDirectory() as name, RedisServer(Path(name), appendonly="no") as server:
+            for size in options.sizes:
+                figures = measure_redis(server.url, size, options.concurrency, options.claims)
+                result[f"{size:,} pages in Redis"] = asyncio.run(figures)
     return show(__file__, options, arguments, result)
 
 

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from benchmarks import clusters, quality
-from benchmarks.clusters import Unlisted, unlisted
-from benchmarks.lib.pack import Doc, Pack, Pair
+from benchmarks.lib.pack import Pack, Pair
 from benchmarks.lib.scores import Score, compare, score, scores_by
 from scrapy_simhash import Config, hamming_distance
 
@@ -18,10 +17,6 @@ VALUES = {"a": 0b0, "b": 0b1, "c": 0b11110, "d": 2**64 - 1, "e": None}
 
 def pair(a: str, b: str, label: str, source: str = "one") -> Pair:
     return Pair(a, b, label, "", 1.0, source, "en")
-
-
-def doc(id: str, site: str = "a.example") -> Doc:
-    return Doc(id, "", "here", "page", site)
 
 
 PAIRS = [
@@ -93,21 +88,4 @@ def test_clusters_of_the_tiny_pack(pack: Pack) -> None:
     found = figures["in one cluster"]
     assert (found["all"]["precision"], found["all"]["recall"]) == (1, 0.5)
     assert (found["ferries"]["recall"], found["bakers"]["recall"]) == (1, 0)
-    assert figures["called duplicates of a page that is no pair of theirs"]["unlisted"] == {
-        "mean": 1,
-        "worst": 1,
-    }
-    assert len(figures["unlisted pages in one cluster"]) == len(figures["near pairs in two clusters"]) == 1
-
-
-def test_an_unlisted_pair_is_chained_by_near_and_grey_pairs_only() -> None:
-    docs = {id: doc(id) for id in "abcd"} | {"e": doc("e", "b.example")}
-    pairs = [pair("a", "b", "near"), pair("b", "c", "grey"), pair("c", "d", "different")]
-    assert unlisted(pairs, {"b": "a", "c": "a", "d": "a", "e": "a"}, docs) == [
-        Unlisted("c", "a", is_chained=True, is_of_two_hosts=False),
-        Unlisted("d", "a", is_chained=False, is_of_two_hosts=False),
-        Unlisted("e", "a", is_chained=False, is_of_two_hosts=True),
-    ]
-    # Chains that meet late are one.
-    late = [pair("a", "b", "near"), pair("c", "d", "near"), pair("d", "b", "near")]
-    assert unlisted(late, {"c": "a"}, docs)[0].is_chained
+    assert len(figures["near pairs in two clusters"]) == 1

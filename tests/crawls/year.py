@@ -28,8 +28,7 @@ from scrapy import Request, Spider
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import HtmlResponse, Response
 
-from benchmarks.lib.prose_site import etag_of
-from benchmarks.soak import Web
+from benchmarks.soak import Web, etag_of
 from tests.chaos import DAY, Handler
 from tests.clock import Clock
 from tests.crawls.changing_site import told

@@ -1,8 +1,7 @@
 """The thirty kinds of pages: what is the same on all pages of a site, and what distinguishes them.
 
-The texts of a kind have slots. A slot in lower case, such as ``{town}``, has another value on each page of a site.
-One with a digit, such as ``{time1}``, is drawn for each page, and two pages may have the same. A slot in capitals has
-one value for all pages of a site. ``{sentence1}`` and ``{question1}`` are drawn as well.
+The texts of a kind have slots. A slot such as ``{town}`` has another value on each page of a site. One with a digit,
+such as ``{time1}``, is drawn for each page, and two pages may have the same; ``{sentence1}`` and ``{question1}`` too.
 """
 
 from __future__ import annotations
@@ -96,7 +95,7 @@ KINDS = (
     Kind("courses", "courses", "lesson teacher language certificate beginner book class", "Spanish for Beginners",
          rows=("Course number: {course}", "Start: {date}", "Lessons: 12"), label="Spanish from {date}"),
     Kind("real estate", "flats", "flat landlord lease kitchen balcony cellar deposit", "Flat to let",
-         rows=("Address: {address}", "Rooms: {rooms1}", "Area: {area1}", "Rent: {PRICE}"),
+         rows=("Address: {address}", "Rooms: {rooms1}", "Area: {area1}", "Rent: on request"),
          label="Flat to let, {address}"),
     Kind("hotel rooms", "rooms", "breakfast guest bed bath porch towel terrace", "{suite}", has_generic_title=True,
          has_name_in_url=True),
@@ -106,9 +105,9 @@ KINDS = (
     Kind("doctors of a clinic", "doctors", "patient ward nurse treatment clinic surgery therapy", "Dr {person}",
          lines=("{subject}",), has_generic_title=True, has_name_in_url=True),
     Kind("products, sizes", "products", "board shelf bracket screw wood wall surface", "Oak Shelf Board",
-         rows=("Size: {size}", "Material: solid oak", "Price: {PRICE}"), label="Oak Shelf Board {size}"),
+         rows=("Size: {size}", "Material: solid oak", "Price: on request"), label="Oak Shelf Board {size}"),
     Kind("products, colours", "products", "jacket hood pocket zip sleeve lining fabric", "Rain Jacket Marlow",
-         lines=("Colour: {colour}",), rows=("Price: {PRICE}",), picture="Rain Jacket Marlow, {colour}",
+         lines=("Colour: {colour}",), rows=("Price: on request",), picture="Rain Jacket Marlow, {colour}",
          label="Rain Jacket Marlow, {colour}"),
     Kind("spare parts", "parts", "belt motor drum machine bearing pump seal", "Drive Belt for Washing Machines",
          rows=("Part number: {part}", "Delivery: three days"), label="Drive Belt {part}"),
@@ -119,7 +118,7 @@ KINDS = (
     Kind("books, editions", "books", "novel chapter translator page preface poem publisher", "The River and the Town",
          rows=("ISBN: {isbn}", "Edition: {edition}", "Language: English"), label="The River and the Town, {edition}"),
     Kind("cars of a dealer", "cars", "car gearbox tyre warranty workshop seat boot", "Torwick Estate 1.6",
-         rows=("First registration: {month}", "Mileage: {mileage}", "Fuel: petrol", "Price: {PRICE}"),
+         rows=("First registration: {month}", "Mileage: {mileage}", "Fuel: petrol", "Price: on request"),
          label="Torwick Estate, {mileage}"),
     Kind("annual reports", "reports", "report share balance company dividend trustee budget", "{year} Annual report",
          heading="Annual report", label="{year}"),
@@ -167,15 +166,12 @@ KINDS = (
 class _Slots(dict[str, str]):
     """The values of the slots on page *number* of a site."""
 
-    def __init__(self, kind: Kind, site: str, number: int, has_prices: bool) -> None:
-        super().__init__({} if has_prices else {"PRICE": "on request"})
+    def __init__(self, kind: Kind, site: str, number: int) -> None:
         self._topic, self._site, self._number = kind.topic.split(), site, number
 
     def __missing__(self, slot: str) -> str:
         name = slot.rstrip("0123456789")
-        if name.isupper():
-            value = Random(f"{self._site} {name}").choice(VALUES[name.lower()])
-        elif name == slot:
+        if name == slot:
             value = Random(f"{self._site} {name}").sample(VALUES[name], PAGES)[self._number]
         else:
             random = Random(f"{self._site} {slot} {self._number}")
@@ -184,9 +180,9 @@ class _Slots(dict[str, str]):
         return self.setdefault(slot, value)
 
 
-def entries(kind: Kind, site: str, has_prices: bool) -> list[Entry]:
-    """Return the entries of a site, whose name is the seed; prices are named, or on request."""
-    return [_entry(kind, number, _Slots(kind, site, number, has_prices)) for number in range(PAGES)]
+def entries(kind: Kind, site: str) -> list[Entry]:
+    """Return the entries of a site, whose name is the seed."""
+    return [_entry(kind, number, _Slots(kind, site, number)) for number in range(PAGES)]
 
 
 def _entry(kind: Kind, number: int, slots: _Slots) -> Entry:

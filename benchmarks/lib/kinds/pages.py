@@ -240,7 +240,7 @@ def _mirror(site: Site) -> Site:
     return site._replace(name=name, host=site.host.replace(site.name.lower(), f"m-{name.lower()}"))
 
 
-def make_site(kind: Kind, template: int, seed: int, has_prices: bool = False, of: Site | None = None) -> Site:
+def make_site(kind: Kind, template: int, seed: int, of: Site | None = None) -> Site:
     """Return a site; *of* another one: pages of another kind on its host, with its name."""
     key = f"{seed} {kind.name} {template} {of.seed if of else ''}"
     random = Random(key)
@@ -253,14 +253,14 @@ def make_site(kind: Kind, template: int, seed: int, has_prices: bool = False, of
         written.append(sentence(topic, random))
     shared = [" ".join(written[place : place + 3]) for place in range(0, len(written), 3)]
     description = sentence(topic, random)
-    return Site(kind, template, key, name, host, entries(kind, key, has_prices), shared, description)
+    return Site(kind, template, key, name, host, entries(kind, key), shared, description)
 
 
-def sites(seed: int, has_prices: bool = False) -> Iterator[Site]:
+def sites(seed: int) -> Iterator[Site]:
     """Yield the site of each kind in each template."""
     for kind in KINDS:
         for template in TEMPLATES:
-            yield make_site(kind, template, seed, has_prices)
+            yield make_site(kind, template, seed)
 
 
 def other_pages(site: Site) -> list[Page]:

@@ -106,7 +106,6 @@ VALUES: dict[str, Sequence[str]] = {
     "person": _each("{} {}", "Anna Boris Clara Daniel Edith Felix Greta Hugo", "Abbot Baines Carver Dunmore Elkins"
     " Falk Garrow Hollis Ingram Jarvis Keller Lomax Marsh Norling"),
     "phone": _numbers("0431 {}", 20_140, 99_000, 791),
-    "price": _numbers("EUR {}.90", 19, 90),
     "rooms": "2 rooms|2.5 rooms|3 rooms|3.5 rooms|4 rooms|5 rooms".split("|"),
     "score": _each("{}:{}", "0 1 2 3 4", "0 1 2 3"),
     "service": "Backup|Billing|Calendar|Chat|File storage|Login|Mail|Search|Telephony|Web hosting".split("|"),

@@ -9,23 +9,8 @@ written for this project; a seed always gives the same sites.
     entities   what a page is about: names, own sentences, facts, structured data
     sentences  the prose that pages share, a text file for each kind of site or language; words.json has the rest
     templates  two ways to lay out a page
-    titles     sites with long titles that differ in a word or two
 """
 
-from benchmarks.lib.shared_text.sites import MARKED, PLANS, SERIES, Page, Plan, Site, make_site, sites
-from benchmarks.lib.shared_text.titles import TITLES, TitleSite, make_title_site, title_sites
+from benchmarks.lib.shared_text.sites import PLANS, Page, Plan, Site, make_site, sites
 
-__all__ = [
-    "MARKED",
-    "PLANS",
-    "SERIES",
-    "TITLES",
-    "Page",
-    "Plan",
-    "Site",
-    "TitleSite",
-    "make_site",
-    "make_title_site",
-    "sites",
-    "title_sites",
-]
+__all__ = ["PLANS", "Page", "Plan", "Site", "make_site", "sites"]

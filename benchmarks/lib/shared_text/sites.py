@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -18,7 +18,7 @@ from benchmarks.lib.shared_text.entities import (
     entities,
     related,
 )
-from benchmarks.lib.shared_text.templates import JSON_LD, MICRODATA, NESTED, SEMANTIC, Content, render
+from benchmarks.lib.shared_text.templates import JSON_LD, NESTED, SEMANTIC, Content, render
 
 #: Entities of a site that are posted again.
 REPOSTS = 20
@@ -27,8 +27,6 @@ REPOSTS = 20
 #: text itself names the entity at two places.
 APART, MIXED, NAMED = "apart", "mixed", "named"
 
-#: Structured data that does not tell pages apart: one and the same product on every page; that of other pages too.
-CONSTANT, LISTED = "constant json-ld", "listed json-ld"
 #: Sentences that the entities of a series share, and no others.
 SERIES_SENTENCES = 6
 
@@ -61,7 +59,7 @@ class Plan(NamedTuple):
     """Whether the ``title`` element of all pages is the name of the site."""
     language: str = "en"
     markup: str = JSON_LD
-    """The form of the structured data, and what it is worth."""
+    """The form of the structured data."""
     is_series: bool = False
     """Whether several entities have one heading and one description: one event on many days, one job in many
     places."""
@@ -105,29 +103,6 @@ PLANS = (
     Plan("flats", 320, own=NUMBERS, is_structured=True, language="es"),
 )
 
-#: Sites of series: nothing but a place, a date or a size tells their pages apart.
-SERIES = (
-    Plan("jobs", 120, is_structured=True, is_series=True),
-    Plan("jobs", 250, layout=MIXED, template=NESTED, is_structured=True, markup=MICRODATA, is_series=True),
-    Plan("jobs", 120, own=FEW, is_marked=True, is_structured=True, is_series=True),
-    Plan("events", 120, own=NUMBERS, is_structured=True, is_series=True),
-    Plan("events", 250, template=NESTED, is_structured=True, markup=MICRODATA, is_series=True),
-    Plan("products", 120, own=NUMBERS, is_structured=True, is_series=True),
-    Plan("products", 250, own=NUMBERS, is_structured=True, markup=MICRODATA, is_series=True),
-    Plan("events", 120, own=NUMBERS, is_structured=True, markup=LISTED, is_series=True),
-    Plan("jobs", 120, is_structured=True, markup=CONSTANT, is_series=True),
-    Plan("jobs", 120, is_series=True),
-    Plan("events", 120, own=NUMBERS, is_series=True),
-)
-#: Sites of PLANS with other structured data.
-MARKED = (
-    Plan("jobs", 250, own=NUMBERS, is_structured=True, markup=MICRODATA),
-    Plan("jobs", 250, own=NUMBERS, is_structured=True, markup=CONSTANT),
-    Plan("flats", 320, template=NESTED, is_structured=True, markup=MICRODATA),
-    Plan("events", 250, own=NUMBERS, is_structured=True, markup=LISTED),
-    Plan("branches", 250, own=NUMBERS, is_structured=True, markup=MICRODATA),
-)
-
 
 class Site(NamedTuple):
     """A generated site."""
@@ -141,9 +116,9 @@ class Site(NamedTuple):
     """Every entity once, then the reposts: the order in which the site was filled."""
 
 
-def sites(seed: int = 0, plans: Sequence[Plan] = PLANS) -> Iterator[Site]:
-    """Yield the site of each plan; *seed* draws the shared prose, the entities and the order of everything."""
-    for number, plan in enumerate(plans):
+def sites(seed: int = 0) -> Iterator[Site]:
+    """Yield the site of each of PLANS; *seed* draws the shared prose, the entities and the order of everything."""
+    for number, plan in enumerate(PLANS):
         yield make_site(plan, number, seed)
 
 
@@ -189,7 +164,7 @@ def make_site(plan: Plan, number: int = 0, seed: int = 0) -> Site:
                 *([series.description(entity)] if series else []),
             ],
             related=[(urls[one.name], one.name) for one in chosen],
-            structured=_structured(plan.markup, about, chosen) if plan.is_structured else (),
+            structured=about if plan.is_structured else None,
             markup=plan.markup,
             is_marked=plan.is_marked,
         )
@@ -201,15 +176,6 @@ def make_site(plan: Plan, number: int = 0, seed: int = 0) -> Site:
     ):
         pages.append(page(entity, f"https://{host}/{plan.kind}/{own_number}/{entity.slug}", True))
     return Site(plan, plan.name, host, sum(len(text.split()) for text in shared), tuple(pages))
-
-
-def _structured(
-    markup: str, about: Mapping[str, object], chosen: Sequence[Entity]
-) -> list[Mapping[str, object]]:
-    """Return the things that a page's structured data names; *about* is the page's own."""
-    if markup == CONSTANT:
-        return [{"@type": "Product", "sku": "1", "name": "Product"}]
-    return [about, *(one.structured for one in chosen if markup == LISTED)]
 
 
 class _Series:

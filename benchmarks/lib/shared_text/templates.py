@@ -29,8 +29,8 @@ class Content(NamedTuple):
     """Own and shared prose in the order of the page."""
     related: Sequence[tuple[str, str]]
     """URLs and names of other entities: others in each repost."""
-    structured: Sequence[Mapping[str, object]]
-    """The things that structured data names; empty for none."""
+    structured: Mapping[str, object] | None
+    """What structured data says of the entity."""
     markup: str
     is_marked: bool
     """Whether an element or a role says which part is the main text."""
@@ -40,11 +40,12 @@ def render(template: str, content: Content) -> str:
     """Return the page in *template*, ``semantic`` or ``nested``."""
     head = f'<meta charset="utf-8"><title>{escape(content.title)}</title>'
     body = _TEMPLATES[template](content)
-    if content.markup == MICRODATA:
-        body += "".join(_microdata(thing) for thing in content.structured)
-    elif content.structured:
-        things = [{"@context": "https://schema.org", **thing} for thing in content.structured]
-        text = json.dumps(things[0] if len(things) == 1 else things, ensure_ascii=False)
+    if content.structured is None:
+        pass
+    elif content.markup == MICRODATA:
+        body += _microdata(content.structured)
+    else:
+        text = json.dumps({"@context": "https://schema.org", **content.structured}, ensure_ascii=False)
         head += f'<script type="application/ld+json">{text}</script>'
     lines = (
         f'<html lang="{content.language}">',

@@ -12,13 +12,13 @@ from scrapy import Request
 from scrapy.exceptions import DontCloseSpider
 from scrapy.http import HtmlResponse
 
-from benchmarks.lib.made_sites import Description, Site, random_description
 from scrapy_simhash import Config, PageFingerprinter, Status, Verdict
 from scrapy_simhash.crawl.marks import note_parent
 from scrapy_simhash.crawling import Page
 from scrapy_simhash.observers.url_rules.listener import RequestSkipped, SkippingListener
 from scrapy_simhash.page.fingerprint import Fingerprint, number
 from scrapy_simhash.page.reading import Reading
+from tests.observers.url_rules.made_sites import Description, Site, random_description
 from tests.stand_in import stand_in
 
 ROOT = "http://site.example"

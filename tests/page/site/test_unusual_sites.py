@@ -11,8 +11,6 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.lib.shared_text import PLANS, make_site
-from benchmarks.lib.shared_text.titles import TITLES, TitlePlan, make_title_site
-from benchmarks.shared_text import crawl, measure
 from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector
 from scrapy_simhash.judge.rule import Near, SimilarityRule
 from scrapy_simhash.page.fingerprint import DOUBTFUL, PART, UNKNOWN, WHOLE, OwnPart
@@ -195,23 +193,3 @@ def said_of(detector: NearDuplicateDetector, page: str, url: str) -> tuple[objec
     verdict = detector.check(page, url)
     own = verdict.fingerprint and verdict.fingerprint.own
     return replace(verdict, cluster=None, near_miss=None), verdict.fingerprint, own
-
-
-# --- Long titles, of which pages differ in one word or two: no page is lost, and reposts are found.
-
-LONG_TITLES = pytest.mark.parametrize(
-    "plan", TITLES[:2] + TITLES[7:8] + TITLES[10:11], ids=lambda plan: plan.name
-)
-
-
-@LONG_TITLES
-def test_different_pages_are_kept_and_reposts_are_found(plan: TitlePlan) -> None:
-    site = make_title_site(plan)
-    found = measure(
-        list(crawl(random.Random(0).sample(site.pages, len(site.pages)), NearDuplicateDetector())), 20
-    )
-    assert found.kept >= 0.98
-    # Of pages with equal titles, while nothing is known about the site.
-    assert found.merged_of_first <= 2
-    assert found.reposts is not None
-    assert found.reposts >= 0.8

@@ -5,7 +5,7 @@ A page has one key, under whatever URL it comes: what a crawl has fetched and wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape
@@ -254,19 +254,6 @@ class Site:
 
 def _said(url: str) -> str:
     return " ".join(words(url.partition("?")[0], 2).split()) if "sort=" not in url else url.rpartition("=")[2]
-
-
-def descriptions() -> Iterator[Description]:
-    """Yield the sites of the benchmark."""
-    yield Description("shop", 20, 12, ["fresh session"], has_print=True)
-    yield Description("shop with filters", 4, 20, [], facets="values")
-    yield Description("shop with indexed filters", 4, 20, [], facets="indexed")
-    yield Description("shop with paths", 4, 20, [], facets="segments")
-    yield Description("forum", 20, 20, ["twelve sessions", "utm"], has_login=True, folder="thread")
-    yield Description("jobs", 15, 20, ["utm", "ref"], has_print=True, folder="job")
-    yield Description("events", 10, 20, ["session and time"], has_calendar=True, folder="event")
-    yield Description("docs", 20, 20, ["ref"], has_search=True, has_print=True, folder="docs")
-    yield Description("search without end", 5, 10, [], has_search=True)
 
 
 def random_description(seed: int) -> Description:
