@@ -12,24 +12,12 @@ from collections import defaultdict
 from typing import Any
 from urllib.parse import urlsplit
 
-from crawler.running import Crawl, items_of, run_together
-from crawler.spiders.pages import PagesSpider
+from crawler.running import Crawl, JudgedSpider, items_of, run_together
 from local_redis import redis_cluster
 from magazine.server import serving
 from magazine.truth import Truth
-from scrapy.http import Response
 
 CRAWLERS = ("north", "south")
-
-
-class JudgedPagesSpider(PagesSpider):
-    """Yields each page with its verdict."""
-
-    name = "judged"
-
-    def item(self, response: Response) -> dict[str, Any]:
-        """Return the page with its verdict; those that repeat another get the field as well."""
-        return super().item(response) | {"status": response.meta["simhash_result"]["status"]}
 
 
 def settings_for(cluster_url: str) -> dict[str, Any]:
@@ -74,12 +62,12 @@ def main() -> int:
     try:
         with redis_cluster() as url, serving() as server:
             settings = settings_for(url)
-            crawls = [Crawl(name, JudgedPagesSpider, f"{server.url}/", settings) for name in CRAWLERS]
+            crawls = [Crawl(name, JudgedSpider, f"{server.url}/", settings) for name in CRAWLERS]
             stats = run_together(*crawls)
     except FileNotFoundError as error:
         print(error, file=sys.stderr)
         return 1
-    new = new_pages([item for name in CRAWLERS for item in items_of(name)], Truth.load())
+    new = new_pages([item for name in CRAWLERS for item in items_of(name)], Truth())
     missed = 0
     for name, counts in stats.items():
         errors = sum(n for stat, n in counts.items() if stat.startswith("simhash/errors/"))

@@ -93,7 +93,7 @@ def main() -> int:
     arguments = parser.parse_args()
     with serving() as server:
         stats = crawl(server.url, shows_progress=sys.stderr.isatty())
-    result = summary(items_of(SPIDER), stats, Truth.load())
+    result = summary(items_of(SPIDER), stats, Truth())
     print(json.dumps(result, indent=2, ensure_ascii=False) if arguments.json else report(result))
     return 1 if result["wrong"] or result["errors"] else 0
 

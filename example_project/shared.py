@@ -15,13 +15,11 @@ from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from typing import Any
 
-from crawler.running import Crawl, items_of, log_of, run_together, shown
-from crawler.spiders.pages import PagesSpider
+from crawler.running import Crawl, JudgedSpider, items_of, log_of, run_together, shown
 from local_redis import redis_server
 from magazine.server import serving
 from magazine.truth import Truth
 from redis import Redis, RedisError
-from scrapy.http import Response
 
 #: All keys that the settings name.
 KEYS = "harbour-lamp:*"
@@ -47,7 +45,7 @@ def settings_for(redis_url: str) -> dict[str, Any]:
     }
 
 
-class SharingSpider(PagesSpider):
+class SharingSpider(JudgedSpider):
     """Takes what the other one found. A request in the queue says by name which method of its spider is called."""
 
     async def start(self) -> AsyncIterator[Any]:
@@ -57,10 +55,6 @@ class SharingSpider(PagesSpider):
         # The other spider may have been quicker and taken it. One that finds the queue empty ends, but not before
         # this method does.
         await asyncio.sleep(HEAD_START)
-
-    def item(self, response: Response) -> dict[str, Any]:
-        """Return the page with its verdict; those that repeat another get the field as well."""
-        return super().item(response) | {"status": response.meta["simhash_result"]["status"]}
 
 
 class HarbourSpider(SharingSpider):
@@ -76,13 +70,6 @@ class EstuarySpider(SharingSpider):
 
 
 SPIDERS = (HarbourSpider, EstuarySpider)
-
-
-def forget(redis_url: str) -> None:
-    """Remove what an earlier run left in the server, and nothing else."""
-    with Redis.from_url(redis_url) as client:
-        for key in client.scan_iter(KEYS):
-            client.delete(key)
 
 
 def report(truth: Truth) -> int:
@@ -119,7 +106,9 @@ def main() -> int:
     given = os.environ.get("REDIS_URL")
     try:
         with nullcontext(given) if given else redis_server() as redis_url, serving() as server:
-            forget(redis_url)
+            with Redis.from_url(redis_url) as client:
+                for key in client.scan_iter(KEYS):  # what an earlier run left in the server
+                    client.delete(key)
             settings = settings_for(redis_url)
             stats = run_together(
                 Crawl("harbour", HarbourSpider, f"{server.url}/", settings),
@@ -129,7 +118,7 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     errors = sum(n for one in stats.values() for name, n in one.items() if name.startswith("simhash/errors/"))
-    return 1 if report(Truth.load()) or errors else 0
+    return 1 if report(Truth()) or errors else 0
 
 
 if __name__ == "__main__":

@@ -13,13 +13,24 @@ from typing import Any, NamedTuple
 
 from scrapy import Spider, signals
 from scrapy.crawler import CrawlerProcess
+from scrapy.http import Response
 from scrapy.utils.project import get_project_settings
+
+from crawler.spiders.pages import PagesSpider
 
 HERE = Path(__file__).parents[1]
 OUT = HERE / "out"
 #: Seconds that a process waits for the others to be ready.
 PATIENCE = 120
 Stats = dict[str, Any]
+
+
+class JudgedSpider(PagesSpider):
+    """Yields each page with its verdict."""
+
+    def item(self, response: Response) -> dict[str, Any]:
+        """Return the page with its verdict; those that repeat another get the field as well."""
+        return super().item(response) | {"status": response.meta["simhash_result"]["status"]}
 
 
 class Crawl(NamedTuple):

@@ -1,14 +1,13 @@
 """Everything that is not a story: notices, products, calendar events, captions, members' titles, advertisements."""
 
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from magazine.records import CONTENT, read_pairs, read_records
 
 
-@dataclass(frozen=True)
-class Notice:
+class Notice(NamedTuple):
     """A short announcement of some sixty words."""
 
     slug: str
@@ -17,16 +16,15 @@ class Notice:
     text: str
 
 
-@dataclass(frozen=True)
-class Product:
+class Product(NamedTuple):
     """One size of one thing in the shop. Products of a family share their description."""
 
     family: str
     title: str
+    description: str
     size: str
     measure: str
     price: str
-    description: str
 
     @property
     def path(self) -> str:
@@ -34,8 +32,7 @@ class Product:
         return f"/shop/{self.family}-{self.size.replace(' ', '-')}"
 
 
-@dataclass(frozen=True)
-class MembersStory:
+class MembersStory(NamedTuple):
     """A story the public may read about but not read: only its title and one sentence exist."""
 
     slug: str
@@ -46,38 +43,31 @@ class MembersStory:
 @cache
 def load_notices(folder: str = "notices") -> list[Notice]:
     """Return the notices of `content/<folder>`, newest first."""
-    notices = [
-        Notice(
-            slug=record.name,
-            title=record.required("title"),
-            date=record.required("date"),
-            text="\n".join(block.text for block in record.blocks),
-        )
-        for record in read_records(folder)
-    ]
+    records = read_records(folder)
+    notices = [Notice(one.name, one.headers["title"], one.headers["date"], one.text) for one in records]
     return sorted(notices, key=lambda notice: notice.date, reverse=True)
 
 
 @cache
 def load_products() -> list[Product]:
-    """Return every size of every family in the shop. Raises ValueError for a variant not of three parts."""
-    products = []
-    for record in read_records("shop"):
-        for variant in record.required("variants").split(";"):
-            parts = [part.strip() for part in variant.split("/")]
-            if len(parts) != 3:
-                raise ValueError(f"{record.name}: expected 'size / measure / price', got {variant!r}")
-            family, title = record.required("family"), record.required("title")
-            description = "\n".join(block.text for block in record.blocks)
-            products.append(Product(family, title, parts[0], parts[1], parts[2], description))
-    return products
+    """Return every size of every family in the shop."""
+    return [
+        Product(
+            record.headers["family"],
+            record.headers["title"],
+            record.text,
+            *map(str.strip, variant.split("/")),
+        )
+        for record in read_records("shop")
+        for variant in record.listed("variants", ";")
+    ]
 
 
 @cache
 def load_events() -> dict[str, list[tuple[int, str]]]:
     """Return the events, as (day, text), by month such as `2024-04`; a month without events is absent."""
     months: dict[str, list[tuple[int, str]]] = defaultdict(list)
-    for month, event in read_pairs("calendar.txt", ":"):
+    for month, event in read_pairs("calendar.txt"):
         day, _, text = event.partition("|")
         months[month].append((int(day), text.strip()))
     return dict(months)
@@ -92,23 +82,20 @@ def calendar_note() -> str:
 @cache
 def load_captions() -> list[tuple[str, str]]:
     """Return the photographs as (name, caption)."""
-    return read_pairs("captions.txt", ":")
+    return read_pairs("captions.txt")
 
 
 @cache
 def load_members() -> list[MembersStory]:
     """Return the members-only stories."""
-    stories = []
-    for slug, rest in read_pairs("members.txt", ":"):
-        title, _, teaser = rest.partition("|")
-        stories.append(MembersStory(slug, title.strip(), teaser.strip()))
-    return stories
+    parts = ((slug, *map(str.strip, rest.split("|"))) for slug, rest in read_pairs("members.txt"))
+    return [MembersStory(slug, title, teaser) for slug, title, teaser in parts]
 
 
 @cache
 def load_ads() -> dict[str, list[str]]:
     """Return the advertisements by language."""
     ads: dict[str, list[str]] = defaultdict(list)
-    for lang, text in read_pairs("ads.txt", ":"):
+    for lang, text in read_pairs("ads.txt"):
         ads[lang].append(text)
     return dict(ads)

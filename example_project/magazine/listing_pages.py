@@ -53,7 +53,7 @@ def _front(lang: str, origins: Origins) -> Page:
     if lang == "en":
         teasers.append(Teaser(Link("/letter/2024-06", "Our June letter"), "Eight stories for a wet weekend."))
         teasers.append(Teaser(Link(f"{origins.partner}/", "The Estuary Post"), "Our neighbours upriver."))
-    return _listing(lang, labels.home[0], "front", labels.masthead, teasers, intro=_WELCOME[lang])
+    return _listing(lang, labels.menu[0].href, "front", labels.masthead, teasers, intro=_WELCOME[lang])
 
 
 def _all_teasers(lang: str) -> list[Teaser]:
@@ -139,7 +139,7 @@ def _listing(
     older: str = "",
     family: str = "",
 ) -> Page:
-    crumbs = [] if kind == "front" else [Link(*LABELS[lang].home)]
+    crumbs = [] if kind == "front" else LABELS[lang].menu[:1]
     markup = listing.render(lang, title, teasers, intro=intro, newer=newer, older=older, crumbs=crumbs)
     text = listing.main_text(title, teasers, intro)
     return Page(Address(MAIN_HOST, path), kind, markup, main_text=text, lang=lang, family=family)

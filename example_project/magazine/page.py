@@ -1,13 +1,26 @@
-"""A page of the site and the address it answers at."""
+"""A page of the site, the address it answers at, and the parts of it that change from one fetch to the next.
 
+A template writes a slot, `{{ad en}}`; the server fills it when the page is fetched. What goes in depends on the
+address and the number of the visit only: no clock, no chance, so a crawl can be repeated to the byte.
+
+    {{ad LANG}}   an advertisement          {{reads}}   a counter, "1,482"
+    {{built}}     a timestamp               {{token}}   32 hexadecimal digits, as in a form or a script
+"""
+
+import hashlib
+import re
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import count
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from magazine.slots import fill
+from magazine.catalogue import load_ads
 
 MAIN_HOST = "127.0.0.1"
 PARTNER_HOST = "localhost"
+_SLOT = re.compile(r"\{\{(\w+)(?: (\w+))?\}\}")
+_OPENING = datetime(2024, 6, 30, 6, 0, 0)
 
 
 class Address(NamedTuple):
@@ -61,9 +74,7 @@ class Page:
     def headers(self) -> dict[str, str]:
         """The headers of the answer, without the length, which may change with the visit."""
         headers = {"Content-Type": self.content_type}
-        if self.location:
-            headers["Location"] = self.location
-        return headers
+        return {**headers, "Location": self.location} if self.location else headers
 
     def body(self, visit: int = 0) -> bytes:
         """Return the bytes sent to the given *visit*, counted from 0.
@@ -72,4 +83,27 @@ class Page:
         """
         if isinstance(self.content, bytes):
             return self.content
-        return fill(self.content, self.address.key, visit).encode(self.encoding, "xmlcharrefreplace")
+        return _fill(self.content, self.address.key, visit).encode(self.encoding, "xmlcharrefreplace")
+
+
+def stable(text: str) -> int:
+    """Return a number that depends on *text* alone, the same on every machine and hash seed; 0 to 2**64 - 1."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def _fill(markup: str, address: str, visit: int) -> str:
+    """Fill the slots of *markup*; two visits in a row differ in every slot."""
+    start, shown = stable(address), count()
+
+    def put(match: re.Match[str]) -> str:
+        name, lang = match.groups()
+        if name == "ad":
+            ads = load_ads()[lang]
+            return ads[(start + visit + 2 * next(shown)) % len(ads)]
+        if name == "reads":
+            return f"{200 + start % 4800 + visit:,}"
+        if name == "built":
+            return (_OPENING + timedelta(seconds=start % 40_000 + 37 * visit)).isoformat(sep=" ")
+        return hashlib.sha256(f"{address} {visit}".encode()).hexdigest()[:32]
+
+    return _SLOT.sub(put, markup)

@@ -9,37 +9,27 @@ One port, two hosts, told apart by the Host header:
 import argparse
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
-from typing import Any, NamedTuple
+from typing import Any
 
 from magazine.page import MAIN_HOST, PARTNER_HOST, Address
 from magazine.site import build_site, find
 
 
-class Request(NamedTuple):
-    """One line of the server's log. *visit* counts the earlier fetches of the same address."""
-
-    host: str
-    target: str
-    status: int
-    visit: int
-
-
 class SiteServer(ThreadingHTTPServer):
-    """The site on 127.0.0.1. With port 0 the system picks a free one; `port` tells which."""
+    """The site on 127.0.0.1. With port 0 the system picks a free one; `port` is the one it took."""
 
     def __init__(self, port: int = 0) -> None:
         super().__init__((MAIN_HOST, port), _Handler)
-        self.requests: list[Request] = []
         self._site = build_site(self.port)
         self._visits: Counter[Address] = Counter()
         self._lock = Lock()
 
     @property
     def port(self) -> int:
-        """The port really taken, also if 0 was asked for."""
+        """The port in use, also if 0 was asked for."""
         return int(self.server_address[1])
 
     @property
@@ -53,12 +43,11 @@ class SiteServer(ThreadingHTTPServer):
         return f"http://{PARTNER_HOST}:{self.port}"
 
     def answer(self, address: Address) -> tuple[int, dict[str, str], bytes]:
-        """Return status, headers and body for one fetch of *address*, and log it. Safe in threads."""
+        """Return status, headers and body for one fetch of *address*. Safe in threads."""
         page = find(self._site, address)
         with self._lock:
             visit = self._visits[address]
             self._visits[address] += 1
-            self.requests.append(Request(address.host, address.target, page.status, visit))
         return page.status, page.headers, page.body(visit)
 
 
@@ -84,15 +73,6 @@ class _Handler(BaseHTTPRequestHandler):
     server: SiteServer
 
     def do_GET(self) -> None:
-        self._send(with_body=True)
-
-    def do_HEAD(self) -> None:
-        self._send(with_body=False)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing; `SiteServer.requests` is the log."""
-
-    def _send(self, *, with_body: bool) -> None:
         named = self.headers.get("Host", "").partition(":")[0]
         host = PARTNER_HOST if named == PARTNER_HOST else MAIN_HOST
         status, headers, body = self.server.answer(Address(host, self.path))
@@ -101,22 +81,19 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        if with_body:
-            self.wfile.write(body)
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Log nothing."""
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Serve until interrupted."""
     parser = argparse.ArgumentParser(prog="python -m magazine.server", description="Serve the example site.")
     parser.add_argument("--port", type=int, default=8000, help="0 picks a free one (default: %(default)s)")
-    server = SiteServer(parser.parse_args(arguments).port)
-    print(f"The Harbour Lamp   {server.url}/\nThe Estuary Post   {server.partner_url}/", flush=True)
-    try:
+    with SiteServer(parser.parse_args(arguments).port) as server, suppress(KeyboardInterrupt):
+        print(f"The Harbour Lamp   {server.url}/\nThe Estuary Post   {server.partner_url}/", flush=True)
         server.serve_forever()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        server.server_close()
 
 
 if __name__ == "__main__":

@@ -7,9 +7,8 @@ from urllib.parse import quote
 
 from magazine import editions
 from magazine.edits import corrected, reworded
-from magazine.page import MAIN_HOST, PARTNER_HOST, Address, Page
+from magazine.page import MAIN_HOST, PARTNER_HOST, Address, Page, stable
 from magazine.records import read_pairs
-from magazine.slots import stable
 from magazine.stories import Story, in_language, load_stories, translations
 from magazine.templates import article, classic, compact, partner, print_view
 from magazine.templates.labels import LABELS
@@ -83,8 +82,7 @@ def _plain_copies(story: Story, origins: Origins) -> Iterator[Page]:
         yield _page(story, editions.under("amp", story), "compact", small)
     if story.key in editions.OTHER_ENCODING:
         encoding = editions.OTHER_ENCODING[story.key]
-        menu = [Link(path, words) for path, words in LABELS[story.lang].menu]
-        old = classic.render(story, encoding=encoding, menu=menu)
+        old = classic.render(story, encoding=encoding)
         # The header stays silent about the charset, on purpose.
         page = _page(story, classic_path(story), "other-encoding", old)
         yield replace(page, encoding=encoding, content_type="text/html")
@@ -132,7 +130,7 @@ def _article(
         path=path,
         canonical=canonical,
         crumbs=[
-            Link(*LABELS[story.lang].home),
+            LABELS[story.lang].menu[0],
             Link(editions.section_path(story.lang, section), section.capitalize()),
         ],
         translations=[(other.lang, editions.article_path(other)) for other in translations(story)],
@@ -162,7 +160,7 @@ def _versions(story: Story) -> list[Link]:
             Link(editions.second_section_path(story), _VERSION_WORDS["second-section"][story.lang])
         )
     edited = {
-        "corrected": story.correction is not None,
+        "corrected": bool(story.correction),
         "earlier-version": story.key in editions.EARLIER_VERSION,
         "first-draft": story.key in editions.FIRST_DRAFT,
     }
@@ -181,7 +179,7 @@ def _related(story: Story, seed: str, count: int) -> list[tuple[Story, str]]:
 
 def _remarks(story: Story) -> Sequence[tuple[str, str]]:
     remarks = []
-    for key, remark in read_pairs("comments.txt", ":"):
+    for key, remark in read_pairs("comments.txt"):
         name, _, words = remark.partition("|")
         if key == story.key:
             remarks.append((name.strip(), words.strip()))

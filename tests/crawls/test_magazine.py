@@ -16,7 +16,7 @@ UNLINKED = ("/static/lamp.svg", "/static/lamp.css", "/files/tide-tables-2024.pdf
 
 @pytest.fixture(scope="module")
 def truth() -> Truth:
-    return Truth.load()
+    return Truth()
 
 
 @pytest.fixture(scope="module")

@@ -142,7 +142,7 @@ def test_the_readme_tells_the_benefit_as_it_is(example_crawl: ExampleCrawl, tmp_
     # The order in which pages come decides about a few of them.
     assert abs(len(marks) - len(protected) - dropped) <= 6
     assert abs(requests - kept.stat("downloader/request_count") - saved) <= 3
-    truth = Truth.load()
+    truth = Truth()
     repeated = [(url, mark["duplicate_of"]) for url, mark in marks.items()]
     assert not [pair for pair in repeated if truth.relation(*pair).expected == "different"]
     pages, left = ({truth.key(url) for url in crawl.items} for crawl in (example_crawl, kept))
@@ -171,7 +171,7 @@ def test_the_how_to_goes_from_a_crawl_to_a_setting(
     assert "No pair has been judged yet" in said(first)
     said(write)
     facts = json.loads(Path("judge.html").read_text().partition('id="facts">')[2].partition("</script>")[0])
-    truth = Truth.load()
+    truth = Truth()
     with Path("pairs.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["url", "other", "answer"])

@@ -32,14 +32,10 @@ class PagesSpider(scrapy.Spider):
         """Yield the page, then follow its links."""
         if not isinstance(response, HtmlResponse):
             return
-        yield from self.items(response)
+        yield self.item(response)
         for link in self.links.extract_links(response):
             if urlsplit(link.url).port == self.port:
                 yield response.follow(link)
-
-    def items(self, response: Response) -> Iterator[dict[str, Any]]:
-        """Yield what is kept of a page: one item."""
-        yield self.item(response)
 
     def item(self, response: Response) -> dict[str, Any]:
         """Return what is kept of a page."""

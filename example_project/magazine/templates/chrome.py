@@ -59,9 +59,9 @@ def page(
 <body>
 <div class="cookie-banner" role="dialog"><p>{esc(labels.cookies)}</p><button>{esc(labels.accept)}</button></div>
 <header>
-<p class="masthead">{anchor(Link(labels.home[0], labels.masthead))}</p>
+<p class="masthead">{anchor(Link(labels.menu[0].href, labels.masthead))}</p>
 <p class="motto">{esc(labels.motto)}</p>
-<nav class="menu">{bullets(Link(*entry) for entry in labels.menu)}</nav>
+<nav class="menu">{bullets(labels.menu)}</nav>
 </header>
 {_breadcrumbs(crumbs)}
 {main}

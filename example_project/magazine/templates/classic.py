@@ -1,16 +1,14 @@
 """The magazine's old site: tables, font elements, and a charset that only the page itself declares."""
 
-from collections.abc import Sequence
-
 from magazine.stories import Story
 from magazine.templates.labels import HTML_LANG, LABELS
-from magazine.templates.markup import Link, anchor, esc
+from magazine.templates.markup import anchor, esc
 
 
-def render(story: Story, *, encoding: str, menu: Sequence[Link]) -> str:
+def render(story: Story, *, encoding: str) -> str:
     """Return the old page of *story*; *encoding* is what the page says it is written in."""
     labels = LABELS[story.lang]
-    rows = "<br>\n".join(anchor(link) for link in menu)
+    rows = "<br>\n".join(anchor(link) for link in labels.menu)
     body = "\n".join(
         f'<p><font size="4"><b>{esc(block.text)}</b></font>' if block.is_heading else f"<p>{esc(block.text)}"
         for block in story.blocks

@@ -23,7 +23,7 @@ def render(story: Story, *, canonical: str, next_stories: Sequence[Link]) -> str
 <style>body{{margin:0;padding:1em;font-family:sans-serif}}.slot{{background:#eee;padding:.5em}}</style>
 </head>
 <body>
-<div class="bar">{anchor(Link(labels.home[0], labels.masthead))}</div>
+<div class="bar">{anchor(Link(labels.menu[0].href, labels.masthead))}</div>
 <h1>{esc(story.title)}</h1>
 <div class="meta">{esc(story.byline)}, {story.date}</div>
 <section>

@@ -24,7 +24,6 @@ def render(
     newer: str = "",
     older: str = "",
     crumbs: Sequence[Link] = (),
-    head: str = "",
 ) -> str:
     """Return a listing; *newer* and *older* are the paths of the pages beside it, empty at the ends."""
     labels = LABELS[lang]
@@ -43,7 +42,7 @@ def render(
 <nav class="pager">{pager}</nav>
 {chrome.ad(lang)}
 </main>"""
-    return chrome.page(lang, title, main, crumbs=crumbs, head=head)
+    return chrome.page(lang, title, main, crumbs=crumbs)
 
 
 def main_text(title: str, teasers: Sequence[Teaser], intro: str = "") -> str:

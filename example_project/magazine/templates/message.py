@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from magazine.templates import chrome
 from magazine.templates.markup import Link, bullets, esc, paragraphs
 
-NOT_FOUND_TITLE = "We could not find that page"
 NOT_FOUND_TEXT = """The page you asked for may have been moved when we tidied the archive, or it may
 never have existed. Try the search box, look through the sections above, or ring the office between
 ten and noon. Somebody will go down to the cellar and see whether there is a paper copy among the
 bound volumes. If you followed a link from another site, please tell us which, so that we can ask
 them kindly to put it right."""
 
-LOGIN_TITLE = "This story is for members"
 LOGIN_TEXT = """To read on, please sign in with the e-mail address you gave us and the password you
 chose. Membership costs three pounds a month and pays for the reporting, the printing press and the
 office cat. Members may read everything we have published since 1962, come to the summer supper, and
@@ -40,14 +38,13 @@ def login(wanted: str) -> str:
 <label>E-mail <input name="email"></label> <label>Password <input type="password" name="password"></label>
 <button>Sign in</button>
 </form>"""
-    return render(LOGIN_TITLE, joined(LOGIN_TEXT), extra=form)
+    return render("This story is for members", joined(LOGIN_TEXT), extra=form)
 
 
 def not_found() -> str:
     """Return the page for an address that means nothing."""
-    return render(
-        NOT_FOUND_TITLE, joined(NOT_FOUND_TEXT), extra='<form action="/search"><input name="q"></form>'
-    )
+    search = '<form action="/search"><input name="q"></form>'
+    return render("We could not find that page", joined(NOT_FOUND_TEXT), extra=search)
 
 
 def joined(text: str) -> str:

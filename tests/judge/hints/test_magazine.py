@@ -53,7 +53,7 @@ def told(site: dict[Address, Page]) -> Told:
 
 @pytest.fixture(scope="module")
 def truth() -> Truth:
-    return Truth.load()
+    return Truth()
 
 
 #: Copies that say something else beside their sentences: another headline or month, an advertisement in an old
