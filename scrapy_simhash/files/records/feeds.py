@@ -6,11 +6,12 @@ import csv
 import json
 import os
 from collections.abc import Iterator, Mapping
-from io import BufferedIOBase
+from itertools import chain
 from typing import Any, NamedTuple
 
 from scrapy_simhash.files.records.fields import Fields
-from scrapy_simhash.files.records.record import LIMIT, TOO_LARGE, Broken, PassedOver, Record, extra
+from scrapy_simhash.files.records.opening import File
+from scrapy_simhash.files.records.record import LIMIT, TOO_LARGE, Broken, Found, PassedOver, Record, extra
 
 #: Delimiters of CSV files; the most frequent one in the first line is used.
 DELIMITERS = ",\t;"
@@ -39,74 +40,73 @@ class TableRow(NamedTuple):
     number: int
 
 
-def json_lines(stream: BufferedIOBase, name: str, fields: Fields) -> Iterator[Record | Broken | PassedOver]:
+def json_lines(stream: Any, file: File, fields: Fields) -> Found:
     """Yield the records of a feed with one object per line."""
     for number, line in enumerate(_lines_of(stream), 1):
-        place = f"{name}:{number}"
-        if line is None:
+        place = f"{file.name}:{number}"
+        if len(line) > LIMIT:
             yield Broken(place, TOO_LARGE)
-            continue
-        if not line.strip():
-            continue
-        # The last line of a truncated file has no line feed.
-        is_cut = not line.endswith(b"\n")
-        try:
-            value = json.loads(line)
-        except UnicodeDecodeError:
-            yield Broken(place, "not valid UTF-8", is_rest=is_cut)
-        except (ValueError, RecursionError):
-            yield Broken(place, "not JSON", is_rest=is_cut)
-        else:
-            yield _record(fields, place, value, line)
+        elif line.strip():
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                reason = "not valid UTF-8" if isinstance(error, UnicodeDecodeError) else "not JSON"
+                # The last line of a truncated file has no line feed.
+                yield Broken(place, reason, is_rest=not line.endswith(b"\n"))
+            else:
+                yield _record(fields, place, value, line)
 
 
-def json_array(stream: BufferedIOBase, name: str, fields: Fields) -> Iterator[Record | Broken | PassedOver]:
+def json_array(stream: Any, file: File, fields: Fields) -> Found:
     """Yield the records of a feed that is one array of objects, read into memory."""
     data = stream.read(ARRAY_LIMIT + 1)
     if len(data) > ARRAY_LIMIT:
-        yield Broken(name, f"an array larger than {ARRAY_LIMIT >> 20} MB: convert it to JSON Lines", True)
+        yield Broken(file.name, f"larger than {ARRAY_LIMIT >> 20} MB: convert it to JSON Lines", is_rest=True)
         return
     try:
         values = json.loads(data.decode("utf-8-sig"))
+        if not isinstance(values, list):
+            raise ValueError("it is a single value")
     except (ValueError, RecursionError) as error:
-        yield Broken(name, f"not a JSON array: {error}", is_rest=True)
-        return
-    if not isinstance(values, list):
-        yield Broken(name, "not a JSON array", is_rest=True)
+        yield Broken(file.name, f"not a JSON array: {error}", is_rest=True)
         return
     for number, value in enumerate(values, 1):
-        yield _record(fields, f"{name}:{number}", value)
+        yield _record(fields, f"{file.name}:{number}", value)
 
 
-def csv_rows(stream: BufferedIOBase, name: str, fields: Fields) -> Iterator[Record | Broken | PassedOver]:
+def csv_rows(stream: Any, file: File, fields: Fields) -> Found:
     """Yield the records of a CSV table; its first row has the names."""
     # The default size limit of a field is too small for pages. The limit is global for the process.
     csv.field_size_limit(max(csv.field_size_limit(), LIMIT))
-    lines = _TextLines(stream)
-    rows = csv.reader(lines, strict=True, delimiter=lines.delimiter)
-    names: list[str] | None = None
-    while True:
+    lines = (line.decode("utf-8", "surrogateescape") for line in _lines_of(stream))
+    first = next(lines, "")
+    rows = csv.reader(chain((first,), lines), strict=True, delimiter=max(DELIMITERS, key=first.count))
+    names: list[str] = []
+    is_rest = False
+    while not is_rest:
+        place = f"{file.name}:{rows.line_num + 1}"
         try:
             row = next(rows)
+            "".join(row).encode()
         except StopIteration:
             return
-        except (csv.Error, UnicodeDecodeError) as error:
-            reason = f"not CSV: {error}" if isinstance(error, csv.Error) else "not valid UTF-8"
-            yield Broken(f"{name}:{lines.number}", reason, is_rest="unexpected end" in str(error))
-            if names is None:
-                return
-            continue
-        place = f"{name}:{lines.number}"
-        if names is None:
-            names = row
-        elif len(row) > len(names):
-            yield Broken(place, f"{len(row)} fields, and {len(names)} names in the first row")
-        elif row:
-            values = dict(zip(names, row, strict=False))
-            yield fields.record(place, values, Row(values))
+        except csv.Error as error:
+            # csv continues with the next row after other errors.
+            is_rest = not names or "unexpected end" in str(error)
+            yield Broken(place, f"not CSV: {error}", is_rest)
+        except UnicodeEncodeError:
+            yield Broken(place, "not valid UTF-8", is_rest := not names)
+        else:
+            if not names:
+                names = row
+            elif len(row) > len(names):
+                yield Broken(place, f"{len(row)} fields, and {len(names)} names in the first row")
+            elif row:
+                values = dict(zip(names, row, strict=False))
+                yield fields.record(place, values, Row(values))
 
 
-def parquet_rows(stream: BufferedIOBase, name: str, fields: Fields) -> Iterator[Record | Broken | PassedOver]:
+def parquet_rows(stream: Any, file: File, fields: Fields) -> Found:
     """Yield the records of a Parquet table; some rows are in memory, regardless of the size of a row group."""
     parquet, lib = parquet_library()
     number = 0
@@ -116,14 +116,14 @@ def parquet_rows(stream: BufferedIOBase, name: str, fields: Fields) -> Iterator[
             for batch in table.iter_batches(ROWS, use_threads=False):
                 for at, values in enumerate(batch.select(wanted).to_pylist()):
                     number += 1
-                    place = f"{name}:{number}"
+                    place = f"{file.name}:{number}"
                     if any(isinstance(each, str | bytes) and len(each) > LIMIT for each in values.values()):
                         yield Broken(place, TOO_LARGE)
                     else:
                         yield fields.record(place, values, TableRow(batch, at))
     except (lib.ArrowException, OSError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
-        yield Broken(f"{name}:{number + 1}", f"the Parquet data is damaged: {reason}", is_rest=True)
+        yield Broken(f"{file.name}:{number + 1}", f"the Parquet data is damaged: {reason}", is_rest=True)
 
 
 def parquet_library() -> tuple[Any, Any]:
@@ -142,36 +142,11 @@ def _record(
     return fields.record(place, value, Row(value, line))
 
 
-def _lines_of(stream: BufferedIOBase) -> Iterator[bytes | None]:
-    """Yield lines; None for a line that is too long."""
+def _lines_of(stream: Any) -> Iterator[bytes]:
+    """Yield lines; of a line that is too long, only the beginning."""
     line = stream.readline(LIMIT + 1).removeprefix(BYTE_ORDER_MARK)
     while line:
-        is_too_long = len(line) > LIMIT
-        yield None if is_too_long else line
-        while is_too_long and line and not line.endswith(b"\n"):
-            line = stream.readline(LIMIT)
+        yield line
+        while len(line) > LIMIT and not line.endswith(b"\n"):
+            line = stream.readline(LIMIT + 1)
         line = stream.readline(LIMIT + 1)
-
-
-class _TextLines:
-    """The lines of a table for csv.reader."""
-
-    def __init__(self, stream: BufferedIOBase) -> None:
-        self._lines = _lines_of(stream)
-        self._first = next(self._lines, b"") or b""
-        first = self._first.decode("utf-8", "replace")
-        self.delimiter = max(DELIMITERS, key=first.count)
-        #: Number of the last line.
-        self.number = 0
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = self._first if self.number == 0 else next(self._lines)
-        self.number += 1
-        if line is None:
-            raise csv.Error(f"a line is {TOO_LARGE}")
-        if not line:
-            raise StopIteration
-        return line.decode("utf-8")

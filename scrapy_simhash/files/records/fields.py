@@ -17,9 +17,8 @@ TEXT = ("text",)
 TIME = "fetched"
 #: HTML if it contains a tag, else text.
 EITHER = ("body", "content")
-_PAGES = (*HTML, *TEXT, *EITHER)
 _TAG = re.compile(r"</?[a-z][a-z0-9]*[\s/>]|<!doctype|<!--", re.IGNORECASE)
-_TAG_BYTES = re.compile(_TAG.pattern.encode("ascii"), re.IGNORECASE)
+_SCHEME = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 class Fields(NamedTuple):
@@ -43,52 +42,42 @@ class Fields(NamedTuple):
         self, place: str, values: Mapping[str, Any], source: object = None
     ) -> Record | Broken | PassedOver:
         """Return the page in *values*."""
-        named = {name.lower(): value for name, value in values.items() if isinstance(name, str)}
+        named = {str(name).lower(): value for name, value in values.items()}
         url = values.get(self.url) if self.url else _first(named, URLS)
         html, text = self._page(values, named)
         page = html or text
         if not url or not page:
             return PassedOver(place, "no URL" if not url else "no HTML and no text", tuple(map(str, values)))
-        if isinstance(url, bytes):
-            url = url.decode("utf-8", "replace")
-        if not isinstance(url, str):
-            return Broken(place, f"the field {self.url or 'url'!r} is {_kind(url)}, not a text")
-        if not isinstance(page, str | bytes):
-            return Broken(place, f"the field {self._name(named, page)!r} is {_kind(page)}, not a text")
+        for what, value in (("URL", url), ("page", page)):
+            if not isinstance(value, str | bytes):
+                return Broken(place, f"the {what} is not a text, but of the type {type(value).__name__}")
+        url = _decoded(url)
         if reason := wrong_url(url):
             return Broken(place, reason)
-        if not html and isinstance(page, bytes):
-            page = page.decode("utf-8", "replace")
         try:
             seen = self._seen(values, named)
         except ValueError as error:
             return Broken(place, f"the field {self.time!r} {error}")
-        return Record(url, page, place, is_text=not html, seen=seen, source=source)
+        return Record(url, page if html else _decoded(page), place, not html, seen=seen, source=source)
 
     def of_pages(self, names: Sequence[str]) -> list[str]:
         """Return those of *names* that can be a URL, a page or a time; other columns are not read."""
+        given = {self.url, self.html, self.text, self.time}
         found = {
             *(() if self.time else (TIME,)),
-            *(URLS if self.url is None else ()),
-            *(_PAGES if not (self.html or self.text) else ()),
+            *(() if self.url else URLS),
+            *(() if self.html or self.text else (*HTML, *TEXT, *EITHER)),
         }
-        given = {self.url, self.html, self.text, self.time}
         return [name for name in names if name in given or name.lower() in found]
 
     def _page(self, values: Mapping[str, Any], named: Mapping[str, Any]) -> tuple[Any, Any]:
         """Return HTML and text, one of which may be empty."""
         if self.html or self.text:
             return values.get(self.html or ""), values.get(self.text or "")
-        if html := _first(named, HTML):
-            return html, None
-        if text := _first(named, TEXT):
-            return None, text
-        either = _first(named, EITHER)
-        return (either, None) if _has_tag(either) else (None, either)
-
-    def _name(self, named: Mapping[str, Any], page: object) -> str:
-        names = (self.html, self.text, *_PAGES)
-        return next((name for name in names if name and named.get(name.lower()) is page), "html")
+        html, text, either = _first(named, HTML), _first(named, TEXT), _first(named, EITHER)
+        if html or text or not isinstance(either, str | bytes):
+            return html, text or either
+        return (either, None) if _TAG.search(_decoded(either)) else (None, either)
 
     def _seen(self, values: Mapping[str, Any], named: Mapping[str, Any]) -> int | None:
         value = values.get(self.time) if self.time else named.get(TIME)
@@ -107,13 +96,8 @@ def _first(named: Mapping[str, Any], names: Sequence[str]) -> Any:
     return next((value for name in names if (value := named.get(name))), None)
 
 
-def _has_tag(value: object) -> bool:
-    if isinstance(value, bytes):
-        return bool(_TAG_BYTES.search(value))
-    return isinstance(value, str) and bool(_TAG.search(value))
-
-
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+def _decoded(value: str | bytes) -> str:
+    return value if isinstance(value, str) else value.decode("utf-8", "replace")
 
 
 def wrong_url(url: str) -> str | None:
@@ -122,22 +106,10 @@ def wrong_url(url: str) -> str | None:
     >>> wrong_url("example.com"), wrong_url("https://example.com/é")
     ("'example.com' is not a URL: it has no scheme", None)
     """
-    if not _SCHEME.match(url.lstrip()):
+    if not _SCHEME.match(url):
         return f"{url[:200]!r} is not a URL: it has no scheme"
     try:
         url.encode("utf-8")
     except UnicodeEncodeError:
         return f"{url[:200]!r} is not a URL: it has characters that are none"
     return None
-
-
-def _kind(value: object) -> str:
-    kinds: tuple[tuple[type[Any], str], ...] = (
-        (bool, "true or false"),
-        (int, "a number"),
-        (float, "a number"),
-        (list, "a list"),
-        (dict, "an object"),
-        (bytes, "bytes"),
-    )
-    return next((name for kind, name in kinds if isinstance(value, kind)), "something else")

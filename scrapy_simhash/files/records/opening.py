@@ -11,14 +11,15 @@ import gzip
 import lzma
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from errno import ENOENT
 from functools import partial
 from glob import glob
 from importlib import import_module
-from io import BufferedIOBase, BufferedReader, RawIOBase
+from io import BufferedReader, RawIOBase
+from itertools import chain
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, NamedTuple, TypeAlias, cast
 from urllib.parse import quote
 
 from scrapy_simhash.exceptions import FileError, KindError
@@ -26,6 +27,8 @@ from scrapy_simhash.files.records.record import BrokenStream, extra
 
 #: Bytes that are read, and decompressed, at once.
 BUFFER, STEP = 1 << 18, 1 << 13
+#: Characters of a path that are not escaped in a URL.
+_SAFE = "!$&'()*+,;=:@~?%"
 
 
 class File(NamedTuple):
@@ -35,7 +38,8 @@ class File(NamedTuple):
     """The name for messages: the path or URL, including the path below a given folder."""
     url: str
     """The URL of the page if it is an HTML file."""
-    open: Callable[[], IO[bytes]]
+    open: Callable[[], Any]
+    """Returns a context manager with a stream of bytes."""
     is_member: bool = False
     """Whether it was found in a given folder, not by its name."""
 
@@ -46,55 +50,47 @@ def is_remote(name: str) -> bool:
 
 
 def files_of(given: str) -> Iterator[File]:
-    """Yield the files of *given*: a file, a folder with its subfolders, or a pattern.
+    """Return the files of *given*: a file, a folder with its subfolders, or a pattern.
 
-    Raises FileError if there is none, and KindError if a file system needs a package.
+    Raises FileError at once if there is none, and KindError if a file system needs a package.
     """
     if is_remote(given):
-        yield from _remote_files(given)
-        return
+        return _remote_files(given)
     # A file name may look like a pattern.
-    for name in [given] if os.path.lexists(given) else sorted(glob(given, recursive=True)):  # noqa: PTH207
-        path = Path(name)
-        if path.is_dir():
-            yield from _below(path)
-        else:
-            yield _local(path, [path.name])
-
-
-def check(given: str) -> None:
-    """Raise FileError if *given* names no file, KindError if its file system needs a package."""
-    if is_remote(given):
-        _remote_names(given)
-    elif not os.path.lexists(given) and not glob(given, recursive=True):  # noqa: PTH207
+    names = [given] if os.path.lexists(given) else sorted(glob(given, recursive=True))  # noqa: PTH207
+    if not names:
         raise FileError(f"cannot read {given}: {os.strerror(ENOENT)}")
+    return chain.from_iterable(map(_local_files, names))
 
 
-def _local(path: Path, parts: Sequence[str], is_member: bool = False) -> File:
-    url = (is_member and _of_mirror(parts)) or path.resolve().as_uri()
-    return File(str(path), url, lambda: path.open("rb", buffering=BUFFER), is_member)
-
-
-def _below(folder: Path) -> Iterator[File]:
-    """Yield the files of *folder* and its subfolders, sorted by name, files first.
+def _local_files(name: str) -> Iterator[File]:
+    """Yield a file, or the files of a folder and its subfolders, sorted by name, files first.
 
     Hidden files and folders, and links to folders, are left out.
     """
-    root = folder.resolve().name
+    given = Path(name)
+    if not given.is_dir():
+        yield _local(given, given.resolve().as_uri())
+        return
+    root = given.resolve().name
 
     def failed(error: OSError) -> None:
         raise FileError(f"cannot read {error.filename}: {error.strerror}") from error
 
-    for place, folders, names in os.walk(folder, onerror=failed):
+    for place, folders, names in os.walk(given, onerror=failed):
         folders[:] = sorted((name for name in folders if not name.startswith(".")), key=os.fsencode)
         for name in sorted(names, key=os.fsencode):
             path = Path(place, name)
             if not name.startswith(".") and path.is_file():
-                yield _local(path, (root, *path.relative_to(folder).parts), is_member=True)
+                url = _of_mirror([root, *path.relative_to(given).parts]) or path.resolve().as_uri()
+                yield _local(path, url, is_member=True)
 
 
-def _remote_names(given: str) -> tuple[Any, str, list[str]]:
-    """Return the file system of *given*, the path there, and the names of its files."""
+def _local(path: Path, url: str, *, is_member: bool = False) -> File:
+    return File(str(path), url, partial(path.open, "rb", buffering=BUFFER), is_member)
+
+
+def _remote_files(given: str) -> Iterator[File]:
     fsspec = extra("a URL of a file system", "fsspec")
     try:
         system, path = fsspec.core.url_to_fs(given)
@@ -108,19 +104,17 @@ def _remote_names(given: str) -> tuple[Any, str, list[str]]:
     # File systems raise errors of their own.
     except Exception as error:
         raise FileError(f"cannot read {given}: {getattr(error, 'strerror', None) or error}") from error
-    return system, path, sorted(names)
-
-
-def _remote_files(given: str) -> Iterator[File]:
-    system, path, names = _remote_names(given)
     # In "zip://*.html::pages.zip" the part after "::" belongs to each member.
     _, colons, rest = given.partition("::")
-    is_folder = names != [path]
-    for name in names:
-        parts = name.removeprefix(path).strip("/").split("/")
+    is_member = names != [path]
+
+    def file(name: str) -> File:
         shown = system.unstrip_protocol(name) + colons + rest
-        url = (is_folder and _of_mirror(parts)) or quote(shown, safe="!$&'()*+,;=:@~?%/#")
-        yield File(shown, url, partial(_remote_stream, system, name), is_folder)
+        mirrored = _of_mirror(name.removeprefix(path).strip("/").split("/")) if is_member else None
+        url = mirrored or quote(shown, safe=f"{_SAFE}/#")
+        return File(shown, url, partial(_remote_stream, system, name), is_member)
+
+    return map(file, sorted(names))
 
 
 def _remote_stream(system: Any, name: str) -> IO[bytes]:
@@ -130,11 +124,11 @@ def _remote_stream(system: Any, name: str) -> IO[bytes]:
 
 #: Max depth of the folder that is named like a host, counted from the input.
 _DEEPEST = 4
-_LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 #: wget writes a port after a plus sign if file names may not contain a colon.
 _HOST = re.compile(
-    rf"(?:(?:{_LABEL}\.)+[a-z][a-z0-9-]*[a-z0-9]|localhost|(?:\d{{1,3}}\.){{3}}\d{{1,3}})(?:[:+]\d{{1,5}})?",
-    re.I,
+    r"(?:(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]|localhost|(?:\d{1,3}\.){3}\d{1,3})"
+    r"(?:[:+]\d{1,5})?",
+    re.IGNORECASE,
 )
 #: The name in a mirror of the page of a URL that ends in a slash, and its query.
 _INDEX = re.compile(r"index\.html(?=\?|$)")
@@ -147,66 +141,47 @@ def _of_mirror(parts: Sequence[str]) -> str | None:
     'https://example.com/shop/?add=1'
     >>> _of_mirror(["saved", "pages", "a.html"])
     """
-    folders = parts[:-1][:_DEEPEST]
-    hosts = [at for at, part in enumerate(folders) if _HOST.fullmatch(part)]
+    hosts = [at for at, part in enumerate(parts[:-1][:_DEEPEST]) if _HOST.fullmatch(part)]
     if not hosts:
         return None
     # A folder in the input has priority over the input.
     at = next(filter(None, hosts), 0)
     scheme = parts[at - 1] if at and parts[at - 1] in ("http", "https") else "https"
-    host = parts[at].lower().replace("+", ":")
-    *path, name = parts[at + 1 :]
+    path = [*parts[at + 1 : -1], _INDEX.sub("", parts[-1])]
     # Question marks and percent signs in a name are those of the URL.
-    quoted = (
-        quote(part, safe="!$&'()*+,;=:@~?%", errors="surrogateescape")
-        for part in (*path, _INDEX.sub("", name))
-    )
-    return f"{scheme}://{host}/{'/'.join(quoted)}"
+    quoted = (quote(part, safe=_SAFE, errors="surrogateescape") for part in path)
+    return f"{scheme}://{parts[at].lower().replace('+', ':')}/{'/'.join(quoted)}"
 
 
 # --- Compression.
 
 
-def _zstd() -> Any:
-    return extra("zstd data", "compression.zstd", "backports.zstd")
-
-
-def _gzip() -> Any:
-    """Return isal if it is installed; it reads and writes gzip in less than half the time."""
+def _gzip(stream: Any, mode: str) -> Any:
+    """Use isal if it is installed, which takes less than half the time."""
     try:
-        return import_module("isal.igzip").IGzipFile
+        kind = import_module("isal.igzip").IGzipFile
     except ImportError:
-        return gzip.GzipFile
-
-
-def _gzip_writer(stream: Any) -> Any:
+        kind = gzip.GzipFile
     # Half the time of gzip's default level 6; pages become a tenth larger. Without a time, equal pages give equal
     # bytes.
-    return _gzip()("", "wb", 3, stream, mtime=0)
+    return kind("", mode, 3, stream, mtime=0)
 
 
-def _zstd_writer(stream: Any) -> Any:
-    module = _zstd()
+def _zstd(stream: Any, mode: str) -> Any:
+    module = extra("zstd data", "compression.zstd", "backports.zstd")
     # With a checksum, so that damage is detected.
-    return module.open(stream, "wb", options={module.CompressionParameter.checksum_flag: 1})
+    options = {module.CompressionParameter.checksum_flag: 1} if mode == "wb" else None
+    return module.open(stream, mode, options=options)
 
 
-class Codec(NamedTuple):
-    """One kind of compression."""
-
-    name: str
-    reader: Callable[[Any], Any]
-    """Returns a decompressed stream for a compressed stream."""
-    writer: Callable[[Any], Any]
-    """Returns a compressing stream that writes to a given stream."""
-
-
+#: Opens a stream to decompress ("rb") or compress ("wb") another one.
+Codec: TypeAlias = "Callable[[Any, str], Any]"
 #: By the ending of a name.
-CODECS = {
-    ".gz": Codec("gzip", lambda stream: _gzip()(fileobj=stream), _gzip_writer),
-    ".zst": Codec("zstd", lambda stream: _zstd().open(stream, "rb"), _zstd_writer),
-    ".bz2": Codec("bz2", bz2.BZ2File, partial(bz2.BZ2File, mode="wb")),
-    ".xz": Codec("xz", lzma.LZMAFile, partial(lzma.LZMAFile, mode="wb")),
+CODECS: Mapping[str, Any] = {
+    ".gz": _gzip,
+    ".zst": _zstd,
+    ".bz2": bz2.BZ2File,
+    ".xz": lzma.LZMAFile,
 }
 
 
@@ -222,19 +197,18 @@ def ending_of(name: str) -> tuple[str, str]:
     return bare[bare.rfind(".") :] if "." in bare[1:] else "", packed
 
 
-def unpacked(stream: Any, name: str) -> BufferedIOBase:
+def unpacked(stream: Any, name: str) -> Any:
     """Return *stream*, decompressed as the ending of *name* requires.
 
     Reading it raises BrokenStream, and KindError if an extra is missing.
     """
-    codec = CODECS.get(ending_of(name)[1])
-    return guarded(codec.reader(stream), codec.name) if codec else cast(BufferedIOBase, stream)
+    packed = ending_of(name)[1]
+    return guarded(CODECS[packed](stream, "rb"), packed.removeprefix(".")) if packed else stream
 
 
-def guarded(stream: Any, kind: str) -> BufferedIOBase:
+def guarded(stream: Any, kind: str) -> Any:
     """Wrap *stream*, which decompresses data of this *kind*, so that its errors become BrokenStream."""
-    # The library has its own class for an ordinary stream.
-    return cast(BufferedIOBase, BufferedReader(_Guarded(stream, kind), BUFFER))
+    return BufferedReader(_Guarded(stream, kind), BUFFER)
 
 
 class _Guarded(RawIOBase):

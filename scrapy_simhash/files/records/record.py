@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 from scrapy_simhash.exceptions import KindError
 
@@ -56,6 +57,10 @@ class PassedOver:
     """A few words that are the same for similar records: ``not HTML``, ``HTTP status 301``."""
     names: tuple[str, ...] = ()
     """The fields of a record of a feed that lacks a field of a page."""
+
+
+#: The result of reading a file.
+Found: TypeAlias = "Iterator[Record | Broken | PassedOver]"
 
 
 class BrokenStream(Exception):

@@ -11,19 +11,20 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from io import BufferedIOBase, BytesIO
+from io import BytesIO
 from mimetypes import guess_type
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from scrapy_simhash.exceptions import KindError
 from scrapy_simhash.files.records.fields import Fields, wrong_url
-from scrapy_simhash.files.records.opening import guarded, unpacked
+from scrapy_simhash.files.records.opening import File, guarded, unpacked
 from scrapy_simhash.files.records.record import (
     LIMIT,
     NOT_HTML,
     TOO_LARGE,
     Broken,
     BrokenStream,
+    Found,
     PassedOver,
     Record,
     extra,
@@ -31,23 +32,10 @@ from scrapy_simhash.files.records.record import (
 from scrapy_simhash.page.text import is_xml_feed
 from scrapy_simhash.times import parsed
 
-#: Media types that Scrapy treats as HTML.
-_HTML = frozenset(("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"))
-#: Media types that Scrapy treats as other text, regardless of the content; also all other text types.
-_OTHER = frozenset(
-    (
-        "application/atom+xml",
-        "application/rdf+xml",
-        "application/rss+xml",
-        "application/xml",
-        "application/json",
-        "application/x-json",
-        "application/json-amazonui-streaming",
-        "application/javascript",
-        "application/x-javascript",
-    )
-)
-#: Bytes by which a body of an unknown type is recognised.
+#: Media types that Scrapy treats as HTML, and as other text regardless of the content.
+_HTML = ("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml")
+_OTHER = re.compile("text/.*|application/.*(xml|json|javascript|amazonui-streaming)")
+#: Bytes by which a body of another type is recognised.
 _LOOKED_AT = 5_000
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _CUT = "the last record ends too early"
@@ -62,39 +50,42 @@ class WarcRecord(NamedTuple):
     headers: Sequence[tuple[str, str]]
     block: bytes
 
+    @property
+    def about(self) -> dict[str, str]:
+        """The headers by lower-case name."""
+        return {name.lower(): value for name, value in self.headers}
 
-def warc_pages(stream: BufferedIOBase, name: str, fields: Fields) -> Iterator[Record | Broken | PassedOver]:
+
+def warc_pages(stream: Any, file: File, fields: Fields) -> Found:
     """Yield the pages of a decompressed WARC, WET or ARC file.
 
     Raises BrokenStream at the first record that is damaged or truncated, since later records cannot be found.
     """
     for number, record in enumerate(_records(stream), 1):
-        place = f"{name}:{number}"
-        headers = {field.lower(): value for field, value in record.headers}
-        if reason := _passed_over(headers):
+        place, about = f"{file.name}:{number}", record.about
+        if reason := _passed_over(about):
             yield PassedOver(place, reason)
         elif len(record.block) > LIMIT:
             yield Broken(place, TOO_LARGE)
         else:
-            yield _page(place, headers, record)
+            yield _page(place, about, record)
 
 
-def wacz_pages(stream: BufferedIOBase, name: str, fields: Fields) -> Iterator[Record | Broken | PassedOver]:
+def wacz_pages(stream: Any, file: File, fields: Fields) -> Found:
     """Yield the pages of the archives in a WACZ file, a zip with WARC files in the folder ``archive``."""
     try:
-        with zipfile.ZipFile(cast(Any, stream)) as package:
+        with zipfile.ZipFile(stream) as package:
             for member in sorted(package.namelist()):
-                if not re.fullmatch(r"archive/[^/]+\.warc(\.gz)?", member):
-                    continue
-                with package.open(member) as packed:
-                    records = unpacked(guarded(packed, "zip"), member)
-                    yield from warc_pages(records, f"{name}!{member}", fields)
+                if re.fullmatch(r"archive/[^/]+\.warc(\.gz)?", member):
+                    with package.open(member) as packed:
+                        archive = file._replace(name=f"{file.name}!{member}")
+                        yield from warc_pages(unpacked(guarded(packed, "zip"), member), archive, fields)
     # zipfile raises the other two for an unknown compression and for an encrypted member.
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise BrokenStream(f"the zip data is damaged: {error}") from None
 
 
-def _records(stream: BufferedIOBase) -> Iterator[WarcRecord]:
+def _records(stream: Any) -> Iterator[WarcRecord]:
     """Yield all records. Raises BrokenStream with the number of the record that cannot be read."""
     library, errors = extra("WARC", "warcio.archiveiterator"), extra("WARC", "warcio.exceptions")
     # warcio warns of each URL with a space, which is frequent, and escapes it.
@@ -133,21 +124,18 @@ def _block(record: Any) -> bytes:
     return block
 
 
-def _passed_over(headers: Mapping[str, str]) -> str | None:
+def _passed_over(about: Mapping[str, str]) -> str | None:
     """Return why a record is not a page by its header, None if it may be one."""
-    kind = headers.get("warc-type", "").lower()
+    kind, content = about.get("warc-type", "").lower(), about.get("content-type", "").lower()
     if kind not in ("response", "resource", "conversion"):
         return f"WARC record of type {kind or 'none'}"
-    if "warc-truncated" in headers:
+    if "warc-truncated" in about:
         return "truncated"
-    if "warc-segment-number" in headers:
+    if "warc-segment-number" in about:
         return "WARC record in segments"
-    content = headers.get("content-type", "").lower()
     if kind == "response" and not content.startswith("application/http"):
         return "not HTTP"
-    if kind == "conversion" and not content.startswith("text/plain"):
-        return "not text"
-    return None
+    return "not text" if kind == "conversion" and not content.startswith("text/plain") else None
 
 
 def _page(place: str, about: Mapping[str, str], record: WarcRecord) -> Record | Broken | PassedOver:
@@ -164,17 +152,35 @@ def _page(place: str, about: Mapping[str, str], record: WarcRecord) -> Record | 
     if kind == "conversion":
         text = record.block.decode("utf-8", "replace")
         return Record(url, text, place, is_text=True, seen=seen, source=record)
-    if kind == "resource":
-        return _html(url, place, {"content-type": about.get("content-type", "")}, record.block, seen, record)
-    found = _http(record.block)
-    if found is None:
-        return Broken(place, "no HTTP response in the record")
-    status, headers, body = found
-    if not 200 <= status < 300:
-        return PassedOver(place, f"HTTP status {status}")
+    headers, body = {"content-type": about.get("content-type", "")}, record.block
+    if kind == "response":
+        found = _http(body)
+        if found is None:
+            return Broken(place, "no HTTP response in the record")
+        status, headers, body = found
+        if not 200 <= status < 300:
+            return PassedOver(place, f"HTTP status {status}")
+    content_type, language = headers.get("content-type", ""), headers.get("content-language")
+    # Before the body is decoded, which takes longer.
+    if _is_html(content_type, url) is False:
+        return PassedOver(place, NOT_HTML)
     if "chunked" in headers.get("transfer-encoding", "").lower():
         body = unchunked(body)
-    return _html(url, place, headers, body, seen, record)
+    for encoding in reversed(headers.get("content-encoding", "").lower().split(",")):
+        try:
+            body = _DECODERS[encoding.strip()](body)
+        except KeyError:
+            return Broken(place, f"the content encoding {encoding[:40]!r} is not known")
+        except KindError as error:
+            return Broken(place, str(error))
+        # Each library has its own errors.
+        except Exception as error:
+            return Broken(place, f"the {encoding} data of the page is damaged: {error}")
+    if len(body) > LIMIT:
+        return Broken(place, TOO_LARGE)
+    if not _is_html(content_type, url, body) or is_xml_feed(body):
+        return PassedOver(place, NOT_HTML)
+    return Record(url, body, place, False, content_type or None, language or None, seen, record)
 
 
 def _http(block: bytes) -> tuple[int, dict[str, str], bytes] | None:
@@ -192,42 +198,18 @@ def _http(block: bytes) -> tuple[int, dict[str, str], bytes] | None:
     return int(status), {name.lower(): value for name, value in found.headers}, block[stream.tell() :]
 
 
-def _html(
-    url: str, place: str, headers: Mapping[str, str], body: bytes, seen: int | None, record: WarcRecord
-) -> Record | Broken | PassedOver:
-    """Return the page with these HTTP headers if a crawl would treat it as HTML."""
-    content_type = headers.get("content-type")
-    is_html = _is_html(content_type)
-    if is_html is False:
-        return PassedOver(place, NOT_HTML)
-    if encodings := headers.get("content-encoding", "").lower().strip():
-        try:
-            body = _decoded(body, encodings)
-        except _Unreadable as error:
-            return Broken(place, str(error))
-    if len(body) > LIMIT:
-        return Broken(place, TOO_LARGE)
-    if is_html is None:
-        is_html = _is_html(guess_type(url)[0])
-    if not (_looks_like_html(body) if is_html is None else is_html) or is_xml_feed(body):
-        return PassedOver(place, NOT_HTML)
-    language = headers.get("content-language")
-    return Record(url, body, place, False, content_type or None, language or None, seen, record)
-
-
-def _is_html(media_type: str | None) -> bool | None:
-    """Return whether a media type is HTML, None if that depends on the content."""
-    name = (media_type or "").partition(";")[0].strip().lower()
-    if name in _HTML:
-        return True
-    return False if name in _OTHER or name.startswith("text/") else None
-
-
-def _looks_like_html(body: bytes) -> bool:
+def _is_html(content_type: str, url: str, body: bytes | None = None) -> bool | None:
+    """Return whether a page is HTML; None if that depends on the *body* and it is not given."""
+    for media_type in (content_type.partition(";")[0].strip().lower(), guess_type(url)[0] or ""):
+        if media_type in _HTML:
+            return True
+        if _OTHER.fullmatch(media_type):
+            return False
+    if body is None:
+        return None
     start = body[:_LOOKED_AT].lower()
-    if _BINARY.search(start):
-        return False
-    return b"<html>" in start or (b"<?xml" not in start and b"<!doctype html>" in start)
+    is_html = b"<html>" in start or (b"<?xml" not in start and b"<!doctype html>" in start)
+    return is_html and not _BINARY.search(start)
 
 
 _CHUNK = re.compile(rb"([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
@@ -253,52 +235,30 @@ def unchunked(body: bytes) -> bytes:
     return b"".join(pieces) if pieces else body
 
 
-class _Unreadable(Exception):
-    """A body cannot be decompressed; the message is the reason."""
-
-
-def _decoded(body: bytes, encodings: str) -> bytes:
-    """Decode *body*, to at most one byte more than `LIMIT`."""
-    for encoding in reversed([name.strip() for name in encodings.split(",")]):
-        decode = _DECODERS.get(encoding)
-        if decode is None:
-            raise _Unreadable(f"the content encoding {encoding[:40]!r} is not known")
-        try:
-            body = decode(body)
-        except KindError as error:
-            raise _Unreadable(str(error)) from None
-        # Each library has its own errors.
-        except Exception as error:
-            raise _Unreadable(f"the {encoding} data of the page is damaged: {error}") from None
-    return body
+# --- Content encodings: each decodes a body, to at most one byte more than `LIMIT`.
 
 
 def _gzip(body: bytes) -> bytes:
     # Some archives have decompressed the body and kept the header.
-    return _inflated(body, 31) if body.startswith(b"\x1f\x8b") else body
+    return zlib.decompressobj(31).decompress(body, LIMIT + 1) if body.startswith(b"\x1f\x8b") else body
 
 
 def _deflate(body: bytes) -> bytes:
     try:
-        return _inflated(body, 15)
+        return zlib.decompressobj(15).decompress(body, LIMIT + 1)
     except zlib.error:
-        return _inflated(body, -15)
-
-
-def _inflated(body: bytes, window: int) -> bytes:
-    return zlib.decompressobj(window).decompress(body, LIMIT + 1)
+        return zlib.decompressobj(-15).decompress(body, LIMIT + 1)
 
 
 def _brotli(body: bytes) -> bytes:
     decoder = extra("Brotli data", "brotli").Decompressor()
-    pieces, size = [], 0
+    decoded = bytearray()
     # The decompressor has no limit, but small pieces become some megabytes at most.
     for at in range(0, len(body), 4096):
-        pieces.append(decoder.process(body[at : at + 4096]))
-        size += len(pieces[-1])
-        if size > LIMIT:
+        decoded += decoder.process(body[at : at + 4096])
+        if len(decoded) > LIMIT:
             break
-    return b"".join(pieces)
+    return bytes(decoded)
 
 
 def _zstd(body: bytes) -> bytes:
@@ -309,10 +269,9 @@ def _zstd(body: bytes) -> bytes:
 
 
 _DECODERS: Mapping[str, Callable[[bytes], bytes]] = {
-    "gzip": _gzip,
-    "x-gzip": _gzip,
+    **dict.fromkeys(("gzip", "x-gzip"), _gzip),
+    **dict.fromkeys(("", "identity"), bytes),
     "deflate": _deflate,
     "br": _brotli,
     "zstd": _zstd,
-    "identity": lambda body: body,
 }

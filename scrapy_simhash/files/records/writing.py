@@ -5,16 +5,16 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import date, datetime, time
 from io import BytesIO, TextIOWrapper
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TypeAlias
-from uuid import NAMESPACE_URL, uuid5
 
 from scrapy_simhash.exceptions import KindError, failing
 from scrapy_simhash.files.records.feeds import Row, TableRow, parquet_library
-from scrapy_simhash.files.records.opening import CODECS, ending_of, is_remote
+from scrapy_simhash.files.records.opening import CODECS, Codec, ending_of, is_remote
 from scrapy_simhash.files.records.record import Record, extra
 from scrapy_simhash.files.records.warc import WarcRecord
 from scrapy_simhash.page.text import decode_html
@@ -44,16 +44,16 @@ def fields_of(record: Record) -> Mapping[str, Any]:
 class JsonLinesWriter:
     """Writes one object per line; without marks, the original line."""
 
-    def __init__(self, stream: IO[bytes], marks: Marks | None) -> None:
+    def __init__(self, stream: IO[bytes], marks: Marks) -> None:
         self._stream = stream
 
-    def write(self, record: Record, marks: Values | None) -> None:
+    def write(self, record: Record, marks: Values) -> None:
         """Write a line."""
         source = record.source
-        if marks is None and isinstance(source, Row) and source.line is not None:
+        if not marks and isinstance(source, Row) and source.line is not None:
             self._stream.write(source.line.rstrip(b"\r\n") + b"\n")
         else:
-            self._stream.write(_json({**fields_of(record), **(marks or {})}) + b"\n")
+            self._stream.write(_json({**fields_of(record), **marks}) + b"\n")
 
     def close(self) -> None:
         """Do nothing: nothing is buffered."""
@@ -62,26 +62,22 @@ class JsonLinesWriter:
 class CsvWriter:
     """Writes a CSV table; its columns are the fields of the first record, and the marks."""
 
-    def __init__(self, stream: IO[bytes], marks: Marks | None) -> None:
+    def __init__(self, stream: IO[bytes], marks: Marks) -> None:
         self._text = TextIOWrapper(stream, "utf-8", "backslashreplace", newline="")
-        self._writer = csv.writer(self._text)
-        self._marks = marks or {}
-        self._names: list[str] = []
+        self._writer: csv.DictWriter[str] | None = None
 
-    def write(self, record: Record, marks: Values | None) -> None:
+    def write(self, record: Record, marks: Values) -> None:
         """Write a row."""
-        fields = fields_of(record)
-        if not self._names:
-            self._names = [name for name in fields if name not in self._marks]
-            self._writer.writerow([*self._names, *self._marks])
-        if not fields.keys() <= {*self._names, *self._marks}:
-            name = next(name for name in fields if name not in self._names)
+        fields = {**fields_of(record), **marks}
+        if self._writer is None:
+            self._writer = csv.DictWriter(self._text, list(fields))
+            self._writer.writeheader()
+        if unknown := fields.keys() - self._writer.fieldnames:
             raise KindError(
-                f"{record.place}: {name!r} is no column of the table, which the first record has made:"
+                f"{record.place}: {min(unknown)!r} is no column of the table, which the first record has made:"
                 " write JSON Lines instead"
             )
-        values = [fields.get(name) for name in self._names] + [(marks or {})[name] for name in self._marks]
-        self._writer.writerow(map(_cell, values))
+        self._writer.writerow({name: _cell(value) for name, value in fields.items()})
 
     def close(self) -> None:
         """Flush the buffer."""
@@ -115,25 +111,21 @@ ROWS = 4096
 PAGES = 2 << 20
 #: Rows after which the size of a page of a column is checked.
 BATCH = 16
+_TYPES = {str: "string", int: "int64", float: "float64", bool: "bool"}
 
 
 class ParquetWriter:
     """Writes rows in groups. All must have the columns of the first group."""
 
-    def __init__(self, stream: IO[bytes], marks: Marks | None) -> None:
+    def __init__(self, stream: IO[bytes], marks: Marks) -> None:
         self._parquet, self._arrow = parquet_library()
         self._stream = stream
-        names = {str: "string", int: "int64", float: "float64", bool: "bool_"}
-        self._marks = [
-            self._arrow.field(name, getattr(self._arrow, names[kind])())
-            for name, kind in (marks or {}).items()
-        ]
-        self._rows: list[tuple[Record, Values | None]] = []
+        self._marks = {name: self._arrow.type_for_alias(_TYPES[kind]) for name, kind in marks.items()}
+        self._rows: list[tuple[Record, Values]] = []
         self._size = 0
-        self._schema: Any = None
         self._writer: Any = None
 
-    def write(self, record: Record, marks: Values | None) -> None:
+    def write(self, record: Record, marks: Values) -> None:
         """Keep a row until its group is full."""
         self._rows.append((record, marks))
         self._size += len(record.page)
@@ -158,17 +150,16 @@ class ParquetWriter:
             table = self._table([record for record, _ in rows])
         except (self._arrow.ArrowInvalid, self._arrow.ArrowTypeError) as error:
             raise KindError(f"{place}: no row of one table, write JSON Lines instead: {error}") from None
-        for field in self._marks:
-            values = self._arrow.array([(marks or {}).get(field.name) for _, marks in rows], field.type)
-            at = table.schema.get_field_index(field.name)
-            table = table.append_column(field, values) if at < 0 else table.set_column(at, field, values)
+        for name, kind in self._marks.items():
+            if name in table.column_names:
+                table = table.drop_columns([name])
+            table = table.append_column(name, self._arrow.array([marks[name] for _, marks in rows], kind))
         if self._writer is None:
-            self._schema = table.schema
             # Without dictionaries and with small pages, since a reader has a page and the dictionary in memory.
             self._writer = self._parquet.ParquetWriter(
                 self._stream, table.schema, use_dictionary=False, write_batch_size=BATCH
             )
-        elif table.schema != self._schema:
+        elif table.schema != self._writer.schema:
             raise KindError(
                 f"{place}: these rows have other columns than the first ones: write JSON Lines instead"
             )
@@ -181,100 +172,72 @@ class ParquetWriter:
             rows = [one.batch.slice(one.number, 1).replace_schema_metadata(None) for one in sources]
             return self._arrow.Table.from_batches(rows)
         values = [fields_of(record) for record in records]
-        names = list(dict.fromkeys(name for row in values for name in row))
-        columns = {name: self._column(name, [row.get(name) for row in values]) for name in names}
+        columns = {name: self._column(name, values) for name in dict.fromkeys(chain.from_iterable(values))}
         return self._arrow.table(columns)
 
-    def _column(self, name: str, values: list[Any]) -> Any:
-        known = self._schema is not None and self._schema.get_field_index(name) >= 0
-        column = self._arrow.array(values, self._schema.field(name).type if known else None)
+    def _column(self, name: str, rows: list[Mapping[str, Any]]) -> Any:
+        schema = self._writer.schema if self._writer is not None else self._arrow.schema([])
+        kind = schema.field(name).type if name in schema.names else None
+        column = self._arrow.array([row.get(name) for row in rows], kind)
         # A column without any value has no type.
         return column.cast("string") if column.type == self._arrow.null() else column
 
 
 class WarcWriter:
-    """Writes each record as a separate member, followed by a metadata record with its marks."""
+    """Writes each record, followed by a metadata record with its marks."""
 
-    def __init__(
-        self, stream: IO[bytes], marks: Marks | None, compress: Callable[[Any], Any] | None = None
-    ) -> None:
-        self._stream = stream
-        self._compress = compress
+    def __init__(self, stream: IO[bytes], marks: Marks, codec: Codec | None = None) -> None:
+        self._stream, self._codec = stream, codec
         self._writer: Any = extra("WARC", "warcio.warcwriter").WARCWriter
+        self._make: Any = self._writer(None, warc_version="1.1").create_warc_record
         self._headers: Any = extra("WARC", "warcio.statusandheaders").StatusAndHeaders
-        self._record: Any = extra("WARC", "warcio.recordloader").ArcWarcRecord
 
-    def write(self, record: Record, marks: Values | None) -> None:
+    def write(self, record: Record, marks: Values) -> None:
         """Write a record; one from an archive keeps its headers and its block."""
-        source = record.source if isinstance(record.source, WarcRecord) else _made(record)
-        self._append(source)
-        if marks is not None:
-            self._append(_metadata(record.url, source, marks))
+        source = record.source
+        made = self._copy(source) if isinstance(source, WarcRecord) else self._made(record)
+        self._append(made)
+        if marks:
+            self._append(self._metadata(record.url, made.rec_headers.get_header, marks))
 
     def close(self) -> None:
         """Do nothing: nothing is buffered."""
 
-    def _append(self, record: WarcRecord) -> None:
-        about = {name.lower(): value for name, value in record.headers}
-        headers = self._headers("", list(record.headers), protocol=record.version)
-        made = self._record(
-            "warc",
-            about["warc-type"],
-            headers,
-            BytesIO(record.block),
-            None,
-            about.get("content-type"),
-            len(record.block),
-        )
-        if self._compress is None:
-            self._writer(self._stream, gzip=False).write_record(made)
-            return
-        with self._compress(self._stream) as member:
+    def _append(self, made: Any) -> None:
+        # Each record is a member of its own, as the standard requires.
+        with self._codec(self._stream, "wb") if self._codec else nullcontext(self._stream) as member:
             self._writer(member, gzip=False).write_record(made)
 
+    def _copy(self, source: WarcRecord) -> Any:
+        kind, block = source.about["warc-type"], BytesIO(source.block)
+        headers = self._headers("", list(source.headers), protocol=source.version)
+        return self._make("", kind, block, len(source.block), warc_headers=headers)
 
-def _made(record: Record) -> WarcRecord:
-    """Return a WARC record for a page from another file format; the same for the same page."""
-    seen = record.seen or 0
-    page = record.page
-    if isinstance(page, str):
-        # The byte order mark overrides the encoding named in the page. WET files have none.
-        page = (b"" if record.is_text else b"\xef\xbb\xbf") + page.encode("utf-8", "replace")
-    if record.is_text:
-        return _new("conversion", record.url, seen, "text/plain", page)
-    headers = {
-        "Content-Type": record.content_type or "text/html",
-        "Content-Language": record.content_language,
-        "Content-Length": str(len(page)),
-    }
-    lines = (f"{name}: {_one_line(value)}\r\n" for name, value in headers.items() if value)
-    block = f"HTTP/1.1 200 OK\r\n{''.join(lines)}\r\n".encode("latin-1", "replace") + page
-    return _new("response", record.url, seen, "application/http; msgtype=response", block)
+    def _made(self, record: Record) -> Any:
+        """Return a record for a page from another file format."""
+        page = record.page
+        if isinstance(page, str):
+            # The byte order mark overrides the encoding named in the page. WET files have none.
+            page = (b"" if record.is_text else b"\xef\xbb\xbf") + page.encode("utf-8", "replace")
+        url, date_of = _one_line(record.url), {"WARC-Date": str(written(record.seen or 0))}
+        if record.is_text:
+            return self._make(url, "conversion", BytesIO(page), len(page), "text/plain", date_of)
+        headers = {
+            "Content-Type": record.content_type or "text/html",
+            "Content-Language": record.content_language,
+            "Content-Length": str(len(page)),
+        }
+        lines = [(name, _one_line(value)) for name, value in headers.items() if value]
+        http = self._headers("200 OK", lines, protocol="HTTP/1.1")
+        return self._make(url, "response", BytesIO(page), len(page), "", date_of, http_headers=http)
 
-
-def _metadata(url: str, source: WarcRecord, marks: Values) -> WarcRecord:
-    """Return the metadata record with the verdict on the page in *source*."""
-    lines = (f"{name}: {_mark(value)}\r\n" for name, value in marks.items() if value is not None)
-    block = "".join(lines).encode()
-    about = {name.lower(): value for name, value in source.headers}
-    record = _new("metadata", url, 0, "application/warc-fields", block)
-    more = [("WARC-Refers-To", about["warc-record-id"])] if "warc-record-id" in about else []
-    date_of = {"WARC-Date": about["warc-date"]} if "warc-date" in about else {}
-    headers = [(name, date_of.get(name, value)) for name, value in record.headers]
-    return record._replace(headers=[*headers, *more])
-
-
-def _new(kind: str, url: str, seen: int, media: str, block: bytes) -> WarcRecord:
-    headers = [
-        ("WARC-Type", kind),
-        ("WARC-Record-ID", f"<urn:uuid:{uuid5(NAMESPACE_URL, f'{kind} {seen} {len(block)} {url}')}>"),
-        ("WARC-Target-URI", _one_line(url)),
-        # Required by the standard.
-        ("WARC-Date", str(written(seen))),
-        ("Content-Type", media),
-        ("Content-Length", str(len(block))),
-    ]
-    return WarcRecord("WARC/1.1", headers, block)
+    def _metadata(self, url: str, header: Callable[[str], str | None], marks: Values) -> Any:
+        """Return the metadata record with the *marks* of the page with these headers."""
+        lines = (f"{name}: {_mark(value)}\r\n" for name, value in marks.items() if value is not None)
+        block = "".join(lines).encode()
+        about = {"WARC-Date": header("WARC-Date"), "WARC-Refers-To": header("WARC-Record-ID")}
+        known = {name: value for name, value in about.items() if value}
+        return self._make(_one_line(url), "metadata", BytesIO(block), len(block), "", known)
 
 
 def _mark(value: object) -> str:
@@ -287,10 +250,7 @@ def _one_line(text: str) -> str:
 
 #: By the ending of a name, before that of its compression.
 WRITERS: Mapping[str, Callable[..., Any]] = {
-    ".jsonl": JsonLinesWriter,
-    ".jl": JsonLinesWriter,
-    ".jsonlines": JsonLinesWriter,
-    ".ndjson": JsonLinesWriter,
+    **dict.fromkeys((".jsonl", ".jl", ".jsonlines", ".ndjson"), JsonLinesWriter),
     ".csv": CsvWriter,
     ".parquet": ParquetWriter,
     ".warc": WarcWriter,
@@ -300,20 +260,17 @@ WRITERS: Mapping[str, Callable[..., Any]] = {
 class RecordWriter:
     """Writes records to the output of `open_writer`."""
 
-    def __init__(self, name: str, writer: Any, marks: Marks | None) -> None:
+    def __init__(self, name: str, writer: Any) -> None:
         self._name = name
         self._writer = writer
-        self._marks = marks
 
     def write(self, record: Record, marks: Values | None = None) -> None:
         """Write *record*, with a value for each mark of the writer.
 
         Raises FileError on failure, and KindError for a record that this format cannot contain.
         """
-        if (None if marks is None else [*marks]) != (None if self._marks is None else [*self._marks]):
-            raise ValueError(f"the writer was opened for the marks {list(self._marks or ())}")
         with failing(f"write {self._name}"):
-            self._writer.write(record, marks)
+            self._writer.write(record, marks or {})
 
 
 @contextmanager
@@ -331,30 +288,30 @@ def open_writer(path: str | Path, marks: Marks | None = None) -> Iterator[Record
     path = str(path)
     ending, packed = ending_of(path)
     kind = WRITERS.get(ending)
-    if kind is None and (path == STDOUT or _is_device(path)):
+    if kind is None and (path == STDOUT or _is_device(Path(path))):
         kind = JsonLinesWriter
     if kind is None:
         raise KindError(f"{path}: the name of an output must end in one of {', '.join(WRITERS)}")
     if kind is ParquetWriter and packed:
         raise KindError(f"{path}: .parquet files are compressed already, drop the {packed}")
     name = "standard output" if path == STDOUT else path
+    codec = CODECS.get(packed)
     with ExitStack() as stack:
         stream: IO[bytes] = stack.enter_context(_remote(path) if is_remote(path) else writing(path))
-        codec = CODECS[packed] if packed else None
         if kind is WarcWriter:
-            writer: Any = WarcWriter(stream, marks, codec and codec.writer)
+            writer: Any = WarcWriter(stream, marks or {}, codec)
         else:
-            writer = kind(stack.enter_context(codec.writer(stream)) if codec else stream, marks)
+            writer = kind(stack.enter_context(codec(stream, "wb")) if codec else stream, marks or {})
         if isinstance(writer, ParquetWriter):
             stack.callback(writer.end)
-        yield RecordWriter(name, writer, marks)
+        yield RecordWriter(name, writer)
         with failing(f"write {name}"):
             writer.close()
             stack.pop_all().close()
 
 
-def _is_device(path: str) -> bool:
-    return Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir()
+def _is_device(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 @contextmanager

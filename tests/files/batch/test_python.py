@@ -68,7 +68,7 @@ def test_what_is_no_page_is_left_out_and_named(caplog: pytest.LogCaptureFixture)
     told = [each.getMessage() for each in caplog.records]
     assert told == [
         "page 2 is left out: no HTML and no text",
-        "page 3 is left out: the field 'url' is a number, not a text",
+        "page 3 is left out: the URL is not a text, but of the type int",
         "page 4 is left out: str is no Record, no pair of URL and HTML, and no dictionary",
     ]
     caplog.clear()

@@ -173,10 +173,15 @@ WRONG: list[tuple[str | bytes, list[str]]] = [
     ("url,html\nhttps://a.example/,b,c\n", ["2: 3 fields, and 2 names in the first row"]),
     (b"url,html\nhttps://a.example/,\xff\n", ["2: not valid UTF-8"]),
     ('{"url": "example.com", "html": "a"}', ["1: 'example.com' is not a URL: it has no scheme"]),
-    ('{"url": 7, "html": "a"}', ["1: the field 'url' is a number, not a text"]),
-    ('{"url": "a:b", "html": {"a": 1}}', ["1: the field 'html' is an object, not a text"]),
-    ('{"url": "a:b", "body": [1]}', ["1: the field 'body' is a list, not a text"]),
+    ('{"url": 7, "html": "a"}', ["1: the URL is not a text, but of the type int"]),
+    ('{"url": "a:b", "html": {"a": 1}}', ["1: the page is not a text, but of the type dict"]),
+    ('{"url": "a:b", "body": [1]}', ["1: the page is not a text, but of the type list"]),
 ]
+
+
+@pytest.mark.parametrize(("content", "expected"), WRONG)
+def test_a_broken_record_is_named(content: str | bytes, expected: list[str]) -> None:
+    assert broken(content) == expected
 
 
 @pytest.mark.parametrize("start", [f"{LINE}\n", f"url,html\n{PAGES[0]['url']},a\n"])

@@ -240,10 +240,10 @@ def test_a_compressed_archive_that_ends_too_early_has_the_records_before(tmp_pat
         path.write_bytes(whole * 2 + whole[:-cut])
         assert len([one for one in found(path) if isinstance(one, Record)]) == 2
         (reason,) = reasons(path)
-        assert reason.startswith(" the gzip data ends too early (record ")
+        assert reason.startswith(" the gz data ends too early (record ")
     path.write_bytes(whole * 2 + b"\x1f\x8b\x08\x00" + b"\xff" * 100)
     (reason,) = reasons(path)
-    assert reason.startswith(" the gzip data is damaged: ")
+    assert reason.startswith(" the gz data is damaged: ")
 
 
 def test_a_record_that_is_too_large_is_skipped_whatever_it_claims(

@@ -224,12 +224,3 @@ def test_a_full_disk_is_told(tmp_path: Path) -> None:
     for record in (page(URL), Record(URL, LONG, "made:1")):
         with pytest.raises(FileError, match=r"^cannot write /dev/full: No space left on device$"):
             write(full, [record] * 3)
-
-
-def test_marks_are_given_for_each_record_or_for_none(tmp_path: Path) -> None:
-    def unmarked() -> None:
-        with open_writer(tmp_path / "out.csv", MARKS) as writer:
-            writer.write(page(URL))
-
-    with pytest.raises(ValueError, match="the writer was opened for the marks"):
-        unmarked()
