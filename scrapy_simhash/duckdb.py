@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -11,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.exceptions import KindError
-from scrapy_simhash.files.engines.run import Mapper, Result
-from scrapy_simhash.files.engines.run import deduplicate as run
+from scrapy_simhash.files.engines.run import Engine, Mapper, Result
 from scrapy_simhash.files.engines.sql import Table, arrow
 from scrapy_simhash.files.workers import Workers, workers
 from scrapy_simhash.replacement import taking_place
@@ -50,15 +50,12 @@ def deduplicate(
         started = stack.enter_context(workers(processes)) if processes > 1 else None
         connection.execute(f"CREATE OR REPLACE TEMP VIEW simhash_pages AS {pages}")
         columns = {row[0]: row[1] for row in connection.execute("DESCRIBE simhash_pages").fetchall()}
-        return run(_DuckDB(connection, started), str(folder), columns, config or Config())
+        return _DuckDB(str(folder), config or Config(), connection, started).deduplicate(columns)
 
 
-class _DuckDB:
-    """See :class:`~scrapy_simhash.files.engines.run.Engine`."""
-
-    keys_at_once = 1
-
-    def __init__(self, connection: Any, started: Workers | None = None) -> None:
+class _DuckDB(Engine):
+    def __init__(self, folder: str, config: Config, connection: Any, started: Workers | None = None) -> None:
+        super().__init__(folder, config)
         self._connection = connection
         self._workers = started
 
@@ -83,8 +80,7 @@ class _DuckDB:
         if by or self._workers is None:
             batches = function(rows)
         else:
-            answers = self._workers.in_order(rows, _mapped, function)
-            batches = chain.from_iterable(found for _, found in answers)
+            batches = chain.from_iterable(self._workers.in_order(rows, partial(_mapped, function)))
         schema = table.arrow()
         with (
             _replacing(path) as making,

@@ -11,6 +11,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict
 
 from scrapy_simhash.cli.options import add_inputs, add_json, batch_options, config_for, reading, through
 from scrapy_simhash.cli.stores import STORES, Place, key_function, place_of
@@ -108,7 +109,7 @@ def run(options: Namespace) -> int:
         reading(options, *([place.identity] if place else [])) as (inputs, broken),
         _judge(place, what, options) as judge,
     ):
-        batch = Run(inputs, what, judge=judge, tell=inputs.tell)
+        batch = Run(inputs, what, judge=judge)
         with ExitStack() as stack:
             write = stack.enter_context(_writing(options)) if options.output else None
             report = stack.enter_context(open_output(options.report)) if options.report else None
@@ -122,7 +123,7 @@ def run(options: Namespace) -> int:
             if options.clusters is not None:
                 with open_output(options.clusters) as output:
                     output.write(json.dumps(found._asdict()) + "\n" for found in batch.clusters())
-    counts = {**batch.counts.facts, "passed_over": inputs.records.passed_over.total()}
+    counts = {**asdict(batch.counts), "passed_over": inputs.records.passed_over.total()}
     say(counted(counts, _ALWAYS), sys.stderr)
     if options.json:
         show(counts, (), is_json=True)

@@ -34,7 +34,7 @@ def run(options: Namespace) -> int:
     what = batch_options(options, config_for(options))
     line = _hash if options.hashes else _line
     with reading(options) as (inputs, broken), open_output(options.output) as output:
-        batch = Run(inputs, what, tell=inputs.tell, only_reads=True)
+        batch = Run(inputs, what, only_reads=True)
         output.write(map(line, through(batch, inputs, broken)))
     return broken.status
 

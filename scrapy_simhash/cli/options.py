@@ -167,19 +167,21 @@ class Inputs:
         from scrapy_simhash.files.records import read
 
         self._read: Callable[[], Records] = lambda: read(options.inputs, fields_of(options), options.format)
-        #: Shows the number of records that have passed a step.
-        self.tell = progress.at
+        self._progress = progress
         #: The records. Opened at once, so that a missing input is an error before an output is opened.
         self.records = self._read()
         self._is_begun = False
 
     def __call__(self) -> Iterator[Record | Broken]:
-        """Return all records."""
+        """Yield all records."""
         if self._is_begun:
             self.records.close()
             self.records = self._read()
         self._is_begun = True
-        return self.records
+        tell = self._progress.counting("reading")
+        for number, record in enumerate(self.records, 1):
+            tell(number)
+            yield record
 
 
 @contextmanager

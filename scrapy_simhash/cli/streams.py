@@ -243,13 +243,6 @@ class Progress:
         is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._make = _tqdm() if is_terminal else None
         self._bar: Any = None
-        self._tells: dict[str, Callable[[int], None]] = {}
-
-    def at(self, doing: str, done: int) -> None:
-        """Show that *done* things have passed the step *doing*."""
-        if doing not in self._tells:
-            self._tells[doing] = self.counting(doing)
-        self._tells[doing](done)
 
     def counting(self, doing: str, share: Share = lambda done: None) -> Callable[[int], None]:
         """Begin the bar *doing*, and return a function that takes the number of things done."""

@@ -12,16 +12,13 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import cycle
 from multiprocessing import get_context, parent_process
-from typing import Any, TypeVar
+from typing import Any
 
 from scrapy_simhash.exceptions import SimhashError
 
 #: Pending tasks per worker: enough that no worker waits while this process handles results.
 AHEAD = 2
-
-T = TypeVar("T")
 
 
 class WorkerDied(SimhashError, RuntimeError):
@@ -42,26 +39,14 @@ class Workers:
         with _dying():
             return self._pools[worker].submit(function, *arguments)
 
-    def in_order(
-        self, items: Iterable[T], function: Callable[..., Any], *arguments: object
-    ) -> Iterator[tuple[T, Any]]:
-        """Yield *items* in order, each with the result of *function* for *arguments* and the item.
-
-        Raises WorkerDied.
-        """
-        flights: deque[tuple[T, Future[Any]]] = deque()
-        turns = cycle(range(len(self._pools)))
-        for item in items:
-            flights.append((item, self.submit(next(turns), function, *arguments, item)))
-            if len(flights) > len(self._pools) * AHEAD:
-                yield _landed(flights)
-        while flights:
-            yield _landed(flights)
-
-
-def _landed(flights: deque[tuple[T, Future[Any]]]) -> tuple[T, Any]:
-    item, future = flights.popleft()
-    return item, result_of(future)
+    def in_order(self, items: Iterable[Any], function: Callable[[Any], Any]) -> Iterator[Any]:
+        """Yield the result of *function* for each of *items*, in order. Raises WorkerDied."""
+        pending: deque[Future[Any]] = deque()
+        for number, item in enumerate(items):
+            pending.append(self.submit(number % len(self), function, item))
+            if len(pending) > len(self) * AHEAD:
+                yield result_of(pending.popleft())
+        yield from map(result_of, pending)
 
 
 def result_of(future: Future[Any]) -> Any:

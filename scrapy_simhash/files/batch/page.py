@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
 
@@ -74,19 +74,13 @@ class PageReader:
         if step.fate is not Fate.COPY or step.page is None or step.verdict is None:
             return
         try:
-            protected = self._protected(step.page, step.verdict)
+            decision = self._policy.decide(_Copy(step.page, step.verdict))
         except Exception as error:
             step.fate, step.fault = Fate.KEPT, f"{type(error).__name__}: {error}"
             return
-        if protected is not None:
-            step.fate, step.protected = Fate.KEPT, protected
-
-    def _protected(self, page: Record, verdict: Verdict) -> str | None:
-        """Return why a copy is kept: a value of `Protection`, None if it is dropped."""
-        decision = self._policy.decide(_Copy(page, verdict))
-        if Action.DROP_ITEMS in decision.action:
-            return None
-        return "" if decision.protected is None else decision.protected.value
+        if Action.DROP_ITEMS not in decision.action:
+            step.fate = Fate.KEPT
+            step.protected = "" if decision.protected is None else decision.protected.value
 
 
 class _DropItems(SimhashPolicy):
@@ -138,8 +132,6 @@ def report_line(step: Step) -> dict[str, object]:
 
 #: Plain values, which every file format can store. Each record has the same names.
 Marks: TypeAlias = "dict[str, str | int | float | bool | None]"
-
-
 #: Prefix of the names that are also in a report, and the types of the values other than None.
 PREFIX = "simhash_"
 MARKS: Mapping[str, type] = {
@@ -155,13 +147,7 @@ MARKS: Mapping[str, type] = {
 
 
 def marks_of(verdict: Verdict, is_kept: bool, protected: str | None) -> Marks:
-    """Return the fields of a record with this verdict.
-
-    >>> from scrapy_simhash import Status
-    >>> marks = marks_of(Verdict(Status.NEW, cluster=4), True, None)
-    >>> marks["simhash_kept"], marks["simhash_status"], marks["simhash_cluster"], marks["simhash_duplicate_of"]
-    (True, 'new', 4, None)
-    """
+    """Return the fields of a record with this verdict."""
     row = verdict.to_dict() | {"kept": is_kept, "protected": protected}
     return {name: row[name.removeprefix(PREFIX)] for name in MARKS}
 
@@ -216,6 +202,11 @@ class Step:
             raise TypeError("there is no outcome yet")
         return Outcome(self.page, self.verdict, self.fate is Fate.KEPT, self.protected or None)
 
+    @property
+    def text(self) -> int | None:
+        """Number of the text of the page or its original; one record of each text is kept."""
+        return None if self.verdict is None else self.verdict.text_number
+
 
 @dataclass(slots=True)
 class Counts:
@@ -242,31 +233,21 @@ class Counts:
     def add(self, step: Step) -> None:
         """Count a record."""
         self.records += 1
-        if isinstance(step.item, Broken):
+        if step.page is None:
             self.broken += 1
             return
-        verdict = step.verdict
-        self.kept += step.fate is Fate.KEPT
+        is_kept, status = step.fate is Fate.KEPT, step.verdict and step.verdict.status
+        self.kept += is_kept
         self.near_duplicates += step.fate is Fate.COPY
         self.repeated += step.fate is Fate.REPEATED
-        self.protected += bool(step.protected) and step.fate is Fate.KEPT
-        if verdict is not None:
-            self.changed += step.fate is Fate.KEPT and verdict.status is Status.REVISIT
-            self.skipped += verdict.status is Status.SKIPPED
+        self.protected += is_kept and bool(step.protected)
+        self.changed += is_kept and status is Status.REVISIT
+        self.skipped += status is Status.SKIPPED
         self.failed += bool(step.fault)
-
-    @property
-    def facts(self) -> dict[str, int]:
-        """All of them by name."""
-        return asdict(self)
 
 
 def fate_of(verdict: Verdict) -> Fate:
-    """Return the result for an unprotected record.
-
-    >>> fate_of(Verdict(Status.REVISIT, reason=Reason.UNCHANGED)).value
-    'repeated'
-    """
+    """Return the result for an unprotected record."""
     if verdict.status is Status.REVISIT and verdict.reason is Reason.UNCHANGED:
         return Fate.REPEATED
     return Fate.COPY if verdict.is_duplicate else Fate.KEPT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.files.batch.page import Fate
@@ -80,13 +80,12 @@ def _outcomes(run: Run, mark: bool) -> Iterator[Any]:
             continue
         # Records of the caller have their own source.
         source = step.item.source
+        given = source.page if isinstance(source, _Given) else None
         if mark:
             outcome = step.outcome
-            if isinstance(source, _Given):
-                outcome = outcome._replace(record=replace(outcome.record, source=source.page))
-            yield outcome
+            yield outcome if given is None else outcome._replace(record=replace(outcome.record, source=given))
         elif step.fate is Fate.KEPT:
-            yield source.page if isinstance(source, _Given) else step.item
+            yield step.item if given is None else given
 
 
 def _clusters(run: Run) -> Iterator[PageCluster]:
@@ -95,29 +94,27 @@ def _clusters(run: Run) -> Iterator[PageCluster]:
     yield from run.clusters()
 
 
-class _Given:
+class _Given(NamedTuple):
     """The page of the caller, as the source of a record."""
 
-    __slots__ = ("page",)
-
-    def __init__(self, page: object) -> None:
-        self.page = page
+    page: Any
 
 
 def _records_of(
     pages: Iterable[Any], fields: Fields, reads_twice: bool
 ) -> Callable[[], Iterator[Record | Broken]]:
+    kind = type(pages).__name__
     if isinstance(pages, str | bytes | Mapping):
-        raise TypeError(f"the pages must be an iterable of pages, got one {type(pages).__name__}")
+        raise TypeError(f"the pages must be an iterable of pages, got one {kind}")
     if hasattr(pages, "columns") and hasattr(pages, "shape"):
         raise TypeError(
-            f"the pages must be an iterable of pages, got a {type(pages).__name__}, which yields its columns: pass"
-            " its rows as dictionaries, with .to_dict('records') of pandas, .iter_rows(named=True) of polars"
+            f"the pages must be an iterable of pages, got a {kind}, which yields its columns: pass its rows as"
+            " dictionaries, with .to_dict('records') of pandas, .iter_rows(named=True) of polars"
         )
     if reads_twice and iter(pages) is pages:
         raise TypeError(
             "the pages are read twice with two_pass, and with keep='longest' or 'preferred': pass a list, or another"
-            f" collection, in place of the {type(pages).__name__}"
+            f" collection, in place of the {kind}"
         )
 
     def records() -> Iterator[Record | Broken]:

@@ -1,9 +1,7 @@
 """Readers: read the pages of records with the boilerplate models of their hosts, in the order of the records.
 
 A boilerplate model depends only on the pages of its host. So one process reads all pages of a host, one after
-another, and the number of processes does not affect the results::
-
-    records  -->  a worker for each host: read, learn  -->  in the order of the records
+another, and the number of processes does not affect the results.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.files.batch.page import GivenSite, PageReader, Read, Step
@@ -37,8 +35,11 @@ class Pass(NamedTuple):
 ONLY, FIRST, SECOND = Pass(True, True), Pass(False, True), Pass(True, False)
 #: Pages after which boilerplate models go to the store of a reader; fewer than the models that it keeps.
 _KEPT_EVERY = 500
-#: An unknown host.
-_UNKNOWN = GivenSite(None)
+#: Max records per block, and bytes of their pages above which it is smaller; max blocks in the processes at once,
+#: which is room for hosts whose pages follow each other.
+BLOCK_RECORDS, BLOCK_BYTES, BLOCKS = 64, 1 << 20, 16
+#: The steps of one process in a block, and their future results.
+_Share: TypeAlias = "tuple[list[Step], Future[Any]]"
 
 
 class HostReader:
@@ -56,7 +57,7 @@ class HostReader:
         if profile is not None:
             site = SiteProfile.from_bytes(profile)
         elif self._sites is not None and not page.is_text:
-            site = self._sites.of(page.url) if turn.knows else _UNKNOWN
+            site = self._sites.of(page.url) if turn.knows else GivenSite(None)
         read = self._reader.read(page, site)
         reading = read.reading
         if reading is None or not reading.pieces:
@@ -71,77 +72,51 @@ class HostReader:
 
 
 class Readers:
-    """Reads the pages of records in this process."""
+    """Reads the pages of records in this process, or in others, each host in one of them."""
 
-    def __init__(self, reader: PageReader, sites: SiteProfiles | None) -> None:
+    def __init__(self, reader: PageReader, sites: SiteProfiles | None, pool: Workers | None = None) -> None:
         self._host_reader = HostReader(reader, sites)
+        self._sites = sites
+        self._pool = pool
+        self._worker_of: dict[str, int] = {}
+        #: Bytes of pages that each worker got so far.
+        self._given = [0] * len(pool or ())
 
     def read(self, steps: Iterable[Step], turn: Pass) -> Iterator[Step]:
         """Yield *steps* in order, with their pages read."""
-        for step in steps:
-            if step.page is not None:
-                step.read = self._host_reader.read(step.page, turn)
-            yield step
-
-
-#: Max records per chunk for a worker, and bytes of pages above which a chunk is smaller.
-CHUNK_RECORDS, CHUNK_BYTES = 16, 1 << 20
-#: Max waiting records, and max bytes of their pages: room for hosts whose pages follow each other.
-MOST_RECORDS, MOST_BYTES = 1_000, 16 << 20
-
-
-class _Chunk:
-    """Pages of several hosts for one worker, and the results."""
-
-    def __init__(self, worker: int) -> None:
-        self.worker = worker
-        self.pages: list[tuple[Record, bytes | None]] = []
-        self.size = 0
-        self.reads: Future[Any] | None = None
-
-
-class PooledReaders(Readers):
-    """Reads pages in other processes, each host in one of them."""
-
-    def __init__(self, reader: PageReader, sites: SiteProfiles | None, workers: Workers) -> None:
-        self._sites = sites
-        self._workers = workers
-        self._worker_of: dict[str, int] = {}
-        #: Bytes of pages that each worker got so far.
-        self._given = [0] * len(workers)
-
-    def read(self, steps: Iterable[Step], turn: Pass) -> Iterator[Step]:
-        """See `Readers.read`."""
-        waiting: deque[tuple[Step, _Chunk | None, int]] = deque()
-        open_chunks: dict[int, _Chunk] = {}
-        size = 0
-        for step in steps:
-            chunk, at = None, 0
-            if step.page is not None:
-                chunk, at = self._put(step.page, open_chunks, turn)
-                size += len(step.page.page)
-            waiting.append((step, chunk, at))
-            while len(waiting) > MOST_RECORDS or size > MOST_BYTES:
-                step = self._taken(waiting, open_chunks, turn)
-                size -= 0 if step.page is None else len(step.page.page)
+        if self._pool is None:
+            for step in steps:
+                if step.page is not None:
+                    step.read = self._host_reader.read(step.page, turn)
                 yield step
-        while waiting:
-            yield self._taken(waiting, open_chunks, turn)
+            return
+        pending: deque[tuple[list[Step], list[_Share]]] = deque()
+        for block in _blocks(steps):
+            pending.append((block, self._submit(self._pool, block, turn)))
+            if len(pending) >= BLOCKS:
+                yield from _taken(*pending.popleft())
+        for block, shares in pending:
+            yield from _taken(block, shares)
 
-    def _put(self, page: Record, open_chunks: dict[int, _Chunk], turn: Pass) -> tuple[_Chunk, int]:
-        """Put *page* into the chunk of the worker of its host, and send the chunk if it is full."""
+    def _submit(self, pool: Workers, block: list[Step], turn: Pass) -> list[_Share]:
+        shares: dict[int, tuple[list[Step], list[Any]]] = {}
+        for step in block:
+            if (page := step.page) is not None:
+                steps, pages = shares.setdefault(self._worker_for(page), ([], []))
+                steps.append(step)
+                # The source stays here, since a worker does not need it.
+                pages.append((replace(page, source=None), self._profile_of(page)))
+        return [
+            (steps, pool.submit(worker, _read_all, pages, turn)) for worker, (steps, pages) in shares.items()
+        ]
+
+    def _worker_for(self, page: Record) -> int:
         host = host_of(page.url)
         worker = self._worker_of.get(host)
         if worker is None:
             worker = self._worker_of[host] = min(range(len(self._given)), key=self._given.__getitem__)
         self._given[worker] += len(page.page)
-        chunk = open_chunks.setdefault(worker, _Chunk(worker))
-        # The source stays here, since a worker does not need it.
-        chunk.pages.append((replace(page, source=None), self._profile_of(page)))
-        chunk.size += len(page.page)
-        if len(chunk.pages) >= CHUNK_RECORDS or chunk.size >= CHUNK_BYTES:
-            self._send(chunk, open_chunks, turn)
-        return chunk, len(chunk.pages) - 1
+        return worker
 
     def _profile_of(self, page: Record) -> bytes | None:
         if self._sites is None or page.is_text:
@@ -149,24 +124,25 @@ class PooledReaders(Readers):
         profile = self._sites.of(page.url)
         return profile.to_bytes() if profile.is_known else None
 
-    def _send(self, chunk: _Chunk, open_chunks: dict[int, _Chunk], turn: Pass) -> None:
-        del open_chunks[chunk.worker]
-        chunk.reads = self._workers.submit(chunk.worker, _read_all, chunk.pages, turn)
 
-    def _taken(
-        self,
-        waiting: deque[tuple[Step, _Chunk | None, int]],
-        open_chunks: dict[int, _Chunk],
-        turn: Pass,
-    ) -> Step:
-        """Return the oldest waiting step, with its page read."""
-        step, chunk, at = waiting.popleft()
-        if chunk is not None:
-            if chunk.reads is None:
-                self._send(chunk, open_chunks, turn)
-            if chunk.reads is not None:
-                step.read = result_of(chunk.reads)[at]
-        return step
+def _blocks(steps: Iterable[Step]) -> Iterator[list[Step]]:
+    block: list[Step] = []
+    size = 0
+    for step in steps:
+        block.append(step)
+        size += 0 if step.page is None else len(step.page.page)
+        if len(block) >= BLOCK_RECORDS or size >= BLOCK_BYTES:
+            yield block
+            block, size = [], 0
+    yield block
+
+
+def _taken(block: list[Step], shares: list[_Share]) -> list[Step]:
+    """Return the steps of a block, with their pages read."""
+    for steps, reads in shares:
+        for step, read in zip(steps, result_of(reads), strict=True):
+            step.read = read
+    return block
 
 
 @contextmanager
@@ -181,7 +157,7 @@ def readers_of(
         yield Readers(reader, sites or _new_sites(reader, learns))
         return
     with workers(processes, _begin, reader, learns) as started:
-        yield PooledReaders(reader, sites, started)
+        yield Readers(reader, sites, started)
 
 
 # --- In a worker.

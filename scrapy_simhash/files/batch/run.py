@@ -1,8 +1,4 @@
-"""Run: process all records.
-
-records  -->  readers  -->  judge  -->  ledger  -->  steps
-               read          claim      if asked for
-"""
+"""Run: read and judge all records, and choose which of them are kept."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from itertools import starmap
+from itertools import starmap, zip_longest
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -18,7 +14,7 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.detector import NearDuplicateDetector, nothing_said
 from scrapy_simhash.display import html_of
 from scrapy_simhash.exceptions import RecordDamaged, SimhashError
-from scrapy_simhash.files.batch.page import Counts, Fate, PageReader, Step, fate_of
+from scrapy_simhash.files.batch.page import Counts, Fate, PageReader, Read, Step, fate_of
 from scrapy_simhash.files.batch.readers import FIRST, ONLY, SECOND, readers_of
 from scrapy_simhash.files.records import Broken, Record
 from scrapy_simhash.fingerprinter import Reading
@@ -131,119 +127,6 @@ class PageCluster(NamedTuple):
         return html_of(self)
 
 
-class _Entry(NamedTuple):
-    """A record in the ledger: everything except the page."""
-
-    url: str
-    canonical: str | None
-    verdict: Verdict
-    fate: Fate
-    protected: str
-    fault: str
-
-    @property
-    def text(self) -> int | None:
-        """Number of the text of the page or its original; one record of each text is kept."""
-        return self.verdict.text_number
-
-    @property
-    def is_first(self) -> bool:
-        """Whether it is kept as the first with its text."""
-        return self.fate is Fate.KEPT and not self.verdict.is_duplicate
-
-
-class Ledger:
-    """The results of all records, in memory: for clusters, and to choose the page of a text that is kept."""
-
-    def __init__(self, preference: Preference) -> None:
-        self._preference = preference
-        self._entries: list[_Entry | None] = []
-
-    def note(self, step: Step) -> None:
-        """Add the next step, broken ones included."""
-        page, verdict, read = step.page, step.verdict, step.read
-        if page is None or verdict is None:
-            self._entries.append(None)
-            return
-        canonical = None if read is None else read.canonical
-        self._entries.append(_Entry(page.url, canonical, verdict, step.fate, step.protected, step.fault))
-
-    def clusters(self) -> Iterator[PageCluster]:
-        """Yield the clusters of two or more URLs, by number. Pages that were not compared are in none."""
-        entries = [entry for entry in self._entries if entry is not None and entry.text is not None]
-        # A page too short for a fingerprint has no cluster, but its copies have that of its text.
-        number_of = first_of_joined(
-            (entry.verdict.cluster, other)
-            for entry in entries
-            if entry.verdict.cluster is not None
-            for other in entry.verdict.also_near
-        )
-        pages = sorted(
-            (
-                (number_of.get(entry.text or 0, entry.text or 0), entry.url, entry.canonical)
-                for entry in entries
-            ),
-            key=itemgetter(0),
-        )
-        return starmap(PageCluster, gathered(pages, self._preference))
-
-    def choose(self, keep: str) -> None:
-        """Keep the *longest* or the *preferred* page of each text instead of the first.
-
-        The longest has the most distinct shingles in its main text; the first of equal ones is kept.
-        """
-        rivals: dict[int, list[int]] = {}
-        for number, entry in enumerate(self._entries):
-            if entry is None or entry.text is None:
-                continue
-            if entry.text not in rivals:
-                rivals[entry.text] = [number] if entry.is_first else []
-            elif entry.fate is Fate.COPY and rivals[entry.text]:
-                rivals[entry.text].append(number)
-        for numbers in rivals.values():
-            if not numbers:
-                continue
-            best = max(numbers, key=self._features) if keep == "longest" else self._preferred(numbers)
-            if best != numbers[0]:
-                self._set_fate(numbers[0], Fate.COPY)
-                self._set_fate(best, Fate.KEPT)
-
-    def results(self, items: Iterator[Record | Broken]) -> Iterator[Step]:
-        """Yield a step for each of *items*, which must be the records of the first pass."""
-        dropped = Counter(
-            entry.text for entry in self._entries if entry is not None and entry.fate is not Fate.KEPT
-        )
-        for number, item in enumerate(items):
-            step = Step(item)
-            entry = self._entries[number] if number < len(self._entries) else None
-            url = None if isinstance(item, Broken) else item.url
-            if url != (entry and entry.url):
-                raise RecordsChanged(f"{item.place} is another record than at the first time")
-            if entry is not None:
-                step.verdict, step.fate = entry.verdict, entry.fate
-                step.protected, step.fault = entry.protected, entry.fault
-                represents = step.fate is Fate.KEPT and entry.text is not None and not entry.protected
-                step.copies = 1 + dropped.pop(entry.text, 0) if represents else 1
-            yield step
-
-    def _features(self, number: int) -> int:
-        entry = self._entries[number]
-        fingerprint = entry and entry.verdict.fingerprint
-        return fingerprint.features if fingerprint else 0
-
-    def _preferred(self, numbers: list[int]) -> int:
-        entries = [(number, entry) for number in numbers if (entry := self._entries[number]) is not None]
-        contest = Contest(self._preference, entries[0][1].url)
-        for _, entry in entries:
-            contest.enter(entry.url, entry.canonical)
-        return next(number for number, entry in entries if entry.url == contest.winner)
-
-    def _set_fate(self, number: int, fate: Fate) -> None:
-        entry = self._entries[number]
-        if entry is not None:
-            self._entries[number] = entry._replace(fate=fate)
-
-
 #: The page of a text that is kept.
 KEEP = ("first", "longest", "preferred")
 
@@ -302,20 +185,16 @@ class Run:
         *,
         judge: Judge | None = None,
         only_reads: bool = False,
-        tell: Callable[[str, int], None] = lambda doing, number: None,
     ) -> None:
-        """*tell* is called with the name of the step and the number of records so far.
-
-        With *only_reads* pages are not compared. *judge* is for comparison with the pages of a store.
-        """
+        """With *only_reads* pages are not compared. *judge* is for comparison with the pages of a store."""
         self.counts = Counts()
         self._records = records
         self._options = options
-        self._tell = tell
         self._reader = PageReader(options.config, with_canonical=options.asks_for_canonical)
         # A batch that only reads supports any scheme, also schemes that no store accepts.
         self._judge = None if only_reads else judge or Judge(options.config)
-        self._ledger = Ledger(Preference())
+        #: The results of all records without their pages, if they are needed at the end.
+        self._results: list[Step] = []
 
     def steps(self) -> Generator[Step]:
         """Yield the result for each record in order, including broken ones."""
@@ -327,14 +206,33 @@ class Run:
             for _ in steps:
                 pass
         if options.keep != "first":
-            self._ledger.choose(options.keep)
-        for number, step in enumerate(self._ledger.results(self._records()), 1):
-            self._tell("writing", number)
-            yield step
+            self._choose()
+        dropped = Counter(step.text for step in self._results if step.fate is not Fate.KEPT)
+        for item, step in zip_longest(self._records(), self._results):
+            if item is None or step is None or _url_of(item) != _url_of(step.item):
+                place = "the end" if item is None else item.place
+                raise RecordsChanged(f"{place} is another record than at the first time")
+            represents = step.fate is Fate.KEPT and step.text is not None and not step.protected
+            copies = 1 + dropped.pop(step.text, 0) if represents else 1
+            yield replace(step, item=item, copies=copies)
 
     def clusters(self) -> Iterator[PageCluster]:
-        """Yield the clusters, after all steps."""
-        return self._ledger.clusters()
+        """Yield the clusters of two or more URLs, by number, after all steps. Pages not compared are in none."""
+        steps = [step for step in self._results if step.text is not None]
+        # A page too short for a fingerprint has no cluster, but its copies have that of its text.
+        number_of = first_of_joined(
+            (step.verdict.cluster, other)
+            for step in steps
+            if step.verdict is not None and step.verdict.cluster is not None
+            for other in step.verdict.also_near
+        )
+        pages = [
+            (number_of.get(step.text or 0, step.text or 0), step.item.url, step.read and step.read.canonical)
+            for step in steps
+            if isinstance(step.item, Record)
+        ]
+        pages.sort(key=itemgetter(0))
+        return starmap(PageCluster, gathered(pages, Preference()))
 
     def _judged(self) -> Generator[Step]:
         options, judge = self._options, self._judge
@@ -342,8 +240,8 @@ class Run:
         with readers_of(self._reader, sites, options.processes, learns=judge is not None) as readers:
             turn = ONLY if sites is None else SECOND
             if options.two_pass and judge is not None and judge.learns:
-                for number, _ in enumerate(readers.read(map(Step, self._records()), FIRST), 1):
-                    self._tell("learning", number)
+                for _ in readers.read(map(Step, self._records()), FIRST):
+                    pass
                 turn = SECOND
             for step in readers.read(map(Step, self._records()), turn):
                 if judge is not None:
@@ -352,6 +250,48 @@ class Run:
                     self._reader.protect(step)
                 self.counts.add(step)
                 if options.with_clusters or options.chooses:
-                    self._ledger.note(step)
-                self._tell("reading", self.counts.records)
+                    self._results.append(_without_page(step))
                 yield step
+
+    def _choose(self) -> None:
+        """Keep the longest or the preferred page of each text instead of the first.
+
+        The longest has the most distinct shingles in its main text; the first of equal ones is kept.
+        """
+        rivals: dict[int, list[Step]] = {}
+        for step in self._results:
+            if step.text is None or step.verdict is None:
+                continue
+            if step.text not in rivals:
+                is_first = step.fate is Fate.KEPT and not step.verdict.is_duplicate
+                rivals[step.text] = [step] if is_first else []
+            elif step.fate is Fate.COPY and rivals[step.text]:
+                rivals[step.text].append(step)
+        for steps in filter(None, rivals.values()):
+            best = max(steps, key=_features) if self._options.keep == "longest" else _preferred(steps)
+            steps[0].fate = Fate.COPY
+            best.fate = Fate.KEPT
+
+
+def _without_page(step: Step) -> Step:
+    item, read = step.item, step.read
+    if isinstance(item, Record):
+        item = Record(item.url, "", item.place)
+    return replace(step, item=item, read=read and Read(None, read.canonical))
+
+
+def _url_of(item: Record | Broken) -> str | None:
+    return item.url if isinstance(item, Record) else None
+
+
+def _features(step: Step) -> int:
+    fingerprint = step.verdict and step.verdict.fingerprint
+    return fingerprint.features if fingerprint else 0
+
+
+def _preferred(steps: list[Step]) -> Step:
+    urls = [_url_of(step.item) or "" for step in steps]
+    contest = Contest(Preference(), urls[0])
+    for step, url in zip(steps, urls, strict=True):
+        contest.enter(url, step.read and step.read.canonical)
+    return steps[urls.index(contest.winner)]

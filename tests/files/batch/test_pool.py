@@ -16,7 +16,7 @@ import pytest
 from scrapy_simhash import Config
 from scrapy_simhash.files.batch import Options, Run, WorkerDied
 from scrapy_simhash.files.batch.page import PageReader, Read, Step
-from scrapy_simhash.files.batch.readers import CHUNK_RECORDS, MOST_BYTES, MOST_RECORDS, ONLY, PooledReaders
+from scrapy_simhash.files.batch.readers import BLOCK_BYTES, BLOCK_RECORDS, BLOCKS, ONLY, Readers
 from scrapy_simhash.files.records import Record
 from tests.cli.test_main import posix_only
 from tests.files.batch.pages import records_of
@@ -100,15 +100,15 @@ def test_each_host_is_read_by_one_process_and_pages_on_their_way_are_bounded(siz
             yield Step(Record(f"https://{number * hosts // 3_000}.example/{number}", "x" * size, str(number)))
 
     taken = 0
-    for step in PooledReaders(PageReader(Config()), None, counting).read(steps(), ONLY):
+    for step in Readers(PageReader(Config()), None, counting).read(steps(), ONLY):
         taken += 1
-        assert given - taken <= min(MOST_RECORDS, MOST_BYTES // size)
+        assert given - taken <= BLOCKS * min(BLOCK_RECORDS, BLOCK_BYTES // size + 1)
         assert step.page is not None
         assert step.read == Read(None, canonical=step.page.url)
     assert taken == given == 3_000
     workers_of: dict[str, set[int]] = {}
     for worker, urls in counting.chunks:
-        assert len(urls) <= CHUNK_RECORDS
+        assert len(urls) <= BLOCK_RECORDS
         for url in urls:
             workers_of.setdefault(url.partition(".")[0], set()).add(worker)
     assert all(len(workers) == 1 for workers in workers_of.values())
