@@ -163,8 +163,6 @@ def measure_engine(
         "bound": watch.seconds / 2,
         "peak_megabytes": watch.peak / 1e6,
         "pairs": len(found),
-        "large_buckets": result.counts.large_buckets,
-        "left_out": result.counts.left_out,
     }
     return figures, found
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash.config import Config
-from scrapy_simhash.files.engines.run import Mapper, Result
-from scrapy_simhash.files.engines.run import deduplicate as run
+from scrapy_simhash.files.engines.run import Engine, Mapper, Result
 from scrapy_simhash.files.engines.sql import Table, arrow
 
 if TYPE_CHECKING:
@@ -23,16 +22,16 @@ def deduplicate(pages: DataFrame, folder: str, *, config: Config | None = None) 
     """
     arrow()
     pages.createOrReplaceTempView("simhash_pages")
-    return run(_Spark(pages.sparkSession), folder.rstrip("/"), dict(pages.dtypes), config or Config())
+    engine = _Spark(folder.rstrip("/"), config or Config(), pages.sparkSession)
+    return engine.deduplicate(dict(pages.dtypes))
 
 
-class _Spark:
-    """See :class:`~scrapy_simhash.files.engines.run.Engine`."""
-
+class _Spark(Engine):
     # At 10^10 pages, each key takes about 400 GB of shuffle.
     keys_at_once = 15
 
-    def __init__(self, session: Any) -> None:
+    def __init__(self, folder: str, config: Config, session: Any) -> None:
+        super().__init__(folder, config)
         self._session = session
         # Schemas of written tables: without them Spark starts a job to infer each.
         self._schemas: dict[str, Any] = {}

@@ -197,12 +197,16 @@ class ComparePairs:
             found = []
             for first, group in groupby(rows_of(batch), key=itemgetter(0)):
                 rows = list(group)
-                one = Fingerprint(unsigned(rows[0][2]), 0, rows[0][3], rows[0][4])
-                others = [Fingerprint(unsigned(row[5]), 0, row[6], row[7]).compared_bytes() for row in rows]
+                one = _fingerprint(*rows[0][2:5])
+                others = [_fingerprint(*row[5:]).compared_bytes() for row in rows]
                 for place, similarity, *_ in rule.compare_all(one, others):
                     if similarity is not None:
                         found.append((first, rows[place][1], similarity, distance_of(one, others[place])))
             yield PAIRS.batch(found)
+
+
+def _fingerprint(value: int, sketch: bytes, own: bytes) -> Fingerprint:
+    return Fingerprint(unsigned(value), 0, sketch, own)
 
 
 class JudgePages:
@@ -235,7 +239,7 @@ class JudgePages:
                 # A page of another component, in another scope, may have the same URL.
                 key = f"{component} {url}".encode("utf-8", "surrogatepass")
                 first = ids.setdefault(key, id)
-                fingerprint = Fingerprint(unsigned(value), 0, sketch, own)
+                fingerprint = _fingerprint(value, sketch, own)
                 known = None if text_hash is None else unsigned(text_hash)
                 posting = Posting(key, url, f"{component} {scope}", fingerprint, is_short, known)
                 claim = store.claim(posting)
@@ -258,24 +262,20 @@ class JudgePages:
 _PAGES = 20_000
 
 
-class GatherClusters:
-    """Pages to `CLUSTERS`: component, cluster, url, canonical, also_near; by component and id."""
+def gather_clusters(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield batches of `CLUSTERS` for batches of pages: component, cluster, url, canonical, also_near; by component.
 
-    def __init__(self, config: Config) -> None:
-        self._config = config
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Return batches of the clusters of two URLs or more."""
-        preference = Preference()
-        rows = chain.from_iterable(map(rows_of, batches))
-        found: list[tuple[object, ...]] = []
-        for _, component in groupby(rows, key=itemgetter(0)):
-            pages = list(component)
-            first_of = first_of_joined((cluster, other) for _, cluster, _, _, near in pages for other in near)
-            pages.sort(key=lambda page: first_of.get(page[1], page[1]))
-            of_clusters = ((first_of.get(page[1], page[1]), *page[2:4]) for page in pages)
-            found += gathered(of_clusters, preference)
-            if len(found) >= _CLUSTERS:
-                yield CLUSTERS.batch(found)
-                found = []
-        yield CLUSTERS.batch(found)
+    A cluster has two URLs or more.
+    """
+    preference = Preference()
+    rows = chain.from_iterable(map(rows_of, batches))
+    found: list[tuple[object, ...]] = []
+    for _, component in groupby(rows, key=itemgetter(0)):
+        pages = list(component)
+        first_of = first_of_joined((cluster, other) for _, cluster, _, _, near in pages for other in near)
+        of_clusters = [(first_of.get(cluster, cluster), *page) for _, cluster, *page, _ in pages]
+        found += gathered(sorted(of_clusters, key=itemgetter(0)), preference)
+        if len(found) >= _CLUSTERS:
+            yield CLUSTERS.batch(found)
+            found = []
+    yield CLUSTERS.batch(found)

@@ -7,72 +7,23 @@ pages  -->  fingerprints  -->  keys  -->  candidates  -->  pairs  -->  component
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.exceptions import SettingError
-from scrapy_simhash.files.engines import sql
-from scrapy_simhash.files.engines.mappers import (
-    ComparePairs,
-    GatherClusters,
-    JudgePages,
-    ReadPages,
-    answer_pages,
-    keys,
-    learn_sites,
-)
-from scrapy_simhash.files.engines.sql import (
-    ANSWERS,
-    CLUSTERS,
-    FINGERPRINTS,
-    JUDGED_PAGES,
-    KEY_COLUMNS,
-    KEYS,
-    PAIRS,
-    READINGS,
-    SITES,
-    Table,
-)
+from scrapy_simhash.files.engines import mappers, sql
+from scrapy_simhash.files.engines.sql import KEY_COLUMNS, Table
 from scrapy_simhash.judge.rule import rule_of
 
 #: From batches of Arrow to batches of Arrow with any number of rows; can be pickled.
 Mapper = Callable[[Iterator[Any]], Iterator[Any]]
-
-
-class Engine(Protocol):
-    """Runs SQL that DuckDB and Spark both understand, and functions over batches."""
-
-    keys_at_once: int
-    """Number of keys per query for candidates; with more keys there are fewer queries, which take more space."""
-
-    def view(self, name: str, paths: Sequence[str]) -> None:
-        """Register the concatenated tables at *paths* as the view *name*."""
-        ...
-
-    def write(self, path: str, sql: str) -> None:
-        """Write the result of *sql* as the table *path*, replacing an old one."""
-        ...
-
-    def write_mapped(
-        self, path: str, sql: str, function: Mapper, table: Table, by: Sequence[str] = (), hidden: int = 0
-    ) -> None:
-        """Apply *function* to the result of *sql*, and write its batches of *table*.
-
-        Without *by*, a call may get any part of the batches. With *by*, names of columns, a call gets all rows with
-        the same value in the first of these columns, sorted by all of them. The last *hidden* columns are for sorting
-        only and are not passed to the function.
-        """
-        ...
-
-    def numbers(self, sql: str) -> tuple[int, ...]:
-        """Return the one row of whole numbers that *sql* returns, 0 for NULL."""
-        ...
-
-
 #: Names of column types in DuckDB and Spark, including that of a column of NULLs.
 _NULL = '"null"|void'
 _WHOLE, _TEXT = f"u?(tiny|small|big|huge)?int(eger)?|{_NULL}", f"varchar|string|json|blob|binary|{_NULL}"
+#: The result tables; the intermediate tables can be removed.
+RESULTS = ("fingerprints", "pairs", "clusters", "representatives", "verdicts")
 
 
 class Counts(NamedTuple):
@@ -86,11 +37,6 @@ class Counts(NamedTuple):
     clusters: int
     pairs: int
     """Pairs of near-duplicates with different contents."""
-    large_buckets: int
-    """Number of buckets that are too large to be compared completely; see `left_out`."""
-    left_out: int
-    """Number of pairs that were no candidates by one key because its bucket is too large. Most are found by another
-    key."""
 
 
 class Result(NamedTuple):
@@ -101,41 +47,111 @@ class Result(NamedTuple):
     """The Parquet file or folder of each of `RESULTS`."""
 
 
-#: The result tables; the intermediate tables can be removed.
-RESULTS = ("fingerprints", "pairs", "clusters", "representatives", "verdicts")
+class Engine(ABC):
+    """Judges pages with SQL that DuckDB and Spark both understand, and with functions over batches."""
 
+    keys_at_once = 1
+    """Number of keys per query for candidates; with more keys there are fewer queries, which take more space."""
 
-def deduplicate(engine: Engine, folder: str, columns: Mapping[str, str], config: Config) -> Result:
-    """Judge the pages of the view ``simhash_pages`` of *engine*, and write all tables to *folder*.
-
-    *columns* are those of the view, with the engine's names of their types. Tables of an earlier run are replaced.
-    """
-    # SQL ignores case in names.
-    lower = {name.lower(): kind.lower() for name, kind in columns.items()}
-    return _Run(engine, folder, config).deduplicate(lower)
-
-
-class _Run:
-    def __init__(self, engine: Engine, folder: str, config: Config) -> None:
+    def __init__(self, folder: str, config: Config) -> None:
+        """Write all tables to *folder*. Raises SettingError for a rule that compares no sketches."""
         rule = rule_of(config)
         if not rule.compares_sketches:
             raise SettingError(
                 f"SIMHASH_RULE must be similarity for batch engines, got {rule.name!r}; use `scrapy-simhash find`"
             )
-        self._engine, self._folder, self._config, self._reach = engine, folder, config, rule.reach
+        self._folder, self._config, self._reach = folder, config, rule.reach
+
+    @abstractmethod
+    def view(self, name: str, paths: Sequence[str]) -> None:
+        """Register the concatenated tables at *paths* as the view *name*."""
+
+    @abstractmethod
+    def write(self, path: str, sql: str) -> None:
+        """Write the result of *sql* as the table *path*, replacing an old one."""
+
+    @abstractmethod
+    def write_mapped(
+        self, path: str, sql: str, function: Mapper, table: Table, by: Sequence[str] = (), hidden: int = 0
+    ) -> None:
+        """Apply *function* to the result of *sql*, and write its batches of *table*.
+
+        Without *by*, a call may get any part of the batches. With *by*, names of columns, a call gets all rows with
+        the same value in the first of these columns, sorted by all of them. The last *hidden* columns are for sorting
+        only and are not passed to the function.
+        """
+
+    @abstractmethod
+    def numbers(self, sql: str) -> tuple[int, ...]:
+        """Return the one row of whole numbers that *sql* returns, 0 for NULL."""
 
     def deduplicate(self, columns: Mapping[str, str]) -> Result:
-        self._read(columns)
-        self._check_ids()
-        large, left_out = self._find_candidates()
-        self._mapped("pairs", sql.COMPARED, ComparePairs(self._config), PAIRS)
+        """Judge the pages of the view ``simhash_pages``, with these *columns* and the engine's names of their types.
+
+        Tables of an earlier run are replaced.
+        """
+        # SQL ignores case in names.
+        self._read({name.lower(): kind.lower() for name, kind in columns.items()})
+        self._find_candidates()
+        self._mapped("pairs", sql.COMPARED, mappers.ComparePairs(self._config), sql.PAIRS)
         self._connect()
-        self._judge()
-        pages, kept, near_duplicates, unknown = self._engine.numbers(sql.COUNTS)
-        (clusters,) = self._engine.numbers("SELECT count(*) FROM simhash_clusters")
-        (pairs,) = self._engine.numbers("SELECT count(*) FROM simhash_pairs")
-        counts = Counts(pages, kept, near_duplicates, unknown, clusters, pairs, large, left_out)
-        return Result(counts, {name: self._path(name) for name in RESULTS})
+        by = ("component", "id")
+        self._step("titles", sql.TITLES)
+        self._mapped("judged", sql.JUDGED, mappers.JudgePages(self._config), sql.JUDGED_PAGES, by)
+        self._mapped("clusters", sql.IN_CLUSTERS, mappers.gather_clusters, sql.CLUSTERS, by, 1)
+        self._step("verdicts", sql.VERDICT_OF_ALL)
+        self._step("representatives", sql.REPRESENTATIVES)
+        return Result(Counts(*self.numbers(sql.COUNTS)), {name: self._path(name) for name in RESULTS})
+
+    def _read(self, columns: Mapping[str, str]) -> None:
+        """Write the fingerprints of the pages; existing fingerprints are used unchanged."""
+        if sql.FINGERPRINTS.columns.keys() <= columns.keys():
+            self._step("fingerprints", f"SELECT {', '.join(sql.FINGERPRINTS.columns)} FROM simhash_pages")
+        else:
+            self._read_pages(columns, "html" if "html" in columns else "text")
+        pages, ids, first = self.numbers(
+            "SELECT count(*), count(DISTINCT id), min(id) FROM simhash_fingerprints"
+        )
+        if pages != ids:
+            raise ValueError(f"ids must be different for all pages and not NULL, got {ids} for {pages} pages")
+        if first < 0:
+            raise ValueError(f"ids must be 0 or more, got {first}")
+
+    def _read_pages(self, columns: Mapping[str, str], page: str) -> None:
+        if not {"id", "url", page} <= columns.keys():
+            raise ValueError(f"the columns must be id, url, and html or text, got {', '.join(columns)}")
+        for name, kinds, what in (("id", _WHOLE, "whole numbers"), (page, _TEXT, "text or bytes")):
+            if not re.fullmatch(kinds, columns[name]):
+                raise ValueError(f"the column {name} must be {what}, got {columns[name]}")
+        reader = mappers.ReadPages(self._config, is_text=page == "text")
+        self._mapped("readings", sql.pages(columns, is_answered=False), reader, sql.READINGS)
+        if not self._config.site_learning or page == "text":
+            self._step("fingerprints", sql.AS_READ)
+            return
+        self._mapped("sites", sql.LESSONS, mappers.learn_sites, sql.SITES, ("host", "id"), 1)
+        self._mapped("answers", sql.QUESTIONS, mappers.answer_pages, sql.ANSWERS, ("host", "turn", "id"), 1)
+        self._mapped("readings_again", sql.pages(columns, is_answered=True), reader, sql.READINGS)
+        self._step("fingerprints", sql.READ_TWICE)
+
+    def _find_candidates(self) -> None:
+        self._step("firsts", sql.FIRSTS)
+        self._mapped("keys", sql.FOUND_BY_KEYS, mappers.keys, sql.KEYS)
+        paths = []
+        for first in range(0, len(KEY_COLUMNS), self.keys_at_once):
+            entries = sql.entries(range(len(KEY_COLUMNS))[first : first + self.keys_at_once])
+            self._step("buckets", sql.BUCKETS.format(entries=entries), first)
+            self._step("places", sql.PLACES.format(entries=entries), first)
+            paths.append(self._step("candidates", sql.CANDIDATES.format(reach=self._reach), first))
+        self.view("simhash_candidates", paths)
+
+    def _connect(self) -> None:
+        """Write the first connected page of each page with near-duplicates."""
+        self._step("edges", sql.EDGES)
+        turn = 0
+        while any(self.numbers(sql.UNFINISHED)):
+            self._step("edges", sql.LARGE_STARS, turn := turn + 1)
+            self._step("edges", sql.SMALL_STARS, turn := turn + 1)
+        self._step("members", sql.MEMBERS)
 
     def _path(self, table: str, part: int = 0) -> str:
         """Return the path of a table: results are in the folder, intermediate tables in a subfolder."""
@@ -146,8 +162,8 @@ class _Run:
     def _step(self, name: str, sql: str, part: int = 0) -> str:
         """Write the result of *sql* as a table, and register it as a view."""
         path = self._path(name, part)
-        self._engine.write(path, sql)
-        self._engine.view(f"simhash_{name}", [path])
+        self.write(path, sql)
+        self.view(f"simhash_{name}", [path])
         return path
 
     def _mapped(
@@ -155,70 +171,5 @@ class _Run:
     ) -> None:
         """Apply *function* to the result of *sql*, write it as a table, and register it as a view."""
         path = self._path(name)
-        self._engine.write_mapped(path, sql, function, table, by, hidden)
-        self._engine.view(f"simhash_{name}", [path])
-
-    def _check_ids(self) -> None:
-        pages, ids, first = self._engine.numbers(
-            "SELECT count(*), count(DISTINCT id), min(id) FROM simhash_fingerprints"
-        )
-        if pages != ids:
-            raise ValueError(f"ids must be different for all pages and not NULL, got {ids} for {pages} pages")
-        if first < 0:
-            raise ValueError(f"ids must be 0 or more, got {first}")
-
-    def _read(self, columns: Mapping[str, str]) -> None:
-        """Write the fingerprints of the pages; existing fingerprints are used unchanged."""
-        config = self._config
-        if FINGERPRINTS.columns.keys() <= columns.keys():
-            self._step("fingerprints", f"SELECT {', '.join(FINGERPRINTS.columns)} FROM simhash_pages")
-            return
-        page = "html" if "html" in columns else "text"
-        if not {"id", "url", page} <= columns.keys():
-            raise ValueError(f"the columns must be id, url, and html or text, got {', '.join(columns)}")
-        for name, kinds, what in (("id", _WHOLE, "whole numbers"), (page, _TEXT, "text or bytes")):
-            if not re.fullmatch(kinds, columns[name]):
-                raise ValueError(f"the column {name} must be {what}, got {columns[name]}")
-        reader = ReadPages(config, is_text=page == "text")
-        self._mapped("readings", sql.pages(columns, is_answered=False), reader, READINGS)
-        if not config.site_learning or page == "text":
-            self._step("fingerprints", sql.AS_READ)
-            return
-        self._mapped("sites", sql.LESSONS, learn_sites, SITES, ("host", "id"), 1)
-        self._mapped("answers", sql.QUESTIONS, answer_pages, ANSWERS, ("host", "turn", "id"), 1)
-        self._mapped("readings_again", sql.pages(columns, is_answered=True), reader, READINGS)
-        self._step("fingerprints", sql.READ_TWICE)
-
-    def _find_candidates(self) -> tuple[int, int]:
-        """Write the candidates; return the number of large buckets, and of pairs left out because of them."""
-        engine = self._engine
-        self._step("firsts", sql.FIRSTS)
-        self._mapped("keys", sql.FOUND_BY_KEYS, keys, KEYS)
-        paths, large, left_out = [], 0, 0
-        for first in range(0, len(KEY_COLUMNS), engine.keys_at_once):
-            numbers = range(len(KEY_COLUMNS))[first : first + engine.keys_at_once]
-            entries = sql.entries(numbers)
-            self._step("buckets", sql.BUCKETS.format(entries=entries), first)
-            buckets, pairs = engine.numbers(sql.LEFT_OUT)
-            large, left_out = large + buckets, left_out + pairs
-            self._step("places", sql.PLACES.format(entries=entries), first)
-            paths.append(self._step("candidates", sql.CANDIDATES.format(reach=self._reach), first))
-        engine.view("simhash_candidates", paths)
-        return large, left_out
-
-    def _connect(self) -> None:
-        """Write the first connected page of each page with near-duplicates."""
-        self._step("edges", sql.EDGES)
-        turn = 0
-        while any(self._engine.numbers(sql.UNFINISHED)):
-            self._step("edges", sql.LARGE_STARS, turn := turn + 1)
-            self._step("edges", sql.SMALL_STARS, turn := turn + 1)
-        self._step("members", sql.MEMBERS)
-
-    def _judge(self) -> None:
-        config, by = self._config, ("component", "id")
-        self._step("titles", sql.TITLES)
-        self._mapped("judged", sql.JUDGED, JudgePages(config), JUDGED_PAGES, by)
-        self._mapped("clusters", sql.IN_CLUSTERS, GatherClusters(config), CLUSTERS, by, 1)
-        self._step("verdicts", sql.VERDICT_OF_ALL)
-        self._step("representatives", sql.REPRESENTATIVES)
+        self.write_mapped(path, sql, function, table, by, hidden)
+        self.view(f"simhash_{name}", [path])

@@ -217,11 +217,6 @@ AND (
     OR bit_count((one.value | other.value) - (one.value & other.value)) <= {{reach}}
 )
 """
-#: Number of buckets that are too large to be compared completely, and of their pairs that are left out.
-LEFT_OUT = f"""
-SELECT count(*), CAST(sum((pages - {FOLLOWERS}) * (pages - {FOLLOWERS + 1}) / 2) AS BIGINT)
-FROM simhash_buckets WHERE pages > {FOLLOWERS + 1}
-"""
 COMPARED = """
 SELECT pair.a, pair.b, one.value, one.sketch, one.own, other.value, other.sketch, other.own
 FROM (SELECT DISTINCT a, b FROM simhash_candidates) AS pair
@@ -312,5 +307,6 @@ WHERE page.text IS NOT NULL
 COUNTS = """
 SELECT count(*), count(CASE WHEN simhash_kept THEN 1 END),
 count(CASE WHEN simhash_status = 'near_duplicate' THEN 1 END),
-count(CASE WHEN simhash_status = 'unknown' THEN 1 END) FROM simhash_verdicts
+count(CASE WHEN simhash_status = 'unknown' THEN 1 END),
+(SELECT count(*) FROM simhash_clusters), (SELECT count(*) FROM simhash_pairs) FROM simhash_verdicts
 """

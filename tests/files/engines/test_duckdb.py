@@ -124,7 +124,7 @@ def test_fingerprints_of_several_runs_are_judged_together(tmp_path: Path) -> Non
 
 
 @many_queries
-def test_large_buckets_are_counted_and_their_copies_found(tmp_path: Path) -> None:
+def test_copies_in_large_buckets_are_found(tmp_path: Path) -> None:
     # With one title for all, all are in one bucket.
     number = 2 * FOLLOWERS
     title = "<title>One</title>"
@@ -139,8 +139,6 @@ def test_large_buckets_are_counted_and_their_copies_found(tmp_path: Path) -> Non
     ]
     result = judged(records, tmp_path)
     assert answers_in(result) == answers_of_dedup(records)
-    assert result.counts.large_buckets >= 1
-    assert result.counts.left_out > 0
 
 
 @many_queries
@@ -151,7 +149,7 @@ def test_components_are_what_pairs_connect(tmp_path: Path, seed: int) -> None:
     some = [random.sample(range(150), 2) for _ in range(90)]
     pairs = [(min(pair), max(pair)) for pair in some] + random.sample(chain, 60)
     with duckdb.connect() as connection:
-        engine = _DuckDB(connection)
+        engine = _DuckDB(str(tmp_path), Config(), connection)
         values = ", ".join(f"({b}, {a})" for a, b in pairs)
         engine.write(str(tmp_path / "edges-0"), f"SELECT * FROM (VALUES {values}) AS edges (page, hub)")
         engine.view("simhash_edges", [str(tmp_path / "edges-0")])
