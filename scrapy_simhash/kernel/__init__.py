@@ -1,14 +1,14 @@
 """The implementation of the hot loops: the compiled kernel if it is installed and agrees, else pure Python.
 
-The pure Python code is the definition; the results of the kernel are equal bit by bit. ``SCRAPY_SIMHASH_KERNEL``
-forces one of them: ``pure``, or ``native``, which raises ImportError where the kernel is missing or differs. This
-package knows no words and no limits: :mod:`scrapy_simhash.page.compiled` gives them to it.
+The pure Python code is the definition; the kernel returns the same results, bit for bit. ``SCRAPY_SIMHASH_KERNEL``
+forces one of them: ``pure``, or ``native``, which raises ImportError if the kernel is missing or differs. Word lists
+and limits are passed in by :mod:`scrapy_simhash.page.compiled`.
 """
 
 from __future__ import annotations
 
-# What Cython makes of a module begins by importing this, and does not look whether that worked: an interrupt just
-# then would be a crash.
+# The code that Cython generates imports this module first and does not check for an error: an interrupt during that
+# import would crash the process.
 import inspect  # noqa: F401
 import os
 import platform
@@ -20,22 +20,22 @@ VARIABLE = "SCRAPY_SIMHASH_KERNEL"
 
 _MODULES = ("scrapy_simhash.kernel._hamming", "scrapy_simhash.kernel._native")
 
-#: The compiled module that reads pages, None when pure Python does.
+#: The compiled module that reads pages; None if pure Python reads them.
 native: ModuleType | None = None
-#: The compiled module behind the index, None when pure Python is.
+#: The compiled module of the index; None if the index is pure Python.
 hamming: ModuleType | None = None
-#: The name when only the index is compiled: what reads pages depends on lxml, the index does not.
+#: The name if only the index is compiled: the module that reads pages depends on lxml, the index does not.
 INDEX_ONLY = "pure for pages, native for the index"
-#: ``native``, ``pure`` or `INDEX_ONLY`: named in the log line at the start of a crawl.
+#: ``native``, ``pure`` or `INDEX_ONLY`; logged at the start of a crawl.
 NAME = "pure"
-#: Why pure Python runs; empty when all of the kernel does.
+#: Why pure Python is used; empty if the whole kernel is used.
 REASON = ""
 
 
 def choose() -> None:
-    """Choose an implementation by the environment and by what was built; runs at import.
+    """Choose an implementation by the environment variable and the modules that were built; runs at import.
 
-    Raises ImportError when the variable asks for a kernel that is missing, or for something unknown.
+    Raises ImportError if the variable forces a kernel that is missing, or has an unknown value.
     """
     global native, hamming, NAME, REASON
     wanted = os.environ.get(VARIABLE) or "auto"
@@ -46,7 +46,7 @@ def choose() -> None:
         return
     try:
         modules = [import_module(name) for name in _MODULES]
-    # Whatever: a module compiled for another lxml raises ValueError, for instance.
+    # Any exception: a module compiled for another lxml raises ValueError, for example.
     except Exception as cause:
         give_up(_reason(cause), cause)
     else:
@@ -54,16 +54,16 @@ def choose() -> None:
 
 
 def _reason(cause: Exception) -> str:
-    """Return why the kernel cannot be imported: it was not built, or what its import raised."""
+    """Return the reason why the kernel cannot be imported."""
     if isinstance(cause, ModuleNotFoundError) and cause.name in _MODULES:
         return f"it is not built for this Python ({platform.python_implementation()} {platform.python_version()})"
     return f"it is built, but cannot be imported ({type(cause).__name__}: {cause})"
 
 
 def give_up(reason: str, cause: Exception | None = None) -> None:
-    """Fall back to pure Python for pages; raises ImportError with *reason* when the environment forbids that.
+    """Fall back to pure Python for pages; raises ImportError with *reason* if the environment variable is ``native``.
 
-    An index that is compiled stays so: stores that are open have one.
+    The index stays compiled, since open stores use it.
     """
     global native, NAME, REASON
     if os.environ.get(VARIABLE) == "native":

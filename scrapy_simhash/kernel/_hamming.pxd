@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""What the C files of the index offer to its door: see postings.h for what each of it means."""
+"""Declarations of the C functions of the index; the header files describe them."""
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 

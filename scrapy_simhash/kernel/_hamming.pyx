@@ -1,8 +1,8 @@
 # cython: language_level=3, wraparound=False, binding=False
 """Cython bindings of the index in C; they only convert values.
 
-A wrong call raises an exception. Objects take their arguments in ``__cinit__``, so that there is none without them, and
-a second ``__init__`` does nothing.
+A wrong call raises an exception. Objects take their arguments in ``__cinit__``, so no object exists without them, and a
+second ``__init__`` does nothing.
 """
 
 from cpython.object cimport PyObject
@@ -21,7 +21,7 @@ cdef extern from "Python.h":
 
 
 cdef Py_ssize_t numbers_in(bytes row, Py_ssize_t size) except -1:
-    """Return how many numbers of *size* bytes are in a row. Raises ValueError if a part of one is left."""
+    """Return how many numbers of *size* bytes a row has. Raises ValueError if the last number is incomplete."""
     cdef Py_ssize_t length = len(row)
     if length % size:
         raise ValueError(f"a row of numbers of {size} bytes cannot have {length} bytes")
@@ -34,9 +34,9 @@ cdef unsigned checked_distance(unsigned max_distance) except? 65:
     return max_distance
 
 
-# All pairs within a distance; pairs.c says how they are found.
+# All pairs within a distance; pairs.c describes the method.
 
-# The pairs of a step: some 100 microseconds to make them Python's.
+# Max pairs per step; converting them to Python objects takes about 100 microseconds.
 cdef enum:
     PAIRS_ROOM = 1024
 
@@ -44,8 +44,8 @@ cdef enum:
 cdef class PairSearch:
     """A search for all pairs of *n* values within *max_distance*: the core of ``index/pairs.py``.
 
-    *masks* are the keys of an exact plan. All n values are handed over by ``take``, then ``step`` is called until
-    ``done`` is 1.0. Takes 16 bytes a value; raises MemoryError where there is none. One thread at a time.
+    *masks* are the keys of an exact plan. Pass all *n* values to ``take``, then call ``step`` until ``done`` is 1.0.
+    Takes 16 bytes per value; raises MemoryError if they cannot be allocated. One thread at a time.
     """
 
     cdef pair_search *c
@@ -54,7 +54,7 @@ cdef class PairSearch:
     cdef value_pair pairs[PAIRS_ROOM]
 
     def __cinit__(self, size_t n, list masks not None, unsigned max_distance):
-        # A copy: to read a number may run Python, which may change the list.
+        # A copy: reading a number may run Python code, which may change the list.
         cdef tuple as_tuple = tuple(masks)
         cdef size_t table, tables = len(as_tuple)
         checked_distance(max_distance)
@@ -79,18 +79,18 @@ cdef class PairSearch:
         pairs_free(self.c)
 
     def take(self, bytes values not None):
-        """Take the next values, native uint64, in any order, equal ones as often as they come."""
+        """Add the next values, native uint64, in any order; equal values may be repeated."""
         cdef size_t more = numbers_in(values, 8)
         if more > self.n - self.taken:
-            raise ValueError(f"there were to be {self.n} values, and there are more")
+            raise ValueError(f"expected {self.n} values, got more")
         memcpy(pairs_values(self.c) + self.taken, <const char *>values, more * 8)
         self.taken += more
 
     def step(self):
-        """Go on for some milliseconds, while other threads run; return the pairs, (smaller, larger, distance)."""
+        """Continue for a few milliseconds without the GIL; return the pairs found: (smaller, larger, distance)."""
         cdef size_t i, found
         if self.taken < self.n:
-            raise ValueError(f"there were to be {self.n} values, and there are {self.taken}")
+            raise ValueError(f"expected {self.n} values, got {self.taken}")
         if self.is_stepping:
             raise ValueError("another thread is searching")
         self.is_stepping = True
@@ -108,35 +108,35 @@ cdef class PairSearch:
         return pairs_done(self.c)
 
 
-# The second look at all candidates of a page in one call.
+# Verification of all candidates of a page in one call.
 
 ctypedef void (*decision)(measured *pair) noexcept nogil
 ctypedef double (*measure)(measured *pair) noexcept nogil
 
 
 cdef enum:
-    # No page is compared with more originals.
+    # Max originals per page that are compared.
     MOST = 64
-    # Of so many of them, which it is not near, copies are compared: ``store/candidates.py``.
+    # Max originals per page, not near it, whose copies are compared: ``store/candidates.py``.
     MOST_CLUSTERS = 8
-    # Where the title key is in a fingerprint.
+    # Position of the title key in a fingerprint.
     TITLE_AT = 8 + 112
     TITLE_BYTES = 16
 
 
-# What an original is to a page: its own row; that of its cluster, which it does not contradict; another one that it does
-# not contradict; one that it contradicts; no near-duplicate. The least is chosen.
+# Relation of an original to a page: its own row; the original of its cluster, without a contradiction; another one
+# without a contradiction; one with a contradiction; no near-duplicate. The lowest is chosen.
 cdef enum:
     OWN, OF_CLUSTER, OTHER, CONTRADICTED, NOT_NEAR
 
 cdef struct choice:
-    # A page, and of the originals that it was compared with the one that it is a near-duplicate of, or the most alike.
+    # A page, and the original chosen for it: the one it is a near-duplicate of, else the most similar one.
     Print page
     int64_t number, cluster
-    # The originals that have its title, and how many of them make it generic.
+    # Originals with the same title, and the number of them from which on the title is generic.
     uint64_t titled[MOST]
     int n_titled, generic_from
-    # The originals that it is near.
+    # Originals near the page.
     uint64_t near[MOST]
     size_t n_near
     measured pair
@@ -148,14 +148,14 @@ cdef struct choice:
 
 
 cdef struct candidate:
-    # The row of an original, as far as it is compared.
+    # The fields of an original's row that are compared.
     uint64_t number
     const uint8_t *data
     size_t length
 
 
 cdef object read_candidate(row, candidate *to):
-    """Read an ``Original``; return what must be kept as long as *to* is used."""
+    """Read an ``Original``; return the object that must be kept alive while *to* is used."""
     cdef object data
     if not PyTuple_Check(row) or PyTuple_Size(row) < 4:
         raise TypeError(f"an original must be a tuple, got {row!r}")
@@ -166,7 +166,7 @@ cdef object read_candidate(row, candidate *to):
 
 
 cdef class SecondLook:
-    """The similarity rule over fingerprints as bytes: the native twin of ``SimilarityRule.compare_all``.
+    """The similarity rule over fingerprints as bytes: ``SimilarityRule.compare_all`` in C.
 
     *decide* and *threshold* are those of ``second_look`` as the compiled module exports them, *part* the kind of a
     ``PART``. Raises ValueError for functions of another type.
@@ -178,13 +178,13 @@ cdef class SecondLook:
     cdef int part
 
     def __cinit__(self, decide, threshold, double min_similarity, int reach, int part):
-        # As Cython names a function that it exports.
+        # The names under which Cython exports the functions.
         self.decide = <decision>PyCapsule_GetPointer(decide, "void (measured *)")
         self.threshold = <measure>PyCapsule_GetPointer(threshold, "double (measured *)")
         self.pair.min_similarity, self.pair.reach, self.part = min_similarity, reach, part
 
     def compare(self, bytes one not None, list others not None, bint is_generic):
-        """Return (place, similarity, similarity by all text, contradicts) of those of *others* that are near by either."""
+        """Return (place, similarity, similarity by all text, contradicts) of those of *others* that are near."""
         cdef Print of_one, of_other
         cdef measured pair = self.pair
         cdef Py_ssize_t place
@@ -201,7 +201,7 @@ cdef class SecondLook:
         return near
 
     def nearest(self, bytes one not None, list others not None, bint is_generic):
-        """Return (place, similarity, threshold, basis, least) of the most alike one, of equals the first; None if there is none."""
+        """Return (place, similarity, threshold, basis, least) of the first of the most similar ones, or None."""
         cdef Print of_one, of_other
         cdef measured pair = self.pair, found
         cdef Py_ssize_t place, best = -1
@@ -230,7 +230,7 @@ cdef class SecondLook:
 
     cdef int _begin(self, choice *of, const uint8_t *page, size_t length, int generic_from, int64_t number,
                     int64_t cluster) except -1:
-        """Begin to choose an original for a page. Its number is -1 if it is new."""
+        """Start choosing an original for a page. *number* is -1 for a new page."""
         of.pair, of.agrees_by_text, of.kinship, of.alike = self.pair, False, NOT_NEAR, -1
         of.number, of.cluster = number, cluster
         of.n_near, of.n_titled, of.generic_from = 0, 0, generic_from
@@ -239,7 +239,7 @@ cdef class SecondLook:
         return 0
 
     cdef int _meet(self, choice *of, uint64_t original, const uint8_t *data, size_t length) except -1:
-        """Compare the page with one more original, and choose one as ``near`` in ``store/candidates.py`` does."""
+        """Compare the page with one more original, and keep the better one, as ``near`` in ``store/candidates.py``."""
         cdef Print its
         cdef measured *pair = &of.pair
         cdef double alike
@@ -271,7 +271,7 @@ cdef class SecondLook:
 
 
 cdef void count_title(choice *of, uint64_t original, const uint8_t *data, size_t length) noexcept nogil:
-    """Count an original that has the title of the page: ``is_generic`` in ``store/candidates.py``."""
+    """Count an original with the title of the page: ``is_generic`` in ``store/candidates.py``."""
     cdef const uint8_t *title = print_subject(&of.page)
     if title == NULL or of.pair.is_generic or length < TITLE_AT + TITLE_BYTES:
         return
@@ -291,7 +291,7 @@ cdef double alike_of(const measured *pair) noexcept nogil:
 
 
 cdef struct findings:
-    # What a search for a page has found: ``Search`` in ``store/candidates.py``.
+    # The results of a search for a page: ``Search`` in ``store/candidates.py``.
     uint64_t contents[MOST]
     size_t n, within_reach
     uint64_t values[3]
@@ -310,7 +310,7 @@ cdef uint64_t MOST_KEY = 0x7fffffffffffffff
 
 
 cdef Py_ssize_t postings_in(bytes values, bytes keys, uint64_t first) except -1:
-    """Return how many postings two rows have. Raises ValueError unless each value has a key from 0 to 2**63 - 1."""
+    """Return the number of postings in two rows. Raises ValueError unless each value has a key from 0 to 2**63 - 1."""
     cdef Py_ssize_t i, n = numbers_in(values, 8)
     cdef uint64_t all_bits = first
     cdef const uint64_t *k
@@ -330,27 +330,27 @@ cdef Py_ssize_t postings_in(bytes values, bytes keys, uint64_t first) except -1:
 
 
 cdef class Postings:
-    """Postings (value, key) in a row, or in the tables of a plan, and the searches of them.
+    """Postings (value, key) in a row or in the tables of a plan, and searches in them.
 
-    *door* has the checks of arguments, which raise the errors, and the type of a match. *plan* has a mask and a radius
-    for each table, see ``index/plans.py``; without tables, or below *row_limit* postings, all of them are compared.
-    Raises TypeError or ValueError for a plan that is none.
+    *checks* has the functions that check arguments, and the type of a match. *plan* has a mask and a radius for each
+    table, see ``index/plans.py``; without tables, or below *row_limit* postings, a search compares all postings. Raises
+    TypeError or ValueError for an invalid plan.
     """
 
     cdef postings c
-    # The memory of the last search, for the next one.
+    # The memory of the last search, reused by the next one.
     cdef hits spare
     cdef object checked_value, checked_key, match
-    # One more than the greatest key ever added.
+    # The greatest key that was ever added, plus 1.
     cdef readonly uint64_t next_key
 
-    def __cinit__(self, door, unsigned max_distance, list plan not None, size_t row_limit):
-        # A copy: to read a number may run Python, which may change the list.
+    def __cinit__(self, checks, unsigned max_distance, list plan not None, size_t row_limit):
+        # A copy: reading a number may run Python code, which may change the list.
         cdef tuple as_tuple = tuple(plan)
         cdef uint32_t i, n = len(as_tuple)
         cdef bint is_made
         checked_distance(max_distance)
-        self.checked_value, self.checked_key, self.match = door.checked_value, door.checked_key, door.match
+        self.checked_value, self.checked_key, self.match = checks.checked_value, checks.checked_key, checks.match
         cdef plan_key *keys = <plan_key *>malloc((n + 1) * sizeof(plan_key))
         if keys == NULL:
             raise MemoryError()
@@ -391,7 +391,7 @@ cdef class Postings:
         return number
 
     cdef hits _begin(self) noexcept:
-        """Return the memory of the last search. To make a match runs Python, which may search again meanwhile."""
+        """Return the memory of the last search. Creating a match runs Python code, which may search again."""
         cdef hits found = self.spare
         self.spare.at, self.spare.n, self.spare.room = NULL, 0, 0
         return found
@@ -424,7 +424,7 @@ cdef class Postings:
 
     @property
     def nbytes(self):
-        """The memory in bytes, with the room kept for growth."""
+        """The memory in bytes, including room for growth."""
         return postings_bytes(&self.c) + self.spare.room * sizeof(hit)
 
     def find(self, value):
@@ -482,13 +482,13 @@ cdef class Postings:
             self._end(&found)
 
     cdef int _search(self, const Print *page, uint64_t subject, size_t most, size_t nearby, findings *to) except -1:
-        """Search for a page with a sketch: the native twin of ``search`` in ``store/candidates.py``."""
+        """Search for a page with a sketch: ``search`` of ``store/candidates.py`` in C."""
         cdef uint64_t values[3]
         cdef hits same, near
         cdef size_t count, i, half = most // 2, n_near = 0
         cdef uint64_t by_text[MOST]
         if most > MOST:
-            raise ValueError(f"a page is compared with {MOST} contents at most, got {most}")
+            raise ValueError(f"most must be at most {MOST}, got {most}")
         values[0], values[1], values[2] = page.value, print_own(page), subject
         to.n = to.n_values = to.found_by = to.within_reach = 0
         same.at, same.n, same.room = NULL, 0, 0
@@ -516,7 +516,7 @@ cdef class Postings:
                     by_text[n_near] = near.at[i].key
                     n_near += 1
             if same.n:
-                # Of both as many as are compared, half of them at least.
+                # Each kind gets half of the places, and those that the other leaves free.
                 count = same.n
                 hits_cut(&same, max(half, most - n_near))
                 for i in range(same.n):
@@ -534,13 +534,13 @@ cdef class Postings:
 
     def near(self, SecondLook look not None, bytes page not None, subject, size_t most, size_t nearby, recent,
              read, int generic_from, int64_t number, int64_t cluster):
-        """Do what ``near`` in ``store/candidates.py`` does, for a page with a sketch.
+        """``near`` of ``store/candidates.py`` in C, for a page with a sketch.
 
-        *page* is a fingerprint as ``compared_bytes()`` gives it. *recent*, else *read*, has an ``Original``, or
-        None for one that is passed over. Without a *number* or a *cluster* these are -1.
-        Return by what the page can be found, these values, whether unique text made the difference, and what was
-        chosen: (number, is_near, distance, alike, contradicts), or None if there is none. Then the originals that it
-        is near, the first ones that it is not, and whether its title is generic.
+        *page* is a fingerprint as ``compared_bytes()`` returns it. *recent*, else *read*, returns an ``Original``, or
+        None for one that is skipped. A missing *number* or *cluster* is -1.
+        Return the kinds of values that find the page, these values, whether unique text decided, and the chosen
+        original: (number, is_near, distance, alike, contradicts), or None if there is none. Then the originals near the
+        page, the first ones that are not, and whether its title is generic.
         """
         cdef findings found
         cdef choice of
@@ -548,11 +548,11 @@ cdef class Postings:
         cdef size_t i, n = 0
         look._begin(&of, <const uint8_t *>PyBytes_AsString(page), len(page), generic_from, number, cluster)
         self._search(&of.page, self._value(subject), most, nearby, &found)
-        # The bytes of candidates stay where they are as long as they are in here.
+        # Keeps the bytes of the candidates alive.
         kept = []
         if most and found.within_reach > most and cluster >= 0 and not is_among(cluster, found.contents, found.n):
             row = read(cluster)
-            # One that no value finds is not compared.
+            # An original that no value finds is not compared.
             if row is not None and row[6]:
                 kept.append(read_candidate(row, &rows[n]))
                 n += 1
@@ -605,7 +605,7 @@ cdef class Postings:
         self._add(as_value, self._key(key))
 
     cdef int _add(self, uint64_t value, uint64_t key) except -1:
-        # A key above all others is new: so one value with ever more keys, as they are numbered, is not looked through.
+        # A key above all others is new, so numbered keys of one value are added without a search through them.
         if key >= self.next_key or not postings_has(&self.c, value, key):
             self._insert(value, key, False)
         return 0
@@ -618,9 +618,9 @@ cdef class Postings:
         return 0
 
     def add_many(self, bytes values not None, bytes keys, uint64_t first):
-        """Add a row of values, native uint64, each with its key, or numbered on from *first* where *keys* is None.
+        """Add a row of values, native uint64, each with its key; if *keys* is None, keys are numbered from *first*.
 
-        Raises ValueError, and adds nothing, if a key is missing or is none.
+        Raises ValueError, and adds nothing, if a key is missing or invalid.
         """
         cdef const uint64_t *v = <const uint64_t *>PyBytes_AsString(values)
         cdef const uint64_t *k = <const uint64_t *>PyBytes_AsString(keys) if keys is not None else NULL
@@ -636,7 +636,7 @@ cdef class Postings:
         return bool(postings_remove(&self.c, as_value, self._key(key)))
 
     def columns(self):
-        """Return all values, and the key of each, as two rows of native uint64."""
+        """Return all values and their keys as two rows of native uint64."""
         values = PyBytes_FromStringAndSize(NULL, self.c.n * 8)
         keys = PyBytes_FromStringAndSize(NULL, self.c.n * 8)
         postings_read(&self.c, <uint64_t *>PyBytes_AsString(values), <uint64_t *>PyBytes_AsString(keys))
@@ -644,11 +644,11 @@ cdef class Postings:
 
     @property
     def is_row(self):
-        """Whether all postings are compared with a query."""
+        """Whether a search compares all postings."""
         return bool(self.c.is_row)
 
     def check(self):
-        """Assert what must hold between two calls. For tests: O(everything)."""
+        """Check the invariants between two calls. For tests; reads everything."""
         cdef const char *wrong = postings_check(&self.c)
         if wrong != NULL:
             raise AssertionError((<bytes>wrong).decode())

@@ -1,8 +1,8 @@
-/* All pairs of fingerprints within a distance: index/pairs.py chooses the tables.
+/* All pairs of fingerprints within a distance; index/pairs.py chooses the tables.
  *
- * For every table of a plan the values are laid out so that equal keys are neighbours, and neighbours are compared. A
- * pair can agree in the keys of several tables; it is reported by the first of them only, so that nothing has to
- * remember what was reported. Two buffers of 8 bytes a value are all the memory, whatever the values are:
+ * For every table of a plan the values are grouped so that equal keys are neighbours, and neighbours are compared. A
+ * pair can agree in the keys of several tables; only the first of them reports it, so no list of reported pairs is
+ * needed. The memory is two buffers of 8 bytes per value:
  *
  *     values      --by the top bits of the key's hash-->   parts, each small enough for the cache
  *     one part    --by the next bits-->                    buckets of a few values, back where the values were
@@ -15,15 +15,15 @@
 #include "table.h"
 
 enum {
-    /* Values in a part and in a bucket, about. A part of 32 KiB and what becomes of it lie in the second cache. With
-     * half to eight times as many in a part, and with 4 to 12 in a bucket, it takes as long to a tenth. */
+    /* Approximate number of values per part and per bucket. A part of 32 KiB and its result fit into the second-level
+     * cache. With half to eight times as many per part, or 4 to 12 per bucket, the time differs by at most a tenth. */
     PART = 4096,
     BUCKET = 8,
-    /* Twice as many parts are a third slower: more pages are written at a time than the processor remembers. */
+    /* Twice as many parts are a third slower: more pages are written at a time than the TLB holds. */
     MOST_PART_BITS = 10,
     MOST_BUCKET_BITS = 16,
-    WIDTH = LEAST_ROOM, /* the most candidates that are looked at in one go */
-    STEP = 1 << 22 /* candidates compared or values laid out before a step ends: some milliseconds */
+    WIDTH = LEAST_ROOM, /* max candidates per comparison */
+    STEP = 1 << 22 /* max candidates compared or values grouped per step: a few milliseconds */
 };
 
 struct pair_search {
@@ -31,14 +31,14 @@ struct pair_search {
     int is_distinct;
     unsigned k, part_bits;
     uint64_t *values, *parted;
-    /* Where the search is: table `table`, part `part`, its first bucket not done, in it the row, compared with all
-     * before the column. `parts` is 0 while the values are not yet laid out for the table. */
+    /* Position of the search: table `table`, part `part`, its first unfinished bucket, and in it the row, which was
+     * compared with all before the column. `parts` is 0 until the values are grouped for the table. */
     size_t table, part, parts, bucket, buckets, row, column;
     uint32_t part_ends[1 << MOST_PART_BITS], bucket_ends[1 << MOST_BUCKET_BITS];
     uint64_t masks[];
 };
 
-/* The bits that `values` can be split by into groups of about `size`, at most `most`. */
+/* Returns the number of bits that split `values` into groups of about `size`, at most `most`. */
 static unsigned bits_for(size_t values, size_t size, unsigned most)
 {
     unsigned bits = 0;
@@ -56,7 +56,7 @@ pair_search *pairs_new(size_t n, const uint64_t *masks, size_t tables, unsigned 
     memset(s, 0, sizeof *s);
     memcpy(s->masks, masks, tables * sizeof *masks);
     s->n = n, s->tables = tables, s->k = k;
-    /* A row looks at WIDTH candidates at once, and those past the end are read as well. */
+    /* A row reads WIDTH candidates at once, including those past the end. */
     size_t room = s->room = (n + WIDTH) * sizeof *s->values;
     s->values = pages_new(&s->room);
     s->parted = pages_new(&room);
@@ -80,8 +80,8 @@ void pairs_free(pair_search *s)
 
 uint64_t *pairs_values(pair_search *s) { return s->values; }
 
-/* Group `from` by the bits of the hash below the first `above` ones, as many as `bits`, into `to`; the ends of the
- * groups, counted from `to`, go to `ends`. */
+/* Group `from` into `to` by `bits` bits of the hash that follow its first `above` bits; `ends` gets the ends of the
+ * groups, counted from `to`. */
 static void group(const uint64_t *from, size_t n, uint64_t mask, unsigned above, unsigned bits, uint64_t *to,
                   uint32_t *ends)
 {
@@ -102,7 +102,7 @@ static void group(const uint64_t *from, size_t n, uint64_t mask, unsigned above,
 #undef GROUP_OF
 }
 
-/* Lay out all values in parts. */
+/* Group all values into parts. */
 static void lay_out(pair_search *s, uint64_t mask)
 {
     unsigned key_bits = ones(mask);
@@ -123,7 +123,7 @@ static uint32_t part_start(const pair_search *s)
     return s->part ? s->part_ends[s->part - 1] : 0;
 }
 
-/* Lay out the values of a part in buckets. */
+/* Group the values of a part into buckets. */
 static void open_part(pair_search *s, uint64_t mask)
 {
     size_t start = part_start(s), n = s->part_ends[s->part] - start;
@@ -141,7 +141,7 @@ static int compare_values(const void *one, const void *other)
     return a < b ? -1 : a > b;
 }
 
-/* Sort: what is short, as nearly every bucket is, by insertion. */
+/* Sort by insertion if short, as nearly every bucket is. */
 static void sort(uint64_t *at, size_t n)
 {
     if (n > 32) {
@@ -157,7 +157,7 @@ static void sort(uint64_t *at, size_t n)
     }
 }
 
-/* Keep one of equal values, and put all in an order that does not depend on how they came. */
+/* Keep one of equal values, and sort them in an order that does not depend on their original order. */
 static void keep_distinct(pair_search *s)
 {
     const uint64_t all = ~(uint64_t)0;
@@ -179,8 +179,8 @@ static void keep_distinct(pair_search *s)
     s->is_distinct = 1;
 }
 
-/* Add the pair of x and y to the `found` ones if this is the first table in whose key they agree; return how many
- * there are then. */
+/* Add the pair of x and y to `pairs` if this is the first table in whose key they agree; return their
+ * new number. */
 static size_t report(const pair_search *s, uint64_t x, uint64_t y, value_pair *pairs, size_t found)
 {
     uint64_t differing = x ^ y;
@@ -194,8 +194,8 @@ static size_t report(const pair_search *s, uint64_t x, uint64_t y, value_pair *p
     return found + 1;
 }
 
-/* Compare each value of the part with all after it in its bucket, from where the search is to the end of the part, of
- * the room or of the work a step may do. Two values are `near` by a mask of bits, for `width` candidates at once. */
+/* Compare each value of the part with all after it in its bucket, from the position of the search until the part, the
+ * room or the work of a step ends. `near` returns a mask of bits for `width` candidates at once. */
 #define COMPARE(name, target, width, near)                                                                           \
     target static size_t name(pair_search *s, value_pair *pairs, size_t found, size_t room, int64_t *work)           \
     {                                                                                                                \

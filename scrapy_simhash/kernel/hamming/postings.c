@@ -5,11 +5,11 @@
 
 #include "scan.h"
 
-/* Postings that every insert moves from the row to the tables: some microseconds each where the tables are many. */
+/* Postings that an insert moves from the row to the tables; with many tables each takes a few microseconds. */
 #define MOVED 16
-/* How many postings of a row are scanned at once: as many hits are kept. */
+/* Max postings of a row per scan, and room for their hits. */
 #define SCANNED 512
-/* Hits whose memory is kept for the next search: 96 KiB. */
+/* Max hits whose memory is kept for the next search: 96 KiB. */
 #define HITS_KEPT 4096
 
 bool postings_init(postings *self, unsigned max_distance, const plan_key *plan, uint32_t n, size_t row_limit)
@@ -72,8 +72,8 @@ static place tables_find(const postings *self, uint64_t value, uint64_t key)
     return at;
 }
 
-/* Adds a posting that is not there; `is_new` if no other one has its fingerprint. False without memory, and nothing
- * added. */
+/* Adds a posting that is not stored yet; `is_new` if no other one has its fingerprint. Returns false if out of memory;
+ * nothing is added then. */
 static bool tables_insert(postings *self, uint64_t value, uint64_t key, bool is_new)
 {
     bool is_known = !is_new && table_find(&self->tables[0], value).in != NULL;
@@ -138,7 +138,7 @@ static size_t row_find(const postings *self, uint64_t value, uint64_t key)
     return at;
 }
 
-/* Moves some postings to the tables; they answer when they have all. Without memory the row goes on answering. */
+/* Moves some postings to the tables, which are searched once they have all. If out of memory, the row stays in use. */
 static void row_move(postings *self)
 {
     if (self->tables == NULL && !tables_init(self))
@@ -152,7 +152,7 @@ static void row_move(postings *self)
     }
 }
 
-/* Removes a posting. The order of a row means nothing, but that what has moved comes first. */
+/* Removes a posting. The order of a row is arbitrary, but moved postings come first. */
 static bool row_remove(postings *self, uint64_t value, uint64_t key)
 {
     size_t at = row_find(self, value, key), last = self->n - 1;
@@ -186,7 +186,7 @@ static bool add_hit(hits *found, uint64_t value, uint64_t key, unsigned distance
     return true;
 }
 
-/* Adds the postings of the row within a distance. */
+/* Adds the postings of the row within a distance to `found`. */
 static bool row_search(const postings *self, uint64_t value, unsigned most, hits *found)
 {
     uint32_t near[SCANNED];
@@ -214,7 +214,7 @@ static void found(void *of, uint64_t value, unsigned distance, place at)
 {
     search *asked = of;
     const table *tables = asked->of->tables;
-    /* What several tables find is taken from the first of them: no list of what has been found is needed. */
+    /* A posting that several tables find is taken from the first of them, so no list of found postings is needed. */
     for (uint32_t i = 0; i < asked->table_number; i++)
         if (ones(turned_left(value ^ asked->value, tables[i].turn) & tables[i].mask) <= tables[i].radius)
             return;
@@ -351,7 +351,7 @@ static int compare_hits(const void *one, const void *other)
 
 void hits_cut(hits *self, size_t most)
 {
-    /* What is farther than `most` others is left out before the rest is put in order. */
+    /* Hits farther than `most` others are removed before the rest is sorted. */
     size_t at[65] = {0}, within = 0, kept = 0;
     for (size_t i = 0; i < self->n; i++)
         at[self->at[i].distance]++;

@@ -1,18 +1,18 @@
-/* The postings (fingerprint, key) of an index: a row that is scanned, then the tables of a plan.
+/* The postings (fingerprint, key) of an index: first a row that is scanned, later the tables of a plan.
  *
  *     few           row       every fingerprint is compared
- *     more          both      the row still answers, while every insert moves some of it to the tables
+ *     more          both      the row is searched; every insert moves some of it to the tables
  *     all moved     tables    the row is freed
  *
- * The first table has every posting, with its key; the other tables have every distinct fingerprint once. No insert
- * takes longer than moving a few postings, and laying out anew one segment of each table.
+ * The first table has every posting, with its key; the other tables have each distinct fingerprint once. The longest
+ * insert moves a few postings and rebuilds one segment of each table.
  */
 #ifndef SIMHASH_POSTINGS_H
 #define SIMHASH_POSTINGS_H
 
 #include "table.h"
 
-/* A table of a plan: the bits of its key, and how far from the key of a query it is probed. */
+/* A table of a plan: the bits of its key, and the max distance between a probed key and the key of the query. */
 typedef struct {
     uint64_t mask;
     uint32_t radius;
@@ -23,7 +23,7 @@ typedef struct {
     uint32_t distance;
 } hit;
 
-/* The postings that searches have found; all bits 0 are an empty one. */
+/* The postings that searches found; all bits 0 is an empty one. */
 typedef struct {
     hit *at;
     size_t n, room;
@@ -33,41 +33,41 @@ typedef struct {
     unsigned max_distance;
     size_t n;           /* postings */
     plan_key *plan;
-    uint32_t n_tables;  /* of the plan; without tables the row answers for ever */
+    uint32_t n_tables;  /* of the plan; without tables the row is always searched */
     table *tables;      /* NULL until the row is moved */
-    bool is_row;        /* the row answers */
+    bool is_row;        /* the row is searched */
     uint64_t *row, *row_keys;
     size_t row_room;
-    size_t row_limit;   /* postings from which on the row is moved */
-    size_t moved;       /* of the row, so many first postings are in the tables as well */
+    size_t row_limit;   /* number of postings from which on the row is moved */
+    size_t moved;       /* the first postings of the row that are also in the tables */
 } postings;
 
-/* Makes an empty index over n tables, which is a row below row_limit postings. False without memory. */
+/* Initialises an empty index over n tables, which is a row below row_limit postings. Returns false if out of memory. */
 bool postings_init(postings *self, unsigned max_distance, const plan_key *plan, uint32_t n, size_t row_limit);
 void postings_free(postings *self);
 
-/* Adds to `found` all postings within the distance, each once, in no order. False without memory. */
+/* Adds all postings within the distance to `found`, each once, in no order. Returns false if out of memory. */
 bool postings_find(const postings *self, uint64_t value, hits *found);
-/* Adds to `found` all postings of exactly this fingerprint. False without memory. */
+/* Adds all postings with exactly this fingerprint to `found`. Returns false if out of memory. */
 bool postings_of(const postings *self, uint64_t value, hits *found);
 bool postings_has(const postings *self, uint64_t value, uint64_t key);
-/* Stores a posting that is not there; `is_new` if no other one has its fingerprint. False without memory, and nothing
- * stored. */
+/* Stores a posting that is not stored yet; `is_new` if no other one has its fingerprint. Returns false if out of
+ * memory; nothing is stored then. */
 bool postings_insert(postings *self, uint64_t value, uint64_t key, bool is_new);
-/* Removes a posting; false if it is not there. */
+/* Removes a posting; returns false if it is not stored. */
 bool postings_remove(postings *self, uint64_t value, uint64_t key);
 
-/* Asks the memory for what a search of `soon`, a little later, and of `next` will read, or an insert will write. */
+/* Prefetches the memory that a search for `next`, and later for `soon`, will read, or an insert will write. */
 void postings_ask(const postings *self, uint64_t soon, uint64_t next);
 /* Writes all n postings, in no order. */
 void postings_read(const postings *self, uint64_t *values, uint64_t *keys);
 size_t postings_bytes(const postings *self);
-/* Returns a line that says what is wrong, NULL if nothing is. For tests: reads everything. */
+/* Returns a message if an invariant is broken, else NULL. For tests; reads everything. */
 const char *postings_check(const postings *self);
 
-/* Puts the `most` nearest of the hits in front, in the order of distance, key, value; leaves out the others. */
+/* Keeps the `most` nearest hits, sorted by distance, key and value. */
 void hits_cut(hits *self, size_t most);
-/* Removes all hits, and frees the memory of many. */
+/* Removes all hits, and frees their memory if it is large. */
 void hits_clear(hits *self);
 
 #endif

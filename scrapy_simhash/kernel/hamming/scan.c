@@ -1,7 +1,7 @@
 #include "scan.h"
 
-/* Nearly every candidate is none. So the loops ask of a whole strip whether there is a hit, without a branch for each
- * candidate, and look again only where there is one. */
+/* Hits are rare. So the loops check a whole strip for any hit, without a branch per candidate, and read it again only
+ * if there is one. */
 enum { STRIP = 32 };
 
 static size_t values_portable(const uint64_t *at, size_t n, uint64_t query, unsigned k, uint32_t *hits)
@@ -37,7 +37,7 @@ static size_t tags_portable(const uint32_t *tags, const uint16_t *rests, size_t 
 
 #ifdef X86
 
-/* The candidates from i on, one by one. */
+/* Add the hits among the candidates from i on, one by one. */
 
 POPCNT static inline size_t take_values(const uint64_t *at, size_t i, size_t end, uint64_t query, unsigned k,
                                         uint32_t *hits, size_t found)
@@ -64,7 +64,7 @@ POPCNT static inline size_t take_tags(const uint32_t *tags, const uint16_t *rest
     return found;
 }
 
-/* popcnt: one instruction a candidate, in 2008 and later processors. Four to a branch. */
+/* popcnt: one instruction per candidate, in processors since 2008. Four candidates per branch. */
 
 POPCNT static size_t values_popcnt(const uint64_t *at, size_t n, uint64_t query, unsigned k, uint32_t *hits)
 {
@@ -91,7 +91,7 @@ POPCNT static size_t tags_popcnt(const uint32_t *tags, const uint16_t *rests, si
     return take_tags(tags, rests, i, n, tag, rest, k, hits, found);
 }
 
-/* AVX-512 counts eight or sixteen at once, and its masks keep off what is past the end. */
+/* AVX-512 counts eight or sixteen at once; its masks prevent reads past the end. */
 
 AVX512 static size_t values_avx512(const uint64_t *at, size_t n, uint64_t query, unsigned k, uint32_t *hits)
 {
@@ -145,7 +145,7 @@ static const struct scans VARIANTS[] = {
 #endif
 };
 
-/* The tests build this file for a lesser processor as well. */
+/* Tests also build this file for slower processors. */
 #ifndef SCAN_MOST
 #define SCAN_MOST SCAN_AVX512
 #endif

@@ -17,7 +17,7 @@ static uint64_t number(const uint8_t *at, int bytes)
     return value;
 }
 
-/* is_facts() of page/fingerprint/facts.py, of facts that are as long as their first byte says. */
+/* is_facts() of page/fingerprint/facts.py; the first byte is the length. */
 static bool are_facts(const uint8_t *facts)
 {
     int rest = facts[0] - BESIDE;
@@ -53,13 +53,13 @@ bool print_read(Print *self, const uint8_t *data, size_t length, int part)
     return self->own[0] <= MOST_KIND && rest == (self->is_part ? PART : HEAD);
 }
 
-/* What is read of a minhash at a time: a vector, where the compiler knows vectors. */
+/* The part of a minhash that is read at a time: a vector if the compiler supports vectors. */
 #ifdef __GNUC__
 typedef uint64_t chunk __attribute__((vector_size(16)));
 #else
 typedef uint64_t chunk;
 #endif
-/* How many yes or no fit into the two bits of a bin when they are added up. */
+/* FIT: max sum that the two bits of a bin hold. */
 enum { CHUNKS = MINHASH / sizeof(chunk), FIT = 3 };
 
 /* Adds the bins of `bins`, up to three in each, to the sums in the bytes of `sums`. */
@@ -78,7 +78,7 @@ static int total(chunk sums)
     return (int)all;
 }
 
-/* similarity() of sketch.py. A bin is two bits, 0 for an empty one, and says yes or no to each of three questions. */
+/* similarity() of sketch.py. A bin is two bits, 0 if empty; three flags per bin are summed. */
 static double similarity(const uint8_t *a, const uint8_t *b)
 {
     const uint64_t low = 0x5555555555555555u;
@@ -98,13 +98,13 @@ static double similarity(const uint8_t *a, const uint8_t *b)
         ADD_UP(either, in_either);
         ADD_UP(unlike, differ);
     }
-    /* In whole numbers up to the division, as there. */
+    /* In integers until the division, as in sketch.py. */
     int filled = total(both), alike = filled - total(unlike), all = total(either);
     int more = MARKS * alike - filled;
     return all == 0 || more < 0 ? 0.0 : (double)more / ((MARKS - 1) * all);
 }
 
-/* compare_keys() of sketch.py, with its answers. */
+/* compare_keys() of sketch.py, with its results. */
 enum { NO_KEY, EQUAL_KEY, WITHIN, OTHER_KEY, KEY_WORDS = 6, KEY_WHOLE = 26 };
 
 typedef struct {
@@ -121,7 +121,7 @@ static void read_key(title_key *key, const uint8_t *at)
     key->n = (int)(number(at + 2 * KEY_WORDS, 4) >> KEY_WHOLE);
 }
 
-/* Whether one of its words is surely not in the other key. Both are in order. */
+/* Whether one of its words is certainly not in the other key. Both are sorted. */
 static bool has_another(const title_key *key, const title_key *other)
 {
     uint16_t last = other->n > other->kept ? other->numbers[other->kept - 1] : UINT16_MAX;
@@ -178,7 +178,7 @@ int print_distance(const Print *one, const Print *other)
     return (int)least;
 }
 
-/* What is compared of a page that is not its site's: all of it, where nothing is. */
+/* The value of the own part if that is a PART, else of all text. */
 static uint64_t own_value(const Print *of)
 {
     return of->is_part ? number(of->own + HEAD, VALUE) : of->value;

@@ -1,10 +1,10 @@
-/* The second look: what is measured of two fingerprints with sketches, for second_look.py to decide on.
+/* Verification of candidates: measures two fingerprints; second_look.py decides.
  *
- * A fingerprint as bytes, numbers big endian; see page/fingerprint/ for what each of it is:
+ * A fingerprint as bytes, numbers big endian; page/fingerprint/ describes the fields:
  *
  *     8 bytes    value
- *     129 to 256 sketch, or nothing: 112 of minhash, 16 of the title key, and facts, which begin with their length
- *     11 or 131  own part, or nothing: kind, tokens, all tokens, words, text; value and minhash where it is a PART
+ *     129 to 256 sketch, or nothing: 112 bytes of minhash, 16 of title key, then facts, which begin with their length
+ *     11 or 131  own part, or nothing: kind, tokens, all tokens, words, text; for a PART also value and minhash
  */
 #ifndef SIMHASH_SECOND_LOOK_H
 #define SIMHASH_SECOND_LOOK_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Fields as those of rule.Measured. */
+/* The fields of rule.Measured. */
 typedef struct {
     double min_similarity;
     int reach;
@@ -27,7 +27,7 @@ typedef struct {
     const uint8_t *facts, *its_facts;
 } measured;
 
-/* One fingerprint; NULL for what it has not. */
+/* One fingerprint; a missing field is NULL. */
 typedef struct {
     uint64_t value;
     const uint8_t *sketch, *own;
@@ -35,17 +35,17 @@ typedef struct {
     bool is_part;
 } Print;
 
-/* Reads a fingerprint that stays where it is; false if no fingerprint is so long. `part` is the kind of a PART. */
+/* Reads a fingerprint without a copy of `data`; returns false if it is invalid. `part` is the kind of a PART. */
 bool print_read(Print *self, const uint8_t *data, size_t length, int part);
-/* The value of its own part, 0 if that is no PART or has none. */
+/* The value of its own part; 0 if that is no PART or has no value. */
 uint64_t print_own(const Print *self);
-/* The title key, which is 16 bytes long; NULL if it has none. */
+/* The title key, 16 bytes; NULL if it has none. */
 const uint8_t *print_subject(const Print *self);
-/* Whether a page may be on the host of another, whose fingerprint is `data`. */
+/* Whether a page may be on the same host as another, whose fingerprint is `data`. */
 bool print_is_of_host(const Print *self, const uint8_t *data, size_t length);
-/* The bits by which the nearest values of two fingerprints differ, of text or own part: see store/candidates.py. */
+/* The least distance between the values, of text or own part, of two fingerprints: see store/candidates.py. */
 int print_distance(const Print *one, const Print *other);
-/* Sets what is measured of a pair, all but `min_similarity`, `reach`, `is_generic` and the answer. 20 nanoseconds or so. */
+/* Sets the measured fields of a pair: all but `min_similarity`, `reach`, `is_generic` and the results. Takes 20 ns. */
 void pair_measure(measured *self, const Print *one, const Print *other);
 
 #endif

@@ -17,27 +17,27 @@
 #endif
 #endif
 
-/* --- Memory for the great arrays: straight from the system, on huge pages where it has them.
+/* --- Memory for large arrays: mapped from the system, on huge pages if supported.
  *
- * A segment is laid out anew whenever it has grown by a fifth or so, and every time into a block of another size. A
- * heap would keep the holes; pages that are given back are gone. Small blocks come from the heap, where they cost less.
+ * A segment is rebuilt whenever it has grown by about a fifth, each time in a block of another size. A heap would keep
+ * the holes; unmapped pages are returned to the system. Small blocks come from the heap, where they cost less.
  */
 
-/* From so many bytes on a block is mapped. Below, the heap is a tenth faster in all, since its pages are used again; the
- * holes it may keep are no more than some ten megabytes. */
+/* Min bytes of a block that is mapped. Below it the heap is a tenth faster in all, since it reuses pages; its holes
+ * take about ten megabytes at most. */
 #define MAPPED ((size_t)256 << 10)
 #define HUGE_PAGE ((size_t)2 << 20)
 
 #ifdef HAS_MAPS
-/* Small blocks are filled at once: to ask for all their pages in one call is cheaper than to meet each for itself. Under
- * large ones it would be too early, before the system knows that they may be huge. */
+/* Small blocks are populated at once: one call for all pages is cheaper than a page fault for each. For large blocks it
+ * would be too early, before the system knows that the pages may be huge. */
 #ifdef MAP_POPULATE
 #define POPULATED(size) ((size) < HUGE_PAGE ? MAP_POPULATE : 0)
 #else
 #define POPULATED(size) 0
 #endif
 
-/* 4 KiB, or 16 or 64 on some arm64: what is given back must begin with a page, or stays. */
+/* 4 KiB, or 16 or 64 on some arm64 systems; a block to unmap must begin at a page. */
 static size_t page_size(void)
 {
     long size = sysconf(_SC_PAGESIZE);
@@ -50,7 +50,7 @@ static char *mapped(size_t size)
     return block == MAP_FAILED ? NULL : block;
 }
 
-/* A block that begins where a huge page does: only whole ones are huge. The system may refuse them, at no loss. */
+/* A block aligned to huge pages, since only whole ones are used. If the system refuses them, the pages are normal. */
 static char *mapped_huge(size_t size)
 {
     char *more = mapped(size + HUGE_PAGE);
@@ -120,13 +120,13 @@ static inline uint32_t end_of_room(const segment *in, uint32_t number)
 
 /* --- Segments. */
 
-/* A segment gets as many buckets again when they hold more than this on average. */
+/* The number of buckets doubles if they hold at least this many entries on average. */
 #define LONG_BUCKET 16
-/* How far away a gap may be. */
+/* Max buckets between an entry and a gap. */
 #define GAP_REACH 96
-/* A segment of fewer entries is laid out with more room. */
+/* A segment with fewer entries gets more room. */
 #define SHORT_SEGMENT 4096
-/* Segments have fewer entries, so that twice as many still fit 32 bits. */
+/* Max entries per segment: twice as many still fit into 32 bits. */
 #define MOST_ENTRIES 0x3fffffffu
 
 void segment_free(segment *self)
@@ -137,7 +137,7 @@ void segment_free(segment *self)
 
 static size_t padded(size_t bytes) { return (bytes + 15) / 16 * 16; }
 
-/* Points the columns into the block; returns the bytes that all of it takes. */
+/* Sets the pointers to the columns in the block; returns the bytes that the block needs. */
 static size_t lay_columns(segment *in, bool is_compact, bool has_keys)
 {
     char *block = in->block;
@@ -162,10 +162,10 @@ static size_t lay_columns(segment *in, bool is_compact, bool has_keys)
     return at;
 }
 
-/* The room to lay a segment out with: some fifth more than it needs, so that it is not tight at once. Segments fill
- * evenly, so each has a share of its own, three 32nds to nine, else all would be laid out anew within the same few
- * inserts; short ones have twice as much, as they are no burden. And a place for every 32 buckets at least, so that a
- * gap is near wherever the next entry comes. */
+/* Returns the room of a rebuilt segment: about a fifth more than it needs, so that it is not full again at once.
+ * Segments fill evenly, so the share differs by segment, from 3/32 to 9/32, else all would be rebuilt within the same
+ * few inserts; short segments, which are cheap, get twice as much. At least one place per 32 buckets, so that a gap is
+ * near wherever the next entry goes. */
 static uint32_t room_for(uint32_t n, unsigned bits, uint32_t number)
 {
     uint64_t in_128 = (12 + number * 5 % 17 * 3 / 2) * (n < SHORT_SEGMENT ? 2 : 1);
@@ -173,7 +173,7 @@ static uint32_t room_for(uint32_t n, unsigned bits, uint32_t number)
     return n + (share > least ? share : least) + 4;
 }
 
-/* Lays a segment out anew in a block of its own, with room for more. False without memory, and nothing changed. */
+/* Rebuilds a segment in a new block with more room. Returns false if out of memory; nothing is changed then. */
 static bool segment_lay_out(table *self, segment *old)
 {
     if (old->n >= MOST_ENTRIES)
@@ -192,7 +192,7 @@ static bool segment_lay_out(table *self, segment *old)
     new.room += (uint32_t)((new.bytes - wanted) / entry / 16 * 16); /* the rest of the last page, columns padded */
     lay_columns(&new, is_compact, self->has_keys);
 
-    /* Bucket by bucket, in order: one of the old is the new one, or is cut into several neighbours. */
+    /* Copy bucket by bucket, in order: an old bucket becomes one new bucket, or several neighbouring ones. */
     unsigned finer = (unsigned)(new.bits - old->bits);
     uint32_t buckets = old->block == NULL ? 0 : 1u << old->bits;
     uint64_t spare = new.room - new.n, filled = 0;
@@ -241,7 +241,7 @@ static bool segment_lay_out(table *self, segment *old)
     return true;
 }
 
-/* Makes a place at the end of the bucket, handed over from the nearest gap. False if none is near. */
+/* Moves the nearest gap to the end of the bucket. Returns false if none is near. */
 static bool segment_make_gap(segment *in, uint32_t number)
 {
     bucket *all = buckets_of(in);
@@ -271,13 +271,13 @@ static bool segment_make_gap(segment *in, uint32_t number)
     return false;
 }
 
-/* A segment is laid out anew when so few places in 32 are left, or no gap is near. */
+/* A segment with this many entries is rebuilt: one place in 32 is left. So is one without a gap nearby. */
 #define TIGHT(room) ((room) - (room) / 32)
-/* Compact entries leave out a key of 16 bits or more, all of it told by the bucket; the rest is 48 bits at most. */
+/* Key bits of compact entries. The bucket determines the key, so entries leave it out; the rest is at most 48 bits. */
 #define LEAST_COMPACT 16
 #define MOST_COMPACT 22
 
-/* What of a bucket is scanned at once: as many hits are kept. */
+/* Max entries of a bucket per scan, and room for their hits. */
 #define SCANNED 512
 
 /* --- Keys. */
@@ -287,7 +287,7 @@ static unsigned runs_of(uint64_t mask)
     return ones(mask & ~(mask << 1 | mask >> 63));
 }
 
-/* Fills the flips of up to `radius` of the `width` highest bits, fewest first; with NULL only counts them. */
+/* Fills in the flips of up to `radius` of the `width` highest bits, fewest first. With NULL it only counts them. */
 static size_t fill_flips(uint64_t *flips, unsigned width, unsigned radius)
 {
     size_t n = 0;
@@ -297,7 +297,7 @@ static size_t fill_flips(uint64_t *flips, unsigned width, unsigned radius)
             if (flips != NULL)
                 flips[n] = width == 0 ? flip : flip << (64 - width);
             n++;
-            /* The next greater number with as many ones. */
+            /* The next larger number with as many ones. */
             uint64_t lowest = flip & -flip, above = flip + lowest;
             if (flip == 0 || above == 0)
                 break;
@@ -309,7 +309,7 @@ static size_t fill_flips(uint64_t *flips, unsigned width, unsigned radius)
     return n;
 }
 
-/* Far more than any plan has; a table has each in memory. */
+/* Far more than in any plan; each table keeps its flips in memory. */
 #define MOST_FLIPS ((uint64_t)1 << 20)
 
 bool table_is_possible(uint64_t mask, unsigned radius)
@@ -341,7 +341,7 @@ bool table_init(table *self, uint64_t mask, unsigned radius, bool has_keys)
     self->mask = turned_left(mask, self->turn);
     unsigned bits = self->key_bits < 32 ? self->key_bits : 32;
     self->most_bits = (uint8_t)(bits > SEGMENT_BITS ? bits - SEGMENT_BITS : 0);
-    /* Only the keys of one block are probed around: their bits are the highest. */
+    /* Only keys of one block have a radius above 0; their bits are the highest. */
     size_t n = fill_flips(NULL, self->key_bits, radius);
     self->flips = malloc(n * sizeof *self->flips);
     if (self->flips == NULL)
@@ -439,7 +439,7 @@ static void probe_bucket(const table *self, uint64_t turned, uint64_t value, uns
         uint32_t n = end - from < SCANNED ? end - from : SCANNED;
         size_t found;
         if (in->tags != NULL) {
-            /* The bucket has told the key: what is left is the distance of the rest. */
+            /* The bucket determines the key, so only the rest is compared. */
             uint64_t rest = rest_of(self, turned);
             unsigned flipped = ones(turned ^ turned_left(value, self->turn));
             found = scan.tags(in->tags + from, in->rests + from, n, (uint32_t)rest, (uint16_t)(rest >> TAG_BITS),
@@ -449,7 +449,7 @@ static void probe_bucket(const table *self, uint64_t turned, uint64_t value, uns
         }
         for (size_t i = 0; i < found; i++) {
             uint64_t stored = table_value(self, in, number, from + hits[i]);
-            /* A bucket may serve several of the keys probed: only its own is told by this probe. */
+            /* A bucket may contain several of the probed keys: report only entries with the key of this probe. */
             if (((turned_left(stored, self->turn) ^ turned) & self->mask) == 0)
                 hit(of, stored, ones(stored ^ value), (place){in, from + hits[i]});
         }
@@ -487,7 +487,7 @@ void table_prefetch_entries(const table *self, uint64_t value)
     bucket mine = buckets_of(in)[bucket_of(in, hash)];
     const char *from = in->tags != NULL ? (const char *)(in->tags + mine.start) : (const char *)(in->values + mine.start);
     const char *end = from + mine.count * (in->tags != NULL ? sizeof *in->tags : sizeof *in->values);
-    /* The system itself goes on with what is longer. */
+    /* The processor itself prefetches the rest of a longer bucket. */
     enum { LINE = 64, LINES = 8 };
     if (end - from > LINE * LINES)
         end = from + LINE * LINES;
