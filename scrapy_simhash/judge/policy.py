@@ -44,7 +44,7 @@ class Decision(NamedTuple):
 
 
 class Judged(Protocol):
-    """A page as the policy needs it, implemented by :class:`scrapy_simhash.crawling.Page`."""
+    """The parts of a page that the policy uses, implemented by :class:`scrapy_simhash.crawling.Page`."""
 
     @property
     def verdict(self) -> Verdict:

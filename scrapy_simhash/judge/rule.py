@@ -113,16 +113,16 @@ class Rule(ABC):
 
 @dataclass(frozen=True, slots=True)
 class SimilarityRule(Rule):
-    """The default: candidates by simhash, then a second look at their sketches.
+    """The default: find candidates by simhash, then verify them by their sketches.
 
-    Two pages are near-duplicates if their fingerprints differ in at most ``max_distance`` bits, or they have
-    equal titles, and their sketches estimate at least ``min_similarity`` of their shingles in common. Where each
-    title has a word that the other lacks, pages must be more similar, 0.95 where 0.8 would do otherwise: pages of
-    one template differ in a name and little else.
+    Two pages are near-duplicates if their fingerprints differ in at most ``max_distance`` bits, or they have equal
+    titles, and their sketches estimate at least ``min_similarity`` of their shingles in common. If each title has a
+    word that the other lacks, pages must be more similar, 0.95 instead of 0.8: pages of one template differ in a name
+    and little else.
 
-    If the fingerprints have unique text (``SIMHASH_SITE_LEARNING``), it decides: docs/concepts/how-it-works.rst has
-    the table. On known sites 0.7 is enough for pages with equal titles, versions of one page, unless three clusters
-    have that title. Pages whose names contradict each other are not near-duplicates.
+    If the fingerprints have unique text (``SIMHASH_SITE_LEARNING``), it decides: see the table in
+    docs/concepts/how-it-works.rst. On known sites 0.7 is enough for pages with equal titles, versions of one page,
+    unless three clusters have that title. Pages whose names contradict each other are not near-duplicates.
 
     All these thresholds are relative to ``min_similarity``: raising it never makes a pair near-duplicates, and at 1
     only equal texts are near-duplicates.

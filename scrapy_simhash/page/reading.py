@@ -64,8 +64,8 @@ class Reading(NamedTuple):
     def with_structured(self, about: Structured) -> Reading:
         """Return the reading with structured data in its page hash and its facts.
 
-        So pages about different things never have the same page hash: the place of a job, for example, is often
-        outside the text.
+        So pages about different things never have the same page hash: the place of a job, for example, is often not
+        in the text.
         """
         if about == NOTHING:
             return self

@@ -1,8 +1,8 @@
 """Text to tokens: normalised words of any script.
 
 A token is a run of letters, digits and combining marks. Apostrophes and hyphens split (``l'été`` gives
-``l`` and ``été``), so that typography does not matter. A run of a script without spaces becomes its
-overlapping character bigrams: 近似网页 gives 近似, 似网, 网页.
+``l`` and ``été``), so that typography does not matter. A run of a script without spaces is split into overlapping
+character bigrams: 近似网页 becomes 近似, 似网, 网页.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def _patterns(beyond_first_plane: bool) -> _Patterns:
     else:
         unspaced, marks, invisible = map(in_first_plane, (UNSPACED, MARKS, INVISIBLE))
         last = 0x10000
-    # Characters that NFKC moves, by the interpreter, which may have newer marks than this table.
+    # Characters that the interpreter's NFKC reorders; it may have newer marks than this table.
     movable = "".join(filter(combining, map(chr, range(0x300, last)))) + invisible
     return _Patterns(
         # The first character separately: re has a fast search for a set, but not for a repeated one.

@@ -1,4 +1,4 @@
-"""Feature hashes: a feature to bits, each as its source defines it."""
+"""Feature hashes: hash functions for features, each as its source defines it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scrapy_simhash.page.fingerprint import number
 
 
 class FeatureHash(NamedTuple):
-    """A hash of strings, and how many bits it has.
+    """A hash function for strings, and its number of bits.
 
     >>> length = FeatureHash("length", 32, len)
     >>> length.of("harbour")
@@ -22,7 +22,7 @@ class FeatureHash(NamedTuple):
 
     name: str
     bits: int
-    """A scheme takes the lowest of them, and cannot be wider."""
+    """A scheme uses the lowest ones, and cannot be wider."""
     of: Callable[[str], int]
     """Returns 0 to 2**bits - 1; the same on every platform and in every process."""
 
@@ -36,10 +36,10 @@ XXH3 = FeatureHash("xxh3_64", 64, number)
 #: For schemes of 128 bits. Its lower half is not XXH3.
 XXH3_LONG = FeatureHash("xxh3_128", 128, lambda feature: xxh3_128_intdigest(_utf8(feature)))
 
-# FNV: multiply by a prime, xor with the next unit; FNV-1a the other way round.
+# FNV-1: multiply by a prime, then xor with the next unit; FNV-1a: xor, then multiply.
 #
-# Source: Fowler, Noll, Vo, published as RFC 9923. A word's last unit changes only the lowest bits of FNV-1, since no
-# multiplication follows: words with the same beginning are near. FNV-1a spreads them.
+# Source: Fowler, Noll, Vo, published as RFC 9923. The last unit of a word changes only the lowest bits of FNV-1,
+# since no multiplication follows, so words with the same beginning have similar hashes. Those of FNV-1a differ.
 
 #: Prime and offset by the number of bits.
 _PRIMES = {32: 0x01000193, 64: 0x100000001B3, 128: 0x1000000000000000000013B}
@@ -61,14 +61,14 @@ def _fnv1a(units: Iterable[int], bits: int) -> int:
 
 
 def utf16_units(text: str) -> array[int]:
-    """Return what Java's ``charAt`` sees of *text*: 16 bits each; a character beyond the first plane is two.
+    """Return the UTF-16 units of *text*, as Java's ``charAt``; a character beyond the first plane has two.
 
     >>> list(utf16_units("aé😀"))
     [97, 233, 55357, 56832]
     """
     units = array("H", text.encode("utf-16-le", "surrogatepass"))
     if units.itemsize != 2:
-        raise RuntimeError("this platform has no numbers of 16 bits")
+        raise RuntimeError("this platform has no 16-bit integers")
     if _IS_BIG_ENDIAN:
         units.byteswap()
     return units
@@ -76,19 +76,19 @@ def utf16_units(text: str) -> array[int]:
 
 _IS_BIG_ENDIAN = array("H", [1]).tobytes() != b"\x01\x00"
 
-#: Over the bytes of UTF-8, in three widths. The English article among the documents names it.
+#: Over the bytes of UTF-8, in three widths. Used by the English article among the documents.
 FNV1A_SHORT = FeatureHash("fnv1a_32", 32, lambda feature: _fnv1a(_utf8(feature), 32))
 FNV1A = FeatureHash("fnv1a_64", 64, lambda feature: _fnv1a(_utf8(feature), 64))
 FNV1A_LONG = FeatureHash("fnv1a_128", 128, lambda feature: _fnv1a(_utf8(feature), 128))
 FNV1 = FeatureHash("fnv1_64", 64, lambda feature: _fnv1(_utf8(feature), 64))
-#: The hash of the Java class among the documents: FNV-1, but over units of 16 bits. Its class multiplies numbers of
-#: any length and cuts them to 64 bits at the end; cut in each step, they end in the same 64 bits.
+#: The hash of the Java class among the documents: FNV-1 over 16-bit units. That class multiplies numbers of any
+#: length and reduces the result to 64 bits at the end; reducing it in each step gives the same 64 bits.
 FNV1_UTF16 = FeatureHash("fnv1_64_utf16", 64, lambda feature: _fnv1(utf16_units(feature), 64))
 
 # Java's ``String.hashCode``: 31 times the hash so far, plus the next unit of UTF-16; 32 bits.
 #
-# Source: the documentation of java.lang.String. As a feature hash it is poor: that of a short word is a small number,
-# so the upper bits of all short words are equal. A scheme with it has 32 bits.
+# Source: the documentation of java.lang.String. It is a poor feature hash: short words have small hashes, so their
+# upper bits are equal. A scheme with it has 32 bits.
 
 
 def _hash_code(feature: str) -> int:
@@ -98,13 +98,12 @@ def _hash_code(feature: str) -> int:
     return value
 
 
-#: Without its sign: the 32 bits that Java shows as a signed number.
+#: Unsigned: the 32 bits that Java shows as a signed number.
 JAVA = FeatureHash("java_32", 32, _hash_code)
 
 # Jenkins: lookup3 by Bob Jenkins (2006, public domain), the default hash of simhash-cpp's generator.
 #
-# Its ``hashlittle2`` makes two numbers of 32 bits; simhash-cpp puts the first, the better mixed one, above the
-# second.
+# ``hashlittle2`` returns two 32-bit numbers; simhash-cpp uses the first, which is mixed better, as the upper half.
 
 _MASK_32 = 0xFFFFFFFF
 _START = 0xDEADBEEF
@@ -115,7 +114,7 @@ def _rotated(value: int, bits: int) -> int:
 
 
 def lookup3(data: bytes, first: int = 0, second: int = 0) -> tuple[int, int]:
-    """Return two hashes of 32 bits of *data*; *first* and *second* are seeds.
+    """Return two 32-bit hashes of *data*; *first* and *second* are seeds.
 
     >>> [f"{half:08x}" for half in lookup3(b"Four score and seven years ago")]
     ['17770551', 'ce7226e6']
@@ -124,7 +123,7 @@ def lookup3(data: bytes, first: int = 0, second: int = 0) -> tuple[int, int]:
     c = (c + second) & _MASK_32
     if not data:
         return c, b
-    # The last block, of 1 to 12 bytes, is filled up with zeros and mixed in another way.
+    # The last block, 1 to 12 bytes, is padded with zeros and mixed in another way.
     blocks = list(iter_unpack("<3I", data + b"\0" * (-len(data) % 12)))
     for x, y, z in blocks[:-1]:
         a, b, c = _mixed((a + x) & _MASK_32, (b + y) & _MASK_32, (c + z) & _MASK_32)
@@ -138,7 +137,7 @@ def _mixed(a: int, b: int, c: int) -> tuple[int, int, int]:
         c = (c + b) & _MASK_32
         b = (b - a & _MASK_32) ^ _rotated(a, second)
         a = (a + c) & _MASK_32
-        # What was a, b, c is now c, a, b: six steps of one kind, each on the next letter.
+        # Rotate the variables, so that all six steps have the same form.
         a, b, c = c, a, b
     return a, b, c
 
@@ -157,21 +156,21 @@ def _jenkins(feature: str) -> int:
 
 JENKINS = FeatureHash("jenkins", 64, _jenkins)
 
-# The hash of the lecture slides: a Chinese word as a number whose digits are its characters.
+# The hash of the lecture slides: a Chinese word is a number whose digits are its characters.
 #
-# A character's code is its place in GB2312, 0 to 6767 for the hanzi, then ASCII; a word is a number to the base
-# 6,885, written again and again until 64 bits are full. So similar words have similar hashes, as the slides want it:
-# words that end alike share their lowest bits.
+# The code of a character is its position in GB2312, 0 to 6767 for hanzi, then ASCII. A word is a number to the base
+# 6,885, repeated until 64 bits are full. So similar words have similar hashes, as the slides require: words with the
+# same end share their lowest bits.
 #
-# As Java computes it, whose numbers overflow at 64 bits and whose shifts count modulo 64. What follows from that, and
-# is kept: a word of five characters or more is not repeated but multiplied (by 3 at five). The full-width punctuation
-# of GB2312 has negative codes, and a character that GB2312 does not have counts as a question mark.
+# Computed as in Java, where numbers overflow at 64 bits and shifts count modulo 64. So a word of five or more
+# characters is not repeated but multiplied (by 3 for five). Full-width punctuation of GB2312 has negative codes, and
+# a character that GB2312 lacks counts as a question mark.
 
 #: The hanzi of GB2312: 72 rows of 94.
 HANZI = 6768
-#: What the slides take as the base: 117 codes more, for ASCII from the tabulator on.
+#: The base in the slides: 117 more codes, for ASCII from the tab character on.
 BASE = HANZI + 117
-#: Bits that a code needs.
+#: Bits of a code.
 CODE_BITS = 13
 _FIRST_ROW, _FIRST_CELL, _CELLS = 176, 161, 94
 _FIRST_ASCII = 9
@@ -179,7 +178,7 @@ _MASK = 2**64 - 1
 
 
 def character_code(character: str) -> int:
-    """Return the code of a character as the slides count it; below 0 for full-width punctuation.
+    """Return the code of a character in the slides; below 0 for full-width punctuation.
 
     >>> [character_code(one) for one in "啊齄a，€"]
     [0, 6767, 6856, -1211, 6822]
@@ -193,7 +192,7 @@ def character_code(character: str) -> int:
 def _word(feature: str) -> int:
     value, length = 0, 0
     for character in feature:
-        # A character beyond the first plane is two to Java, neither of which GB2312 has.
+        # In Java a character beyond the first plane has two units, neither of which is in GB2312.
         for unit in character if ord(character) < 0x10000 else "??":
             value = (value * BASE + character_code(unit)) & _MASK
             length += CODE_BITS

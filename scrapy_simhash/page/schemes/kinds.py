@@ -1,4 +1,4 @@
-"""Feature kinds: what is counted of the text of a page. Those of its markup are in a file of their own."""
+"""Kinds of features of text. Those of markup are in ``markup.py``."""
 
 from __future__ import annotations
 
@@ -23,34 +23,34 @@ from scrapy_simhash.page.text.subject import UNNAMED
 
 @dataclass(frozen=True)
 class Page:
-    """What a feature kind reads."""
+    """A page as the feature kinds read it."""
 
     document: Document
     """Title, language and paragraphs; ``document.main`` is the main text."""
     root: etree._Element | None = None
-    """The tree of its HTML, not to be changed; None for plain text."""
+    """The root of its HTML tree, which must not be changed; None for plain text."""
     url: str = ""
-    """Empty if it is not known."""
+    """Empty if unknown."""
 
 
 class FeatureKind(Protocol):
-    """Returns the features of one kind, each as often as it occurs; a feature is a string, or the bits themselves.
+    """Returns the features of one kind, each as often as it occurs; a feature is a string, or its hash.
 
-    The same page gives the same features, in any order. A string is hashed by the scheme; a number is taken as its
-    hash. Two kinds that return the same string return the same feature, and its weights are added.
+    The same page must have the same features, in any order. The scheme hashes strings and uses numbers as hashes. If
+    two kinds return the same string, it is one feature, and its weights are added.
     """
 
     def __call__(self, page: Page, /) -> Iterable[str | int]:
-        """Return the features of *page*; none where the page has nothing of this kind."""
+        """Return the features of *page*, if it has any of this kind."""
         ...
 
 
-#: A text to its tokens.
+#: Splits a text into tokens.
 Tokenizer = Callable[[str], Sequence[str]]
 
 
 def runs(page: Page, zone: Zone | None, tokenizer: Tokenizer | None) -> Iterator[Sequence[str]]:
-    """Yield the tokens of each paragraph of the main text; those of the package if there is no *tokenizer*."""
+    """Yield the tokens of each paragraph of the main text, by *tokenizer* or by default."""
     for paragraph in page.document.main:
         if zone is None or paragraph.zone == zone:
             yield paragraph.tokens if tokenizer is None else tokenizer(paragraph.text)
@@ -60,9 +60,9 @@ _LETTERS = re.compile("[a-zA-Z]+")
 
 
 def letters(text: str) -> list[str]:
-    """Return the runs of ASCII letters, in their case: the tokenizer of simhash-cpp's generator.
+    """Return the runs of ASCII letters, case kept: the tokenizer of simhash-cpp's generator.
 
-    Digits, accents and all other scripts only part tokens: a page in Chinese has none.
+    All other characters separate tokens, such as digits, accented letters and Chinese.
 
     >>> letters("what's new?How5is été")
     ['what', 's', 'new', 'How', 'is', 't']
@@ -71,9 +71,9 @@ def letters(text: str) -> list[str]:
 
 
 def segments(text: str) -> list[str]:
-    """Return the words of *text*, Chinese ones as ``jieba`` segments them: the way of the Java class.
+    """Return the words of *text*, segmented by ``jieba``, as in the Java class.
 
-    Raises ImportError without ``jieba``. Fingerprints depend on its dictionary: keep to one release of it.
+    Raises ImportError without ``jieba``. Fingerprints depend on its dictionary, so pin its version.
     """
     return [word for word in _segmenter().cut(normalize(text)) if any(map(str.isalnum, word))]
 
@@ -81,7 +81,7 @@ def segments(text: str) -> list[str]:
 @cache
 def _segmenter() -> Any:
     try:
-        # Some of its strings have escapes that later releases of Python warn of.
+        # Newer versions of Python warn about invalid escapes in its strings.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             import jieba  # type: ignore[import-untyped, unused-ignore]  # it need not be there
@@ -104,12 +104,11 @@ class Words:
     stopwords: Literal["ignored", "removed"] = "ignored"
     """``removed`` leaves out those of the page's language, if there is a list."""
     stem: Callable[[str], str] | None = None
-    """Called with every word that is left: a stemmer, as the digest of the paper has one. None leaves words as they
-    are."""
+    """Called with every word that is left: a stemmer, as in the digest of the paper. None leaves words unchanged."""
     zone: Zone | None = None
     """``heading``, ``body`` or ``offer``; None for all."""
     tokenizer: Tokenizer | None = None
-    """None for the words of the package, which are bigrams in Chinese and Japanese; see also
+    """None for the default, in which Chinese and Japanese words are bigrams; see also
     :func:`~scrapy_simhash.page.schemes.kinds.segments`."""
 
     def __call__(self, page: Page) -> Iterable[str]:
@@ -123,7 +122,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Shingles:
-    """Every run of *size* tokens inside a paragraph of the main text.
+    """Every run of *size* tokens in a paragraph of the main text.
 
     >>> from scrapy_simhash.page.text import plain_text
     >>> list(Shingles(2)(Page(plain_text("The fog, the sea."))))
@@ -131,14 +130,14 @@ class Shingles:
     """
 
     size: int = 3
-    """Tokens of a shingle; a shorter paragraph is one shorter shingle."""
+    """Tokens per shingle; a shorter paragraph is one shorter shingle."""
     stopwords: Literal["ignored", "required"] = "ignored"
-    """``required`` leaves only shingles with a stopword, on pages where the default scheme does so too: their
-    language has a list, at least 30 distinct shingles are left, and the page makes no offer."""
+    """``required`` keeps only shingles with a stopword, on the same pages as the default scheme: their language has a
+    list, at least 30 distinct shingles are left, and the page has no product block."""
     zone: Zone | None = None
     """``heading``, ``body`` or ``offer``; None for all."""
     tokenizer: Tokenizer | None = None
-    """None for the words of the package."""
+    """None for the default."""
 
     def __call__(self, page: Page) -> Iterable[str]:
         """Return the shingles, in order."""
@@ -149,7 +148,7 @@ class Shingles:
         return chain.from_iterable(shingle(tokens, self.size) for tokens in texts)
 
     def _selects_prose(self, page: Page) -> bool:
-        """Return whether only shingles with a stopword count; by the whole page, whatever the zone."""
+        """Return whether only shingles with a stopword count; decided by all zones of the page."""
         known = stopwords(page.document.language)
         prose = (with_stopword(tokens, self.size, known) for tokens in runs(page, None, self.tokenizer))
         distinct = len(set(chain.from_iterable(prose))) if known else 0
@@ -159,7 +158,7 @@ class Shingles:
 
 @dataclass(frozen=True)
 class CharacterGrams:
-    """Every run of *size* characters of a paragraph, with one space between its words.
+    """Every run of *size* characters of a paragraph, with one space between words.
 
     >>> from scrapy_simhash.page.text import plain_text
     >>> list(CharacterGrams(4)(Page(plain_text("Fog, sea!"))))
@@ -169,7 +168,7 @@ class CharacterGrams:
     size: int = 4
 
     def __call__(self, page: Page) -> Iterator[str]:
-        """Yield the grams, in order; a shorter paragraph is one shorter gram."""
+        """Yield the runs, in order; a shorter paragraph is one shorter run."""
         for words in runs(page, None, words_apart):
             text = " ".join(words)
             for start in range(max(1, len(text) - self.size + 1) if text else 0):
@@ -177,26 +176,26 @@ class CharacterGrams:
 
 
 def words_apart(text: str) -> list[str]:
-    """Return the words of *text*, without cutting runs of unspaced scripts into bigrams.
+    """Return the words of *text*; runs of unspaced scripts are not split into bigrams.
 
     >>> words_apart("Fog in 北京市!")
     ['fog', 'in', '北京市']
     """
-    # A mark belongs to its letter: the vowels of Thai and Hindi are marks.
+    # Keep combining marks: the vowels of Thai and Hindi are marks.
     return "".join(
         one if one.isalnum() or category(one)[0] == "M" else " " for one in normalize(text)
     ).split()
 
 
-# A cyclic hash over a moving window of tokens: the features of simhash-cpp's generator.
+# A cyclic hash of a moving window of tokens: the features of simhash-cpp's generator.
 #
-# The hash of a window is kept by one rotation and two exclusive ors for each token, however long the window is:
+# The hash of a window is updated with one rotation and two exclusive ors per token:
 #
-#     hash = rotate(hash, 1) ^ rotate(token that leaves, length) ^ token that comes
+#     hash = rotate(hash, 1) ^ rotate(first token, length) ^ next token
 #
-# The windows run over the whole text, paragraphs do not part them, and the first ones hold fewer tokens. The
-# generator counts its bits from the other end, so all hashes are reversed here, those of the tokens to begin with,
-# and rotated to the other side: the fingerprints are those that it has published.
+# The windows cover the whole text without regard to paragraphs, and the first ones have fewer tokens. The generator
+# numbers bits from the other end, so here the hashes of tokens are reversed and rotated to the other side: the
+# fingerprints are equal to published ones.
 
 _MASK = 2**64 - 1
 
@@ -241,7 +240,7 @@ class Title:
     """
 
     size: int = 3
-    """Tokens of a shingle; 1 for words."""
+    """Tokens per shingle; 1 for words."""
 
     def __call__(self, page: Page) -> list[str]:
         """Return the shingles, in order; none for a page without a title."""
@@ -250,14 +249,14 @@ class Title:
 
 @dataclass(frozen=True)
 class Headings:
-    """The shingles of every heading but those of navigation and of lists of links.
+    """The shingles of every heading except those of navigation and of lists of links.
 
-    The headline of an article is no main text to the filters: ``Shingles(zone="heading")`` has only those between
-    the sentences.
+    The headline of an article is not part of the main text: ``Shingles(zone="heading")`` has only headings between
+    sentences.
     """
 
     size: int = 3
-    """Tokens of a shingle; 1 for words."""
+    """Tokens per shingle; 1 for words."""
 
     def __call__(self, page: Page) -> Iterator[str]:
         """Yield the shingles, in order."""

@@ -1,4 +1,4 @@
-"""Feature kinds of markup: how a page is built, where it leads, what it shows, and of which sort it is."""
+"""Kinds of features of markup: tag paths, links, images, language and type."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class TagPaths:
     """The tags from the root to every element: ``path html/body/main/p``."""
 
     depth: int = 32
-    """Elements deeper than so many levels are left out: a hostile page may have millions of levels."""
+    """Max levels; deeper elements are left out, since a hostile page may have millions of levels."""
 
     def __call__(self, page: Page) -> Iterator[str]:
-        """Yield a path for each element, in order. Plain text has none."""
+        """Yield a path for each element, in order; none for plain text."""
         if page.root is None:
             return
         tags: list[str] = []
@@ -42,7 +42,7 @@ class Links:
     """The URL of every link, without its fragment: ``link https://example.com/fog``."""
 
     def __call__(self, page: Page) -> Iterator[str]:
-        """Yield the links, in order; absolute ones if the page's URL is known. Plain text has none."""
+        """Yield the links, in order; absolute if the page's URL is known. None for plain text."""
         if page.root is None:
             return
         for link in page.root.iter("a", "area"):
@@ -51,7 +51,7 @@ class Links:
 
 
 def absolute(href: str | None, base: str) -> str:
-    """Return the URL that *href* means on a page at *base*, without its fragment; empty for none.
+    """Return the absolute URL of *href* on a page at *base*, without its fragment; empty if it is invalid.
 
     >>> absolute("/fog#top", "https://example.com/"), absolute("#top", ""), absolute("//[", "https://example.com/")
     ('https://example.com/fog', '', '')
@@ -61,7 +61,7 @@ def absolute(href: str | None, base: str) -> str:
     try:
         return urldefrag(urljoin(base, href.strip())).url
     except ValueError:
-        # A URL that cannot be read leads nowhere.
+        # Invalid URL.
         return ""
 
 
@@ -69,15 +69,15 @@ class Image(NamedTuple):
     """An ``img`` element."""
 
     url: str
-    """Absolute if the page's URL is known; empty for an image inside the page."""
+    """Absolute if the page's URL is known; empty for an embedded image."""
     text: str
     """Its alternative text."""
     data: bytes | None
-    """Its bytes, if they are inside the page (a ``data:`` URL). A page is never read from the network for it."""
+    """Its bytes if it is embedded in the page (a ``data:`` URL). Images are never downloaded."""
 
 
 def describe(image: Image) -> Iterator[str]:
-    """Yield URL, alternative text and hash of the bytes of *image*: any change of them is another feature.
+    """Yield URL, alternative text and hash of the bytes of *image*: if one of them changes, so does the feature.
 
     >>> list(describe(Image("https://example.com/fog.png", "Fog in May", None)))
     ['image https://example.com/fog.png', 'image text fog in may']
@@ -92,16 +92,16 @@ def describe(image: Image) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Images:
-    """What *describe* says of every image. A perceptual hash is a function of your own in its place.
+    """The features of every image, as *describe* returns them. For a perceptual hash, pass a function.
 
-    It is called with an `Image` and returns strings, or numbers that are hashes: similar images should give many
-    equal strings, or near numbers.
+    It is called with an `Image` and returns strings or hashes: similar images should have many strings in common, or
+    similar hashes.
     """
 
     describe: Callable[[Image], Iterable[str | int]] = describe
 
     def __call__(self, page: Page) -> Iterator[str | int]:
-        """Yield the features of all images, in order. Plain text has none."""
+        """Yield the features of all images, in order; none for plain text."""
         if page.root is None:
             return
         for element in page.root.iter("img"):
@@ -113,7 +113,7 @@ class Images:
 
 
 def _data(url: str) -> bytes | None:
-    """Return the bytes that a ``data:`` URL holds; None if it is broken."""
+    """Return the bytes in a ``data:`` URL; None if it is invalid."""
     head, comma, body = url.partition(",")
     if not comma:
         return None
@@ -126,7 +126,7 @@ def _data(url: str) -> bytes | None:
 
 @dataclass(frozen=True)
 class Enumerated:
-    """Which of *values* the page has: its language, its type.
+    """A feature for the value of a page, one of *values*: its language, its type.
 
     >>> from scrapy_simhash.page.text import plain_text
     >>> kind = Enumerated(language, ("de", "en"))
@@ -135,22 +135,22 @@ class Enumerated:
     """
 
     value_of: Callable[[Page], str | None]
-    """Tells the value of a page; None, or what is not among *values*, is no feature."""
+    """Returns the value of a page; None, or a value not in *values*, is no feature."""
     values: tuple[str, ...]
     """In a fixed order: a new value goes to the end."""
 
     def __call__(self, page: Page) -> Iterator[int]:
-        """Yield the bits of the value that *page* has."""
+        """Yield the hash of the value of *page*."""
         value = self.value_of(page)
         if value is not None and value in self.values:
             yield repeated(self.values.index(value), len(self.values))
 
 
 def repeated(ordinal: int, count: int) -> int:
-    """Return 64 bits of the value *ordinal* among *count*: the number, again and again in as few bits as it needs.
+    """Return 64 bits for the value *ordinal* of *count*: the number, repeated in as few bits as *count* needs.
 
-    As the slides write it, which begin with one copy and add as many as fit: the first one overflows, in part where
-    its bits do not divide 64.
+    As in the slides, which start with one copy and add as many as fit: the first one overflows, only in part if its
+    bits do not divide 64.
 
     >>> [f"{repeated(ordinal, 3):016x}" for ordinal in range(3)]
     ['0000000000000000', '5555555555555555', 'aaaaaaaaaaaaaaaa']
@@ -168,12 +168,12 @@ def language(page: Page) -> str | None:
 
 
 def page_type(page: Page) -> str | None:
-    """Return the type that a page gives itself by Open Graph: ``article``, ``product``, ``website``..."""
+    """Return the Open Graph type of *page*: ``article``, ``product``, ``website``..."""
     return _first(page, ".//meta[@property='og:type']", "content")
 
 
 def schema_type(page: Page) -> str | None:
-    """Return the type of schema.org of the first thing that a page marks up by microdata: ``Recipe``..."""
+    """Return the schema.org type of the first item in microdata on *page*: ``Recipe``..."""
     given = _first(page, ".//*[@itemtype]", "itemtype")
     return None if given is None else given.rstrip("/").rpartition("/")[2]
 

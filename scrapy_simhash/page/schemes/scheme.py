@@ -1,4 +1,4 @@
-"""Scheme: one set of choices how a page becomes a fingerprint."""
+"""Scheme: a set of choices for the computation of a fingerprint."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from scrapy_simhash.page.schemes.kinds import (
 )
 from scrapy_simhash.page.schemes.markup import Enumerated, language
 
-#: A feature, and how often it occurs on the page, at least once; returns a weight of 0 or more.
+#: Returns the weight, 0 or more, of a feature that occurs that many times on the page.
 Weighing = Callable[[str | int, int], float]
 
 
@@ -38,12 +38,12 @@ def uniform(feature: str | int, count: int) -> float:
 
 
 def term_frequency(feature: str | int, count: int) -> float:
-    """Return *count*, as the Java class and the paper's examples do. Common words decide nearly alone."""
+    """Return *count*, as the Java class and the paper's examples do. Frequent words dominate."""
     return float(count)
 
 
 def log_frequency(feature: str | int, count: int) -> float:
-    """Return 1 + ln *count*: a word that occurs a hundred times has six votes, not a hundred."""
+    """Return 1 + ln *count*: a word that occurs 100 times has a weight of 5.6."""
     return 1.0 + log(count)
 
 
@@ -55,7 +55,7 @@ def damped_frequency(feature: str | int, count: int) -> float:
 
 @dataclass(frozen=True)
 class Capped:
-    """Another weighing, and a weight above which no feature comes.
+    """Another weighing with a maximum.
 
     >>> Capped(term_frequency, 5)("the", 100)
     5
@@ -71,18 +71,18 @@ class Capped:
 
 @dataclass(frozen=True)
 class FrozenIdf:
-    """Another weighing, times the inverse document frequency of the feature by a file that never changes.
+    """Another weighing, times the inverse document frequency of the feature, from a file that must not change.
 
     The file is one JSON object: ``{"documents": 1000, "frequencies": {"the": 990, "harbour": 3}}``. A feature that is
-    not in it counts as one of a single document. A file that changes with the crawl would change the fingerprints of
-    equal pages: with another file, give the scheme another version.
+    not in it counts as one that occurs in one document. Another file changes the fingerprints, so give the scheme
+    another version.
     """
 
     weigh: Weighing
     file: str
 
     def __call__(self, feature: str | int, count: int) -> float:
-        """Return the weight; 0 for what is in every document."""
+        """Return the weight; 0 for a feature in every document."""
         documents, frequencies = self._counts
         return self.weigh(feature, count) * log(documents / frequencies.get(str(feature), 1))
 
@@ -92,14 +92,14 @@ class FrozenIdf:
         return held["documents"], held["frequencies"]
 
 
-#: What a tied bit becomes.
+#: The value of a tied bit.
 Ties = Literal["zero", "one", "mask"]
 WIDTHS = (32, 64, 128)
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """How a page becomes a fingerprint. Change a choice, and the fingerprints are others: raise the version.
+    """The choices for the computation of a fingerprint. Each change of a choice requires a new version.
 
     >>> from scrapy_simhash.page.text import plain_text
     >>> from scrapy_simhash.page.schemes import Words
@@ -109,15 +109,15 @@ class Scheme:
     """
 
     kinds: Mapping[FeatureKind, float]
-    """The kinds of features, each with a constant by which its features are multiplied."""
+    """The kinds of features, each with a constant factor for its weights."""
     version: int = 1
     feature_hash: FeatureHash = XXH3
     weigh: Weighing = term_frequency
-    """How much a feature counts by how often it occurs."""
+    """The weight of a feature, from its number of occurrences."""
     ties: Ties = "mask"
-    """What a bit becomes for which as much weight is as against: ``mask`` takes that of fixed, even bits."""
+    """The value of a tied bit: ``mask`` takes it from a constant with as many ones as zeros."""
     width: int = 64
-    """Bits of a fingerprint: 32, 64 or 128. Crawls, stores and indexes take no more than 64."""
+    """Bits of a fingerprint: 32, 64 or 128. Crawls, stores and indexes support up to 64."""
 
     def __post_init__(self) -> None:
         if self.width not in WIDTHS:
@@ -133,7 +133,7 @@ class Scheme:
         return self.fold(weights) if weights else None
 
     def weights(self, page: Page) -> dict[str | int, int]:
-        """Return the features of *page*, each with its weight, a whole number above 0: 64 for a vote of 1."""
+        """Return the features of *page* and their weights, integers above 0: 64 for a weight of 1."""
         weights: dict[str | int, int] = {}
         for kind, factor in self.kinds.items():
             for feature, count in Counter(kind(page)).items():
@@ -143,7 +143,7 @@ class Scheme:
         return weights
 
     def fold(self, weights: Mapping[str | int, int]) -> int:
-        """Return the simhash of features with weights. Raises ValueError when there is none."""
+        """Return the simhash of weighted features. Raises ValueError if there is none."""
         return vote(zip(map(self.bits_of, weights), weights.values(), strict=True), self.width, self.ties)
 
     def bits_of(self, feature: str | int) -> int:
@@ -155,14 +155,14 @@ class Scheme:
 def vote(weighted: Iterable[tuple[int, int]], width: int, ties: Ties) -> int:
     """Return the simhash of hashes of *width* bits with weights above 0.
 
-    Raises ValueError when there is none. O(width n), most of it inside ``int.bit_count``.
+    Raises ValueError if there is none. O(width n), mostly in ``int.bit_count``.
 
     >>> [vote([(0b1100, 1), (0b1010, 1)], 32, ties) for ties in ("zero", "one")]
     [8, 14]
     """
     pairs = list(weighted)
     value = 0
-    # In halves of 64 bits, as the default scheme votes.
+    # In halves of 64 bits, as in the default scheme.
     for low in range(0, width, 64):
         digests = [((number >> low & _HALF).to_bytes(8, "big"), weight) for number, weight in pairs]
         for bit, lead in enumerate(leads(digests)):
@@ -174,10 +174,10 @@ def vote(weighted: Iterable[tuple[int, int]], width: int, ties: Ties) -> int:
 _HALF = 2**64 - 1
 _TIED: Mapping[Ties, int] = {"zero": 0, "one": _HALF, "mask": TIE_MASK}
 
-# --- The schemes by name, and any other by its import path: what ``SIMHASH_SCHEME`` may hold.
+# --- Values of ``SIMHASH_SCHEME``: the name of a scheme, or the import path of another.
 
-#: The default, told in the words of schemes. A crawl makes its fingerprints with code of their own, which is many
-#: times as fast and makes a sketch beside them; a test compares the two.
+#: The default, as a scheme. Crawls compute it with separate code that is many times as fast and also returns a
+#: sketch; a test compares the two.
 WEB = Scheme(
     {
         Shingles(2, "required", "body"): ZONES["body"],
@@ -191,8 +191,8 @@ WEB = Scheme(
     weigh=damped_frequency,
 )
 
-#: The English article: shingles of words that hold a stopword, title and headings beside them, constant weights,
-#: FNV-1a, a bit for a tally above 0.
+#: The English article: shingles with a stopword, also of title and headings, constant weights, FNV-1a; a bit is set
+#: if its sum is above 0.
 CLASSIC = Scheme(
     {Shingles(3, "required"): 1, Headings(3): 1, Title(3): 1},
     feature_hash=FNV1A,
@@ -200,18 +200,19 @@ CLASSIC = Scheme(
     ties="zero",
 )
 
-#: The Spanish digest of the paper: words without stopwords, by how often they occur, a bit for a sum above 0.
+#: The Spanish digest of the paper: words without stopwords, weighted by frequency; a bit is set if its sum is above
+#: 0.
 MANKU = Scheme({Words(stopwords="removed"): 1}, weigh=log_frequency, ties="zero")
 
-#: The Java class: words by how often they occur, FNV-1 over UTF-16, a bit for a sum of 0 or more.
+#: The Java class: words weighted by frequency, FNV-1 over UTF-16; a bit is set if its sum is 0 or more.
 FNV_WORDS = Scheme({Words(): 1}, feature_hash=FNV1_UTF16, weigh=term_frequency, ties="one")
 
-#: The lecture slides: words as numbers of GB2312, and one enumerated value; a bit for a sum of 0 or more.
+#: The lecture slides: words as numbers of GB2312, and one enumerated value; a bit is set if its sum is 0 or more.
 SLIDES = Scheme(
     {Words(): 1, Enumerated(language, languages()): 1}, feature_hash=GB2312, weigh=term_frequency, ties="one"
 )
 
-#: The generator of simhash-cpp: windows of three runs of letters, the jenkins hash, a bit for a majority.
+#: The generator of simhash-cpp: windows of three runs of letters, the Jenkins hash; a bit is set by a majority.
 MOZ = Scheme({CyclicWindows(3): 1}, weigh=term_frequency, ties="zero")
 
 SCHEMES = {
@@ -225,7 +226,7 @@ SCHEMES = {
 
 
 def scheme_named(name: str) -> Scheme:
-    """Return the scheme of a name, or at an import path. Raises SettingError if there is none.
+    """Return the scheme with a name, or at an import path. Raises SettingError if there is none.
 
     >>> scheme_named("moz").ties
     'zero'

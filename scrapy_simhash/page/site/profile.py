@@ -46,7 +46,7 @@ class PieceTable:
 
     @property
     def is_known(self) -> bool:
-        """Whether there were pages of enough subjects to tell what the site repeats."""
+        """Whether pages of enough subjects were learned to recognise boilerplate."""
         return self.subjects.bit_count() >= self._least[0]
 
     def flags(self, keys: bytes) -> bytes | None:
@@ -165,7 +165,7 @@ class SiteProfile:
 
     @property
     def is_known(self) -> bool:
-        """Whether there were pages of enough subjects to tell what the site repeats."""
+        """Whether pages of enough subjects were learned to recognise boilerplate."""
         return self._table.is_known
 
     @property

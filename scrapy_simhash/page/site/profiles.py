@@ -126,7 +126,7 @@ class SiteProfiles:
                     self._warn(error)
                     return
                 for host, profile in some.items():
-                    # Meanwhile it may have learned more, or have been removed from memory.
+                    # During the write it may have learned more, or have been removed from memory.
                     if not profile.has_news:
                         self._changed.pop(host, None)
 

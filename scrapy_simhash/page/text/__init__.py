@@ -1,4 +1,4 @@
-"""HTML to Document: which text of a page is its own. Reads the lxml tree, never changes it."""
+"""HTML to Document: find the main text of a page. Reads the lxml tree without changing it."""
 
 from scrapy_simhash.page.text.document import Document, Paragraph
 from scrapy_simhash.page.text.extract import Html, decode_html, extract, is_xml_feed, parse, plain_text

@@ -1,7 +1,7 @@
-"""Columns: the blocks of a page as numbers, a list for each kind of number.
+"""Columns: the text blocks of a page as lists of numbers.
 
-The filters of :mod:`~scrapy_simhash.page.text.main_text` read and write nothing else. So the same code runs over
-these lists and, compiled, over the arrays of the kernel, which ``kernel/_native.pxd`` declares by the same names.
+The filters of :mod:`~scrapy_simhash.page.text.main_text` read and write only these. So the same code runs over lists
+and, if compiled, over the C arrays that ``kernel/_native.pxd`` declares with the same names.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from scrapy_simhash.patterns import lazy_pattern
 
 _SIGNS = "$€£¥₹₽₩₺₫฿₴₪₦"
 _CODES = tuple("USD EUR GBP CHF JPY CNY RMB INR RUB BRL CAD AUD PLN SEK NOK DKK CZK HUF".split())
-# These stand behind an amount only. Case matters: 20 Ft are forints, 20 ft are feet.
+# Only after an amount. Case matters: 20 Ft are forints, 20 ft are feet.
 _WORDS = tuple("zł kr Kč Ft lei лв".split())
 _BEGINNINGS = ("円", "원", "руб", "грн")
 _YUAN = "元"
-#: Every price has one of them.
+#: Every price contains one of them.
 CURRENCIES = (*_SIGNS, *_CODES, *_WORDS, *_BEGINNINGS, _YUAN)
 
 _CURRENCY = rf"(?:[{_SIGNS}]|\b(?:{'|'.join(_CODES)})\b)"
@@ -29,12 +29,12 @@ PRICE = lazy_pattern(
     rf"{_CURRENCY}\s?{_AMOUNT}"
     rf"|{_AMOUNT}(?:{_CURRENCY}|{_YUAN}(?!旦)|{'|'.join(_BEGINNINGS)}|(?:{'|'.join(_WORDS)})\b)"
 )
-# No price is without one, and most short blocks are.
+# Every price has a digit; most short blocks have none.
 _DIGIT = lazy_pattern(r"\d")
 
 
 def has_price(text: str) -> bool:
-    """Return whether *text* holds an amount with a currency. O(characters).
+    """Return whether *text* contains an amount with a currency. O(characters).
 
     >>> has_price("only 20 €"), has_price("20 years"), has_price("20 ft"), has_price("20 Ft")
     (True, False, False, True)
@@ -42,17 +42,18 @@ def has_price(text: str) -> bool:
     return _DIGIT.search(text) is not None and PRICE.search(text) is not None
 
 
-#: What ends a sentence in languages without a stopword list. Thai and Lao use spaces only: there length decides.
+#: Ends of sentences, for languages without a stopword list. Thai and Lao use only spaces, so there the length
+#: decides.
 SENTENCE_MARKS = frozenset("。．！？｡।॥។။.!?")
 
-#: A year or a time, as a date has it in any language.
+#: A year or a time, as in dates of any language.
 DATE = lazy_pattern(r"(?<![0-9])(?:(?:19|20)[0-9]{2}|[0-9]{1,2}:[0-9]{2})(?![0-9])")
 
 _NUMBER = lazy_pattern(r"[1-9][0-9]{0,5}")
 
 
 class _PathFacts(NamedTuple):
-    """What the path of a block says."""
+    """Properties of a block that follow from its path."""
 
     is_h1: bool
     is_paragraph: bool
@@ -61,9 +62,9 @@ class _PathFacts(NamedTuple):
 
 
 class Columns:
-    """The blocks of a page, each list with an entry a block.
+    """The blocks of a page; each list has one entry per block.
 
-    *tokens* are those of each block, *known* the stopwords of the page's language, empty without a list.
+    *tokens* are those of each block; *known* are the stopwords of the page's language, empty without a list.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class Columns:
     ) -> None:
         blocks = page.blocks
         self.blocks = len(blocks)
-        """How many there are."""
+        """Number of blocks."""
         self.spans = page.spans
         self.span_count = len(page.spans)
         self.has_stopwords = bool(known)
@@ -82,11 +83,11 @@ class Columns:
         self.link_lengths = [block.link_length for block in blocks]
         """Characters inside links, at most those of the block."""
         self.tokens = list(map(len, tokens))
-        """How many tokens."""
+        """Number of tokens."""
         self.stopwords = (
             [sum(map(known.__contains__, block)) for block in tokens] if known else [0] * len(blocks)
         )
-        """How many of them are stopwords."""
+        """Number of stopwords."""
         self.is_heading = [block.zone == "heading" for block in blocks]
         """Inside ``h1`` to ``h6``."""
         facts = {path: _path_facts(path) for path in {block.path for block in blocks}}
@@ -98,29 +99,29 @@ class Columns:
         self.is_cell = [place.is_cell for place in found]
         """Directly in a cell of a table."""
         self.ranks = [place.rank for place in found]
-        """The lower, the higher a heading stands."""
+        """Level of a heading as a number; lower for higher levels."""
 
         self.is_pictured = [block.is_pictured for block in blocks]
-        """Behind a linked picture, not around one."""
+        """After a linked picture, not around one."""
         self.containers = _containers(page)
-        """The number of the span around the element that the block stands in, -1 for none."""
+        """Number of the span around the element that contains the block, -1 for none."""
         parts = [block.path.rpartition("/") for block in blocks]
         self._homes = [part[0] for part in parts]
         self._tags = [part[2] for part in parts]
 
-        # What the filters fill in.
+        # Results of the filters.
         self.is_link = [False] * len(blocks)
         self.is_prose = [False] * len(blocks)
         self.is_offer = [False] * len(blocks)
         self.is_inside = [False] * len(blocks)
         self.reasons = [HIDDEN if block.hidden else 0 for block in blocks]
-        """Which filter left the block out, 0 for none. Hidden ones are out from the start."""
+        """The filter that removed the block, 0 for none. Hidden blocks are removed from the start."""
 
-        # What they may use for a while: the first has an entry more than there are blocks.
+        # Work space of the filters; the first list has one more entry.
         self.sums = [0] * (len(blocks) + 1)
         self.marks = [0] * len(blocks)
         self.places = [0] * len(blocks)
-        # These have an entry for each word that names chrome, and one for none of them.
+        # One entry for each word of `CHROME_NAMES`, and one for no word.
         self.held = [0] * (len(CHROME_NAMES) + 1)
         self.stops = [0] * (len(CHROME_NAMES) + 1)
 
@@ -133,15 +134,15 @@ class Columns:
         return DATE.search(self._texts[i]) is not None
 
     def is_entry(self, i: int) -> bool:
-        """Return whether block *i* stands directly in an entry of a list or a table."""
+        """Return whether block *i* is directly in an entry of a list or a table."""
         return self._tags[i] in ENTRIES
 
     def has_sentence_mark(self, i: int) -> bool:
-        """Return whether there is a mark in block *i* that ends a sentence."""
+        """Return whether block *i* contains a mark that ends a sentence."""
         return not SENTENCE_MARKS.isdisjoint(self._texts[i])
 
     def counts_up(self, i: int) -> bool:
-        """Return whether block *i* is nothing but numbers of up to six digits, each one more than the last."""
+        """Return whether block *i* consists of consecutive numbers of up to six digits."""
         words = self._texts[i].split(" ")
         if not _NUMBER.fullmatch(words[0]):
             return False
@@ -149,7 +150,7 @@ class Columns:
         return words == [str(number) for number in range(first, first + len(words))]
 
     def are_beside(self, i: int, k: int) -> bool:
-        """Return whether blocks *i* and *k* stand in elements of the same path."""
+        """Return whether blocks *i* and *k* are in elements with the same path."""
         return self._homes[i] == self._homes[k]
 
     def ends_in_letter(self, i: int) -> bool:
@@ -158,7 +159,7 @@ class Columns:
 
 
 def _containers(page: Outline) -> list[int]:
-    """Return for each block the number of the last span but one that holds it. O(blocks + spans)."""
+    """Return for each block the number of the second smallest span that contains it. O(blocks + spans)."""
     found: list[int] = []
     around: list[int] = []
     opened = 0

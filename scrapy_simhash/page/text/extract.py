@@ -1,4 +1,4 @@
-"""Read HTML in any form, or plain text, into a `Document`: the first step of reading a page."""
+"""Convert HTML or plain text to a `Document`: the first step of reading a page."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from scrapy_simhash.page.text.outline import outline
 from scrapy_simhash.page.text.subject import subject
 from scrapy_simhash.patterns import lazy_pattern
 
-#: What a page may be handed in as: text, bytes as they came, or a tree that is already parsed.
+#: A page: text, bytes as received, or a parsed tree.
 Html: TypeAlias = "str | bytes | etree._Element"
 
 
 def parse(html: Html, content_type: str | None = None) -> etree._Element:
-    """Return the root element of *html*; an element is returned as it is.
+    """Return the root element of *html*; an element is returned unchanged.
 
-    Bytes are decoded by their byte order mark, *content_type* (the value of the HTTP header), the
-    encoding they declare, or else as Scrapy infers it (see inferred_encoding()). Text is cleaned
-    and parsed with the options Scrapy's selectors use, so that the tree equals ``response.selector.root``.
-    Never fails on bad markup; empty input gives an empty ``<html>``. Takes about 10 µs a kilobyte.
+    The encoding of bytes is that of their byte order mark, of *content_type* (the value of the HTTP header), the
+    declared one, or else the one that Scrapy infers (see inferred_encoding()). Text is parsed with the options of
+    Scrapy's selectors, so that the tree equals ``response.selector.root``. Never fails on bad markup; empty input
+    returns an empty ``<html>``. Takes about 10 µs per kilobyte.
 
     Raises TypeError for any other type.
     """
-    # What is in a tree of HTML and no comment, as a crawl has it: its tag would have to be made into a text.
+    # Checked first, as in a crawl: reading the tag creates a string.
     if isinstance(html, etree.ElementBase):
         return html
     if isinstance(html, bytes):
         html = decode_html(html, content_type)
     if isinstance(html, str):
-        # A lone surrogate has no UTF-8 form; lxml takes bytes of a declared encoding only.
+        # Lone surrogates cannot be encoded as UTF-8, which lxml requires here.
         body = html.strip().replace("\x00", "").encode("utf-8", "replace") or b"<html/>"
         parser = HTMLParser(recover=True, encoding="utf-8", huge_tree=True)
         root: etree._Element | None = etree.fromstring(body, parser)
-        # Nothing but a comment or a doctype leaves no element at all.
+        # A comment or a doctype alone has no element.
         return root if root is not None else etree.fromstring(b"<html/>", parser)
     if etree.iselement(html) and isinstance(html.tag, str):  # comments have a function for a tag
         return html
@@ -51,12 +51,12 @@ def parse(html: Html, content_type: str | None = None) -> etree._Element:
 
 
 def decode_html(body: bytes, content_type: str | None = None) -> str:
-    """Return the text that *body* is, as parse() decodes it."""
+    """Return *body* as text, decoded as by parse()."""
     return html_to_unicode(content_type, body, auto_detect_fun=inferred_encoding)[1]
 
 
-#: How sitemaps and feeds in XML begin, whatever their servers call them. Their URLs are no text to compare. (What
-#: comes before has one reading only, or a page of nothing else could hold up the crawl.)
+#: The beginning of sitemaps and feeds in XML, whatever their Content-Type. Their URLs are not text to compare. (The
+#: prefix matches in only one way: without backtracking no page can block the crawl.)
 _FEED = lazy_pattern(
     rb"(?:\xef\xbb\xbf)?\s*(?:(?:<\?(?:(?!\?>).)*\?>|<!--(?:(?!-->).)*-->)\s*)*<(?:urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]",
     re.DOTALL | re.IGNORECASE,
@@ -74,9 +74,9 @@ def is_xml_feed(body: bytes) -> bool:
 
 
 def extract(root: etree._Element, content_language: str | None = None) -> Document:
-    """Return what the page under *root* says; the tree is not changed.
+    """Return the text of the page under *root*; the tree is not changed.
 
-    *content_language* is the value of the HTTP header, if any; a ``lang`` attribute goes before it.
+    *content_language* is the value of the HTTP header, if any; a ``lang`` attribute takes precedence.
     """
     page = outline(root)
     tokens = [() if block.hidden else _tokens_of(block.text) for block in page.blocks]
@@ -87,7 +87,7 @@ def extract(root: etree._Element, content_language: str | None = None) -> Docume
     for place, block in enumerate(page.blocks):
         if block.hidden and is_main[place]:
             tokens[place] = _tokens_of(block.text)
-    # Once more, without the menus: the same text has the same language under any template.
+    # Again without the menus, so that the language does not depend on the template.
     language = detect(list(chain.from_iterable(compress(tokens, is_main))), declared)
     zones: list[Zone] = [
         "offer" if is_offer else block.zone
@@ -108,7 +108,7 @@ def _tokens_of(text: str) -> tuple[str, ...]:
 
 
 def _declared_language(root: etree._Element) -> str | None:
-    """Return the language that the markup declares, by ``lang``, ``xml:lang`` or a ``meta`` element."""
+    """Return the language declared by ``lang``, ``xml:lang`` or a ``meta`` element."""
     for name in ("lang", "{http://www.w3.org/XML/1998/namespace}lang", "xml:lang"):
         if declared := primary_subtag(root.get(name)):
             return declared
@@ -122,9 +122,9 @@ _EMPTY_LINE = lazy_pattern(r"\n\s*\n")
 
 
 def plain_text(text: str, language: str | None = None) -> Document:
-    r"""Return *text* as a document that is all main text; empty lines part its paragraphs.
+    r"""Return *text* as a document that is all main text; empty lines separate paragraphs.
 
-    *language* is an ISO 639-1 code; None lets the words tell.
+    *language* is an ISO 639-1 code; with None it is detected.
 
     >>> [paragraph.text for paragraph in plain_text("One\nline.\n\nTwo.").paragraphs]
     ['One line.', 'Two.']

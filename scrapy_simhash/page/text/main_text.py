@@ -1,10 +1,10 @@
 # cython: language_level=3, infer_types=True, boundscheck=False, wraparound=False, initializedcheck=False
-"""Decide which blocks are the main text: by structure first, by density second, with a reason for every other block.
+"""Decide which blocks are the main text: first by structure, then by density, with a reason for every other block.
 
 The text should stay the same when the template around it changes. The filters, in order:
 
-1. ``dialog``: a box over the page, such as a consent box. ``chrome``: elements named navigation, footer, sidebar,
-   advertisement and so on.
+1. ``dialog``: a box over the page, such as a consent box. ``chrome``: elements whose names mean navigation, footer,
+sidebar, advertisement and so on.
 2. ``outside``: text outside of the marked main text, or of the smallest element with nearly all prose, unless there
    are more links.
 3. ``inset``: line numbers of a listing. ``links``: blocks that are mostly links, in rows or at either end.
@@ -21,7 +21,7 @@ The smallest element that holds main text and title is the *article*: a change i
 """
 
 # Cython compiles this file too, with the types in compiled/_main_text.pxd: there a column is an array of C, which is
-# read and written by index only, and has no length.
+# accessed by index only, and has no length.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -29,10 +29,10 @@ from typing import TYPE_CHECKING
 from scrapy_simhash.page.text.tags import CHROME_NAMES, CONSENT, Region
 
 if TYPE_CHECKING:
-    # Those of text/columns.py, as its .pyi says; where this file is compiled, those of the kernel.
+    # The stub has the Columns of text/columns.py; if this file is compiled, those of the kernel.
     from scrapy_simhash.kernel._native import Columns
 
-#: Why a block is left out, by the number that stands in ``Columns.reasons``.
+#: Reasons to remove a block, by number; ``Columns.reasons`` has the numbers.
 REASONS = (None, "chrome", "outside", "links", "edge", "inset", "dialog", "hidden")
 KEPT, CHROME, OUTSIDE, LINKS, EDGE, INSET, DIALOG, HIDDEN = range(len(REASONS))
 
@@ -41,78 +41,78 @@ HEADER_REGION = int(Region.HEADER)
 LIKELY_CHROME_REGION = int(Region.LIKELY_CHROME)
 CHROME_REGION = int(Region.CHROME)
 DIALOG_REGION = int(Region.DIALOG)
-#: The words that name chrome, and 0 for none of them.
+#: Number of words for boilerplate, plus one for no word.
 WORDS = len(CHROME_NAMES) + 1
-#: That of a box that may lie over the page.
+#: The word for boxes over the page.
 BOX = CONSENT
-#: Characters up to which a box may be one: a longer text is the page itself.
+#: Max characters of a box over the page; longer text is the page itself.
 LONGEST_BOX = 5_000
-#: More boxes than this on a page are cards: of cookies, perhaps.
+#: Max boxes over a page; more are part of its content, such as cards about cookies.
 MOST_BOXES = 4
 
-#: A block with this share of link characters is a link.
+#: Min share of link characters for a block to be a link.
 LINKED = 0.7
-#: Tokens and share of stopwords from which a block is prose; tokens without a stopword list or a sentence mark.
+#: Min tokens and min share of stopwords of prose; min tokens without a stopword list or a sentence mark.
 PROSE_TOKENS = 12
 PROSE_DENSITY = 0.15
 LONG_TOKENS = 40
 
-#: Numbers from which a block that counts up is the line numbers of a listing.
+#: Min consecutive numbers in a block for it to be the line numbers of a listing.
 LEAST_COUNTING = 3
-#: A chrome element with this share of the page's prose is not believed; one by its tag, of all its text.
+#: An element with more than this share of the page's prose is not boilerplate, whatever its name; for tags, of all
+#: text.
 CHROME_LIMIT = 0.5
-#: A word is not believed where the elements it names hold this share of all prose together, and little else is left:
-#: some systems call everything a ``widget``, and in a forum each post is a ``comment``.
+#: A word is ignored if the elements with it have this share of all prose together, and little else is left: some
+#: sites call everything a ``widget``, and in a forum each post is a ``comment``.
 WORD_SHARE = 0.8
 LEAST_ARTICLE = 600
-#: Nor is one inside a marked main text whose element holds this share of it (a theme may call its article ``share``),
-#: or the greater one of a text that is shorter.
+#: It is also ignored inside marked main text if the element has this share of it (a theme may call its article
+#: ``share``); if the main text is short, the share is WORD_SHARE.
 MARKED_SHARE = 0.6
-#: Nor is one whose element holds the title and this share of the prose, where the comments hold more: the title of a
-#: cookie dialog has less behind it.
+#: It is also ignored if the element has the title and this share of the prose, even if comments have more: less
+#: follows the title of a cookie dialog.
 HEADED_SHARE = 0.3
-#: The share of the prose left that a marked main text must hold to be believed.
+#: Min share of the remaining prose in marked main text; otherwise the mark is ignored.
 MAIN_SHARE = 0.4
-#: Of several marked texts that hold it, the first with this share of the longest: other stories follow an article.
+#: If several marked texts have it, the first with this share of the longest is used: other stories follow an article.
 FIRST_SHARE = 0.5
-#: The share of the prose that the element which stands in for a marked main text must hold.
+#: Min share of the prose in the element that is used if no main text is marked.
 DOMINANT_SHARE = 0.85
-#: The share of the prose that must stand directly in one element for it to be the body of an article, on a page where
-#: half of the text is prose.
+#: Min share of the prose directly in one element for it to be the body of an article; half of the page must be prose.
 BODY_SHARE = 0.6
 LEAST_PROSE = 0.5
-#: More than this share of the prose in elements of the same path outside of it are posts of a thread.
+#: Max share of the prose in elements with the same path outside the body; more are posts of a thread.
 MOST_BESIDE = 0.05
-#: Entries of one path, from which they are a row.
+#: Min entries with the same path that are a list.
 LEAST_ENTRIES = 2
-#: The share of the prose before them that must stand directly in one element, for it to be an article.
+#: Min share of the prose before them that is directly in one element, for it to be an article.
 ARTICLE_SHARE = 0.5
-#: More than this, as a share of that, is no supplement to it: an introduction stands before a list.
+#: Max length of the entries as a share of the article; otherwise the article is an introduction to the list.
 MOST_AFTER = 0.5
-#: The share of the text that must follow a title, or what stands before it is kept.
+#: Min share of the text after a title, for the text before it to be removed.
 TITLED_SHARE = 0.7
-#: Shorter rows of links are left where text surrounds them: "see also" in an article.
+#: Min links in a row that are removed between text; fewer are a "see also" in an article.
 LINK_ROW = 3
 
-#: Characters up to which a block with a price is an offer, and one with a date begins an entry: in a sentence, each
-#: is a remark.
+#: Max characters of a block with a price to be an offer, and of one with a date to begin an entry; longer ones are
+#: sentences.
 OFFER_LENGTH = 60
-#: Characters of prose beyond which a page is an article, whatever is advertised beside it.
+#: Max characters of prose of a page with an offer; more are an article beside which products are advertised.
 LONGEST_DESCRIPTION = 2_000
-#: From this share of prose on, a text counts as an article, and its furniture is left out.
+#: Min share of prose of an article, for the text around its sentences to be removed.
 PROSE_SHARE = 0.6
-#: Tokens of prose below which nothing is left out for its place: the only paragraph may be its author's biography.
+#: Min tokens of prose of a page whose blocks are removed by their place: the only paragraph may be a biography.
 LEAST_FURNISHED = 80
-#: Tokens: fewer are not what a page of links says.
+#: Min tokens of main text; fewer are not the text of a page of links.
 HANDFUL = 12
-#: Tokens of links for each of them, from which it is a page of links.
+#: Min tokens of links, as a multiple of the main text, of a page of links.
 MANY_LINKS = 3
-#: Characters up to which a block may be an inset.
+#: Max characters of an inset.
 INSET_LENGTH = 250
 
 
 def classify(page: Columns) -> None:
-    """Fill in which blocks of *page* are links, prose or an offer, and why one is left out. O(blocks + spans)."""
+    """Mark the links, prose and offer of *page*, and set the reason for each removed block. O(blocks + spans)."""
     _find_links_and_prose(page)
     _leave_out_dialogs(page)
     _leave_out_chrome(page)
@@ -129,7 +129,7 @@ def classify(page: Columns) -> None:
 
 
 def _kept_length(page: Columns) -> int:
-    """Return the characters that are kept."""
+    """Return the number of characters in blocks that are kept."""
     length = 0
     for i in range(page.blocks):
         if page.reasons[i] == KEPT:
@@ -138,7 +138,7 @@ def _kept_length(page: Columns) -> int:
 
 
 def _list_kept(page: Columns) -> int:
-    """Fill ``page.places`` with the blocks that are kept, and return how many there are."""
+    """Fill ``page.places`` with the blocks that are kept, and return their number."""
     kept = 0
     for i in range(page.blocks):
         if page.reasons[i] == KEPT:
@@ -148,7 +148,7 @@ def _list_kept(page: Columns) -> int:
 
 
 def _take_back(page: Columns) -> None:
-    """Take back what was left out of a page of which next to nothing is left: "Scroll to top" is not what it says."""
+    """Restore removed blocks if almost nothing is left, such as "Scroll to top"."""
     tokens = linked = 0
     for i in range(page.blocks):
         if page.reasons[i] == KEPT:
@@ -162,11 +162,11 @@ def _take_back(page: Columns) -> None:
             if page.reasons[i] == LINKS or page.reasons[i] == OUTSIDE:
                 page.reasons[i] = KEPT
         tokens += linked
-    # A script may show the page when it is there: until then a handful of words stands beside it.
+    # A script may show the page once it is loaded; until then only a few words are visible.
     if tokens < HANDFUL and _hidden_length(page) >= LEAST_ARTICLE:
         _take_back_hidden(page)
-    # Only then: otherwise all short pages of a site would be told by their navigation, and merge.
-    # And not behind a dialog: there the page itself may still come.
+    # Only if nothing is left: otherwise all short pages of a site would have the same text, their navigation. Not
+    # with a dialog, after which the page itself may be loaded.
     dialogs = 0
     for i in range(page.blocks):
         dialogs += page.reasons[i] == DIALOG
@@ -179,14 +179,14 @@ def _take_back(page: Columns) -> None:
 
 
 def _take_back_hidden(page: Columns) -> None:
-    """Take back what is hidden, without menus."""
+    """Restore hidden blocks except menus."""
     for i in range(page.blocks):
         if page.reasons[i] == HIDDEN and not page.is_link[i]:
             page.reasons[i] = KEPT
 
 
 def _hidden_length(page: Columns) -> int:
-    """Return the characters that are hidden, outside links."""
+    """Return the number of hidden characters outside links."""
     length = 0
     for i in range(page.blocks):
         if page.reasons[i] == HIDDEN:
@@ -195,7 +195,7 @@ def _hidden_length(page: Columns) -> int:
 
 
 def _find_article(page: Columns) -> None:
-    """Tell which blocks stand in the article: the smallest element that holds the main text and its title."""
+    """Mark the blocks of the article: the smallest element that contains the main text and its title."""
     first = last = -1
     for i in range(page.blocks):
         if page.reasons[i] == KEPT or (
@@ -204,7 +204,7 @@ def _find_article(page: Columns) -> None:
             last = i
             if first < 0:
                 first = i
-    # The last to open is the smallest.
+    # The last one that starts is the smallest.
     start = stop = 0
     for span in page.spans[: page.span_count]:
         if span.start <= first and last < span.stop:
@@ -215,10 +215,10 @@ def _find_article(page: Columns) -> None:
 
 
 def _find_links_and_prose(page: Columns) -> None:
-    """Tell which blocks are mostly links, and which read like sentences.
+    """Mark blocks that are mostly links, and blocks of sentences.
 
-    The first heading of a page may link to the page itself. Where the language has no stopword list, sentence marks
-    stand in for stopwords.
+    A heading of the first level is no link, since it may link to the page itself. If the language has no stopword
+    list, sentence marks replace stopwords.
     """
     for i in range(page.blocks):
         page.is_link[i] = page.link_lengths[i] >= LINKED * page.lengths[i] and not page.is_h1[i]
@@ -237,9 +237,9 @@ def _find_links_and_prose(page: Columns) -> None:
 
 
 def _sum_up(page: Columns) -> int:
-    """Fill ``page.sums``, and return the last of them: running sums of the unlinked characters that are kept.
+    """Fill ``page.sums``, and return the last: running sums of the kept characters outside links.
 
-    So a span holds ``sums[span.stop] - sums[span.start]``.
+    So a span has ``sums[span.stop] - sums[span.start]`` characters.
     """
     total = 0
     for i in range(page.blocks):
@@ -251,7 +251,7 @@ def _sum_up(page: Columns) -> int:
 
 
 def _leave_out_dialogs(page: Columns) -> None:
-    """Leave out what lies over the page. It is no prose either, so that no share of a page counts it."""
+    """Remove boxes over the page. They are no prose either, so that no share of a page includes them."""
     boxes = 0
     stop = 0
     for span in page.spans[: page.span_count]:
@@ -259,7 +259,7 @@ def _leave_out_dialogs(page: Columns) -> None:
             for i in range(span.start, span.stop):
                 page.reasons[i] = DIALOG
                 page.is_prose[i] = False
-        # Of boxes in boxes the outer one.
+        # Count only the outermost of nested boxes.
         elif span.region == LIKELY_CHROME_REGION and span.word == BOX and span.start >= stop:
             boxes += 1
             stop = span.stop
@@ -276,7 +276,7 @@ def _leave_out_dialogs(page: Columns) -> None:
 
 
 def _is_box(page: Columns, start: int, stop: int) -> bool:
-    """Return whether what is named or placed like a consent box is one: short, and without the only title."""
+    """Return whether an element that looks like a consent box is one: short, and without the only title."""
     length = inside = outside = 0
     for i in range(page.blocks):
         if page.reasons[i] == HIDDEN or page.reasons[i] == DIALOG:
@@ -294,7 +294,7 @@ def _leave_out_chrome(page: Columns) -> None:
     for i in range(page.blocks):
         if page.reasons[i] != DIALOG and page.reasons[i] != HIDDEN:
             whole += page.lengths[i]
-    # A footer by its tag is believed on a page of links, where it holds the only sentence.
+    # For tags the share is of all text: on a page of links, a footer may contain the only sentence.
     limit_by_tag: float = CHROME_LIMIT * whole
     prose = _sum_up_words(page)
     most_by_word: float = max(WORD_SHARE * prose, prose - LEAST_ARTICLE)
@@ -307,7 +307,7 @@ def _leave_out_chrome(page: Columns) -> None:
             break
     main_stop = -1
     chrome_stop = -1
-    # The innermost marked main text that is open.
+    # The end of the innermost marked main text.
     marked_stop = -1
     marked = 0
     for span in page.spans[: page.span_count]:
@@ -344,7 +344,7 @@ def _leave_out_chrome(page: Columns) -> None:
 
 
 def _sum_up_words(page: Columns) -> int:
-    """Fill ``page.held``: the characters of prose that each word for chrome claims in all. Return those of the page.
+    """Fill ``page.held``, the characters of prose by word for boilerplate; return those of the page.
 
     Links do not count.
     """
@@ -354,13 +354,13 @@ def _sum_up_words(page: Columns) -> int:
         if page.is_prose[i]:
             total += page.lengths[i] - page.link_lengths[i]
     page.sums[page.blocks] = total
-    # A page without prose is told by all it says.
+    # On a page without prose, all text counts.
     if total < LEAST_ARTICLE:
         total = _sum_up(page)
     for word in range(WORDS):
         page.held[word] = page.stops[word] = 0
     for span in page.spans[: page.span_count]:
-        # Of two elements one inside the other, the outer one.
+        # Count only the outer one of nested elements.
         if span.region == LIKELY_CHROME_REGION and span.start >= page.stops[span.word]:
             page.held[span.word] += page.sums[span.stop] - page.sums[span.start]
             page.stops[span.word] = span.stop
@@ -368,7 +368,7 @@ def _sum_up_words(page: Columns) -> int:
 
 
 def _keep_marked_main(page: Columns) -> bool:
-    """Leave out what lies outside the marked main text; tell whether there is one to be believed."""
+    """Remove blocks outside the marked main text; return whether there is one with enough text."""
     least: float = MAIN_SHARE * _sum_up(page)
     most = 0
     for span in page.spans[: page.span_count]:
@@ -378,7 +378,7 @@ def _keep_marked_main(page: Columns) -> bool:
         return False
     for i in range(page.blocks):
         page.marks[i] = 0
-    # The first of those about as large as the largest, if that is enough by itself, else all of them.
+    # The first one of about the size of the largest, if the largest is enough, else all of them.
     least_first: float = min(most, max(least, FIRST_SHARE * most))
     for span in page.spans[: page.span_count]:
         held = page.sums[span.stop] - page.sums[span.start]
@@ -401,14 +401,14 @@ def _keep_marked_main(page: Columns) -> bool:
 
 
 def _keep_dominant(page: Columns) -> None:
-    """Leave out what lies outside the smallest element that holds nearly all prose and the main heading."""
+    """Remove blocks outside the smallest element that contains nearly all prose and the main heading."""
     least: float = DOMINANT_SHARE * _sum_up(page)
     if least <= 0:
         return
     heading = _main_heading(page)
     start = stop = -1
     has_heading = False
-    # Two spans that each hold more than half are nested: the last to open is the smallest.
+    # Two spans with more than half each are nested: the last one that starts is the smallest.
     for span in page.spans[: page.span_count]:
         if page.sums[span.stop] - page.sums[span.start] < least:
             continue
@@ -420,7 +420,7 @@ def _keep_dominant(page: Columns) -> None:
         stop = span.stop
     if stop < 0:
         return
-    # A line above a list, or an imprint below it, is not what a page of links says.
+    # A line above a list, or an imprint below it, is not the text of a page of links.
     inside = outside = 0
     for i in range(page.blocks):
         if page.reasons[i] == KEPT:
@@ -436,7 +436,7 @@ def _keep_dominant(page: Columns) -> None:
 
 
 def _main_heading(page: Columns) -> int:
-    """Return the first of the highest headings that are kept and are no link to the home page, -1 for none."""
+    """Return the first of the highest headings that are kept and not links, -1 for none."""
     best = -1
     for i in range(page.blocks):
         if page.reasons[i] != KEPT or not page.is_heading[i] or page.is_link[i]:
@@ -463,7 +463,7 @@ def _leave_out_link_rows(page: Columns) -> None:
                 page.marks[page.places[k]] = 1
                 in_rows += page.lengths[page.places[k]]
         start = stop
-    # A page that says less than its links do is about its links: a table of contents, a list of stories.
+    # If the links have more text than the rest, the page is about its links: a table of contents, a list of stories.
     if in_rows > length - in_rows:
         return
     for i in range(page.blocks):
@@ -472,7 +472,7 @@ def _leave_out_link_rows(page: Columns) -> None:
 
 
 def _leave_out_before_title(page: Columns) -> None:
-    """Leave out what stands before the only heading of the first level, where most text follows it."""
+    """Remove blocks before the only heading of the first level if most text follows it."""
     total = _sum_up(page)
     title = -1
     for i in range(page.blocks):
@@ -488,9 +488,9 @@ def _leave_out_before_title(page: Columns) -> None:
 
 
 def _find_offer(page: Columns) -> bool:
-    """Tell which of the kept blocks are the offer of the page: the first heading and every price.
+    """Mark the kept blocks that are the offer of the page: the first heading and every price.
 
-    There is none without a price outside sentences, or with more prose than a description has.
+    There is none without a price outside sentences, or with more prose than in a description.
     """
     prose = 0
     heading = -1
@@ -515,17 +515,17 @@ def _find_offer(page: Columns) -> bool:
 
 
 def _find_body(page: Columns, stop: float) -> int:
-    """Return the element that holds more than half of the prose before block *stop* as its own, if there is one.
+    """Return the element that directly contains more than half of the prose before block *stop*, if there is one.
 
-    Otherwise any element, -1 without prose: the caller checks how much it holds. *stop* is a whole number; only a
-    float is a number of C where this is compiled. O(blocks).
+    Otherwise return any element, -1 without prose: the caller checks its share. *stop* is an integer, passed as a
+    float because Cython compiles only floats to C numbers here. O(blocks).
     """
     votes = 0
     body = -1
     for i in range(page.blocks):
         if i >= stop or page.reasons[i] != KEPT or not page.is_prose[i]:
             continue
-        # What holds more than half is left when each vote takes one for another off.
+        # Majority vote (Boyer and Moore): the element with more than half is left.
         length = page.lengths[i] - page.link_lengths[i]
         if page.containers[i] == body:
             votes += length
@@ -538,7 +538,7 @@ def _find_body(page: Columns, stop: float) -> int:
 
 
 def _leave_out_entries(page: Columns) -> None:
-    """Leave out what follows an article entry by entry, such as comments or teasers of other stories."""
+    """Remove the list of entries after an article, such as comments or teasers of other stories."""
     first = _find_entries(page)
     if first < 0:
         return
@@ -549,7 +549,7 @@ def _leave_out_entries(page: Columns) -> None:
             continue
         length = page.lengths[i] - page.link_lengths[i]
         if i >= first:
-            # The article goes on behind them.
+            # The article continues after them.
             if page.containers[i] == body and page.is_prose[i]:
                 return
             after += length
@@ -568,12 +568,12 @@ def _leave_out_entries(page: Columns) -> None:
 
 
 def _find_entries(page: Columns) -> int:
-    """Return the first of several entries of one path, all of them behind the sentences of an article, -1 for none.
+    """Return the first of several entries with the same path after the sentences of an article, -1 for none.
 
     An entry begins with a linked heading, with a short line that has a date, or with a linked picture, and has text
     below it.
     """
-    # The first of several blocks in an element.
+    # Mark the first of several blocks in an element.
     for i in range(page.blocks):
         page.marks[i] = 0
     for span in page.spans[: page.span_count]:
@@ -596,13 +596,13 @@ def _find_entries(page: Columns) -> int:
             first = i
             entries = 0
             before = tokens
-        # The text of an entry: the caption itself, or what stands below the first line.
+        # The text of an entry is the caption itself, or the text below the first line.
         if page.is_pictured[i] and not page.is_link[i]:
             entries += page.reasons[i] == KEPT
         elif not (page.is_heading[i + 1] or page.is_link[i + 1] or page.is_entry(i + 1)):
             entries += page.reasons[i + 1] == KEPT
         if entries >= LEAST_ENTRIES and before >= LEAST_FURNISHED:
-            # An earlier one is the first post of a thread, or they are the sections of a manual.
+            # If there is an earlier one, they are posts of a thread, or sections of a manual.
             for k in range(first):
                 if page.marks[k] and page.are_beside(k, first):
                     return -1
@@ -611,7 +611,7 @@ def _find_entries(page: Columns) -> int:
 
 
 def _keep_body(page: Columns) -> None:
-    """Leave out what stands behind the element that holds most prose as its own, and short texts before it."""
+    """Remove blocks after the element that directly contains most prose, and short texts before it."""
     body = _find_body(page, page.blocks)
     whole = prose = tokens = 0
     for i in range(page.blocks):
@@ -654,10 +654,10 @@ def _keep_body(page: Columns) -> None:
 
 
 def _leave_out_furniture(page: Columns) -> None:
-    """Leave out what stands around and between the sentences of an article, which is mostly prose, and not short.
+    """Remove blocks around and between the sentences of an article that is mostly prose and not short.
 
-    Where they stand in paragraph tags, ``inset`` is a short block among them in a bare container, unless it is a
-    heading or a cell of a table.
+    If the sentences are in paragraph tags, ``inset`` is a short block among them in another tag, except for headings
+    and cells of tables.
     """
     kept = _list_kept(page)
     whole = in_sentences = in_paragraphs = tokens = 0
@@ -695,7 +695,7 @@ def _leave_out_furniture(page: Columns) -> None:
             continue
         if page.lengths[i] > INSET_LENGTH:
             continue
-        # A heading by its looks alone has prose below it and ends without a full stop.
+        # A heading without a heading tag has prose below it and ends without a full stop.
         after = page.places[min(k + 1, kept - 1)]
         if not page.is_prose[after] or not page.ends_in_letter(i):
             page.reasons[i] = INSET

@@ -1,7 +1,7 @@
-"""The one walk over the tree: visible text as blocks, and the regions those blocks lie in.
+"""The walk over the tree: visible text as blocks, and the regions that contain them.
 
-The tree belongs to the spider too: it is read, never changed. The walk is iterative and touches each node
-once, whatever the depth; what it keeps is proportional to the text.
+The tree is shared with the spider and not changed. The walk is iterative and visits each node once; its memory is
+proportional to the text.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from scrapy_simhash.page.text.tags import (
 )
 from scrapy_simhash.page.text.tree import Walk
 
-#: Levels of a path that are kept, so that a page of a million nested tags costs no more than its text.
+#: Max levels of a path, so that the cost of a million nested tags is bounded.
 MAX_PATH_DEPTH = 32
 
-# The look-up of an enumeration's member costs more than that of a name.
+# Reading a global name is faster than reading an enumeration's member.
 _HIDDEN = Region.HIDDEN
 _HIDDEN_CLAIM = Claim(Region.HIDDEN)
-#: Menus, forms and boxes hide a good deal, and none of it is read.
+#: Regions whose hidden content is not read, such as that of menus, forms and boxes.
 _OF_TEMPLATE = frozenset((Region.HEADER, Region.LIKELY_CHROME, Region.CHROME, Region.DIALOG))
 
-#: The tag whose inside is one block: white space in it is as written, and lines may be elements of their own.
+#: The tag whose content is one block, in which each line may be an element.
 PREFORMATTED = "pre"
 
-#: A page that hides itself is shown again by a script: against flicker, or against being framed.
+#: A hidden page is shown by a script: it is hidden to avoid flicker or frames.
 NEVER_HIDDEN = frozenset(("body", "html"))
 
 
@@ -48,27 +48,27 @@ class TextBlock(NamedTuple):
 
     text: str
     link_length: int
-    """Characters of *text* inside links, before white space was folded."""
+    """Characters of *text* inside links, before white space was collapsed."""
     zone: Zone
     path: str
     hidden: bool = False
-    """Whether a script or a click shows it: inside a hidden element."""
+    """Whether it is inside a hidden element, which a script or a click may show."""
     is_pictured: bool = False
-    """Whether a linked picture stands before it, since the last block, in another element."""
+    """Whether a linked picture in another element is between the last block and this one."""
 
 
 class Span(NamedTuple):
-    """An element that holds the blocks ``start`` to ``stop - 1``, and what it claims to be."""
+    """An element with the blocks ``start`` to ``stop - 1``, and its region."""
 
     start: int
     stop: int
     region: Region
     word: int = 0
-    """Which word says so, as :class:`~scrapy_simhash.page.text.tags.Claim` has it."""
+    """The word of its name that decides, see :class:`~scrapy_simhash.page.text.tags.Claim`."""
 
 
 class Outline(NamedTuple):
-    """What one walk yields: blocks in document order, and spans in the order their elements opened."""
+    """The result of a walk: blocks in document order, and spans in the order of their start tags."""
 
     title: str
     blocks: list[TextBlock]
@@ -76,10 +76,10 @@ class Outline(NamedTuple):
 
 
 class _Kind(NamedTuple):
-    """What the vocabulary knows about a tag."""
+    """Properties of a tag."""
 
     name: str
-    """The tag in the form of HTML, also for XHTML that an XML parser has read."""
+    """The tag without a namespace, as an XML parser adds it in XHTML."""
     unseen: bool
     inline: bool
     heading: bool
@@ -89,9 +89,8 @@ class _Kind(NamedTuple):
 def outline(root: etree._Element) -> Outline:
     """Return the text of *root* as blocks, with the spans of its block-level elements.
 
-    Scripts, styles and form controls are left out. Blocks of hidden elements are marked; inside a line, a listing, or
-    what claims to be no main text these are left out. A listing (``pre``) is one block,
-    whatever elements its lines are. O(nodes + characters).
+    Scripts, styles and form controls are left out. Blocks of hidden elements are marked as hidden; inside a line, a
+    listing or boilerplate they are left out. A listing (``pre``) is one block. O(nodes + characters).
     """
     blocks: list[TextBlock] = []
     starts: list[int] = []
@@ -100,10 +99,10 @@ def outline(root: etree._Element) -> Outline:
     parts: list[str] = []
     link_length = 0
     link_depth = 0
-    # The element of the last linked picture, None for none since the last block.
+    # The element of the last linked picture since the last block, else None.
     pictured: int | None = None
     title: str | None = None
-    # The innermost block-level element that is open, and those around it; then every element that is open.
+    # The innermost open block-level element, and those around it; then all open elements.
     path, heading, span = "", False, -1
     around: list[tuple[str, bool, int]] = []
     kinds: list[_Kind] = []
@@ -118,8 +117,8 @@ def outline(root: etree._Element) -> Outline:
         parts.clear()
         link_length = 0
 
-    # How many elements are open around the inside of a listing, itself included; 0 outside of one. And the same of
-    # the outermost hidden element, and of the outermost that claims to be no main text.
+    # Number of open elements up to the listing; 0 outside a listing. The same for the outermost hidden element, and
+    # for the outermost element that is boilerplate.
     preformatted = hidden = template = 0
     top = root
     walker = Walk(top)
@@ -138,7 +137,7 @@ def outline(root: etree._Element) -> Outline:
             if unseen or (
                 hides and (inline or preformatted or template or any(not part.isspace() for part in parts))
             ):
-                # Pictures have titles too: those of svg are inside it, and skipped with it.
+                # Titles of svg pictures are skipped with their content.
                 if title is None and tag == "title":
                     title = element.text or ""
                 # The next event is this element's end: its tail is read, its inside is not.
@@ -146,7 +145,7 @@ def outline(root: etree._Element) -> Outline:
                 continue
             kinds.append(kind)
             if inline or preformatted:
-                # Elements side by side are drawn apart: <b>name</b><i>type</i> is two words.
+                # Adjacent elements are rendered separately: <b>name</b><i>type</i> is two words.
                 if (not inline or tag == "br") if preformatted else (abuts or tag == "br"):
                     parts.append(" ")
                 if tag == "a":
@@ -217,19 +216,19 @@ def outline(root: etree._Element) -> Outline:
 
 
 def _next_root(root: etree._Element) -> etree._Element | None:
-    """Return the element beside *root* at the top of its document, None as a rule.
+    """Return the next element beside *root* at the top of its document; usually None.
 
-    After an ``</html>`` that stands before the ``body`` the parser begins a second ``html`` beside the first.
+    After an ``</html>`` before the ``body`` the parser starts a second ``html`` element.
     """
     if root.getparent() is not None:
         return None
     return next(root.itersiblings("*"), None)
 
 
-# A page may make up any number of tags.
+# Bounded, since a page may contain any number of tags.
 @lru_cache(maxsize=1024)
 def _kind(tag: str) -> _Kind:
-    """Return what is known about *tag*, which may have a namespace."""
+    """Return the properties of *tag*, which may have a namespace."""
     name = tag if tag[0] != "{" else tag.rpartition("}")[2]
     claim = TAG_CLAIM.get(name, PLAIN)
     return _Kind(name, name in UNSEEN, name in INLINE, name in HEADINGS, claim)

@@ -1,8 +1,8 @@
-"""The subject of a page: the words that say what it is about, as its title and its headings agree.
+"""The subject of a page: the words that its title and its headings have in common.
 
-Pages of one template may share nine words in ten and still be two pages: the manuals of two functions, two
-releases, two towns. What they do not share is their subject. A title alone will not do, since it names the site as
-well (``maximum - NumPy manual``), nor a heading, since skins move it about; the part in which they agree will.
+Pages of one template may share nine words in ten and still be two pages: the manuals of two functions, two releases,
+two towns. Their subjects differ. A title alone is not enough, since it contains the name of the site too (``maximum -
+NumPy manual``), nor is a heading, which templates move. So the subject is their common part.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from scrapy_simhash.page.text.document import Paragraph
 from scrapy_simhash.page.text.main_text import LINKED
 from scrapy_simhash.patterns import lazy_pattern
 
-#: What parts the name of a page from that of its site.
+#: Separators between the name of a page and that of its site.
 _SEPARATOR = lazy_pattern(r"\s[|\-–—·•:»«/]+\s|[|–—·•»«：｜]|:\s")
 _TAGS = ("h1", "h2", "h3")
 #: The number of a chapter: ``4.2.``, ``D.5``. A year, a house number and the day of a month are part of the name.
 _NUMBERING = lazy_pattern(r"(?:[0-9]+(?:\.[0-9]+)+[.)]|[A-Za-z](?:\.[0-9]+)+[.)]?) ")
 _PART = lazy_pattern("[0-9A-Za-z]+")
-#: A heading that these filters have left out names no subject.
+#: Headings removed by these filters are not the subject.
 UNNAMED = ("chrome", "links")
 
 
 def subject(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
     """Return the tokens of the subject; empty for a page with neither title nor heading.
 
-    The part of *title* that is also a heading; else the longest heading of two words or more that the title
-    holds, both of headings outside the template first; else the first of the highest headings before the end of the
-    main text; else the title. The number of a chapter in front (``4.2.``, ``D.5``) is left out. O(characters of
-    title and headings).
+    It is the part of *title* that is also a heading; else the longest heading of two words or more that the title
+    contains, in both cases preferring headings outside the template; else the first of the highest headings before
+    the end of the main text; else the title. A leading chapter number (``4.2.``, ``D.5``) is left out. O(characters
+    of title and headings).
     """
     whole = unnumbered(title)
     headings = [
@@ -39,7 +39,7 @@ def subject(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
         if _tag(part) in _TAGS
     ]
     said = frozenset(whole)
-    # What stands in the template names the site: only where nothing else agrees with the title.
+    # Headings in the template name the site: use them only if no other heading agrees with the title.
     for unnamed in (UNNAMED, ()):
         names = {tokens for _, part, tokens in headings if tokens and part.boilerplate not in unnamed}
         for segment in (title, *segments(title)):
@@ -49,7 +49,7 @@ def subject(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
         held = [tokens for tokens in names if len(tokens) > 1 and said.issuperset(tokens)]
         if held:
             return max(held, key=lambda tokens: (len(tokens), tokens))
-    # What stands behind the text is no heading of it: "Related", "See also".
+    # Headings after the main text, such as "Related" or "See also", do not count.
     last = max((i for i, part in enumerate(paragraphs) if part.boilerplate is None), default=-1)
     own = [
         (_tag(part), tokens)
@@ -62,7 +62,7 @@ def subject(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
 
 
 def segments(title: str) -> list[str]:
-    """Return the parts of a title: the name of the page, that of the site."""
+    """Return the parts of a title, such as the names of page and site."""
     return _SEPARATOR.split(title)
 
 
@@ -71,7 +71,7 @@ def _tag(paragraph: Paragraph) -> str:
 
 
 def unnumbered(text: str, tokens: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Return the tokens of *text* without the number of a chapter in front, as long as something is left."""
+    """Return the tokens of *text* without a leading chapter number, unless nothing else is left."""
     words = tuple(tokenize(normalize(text)) if tokens is None else tokens)
     numbering = _NUMBERING.match(text)
     parts = 0 if numbering is None else len(_PART.findall(numbering[0]))

@@ -1,7 +1,7 @@
-"""What tags, roles and class names say about the text inside: vocabulary only, no decisions.
+"""Vocabulary: tags, roles and class names, and the region that each indicates.
 
-The words are those that site builders use for parts of a page, gathered from HTML, WAI-ARIA, and the habits
-of common publishing systems. A word is only ever a hint: :mod:`~scrapy_simhash.page.text.main_text` weighs it.
+The words are names for parts of a page in HTML, WAI-ARIA and common content management systems. A word is only a
+hint: :mod:`~scrapy_simhash.page.text.main_text` decides.
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ from lxml import etree
 
 from scrapy_simhash.patterns import lazy_pattern
 
-#: Not text a reader sees, or the parts of a form.
+#: Invisible elements, and parts of forms.
 UNSEEN = frozenset(
     "applet area audio base button canvas datalist dialog embed fieldset frame frameset iframe input keygen"
     " label legend link map math meta meter noembed noframes object optgroup option output param"
     " progress script select slot source style svg template textarea title track video".split()
 )
 
-#: Of these, what is read with one of these attributes: an open dialog, the text of a component.
+#: Exceptions, which are read if they have one of these attributes: open dialogs, and text of web components.
 SHOWN_BY_ATTRIBUTE = frozenset(("dialog", "template"))
 SHOWING = ("open", "shadowrootmode")
 
-#: Tags that run inside a line; any other one starts a paragraph, unknown and custom tags included.
+#: Inline tags; any other tag starts a paragraph, including unknown and custom ones.
 INLINE = frozenset(
     "a abbr acronym b bdi bdo big blink br cite code data del dfn em font i img ins kbd mark nobr picture q"
     " rb rp rt rtc ruby s samp small span strike strong sub sup time tt u var wbr".split()
 )
 
-#: Tags whose class names are about their looks: a listing of class ``toolbar: false`` is no toolbar.
+#: Tags whose class names only describe their appearance: a listing with class ``toolbar: false`` is no toolbar.
 SPEAKS_FOR_ITSELF = frozenset("body code h1 h2 h3 h4 h5 h6 html p pre".split())
 
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
-#: Tags that say "this is a piece of the text"; other containers may hold anything.
+#: Tags of paragraphs; other containers may contain anything.
 PARAGRAPHS = frozenset("blockquote caption dd dt li p pre summary".split())
 CELLS = frozenset(("td", "th"))
-#: Tags of one entry among many: of a list or a table.
+#: Tags of entries of a list or a table.
 ENTRIES = frozenset("caption dd dt li td th".split())
 
 
 class Region(IntEnum):
-    """What an element claims to hold: by its tag or role, or more doubtfully by its class or id."""
+    """The kind of content of an element: by its tag or role, or less reliably by its class or id."""
 
     PLAIN = 0
     MAIN = 1
@@ -57,14 +57,14 @@ class Region(IntEnum):
 
 
 class Claim(NamedTuple):
-    """What an element claims to hold, and which word says so."""
+    """The region of an element, and the word that indicates it."""
 
     region: Region
     word: int = 0
-    """The place of a word in :data:`CHROME_NAMES`, 1 for the first; 0 where a tag, a role or another word says so."""
+    """Position of a word in :data:`CHROME_NAMES`, 1 for the first; 0 for a tag, a role or another word."""
 
 
-#: What most elements claim.
+#: The claim of most elements.
 PLAIN = Claim(Region.PLAIN)
 _HEADER = Claim(Region.HEADER)
 _HIDDEN = Claim(Region.HIDDEN)
@@ -73,7 +73,7 @@ _FIRM = frozenset((Region.MAIN, Region.DIALOG))
 _MAIN = Claim(Region.MAIN)
 _LIKELY_CHROME = Claim(Region.LIKELY_CHROME)
 
-#: What properties of schema.org claim.
+#: Claims of schema.org properties.
 _ITEMPROP = {"articleBody": _MAIN, "author": _LIKELY_CHROME}
 
 TAG_REGION = {
@@ -81,7 +81,7 @@ TAG_REGION = {
     "menu": Region.CHROME,
     "footer": Region.CHROME,
     "aside": Region.CHROME,
-    "noscript": Region.LIKELY_CHROME,  # a plea for JavaScript, or all a crawler sees of such a page
+    "noscript": Region.LIKELY_CHROME,  # a request to enable JavaScript, or the whole text of such a page
     "header": Region.HEADER,
     "main": Region.MAIN,
     "article": Region.MAIN,
@@ -119,27 +119,27 @@ CHROME_WORDS = frozenset(
     " socials sphinxsidebar sponsor sponsored subnav subscribe subscription taboola tagcloud"
     " toolbar tooltip topbar topnav trending widget widgets".split()
 )
-#: The same in a fixed order: how much of a page a word claims in all is counted by its place.
+#: The same words in a fixed order; counts are kept by position.
 CHROME_NAMES = tuple(sorted(CHROME_WORDS))
-#: Words for boxes that ask for consent: all count as the one of :data:`CONSENT`.
+#: Words for consent boxes; all count as the word of :data:`CONSENT`.
 CONSENT_WORDS = frozenset("consent cookie cookiebar cookies gdpr".split())
-#: How names of boxes begin that tools for consent put into pages.
+#: First words in the names of the boxes of consent tools.
 CONSENT_TOOLS = frozenset(
     "axeptio borlabs cky cmplz consentmanager cybot didomi iubenda klaro onetrust osano tarteaucitron termly truste"
     " usercentrics".split()
 )
-#: The place of the word for what may lie over the page. An element in a fixed place counts as one of that name.
+#: Position of the word for boxes over the page. An element with a fixed position counts as one.
 CONSENT = CHROME_NAMES.index("consent") + 1
-#: The place of each word.
+#: The position of each word.
 WORD_PLACES = {
     word: CONSENT if word in CONSENT_WORDS else place for place, word in enumerate(CHROME_NAMES, 1)
 }
 _CLAIMS = {word: Claim(Region.LIKELY_CHROME, place) for word, place in WORD_PLACES.items()}
 _BOX = _CLAIMS["consent"]
 
-#: Tags that are such words themselves. Where captions or the parts of a form are all there is, they are the text.
+#: Tags that are such words. If a page has only captions or a form, they are its text.
 TAG_WORD = {tag: WORD_PLACES[tag] for tag in ("figcaption", "form")}
-#: What tags claim.
+#: Claims of tags.
 TAG_CLAIM = {tag: Claim(region) for tag, region in TAG_REGION.items()} | {
     tag: _CLAIMS[tag] for tag in TAG_WORD
 }
@@ -149,35 +149,35 @@ HIDDEN_WORDS = frozenset(
     ("hidden", "hide", "invisible", "sr-only", "visually-hidden", "screen-reader-text", "offscreen")
 )
 
-#: What may stand beside a header word: an element of class "header-files" is about header files.
+#: Words allowed beside a header word: an element with class "header-files" is about header files.
 NEUTRAL_WORDS = frozenset(
     "area bar block box c container content global inner l layout main outer page section site the top wrap"
     " wrapper".split()
 )
-#: What may follow a word that names chrome: boxes, positions and parts of any kind. A "menu-item" or a "sidebar-left"
-#: is a part of it; "sidebar-layout" and "nav-content" are not.
+#: Words allowed after a word for boilerplate: boxes, positions and parts of any kind. "menu-item" and "sidebar-left"
+#: are boilerplate; "sidebar-layout" and "nav-content" are not.
 PART_WORDS = frozenset(
     "area bar block blocks bottom box boxes btn button buttons card cards column component container cta dialog"
     " element entries form group header heading headline host icon icons inner item items label layer left link"
     " links list lists manager message module news notice number outer panel placeholder posts primary right root"
     " row sdk secondary section sections slot stories teaser teasers text title top unit window wrap wrapper".split()
 )
-#: What negates the word behind it: the element has no sidebar, or has one beside it.
+#: Words that negate the next one: the element has no sidebar, or is beside one.
 NEGATING_WORDS = frozenset("by has no non not with without".split())
-#: What names the main text: "grid__content sidebar-right" is the content beside a sidebar.
+#: Words for the main text: "grid__content sidebar-right" is the content beside a sidebar.
 CONTENT_WORDS = frozenset(("article", "content", "main"))
 _BESIDE_HEADER = HEADER_WORDS | NEUTRAL_WORDS
-#: The attributes that tell anything about the text inside.
+#: Attributes that may indicate the region.
 TELLING = frozenset("aria-modal class hidden id itemprop role style".split())
-#: From how many attributes on these are picked out: few elements have ten.
+#: Max attributes that are all read; few elements have ten.
 _MANY = 50
 
-#: Words up to which an id names a part of the page; a longer one is made of a heading's words.
+#: Max words of an id that names a part of the page; longer ones are made from headings.
 _ID_WORDS = 2
 
 _SPLIT = lazy_pattern(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])")
 _RUN = lazy_pattern(r"[A-Za-z0-9]+")
-#: What only the hash of a CSS module has: ``steps__k3NAV``.
+#: Only hashes of CSS modules match: ``steps__k3NAV``.
 _HASH = lazy_pattern(r"[0-9][A-Za-z]")
 _HIDING_STYLE = lazy_pattern(r"display\s*:\s*none|visibility\s*:\s*hidden", re.ASCII | re.IGNORECASE)
 _FIXED_STYLE = lazy_pattern(r"position\s*:\s*fixed", re.ASCII | re.IGNORECASE)
@@ -185,7 +185,7 @@ _FIXED_STYLE = lazy_pattern(r"position\s*:\s*fixed", re.ASCII | re.IGNORECASE)
 
 @lru_cache(maxsize=8192)
 def claim_of_names(names: str) -> Claim:
-    """Return what a ``class`` attribute, or a short ``id``, claims.
+    """Return the claim of a ``class`` attribute, or of a short ``id``.
 
     >>> claim_of_names("l-sidebarRight dark").region.name, claim_of_names("story").region.name
     ('LIKELY_CHROME', 'PLAIN')
@@ -211,10 +211,10 @@ def claim_of_names(names: str) -> Claim:
 
 
 def _claim_of_name(name: str) -> Claim:
-    """Return whether a name is that of chrome: a word for it is the head of the name.
+    """Return the claim of a name: boilerplate if its head is a word for it.
 
-    The head is the last word, or one that only words for parts follow. Names of blocks, elements and modifiers
-    (``block__element--modifier``) are judged by the block, else by the element; a modifier says only how they look.
+    The head is the last word, or one followed only by words for parts. In names with blocks, elements and modifiers
+    (``block__element--modifier``) the block counts, else the element; modifiers describe the appearance.
     """
     if _first_word(name) in CONSENT_TOOLS:
         return _BOX
@@ -242,9 +242,9 @@ def _claim_of_name(name: str) -> Claim:
 
 
 def attributes_of(element: etree._Element) -> list[tuple[str, str]]:
-    """Return the attributes of an element in their order; of very many only those that tell what it holds.
+    """Return the attributes of an element in order; if there are very many, only those in `TELLING`.
 
-    O(attributes): ``items()`` takes time with the square of them.
+    O(attributes), while ``items()`` is quadratic.
     """
     if len(element.attrib) <= _MANY:
         return element.items()
@@ -252,14 +252,14 @@ def attributes_of(element: etree._Element) -> list[tuple[str, str]]:
 
 
 def region(tag: str, attributes: list[tuple[str, str]]) -> Region:
-    """Return what an element claims to hold; see :func:`claim_of`."""
+    """Return the region of an element; see :func:`claim_of`."""
     return claim_of(tag, attributes).region
 
 
 def claim_of(tag: str, attributes: list[tuple[str, str]]) -> Claim:
-    """Return what an element claims to hold: by its role, else its tag, else the strongest of its names.
+    """Return the claim of an element: by its role, else its tag, else the strongest of its names.
 
-    *attributes* are those of `attributes_of`.
+    *attributes* is a result of `attributes_of`.
     """
     claim = TAG_CLAIM.get(tag, PLAIN)
     names = PLAIN
@@ -286,7 +286,7 @@ def claim_of(tag: str, attributes: list[tuple[str, str]]) -> Claim:
             claim = _ITEMPROP[value]
     if is_fixed and names is not _HIDDEN:
         names = _BOX
-    # A footer may be the box that asks for consent; the main text is none.
+    # A footer may be the consent box; marked main text is not.
     return (
         names
         if claim is PLAIN or names is _HIDDEN or (names == _BOX and claim.region not in _FIRM)
@@ -297,7 +297,7 @@ def claim_of(tag: str, attributes: list[tuple[str, str]]) -> Claim:
 def _is_name_of_part(tag: str, id: str) -> bool:
     """Return whether an ``id`` may name a part of the page.
 
-    That of a section is its address, made of its heading, as is one of many words.
+    The id of a section is made from its heading, and so are long ones.
     """
     return tag != "section" and (len(_SPLIT.split(id)) <= _ID_WORDS or _first_word(id) in CONSENT_TOOLS)
 

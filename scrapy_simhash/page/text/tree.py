@@ -1,4 +1,4 @@
-"""Walks over an lxml tree that stay linear on any page, where lxml's own iterators are quadratic."""
+"""Walks over an lxml tree in linear time; lxml's own iterators are quadratic on some pages."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from lxml import etree
 
 
 class Walk:
-    """The nodes of a tree in their order: elements at their ``start`` and their ``end``, any ``other`` node once.
+    """The nodes of a tree in document order: elements at their ``start`` and ``end``, any ``other`` node once.
 
-    O(nodes), whatever the depth. ``etree.iterwalk`` takes time with the square of the comments side by side.
+    O(nodes), at any depth. ``etree.iterwalk`` is quadratic in adjacent comments.
     """
 
     def __init__(self, root: etree._Element) -> None:
         self._root = root
-        #: Set this at the start of an element to pass over what is inside.
+        #: Set this at the start of an element to skip its content.
         self.skips = False
 
     def __iter__(self) -> Iterator[tuple[str, etree._Element]]:
@@ -42,8 +42,8 @@ class Walk:
 def elements(root: etree._Element, *tags: str, limit: int) -> Iterator[etree._Element]:
     """Yield the first *limit* elements with one of *tags*, in document order. O(nodes).
 
-    When lxml frees an element, it walks up to the nearest ancestor that is in use. Keeping the parents in use makes
-    that one step; otherwise it takes as many as the tree is deep.
+    When lxml frees an element, it walks up to the nearest ancestor in use. Keeping the parents in use makes that one
+    step instead of one per level.
     """
     parents = []
     for element in islice(root.iter(*tags), limit):
@@ -52,9 +52,9 @@ def elements(root: etree._Element, *tags: str, limit: int) -> Iterator[etree._El
 
 
 def texts(element: etree._Element, max_nodes: int) -> Iterator[str]:
-    """Yield the texts inside *element*, of its first *max_nodes* nodes. O(max_nodes).
+    """Yield the texts of the first *max_nodes* nodes in *element*. O(max_nodes).
 
-    ``itertext()`` is quadratic in comments side by side, and unbounded.
+    ``itertext()`` is quadratic in adjacent comments, and unbounded.
     """
     for event, node in islice(Walk(element), 2 * max_nodes):
         text = node.text if event == "start" else None if node is element else node.tail
@@ -75,8 +75,7 @@ def beginning(element: etree._Element, max_nodes: int, max_length: int) -> str:
 class AnyAncestor:
     """A test of an element and its ancestors that tests each element once.
 
-    Called for every element of a page it costs O(nodes), where a loop over the ancestors of each costs
-    O(nodes x depth). Make one per page: it keeps the results.
+    O(nodes) for all elements of a page, instead of O(nodes x depth). Create one per page, since it keeps the results.
     """
 
     def __init__(self, test: Callable[[etree._Element], bool]) -> None:
