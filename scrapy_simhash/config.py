@@ -7,17 +7,17 @@ defines the accepted forms of values.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from scrapy_simhash import values
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.place import StorePlace, without_password
-from scrapy_simhash.values import Reader, list_of, one_of, share, some_of, switch, whole
+from scrapy_simhash.values import Reader, list_of, one_of, some_of, switch, whole
 
 PREFIX = "SIMHASH_"
 #: Kinds of pages that are not dropped by default: see docs/how-to/actions.rst.
@@ -34,63 +34,10 @@ ACTION_SETTINGS = ("action", "exact_action", "revisit_action")
 MAX_CANDIDATE_DISTANCE = 20
 #: Values of ``SIMHASH_RECRAWL`` besides an age.
 RECRAWL_WORDS = ("auto", "lastmod", "always")
-#: Options of settings, written after a question mark: default and reader.
-OPTIONS: dict[str, values.Options] = {
-    "scheme": {"shingle_size": (2, whole(1, 16, of="words")), "mask_digits": (False, switch)},
-    "scope": {"across": (False, switch)},
-}
 
 
-class Need(NamedTuple):
-    """A condition for a setting to have an effect."""
-
-    is_met: Callable[[Any, Collection[str]], bool]
-    """Takes the chosen settings and the capabilities that the store lacks."""
-    otherwise: str
-    """End of the warning if the condition does not hold, with the remedy."""
-
-
-#: In the missing capabilities of a store: it does not outlive the crawl.
-FORGETS = "forgets"
-_STORE = "without a store that outlives the crawl: set SIMHASH_STORE = './simhash'"
-_WEB = Need(
-    lambda chosen, _: values.split(chosen.scheme)[0] == SCHEMES[0],
-    "with SIMHASH_SCHEME = '{scheme}': remove it, or set SIMHASH_SCHEME = 'web'",
-)
-_SIMILARITY = Need(
-    lambda chosen, _: chosen.rule == "similarity",
-    "with SIMHASH_RULE = 'classic': remove it, or set SIMHASH_RULE = 'similarity'",
-)
-# Other schemes are always compared by the classic rule.
-_RULE = _WEB._replace(is_met=lambda chosen, _: chosen.rule == "classic" or _WEB.is_met(chosen, ()))
-_KEPT = Need(lambda _, lacks: FORGETS not in lacks, _STORE)
-_ITEMS = Need(
-    lambda chosen, _: bool(chosen.item_fields),
-    "without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS = ['title', 'body']",
-)
-_DROPS = Need(
-    lambda chosen, _: any(getattr(chosen, name) not in (None, "mark") for name in ACTION_SETTINGS),
-    "while nothing is dropped: set SIMHASH_ACTION = 'drop_items'",
-)
-_LEARNS = Need(
-    lambda chosen, _: chosen.url_rules != "off",
-    "with SIMHASH_URL_RULES = 'off': remove it, or set SIMHASH_URL_RULES = 'observe'",
-)
-
-#: Groups of settings, in the order of the fields and of the reference.
-EVERYONE, MANY, EXPERTS = "Settings that everyone meets", "Settings that many use", "Settings for experts"
-
-
-class Kind(NamedTuple):
-    """Declarations about a setting besides its default."""
-
-    ring: str
-    read: Reader
-    needs: tuple[Need, ...] = ()
-
-
-def _setting(ring: str, default: object, read: Reader, *needs: Need) -> Any:
-    return field(default=default, metadata={"kind": Kind(ring, read, needs)})
+def _setting(default: object, read: Reader) -> Any:
+    return field(default=default, metadata={"read": read})
 
 
 @dataclass(frozen=True)
@@ -108,59 +55,46 @@ class Config:
 SIMHASH_RULE = 'classic', got 21
     """
 
-    action: str | tuple[tuple[str, str], ...] = _setting(EVERYONE, "mark", values.actions)
-    store: str | None = _setting(EVERYONE, None, values.place)
-    result_field: str | None = _setting(EVERYONE, None, values.field)
-    report: str | None = _setting(EVERYONE, None, values.text)
-    url_rules: str = _setting(EVERYONE, "off", one_of(("off", "observe", "skip")))
+    action: str | tuple[tuple[str, str], ...] = _setting("mark", values.actions)
+    store: str | None = _setting(None, values.place)
+    result_field: str | None = _setting(None, values.field)
+    report: str | None = _setting(None, values.text)
+    url_rules: str = _setting("off", one_of(("off", "observe", "skip")))
 
-    exact_action: str | None = _setting(MANY, None, values.action)
-    revisit_action: str = _setting(MANY, "mark", values.action, _KEPT)
-    keep_urls: tuple[str, ...] = _setting(MANY, (), list_of("regular expressions", values.is_pattern), _DROPS)
-    protect: tuple[str, ...] = _setting(MANY, PROTECTIONS, some_of(PROTECTIONS))
-    min_similarity: float = _setting(MANY, 0.8, share(may_be_zero=False), _WEB, _SIMILARITY)
-    scope: str = _setting(
-        MANY, "crawl", values.with_options(one_of(SCOPES, or_path_of="a function"), OPTIONS["scope"])
-    )
-    item_fields: tuple[tuple[str, int], ...] = _setting(MANY, (), values.weights)
-    item_action: str = _setting(MANY, "mark", one_of(("mark", "drop_items")), _ITEMS)
-    item_key: str | None = _setting(MANY, None, values.field, _ITEMS)
-    recrawl: tuple[tuple[str, str], ...] = _setting(MANY, (), values.ages(RECRAWL_WORDS), _KEPT)
-    changes: str | None = _setting(MANY, None, values.text, _KEPT)
+    exact_action: str | None = _setting(None, values.action)
+    revisit_action: str = _setting("mark", values.action)
+    keep_urls: tuple[str, ...] = _setting((), list_of("regular expressions", values.is_pattern))
+    protect: tuple[str, ...] = _setting(PROTECTIONS, some_of(PROTECTIONS))
+    min_similarity: float = _setting(0.8, values.share)
+    scope: str = _setting("crawl", one_of(SCOPES, or_path_of="a function"))
+    item_fields: tuple[tuple[str, int], ...] = _setting((), values.weights)
+    item_action: str = _setting("mark", one_of(("mark", "drop_items")))
+    item_key: str | None = _setting(None, values.field)
+    recrawl: tuple[tuple[str, str], ...] = _setting((), values.ages(RECRAWL_WORDS))
+    changes: str | None = _setting(None, values.text)
 
-    enabled: bool = _setting(EXPERTS, True, switch)
-    policy: str | None = _setting(EXPERTS, None, values.text)
-    rule: str = _setting(EXPERTS, "similarity", one_of(tuple(DISTANCES)), _RULE)
-    max_distance: int | None = _setting(EXPERTS, None, whole(0, 63, of="bits"))
-    site_learning: bool = _setting(EXPERTS, True, switch, _WEB, _SIMILARITY)
-    scheme: str = _setting(
-        EXPERTS, SCHEMES[0], values.with_options(one_of(SCHEMES, or_path_of="a Scheme"), OPTIONS["scheme"])
-    )
-    min_shingles: int = _setting(EXPERTS, 12, whole(1, of="shingles"))
-    maxsize: int = _setting(EXPERTS, 10 * 1024 * 1024, whole(0, of="bytes"))
-    url_rules_pin: tuple[str, ...] = _setting(EXPERTS, (), list_of("URL rules"), _LEARNS)
-    reset: bool = _setting(EXPERTS, False, switch, _KEPT)
-    debug: bool = _setting(EXPERTS, False, switch)
+    enabled: bool = _setting(True, switch)
+    policy: str | None = _setting(None, values.text)
+    rule: str = _setting("similarity", one_of(tuple(DISTANCES)))
+    max_distance: int | None = _setting(None, whole(0, 63, of="bits"))
+    site_learning: bool = _setting(True, switch)
+    scheme: str = _setting(SCHEMES[0], one_of(SCHEMES, or_path_of="a Scheme"))
+    min_shingles: int = _setting(12, whole(1, of="shingles"))
+    maxsize: int = _setting(10 * 1024 * 1024, whole(0, of="bytes"))
+    url_rules_pin: tuple[str, ...] = _setting((), list_of("URL rules"))
+    reset: bool = _setting(False, switch)
+    debug: bool = _setting(False, switch)
 
     def __post_init__(self) -> None:
-        for name in KINDS:
+        for name in READERS:
             object.__setattr__(self, name, _read(name, getattr(self, name)))
-        given = {name for name in KINDS if getattr(self, name) != getattr(type(self), name)}
+        given = {name for name in READERS if getattr(self, name) != getattr(type(self), name)}
         for name, sentence in _without_effect(self, given):
             warnings.warn(sentence, stacklevel=3)
             object.__setattr__(self, name, getattr(type(self), name))
-        if self.scheme_name != SCHEMES[0]:
+        if self.scheme != SCHEMES[0]:
             # The similarity rule compares sketches, which only the default scheme makes.
             object.__setattr__(self, "rule", "classic")
-        self._check_together()
-        _ = self.place
-
-    def _check_together(self) -> None:
-        """Raise SettingError for settings that contradict each other."""
-        if self.scheme_name != SCHEMES[0] and self.scheme != self.scheme_name:
-            self._refuse("scheme", "must be 'web' to have options")
-        if self.scope_name == SCOPES[0] and self.across_scopes:
-            self._refuse("scope", "must be domain, host or a function to have across=true")
         if self.rule == "similarity" and self.distance > MAX_CANDIDATE_DISTANCE:
             limit = f"must be at most {MAX_CANDIDATE_DISTANCE} bits"
             self._refuse("max_distance", f"{limit}, more only with {PREFIX}RULE = 'classic'")
@@ -168,6 +102,7 @@ SIMHASH_RULE = 'classic', got 21
             self._refuse("result_field", f"must not be one of {PREFIX}ITEM_FIELDS")
         if self.item_key is not None and self.result_field == self.item_key:
             self._refuse("result_field", f"must not be the field of {PREFIX}ITEM_KEY")
+        _ = self.place
 
     def _refuse(self, name: str, what: str) -> NoReturn:
         raise SettingError(f"{setting_name(name)} {what}, got {getattr(self, name)!r}")
@@ -190,34 +125,6 @@ SIMHASH_RULE = 'classic', got 21
         """Maximum distance of the rule, in bits: ``max_distance``, or the default of the rule."""
         return DISTANCES[self.rule] if self.max_distance is None else self.max_distance
 
-    @cached_property
-    def scheme_name(self) -> str:
-        """Name of the scheme, without options."""
-        return str(values.split(self.scheme)[0])
-
-    @cached_property
-    def shingle_size(self) -> int:
-        """Number of words per shingle."""
-        return int(self._option("scheme", "shingle_size"))
-
-    @cached_property
-    def mask_digits(self) -> bool:
-        """Whether all numbers count as equal."""
-        return bool(self._option("scheme", "mask_digits"))
-
-    @cached_property
-    def scope_name(self) -> str:
-        """Name of the scope, without options."""
-        return str(values.split(self.scope)[0])
-
-    @cached_property
-    def across_scopes(self) -> bool:
-        """Whether copies in other scopes are reported."""
-        return bool(self._option("scope", "across"))
-
-    def _option(self, setting: str, name: str) -> Any:
-        return values.option(values.split(getattr(self, setting))[1], OPTIONS[setting], name)
-
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Config:
         """Return the config from *settings* (Scrapy's, or any mapping); missing settings get their defaults.
@@ -234,8 +141,8 @@ SIMHASH_RULE = 'classic', got 21
         return cls(**{name: value for name, value in given.items() if name not in unused})
 
 
-#: Declaration and default of each setting, by field name.
-KINDS: dict[str, Kind] = {field.name: field.metadata["kind"] for field in fields(Config)}
+#: Reader and default of each setting, by field name.
+READERS: dict[str, Reader] = {field.name: field.metadata["read"] for field in fields(Config)}
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Config)}
 _STORE_URL = "set SIMHASH_STORE to a URL such as redis://host:6379/0?prefix=news&keep=90d"
 _RECRAWL = (
@@ -244,7 +151,7 @@ _RECRAWL = (
 )
 #: Removed settings and their replacements. CHANGES.md has the same table.
 REMOVED = {
-    "ACROSS_SCOPES": "set SIMHASH_SCOPE = 'host?across=true'",
+    "ACROSS_SCOPES": "pages of different scopes are not compared: remove it",
     "ACTION_ALLOW": "set SIMHASH_ACTION = {'/shop/': 'drop_items'}",
     "ACTION_ALLOW_DOMAINS": "set SIMHASH_ACTION = {'//example.com': 'drop_items'}",
     "ACTION_DENY": "set SIMHASH_KEEP_URLS",
@@ -254,28 +161,21 @@ REMOVED = {
     "CANDIDATE_DISTANCE": "set SIMHASH_MAX_DISTANCE",
     "CHANGES_SIZE": "it is a constant: remove it",
     "CLUSTER_BUDGET": "a policy of your own can compare the rank of a page: set SIMHASH_POLICY",
-    "CONDITIONAL": _RECRAWL,
-    "CONDITIONAL_CHECKS": _RECRAWL,
-    "CONDITIONAL_LINKS": _RECRAWL,
+    **dict.fromkeys(("CONDITIONAL", "CONDITIONAL_CHECKS", "CONDITIONAL_LINKS"), _RECRAWL),
     "DIR": "set SIMHASH_STORE to a folder such as './simhash'",
     "ITEM_FIELD": "set SIMHASH_RESULT_FIELD",
     "ITEM_LOG_LEVEL": "dropped items are logged at level DEBUG: remove it",
     "ITEM_MARK": "connect to the signal near_duplicate_item_found",
     "KEEP_PER_CLUSTER": "a policy of your own can compare the rank of a page: set SIMHASH_POLICY",
     "LIVE": "scrapy-simhash report report.jsonl --serve shows a running crawl: set SIMHASH_REPORT = 'report.jsonl'",
-    "MASK_DIGITS": "set SIMHASH_SCHEME = 'web?mask_digits=true'",
+    "MASK_DIGITS": "numbers are words; set SIMHASH_SCHEME to the import path of your own Scheme",
     "MIN_DEPTH": "start pages are protected by SIMHASH_PROTECT = ['start'], others by SIMHASH_KEEP_URLS",
     "PREFER": "scrapy-simhash report shows the preferred URL of each cluster: remove it",
     "RECRAWL_BUDGET": "set CLOSESPIDER_PAGECOUNT, or longer ages in SIMHASH_RECRAWL",
     "RECRAWL_MAX_AGE": "'auto' and 'lastmod' request a page after 30 days: remove it",
-    "REDIS_EXPIRE": _STORE_URL,
-    "REDIS_PREFIX": _STORE_URL,
-    "REDIS_REQUIRED": _STORE_URL,
-    "REDIS_SCOPES": _STORE_URL,
-    "REDIS_SHARDS": _STORE_URL,
-    "REDIS_URL": _STORE_URL,
+    **{f"REDIS_{word}": _STORE_URL for word in ("EXPIRE", "PREFIX", "REQUIRED", "SCOPES", "SHARDS", "URL")},
     "REVISIT_LIVE": "pages that another running crawler has delivered are no longer dropped: remove it",
-    "SHINGLE_SIZE": "set SIMHASH_SCHEME = 'web?shingle_size=3'",
+    "SHINGLE_SIZE": "a shingle has two words; set SIMHASH_SCHEME to the import path of your own Scheme",
     "TEXT": "call scrapy_simhash.main_text(response) in the callback",
     "THREAD_SIZE": "it is a constant: remove it",
     "URL_RULES_FORBID": "a rule with a - before it is never active: set SIMHASH_URL_RULES_PIN = ['-parameter sid']",
@@ -289,7 +189,7 @@ def setting_name(field: str) -> str:
 
 def setting_names() -> tuple[str, ...]:
     """Return the name of every setting, in the order of the reference."""
-    return tuple(map(setting_name, KINDS))
+    return tuple(map(setting_name, READERS))
 
 
 def unknown_settings(settings: Mapping[str, Any]) -> dict[str, str]:
@@ -299,7 +199,7 @@ def unknown_settings(settings: Mapping[str, Any]) -> dict[str, str]:
     {'SIMHASH_ACTON': 'SIMHASH_ACTON (mark) is not a setting of scrapy-simhash; did you mean SIMHASH_ACTION?'}
     """
     # Without the prefix, which all names share: with it any two of them look alike.
-    known = [name.upper() for name in KINDS]
+    known = [name.upper() for name in READERS]
     given = sorted(name.removeprefix(PREFIX) for name in map(str, settings) if name.startswith(PREFIX))
     sentences = {}
     for name in given:
@@ -311,22 +211,22 @@ def unknown_settings(settings: Mapping[str, Any]) -> dict[str, str]:
     return sentences
 
 
-def unused_settings(settings: Mapping[str, Any], lacks: Collection[str] = ()) -> dict[str, str]:
+def unused_settings(settings: Mapping[str, Any], *, forgets: bool = False) -> dict[str, str]:
     """Return the settings in *settings* that have no effect because of others, each with a warning.
 
-    *lacks* is what the store of the crawl lacks: ``FORGETS``.
+    *forgets* is whether the store ends with the crawl.
 
     >>> unused_settings({"SIMHASH_ITEM_KEY": "url"})["SIMHASH_ITEM_KEY"]
     "SIMHASH_ITEM_KEY (url) has no effect without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS = ['title', 'body']"
     """
     given = _given(settings)
-    found = _without_effect(SimpleNamespace(**DEFAULTS | given), given, lacks)
+    found = _without_effect(SimpleNamespace(**DEFAULTS | given), given, forgets)
     return {setting_name(name): sentence for name, sentence in found}
 
 
 def _given(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parsed values in *settings*, by field. Raises SettingError."""
-    given = {name: settings.get(setting_name(name)) for name in KINDS}
+    given = {name: settings.get(setting_name(name)) for name in READERS}
     return {name: _read(name, value) for name, value in given.items() if value is not None}
 
 
@@ -335,23 +235,39 @@ def _read(name: str, value: Any) -> Any:
     if DEFAULTS[name] is None and (value is None or value == ""):
         return None
     try:
-        return KINDS[name].read(value)
+        return READERS[name](value)
     except ValueError as error:
         what, *shown = error.args
         raise SettingError(f"{setting_name(name)} {what}, got {(shown or [value])[0]!r}") from None
 
 
-def _without_effect(
-    chosen: Any, given: Collection[str], lacks: Collection[str] = ()
-) -> Iterator[tuple[str, str]]:
+def _without_effect(chosen: Any, given: Collection[str], forgets: bool = False) -> Iterator[tuple[str, str]]:
     """Yield (field, warning) for each of the *given* settings that has no effect."""
-    for name, kind in KINDS.items():
+    is_web = chosen.scheme == SCHEMES[0]
+    drops = any(getattr(chosen, name) not in (None, "mark") for name in ACTION_SETTINGS)
+    scheme = f"with SIMHASH_SCHEME = '{chosen.scheme}': remove it, or set SIMHASH_SCHEME = 'web'"
+    classic = "with SIMHASH_RULE = 'classic': remove it, or set SIMHASH_RULE = 'similarity'"
+    no_items = "without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS = ['title', 'body']"
+    no_store = "without a store that outlives the crawl: set SIMHASH_STORE = './simhash'"
+    no_drops = "while nothing is dropped: set SIMHASH_ACTION = 'drop_items'"
+    no_rules = "with SIMHASH_URL_RULES = 'off': remove it, or set SIMHASH_URL_RULES = 'observe'"
+    unmet = {
+        "revisit_action": forgets and no_store,
+        "keep_urls": not drops and no_drops,
+        "min_similarity": (not is_web and scheme) or (chosen.rule == "classic" and classic),
+        "item_action": not chosen.item_fields and no_items,
+        "item_key": not chosen.item_fields and no_items,
+        "recrawl": forgets and no_store,
+        "changes": forgets and no_store,
+        # Other schemes are always compared by the classic rule.
+        "rule": not is_web and chosen.rule != "classic" and scheme,
+        "site_learning": (not is_web and scheme) or (chosen.rule == "classic" and classic),
+        "url_rules_pin": chosen.url_rules == "off" and no_rules,
+        "reset": forgets and no_store,
+    }
+    for name, why in unmet.items():
         value = getattr(chosen, name)
         # A feature can always be switched off.
-        if name not in given or value in (False, None, "mark", ()):
-            continue
-        unmet = next((need for need in kind.needs if not need.is_met(chosen, lacks)), None)
-        if unmet is not None:
-            otherwise = unmet.otherwise.format(scheme=chosen.scheme)
+        if why and name in given and value not in (False, None, "mark", ()):
             shown = dict(value) if name == "recrawl" else value
-            yield name, f"{setting_name(name)} ({shown}) has no effect {otherwise}"
+            yield name, f"{setting_name(name)} ({shown}) has no effect {why}"

@@ -8,7 +8,6 @@ import weakref
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -62,8 +61,6 @@ class NearDuplicateDetector:
         the coroutine methods. *clock* returns Unix time in seconds. *fingerprinter* is an existing one with the same
         *config*.
 
-        A detector without pages and without a given *store* can be pickled and copied: the copy is empty, with
-        the same *config*, *clock* and *fingerprinter*. Any other detector raises TypeError.
         """
         self._clock = clock
         # Keys and text hashes of delivered pages: waiting to be stored, and being stored.
@@ -72,10 +69,9 @@ class NearDuplicateDetector:
         self._storing = asyncio.Lock()
         self._first_waits_since = 0.0
         self.config = config or Config()
-        self._scope_of = scope_function(self.config.scope_name)
-        self._has_scopes = self.config.scope_name != "crawl"
+        self._scope_of = scope_function(self.config.scope)
+        self._has_scopes = self.config.scope != "crawl"
         self.fingerprinter = fingerprinter or PageFingerprinter(self.config)
-        self._was_given_store = store is not None
         if isinstance(store, str | PathLike):
             from scrapy_simhash.store.sqlite import SqliteStore
 
@@ -92,24 +88,6 @@ class NearDuplicateDetector:
         if self.config.site_learning and self.fingerprinter.rule.compares_sketches:
             self.sites = SiteProfiles(self.store if SITE in self.store.note_kinds else None)
         self._learned = 0
-        self._across_scopes = AcrossScopes(self._new_store) if self.config.across_scopes else None
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the constructor's arguments of an empty detector; raise TypeError for any other."""
-        name = type(self).__name__
-        advice = "pickle its config or its fingerprinter"
-        if self._was_given_store:
-            raise TypeError(
-                f"a {name} that was given a store ({type(self.store).__name__}) cannot be pickled or copied, since"
-                f" two detectors cannot share one: {advice}, and open a store in the other process"
-            )
-        seen = len(self.store)
-        if seen or self._delivered:
-            raise TypeError(
-                f"a {name} that has seen pages ({seen}) cannot be pickled or copied, since the copy would not learn"
-                f" of later pages: {advice}, call read() in the other processes and conclude() in this one"
-            )
-        return partial(type(self), fingerprinter=self.fingerprinter), (self.config, None, self._clock)
 
     def check(
         self,
@@ -321,20 +299,11 @@ class NearDuplicateDetector:
         )
 
     def verdict(self, posting: Posting, claim: Claim) -> Verdict:
-        """Return the verdict of a claim, with the original in another scope if there is one."""
+        """Return the verdict of a claim, explained if the store found the nearest page."""
         verdict = verdict_of(posting, claim)
         if claim.nearest is not None:
             verdict = explained(verdict, posting, claim, self.fingerprinter.rule)
-        if self._across_scopes is None:
-            return verdict
-        # AcrossScopes remembers every page, also if `remember` is false: such a crawl has one page.
-        firsts = claim.elsewhere, self._across_scopes.original(posting)
-        elsewhere = next(
-            (url for url in firsts if url is not None and self._scope_of(url) != posting.scope), None
-        )
-        if elsewhere is None or verdict.status is Status.SKIPPED:
-            return verdict
-        return replace(verdict, elsewhere=elsewhere)
+        return verdict
 
     def _new_store(self) -> SqliteStore:
         from scrapy_simhash.store.sqlite import SqliteStore
@@ -342,29 +311,6 @@ class NearDuplicateDetector:
         return SqliteStore(header=header_for(self.config))
 
 
-class AcrossScopes:
-    """Originals in other scopes, among the last 100,000 to 200,000 pages of this crawl.
-
-    It has two stores. When the recent one is full, it replaces the older one.
-    """
-
-    def __init__(self, new_store: Callable[[], SqliteStore]) -> None:
-        """*new_store* makes an empty store."""
-        self._new_store = new_store
-        self._older, self._recent = new_store(), new_store()
-
-    def original(self, posting: Posting) -> str | None:
-        """Remember *posting*; return the URL of its original, or None."""
-        posting = posting._replace(scope="")
-        older = self._older.look(posting).original
-        recent = self._recent.claim(posting).original
-        if len(self._recent) >= _MOST_ELSEWHERE:
-            self._older, self._recent = self._recent, self._new_store()
-        return older or recent
-
-
-#: Max pages per store of `AcrossScopes`.
-_MOST_ELSEWHERE = 100_000
 #: Pages between two writes of boilerplate models: a kill loses at most what these pages taught.
 _SITES_KEPT_EVERY = 500
 #: Max pending deliveries: a kill loses at most so many.

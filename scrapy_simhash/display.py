@@ -1,15 +1,9 @@
-"""Display of values: rows of a table, HTML in a notebook, terminal-safe text."""
+"""Display of values: rows of a table, terminal-safe text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from html import escape
 from typing import Any, Protocol
-
-#: Max characters of a value in a notebook.
-MOST = 200
-#: Sets no colours, to suit light and dark notebooks.
-_LINE = "border-bottom:1px solid #8886;padding:.15em .6em;text-align:left;vertical-align:top"
 
 
 class Row(Protocol):
@@ -33,22 +27,6 @@ def to_dicts(values: Iterable[Row] | Mapping[str, Row]) -> list[dict[str, Any]]:
     if isinstance(values, Mapping):
         return [{"url": url, **value.to_dict()} for url, value in values.items()]
     return [value.to_dict() for value in values]
-
-
-def html_of(value: Row) -> str:
-    """Return *value* as an escaped HTML table for a notebook; fields that are None are omitted."""
-    wrapping = f"{_LINE};overflow-wrap:anywhere"
-    rows = "".join(
-        f'<tr><th style="{_LINE}">{escape(name)}</th><td style="{wrapping}">{_cell(cell)}</td></tr>'
-        for name, cell in value.to_dict().items()
-        if cell is not None
-    )
-    return f'<table style="border-collapse:collapse"><caption>{type(value).__name__}</caption>{rows}</table>'
-
-
-def _cell(value: object) -> str:
-    text = str(value)
-    return escape(printable(text if len(text) <= MOST else f"{text[:MOST]}..."))
 
 
 def printable(text: str) -> str:

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 #: Name of the default scheme. Fingerprints of different schemes must never be compared: a change that changes a bit
 #: of any page's fingerprint needs a new name.
 SCHEME = "web-4"
+#: Tokens of a shingle.
+SHINGLE_SIZE = 2
 
 
 _ANY_LANGUAGE = "en"
@@ -80,9 +82,9 @@ class PageFingerprinter:
         # None for pure Python, which returns the same bits.
         self._compiled = compiled_reader()
         self._settings = FoldSettings(
-            self.config.shingle_size,
+            SHINGLE_SIZE,
             self.config.min_shingles,
-            self.config.mask_digits,
+            False,
             self.rule.compares_sketches,
             self.config.changes is not None,
         )
@@ -233,7 +235,7 @@ class PageFingerprinter:
         fingerprint = self.from_document(own)
         if fingerprint is not None:
             return OwnPart(PART, tokens, fingerprint.value, fingerprint.sketch[:MINHASH_BYTES])
-        counts = shingle_counts(own, self.config.shingle_size, self.config.mask_digits)
+        counts = shingle_counts(own)
         return OwnPart(PART, tokens, 0, sketch(occurrences(counts), ())[:MINHASH_BYTES])
 
     def from_document(self, document: Document, url: str = "") -> Fingerprint | None:
@@ -249,7 +251,7 @@ class PageFingerprinter:
         value = fold(zip(map(digest, weights), weights.values(), strict=True))
         if not self.rule.compares_sketches:
             return Fingerprint(value, len(weights))
-        counts = shingle_counts(document, self.config.shingle_size, self.config.mask_digits)
+        counts = shingle_counts(document)
         return Fingerprint(
             value,
             len(weights),
@@ -284,8 +286,7 @@ class PageFingerprinter:
             return {
                 name if isinstance(name, str) else f"{name:016x}": weight for name, weight in found.items()
             }
-        config = self.config
-        return features(document, config.shingle_size, config.min_shingles, config.mask_digits)
+        return features(document, min_shingles=self.config.min_shingles)
 
     def is_near_duplicate(self, a: Fingerprint | None, b: Fingerprint | None) -> bool:
         """Return whether two pages are near-duplicates by the rule of the detector. A few microseconds.
@@ -307,17 +308,17 @@ def scheme_name(config: Config) -> str:
     Raises SettingError for an unknown scheme.
     """
     scheme = scheme_of(config)
-    return SCHEME if scheme is None else f"{config.scheme_name}-{scheme.version}"
+    return SCHEME if scheme is None else f"{config.scheme}-{scheme.version}"
 
 
 def scheme_of(config: Config) -> Scheme | None:
     """Return the scheme of *config*, None for the default scheme."""
-    if config.scheme_name == SCHEMES[0]:
+    if config.scheme == SCHEMES[0]:
         return None
     # Imported late: not needed by the default scheme.
     from scrapy_simhash.page.schemes import scheme_named
 
-    return scheme_named(config.scheme_name)
+    return scheme_named(config.scheme)
 
 
 def page_hash(document: Document) -> int:

@@ -10,7 +10,6 @@ META = "simhash"
 
 # Request.meta, written; removed from requests that copy their parent's meta.
 META_RESULT = "simhash_result"
-META_OUT = frozenset((META_RESULT,))
 
 # Request.meta, internal: a dictionary that is replaced, never modified, since copies of a meta share it.
 META_OWN = "_simhash"
@@ -44,11 +43,9 @@ STAT_SKIPPED = "simhash/skipped"  # /<reason>
 STAT_PROTECTED = "simhash/protected"  # /<reason>
 STAT_DROPPED = "simhash/dropped"  # /<what> and /<what>/unchanged
 STAT_WAITING = "simhash/waiting"  # /<what>
-STAT_ELSEWHERE = "simhash/elsewhere"
 STAT_BY_LEARNING = "simhash/by_learning"  # /<status>
 STAT_UNIQUE_TEXT = "simhash/unique_text"
 STAT_INDEX_SIZE = "simhash/index_size"
-STAT_SLOW_PAGES = "simhash/slow_pages"
 STAT_CHANGES = "simhash/changes"  # /<change>
 STAT_NOT_DUE = "simhash/recrawl/not_due"
 STAT_NOT_MODIFIED = "simhash/recrawl/not_modified"

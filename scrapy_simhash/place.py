@@ -15,10 +15,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 from urllib.parse import quote, unquote
 
 from scrapy_simhash.times import duration
-from scrapy_simhash.values import AGE, Options, is_age, is_path, option, switch, whole
+from scrapy_simhash.values import is_path, switch, whole
 
 #: Kinds of places: a folder contains SQLite files, a class is the user's own store.
 MEMORY, FOLDER, REDIS, CLASS = "memory", "folder", "redis", "class"
@@ -51,33 +52,37 @@ def _prefix(text: str) -> str:
     return prefix
 
 
-def _seconds(most: int, least: int = 0) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        if not is_age(text) or not least <= duration(text) <= most:
-            raise ValueError(f"{AGE}, {f'from {least}s ' if least else ''}up to {most:,}s")
-        return duration(text)
+def _age(text: str) -> int:
+    try:
+        seconds = duration(text)
+    except ValueError:
+        seconds = 0
+    if not 0 < seconds <= MAX_EXPIRE:
+        raise ValueError(
+            f"must be a number with a unit (s, m, h, d, w), such as 30d, from 1s up to {MAX_EXPIRE:,}s"
+        )
+    return seconds
 
-    return read
 
-
-#: Query keys of this plugin. All others belong to redis-py.
-KEYS: Options = {
-    "prefix": ("simhash:%(name)s", _prefix),
-    KEEP: (None, _seconds(MAX_EXPIRE, least=1)),
-    "required": (False, switch),
+#: Readers of the query keys of this plugin. All others belong to redis-py.
+KEYS: dict[str, Callable[[str], Any]] = {
+    "prefix": _prefix,
+    KEEP: _age,
+    "required": switch,
     # A Redis Cluster has 16,384 slots.
-    "shards": (None, whole(1, 16_384, of="shards")),
-    "scopes": (None, whole(1, of="scopes")),
-}
-#: Query keys of a folder.
-_OF_FOLDER: Options = {KEEP: KEYS[KEEP]}
-#: Removed query keys, and the effect.
-_GONE = {
-    "live": "pages that another running crawler has delivered are no longer dropped",
-    "expire": "a store does not expire as a whole, and keep=90d removes the pages that were not seen for so long",
+    "shards": whole(1, 16_384, of="shards"),
+    "scopes": whole(1, of="scopes"),
 }
 #: Query keys for a Redis Cluster only.
 _OF_CLUSTER = {"shards", "scopes"}
+
+
+def _read(name: str, text: str) -> Any:
+    """Return the value of the query key *name*. Raises ValueError."""
+    try:
+        return KEYS[name](text)
+    except ValueError as error:
+        raise ValueError(f"has {name}={text}, which {error.args[0]}") from None
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ required=False, shards=None, scopes=None, keep=7776000)
     """The folder, in which ``%(name)s`` is the spider's name and ``%%`` a percent sign, or the import path."""
     url: str = ""
     """URL of Redis in redis-py's format, or of a Redis Cluster."""
-    prefix: str = KEYS["prefix"][0]
+    prefix: str = "simhash:%(name)s"
     """Prefix of the keys in Redis; a template like *path*."""
     required: bool = False
     """Whether a crawl must not start while Redis is unavailable."""
@@ -116,20 +121,16 @@ required=False, shards=None, scopes=None, keep=7776000)
             return cls(MEMORY)
         if is_redis(text):
             return cls._in_redis(text)
-        if text == "sqlite":
-            raise ValueError(
-                "must be a folder such as './seen' for a file of SQLite, got 'sqlite'; with JOBDIR alone, remove it"
-            )
         if is_path(text):
             return cls(CLASS, text)
         if not re.search(r"[/\\]", text) or _SCHEME.match(text):
             raise ValueError(f"{_WHAT}, got {without_password(text)!r}")
         path, _, query = text.partition("?")
-        given = dict(part.partition("=")[::2] for part in query.split("&")) if query else {}
+        name, _, value = query.partition("=")
         try:
-            for name in given:
-                option(given, _OF_FOLDER, name)
-            return cls(FOLDER, _template(path), keep=option(given, _OF_FOLDER, KEEP))
+            if query and name != KEEP:
+                raise ValueError(f"has an unknown key {name!r} behind the folder: it takes {KEEP}")
+            return cls(FOLDER, _template(path), keep=_read(KEEP, value) if query else None)
         except ValueError as error:
             raise ValueError(f"{error}, got {text!r}") from None
 
@@ -137,18 +138,10 @@ required=False, shards=None, scopes=None, keep=7776000)
     def _in_redis(cls, text: str) -> StorePlace:
         address, _, query = text.partition("?")
         shown = without_password(text)
-        if address == REDIS:
-            raise ValueError(
-                f"must be the URL of the server, such as redis://localhost:6379/0, got {shown!r}: REDIS_URL and other"
-                " settings of scrapy-redis are no longer read"
-            )
         # A password may have a #, and ends at the at sign.
-        before, mark, fragment = text.rpartition("@")[2].partition("#")
-        if mark:
-            prefix = fragment if "?" not in before else "..."
+        if "#" in text.rpartition("@")[2]:
             raise ValueError(
-                f"takes the prefix of a store in Redis as ?prefix=, not behind #: write {shown.partition('#')[0]}"
-                f"?prefix={prefix}"
+                f"has a # behind {shown.partition('#')[0]}: write %23 in a password, and ?prefix= for a prefix"
             )
         given: dict[str, str] = {}
         others = []
@@ -159,28 +152,24 @@ required=False, shards=None, scopes=None, keep=7776000)
                     # The rest of a password that contains a question mark would be logged.
                     raise ValueError(f"has an @ in {name}: write %40, and %3F for ? in a password")
                 given[name] = value
-                continue
-            if name in _GONE:
-                raise ValueError(f"has {name}, which is gone, behind {shown}?: {_GONE[name]}. Remove it")
-            near = get_close_matches(name.lower(), KEYS, n=1, cutoff=0.75)
-            if near:
+            elif near := get_close_matches(name.lower(), KEYS, n=1, cutoff=0.75):
                 raise ValueError(f"has an unknown key {name!r} behind {shown}?: did you mean {near[0]}?")
-            others.append(part)
+            else:
+                others.append(part)
         is_cluster = address.startswith(("redis+cluster:", "rediss+cluster:"))
         if not is_cluster and (wrong := _OF_CLUSTER & given.keys()):
             raise ValueError(f"has {min(wrong)}, which is for redis+cluster:// only, behind {shown}?")
         url = "?".join(filter(None, (address, "&".join(others))))
-        return cls(REDIS, url=url, **{name: option(given, KEYS, name) for name in given})
+        return cls(REDIS, url=url, **{name: _read(name, value) for name, value in given.items()})
 
 
 def is_redis(text: str) -> bool:
     """Return whether *text* is a place in Redis, valid or not.
 
-    >>> is_redis("redis?prefix=a"), is_redis("rediss://host"), is_redis("./redis"), is_redis("C:/redis")
-    (True, True, False, False)
+    >>> is_redis("rediss://host"), is_redis("./redis"), is_redis("C:/redis")
+    (True, False, False)
     """
-    found = _SCHEME.match(text)
-    return text.partition("?")[0] == REDIS or (found is not None and bool(found[2]) and found[1] in SCHEMES)
+    return text.partition("://")[0] in SCHEMES and "://" in text
 
 
 def filled(template: str, spider: str) -> str:

@@ -10,7 +10,6 @@ import json
 import os.path
 import re
 from collections.abc import Callable, Collection, Mapping
-from difflib import get_close_matches
 from operator import index
 from os import PathLike, fspath
 from typing import Any
@@ -22,7 +21,6 @@ Reader = Callable[[Any], Any]
 
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off", ""}
-AGE = "must be a number with a unit (s, m, h, d, w), such as 30d"
 _WEIGHTS = "must be a list of fields, or a dictionary of fields and whole numbers above 0"
 _FIELD = "must be the name of one field (the fields to compare go into SIMHASH_ITEM_FIELDS)"
 
@@ -51,36 +49,15 @@ def whole(least: int, most: int | None = None, *, of: str) -> Reader:
     return read
 
 
-def share(*, may_be_zero: bool) -> Reader:
-    """Return the reader of a number from 0 to 1."""
-    what = "must be a number from 0 to 1" if may_be_zero else "must be a number above 0 and at most 1"
-
-    def read(value: Any) -> float:
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            raise ValueError(what) from None
-        if isinstance(value, bool) or not (0 < number <= 1 or (may_be_zero and number == 0)):
-            raise ValueError(what)
-        return number
-
-    return read
-
-
-def is_age(value: Any) -> bool:
-    """Return whether *value* is a number of seconds, minutes, hours, days or weeks with its unit."""
+def share(value: Any) -> float:
+    """Read a number above 0 and at most 1."""
     try:
-        duration(value)
-    except (AttributeError, ValueError):
-        return False
-    return True
-
-
-def age(value: Any) -> str:
-    """Read an age."""
-    if not is_age(value):
-        raise ValueError(AGE)
-    return str(value)
+        number = float(value)
+    except (TypeError, ValueError):
+        number = 0.0
+    if isinstance(value, bool) or not 0 < number <= 1:
+        raise ValueError("must be a number above 0 and at most 1")
+    return number
 
 
 def one_of(words: Collection[str], *, or_path_of: str = "") -> Reader:
@@ -209,48 +186,6 @@ def is_pattern(value: Any) -> bool:
     return True
 
 
-#: Options after a value: default and reader of each.
-Options = Mapping[str, tuple[Any, Reader]]
-
-
-def split(value: Any) -> tuple[Any, dict[str, str]]:
-    """Split *value* at its question mark into the value and its options.
-
-    >>> split("web?shingle_size=3&mask_digits=true")
-    ('web', {'shingle_size': '3', 'mask_digits': 'true'})
-    """
-    if not isinstance(value, str) or "?" not in value:
-        return value, {}
-    word, _, query = value.partition("?")
-    return word, dict(part.partition("=")[::2] for part in query.split("&"))
-
-
-def option(given: Mapping[str, Any], options: Options, name: str) -> Any:
-    """Return the *given* option *name*, or its default. Raises ValueError."""
-    if name not in options:
-        near = get_close_matches(name, options, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(options)}"
-        raise ValueError(f"has an unknown option {name!r}: {hint}")
-    default, read = options[name]
-    try:
-        return read(given[name]) if name in given else default
-    except ValueError as error:
-        raise ValueError(f"has {name}={given[name]}, which {error.args[0]}") from None
-
-
-def with_options(read: Reader, options: Options) -> Reader:
-    """Return a reader like *read* that accepts *options* after the value: ``host?across=true``."""
-
-    def read_all(value: Any) -> Any:
-        word, given = split(value)
-        read(word)
-        for name in given:
-            option(given, options, name)
-        return value
-
-    return read_all
-
-
 def ages(words: Collection[str]) -> Reader:
     """Return the reader of a dictionary, or its JSON, of URL patterns and ages or *words*."""
     what = (
@@ -262,11 +197,15 @@ def ages(words: Collection[str]) -> Reader:
         given = _from_json(value)
         if not isinstance(given, Mapping | tuple):
             raise ValueError(what)
-        pairs = dict(given)
-        for name, one in pairs.items():
-            if not is_pattern(name) or not (one in words or is_age(one)):
-                raise ValueError(what)
-        return tuple((name, str(one)) for name, one in pairs.items())
+        for name, one in dict(given).items():
+            try:
+                if not is_pattern(name):
+                    raise ValueError
+                if one not in words:
+                    duration(one)
+            except (AttributeError, ValueError):
+                raise ValueError(what) from None
+        return tuple(dict(given).items())
 
     return read
 

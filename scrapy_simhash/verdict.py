@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrapy_simhash.display import html_of
 from scrapy_simhash.names import META_RESULT
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.times import parsed, written
@@ -119,8 +118,6 @@ class Verdict:
     in no cluster, or the store does not count."""
     hints: tuple[str, ...] = ()
     """Hints in markup and URLs that connect this page with ``duplicate_of``; they do not change the verdict."""
-    elsewhere: str | None = None
-    """URL of an original in another scope; see ``across`` in ``SIMHASH_SCOPE``."""
     is_by_learning: bool = False
     """Whether ``SIMHASH_SITE_LEARNING`` changed the verdict: by all its text, the page would be ``new`` instead of a
     near-duplicate, or vice versa."""
@@ -177,7 +174,6 @@ class Verdict:
             "rank": self.rank,
             "also_near": [*self.also_near],
             "hints": [*self.hints],
-            "elsewhere": self.elsewhere,
             "contradicts": self.contradicts if repeats else None,
             "by_learning": self.is_by_learning or None,
             "threshold": self.threshold,
@@ -209,7 +205,6 @@ class Verdict:
             bool(row["exact"]),
             row["rank"],
             tuple(row["hints"]),
-            row["elsewhere"],
             bool(row["by_learning"]),
             row["threshold"],
             miss and NearMiss(**miss),
@@ -218,9 +213,6 @@ class Verdict:
             tuple(row["also_near"]),
             bool(row["contradicts"]),
         )
-
-    def _repr_html_(self) -> str:
-        return html_of(self)
 
 
 def result(page: Request | Response) -> Verdict | None:

@@ -26,8 +26,7 @@ from scrapy_simhash import (
     kernel,
 )
 from scrapy_simhash.config import PROTECTIONS
-from scrapy_simhash.crawl.items.fields import TooLarge
-from scrapy_simhash.crawl.items.fingerprint import ItemFingerprinter
+from scrapy_simhash.crawl.items import ItemFingerprinter, TooLarge
 from scrapy_simhash.crawling import Page
 from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.judge.hints import evidence, protections, read_canonical, read_hints, url_key

@@ -9,14 +9,18 @@ from unittest.mock import patch
 
 from scrapy import Spider
 from scrapy.crawler import Crawler
+from scrapy.http import Response
 from scrapy.logformatter import LogFormatter
 from scrapy.settings import Settings
 from scrapy.signalmanager import SignalManager
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.request import RequestFingerprinter
 
-from scrapy_simhash import names
+from scrapy_simhash import Config, SimhashSpiderMiddleware
 from scrapy_simhash.crawl import reader
+from scrapy_simhash.crawl.delivery import Deliveries
+from scrapy_simhash.crawl.store_session import StoreSession
+from scrapy_simhash.crawling import share, shared
 
 T = TypeVar("T")
 
@@ -39,19 +43,28 @@ def stand_in(*, is_crawling: bool = True, **settings: Any) -> Crawler:
     return cast("Crawler", crawler)
 
 
+def acting(crawler: Crawler) -> SimhashSpiderMiddleware:
+    """Return the spider middleware of *crawler*, whose downloader middleware there may be."""
+    if shared(crawler, Deliveries) is None:
+        session = StoreSession(crawler, Config.from_settings(crawler.settings))
+        share(crawler, Deliveries(crawler, session))
+    return SimhashSpiderMiddleware.from_crawler(crawler)
+
+
+def left_of(subject: SimhashSpiderMiddleware, one: Any, page: Response) -> Any:
+    """Return what is left of an item or a request of *page*, whose text is delivered."""
+    return subject._left_of(one, page, None, None)
+
+
 def read_in_threads() -> AbstractContextManager[Any]:
     """Have every page read in a thread, whatever its size, while the context lasts."""
     return patch.object(reader, "THREAD_SIZE", 0)
 
 
 def simhash_stats(crawler: Crawler) -> dict[str, Any]:
-    """Return our stats without their prefix, and without the one that depends on the machine."""
+    """Return our stats without their prefix."""
     stats: dict[str, Any] = cast("Any", crawler).stats.get_stats()
-    return {
-        name.partition("/")[2]: n
-        for name, n in stats.items()
-        if name.startswith("simhash/") and name != names.STAT_SLOW_PAGES
-    }
+    return {name.partition("/")[2]: n for name, n in stats.items() if name.startswith("simhash/")}
 
 
 def in_loop(call: Callable[[], T]) -> T:

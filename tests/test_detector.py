@@ -334,35 +334,3 @@ def test_a_delivery_that_is_noted_while_others_are_stored_is_stored_and_a_claim_
 
     assert asyncio.run(told(fails=0)) == ["told", "heard", "told", "heard", "claim"]
     assert asyncio.run(told(fails=1)) == ["told", "told", "heard", "claim"]
-
-
-def test_copies_in_other_scopes_are_reported_and_are_no_copies() -> None:
-    here, there, third = "https://one.example/a", "https://two.example/b", "https://two.example/c"
-    detector = NearDuplicateDetector(Config(scope="host?across=true"))
-    assert detector.check(ENGLISH, here).elsewhere is None
-    first = detector.check(ENGLISH, there)
-    assert (first.status, first.duplicate_of, first.elsewhere) == (Status.NEW, None, here)
-    second = detector.check(ENGLISH, third)
-    assert (second.status, second.duplicate_of, second.elsewhere) == (Status.NEAR_DUPLICATE, there, here)
-    within = detector.check(ENGLISH, here + "?print=1")
-    assert (within.duplicate_of, within.elsewhere) == (here, None)
-    assert detector.check(GERMAN, there).elsewhere is None
-    # What says next to nothing is skipped, here as everywhere.
-    assert detector.check(CAPTION, here).elsewhere is detector.check(CAPTION, there).elsewhere is None
-
-
-def test_of_pages_of_other_scopes_only_the_latest_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scrapy_simhash.detector._MOST_ELSEWHERE", 2)
-    detector = NearDuplicateDetector(Config(scope="host?across=true"))
-
-    def elsewhere(host: str, value: int) -> str | None:
-        reading = Reading(Fingerprint(value), None)
-        return detector.conclude(reading, f"https://{host}.example/{value}").elsewhere
-
-    first = "https://one.example/0"
-    assert elsewhere("one", 0) is elsewhere("one", FAR) is None
-    assert elsewhere("two", 0) == first
-    assert elsewhere("two", FAR ^ 0xFF00FF) is None
-    # Two pages and two more have come since: what they say is remembered as theirs.
-    assert elsewhere("three", 0) == "https://two.example/0"
-    assert elsewhere("three", FAR) is None

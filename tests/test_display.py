@@ -1,4 +1,4 @@
-"""Verdicts, matches and clusters as rows of a table, and in a notebook."""
+"""Verdicts, matches and clusters as rows of a table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas  # type: ignore[import-untyped]
 import pytest
-from lxml.html import fragment_fromstring
 from scrapy import Request
 from scrapy.http import HtmlResponse, Response
 
@@ -107,17 +106,6 @@ def test_pandas_takes_them_and_loses_no_bit() -> None:
     index.add(2**64 - 1, key=1)
     matches = pandas.DataFrame(to_dicts(index.find(2**64 - 2)))
     assert matches.to_dict("records") == [{"key": 1, "fingerprint": "f" * 16, "distance": 1}]
-
-
-@pytest.mark.parametrize("value", VALUES, ids=repr)
-def test_a_notebook_shows_what_a_value_has_with_the_colours_of_the_notebook(value: Any) -> None:
-    html = value._repr_html_()
-    table = fragment_fromstring(html)
-    shown = {row.findtext("th"): row.findtext("td") for row in table.iter("tr")}
-    assert shown == {name: str(cell) for name, cell in value.to_dict().items() if cell is not None}
-    assert table.findtext("caption") == type(value).__name__
-    # Text and background are the notebook's: light ones and dark ones have their own.
-    assert not any("color" in style or "background" in style for style in table.xpath("//@style"))
 
 
 # --- Verdicts.

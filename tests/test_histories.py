@@ -33,7 +33,7 @@ from scrapy_simhash.store import Claim, Header, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.site import article
 from tests.examples import examples
-from tests.stand_in import in_loop, stand_in
+from tests.stand_in import acting, in_loop, left_of, stand_in
 from tests.store.remote import RemoteStore
 
 
@@ -167,13 +167,12 @@ def fail(*_: object) -> None:
 
 def lost(actor: SimhashSpiderMiddleware, response: Response) -> set[str]:
     """Return what of a page the spider's project does not get, once its text is delivered by another page."""
-    actor.deliveries = None
+    actor._deliveries.waits = lambda response: False  # type: ignore[method-assign]
     try:
         actor.process_spider_input(response)
     except NearDuplicate:
         return {"item", "link"}
-    item = actor.get_processed_item({"a": 1}, response)
-    link = actor.get_processed_request(Request("https://example.com/"), response)
+    item, link = (left_of(actor, one, response) for one in ({"a": 1}, Request("https://example.com/")))
     return {name for name, part in (("item", item), ("link", link)) if part is None}
 
 
@@ -187,8 +186,8 @@ def begun(crawler: Crawler, number: int) -> SimhashDownloaderMiddleware:
 
 def deliver(judge: SimhashDownloaderMiddleware, request: Request) -> None:
     """Note that the items of a page were delivered."""
-    page_hash = request.meta["simhash_result"].text.page_hash
-    judge._session.note_delivered(judge._key_of(request), page_hash)
+    page_hash = request.meta["simhash_result"].verdict.page_hash
+    judge.detector.deliver(judge._key_of(request), page_hash)
 
 
 def crawl(folder: Path, number: int, run: Run, rules: Rules, pasts: dict[str, Past]) -> None:
@@ -196,7 +195,7 @@ def crawl(folder: Path, number: int, run: Run, rules: Rules, pasts: dict[str, Pa
     crawler = stand_in(store=str(folder), **rules.settings)
     judge = begun(crawler, number)
     crawler.signals.send_catch_log(signals.engine_started)
-    actor = SimhashSpiderMiddleware.from_crawler(crawler)
+    actor = acting(crawler)
     for visit in run.visits:
         url = f"https://example.com/{visit.page}"
         wishes = {"action": visit.action, "revisit_action": visit.revisit_action}
@@ -320,7 +319,7 @@ async def crawl_at_once(
     crawler.settings.set("SEEN", str(path))
     crawler.settings.set("SEED", seed + number)
     judge = begun(crawler, number)
-    actor = SimhashSpiderMiddleware.from_crawler(crawler)
+    actor = acting(crawler)
     delivered: set[tuple[str, str]] = set()
 
     async def visited(visit: Visit) -> None:

@@ -13,9 +13,7 @@ import pytest
 
 from scrapy_simhash import (
     Config,
-    Fingerprint,
     Match,
-    NearDuplicateDetector,
     PageFingerprinter,
     Reason,
     SimhashIndex,
@@ -26,7 +24,7 @@ from scrapy_simhash.store import Header, Posting
 from tests.golden.texts import TEXTS
 
 PAGE = f"<html lang=en><title>The tide</title><body><main><p>{TEXTS['en']}</main>"
-CONFIG = Config(scheme="web?shingle_size=3", item_fields=(("name", 1),), scope="host", store="./seen")
+CONFIG = Config(item_fields=(("name", 1),), scope="host", store="./seen")
 FINGERPRINT = PageFingerprinter().from_html(PAGE)
 assert FINGERPRINT is not None
 VALUES: list[Any] = [
@@ -55,30 +53,17 @@ def test_values_are_equal_afterwards(again: Callable[[Any], Any]) -> None:
     assert again(FINGERPRINT).to_bytes() == VALUES[0].to_bytes()
 
 
-def look(
-    fingerprinter: PageFingerprinter, detector: NearDuplicateDetector
-) -> tuple[Fingerprint | None, Verdict]:
-    return fingerprinter.from_html(PAGE), detector.check(PAGE, "https://example.com/")
-
-
-def test_a_fingerprinter_and_an_empty_detector_work_in_another_process() -> None:
-    fingerprinter, detector = PageFingerprinter(CONFIG), NearDuplicateDetector(CONFIG)
+def test_a_fingerprinter_works_in_another_process() -> None:
+    fingerprinter = PageFingerprinter(CONFIG)
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        found, verdict = pool.submit(look, fingerprinter, detector).result()
+        found = pool.submit(fingerprinter.from_html, PAGE).result()
     assert found is not None
     assert found.to_bytes() == fingerprinter.from_html(PAGE).to_bytes()  # type: ignore[union-attr]
-    assert (verdict.status, len(detector.store)) == (Status.NEW, 0)
     # Settings only, no tables.
     assert len(pickle.dumps(fingerprinter)) < 4_000
 
 
 @ways
-def test_a_detector_with_pages_and_an_index_say_what_to_do_instead(again: Callable[[Any], Any]) -> None:
-    detector = NearDuplicateDetector()
-    detector.check(PAGE, "https://example.com/")
-    with pytest.raises(
-        TypeError, match=r"has seen pages \(1\) cannot be pickled or copied.*pickle its config"
-    ):
-        again(detector)
+def test_an_index_names_what_to_do_instead(again: Callable[[Any], Any]) -> None:
     with pytest.raises(TypeError, match="cannot be pickled or copied: add its postings to a new one"):
         again(SimhashIndex())

@@ -19,7 +19,7 @@ from scrapy_simhash.cli.options import given_settings
 from scrapy_simhash.cli.stores import Place, file_place, redis_place
 from scrapy_simhash.cli.streams import Refused
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.store_factory import file_of, open_store, place_of
+from scrapy_simhash.crawl.store_session import file_of, open_store, place_of
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.place import FOLDER, MEMORY, REDIS, filled
 from scrapy_simhash.store import Header, Store

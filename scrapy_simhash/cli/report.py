@@ -38,7 +38,7 @@ SHOWN_CLUSTERS = 10
 #: Max unreadable lines that are named.
 NAMED_LINES = 10
 #: Keys of a line whose value is text, or null.
-_TEXTS = ("reason", "duplicate_of", "elsewhere", "action", "protected", "last_seen", "time")
+_TEXTS = ("reason", "duplicate_of", "action", "protected", "last_seen", "time")
 #: Endings of files with one JSON object per line; other files are read as tables of marked pages.
 _LINES = (".jsonl", ".jl", ".jsonlines", ".ndjson", ".log", ".txt", "")
 #: Any free port.

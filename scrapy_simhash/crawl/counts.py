@@ -47,8 +47,6 @@ def count_page(stats: StatsCollector, page: Page) -> None:
         increase(names.STAT_UNIQUE_TEXT)
     if verdict.is_by_learning and verdict.status in _STAT_BY_LEARNING:
         increase(_STAT_BY_LEARNING[verdict.status])
-    if verdict.elsewhere is not None:
-        increase(names.STAT_ELSEWHERE)
     if verdict.status is Status.NEAR_DUPLICATE:
         if verdict.is_exact:
             increase(names.STAT_EXACT)

@@ -13,7 +13,6 @@ import logging
 import os
 from contextlib import suppress
 from dataclasses import replace
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
@@ -26,7 +25,7 @@ from scrapy_simhash.crawl import reader
 from scrapy_simhash.crawl.counts import count_page, summary_of_pages
 from scrapy_simhash.crawl.delivery import Deliveries
 from scrapy_simhash.crawl.listeners import Listeners
-from scrapy_simhash.crawl.marks import complaints, erase_result, write_result
+from scrapy_simhash.crawl.marks import complaints, write_result
 from scrapy_simhash.crawl.reader import PageReader, in_thread
 from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.crawling import (
@@ -58,9 +57,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Seconds of the event loop per page above which a page counts as slow.
-BUDGET = 0.05
-
 _WITHOUT_KERNEL = (
     "The C extension of scrapy-simhash is not used, so reading a page takes about 25 times as long: %(reason)s."
     " Install a C compiler and the headers of Python, then run: SCRAPY_SIMHASH_BUILD=require pip install"
@@ -91,10 +87,9 @@ class SimhashDownloaderMiddleware:
         self._deliveries = share(crawler, Deliveries(crawler, self._session))
         self._key_of = key_of(crawler)
         self._once = Once(crawler, logger, names.ERRORS_COMPARE)
-        self._slowest = 0.0, ""
         # Scrapy calls the method for every request if it exists.
         self.process_request: Any
-        if self._listeners.see_requests:
+        if self._listeners.request_hooks:
             self.process_request = self._listeners.request_sent
 
     @classmethod
@@ -117,8 +112,7 @@ class SimhashDownloaderMiddleware:
         Returns a coroutine if the page is read in a thread or the store is remote; Scrapy awaits it. Such pages count
         as active requests of the downloader, so ``CONCURRENT_REQUESTS`` limits their number and memory.
         """
-        if not names.META_OUT.isdisjoint(request.meta):
-            erase_result(request)
+        request.meta.pop(names.META_RESULT, None)
         page = Page(request, response, self._fingerprinter)
         reason = self._reader.reason_to_skip(request, response)
         # robots.txt and media files have no callback: neither marked nor counted.
@@ -137,32 +131,33 @@ class SimhashDownloaderMiddleware:
 
         Waits for nothing unless *is_large* or the store is remote.
         """
-        since = perf_counter()
-        kept_hash = take_own(page.request, names.KEPT)
+        request, response = page.request, page.response
         try:
-            if kept_hash is not None:
-                await self._look_up(page, kept_hash)
-            # Parsed in this thread, since the spider uses the tree: lxml keeps a dictionary of names per thread, and
-            # nodes from several threads do not mix.
-            if page.is_kept:
-                pass
-            elif page.tree is None:
-                page.verdict = _NOT_HTML
-            else:
-                since = perf_counter()
-                await self._compare(page, is_large=is_large)
-        except Exception as error:
-            page.verdict = self._give_up(error, page.response)
-        if is_large or self._is_remote:
-            since = perf_counter()
-            erase_result(page.request)  # a request that was sent twice may have been marked meanwhile
+            kept_hash = take_own(request, names.KEPT) if names.META_OWN in request.meta else None
+            if kept_hash is None or not await self._look_up(page, kept_hash):
+                # Parsed in this thread, since the spider uses the tree: lxml keeps a dictionary of names per thread,
+                # and nodes from several threads do not mix.
+                root = response.selector.root  # type: ignore[attr-defined]  # called for HTML only
+                page.tree = root if hasattr(root, "iter") else None
+                if page.tree is None:
+                    page.verdict = _NOT_HTML
+                else:
+                    await self._compare(page, is_large=is_large)
+        except StoreError as error:
+            self._session.failed(error)
+            page.verdict = _NOT_ASKED
+        except Exception:
+            self._once.tell(
+                "Error while comparing %(about)s with earlier pages: the page is kept, unmarked", response
+            )
+            page.verdict = Verdict(Status.UNKNOWN)
+        # A request that was sent twice may have been marked meanwhile.
+        request.meta.pop(names.META_RESULT, None)
         # New pages need no decision.
         if page.verdict.status is not Status.NEW:
             self._decide(page)
         self._record(page)
-        if (seconds := perf_counter() - since) > BUDGET:
-            self._note_slow(page.response.url, seconds)
-        return page.response
+        return response
 
     async def _compare(self, page: Page, *, is_large: bool) -> None:
         """Set the verdict on *page*. Raises the exceptions of the reader and the store."""
@@ -182,14 +177,16 @@ class SimhashDownloaderMiddleware:
             await self._deliveries.look_up(verdict)
         page.verdict, page.reading, page.key = verdict, reading, key
 
-    async def _look_up(self, page: Page, page_hash: int) -> None:
-        """Set the verdict on a page from the HTTP cache from its row, if the row has *page_hash*."""
+    async def _look_up(self, page: Page, page_hash: int) -> bool:
+        """Set the verdict on a page from the HTTP cache from its row; return whether the row has *page_hash*."""
         key = self._key_of(page.request)
         verdict = await self.detector.unchanged(key, page_hash, lambda url: self._key_of(Request(url)))
-        if verdict is not None:
-            if verdict.duplicate_of is not None:
-                await self._deliveries.look_up(verdict)
-            page.verdict, page.key, page.is_kept = verdict, key, True
+        if verdict is None:
+            return False
+        if verdict.duplicate_of is not None:
+            await self._deliveries.look_up(verdict)
+        page.verdict, page.key, page.is_kept = verdict, key, True
+        return True
 
     def _decide(self, page: Page) -> None:
         """Set the action for *page*, if it is a near-duplicate or unchanged."""
@@ -211,7 +208,7 @@ class SimhashDownloaderMiddleware:
             self._listeners.give_up(message, page.response)
 
     def _record(self, page: Page) -> None:
-        """Write the result of *page* into its meta, count it, and call the listeners. Never raises."""
+        """Write the result of *page* into its meta, count it, announce it and call the listeners. Never raises."""
         meta = page.request.meta
         try:
             self._deliveries.note(write_result(page), page.verdict)
@@ -220,20 +217,16 @@ class SimhashDownloaderMiddleware:
                 self._check_meta(page)
             if page.protected is Protection.START and self._once.is_first("start page"):
                 self._log_start_page(page)
+            if page.verdict.duplicate_of is not None:
+                self._announce(page)
         except Exception:
             self._listeners.give_up(_LATE_ERROR, page.response)
             # Without a result nothing is dropped, so listeners are not called.
             if names.META_RESULT not in meta:
                 page.action = None
                 return
-        self._listeners.page_compared(page)
-        try:
-            if page.key is not None and page.verdict.status is not Status.SKIPPED:
-                self._stats.set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
-            if page.verdict.duplicate_of is not None:
-                self._announce(page)
-        except Exception:
-            self._listeners.give_up(_LATE_ERROR, page.response)
+        if self._listeners.page_hooks:
+            self._listeners.page_compared(page)
 
     def _announce(self, page: Page) -> None:
         """Flag, log and signal a near-duplicate."""
@@ -285,21 +278,6 @@ class SimhashDownloaderMiddleware:
             values: dict[str, object] = {"complaint": complaint, "url": page.response.url}
             self._once.warn(about, "%(complaint)s, for %(url)s", values)
 
-    def _note_slow(self, url: str, seconds: float) -> None:
-        """Count a page that took *seconds* of the event loop, without parsing and waiting."""
-        self._stats.inc_value(names.STAT_SLOW_PAGES)
-        self._slowest = max(self._slowest, (seconds, url))
-
-    def _give_up(self, error: Exception, response: Response) -> Verdict:
-        """Return the verdict on a page that could not be compared; call it in the exception handler."""
-        if isinstance(error, StoreError):
-            self._session.failed(error)
-            return _NOT_ASKED
-        self._once.tell(
-            "Error while comparing %(about)s with earlier pages: the page is kept, unmarked", response
-        )
-        return Verdict(Status.UNKNOWN)
-
     def spider_opened(self, spider: Spider) -> None:
         """Log one line with the rule, the scope, the actions and the store."""
         config = self.config
@@ -326,31 +304,19 @@ class SimhashDownloaderMiddleware:
             logger.warning(_WITHOUT_KERNEL, {"reason": kernel.REASON}, extra={"spider": spider})
         self._session.log_absence(spider)
         if self._is_crawl:
-            for sentence in unused_settings(self.crawler.settings, self._session.lacks).values():
+            for sentence in unused_settings(self.crawler.settings, forgets=self._session.forgets).values():
                 logger.warning("%s", sentence, extra={"spider": spider})
 
     def spider_closed(self, spider: Spider) -> None:
-        """Log the counts and drops, and the slowest page if any was slow."""
+        """Set the stat of the size of the index, and log the counts and drops."""
+        if self._stats.get_value(names.STAT_PROCESSED):
+            self._stats.set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
         asks_for_drops = any(getattr(self.config, name) not in (None, "mark") for name in ACTION_SETTINGS)
         logger.info(
             "%(summary)s",
             {"summary": summary_of_pages(self._stats, self._is_crawl and asks_for_drops)},
             extra={"spider": spider},
         )
-        seconds, url = self._slowest
-        if seconds:
-            logger.info(
-                "Pages that took more than %(budget)d ms of the event loop: %(pages)d (stat %(stat)s); the slowest"
-                " took %(longest)d ms: %(url)s",
-                {
-                    "budget": BUDGET * 1000,
-                    "pages": self._stats.get_value(names.STAT_SLOW_PAGES),
-                    "stat": names.STAT_SLOW_PAGES,
-                    "longest": seconds * 1000,
-                    "url": url,
-                },
-                extra={"spider": spider},
-            )
 
 
 def policy_of(crawler: Crawler, config: Config) -> SimhashPolicy:

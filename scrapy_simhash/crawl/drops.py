@@ -16,8 +16,6 @@ from scrapy_simhash.crawl.marks import result_of
 from scrapy_simhash.crawling import NO_MORE, Once, stats_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -26,12 +24,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+#: In a result, as ``dropped_as``.
+UNCHANGED = "unchanged"
+
 
 class NearDuplicate(IgnoreRequest):
     """A page was dropped because it is a near-duplicate or unchanged. Passed to the errback, if there is one."""
 
     def __init__(self, response: Response, duplicate_of: str | None, distance: int | None) -> None:
-        super().__init__(f"{response.url} {_why(result_of(response))} (distance {distance})")
+        super().__init__(f"{response.url} {_why(response)} (distance {distance})")
         self.response = response
         self.duplicate_of = duplicate_of
         self.distance = distance
@@ -45,8 +46,8 @@ class NearDuplicatePageItem(DropItem):
     """
 
     def __init__(self, response: Response, log_level: str | None = None) -> None:
+        super().__init__(f"its page {response.url} {_why(response)}", log_level=log_level)
         result = result_of(response)
-        super().__init__(f"its page {response.url} {_why(result)}", log_level=log_level)
         self.url = response.url
         self.duplicate_of: str | None = result.get("duplicate_of")
         self.distance: int | None = result.get("distance")
@@ -56,7 +57,7 @@ class UnchangedPageItem(DropItem):
     """An item was dropped because its page, at ``url``, is unchanged since an earlier crawl delivered it."""
 
     def __init__(self, response: Response, log_level: str | None = None) -> None:
-        super().__init__(f"its page {response.url} {_why(result_of(response))}", log_level=log_level)
+        super().__init__(f"its page {response.url} {_why(response)}", log_level=log_level)
         self.url = response.url
 
 
@@ -70,41 +71,41 @@ class Drops:
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
         self._crawler = crawler
-        self._config = config
+        self._is_debug = config.debug
         self._once = Once(crawler, logger)
         self._sending: set[Deferred[Any]] = set()
         crawler.signals.connect(self.finish, signal=signals.spider_closed)
 
     def page(self, response: Response) -> NearDuplicate:
         """Return the exception for a page that is dropped."""
+        self._count("page", response)
+        self._log("page", response.url, response)
         result = result_of(response)
-        self._count("pages", result)
-        self._show("Dropped the page %(page)s: it %(why)s%(hint)s", response, result)
         return NearDuplicate(response, result.get("duplicate_of"), result.get("distance"))
 
     def request(self, request: Request, response: Response) -> None:
         """Count and log a request that is dropped."""
-        result = result_of(response)
-        self._count("requests", result)
-        message = "Dropped the request for %(request)s: its page %(page)s %(why)s%(hint)s"
-        self._show(message, response, result, request=request.url)
+        self._count("request", response)
+        self._log("request", request.url, response)
 
     def item(self, item: Any, response: Response) -> None:
         """Count, log and signal an item that is dropped. `finish` waits for handlers that are coroutines."""
-        result = result_of(response)
-        self._count("items", result)
-        reason = UnchangedPageItem if result.get("dropped_as") == UNCHANGED else NearDuplicatePageItem
-        error = reason(response, "DEBUG")
-        spider = self._crawler.spider
-        if spider is None or self._crawler.logformatter is None:
+        is_unchanged = self._count("item", response)
+        crawler, spider = self._crawler, self._crawler.spider
+        error = (UnchangedPageItem if is_unchanged else NearDuplicatePageItem)(response, "DEBUG")
+        if spider is None or crawler.logformatter is None:
             raise RuntimeError("the crawler has no spider yet")
         try:
-            entry = self._crawler.logformatter.dropped(item, error, response, spider)
+            entry = crawler.logformatter.dropped(item, error, response, spider)
             if entry is not None:
                 logger.log(*logformatter_adapter(entry), extra={"spider": spider, "item": item})
         except Exception:  # of the project's LOG_FORMATTER: raised here, it would lose the page's links
             logger.exception("LOG_FORMATTER raised an exception for a dropped item", extra={"spider": spider})
-        sending = self._send(item=item, response=response, spider=spider, exception=error)
+        about = {"item": item, "response": response, "spider": spider, "exception": error}
+        if hasattr(crawler.signals, "send_catch_log_async"):
+            sending = deferred_from_coro(crawler.signals.send_catch_log_async(signals.item_dropped, **about))
+        else:  # Scrapy 2.13
+            sending = crawler.signals.send_catch_log_deferred(signals.item_dropped, **about)
         self._sending.add(sending)
         sending.addBoth(lambda _: self._sending.discard(sending))
 
@@ -113,34 +114,33 @@ class Drops:
         for sending in tuple(self._sending):
             await maybe_deferred_to_future(sending)
 
-    def _send(self, **arguments: Any) -> Deferred[Any]:
-        manager = self._crawler.signals
-        if hasattr(manager, "send_catch_log_async"):
-            return deferred_from_coro(manager.send_catch_log_async(signals.item_dropped, **arguments))
-        return manager.send_catch_log_deferred(signals.item_dropped, **arguments)  # Scrapy 2.13
-
-    def _count(self, what: str, result: Mapping[str, Any]) -> None:
-        stats, stat = stats_of(self._crawler), f"{names.STAT_DROPPED}/{what}"
+    def _count(self, what: str, response: Response) -> bool:
+        """Count what is dropped; return whether the page is unchanged."""
+        stats, stat = stats_of(self._crawler), f"{names.STAT_DROPPED}/{what}s"
         stats.inc_value(stat)
-        if result.get("dropped_as") == UNCHANGED:
+        is_unchanged = result_of(response).get("dropped_as") == UNCHANGED
+        if is_unchanged:
             stats.inc_value(f"{stat}/unchanged")
+        return is_unchanged
 
-    def _show(self, message: str, response: Response, result: Mapping[str, Any], **more: str) -> None:
-        if self._once.is_first(message) or self._config.debug:
-            hint = "" if self._config.debug else NO_MORE
+    def _log(self, what: str, url: str, response: Response) -> None:
+        if self._once.is_first(what) or self._is_debug:
             logger.debug(
-                message,
-                {"page": response.url, "why": _why(result), "hint": hint, **more},
+                "Dropped the %(what)s %(url)s: its page %(page)s %(why)s%(hint)s",
+                {
+                    "what": what,
+                    "url": url,
+                    "page": response.url,
+                    "why": _why(response),
+                    "hint": "" if self._is_debug else NO_MORE,
+                },
                 extra={"spider": self._crawler.spider},
             )
 
 
-#: In a result, as ``dropped_as``.
-UNCHANGED = "unchanged"
-
-
-def _why(result: Mapping[str, Any]) -> str:
-    """Return why the page with *result* is dropped."""
+def _why(response: Response) -> str:
+    """Return why the page *response* is dropped."""
+    result = result_of(response)
     if result.get("dropped_as") == UNCHANGED:
         return "is unchanged since an earlier crawl"
     if (original := result.get("duplicate_of")) is not None:

@@ -14,10 +14,8 @@ from scrapy.exceptions import DropItem, NotConfigured
 from scrapy_simhash import names
 from scrapy_simhash.crawl.counts import summary_of_items
 from scrapy_simhash.crawl.drops import NearDuplicatePageItem, UnchangedPageItem
-from scrapy_simhash.crawl.items.fields import TooLarge
-from scrapy_simhash.crawl.items.fingerprint import ItemFingerprinter, ItemReading, item_header
-from scrapy_simhash.crawl.store_factory import ITEMS
-from scrapy_simhash.crawl.store_session import StoreSession
+from scrapy_simhash.crawl.items import ItemFingerprinter, ItemReading, TooLarge, item_header
+from scrapy_simhash.crawl.store_session import ITEMS, StoreSession
 from scrapy_simhash.crawling import NO_MORE, Once, config_of, counted, stats_of
 from scrapy_simhash.detector import NOTHING_SAID, verdict_of
 from scrapy_simhash.exceptions import StoreError
@@ -29,15 +27,17 @@ from scrapy_simhash.verdict import Reason, Status, Verdict
 from scrapy_simhash.waiting import finished
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Coroutine
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from typing_extensions import Self
 
-    from scrapy_simhash.judge.rule import Rule
-
 logger = logging.getLogger(__name__)
+
+#: Max items in later pipelines that are remembered. If a pipeline returns another object with other values, its
+#: signals do not identify the compared item.
+MOST = 1_000
 
 
 class NearDuplicateItem(DropItem):
@@ -63,9 +63,12 @@ class SimhashItemPipeline:
         self._session = StoreSession(crawler, self.config, header=item_header(self.config), part=ITEMS)
         self._drops = self._session.is_crawl and config.item_action == "drop_items"
         self._store = self._session.detector.store
+        self._rule = self._session.detector.fingerprinter.rule
         self._fingerprinter = ItemFingerprinter(self.config)
         self._has_met_key = False
-        self._in_flight = InFlight(self._session.detector.fingerprinter.rule)
+        # Compared items in later pipelines, which are stored when they are scraped; by identity, which is unique
+        # while the item is referenced here.
+        self._in_flight: Recent[int, tuple[Any, Posting]] = Recent(MOST)
         self._once = Once(crawler, logger, names.ITEMS_ERRORS)
         self._count = stats_of(crawler).inc_value
 
@@ -94,50 +97,43 @@ class SimhashItemPipeline:
 
     def spider_opened(self, spider: Spider) -> None:
         """Log one line with the fields, the action and the store."""
-        action = self.config.item_action
+        fields = ", ".join(f"{field} (weight {weight})" for field, weight in self.config.item_fields)
+        action = self.config.item_action if self._session.is_crawl else "mark (this command does not crawl)"
         logger.info(
             "Comparing items by %(fields)s, action: %(action)s, store: %(store)s",
-            {
-                "fields": ", ".join(
-                    f"{field} (weight {weight})" for field, weight in self.config.item_fields
-                ),
-                "action": action if self._session.is_crawl else "mark (this command does not crawl)",
-                "store": self._session.described,
-            },
+            {"fields": fields, "action": action, "store": self._session.described},
             extra={"spider": spider},
         )
         self._session.log_absence(spider)
 
     def spider_closed(self, spider: Spider) -> None:
         """Log the counts in one line, and warn if no item has the fields that the settings name."""
-        stats = stats_of(self.crawler)
+        stats, config = stats_of(self.crawler), self.config
         logger.info("%(summary)s", {"summary": summary_of_items(stats)}, extra={"spider": spider})
-        all_items = (*_STAT_OF.values(), names.ITEMS_ERRORS)
-        items = sum(stats.get_value(stat, 0) for stat in all_items)
+        items = sum(stats.get_value(stat, 0) for stat in (*_STAT_OF.values(), names.ITEMS_ERRORS))
+        number = counted(items, "item")
+        warnings = []
         if self._in_flight:
-            logger.warning(
-                "Later crawls do not know %(items)s: a later pipeline returned other objects with other values in"
-                " SIMHASH_ITEM_FIELDS. Move SimhashItemPipeline behind that pipeline",
-                {"items": counted(len(self._in_flight), "item")},
-                extra={"spider": spider},
+            warnings.append(
+                f"Later crawls do not know {counted(len(self._in_flight), 'item')}: a later pipeline returned other"
+                " objects with other values in SIMHASH_ITEM_FIELDS. Move SimhashItemPipeline behind that pipeline"
             )
         if items and items == stats.get_value(names.ITEMS_SKIPPED, 0):
-            logger.warning(
-                "None of %(items)s has text in SIMHASH_ITEM_FIELDS (%(fields)s): check the field names",
-                {"items": counted(items, "item"), "fields": ", ".join(dict(self.config.item_fields))},
-                extra={"spider": spider},
+            fields = ", ".join(dict(config.item_fields))
+            warnings.append(
+                f"None of {number} has text in SIMHASH_ITEM_FIELDS ({fields}): check the field names"
             )
-        elif items and self.config.item_key is not None and not self._has_met_key:
-            logger.warning(
-                "None of %(items)s has a value in SIMHASH_ITEM_KEY (%(key)s), so an item that is scraped again counts"
-                " as a near-duplicate of itself: check the field name",
-                {"items": counted(items, "item"), "key": self.config.item_key},
-                extra={"spider": spider},
+        elif items and config.item_key is not None and not self._has_met_key:
+            warnings.append(
+                f"None of {number} has a value in SIMHASH_ITEM_KEY ({config.item_key}), so an item that is scraped"
+                " again counts as a near-duplicate of itself: check the field name"
             )
+        for warning in warnings:
+            logger.warning("%s", warning, extra={"spider": spider})
 
     def item_scraped(self, item: Any) -> Coroutine[Any, Any, None] | None:
         """Store *item*, which all pipelines have passed; with a remote store, return a coroutine that does."""
-        number = self._in_flight.find(item, self._key_of)
+        number = self._find(item)
         if number is None or not self._session.remembers:
             return None
         remembering = self._remember(number)
@@ -147,9 +143,9 @@ class SimhashItemPipeline:
         """Forget *item*, which a later pipeline dropped or failed on: items like it are not dropped."""
         # Items that are dropped because of their page never reached this pipeline.
         if not isinstance(exception, NearDuplicateItem | NearDuplicatePageItem | UnchangedPageItem):
-            number = self._in_flight.find(item, self._key_of)
+            number = self._find(item)
             if number is not None:
-                self._in_flight.remove(number)
+                del self._in_flight[number]
 
     async def _process(self, item: Any) -> Any:
         reading = None
@@ -157,13 +153,29 @@ class SimhashItemPipeline:
             reading = self._fingerprinter.read(item, int(time.time()))
             verdict = NOTHING_SAID if reading is None else await self._compare(reading)
         except TooLarge:
-            verdict = _TOO_LARGE
-        except Exception as error:
-            self._give_up(error, item)
-            if reading is not None:
-                self._in_flight.add(item, reading.posting)
-            return item
-        return self._decide(item, reading, verdict)
+            verdict = Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)
+        except StoreError as error:
+            self._session.failed(error)
+            self._count(names.ITEMS_ERRORS)
+            return self._pass_on(item, reading)
+        except Exception:
+            message = "Error while comparing an item (%(about)s) with earlier items: the item is kept"
+            self._once.tell(message, type(item).__qualname__)
+            return self._pass_on(item, reading)
+        self._count(_STAT_OF[verdict.status])
+        if verdict.is_exact and verdict.status is Status.NEAR_DUPLICATE:
+            self._count(names.STAT_ITEMS_EXACT)
+        if verdict.is_duplicate:
+            self._announce(verdict, item)
+            if self._drops:
+                self._count(names.STAT_ITEMS_DROPPED)
+                raise NearDuplicateItem(verdict, "DEBUG")
+        return self._pass_on(item, reading)
+
+    def _pass_on(self, item: Any, reading: ItemReading | None) -> Any:
+        if reading is not None:
+            self._in_flight[id(item)] = (item, reading.posting)
+        return item
 
     async def _compare(self, reading: ItemReading) -> Verdict:
         """Return the verdict on an item, which is stored once all pipelines have passed it. Raises StoreError."""
@@ -176,7 +188,7 @@ class SimhashItemPipeline:
         if claim.original is None:
             # An item without a key that is scraped again is a near-duplicate of itself.
             is_known = claim.former is not None and not reading.has_identity
-            found = (posting, 1.0) if is_known else self._in_flight.original(reading)
+            found = (posting, 1.0) if is_known else self._original_in_flight(reading)
             if found is not None:
                 other, similarity = found
                 is_exact = posting.page_hash == other.page_hash
@@ -190,38 +202,47 @@ class SimhashItemPipeline:
             verdict = replace(verdict, fingerprint=None, distance=distance, reason=reason)
         return verdict
 
-    def _decide(self, item: Any, reading: ItemReading | None, verdict: Verdict) -> Any:
-        """Count and announce the verdict, and return *item*; raise NearDuplicateItem if it is to be dropped."""
-        self._count(_STAT_OF[verdict.status])
-        if reading is None:
-            return item
-        if verdict.is_exact and verdict.status is Status.NEAR_DUPLICATE:
-            self._count(names.STAT_ITEMS_EXACT)
-        if verdict.is_duplicate:
-            self._announce(verdict, item)
-            if self._drops:
-                self._count(names.STAT_ITEMS_DROPPED)
-                raise NearDuplicateItem(verdict, "DEBUG")
-        self._in_flight.add(item, reading.posting)
-        return item
+    def _original_in_flight(self, reading: ItemReading) -> tuple[Posting, float] | None:
+        """Return the first item in later pipelines that *reading* is a near-duplicate of, and their similarity."""
+        one = reading.posting
+        for _, other in self._in_flight.values():
+            if one.is_short or other.is_short:
+                is_same = (one.is_short, one.page_hash) == (other.is_short, other.page_hash)
+                similarity = 1.0 if is_same else None
+            else:
+                similarity = self._rule.similarity(one.fingerprint, other.fingerprint)
+            if similarity is not None and not (reading.has_identity and one.key == other.key):
+                return other, similarity
+        return None
+
+    def _find(self, item: Any) -> int | None:
+        """Return the number of an item that was scraped or lost, None if it was not compared.
+
+        Signals of lost items have the item as the spider yielded it, signals of scraped items as the last pipeline
+        returned it. If that is another object, its key identifies it.
+        """
+        if id(item) in self._in_flight:
+            return id(item)
+        # Unreadable items were not compared.
+        with suppress(Exception):
+            if (reading := self._fingerprinter.read(item)) is not None:
+                key = reading.posting.key
+                return next(
+                    (number for number, (_, other) in self._in_flight.items() if other.key == key), None
+                )
+        return None
 
     async def _remember(self, number: int) -> None:
-        posting = self._in_flight.posting(number)
+        posting = self._in_flight[number][1]
         try:
             await self._session.detector.claim(posting)
         except StoreError as error:
             self._session.failed(error)
         except Exception:
-            self._once.tell(
-                "Error while storing an item (%(about)s): later crawls do not know it", posting.url
-            )
+            message = "Error while storing an item (%(about)s): later crawls do not know it"
+            self._once.tell(message, posting.url)
         finally:
-            self._in_flight.remove(number)
-
-    def _key_of(self, item: Any) -> bytes | None:
-        """Return the key of *item*, None if it has no text. Raises any exception that reading *item* raises."""
-        reading = self._fingerprinter.read(item)
-        return None if reading is None else reading.posting.key
+            self._in_flight.pop(number, None)
 
     def _announce(self, verdict: Verdict, item: Any) -> None:
         # Scrapy logs each item that is dropped.
@@ -235,76 +256,7 @@ class SimhashItemPipeline:
             near_duplicate_item_found, item=item, verdict=verdict, spider=self.crawler.spider
         )
 
-    def _give_up(self, error: Exception, item: Any) -> None:
-        """Count an item that could not be compared; call it in the exception handler."""
-        if isinstance(error, StoreError):
-            self._session.failed(error)
-            self._count(names.ITEMS_ERRORS)
-            return
-        self._once.tell(
-            "Error while comparing an item (%(about)s) with earlier items: the item is kept",
-            type(item).__qualname__,
-        )
 
-
-#: Max items in later pipelines that are remembered. If a pipeline returns another object with other values, its
-#: signals do not identify the compared item.
-MOST = 1_000
-
-
-class InFlight:
-    """Items that were compared and are in later pipelines. They are stored when they are scraped."""
-
-    def __init__(self, rule: Rule) -> None:
-        self._rule = rule
-        # By identity, which is unique while the item is referenced here.
-        self._items: Recent[int, tuple[Any, Posting]] = Recent(MOST)
-
-    def __len__(self) -> int:
-        """Return the number of items in later pipelines."""
-        return len(self._items)
-
-    def add(self, item: Any, posting: Posting) -> None:
-        """Add an item that goes on to the next pipeline."""
-        self._items[id(item)] = (item, posting)
-
-    def original(self, reading: ItemReading) -> tuple[Posting, float] | None:
-        """Return the first item that *reading* is a near-duplicate of, and their similarity, 0-1. O(n)."""
-        one = reading.posting
-        for _, other in self._items.values():
-            if one.is_short or other.is_short:
-                is_same = (one.is_short, one.page_hash) == (other.is_short, other.page_hash)
-                similarity = 1.0 if is_same else None
-            else:
-                similarity = self._rule.similarity(one.fingerprint, other.fingerprint)
-            if similarity is not None and not (reading.has_identity and one.key == other.key):
-                return other, similarity
-        return None
-
-    def find(self, item: Any, key_of: Callable[[Any], bytes | None]) -> int | None:
-        """Return the number of an item that was scraped or lost, None if it was not compared.
-
-        Signals of lost items have the item as the spider yielded it, signals of scraped items as the last pipeline
-        returned it. If that is another object, *key_of* identifies it.
-        """
-        if id(item) in self._items:
-            return id(item)
-        # Unreadable items were not compared.
-        with suppress(Exception):
-            key = key_of(item)
-            return next((number for number, (_, other) in self._items.items() if other.key == key), None)
-        return None
-
-    def posting(self, number: int) -> Posting:
-        """Return the posting of the item with this *number*."""
-        return self._items[number][1]
-
-    def remove(self, number: int) -> None:
-        """Remove an item that was stored or lost."""
-        self._items.pop(number, None)
-
-
-_TOO_LARGE = Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)
 _STAT_OF = {
     Status.NEW: names.ITEMS_NEW,
     Status.NEAR_DUPLICATE: names.ITEMS_NEAR_DUPLICATES,

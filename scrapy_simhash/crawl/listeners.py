@@ -46,13 +46,9 @@ class Listeners:
         # Two settings may share a listener.
         paths = dict.fromkeys(LISTENERS[name] for name in settings if getattr(config, name) not in _OFF)
         self._listeners: list[Listener] = [load_object(path)(crawler, config) for path in paths]
-        self._page_hooks = self._hooks("page_compared")
-        self._request_hooks = self._hooks("request_sent")
-
-    @property
-    def see_requests(self) -> bool:
-        """Whether any listener has the hook ``request_sent``, which is called for every request."""
-        return bool(self._request_hooks)
+        #: The hooks of listeners that have them.
+        self.page_hooks = self._hooks("page_compared")
+        self.request_hooks = self._hooks("request_sent")
 
     def store_opened(self, store: Store) -> None:
         """Call ``store_opened`` of each. Raises SettingError and StoreError."""
@@ -62,7 +58,7 @@ class Listeners:
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     async def request_sent(self, request: Request, spider: Spider | None = None) -> Request | Response | None:
         """Return what replaces *request*, None if it is sent. Raises IgnoreRequest if it is dropped."""
-        for hook in self._request_hooks:
+        for hook in self.request_hooks:
             instead: Request | Response | None = None
             try:
                 instead = await awaited(hook(request))
@@ -76,7 +72,7 @@ class Listeners:
 
     def page_compared(self, page: Page) -> None:
         """Call the hook of each."""
-        for hook in self._page_hooks:
+        for hook in self.page_hooks:
             try:
                 hook(page)
             except Exception:

@@ -19,18 +19,21 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_simhash.crawl.delivery import Text
     from scrapy_simhash.crawling import Page
+    from scrapy_simhash.verdict import Verdict
 
 
 logger = logging.getLogger(__name__)
 
 
 class PageResult(dict[str, Any]):
-    """The result of a page as in the meta, and its text for `Deliveries`."""
+    """The result of a page as in the meta; its attributes are for `Deliveries`."""
 
-    text: Text | None = None
-    """The text of a page that was compared."""
+    verdict: Verdict | None = None
+    cluster: int | None = None
+    """Number of the cluster of its text; None if the page was not compared."""
+    original: int = -1
+    """Number of the cluster of its original; it differs if the facts of the page contradict those of the original."""
 
 
 def write_result(page: Page) -> PageResult:
@@ -75,10 +78,9 @@ def complaints(asked: object) -> Iterator[tuple[str, str]]:
             near = get_close_matches(str(key), ASKED, n=1)
             hint = f", did you mean {near[0]!r}?" if near else f"; it has {', '.join(ASKED)}."
             yield f"{key}", f"{place} has no key {key!r}{hint} It is ignored"
-            continue
-        is_right, what = ASKED[key]
-        if value is not None and not is_right(value):
-            yield key, f"{place}[{key!r}] must be {what}, got {value!r}: the settings are used instead"
+        elif value is not None and not ASKED[key][0](value):
+            what = f"must be {ASKED[key][1]}, got {value!r}: the settings are used instead"
+            yield key, f"{place}[{key!r}] {what}"
 
 
 def result_of(response: Response | None) -> dict[str, Any]:
@@ -87,12 +89,6 @@ def result_of(response: Response | None) -> dict[str, Any]:
         return {}
     result = response.request.meta.get(names.META_RESULT)
     return result if isinstance(result, dict) else {}
-
-
-def erase_result(request: Request) -> None:
-    """Remove the result that *request* carries: its parent's, or that of an earlier visit."""
-    for name in names.META_OUT.intersection(request.meta):
-        del request.meta[name]
 
 
 def note_parent(request: Request, response: Response) -> None:
@@ -116,13 +112,13 @@ KEYS = frozenset(("status", "duplicate_of", "distance", "similarity", "cluster")
 class ItemMarks:
     """Writes marks into one field of items; never overwrites a value that is not a mark.
 
-    Items that cannot be marked are counted, and each reason is logged once per crawl.
+    Items that cannot be marked are counted, and the first one is logged.
     """
 
-    def __init__(self, crawler: Crawler, field: str | None) -> None:
-        """*field* is ``SIMHASH_RESULT_FIELD``; if it is None, nothing is written."""
-        self._crawler = crawler
+    def __init__(self, crawler: Crawler, field: str) -> None:
+        """*field* is ``SIMHASH_RESULT_FIELD``."""
         self._field = field
+        self._stats = stats_of(crawler)
         self._once = Once(crawler, logger)
 
     def write(self, item: Any, values: Mapping[str, Any] | None) -> None:
@@ -131,45 +127,27 @@ class ItemMarks:
         Scrapy's CSV feeds take their columns from the first item; if it lacked the field, the marks of all items
         would be lost. The field is written if it is missing, None, an empty dictionary (a class default), or a mark.
         """
-        if self._field is None:
-            return
         try:
             adapter = ItemAdapter(item)
-            if self._field in iter(adapter):  # looking it up would add it to a defaultdict
-                value = adapter[self._field]
-                if value is not None and not _is_mark(value):
-                    self._complain(item, _TAKEN, values)
-                    return
-                if values is None and not value:  # already unmarked: nothing to write, even if frozen
-                    return
-            adapter[self._field] = None if values is None else dict(values)
-        except Exception:  # an undeclared field, a frozen item, or an object that is no item
-            self._complain(item, _UNFIT, values)
-
-    def _complain(self, item: Any, message: str, lost: Mapping[str, Any] | None) -> None:
-        if lost is not None:
-            stats_of(self._crawler).inc_value(names.STAT_ITEMS_UNMARKED)
-        if self._once.is_first(message):
-            logger.warning(
-                message,
-                {
-                    "field": self._field,
-                    "item": type(item).__qualname__,
-                    "stat": names.STAT_ITEMS_UNMARKED,
-                },
-                extra={"spider": self._crawler.spider},
-            )
-
-
-_TAKEN = (
-    "SIMHASH_RESULT_FIELD is %(field)r, but items (%(item)s) already have a value in this field. The value is kept"
-    " and the items are not marked (stat %(stat)s): set SIMHASH_RESULT_FIELD to a field that your items do not have"
-)
-_UNFIT = (
-    "SIMHASH_RESULT_FIELD is %(field)r, but %(item)s has no such field or is frozen. These items are not marked (stat"
-    " %(stat)s): declare the field in the class, and do not freeze it"
-)
-
-
-def _is_mark(value: object) -> bool:
-    return isinstance(value, Mapping) and (not value or value.keys() >= KEYS)
+            # Looking it up would add it to a defaultdict.
+            has_field = self._field in iter(adapter)
+            value = adapter[self._field] if has_field else None
+            if value is not None and not (isinstance(value, Mapping) and (not value or value.keys() >= KEYS)):
+                raise ValueError("the field has another value")
+            # Nothing to write into an unmarked item, even if it is frozen.
+            if values is not None or value or not has_field:
+                adapter[self._field] = None if values is None else dict(values)
+        except Exception:  # an undeclared or used field, a frozen item, or an object that is no item
+            if values is not None:
+                self._stats.inc_value(names.STAT_ITEMS_UNMARKED)
+            if self._once.is_first("field"):
+                logger.warning(
+                    "SIMHASH_RESULT_FIELD is %(field)r, but items (%(item)s) lack this field, have another value in"
+                    " it, or are frozen. The value is kept and the items are not marked (stat %(stat)s): set"
+                    " SIMHASH_RESULT_FIELD to a field that your items declare and do not use",
+                    {
+                        "field": self._field,
+                        "item": type(item).__qualname__,
+                        "stat": names.STAT_ITEMS_UNMARKED,
+                    },
+                )

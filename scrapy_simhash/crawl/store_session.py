@@ -1,32 +1,43 @@
-"""StoreSession: the store of one crawl, from opening to closing."""
+"""StoreSession: the store of one crawl that the settings select, from opening to closing."""
 
 from __future__ import annotations
 
 import logging
 import time
+from contextlib import suppress
+from os.path import expanduser
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from scrapy import signals
+from scrapy.utils.job import job_dir
+from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_simhash import names
-from scrapy_simhash.config import FORGETS
-from scrapy_simhash.crawl.store_factory import open_store
 from scrapy_simhash.crawling import counted, is_crawl, stats_of
-from scrapy_simhash.detector import NearDuplicateDetector
-from scrapy_simhash.exceptions import RecordDamaged, StoreError
-from scrapy_simhash.waiting import awaited, finished
+from scrapy_simhash.detector import NearDuplicateDetector, header_for
+from scrapy_simhash.exceptions import RecordDamaged, SettingError, StoreError, StoreUnavailable
+from scrapy_simhash.place import FOLDER, MEMORY, REDIS, StorePlace, filled
+from scrapy_simhash.store import Store
+from scrapy_simhash.waiting import awaited
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
+    from typing import Any
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
 
     from scrapy_simhash.config import Config
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.store import Header, Page
 
 logger = logging.getLogger(__name__)
+
+#: Stores besides that for pages: for items, and for changes.
+PARTS = ITEMS, CHANGES = ("items", "changes")
 
 
 class StoreSession:
@@ -48,15 +59,12 @@ class StoreSession:
     ) -> None:
         self.crawler = crawler
         self.is_crawl = is_crawl(crawler)
-        _close_failed()
         store = open_store(crawler, config, not self.is_crawl, header=header, part=part)
         self.detector = NearDuplicateDetector(config, store, fingerprinter=fingerprinter)
         #: Whether the store ends with the crawl.
         self.forgets = store.is_memory
         #: Whether pages are stored: commands such as scrapy shell only read the store of a crawl.
         self.remembers = self.is_crawl or self.forgets
-        #: Whether later crawls know which pages this one has delivered.
-        self.keeps_deliveries = self.is_crawl and not self.forgets
         #: Number of pages or items that were not compared since the last answer of the store.
         self.missed = 0
         self._noun, self._stat_missed = ("item", names.ITEMS_ERRORS) if part else ("page", names.ERRORS_STORE)
@@ -65,16 +73,11 @@ class StoreSession:
         self._began = int(time.time())
         # Number of known pages when this run began, if the store was available.
         self._former = 0 if self.forgets or store.absence is not None else len(store)
+        self._has_started = False
         self._close_reason = "finished"
-        if self.is_crawl and not self.forgets:
-            _opened.append(self)
         crawler.signals.connect(self._engine_started, signal=signals.engine_started)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
         crawler.signals.connect(self._engine_stopped, signal=signals.engine_stopped)
-
-    def note_delivered(self, key: bytes, page_hash: int | None) -> None:
-        """Record that an item of the page *key* was delivered. Deliveries are stored in batches."""
-        self.detector.deliver(key, page_hash)
 
     async def is_delivered(self, key: bytes) -> bool:
         """Return whether the page *key*, which did not come in this crawl, counts as delivered.
@@ -82,10 +85,10 @@ class StoreSession:
         True if an earlier crawl delivered it (with ``SIMHASH_REVISIT_ACTION``), or another crawler in this crawl.
         Raises StoreError.
         """
-        counts = self.detector.config.revisit_action != "mark"
-        if self.forgets or not (counts or self.detector.store.is_remote):
+        store, counts = self.detector.store, self.detector.config.revisit_action != "mark"
+        if self.forgets or not (counts or store.is_remote):
             return False
-        page = await awaited(self.detector.store.get(key))
+        page = await awaited(store.get(key))
         return page is not None and page.posting.is_delivered and (counts or self._is_of_this_run(page))
 
     def _is_of_this_run(self, page: Page) -> bool:
@@ -110,24 +113,13 @@ class StoreSession:
             known += ", SIMHASH_RESET is True"
         return f"{place} ({known})"
 
-    @property
-    def lacks(self) -> set[str]:
-        """Capabilities that the store lacks and that settings may need."""
-        return {FORGETS} if self.forgets else set()
-
     def log_absence(self, spider: Spider) -> None:
         """Log one line if the store is unavailable at the start."""
-        absence = self.detector.store.absence
-        if absence is not None:
+        if (absence := self.detector.store.absence) is not None:
+            hint = ". To stop the crawl instead, add required=true to SIMHASH_STORE" if self.is_crawl else ""
             logger.info(
-                "%(what)s are not compared (status unknown) while %(absence)s%(hint)s",
-                {
-                    "what": f"{self._noun.capitalize()}s",
-                    "absence": str(absence).rstrip("."),
-                    "hint": ". To stop the crawl instead, add required=true to SIMHASH_STORE"
-                    if self.is_crawl
-                    else "",
-                },
+                "%(what)ss are not compared (status unknown) while %(absence)s%(hint)s",
+                {"what": self._noun.capitalize(), "absence": str(absence).rstrip("."), "hint": hint},
                 extra={"spider": spider},
             )
 
@@ -139,9 +131,9 @@ class StoreSession:
         self.missed += 1
         if self.missed == 1:
             logger.warning(
-                "%(what)s are not compared (status unknown, counted in the stat %(stat)s) until the store answers"
+                "%(what)ss are not compared (status unknown, counted in the stat %(stat)s) until the store answers"
                 " again: %(error)s",
-                {"what": f"{self._noun.capitalize()}s", "stat": self._stat_missed, "error": error},
+                {"what": self._noun.capitalize(), "stat": self._stat_missed, "error": error},
                 extra={"spider": self.crawler.spider},
             )
 
@@ -157,21 +149,18 @@ class StoreSession:
 
     def _engine_started(self) -> None:
         """Record that the engine has started, so that its stop closes the store."""
-        if self in _opened:
-            _opened.remove(self)
+        self._has_started = True
 
     async def _spider_closed(self, reason: str) -> None:
         """Remember the reason; close the store at once if the engine has not started."""
         self._close_reason = reason
         if damaged := self.detector.store.damaged:
             stats_of(self.crawler).inc_value(names.ERRORS_RECORD, damaged)
-        if self in _opened:
-            _opened.remove(self)
+        if not self._has_started:
             await self._engine_stopped()
 
     async def _engine_stopped(self) -> None:
         """Close the store, after the last item was exported to the feeds."""
-        store = self.detector.store
         if self.last_step is not None:
             await self.last_step()
         try:
@@ -183,25 +172,105 @@ class StoreSession:
                 error,
             )
         try:
-            await awaited(store.close(self._close_reason))
+            await awaited(self.detector.store.close(self._close_reason))
         except Exception as error:
             stats_of(self.crawler).inc_value(names.ERRORS_ACTION)
             logger.warning("%s", error)
 
 
-#: Sessions of crawls whose engine has not started. A started engine signals its stop. Before that, a component or a
-#: pipeline may fail, and the next crawl in the same process needs the file.
-_opened: list[StoreSession] = []
+def open_store(
+    crawler: Crawler, config: Config, read_only: bool = False, *, header: Header | None = None, part: str = ""
+) -> Store:
+    """Return the store of *crawler*, opened for its fingerprints.
+
+    *read_only* is for commands that do not crawl: nothing is created or changed, and a missing store is an empty one
+    in memory. Besides the store for pages there may be others, each with its own *header* and *part*, one of
+    ``PARTS``.
+
+    Raises SettingError for conflicting settings, and StoreError for an unusable store. An unavailable Redis server
+    raises StoreError only with ``required=true`` and without *read_only*.
+    """
+    from scrapy_simhash.store.sqlite import SqliteStore
+
+    header = header or header_for(config)
+    place = place_of(config, crawler.settings)
+    spider = crawler.spider.name if crawler.spider else crawler.spidercls.name
+    options: dict[str, Any] = {
+        "keep": place.keep,
+        "reset": config.reset and not read_only,
+        "read_only": read_only,
+    }
+    if place.kind == MEMORY:
+        return SqliteStore(header=header)
+    if place.kind == FOLDER:
+        path = file_of(place, crawler.settings, spider, part)
+        if read_only and not path.exists():
+            return SqliteStore(header=header)
+        return SqliteStore(path, header, **options)
+    if place.kind == REDIS:
+        if not _has_asyncio():
+            raise SettingError(
+                "SIMHASH_STORE: a store in Redis needs asyncio: set TWISTED_REACTOR to an asyncio reactor, or leave"
+                " its default"
+            )
+        return _open_redis(place, header, filled(place.prefix, spider), options, part)
+    try:
+        maker = load_object(place.path)
+    except (ImportError, NameError, ValueError) as error:
+        raise SettingError(f"SIMHASH_STORE: cannot import {place.path!r}: {error}") from error
+    store = build_from_crawler(maker, crawler, header)
+    if not isinstance(store, Store):
+        raise SettingError(
+            "SIMHASH_STORE must be the import path of a subclass of scrapy_simhash.store.Store, got"
+            f" {place.path!r}"
+        )
+    return store
 
 
-def _close_failed() -> None:
-    """Close the stores of crawls that will never start. Remote stores hold nothing before the first page."""
-    for session in list(_opened):
-        if not session.crawler.crawling:
-            _opened.remove(session)
-            store = session.detector.store
-            if not store.is_remote:
-                try:
-                    finished(awaited(store.close("failed")))
-                except StoreError as error:
-                    logger.warning("%s", error)
+def _open_redis(place: StorePlace, header: Header, prefix: str, options: dict[str, Any], part: str) -> Store:
+    from scrapy_simhash.store.redis import SCOPES, SHARDS, RedisStore, Servers, servers_of
+
+    server = servers_of(place.url)
+    if isinstance(server, Servers):
+        # Items are compared with all others, so this part has no shards.
+        options["shards"] = 1 if part else place.shards or SHARDS
+        options["scopes"] = place.scopes or SCOPES
+    store = RedisStore(server, prefix + (part and f":{part}"), header, **options)
+    with suppress(StoreUnavailable):
+        store.check()
+    # Otherwise the crawl starts: the server may be back before the first page.
+    if store.absence is not None and place.required and not options["read_only"]:
+        raise StoreUnavailable(
+            f"SIMHASH_STORE has required=true, and {str(store.absence).rstrip('.')}. Start the server, correct"
+            " SIMHASH_STORE, or remove required=true to crawl without it"
+        )
+    return store
+
+
+def _has_asyncio() -> bool:
+    try:
+        from scrapy.utils.asyncio import is_asyncio_available
+    except ImportError:  # Scrapy 2.13
+        from scrapy.utils.reactor import is_asyncio_reactor_installed as is_asyncio_available
+    return is_asyncio_available()
+
+
+def place_of(config: Config, settings: BaseSettings | Mapping[str, Any]) -> StorePlace:
+    """Return the place of the store: ``SIMHASH_STORE``, else the folder of the job, else memory."""
+    return config.place or StorePlace(FOLDER if settings.get("JOBDIR") else MEMORY)
+
+
+def file_of(place: StorePlace, settings: BaseSettings, spider: str, part: str = "") -> Path:
+    """Return the file of a spider's store in the folder of *place*, or of the job; each spider has its own file.
+
+    The file of a *part* is next to it. Relative folders are relative to the working directory, as for feeds and
+    JOBDIR; ``~`` is the home directory.
+    """
+    own = quote(spider, safe=" ")
+    if own in (".", "..") or own.endswith(tuple(f".{part}" for part in PARTS)):
+        # Otherwise the name could lead to another folder, or to a part of another spider.
+        own = "%2E".join(own.rsplit(".", 1))
+    folder = Path(job_dir(settings) or "") / "simhash"
+    if place.path:
+        folder = Path(expanduser(filled(place.path, own))).absolute()  # noqa: PTH111 - unknown users are folders
+    return folder / f"{own}{part and f'.{part}'}.sqlite"

@@ -12,8 +12,6 @@ from itertools import islice
 from operator import index
 from typing import Any, NamedTuple, SupportsIndex, TypeAlias
 
-from scrapy_simhash.display import html_of
-
 MAX_VALUE = 2**64 - 1
 #: Keys fit into a signed 64-bit column of a database.
 MAX_KEY = 2**63 - 1
@@ -135,9 +133,6 @@ class Match(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Return the match as a row of a table; ``fingerprint`` is its value as 16 hexadecimal digits."""
         return {"key": self.key, "fingerprint": f"{self.value:016x}", "distance": self.distance}
-
-    def _repr_html_(self) -> str:
-        return html_of(self)
 
 
 def hamming_distance(a: int, b: int) -> int:

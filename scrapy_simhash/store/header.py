@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from scrapy_simhash.config import OPTIONS, PREFIX, SCHEMES, Config, setting_name
+from scrapy_simhash.config import PREFIX, SCHEMES, Config, setting_name
 from scrapy_simhash.exceptions import StoreMismatch
 from scrapy_simhash.judge.rule import DEFAULT_RULE, RULES, Rule, rule_fields, rule_of
 from scrapy_simhash.values import is_path
@@ -26,9 +26,9 @@ class Header:
     """The fingerprint scheme: ``SIMHASH_SCHEME`` and its version, such as ``web-4``."""
     rule: Rule = DEFAULT_RULE
     """The rule that decides whether two fingerprints are near-duplicates."""
-    shingle_size: int = OPTIONS["scheme"]["shingle_size"][0]
+    shingle_size: int = 2
     min_shingles: int = Config.min_shingles
-    mask_digits: bool = OPTIONS["scheme"]["mask_digits"][0]
+    mask_digits: bool = False
     scope: str = Config.scope
     width: int = 64
     """Bits of a fingerprint. This release supports 64."""
@@ -39,14 +39,7 @@ class Header:
     @classmethod
     def of(cls, config: Config, scheme: str) -> Header:
         """Return the header of fingerprints that *scheme* makes and *config* compares."""
-        return cls(
-            scheme,
-            rule_of(config),
-            config.shingle_size,
-            config.min_shingles,
-            config.mask_digits,
-            config.scope_name,
-        )
+        return cls(scheme, rule_of(config), min_shingles=config.min_shingles, scope=config.scope)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> Header:
@@ -90,11 +83,7 @@ class Header:
         }
         name = self.scheme.rpartition("-")[0]
         if name not in SCHEMES[1:] and not is_path(name):
-            given = (
-                (option, default, getattr(self, option)) for option, (default, _) in OPTIONS["scheme"].items()
-            )
-            options = "&".join(f"{option}={value}" for option, default, value in given if value != default)
-            name = SCHEMES[0] + (options and f"?{options}".lower())
+            name = SCHEMES[0]
         return settings | {setting_name("scheme"): name}
 
     def fingerprints_differ(self, other: Header) -> list[str]:
@@ -138,6 +127,6 @@ class Header:
 
 #: Fields that are no settings: they describe how this release makes fingerprints.
 _VERSIONS = ("scheme", "width", "own_parts")
-_NO_SETTINGS = (*_VERSIONS, *OPTIONS["scheme"])
+_NO_SETTINGS = (*_VERSIONS, "shingle_size", "mask_digits")
 #: The settings that all headers have, independent of the rule.
 _SHARED = tuple(field.name for field in fields(Header) if field.name not in (*_VERSIONS, "rule"))

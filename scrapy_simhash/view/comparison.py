@@ -155,7 +155,7 @@ def read(
         fingerprinter.read_document(document, site or SiteProfile(), structured(root), url)
         if learns
         else fingerprinter.read(root, content_language=source.content_language, url=url),
-        shingle_counts(document, config.shingle_size, config.mask_digits),
+        shingle_counts(document),
         site_text=site_text(document, site) if learns and site is not None else (),
         url=url,
     )

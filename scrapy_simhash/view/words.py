@@ -99,8 +99,6 @@ def _sentences(page: Mapping[str, Any], copies: int) -> Iterator[str]:
         yield _near_miss(miss)
     if page.get("hints"):
         yield f"Hints in markup and URLs connect the two pages: {', '.join(map(shown, page['hints']))}"
-    if page.get("elsewhere") is not None:
-        yield f"It is also a near-duplicate of {shown(page['elsewhere'])}, a page of another scope"
     if copies:
         yield (
             f"{copies:,} other pages are near-duplicates of it"

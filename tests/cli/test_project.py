@@ -211,9 +211,9 @@ def test_other_settings_than_those_of_the_store_are_refused_for_writing_only(tmp
     source = feed(tmp_path, ("https://example.com/a", article(1)))
     arguments = ["import", "tides", source, "--html-field", "html"]
     simhash(tmp_path, *arguments)
-    status, complaint = refused(tmp_path, *arguments, "-s", "SIMHASH_SCHEME=web?mask_digits=1")
+    status, complaint = refused(tmp_path, *arguments, "-s", "SIMHASH_MIN_SHINGLES=20")
     assert status == 2
-    assert "mask_digits is False there, True here. Nothing was changed" in complaint
+    assert "SIMHASH_MIN_SHINGLES is 12 there, 20 here. Nothing was changed" in complaint
     assert json.loads(simhash(tmp_path, "info", "--json"))["pages"] == 1
 
 

@@ -71,8 +71,8 @@ def test_a_page_is_judged_and_delivered_whatever_hooks_fail(made: Any, tmp_path:
         assert asyncio.run(middleware.process_request(request)) is None
         assert middleware.process_response(request, response) is response
         assert request.meta[names.META_RESULT]["delivered"] is (True if visit else None)
-        page_hash = request.meta[names.META_RESULT].text.page_hash
-        middleware._session.note_delivered(middleware._key_of(request), page_hash)
+        page_hash = request.meta[names.META_RESULT].verdict.page_hash
+        middleware.detector.deliver(middleware._key_of(request), page_hash)
         asyncio.run(middleware._session._engine_stopped())
         assert simhash_stats(crawler)["errors/action"] == 3, "request_sent, page_compared, closing"
 

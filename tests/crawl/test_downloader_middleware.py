@@ -209,7 +209,7 @@ def test_marks_that_came_while_the_page_was_read_are_gone(monkeypatch: pytest.Mo
     request, really_read = Request(URL), PageFingerprinter.read
 
     def read(fingerprinter: PageFingerprinter, *arguments: Any, **keywords: Any) -> Any:
-        request.meta.update(dict.fromkeys(names.META_OUT, "of another visit"))
+        request.meta[names.META_RESULT] = "of another visit"
         return really_read(fingerprinter, *arguments, **keywords)
 
     monkeypatch.setattr(PageFingerprinter, "read", read)

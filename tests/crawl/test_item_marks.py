@@ -49,9 +49,8 @@ def test_one_that_cannot_is_counted_and_warned_of_once(
     marks.write(item, MARK)
     assert simhash_stats(crawler) == {"items/unmarked": 2}
     (record,) = caplog.records
-    assert record.getMessage() == (
-        f"SIMHASH_RESULT_FIELD is 'seen', but {type(item).__qualname__} has no such field or is frozen. These items"
-        " are not marked (stat simhash/items/unmarked): declare the field in the class, and do not freeze it"
+    assert record.getMessage().startswith(
+        f"SIMHASH_RESULT_FIELD is 'seen', but items ({type(item).__qualname__}) lack this field, have another"
     )
 
 
@@ -68,11 +67,7 @@ def test_what_an_item_says_itself_is_kept_counted_and_warned_of_once(
         assert item == {"seen": value}
     assert simhash_stats(crawler) == {"items/unmarked": 5}
     (record,) = caplog.records
-    assert record.getMessage() == (
-        "SIMHASH_RESULT_FIELD is 'seen', but items (dict) already have a value in this field. The value is kept"
-        " and the items are not marked (stat simhash/items/unmarked): set SIMHASH_RESULT_FIELD to a field that your"
-        " items do not have"
-    )
+    assert record.getMessage().endswith("to a field that your items declare and do not use")
 
 
 def test_a_mark_is_replaced_by_a_later_one_or_by_none() -> None:

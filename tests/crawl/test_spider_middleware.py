@@ -18,7 +18,7 @@ from scrapy_simhash import (
     Verdict,
     names,
 )
-from tests.stand_in import in_loop, simhash_stats, stand_in
+from tests.stand_in import acting, in_loop, left_of, simhash_stats, stand_in
 
 URL, FIRST = "https://example.com/copy", "https://example.com/first"
 NEW = Verdict(Status.NEW, cluster=7).to_dict()
@@ -27,7 +27,7 @@ ACTIONS = ("mark", "drop_items", "drop_links", "drop_items,drop_links", "drop_pa
 
 
 def middleware(**settings: Any) -> SimhashSpiderMiddleware:
-    return SimhashSpiderMiddleware.from_crawler(stand_in(**settings))
+    return acting(stand_in(**settings))
 
 
 def response(action: object = "mark", is_duplicate: bool = True, **meta: Any) -> Response:
@@ -41,8 +41,8 @@ def left(subject: SimhashSpiderMiddleware, page: Response) -> set[str]:
         subject.process_spider_input(page)
     except NearDuplicate:
         return set()
-    item = in_loop(lambda: subject.get_processed_item({"a": 1}, page))
-    link = subject.get_processed_request(Request(FIRST), page)
+    item = in_loop(lambda: left_of(subject, {"a": 1}, page))
+    link = left_of(subject, Request(FIRST), page)
     return {"page", *(["item"] if item else []), *(["link"] if link else [])}
 
 
@@ -83,8 +83,8 @@ def test_what_a_callback_drops_of_a_new_page_is_not_called_unchanged(
     subject, page = middleware(), response(is_duplicate=False)
     page.meta["simhash_result"]["action"] = "drop_items"
     with caplog.at_level("DEBUG"):
-        assert in_loop(lambda: subject.get_processed_item({"a": 1}, page)) is None
-    assert simhash_stats(subject.crawler) == {"dropped/items": 1}
+        assert in_loop(lambda: left_of(subject, {"a": 1}, page)) is None
+    assert simhash_stats(subject._drops._crawler) == {"dropped/items": 1}
     (record,) = [record for record in caplog.records if record.name.startswith("scrapy_simhash")]
     assert f"Dropped: its page {URL} has the action drop_items in simhash_result" in record.getMessage()
 
@@ -127,27 +127,27 @@ def test_what_is_dropped_because_its_page_is_unchanged_says_so(
     assert caught.value.duplicate_of == verdict.duplicate_of
     kind = UnchangedPageItem if is_unchanged else NearDuplicatePageItem
     assert str(kind(page("drop_items"))) == f"its page {URL} {why.format(action='drop_items')}"
-    in_loop(lambda: subject.get_processed_item({"a": 1}, page("drop_items")))
+    in_loop(lambda: left_of(subject, {"a": 1}, page("drop_items")))
     unchanged = {"dropped/pages/unchanged": 1, "dropped/items/unchanged": 1} if is_unchanged else {}
-    assert simhash_stats(subject.crawler) == {"dropped/pages": 1, "dropped/items": 1, **unchanged}
+    assert simhash_stats(subject._drops._crawler) == {"dropped/pages": 1, "dropped/items": 1, **unchanged}
 
 
 @pytest.mark.parametrize("item", [object(), "text", 3, ["list"], (1, 2)])
 def test_what_is_no_item_goes_on_without_a_mark(item: object) -> None:
     subject = middleware(result_field="copy")
-    assert subject.get_processed_item(item, response()) is item
-    assert simhash_stats(subject.crawler) == {"items/unmarked": 1}
+    assert left_of(subject, item, response()) is item
+    assert simhash_stats(subject._drops._crawler) == {"items/unmarked": 1}
 
 
-@pytest.mark.parametrize("page", [response(), response(is_duplicate=False), None])
+@pytest.mark.parametrize("page", [response(), response(is_duplicate=False)])
 @pytest.mark.parametrize("url_rules", ["off", "observe"])
 def test_a_request_that_copies_meta_loses_our_result_and_keeps_what_the_user_asks_for(
-    page: Response | None, url_rules: str
+    page: Response, url_rules: str
 ) -> None:
     mine = {"simhash": {"action": "mark"}, "depth": 3}
     request = Request(FIRST, meta={"simhash_result": COPY, **mine})
-    assert middleware(url_rules=url_rules).get_processed_request(request, page) is request
-    noted = page is not None and url_rules != "off"
+    assert left_of(middleware(url_rules=url_rules), request, page) is request
+    noted = url_rules != "off"
     assert request.meta == {**mine, **({"_simhash": {"parent": URL}} if noted else {})}
 
 
@@ -156,10 +156,10 @@ def test_what_we_note_in_a_meta_is_not_handed_on_nor_changed_for_another(url_rul
     page, noted = response(), {"parent": FIRST, "waited": "sent after all"}
     page.meta["_simhash"] = noted
     for request in (Request(FIRST, meta=page.meta), Request(FIRST, meta=page.meta)):
-        middleware(url_rules=url_rules).get_processed_request(request, page)
+        left_of(middleware(url_rules=url_rules), request, page)
         assert request.meta.get("_simhash") == (None if url_rules == "off" else {"parent": URL})
     again = Request(URL, meta=page.meta, dont_filter=True)
-    middleware(url_rules=url_rules).get_processed_request(again, page)
+    left_of(middleware(url_rules=url_rules), again, page)
     assert again.meta.get("_simhash") == (None if url_rules == "off" else {"parent": FIRST})
     assert noted == {"parent": FIRST, "waited": "sent after all"}
 
@@ -177,8 +177,8 @@ def test_what_we_note_in_a_meta_is_not_handed_on_nor_changed_for_another(url_rul
 def test_drop_links_lets_the_page_be_asked_for_again(request_: Request, is_kept: bool) -> None:
     subject = middleware()
     page = response("drop_links")
-    assert (subject.get_processed_request(request_, page) is request_) is is_kept
-    assert simhash_stats(subject.crawler).get("dropped/requests", 0) == (not is_kept)
+    assert (left_of(subject, request_, page) is request_) is is_kept
+    assert simhash_stats(subject._drops._crawler).get("dropped/requests", 0) == (not is_kept)
 
 
 @pytest.mark.parametrize(
@@ -187,4 +187,4 @@ def test_drop_links_lets_the_page_be_asked_for_again(request_: Request, is_kept:
 def test_drop_links_lets_the_address_that_led_here_be_asked_again(redirects: object, is_kept: bool) -> None:
     page = response("drop_links", redirect_urls=redirects)
     again = Request(FIRST, dont_filter=True)
-    assert (middleware().get_processed_request(again, page) is again) is is_kept
+    assert (left_of(middleware(), again, page) is again) is is_kept

@@ -19,7 +19,7 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.signalmanager import SignalManager
 from scrapy.utils.request import RequestFingerprinter
 
-from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, SimhashDownloaderMiddleware, crawling
+from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, SimhashDownloaderMiddleware
 from scrapy_simhash.crawl import downloader_middleware
 from scrapy_simhash.crawling import Page
 from scrapy_simhash.judge.policy import SimhashPolicy
@@ -35,7 +35,6 @@ URL = "https://example.com/"
 #: Where an error may come, from the request to what is done about its page, and at the end of the crawl.
 STEPS: list[tuple[Any, str]] = [
     (SkippingListener, "request_sent"),
-    (crawling, "tree_of"),
     (RequestFingerprinter, "fingerprint"),
     (PageFingerprinter, "read"),
     (NearDuplicateDetector, "conclude_async"),
@@ -85,8 +84,6 @@ def crawl(folder: Path, broken: list[tuple[Any, str]], since: int) -> dict[str, 
         return step
 
     patches = [patch.object(owner, name, breaking(getattr(owner, name))) for owner, name in broken]
-    # Of a page that takes no time at all, too.
-    patches.append(patch.object(downloader_middleware, "BUDGET", -1))
     for one in patches:
         one.start()
     try:

@@ -26,8 +26,8 @@ def crawled(folder: Path, *, delivers: bool = True, end: str = "in order") -> bo
     page = HtmlResponse(URL, body=article(0).encode(), encoding="utf-8", request=request)
     middleware.process_response(request, page)
     if delivers:
-        page_hash = request.meta["simhash_result"].text.page_hash
-        middleware._session.note_delivered(middleware._key_of(request), page_hash)
+        page_hash = request.meta["simhash_result"].verdict.page_hash
+        middleware.detector.deliver(middleware._key_of(request), page_hash)
     store = cast("SqliteStore", middleware.detector.store)
     if end == "killed":
         store._release()

@@ -56,7 +56,6 @@ _PATIENCE = 120
 SIZES = {
     "simhash/index_size",
     "simhash/site/hosts_known",
-    "simhash/slow_pages",
 }
 
 

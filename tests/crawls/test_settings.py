@@ -27,11 +27,6 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         "SIMHASH_STORE must be the import path of a subclass of scrapy_simhash.store.Store, got"
         " 'tests.crawls.stores.NoStore'",
     ),
-    (
-        {"SIMHASH_STORE": "redis", "REDIS_URL": "redis://host"},
-        "SIMHASH_STORE must be the URL of the server, such as redis://localhost:6379/0, got 'redis': REDIS_URL and"
-        " other settings of scrapy-redis are no longer read",
-    ),
 ]
 
 

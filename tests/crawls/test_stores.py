@@ -8,11 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scrapy.settings import Settings
 
-from scrapy_simhash.crawl.store_factory import file_of
-from scrapy_simhash.exceptions import SettingError
-from scrapy_simhash.place import StorePlace
 from tests.crawls.harness import (
     IN_ORDER,
     UNPROTECTED,
@@ -167,22 +163,6 @@ def test_what_a_killed_crawl_saw_is_known_and_not_yet_settled(site: Site, tmp_pa
     assert after.paths_scraped == ["/same"], "nobody knows what became of its items"
     assert later.page("/same").marks["delivered"] is True
     assert later.paths_scraped == []
-
-
-def test_spiders_whose_names_differ_in_case_only_never_share_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = StorePlace.of(str(tmp_path))
-    (tmp_path / "Shop.sqlite").touch()
-    path = file_of(place, Settings(), "Shop")
-    if not (tmp_path / "shop.sqlite").exists():
-        assert file_of(place, Settings(), "shop").name == "shop.sqlite"
-        # What macOS and Windows say.
-        monkeypatch.setattr(Path, "exists", lambda self: self.name.lower() == "shop.sqlite")
-    with pytest.raises(SettingError, match=r"shop.sqlite is the file of another spider, whose name differs"):
-        file_of(place, Settings(), "shop")
-    assert file_of(place, Settings(), "Shop") == path
-    assert file_of(place, Settings(), "boats") == tmp_path / "boats.sqlite"
 
 
 # --- A store of one's own.

@@ -132,8 +132,8 @@ def test_a_line_says_all_that_is_known_of_a_page() -> None:
         (Verdict(Status.NEAR_DUPLICATE, threshold=0.9), {"status": "near_duplicate", "threshold": 0.9}),
         (Verdict(Status.NEW, is_by_learning=True), {"status": "new", "by_learning": True}),
         (
-            Verdict(Status.NEW, elsewhere="https://example.org/a"),
-            {"status": "new", "elsewhere": "https://example.org/a"},
+            Verdict(Status.NEW, rank=3),
+            {"status": "new", "rank": 3},
         ),
     ],
 )

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.detector import NearDuplicateDetector, nothing_said
-from scrapy_simhash.display import html_of
 from scrapy_simhash.exceptions import RecordDamaged, SimhashError
 from scrapy_simhash.files.batch.page import Counts, Fate, PageReader, Read, Step, fate_of
 from scrapy_simhash.files.batch.readers import FIRST, ONLY, SECOND, readers_of
@@ -122,9 +121,6 @@ class PageCluster(NamedTuple):
             "preferred": self.preferred,
             "urls": " ".join(self.members),
         }
-
-    def _repr_html_(self) -> str:
-        return html_of(self)
 
 
 #: The page of a text that is kept.

@@ -65,7 +65,7 @@ class ReadPages:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Return the batches of the fingerprints."""
         reader = PageReader(self._config, with_canonical=True)
-        scope_of = scope_function(self._config.scope_name)
+        scope_of = scope_function(self._config.scope)
         for batch in batches:
             rows = []
             for id, url, page, scope, kind, language, answer in rows_of(batch):

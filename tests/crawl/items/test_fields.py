@@ -14,7 +14,7 @@ import pytest
 import scrapy
 from itemadapter import is_item
 
-from scrapy_simhash.crawl.items.fields import LARGEST, TooLarge, field_texts
+from scrapy_simhash.crawl.items import LARGEST, TooLarge, field_texts
 
 FIELDS = ("name", "body")
 

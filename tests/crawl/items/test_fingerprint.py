@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.items.fingerprint import LONGEST_LABEL, ItemFingerprinter, ItemReading, item_header
+from scrapy_simhash.crawl.items import LONGEST_LABEL, ItemFingerprinter, ItemReading, item_header
 from scrapy_simhash.judge.rule import rule_of
 from scrapy_simhash.store import Posting
 from tests.crawls.site import SYLLABLES
@@ -67,14 +67,6 @@ def test_short_items_are_told_apart_by_every_character(one: str, other: str) -> 
     assert a.is_short
     assert b.is_short
     assert a.page_hash != b.page_hash
-
-
-def test_numbers_are_one_if_the_settings_say_so() -> None:
-    one, two = item(body="box 17 of " + item()["body"]), item(body="box 18 of " + item()["body"])
-    assert read(one).fingerprint != read(two).fingerprint
-    masked = "web?mask_digits=true"
-    assert read(one, scheme=masked).fingerprint == read(two, scheme=masked).fingerprint
-    assert read(one, scheme=masked).page_hash != read(two, scheme=masked).page_hash
 
 
 # --- Which item it is.

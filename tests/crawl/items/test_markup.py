@@ -2,7 +2,7 @@
 
 import pytest
 
-from scrapy_simhash.crawl.items.fields import without_markup
+from scrapy_simhash.crawl.items import without_markup
 
 
 @pytest.mark.parametrize(

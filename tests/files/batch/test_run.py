@@ -62,7 +62,6 @@ def checked(records: Sequence[Item], config: Config) -> list[Verdict]:
             Config(site_learning=False),
             Config(rule="classic"),
             Config(maxsize=1_000),
-            Config(scope="host?across=true"),
         ]
     ),
 )
