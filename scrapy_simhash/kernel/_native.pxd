@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""What the C files offer to the door: see page.h for what each of it means."""
+"""Declarations of the C functions that read pages; page.h describes them."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -188,7 +188,7 @@ cdef class Rules:
     cdef _take_numbers(self, definition)
 
 
-# The names are those of page/text/columns.py, which says what each of them is.
+# page/text/columns.py describes the fields, which have the same names.
 cdef class Columns:
     cdef Rules _rules
     cdef page *_page

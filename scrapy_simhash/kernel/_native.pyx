@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, binding=False
-"""The door to the C files beside it: Python's values in, Python's values out, and nothing decided here.
+"""Cython bindings of the C files that read pages; they only convert values.
 
 A wrong call raises an exception, as in _hamming.pyx. The numbers of a definition are trusted: no other caller has one.
 """
@@ -30,20 +30,20 @@ cdef extern from "Python.h":
     int PyObject_GenericSetAttr(object of, object name, object value) except -1
 
 
-# Below this many bytes of text a page is done sooner than other threads could use the time.
+# Min bytes of text to release the GIL; shorter pages take too little time.
 cdef enum:
     LARGE = 65536
 
 
 def digest(bytes data not None):
-    """Return the XXH3 hash of *data* as a number: for the test that it is the xxhash package's."""
+    """Return the XXH3 hash of *data* as a number, for a test against the xxhash package."""
     return xxh3(<const char *>data, len(data))
 
 
-# Reads the links in the head of a page: the twin of a function of hints/markup.py.
+# Links in the head of a page: links_in_head() of hints/markup.py.
 
 def links_in_head(_Element root not None, bytes word, Py_ssize_t limit):
-    """Return (rel, href, hreflang, type) of each link in the head of a page, and of each base, without a rel.
+    """Return (rel, href, hreflang, type) of each link in the head of a page, and of each base, whose rel is None.
 
     With a *word* of small ASCII letters, of those links only whose rel has it in it. Looks at *limit* elements. None
     for what is missing; instead of the list: not covered.
@@ -75,7 +75,7 @@ cdef str text_of(const char *text):
 
 
 cdef class Rules:
-    """The rules and words of the pure Python modules, as the C code reads them; made once, then read only."""
+    """The rules and words of the pure Python modules, as the C code reads them; read-only once created."""
 
     def __cinit__(self, definition):
         self._load = definition.character
@@ -98,7 +98,7 @@ cdef class Rules:
         self.c.normalize = normalize_word
         self.c.weight = weight_of
         self.c.has_price = text_has_price
-        # As Cython names a function that it exports. Raises ValueError for one of another type.
+        # The names under which Cython exports the functions. Raises ValueError for another type.
         self.c.choose_language = <int (*)(const counts *) noexcept nogil>PyCapsule_GetPointer(
             definition.choose_language, "int (counts const *)")
         self.c.selects_prose = <int (*)(int, int, int64_t, int64_t) noexcept nogil>PyCapsule_GetPointer(
@@ -164,7 +164,7 @@ cdef check_room(str what, size_t n, size_t most):
 
 
 cdef int load_character(void *of, uint32_t code) noexcept with gil:
-    """Ask Python about a character, unless another thread was faster."""
+    """Load the properties of a character, unless another thread has done so."""
     cdef Rules self = <Rules>of
     cdef char_table *table = &self.c.chars
     cdef char_block *block
@@ -186,7 +186,7 @@ cdef int load_character(void *of, uint32_t code) noexcept with gil:
         if entry >> KIND_SHIFT == NORMAL_MANY:
             if not 0 < n < 256 or len(more) % 4:
                 raise ValueError("a character becomes 1 to 255 others")
-            # Without room the words that it stands in are left to Python.
+            # If the table is full, Python normalises words with this character.
             if table.n_more + n > MOST_MORE:
                 entry = <uint32_t>NORMAL_COMPLEX << KIND_SHIFT
             else:
@@ -234,7 +234,7 @@ cdef int64_t weight_of(void *of, int zone, bint is_word, int64_t count) noexcept
 
 
 cdef bint raise_for(int why, Rules rules) except -1:
-    """Return whether it was done; False leaves it to the pure Python path."""
+    """Return whether it was done; if False, pure Python reads the page."""
     if why == DONE:
         return True
     if why == NOT_COVERED:
@@ -245,13 +245,13 @@ cdef bint raise_for(int why, Rules rules) except -1:
     raise failure
 
 
-# What the filters ask of the blocks.
+# The blocks as the filters read them.
 
 cdef class Columns:
-    """The blocks of a page for the filters of page/text/main_text.py: arrays of C, which live as long as the page's text."""
+    """The blocks of a page for the filters of page/text/main_text.py: C arrays that live as long as the page."""
 
     def __cinit__(self, maker):
-        # Without a page there are no arrays.
+        # No arrays without a page.
         if maker is not COLUMNS_MAKER:
             raise TypeError("only a Reader makes Columns")
 
@@ -301,9 +301,9 @@ cdef Columns columns_of(page *p, Rules rules):
     return made
 
 
-# What a site repeats, and what of a page is not of it.
+# The boilerplate of a site, and the unique text of a page.
 
-# The kinds of an own part, as page/fingerprint/own_part.py has them.
+# The kinds of own parts in page/fingerprint/own_part.py.
 cdef enum:
     OWN_UNKNOWN = 0
     OWN_WHOLE = 1
@@ -312,7 +312,7 @@ cdef enum:
 
 
 cdef bytes packed(int kind, const own_part *own):
-    """Return an own part of a *kind*, without an identity, as page/fingerprint/own_part.py writes it."""
+    """Return an own part of a *kind*, without an identity, as page/fingerprint/own_part.py does."""
     cdef unsigned char data[11 + 8 + 112]
     cdef uint32_t tokens = min(own.tokens, <uint32_t>0xFFFF), exponent = 0
     cdef int i
@@ -393,7 +393,7 @@ cdef enum:
 
 
 cdef class PieceTable:
-    """Pieces by key, each with 64 bits for the subjects of the pages that it stood on; the twin of page/site/profile.py.
+    """Pieces by key, each with 64 bits for the subjects of its pages: PieceTable of page/site/profile.py.
 
     A bucket is filled from its front; a free place has no subjects.
     """
@@ -499,7 +499,7 @@ cdef class PieceTable:
             self._grow()
             bucket = self._bucket(key)
         if bucket[BUCKET - 1].subjects != 0:
-            # The oldest stands last.
+            # The oldest is last.
             for i in range(BUCKET - 1, -1, -1):
                 bits = count_bits(bucket[i].subjects)
                 if bits < fewest:
@@ -537,7 +537,7 @@ cdef class PieceTable:
 
 
 cdef class Reader:
-    """Reads pages and texts by one set of rules. Safe in several threads: each takes a workspace of its own.
+    """Reads pages and texts with one set of rules. Thread-safe: each thread uses its own workspace.
 
     A *language* is an ISO 639-1 code; what the markup declares goes before it. Settings are (shingle size, least
     number of shingles, whether digits are masked, whether there shall be a sketch, and packed paragraphs). Every
@@ -591,7 +591,7 @@ cdef class Reader:
             self._give_back(p)
 
     def read_text(self, text not None, language, settings not None):
-        """Return the Reading of a plain text, but no text hash; without a *language* the words tell.
+        """Return the Reading of a plain text, without a text hash; without a *language*, it is detected.
 
         Other threads run meanwhile, unless there is little to do.
         """
@@ -620,7 +620,7 @@ cdef class Reader:
             self._give_back(p)
 
     def extract(self, _Element root not None, str language):
-        """Return (title, language, subject, paragraphs) of a page; the language is (declared code, what choose() answered)."""
+        """Return (title, language, subject, paragraphs); the language is (declared code, result of choose())."""
         cdef page *p = self._take()
         try:
             declared = self._classify(p, root, language)
@@ -714,7 +714,7 @@ cdef fold_settings settings_of(settings, bint with_hashes) except *:
     shingle_size, min_shingles, by.mask_digits, by.with_sketch, by.with_paragraphs = settings
     if shingle_size < 1:
         raise ValueError(f"shingle_size must be 1 or more, got {shingle_size}")
-    # No text has more tokens than that.
+    # Max tokens of a text of this length.
     by.shingle_size, by.min_shingles = min(shingle_size, MOST_ELEMENTS), min(min_shingles, MOST_ELEMENTS)
     return by
 
@@ -730,7 +730,7 @@ cdef object reading_of(
     fingerprint = None
     own, pieces = own_and_pieces
     if result.has_fingerprint:
-        # Without the checks of its constructor, which are for what others made.
+        # Without the checks of its constructor: the values are valid.
         fingerprint = rules._fingerprint.__new__(rules._fingerprint)
         PyObject_GenericSetAttr(fingerprint, "value", result.value)
         PyObject_GenericSetAttr(fingerprint, "features", result.features)

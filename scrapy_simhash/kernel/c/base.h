@@ -1,8 +1,8 @@
-/* What every file of the kernel stands on: growing arrays, and one way out when something cannot be done.
+/* Shared by all files of the kernel: growing arrays, and escape(), which stops reading a page.
  *
- * A page is read in a workspace (page.h) whose arrays grow with the page and are used again for the next one. Every
- * array is bounded: 2^31 - 1 elements, so that offsets fit 32 bits. What does not fit, and whatever this code does not
- * cover, leaves through escape(): the caller hands the page to the pure Python path, which is the definition.
+ * A page is read in a workspace (page.h) whose arrays grow with the page and are reused for the next one. An array has
+ * at most 2^31 - 1 elements, so that offsets fit into 32 bits. If a page does not fit, or needs a case that this code
+ * does not cover, escape() is called, and the caller reads the page in pure Python, which is the definition.
  */
 #ifndef SIMHASH_BASE_H
 #define SIMHASH_BASE_H
@@ -16,12 +16,12 @@
 
 typedef enum {
     DONE = 0,
-    NOT_COVERED = 1,     /* not an error: the pure Python path knows what to do */
+    NOT_COVERED = 1,     /* not an error: pure Python reads the page */
     NO_MEMORY = 2,
     CALLBACK_FAILED = 3, /* a Python exception is set */
 } outcome;
 
-/* Where escape() lands. Only C frames lie between. */
+/* Where escape() continues. Only C frames may lie between. */
 typedef struct {
     jmp_buf exit;
 } hatch;
@@ -47,7 +47,7 @@ static inline NORETURN void escape(hatch *way_out, outcome why) { longjmp(way_ou
 
 void *grown(hatch *way_out, void *at, size_t *room, size_t need, size_t element);
 
-/* Makes room for `extra` more elements, and one beyond: so an array is never NULL when something points into it. */
+/* Makes room for `extra` more elements plus one, so that an array is not NULL if a pointer into it is taken. */
 #define RESERVE(way_out, vec, extra)                                                                                  \
     do {                                                                                                              \
         if (UNLIKELY((vec).n + (extra) >= (vec).room))                                                                \
@@ -60,7 +60,7 @@ void *grown(hatch *way_out, void *at, size_t *room, size_t need, size_t element)
         (vec).at[(vec).n++] = __VA_ARGS__;                                                                            \
     } while (0)
 
-/* Gives memory back that an unusually large page needed. */
+/* Frees the memory that an unusually large page needed. */
 #define RELEASE(vec, most_bytes)                                                                                      \
     do {                                                                                                              \
         (vec).n = 0;                                                                                                  \
@@ -71,7 +71,7 @@ void *grown(hatch *way_out, void *at, size_t *room, size_t need, size_t element)
         }                                                                                                             \
     } while (0)
 
-/* The first byte of memory is the lowest, whatever the machine. */
+/* Little endian on every machine. */
 static inline uint64_t load8(const void *from)
 {
     uint64_t word;
@@ -82,7 +82,7 @@ static inline uint64_t load8(const void *from)
     return word;
 }
 
-/* A pointer, or 32 bits, that one thread publishes and others read without a lock. */
+/* Access to a pointer, or to 32 bits, that one thread publishes and others read without a lock. */
 #if defined(_MSC_VER)
 #define LOAD_POINTER(place) (*(void *volatile *)(place))
 #define STORE_POINTER(place, value) (*(void *volatile *)(place) = (value))
@@ -95,7 +95,7 @@ static inline uint64_t load8(const void *from)
 #define STORE_WORD STORE_POINTER
 #endif
 
-/* --- Eight bytes at a time, on any machine: which bytes of a word are of a kind. */
+/* --- Tests of eight bytes at a time, on any machine. */
 
 #if defined(_MSC_VER)
 #include <intrin.h>
@@ -111,7 +111,7 @@ static inline unsigned lowest_bit(uint64_t bits) { return (unsigned)__builtin_ct
 
 #define EACH_BYTE(byte) (0x0101010101010101u * (uint64_t)(byte))
 
-/* The highest bit of the lowest byte that is 0, and perhaps of some above it. */
+/* The highest bit of the lowest byte that is 0, and possibly of some above it. */
 static inline uint64_t zero_bytes(uint64_t word) { return (word - EACH_BYTE(1)) & ~word & EACH_BYTE(0x80); }
 
 /* The highest bit of each byte that equals `byte`, for ASCII. */
@@ -128,7 +128,7 @@ static inline uint64_t digit_bytes(uint64_t word)
     return ~(((other & EACH_BYTE(0x7f)) + EACH_BYTE(0x76)) | other) & EACH_BYTE(0x80);
 }
 
-/* The highest bit of the lowest byte that is a control character or no ASCII, and perhaps of some above it. */
+/* The highest bit of the lowest byte that is a control character or not ASCII, and possibly of some above it. */
 static inline uint64_t uncommon_bytes(uint64_t word) { return ((word - EACH_BYTE(0x20)) | word) & EACH_BYTE(0x80); }
 
 #endif

@@ -1,11 +1,11 @@
-/* What the filters of page/text/main_text.py ask of the blocks, and what is made of what they keep: the subject of the
- * page and the hash of what it says. The twin of page/text/columns.py, subject.py and compared(), and of whole_text(). */
+/* Columns for the filters of page/text/main_text.py, then the subject and the hashes of the page: the C version of
+ * page/text/columns.py, subject.py, compared() and whole_text(). */
 #include "page.h"
 
-/* Of the first number of a block that counts up. */
+/* Max digits of the first number in a block of consecutive numbers. */
 enum { MOST_DIGITS = 6 };
 
-/* What the path of a heading is told by: the character after its last "/h", else its first one. */
+/* Returns the level of a heading: the character after the last "/h" of its path, else its first one. */
 static int32_t rank_of(const page *p, const block *b)
 {
     unsigned length;
@@ -30,11 +30,11 @@ static int32_t count_stopwords(const page *p, const block *b)
     return (int32_t)known;
 }
 
-/* The last span but one that holds a block, for each of them. */
+/* Finds the second smallest span that contains each block. */
 static void find_containers(page *p, int32_t *containers)
 {
     size_t opened = 0;
-    p->rows.n = 0; /* the spans that are open */
+    p->rows.n = 0; /* the open spans */
     for (size_t i = 0; i < p->blocks.n; i++) {
         while (p->rows.n > 0 && p->spans.at[p->rows.at[p->rows.n - 1]].stop <= (int32_t)i)
             p->rows.n--;
@@ -56,7 +56,7 @@ void make_columns(page *p)
     _Static_assert(sizeof all / sizeof *all == COLUMNS, "every column has its place");
     for (size_t i = 0; i < COLUMNS; i++)
         *all[i] = p->numbers.at + i * n;
-    memset(c->is_link, 0, 5 * n * sizeof *c->is_link); /* these and the four behind them are filled in by the filters */
+    memset(c->is_link, 0, 5 * n * sizeof *c->is_link); /* this and the next four are set by the filters */
     for (size_t i = 0; i < n; i++) {
         const block *b = &p->blocks.at[i];
         const path_node *last = &p->paths.at[b->path];
@@ -105,7 +105,7 @@ bool ends_in_letter(page *p, const block *b)
 
 bool is_entry(const page *p, const block *b) { return p->paths.at[b->path].tag & TAG_ENTRY; }
 
-/* Most blocks have no digit, and so neither a date nor a price. */
+/* Most blocks have no digit, so neither a date nor a price. */
 static bool has_ascii_digit(const char *text, size_t n)
 {
     size_t i = 0;
@@ -117,7 +117,7 @@ static bool has_ascii_digit(const char *text, size_t n)
     return i < n;
 }
 
-/* Returns the digits at `at`, up to four; five stand for more. */
+/* Returns the number of digits at `at`; 5 for five or more. */
 static size_t digits_at(const char *at, const char *end)
 {
     size_t n = 0;
@@ -184,13 +184,13 @@ static bool begins_currency(const rules *r, uint32_t first, uint32_t second)
     return false;
 }
 
-/* An amount, and directly behind it the first two characters of a currency; or a digit, and in front of it a sign or the
- * last letter of a code: only then is Python asked for the pattern of a price. */
+/* Python matches the pattern of a price only if there is an amount directly followed by the first two characters of a
+ * currency, or a digit after a sign or after the last letter of a code. */
 bool may_have_price(page *p, const block *b)
 {
     const char *at = p->text.at + b->text, *end = at + b->n;
-    bool amount = false, former_amount = false; /* whether the text up to here, up to the last character, ends in one */
-    uint32_t former = 0, beside = 0;            /* the last character, and the last one that is no space */
+    bool amount = false, former_amount = false; /* whether the text before, or up to `former`, ends in an amount */
+    uint32_t former = 0, beside = 0;            /* the last character, and the last one except spaces */
     if (b->is_ascii && !has_ascii_digit(at, b->n))
         return false;
     while (at < end) {
@@ -212,12 +212,12 @@ bool may_have_price(page *p, const block *b)
     return former_amount && begins_currency(p->rules, former, 0);
 }
 
-/* --- What a page is about, where its title and its headings agree: the twin of page/text/subject.py. */
+/* --- The subject: the C version of page/text/subject.py. */
 
 
 #define NONE 0xffffffffu
 
-/* The characters of the two classes in the pattern that parts the name of a page from that of its site. */
+/* The two character classes in the pattern of separators between the names of page and site. */
 static bool is_spaced_separator(uint32_t c)
 {
     return c == '|' || c == '-' || c == 0x2013 || c == 0x2014 || c == 0xb7 || c == 0x2022 || c == ':' || c == 0xbb ||
@@ -246,7 +246,7 @@ size_t separator_at(const char *at, const char *end)
     return character == ':' && at + 1 < end && at[1] == ' ' ? 2 : 0;
 }
 
-/* Returns how many tokens the number of a chapter in front of a text is: two for "4.2. " and "D.5 ", 0 for none. */
+/* Returns the number of tokens of a leading chapter number: two for "4.2. " and "D.5 ", 0 for none. */
 static uint32_t numbering(const char *at, const char *end)
 {
     bool is_letter = at < end && is_ascii_letter(*at);
@@ -263,7 +263,7 @@ static uint32_t numbering(const char *at, const char *end)
     return parts > 1 && (is_closed || is_letter) && at < end && *at == ' ' ? parts : 0;
 }
 
-/* Leaves out the number of a chapter in front, as long as something is left. */
+/* Removes a leading chapter number, unless nothing else is left. */
 heading unnumbered(heading h, const char *at, const char *end)
 {
     uint32_t parts = numbering(at, end);
@@ -273,7 +273,7 @@ heading unnumbered(heading h, const char *at, const char *end)
 static heading tokens_of_title(page *p, const char *at, const char *end)
 {
     heading h = {.run = (uint32_t)p->run.n, .block = NONE};
-    /* The text may move: it stands in an array that words_of() does not grow. */
+    /* words_of() does not grow the array of this text, so `at` stays valid. */
     h.n = words_of(p, at, (size_t)(end - at), p->title_is_ascii);
     return unnumbered(h, at, end);
 }
@@ -300,7 +300,7 @@ static uint64_t level_of(const page *p, const block *b)
     return is_heading ? (uint64_t)(last->name[1] - '0') : 0;
 }
 
-/* Those that name a subject, or all. */
+/* Lists the headings: those that may be the subject, or all. */
 static void find_headings(page *p, bool all)
 {
     p->headings.n = 0;
@@ -336,7 +336,7 @@ static bool title_has(page *p, const char *at, const char *end)
     return true;
 }
 
-/* Compares two headings as tuples of strings are compared; negative, 0 or positive. */
+/* Compares two headings like tuples of strings; negative, 0 or positive. */
 static int compare(const page *p, heading a, heading b)
 {
     for (uint32_t i = 0; i < a.n && i < b.n; i++) {
@@ -348,7 +348,7 @@ static int compare(const page *p, heading a, heading b)
     return a.n == b.n ? 0 : a.n < b.n ? -1 : 1;
 }
 
-/* The longest heading of two words or more that the title holds. */
+/* Chooses the longest heading of two words or more that the title contains. */
 static bool choose_held(page *p, heading whole)
 {
     p->inside.n = 0;
@@ -373,7 +373,7 @@ static bool choose_held(page *p, heading whole)
     return found;
 }
 
-/* The first of the highest headings of the main text. */
+/* Chooses the first of the highest headings of the main text. */
 static bool choose_own(page *p)
 {
     uint64_t highest = 0;
@@ -381,7 +381,7 @@ static bool choose_own(page *p)
     while (last > 0 && !is_main(&p->blocks.at[last - 1]))
         last--;
     for (size_t i = 0; i < p->headings.n; i++) {
-        /* What stands behind the text is no heading of it. */
+        /* Headings after the main text do not count. */
         if (p->headings.at[i].block + 1 >= last)
             break;
         const block *b = &p->blocks.at[p->headings.at[i].block];
@@ -395,7 +395,7 @@ static bool choose_own(page *p)
     return highest != 0;
 }
 
-/* Chooses what the headings and the title agree in. */
+/* Chooses the common part of headings and title. */
 static bool choose_agreed(page *p, heading whole)
 {
     const char *title = p->text.at + p->title, *end = title + p->title_n, *start = title;
@@ -419,7 +419,7 @@ static bool choose_agreed(page *p, heading whole)
     return title_has(p, start, end) || choose_held(p, whole);
 }
 
-/* Leaves the tokens of the subject in p->subject. */
+/* Sets p->subject to the tokens of the subject. */
 void find_subject(page *p)
 {
     p->subject = (heading){0};
@@ -428,7 +428,7 @@ void find_subject(page *p)
     find_headings(p, false);
     if (choose_agreed(p, whole))
         return;
-    /* What stands in the template names the site: only where nothing else agrees with the title. */
+    /* Headings in the template name the site: use them only if no other heading agrees with the title. */
     size_t before = p->headings.n;
     find_headings(p, true);
     if ((p->headings.n > before && choose_agreed(p, whole)) || choose_own(p))
@@ -436,10 +436,10 @@ void find_subject(page *p)
     choose(p, whole);
 }
 
-/* --- All that a page says, to be compared as it is: the twin of whole_text() and compared(). */
+/* --- Hashes of the page: the C version of whole_text() and compared(). */
 
 
-/* Counts the tokens of the main text, of the dialogs that lie over it, and all. */
+/* Counts the tokens of the main text, of dialogs, and all tokens. */
 void weigh_main_text(page *p)
 {
     p->main_tokens = p->dialog_tokens = p->all_tokens = 0;
@@ -472,7 +472,7 @@ bool are_beside(const page *p, const block *a, const block *b)
     return true;
 }
 
-/* Tells whether a text has a time to the second. */
+/* Whether a text contains a time with seconds. */
 static bool has_time(const char *text, size_t n)
 {
     static const char FORM[] = "0:00:00";
@@ -496,7 +496,7 @@ static bool is_named(const path_node *node, const char *name)
     return node->depth > 0 && node->n == strlen(name) && memcmp(node->name, name, node->n) == 0;
 }
 
-/* Tells whether a block stands in an element of that name. */
+/* Whether a block is in an element with a name. */
 static bool is_inside(const page *p, const block *b, const char *name)
 {
     const path_node *node = &p->paths.at[b->path];
@@ -508,14 +508,14 @@ static bool is_inside(const page *p, const block *b, const char *name)
 
 static bool is_unread(const page *p, const block *b) { return p->rules->unread_reasons >> b->reason & 1; }
 
-/* A cell, a term or a caption. */
+/* Whether a block is a cell, a term or a caption. */
 static bool states(const page *p, const block *b)
 {
     const path_node *last = &p->paths.at[b->path];
     return (is_entry(p, b) && !is_named(last, "li")) || is_named(last, "figcaption");
 }
 
-/* A line with a date and more. */
+/* Whether a block is a line with a date and other words. */
 bool is_byline(const page *p, const block *b)
 {
     uint32_t words = 0;
@@ -524,7 +524,7 @@ bool is_byline(const page *p, const block *b)
     return words > p->rules->most_words_of_date && has_date(p, b);
 }
 
-/* Tells whether a block before the end of the main text, and outside of it, is one of the article's lines. */
+/* Whether a block before the end of the main text, but not in it, is one of the article's lines. */
 static bool may_state(const page *p, const block *b, bool is_below_title)
 {
     if (!b->in_article || is_unread(p, b))
@@ -536,8 +536,7 @@ static bool may_state(const page *p, const block *b, bool is_below_title)
     return !is_byline(p, b) && is_steady(p, b);
 }
 
-/* Tells whether a block behind the main text, which begins and ends with these two, belongs to it, or states something
- * of the article. */
+/* Whether a block after the main text, from `first` to `last`, belongs to it or has facts of the article. */
 static bool may_be_last(const page *p, const block *b, const block *first, const block *last)
 {
     if (b->zone == ZONE_HEADING || is_unread(p, b))
@@ -573,7 +572,7 @@ void mark_compared(page *p)
     while (!is_main(&p->blocks.at[last]))
         last--;
     const size_t title = title_of(p);
-    size_t below = title; /* to there from the title: what stands above the first sentences */
+    size_t below = title; /* end of the lines between title and first sentences */
     for (; below < p->blocks.n; below++) {
         const block *b = &p->blocks.at[below];
         if (below > title && is_main(b) && b->zone != ZONE_HEADING && b->tokens >= p->rules->prose_tokens)
@@ -590,7 +589,7 @@ void mark_compared(page *p)
     }
 }
 
-/* Hash the title, and the blocks that are compared or only those of the main text. */
+/* Hashes the title and the compared blocks, or only those of the main text. */
 static uint64_t hash_blocks(page *p, bool only_main)
 {
     p->joined.n = 0;
@@ -607,7 +606,7 @@ void hash_texts(page *p, reading *result)
     result->text_hash = hash_blocks(p, true);
 }
 
-/* --- Its paragraphs, for who compares the page with what it was. */
+/* --- Its paragraphs, for the comparison with an earlier version of the page. */
 
 enum { PACKED = 10, MOST_PACKED_WORDS = 0xffff };
 

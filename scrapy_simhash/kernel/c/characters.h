@@ -1,4 +1,4 @@
-/* UTF-8, as strict as Python's decoder: what it refuses leaves through the hatch. And the characters it encodes. */
+/* UTF-8, as strict as Python's decoder, and properties of characters. */
 #ifndef SIMHASH_CHARACTERS_H
 #define SIMHASH_CHARACTERS_H
 
@@ -6,7 +6,7 @@
 
 static inline bool utf8_is_tail(unsigned char byte) { return (byte & 0xc0) == 0x80; }
 
-/* Returns the character at `text` and sets its length in bytes, 1 to 4; `end` is never read. 0 bytes: not UTF-8. */
+/* Returns the character at `text` and sets its length in bytes, 1 to 4, or 0 for invalid UTF-8; `end` is never read. */
 static inline uint32_t utf8_decode(const char *text, const char *end, unsigned *length)
 {
     const unsigned char *at = (const unsigned char *)text;
@@ -35,7 +35,7 @@ static inline uint32_t utf8_decode(const char *text, const char *end, unsigned *
     return 0;
 }
 
-/* Returns the character at `*at` and steps over it: for text that is known to be UTF-8. */
+/* Returns the character at `*at` and advances `*at`; the text must be valid UTF-8. */
 static inline uint32_t utf8_next(const char **at)
 {
     const unsigned char *text = (const unsigned char *)*at;
@@ -56,7 +56,7 @@ static inline uint32_t utf8_next(const char **at)
     return (lead & 0x07) << 18 | (text[1] & 0x3fu) << 12 | (text[2] & 0x3fu) << 6 | (text[3] & 0x3fu);
 }
 
-/* Writes a character, at most 4 bytes; returns how many. */
+/* Writes a character, 1 to 4 bytes; returns the number of bytes. */
 static inline unsigned utf8_encode(uint32_t character, char *to)
 {
     if (character < 0x80) {
@@ -81,7 +81,7 @@ static inline unsigned utf8_encode(uint32_t character, char *to)
     return 4;
 }
 
-/* Characters of valid UTF-8. */
+/* Number of characters of valid UTF-8. */
 static inline size_t utf8_length(const char *text, size_t n)
 {
     size_t tails = 0;
@@ -101,7 +101,7 @@ static inline bool is_ascii_space(unsigned char byte)
     return byte <= ' ' && (byte >= 0x1c || (byte >= 0x09 && byte <= 0x0d));
 }
 
-/* What str.split() takes for white space. */
+/* White space as in str.split(). */
 static inline bool is_space(uint32_t character)
 {
     if (character < 0x80)
@@ -111,30 +111,30 @@ static inline bool is_space(uint32_t character)
            character == 0x202f || character == 0x205f || character == 0x3000;
 }
 
-/* --- What is known about each character: asked of the interpreter when it is first met.
+/* --- Properties of characters, requested from the interpreter at the first occurrence.
  *
- * So the kernel has the Unicode tables of the Python it runs in, and none of its own that could differ from them.
+ * So the kernel uses the Unicode tables of the running Python, and needs none of its own that could differ.
  */
 
 /* Classes of a character, as bits. */
 enum { CHAR_WORD = 1, CHAR_MARK = 2, CHAR_UNSPACED = 4, CHAR_DECIMAL = 8 };
 
-/* A character with its classes: 21 bits and those above. */
+/* A character with its classes: the lower 21 bits, and the bits above. */
 enum { CHARACTER = 0x1fffff, CLASSES_SHIFT = 21 };
 
-/* How a character is normalised: the kind in the two highest bits of `normal`, below it what the kind says. */
+/* How a character is normalised: the two highest bits of `normal` are the kind, the lower bits its argument. */
 enum {
     KIND_SHIFT = 30,
-    NORMAL_ONE = 0,     /* it becomes the character in the lower bits, most often itself, with the classes of that */
+    NORMAL_ONE = 0,     /* it becomes the character in the lower bits, usually itself, with its classes */
     NORMAL_MANY = 1,    /* it becomes `table->more[offset] ...`: 16 bits of offset, 8 bits of length */
-    NORMAL_GONE = 2,    /* it is left out */
-    NORMAL_COMPLEX = 3, /* it changes with its neighbours: Python normalises the word */
+    NORMAL_GONE = 2,    /* it is removed */
+    NORMAL_COMPLEX = 3, /* it depends on its neighbours: Python normalises the word */
 };
 
-/* A character that was not met yet. */
+/* A character that has not occurred yet. */
 #define CHAR_UNASKED 0xffffffffu
 
-/* All that characters of Unicode 14 become takes 3,229. */
+/* Unicode 14 needs 3,229. */
 enum { CHARS_IN_BLOCK = 256, CHAR_BLOCKS = 0x110000 / CHARS_IN_BLOCK, MOST_MORE = 1 << 13 };
 
 typedef struct {
@@ -146,13 +146,13 @@ typedef struct {
 typedef struct {
     char_block *blocks[CHAR_BLOCKS];
     size_t n_more;
-    uint32_t more[MOST_MORE]; /* what the characters of kind MANY become */
-    /* Tells what is known about a character; 0 or -1 with a Python exception set. One thread at a time. */
+    uint32_t more[MOST_MORE]; /* results for characters of kind MANY */
+    /* Loads the properties of a character; returns 0, or -1 with a Python exception set. One thread at a time. */
     int (*load)(void *of, uint32_t character);
     void *of;
 } char_table;
 
-/* Returns what is known about the characters of the block of one that is known. */
+/* Returns the block of a character whose properties are loaded, after loading them if needed. */
 static inline const char_block *char_block_of(hatch *way_out, char_table *table, uint32_t character)
 {
     char_block *block = LOAD_POINTER(&table->blocks[character / CHARS_IN_BLOCK]);
@@ -164,7 +164,7 @@ static inline const char_block *char_block_of(hatch *way_out, char_table *table,
     return block;
 }
 
-/* Returns the block of a character, in which nothing is known where there was none before; NULL: no memory. */
+/* Returns the block of a character, a new empty one if there is none; NULL if out of memory. */
 static inline char_block *char_block_for(char_table *table, uint32_t character)
 {
     char_block **place = &table->blocks[character / CHARS_IN_BLOCK], *made;

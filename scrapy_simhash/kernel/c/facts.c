@@ -1,4 +1,4 @@
-/* What a page states beside its sentences: the twin of page/features/facts.py, which says why, and of
+/* The facts of a page beside its sentences: the C version of page/features/facts.py, which gives the reasons, and of
  * page/fingerprint/facts.py. */
 #include "page.h"
 
@@ -8,12 +8,12 @@ enum { NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE,
 enum { KIND_BITS = 4 };
 enum { LABEL_LETTERS = 40 };
 
-/* Tokens of page.run. */
+/* Tokens in page.run. */
 typedef struct {
     uint32_t run, n;
 } words;
 
-/* Of the URL of the page: the letters and digits of its host, and what it says. */
+/* Letters and digits of the host in the page's URL, and the words of the URL. */
 typedef struct {
     const char *place, *path;
     size_t place_n, path_n;
@@ -24,7 +24,7 @@ typedef struct {
     uint32_t words[MOST_LINES * LONGEST_LINE + 2 * LONGEST_HEADING + MOST_WORDS_KEPT];
     uint32_t n;
     uint64_t labels[MOST_LINES], values[MOST_LINES];
-    bool is_unlike[MOST_LINES]; /* a label that stands twice, with another value */
+    bool is_unlike[MOST_LINES]; /* a label that occurs twice, with different values */
     int rows, lines;
 } stated;
 
@@ -54,13 +54,13 @@ static bool is_rotating(const page *p, uint32_t number) { return p->facts.at[num
 
 static bool is_decimal_at(const page *p, words w, uint32_t i) { return i < w.n && p->facts.at[word_at(p, w, i)].is_decimal; }
 
-/* Tells whether a word is told in another form since it is, or stands beside, the number of a date. */
+/* Whether a word has another form because it is, or is beside, the number of a date. */
 static bool is_cut(const page *p, words w, uint32_t i, bool has_date)
 {
     return has_date && (is_decimal_at(p, w, i) || is_decimal_at(p, w, i + 1) || (i > 0 && is_decimal_at(p, w, i - 1)));
 }
 
-/* _told(): the hash of a word, in a date of a form that all dates have. */
+/* _told(): the hash of a word, in dates in a common form. */
 static uint64_t told(const page *p, words w, uint32_t i, bool has_date)
 {
     const token *t = &p->tokens.at[word_at(p, w, i)];
@@ -118,7 +118,7 @@ static address read_address(page *p, const char *url, size_t n)
     return a;
 }
 
-/* Writes the host in small letters, without www, into p->joined. */
+/* Writes the host in lower case, without www, to p->joined. */
 static void join_host(page *p, const address *a)
 {
     p->joined.n = 0;
@@ -139,7 +139,7 @@ static uint8_t host_number(page *p, const address *a)
     return (uint8_t)(xxh3(p->joined.at, p->joined.n) % 255 + 1);
 }
 
-/* Tells whether the letters and digits of the host have these words in them, one directly behind the other. */
+/* Whether the letters and digits of the host contain these words, one directly after the other. */
 static bool host_has(page *p, const address *a, words w)
 {
     join_host(p, a);
@@ -164,7 +164,7 @@ static bool host_has(page *p, const address *a, words w)
     return false;
 }
 
-/* --- Words, each once by what is kept of its hash; those that come first count. */
+/* --- Words, each once by the stored bits of its hash; the first ones count. */
 
 static void add(stated *s, uint64_t word, int kind)
 {
@@ -184,7 +184,7 @@ static void mark(page *p, words w, int flag)
         p->inside.at[word_at(p, w, i)] |= (uint8_t)flag;
 }
 
-/* Leaves the words that a page says in p->rows: the upper half of the hash of each. */
+/* Adds words of the sentences to p->rows: the upper half of each hash. */
 static void say(page *p, words w, bool has_date)
 {
     for (uint32_t i = 0; i < w.n; i++) {
@@ -200,7 +200,7 @@ static void say(page *p, words w, bool has_date)
 
 /* --- Names. */
 
-/* Copies the title into p->segmented, with blanks for versions: v1.26, 13.0.0. */
+/* Copies the title to p->segmented, with spaces instead of versions: v1.26, 13.0.0. */
 static void blank_versions(page *p)
 {
     const char *title = p->text.at + p->title;
@@ -292,7 +292,7 @@ static bool fits(const page *p, words label, words value)
     return is_label && value.n > 0 && value.n <= LONGEST_VALUE;
 }
 
-/* Returns the bytes before the colon of a label, 0 for none. */
+/* Returns the number of bytes before the colon of a label, 0 for none. */
 static size_t label_length(const char *text, size_t n)
 {
     const char *at = text, *end = text + n;
@@ -319,7 +319,7 @@ static bool is_beside(const page *p, size_t i)
            (i + 1 == p->blocks.n || containers[i + 1] != containers[i]);
 }
 
-/* Parts a line into a label, which may be empty, and its value. */
+/* Splits a line into a label, which may be empty, and its value. */
 static void read_row(page *p, size_t i, words *label, words *value)
 {
     const block *b = &p->blocks.at[i];
@@ -329,7 +329,7 @@ static void read_row(page *p, size_t i, words *label, words *value)
     if (length > 0) {
         const uint32_t before = (uint32_t)p->run.n;
         *label = words_in(p, text, length);
-        /* They are those of the block; none of them is new. */
+        /* The tokens are those of the block, so none is new. */
         p->run.n = before;
         label->run = b->run;
         words rest = {.run = b->run + label->n, .n = label->n < b->tokens ? b->tokens - label->n : 0};
@@ -388,9 +388,9 @@ static bool is_own_number(const page *p, uint32_t number)
            p->facts.at[number].length >= (uint32_t)p->rules->least_number && !is_year(p, number);
 }
 
-/* What stands where, for the lines of a page. */
+/* Positions of the parts of a page, for its lines. */
 typedef struct {
-    size_t title, first; /* blocks; that of the first sentence is 0 if there is none below the title */
+    size_t title, first; /* blocks; the first sentence is 0 if there is none below the title */
     uint32_t length;     /* tokens of sentences */
 } frame;
 
@@ -488,7 +488,7 @@ static void pack(page *p, stated *s, uint8_t host, reading *result)
     result->sketch_bytes = (size_t)(at - result->sketch);
 }
 
-/* Tells whether a page has elements that blocks stand in: plain text has none, nor has a root that is inline. */
+/* Whether blocks have paths: they have none in plain text, or under an inline root. */
 static bool has_paths(const page *p)
 {
     for (size_t i = 0; i < p->blocks.n; i++)
@@ -532,7 +532,7 @@ void find_facts(page *p, const char *url, size_t url_n, reading *result)
         utf8_decode(at, end, &step);
         at += step;
     }
-    /* No word is new from here on. */
+    /* No new words after this line. */
     p->inside.n = 0;
     RESERVE(&p->way_out, p->inside, p->tokens.n + 1);
     memset(p->inside.at, 0, p->tokens.n);

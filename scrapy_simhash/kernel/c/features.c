@@ -1,13 +1,12 @@
-/* Main text to weighted features, folded as they are found, and their sketch: the twin of page/features/, of
- * page/fingerprint/ and of fingerprinter.py. */
+/* Main text to weighted features, which are folded at once, and their sketch: the C version of page/features/,
+ * page/fingerprint/ and fingerprinter.py. */
 #include "page.h"
 
 /* --- The votes of all features on all bits. */
 
-/* Most features of a page weigh the same few weights: shingles and words that occur once to three times in the body.
- * They are counted as a vertical counter counts, eight at a time: plane k has bit k of the count of each of the 64 bits
- * (Harley and Seal). For any other weight below 2^16, lanes of 16 bits take the weight itself, and are weighed out
- * before one could carry into the next. */
+/* Most features of a page have one of a few weights: those of shingles and words that occur one to three times in the
+ * body. They are counted by a vertical counter, eight at a time: plane k has bit k of the count of each of the 64 bits
+ * (Harley and Seal). Other weights below 2^16 are added in lanes of 16 bits, which are emptied before one overflows. */
 enum { USUAL = 3, MOST_WEIGHED = 0xffff, AT_ONCE = 8, PLANES = 32 };
 
 typedef struct {
@@ -19,9 +18,9 @@ typedef struct {
 
 typedef struct {
     int64_t total;
-    int64_t votes[64]; /* the weight that has the bit */
+    int64_t votes[64]; /* sum of the weights with the bit */
     usual_weight usual[2][USUAL]; /* [is a word][count - 1] */
-    int64_t weighed; /* the sum of the weights in lanes */
+    int64_t weighed; /* sum of the weights in lanes */
     uint64_t lanes[16];
 } tally;
 
@@ -35,7 +34,7 @@ static const uint64_t SPREAD_HALF[16] = {H4(0), H4(4), H4(8), H4(12)};
 #define S4(b) S1(b), S1((b) + 1), S1((b) + 2), S1((b) + 3)
 #define S16(b) S4(b), S4((b) + 4), S4((b) + 8), S4((b) + 12)
 #define S64(b) S16(b), S16((b) + 16), S16((b) + 32), S16((b) + 48)
-/* The bits of a byte, each in a byte of its own. */
+/* The bits of a byte, each in a separate byte. */
 static const uint64_t SPREAD_BYTE[256] = {S64(0), S64(64), S64(128), S64(192)};
 
 static void tally_begin(tally *votes, const rules *r)
@@ -84,7 +83,7 @@ static void tally_empty_counts(tally *votes, usual_weight *of)
         memset(of->waiting + of->n % AT_ONCE, 0, (AT_ONCE - of->n % AT_ONCE) * sizeof *of->waiting);
         tally_waiting(of);
     }
-    /* Eight planes are a byte for each bit. */
+    /* Eight planes make one byte per bit. */
     for (int k = 0; k < PLANES && of->n >> k != 0; k += 8) {
         for (int byte = 0; byte < 8; byte++) {
             uint64_t lanes = 0;
@@ -119,7 +118,7 @@ static inline void tally_add(tally *votes, uint64_t hash, int64_t weight)
         votes->lanes[half] += SPREAD_HALF[hash >> 4 * half & 0xf] * (uint64_t)weight;
 }
 
-/* A bit is set when the weight that has it outweighs the rest; a tie takes the bit of the mask. */
+/* A bit is set if the features with it outweigh the others; a tie takes the bit of the mask. */
 static uint64_t tally_end(tally *votes, uint64_t tie_mask)
 {
     uint64_t value = 0;
@@ -136,19 +135,20 @@ static uint64_t tally_end(tally *votes, uint64_t tie_mask)
 
 /* --- Features. */
 
-/* A single token stands for itself: it has no prefix. */
+/* A single token has no prefix. */
 #define NO_PREFIX 0xffffffffu
-/* 2 GiB of them: long shingles of a long text. */
+/* 2 GiB, for long shingles of a long text. */
 enum { MOST_SEQUENCES = 1 << 26 };
 
-/* The number of the token that stands for all numbers. */
+/* Returns the token that replaces all numbers. */
 static uint32_t zero_of(page *p)
 {
     words_of(p, "0", 1, true);
     return p->run.at[--p->run.n];
 }
 
-/* Returns the tokens of a segment with numbers as one; the page keeps its own, for the subject and the hash of the text. */
+/* Returns the tokens of a segment with all numbers replaced; the page keeps the originals, for subject and text
+ * hash. */
 static const uint32_t *mask_digits(page *p, const segment *part, uint32_t zero)
 {
     p->rows.n = 0;
@@ -160,7 +160,7 @@ static const uint32_t *mask_digits(page *p, const segment *part, uint32_t zero)
     return p->rows.at;
 }
 
-/* How many sequences a run of tokens can lead to: its shingles, and what they begin with. */
+/* Max sequences of a run of tokens: its shingles and their prefixes. */
 static uint64_t most_sequences(uint64_t tokens, uint64_t size)
 {
     if (tokens < size || size < 3)
@@ -207,8 +207,7 @@ static void append_word(page *p, uint32_t number, bool spaced)
     p->joined.n += t->n;
 }
 
-/* The hash of two tokens with a space between. The bytes behind a short token are read too: count_all() saw to it that
- * there are some. */
+/* The hash of two tokens with a space between. Bytes after a short token are read too; count_all() reserves them. */
 static inline uint64_t hash_pair(const char *bytes, const token *a, const token *b)
 {
     enum { SHORT = 16 };
@@ -232,7 +231,7 @@ static uint64_t hash_joined(page *p, const uint32_t *numbers, size_t n)
     return xxh3(p->joined.at, p->joined.n);
 }
 
-/* Counts one more of the shingle that ends at sequence `place`: the n >= 1 tokens `numbers`. */
+/* Counts an occurrence of the shingle that ends at sequence `place`: the n >= 1 tokens `numbers`. */
 static inline void count_once(page *p, uint32_t place, const uint32_t *numbers, size_t n, uint8_t zone)
 {
     sequence *s = &p->sequences.at[place];
@@ -253,13 +252,13 @@ static inline void count_once(page *p, uint32_t place, const uint32_t *numbers, 
 static void count_shingle(page *p, const uint32_t *numbers, size_t n, uint8_t zone)
 {
     uint32_t place = n == 1 ? sequence_of(p, NO_PREFIX, numbers[0]) : sequence_of(p, numbers[0], numbers[1]);
-    /* Longer ones are found step by step; the numbers of sequences follow those of tokens. */
+    /* Longer ones are found step by step; sequences are numbered after the tokens. */
     for (size_t i = 2; i < n; i++)
         place = sequence_of(p, (uint32_t)p->tokens.n + place, numbers[i]);
     count_once(p, place, numbers, n, zone);
 }
 
-/* The same for all pairs of neighbours, which is what shingles are by default. */
+/* The same for all pairs of neighbours, the default shingles. */
 static void count_pairs(page *p, const uint32_t *numbers, size_t n, uint8_t zone)
 {
     const uint64_t lists = p->language >= 0 ? (uint64_t)1 << p->language : 0;
@@ -335,7 +334,7 @@ static inline int64_t weight(page *p, int zone, bool is_word, uint32_t count)
 static inline int64_t weight_of(page *p, const uint32_t counts[ZONES], bool is_word)
 {
     int64_t sum = 0;
-    if ((counts[ZONE_HEADING] | counts[ZONE_OFFER]) == 0) /* most are in the body alone */
+    if ((counts[ZONE_HEADING] | counts[ZONE_OFFER]) == 0) /* most are in the body only */
         return weight(p, ZONE_BODY, is_word, counts[ZONE_BODY]);
     for (int zone = 0; zone < ZONES; zone++)
         sum += counts[zone] == 0 ? 0 : weight(p, zone, is_word, counts[zone]);
@@ -359,7 +358,7 @@ static bool has_offer(const page *p)
     return false;
 }
 
-/* Leaves in p->rows the numbers of the sequences that are features; without a branch, which could not be predicted. */
+/* Fills p->rows with the sequences that are features; without branches, which could not be predicted. */
 static void find_features(page *p, bool selects)
 {
     p->rows.n = 0;
@@ -382,7 +381,7 @@ static void sketch_shingle(uint64_t least[SKETCH_BINS], uint64_t hash)
     *bin = rank < *bin ? rank : *bin;
 }
 
-/* A title key as sketch.py makes it: the least distinct numbers of its words in order, and 32 bits for the whole. */
+/* A title key as in sketch.py: the smallest distinct numbers of its words, sorted, and 32 bits for the whole key. */
 enum { KEY_WORDS = 6, KEY_WHOLE = 26, KEY_MOST = (1 << (32 - KEY_WHOLE)) - 1 };
 typedef struct {
     uint16_t numbers[KEY_WORDS + 1];
@@ -436,7 +435,7 @@ void sketch(page *p, uint8_t to[SKETCH_FACTS])
             continue;
         sketch_shingle(least, s->hash);
         uint64_t count = (uint64_t)s->counts[0] + s->counts[1] + s->counts[2];
-        /* The same shingle once more is another one. */
+        /* Each further occurrence counts as another shingle. */
         for (uint64_t occurrence = 1; occurrence < count; occurrence++)
             sketch_shingle(least, (s->hash + occurrence) * p->rules->occurrence_scatter);
     }
@@ -476,7 +475,7 @@ bool fold_features(page *p, const fold_settings *settings, reading *result)
     for (size_t i = 0; i < p->rows.n; i++) {
         const sequence *s = &p->sequences.at[p->rows.at[i]];
         if (s->key >> 32 == NO_PREFIX && settings->shingle_size > 1) {
-            /* The same feature is a word as well. */
+            /* The feature is also a word. */
             uint32_t *counts = p->word_counts.at + ZONES * (s->key & 0xffffffffu);
             tally_add(&votes, s->hash, weight_of(p, s->counts, false) + weight_of(p, counts, true));
             memset(counts, 0, ZONES * sizeof *counts);

@@ -1,12 +1,12 @@
-/* White space folded to single spaces, as `" ".join(text.split())` does, piece by piece. */
+/* Collapses white space to single spaces, like `" ".join(text.split())`, for text in several parts. */
 #include "page.h"
 
-/* Copies ASCII text that needs no folding: words with single spaces between. Returns how many bytes, and leaves it to
- * the caller to look at the next one. Eight at a time, so that `to` needs room for seven more. */
+/* Copies ASCII text that needs no folding: words separated by single spaces. Returns the number of bytes. Eight bytes
+ * at a time, so `to` needs room for seven more. */
 static size_t copy_clean(char *to, const char *from, size_t n)
 {
     size_t i = 0;
-    uint64_t after_space = 0; /* the lowest byte: whether the byte before this word is a space */
+    uint64_t after_space = 0; /* lowest byte: whether the byte before this word is a space */
     for (; i + 8 <= n; i += 8) {
         uint64_t word = load8(from + i), spaces = equal_bytes(word, ' ');
         uint64_t stops = uncommon_bytes(word) | (spaces & (spaces << 8 | after_space));
@@ -20,8 +20,8 @@ static size_t copy_clean(char *to, const char *from, size_t n)
     return i;
 }
 
-/* Copies characters of two and three bytes, but for those whose first byte some white space has too, or what is no
- * character; returns how many bytes, and adds the characters to `length`. */
+/* Copies characters of two and three bytes up to invalid UTF-8 or a first byte that is also that of white space.
+ * Returns the number of bytes, and adds the number of characters to `length`. */
 static size_t copy_long(char *to, const char *from, size_t n, size_t *length)
 {
     const unsigned char *at = (const unsigned char *)from;
@@ -51,7 +51,7 @@ void fold_space(page *p, folding *f, const char *from, size_t n)
     f->space = f->space || i > 0;
     if (i == n) /* the indentation of the markup */
         return;
-    /* Not longer than it was, but for the space before a word. */
+    /* The result is at most one byte longer: a space before a word. */
     RESERVE(&p->way_out, p->text, n + 1 + 8);
     char *to = p->text.at;
     size_t at = p->text.n;
@@ -85,7 +85,7 @@ void fold_space(page *p, folding *f, const char *from, size_t n)
             for (unsigned k = 0; k < length; k++)
                 to[at++] = from[i++];
             f->length++;
-        } else if (to[at - 1] == ' ') { /* to be told from the end only by what comes next */
+        } else if (to[at - 1] == ' ') { /* the next byte shows whether the text ends here */
             at--;
             f->length--;
             f->space = true;
@@ -94,7 +94,7 @@ void fold_space(page *p, folding *f, const char *from, size_t n)
     p->text.n = at;
 }
 
-/* --- Plain text to blocks, all of them main text: the twin of plain_text(). */
+/* --- Plain text to blocks of main text: the C version of plain_text(). */
 
 
 static void end_paragraph(page *p, const folding *f)
@@ -106,7 +106,7 @@ static void end_paragraph(page *p, const folding *f)
     PUSH(&p->way_out, p->blocks, b);
 }
 
-/* Two line ends with nothing but white space between them part two paragraphs. */
+/* Two line ends with only white space between them separate paragraphs. */
 void take_plain_text(page *p, const char *text, size_t n)
 {
     folding f = {.start = p->text.n, .is_ascii = true};
@@ -127,11 +127,12 @@ void take_plain_text(page *p, const char *text, size_t n)
         }
         line_ends = 0;
         start = i;
-        /* Up to the next line end or the end: no paragraph ends inside, and fold_space() splits the words. */
+        /* Up to the next line end or the end of the text: no paragraph ends before it; fold_space() splits the
+         * words. */
         const char *end = i < n ? memchr(text + i, '\n', n - i) : NULL;
         i = end == NULL ? n : (size_t)(end - text);
         fold_space(p, &f, text + start, i - start);
-        /* White space in front of the line end belongs to the run that is judged next: it holds no line end. */
+        /* White space before the line end belongs to the next run. */
     }
     end_paragraph(p, &f);
 }

@@ -1,8 +1,8 @@
 /* XXH3, 64 bits, seed 0: the hash of every feature.
  *
- * The xxhash package that the pure path uses exports no C interface, and a word of ten letters is hashed faster than a
- * Python call is made; hence this copy of the algorithm, written from its specification (xxHash project, doc/
- * xxhash_spec.md) and tested equal to the package for every length. Scalar: a shingle has a dozen bytes.
+ * The xxhash package that pure Python uses has no C interface, and hashing a word takes less time than a call to
+ * Python. So this is the algorithm written from its specification (xxHash project, doc/xxhash_spec.md); a test compares
+ * it with the package for every length. Scalar, since a shingle has about a dozen bytes.
  */
 #ifndef SIMHASH_HASHING_H
 #define SIMHASH_HASHING_H
@@ -15,7 +15,7 @@
 
 uint64_t xxh3_long(const uint8_t *data, size_t n);
 
-/* The default secret of the specification, 192 bytes, as 64-bit words in the byte order of the machine. */
+/* The default secret of the specification, 192 bytes. */
 extern const uint8_t XXH3_SECRET[192];
 
 static inline uint32_t xxh3_read32(const uint8_t *data)
@@ -107,30 +107,30 @@ static inline uint64_t xxh3(const void *bytes, size_t n)
 
 /* --- Sets of words. */
 
-/* A fixed set of words, each with 64 bits of what is known about it: stopwords, tags, roles, class names. */
+/* A fixed set of words, each with 64 bits of properties: stopwords, tags, roles, class names. */
 
-enum { FILTER_BITS = 4 }; /* for each place in the table */
+enum { FILTER_BITS = 4 }; /* per slot of the table */
 
 typedef struct {
     uint64_t hash;
-    uint64_t value;  /* never 0: 0 stands for an empty place */
+    uint64_t value;  /* 0 for an empty slot */
     uint32_t offset; /* into bytes */
     uint32_t n;
 } lexicon_entry;
 
 typedef struct {
     lexicon_entry *entries;
-    uint8_t *filter; /* a bit for each hash that may be in: most words are in no list, and this is a small table */
-    uint32_t lengths[256]; /* by first byte: a bit for each length in bytes there is, 31 for that or more */
+    uint8_t *filter; /* a bit for each hash that may be present: small, and most words are in no list */
+    uint32_t lengths[256]; /* by first byte: a bit for each length in bytes, 31 for 31 or more */
     size_t mask, n;
     VEC(char) bytes;
 } lexicon;
 
-/* Adds `value` to what is known about a word, by or. */
+/* Adds the bits of `value` to a word. */
 outcome lexicon_add(lexicon *words, const char *word, size_t n, uint64_t value);
 void lexicon_free(lexicon *words);
 
-/* Returns what is known about a word, 0 for nothing. `hash` is its XXH3. */
+/* Returns the bits of a word, 0 if it is unknown. `hash` is its XXH3. */
 static inline uint64_t lexicon_find_hashed(const lexicon *words, const char *word, size_t n, uint64_t hash)
 {
     size_t bit = (size_t)(hash >> 32) & (FILTER_BITS * (words->mask + 1) - 1);
@@ -140,7 +140,7 @@ static inline uint64_t lexicon_find_hashed(const lexicon *words, const char *wor
         const lexicon_entry *entry = &words->entries[i];
         if (entry->value == 0)
             return 0;
-        /* Of eight bytes and fewer no two of one length have the same hash. */
+        /* Words of the same length up to eight bytes have different hashes. */
         if (entry->hash == hash && entry->n == n &&
             (n <= 8 || memcmp(words->bytes.at + entry->offset, word, n) == 0))
             return entry->value;

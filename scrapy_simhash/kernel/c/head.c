@@ -1,8 +1,8 @@
-/* What the markup of a page declares, its language, and the links in its head. */
+/* The declared language of a page, and the links in its head. */
 #include "page.h"
 #include "tree.h"
 
-/* --- The language: the twin of a function of page/text/ and of primary_subtag(). */
+/* --- The language: the C version of _declared_language() and primary_subtag(). */
 
 
 /* Writes the primary subtag, two or three letters, "" for none; returns whether there is one. */
@@ -20,7 +20,7 @@ static bool primary_subtag(const char *tag, char code[4])
     for (size_t k = 0; k < letters; k++)
         code[k] = ascii_lower(tag[i + k]);
     code[letters] = '\0';
-    /* The codes of ISO 639 that name no language. */
+    /* ISO 639 codes without a language. */
     if (strcmp(code, "mis") == 0 || strcmp(code, "mul") == 0 || strcmp(code, "und") == 0 || strcmp(code, "zxx") == 0)
         code[0] = '\0';
     return code[0] != '\0';
@@ -40,7 +40,7 @@ static bool is_content_language(const char *name)
     return WANTED[i] == '\0' && name[i] == '\0';
 }
 
-/* The first meta element that stands for the header decides, whatever it says. */
+/* Only the first meta element for the header is read. */
 static bool meta_language(const xmlNode *root, char code[4])
 {
     for (const xmlNode *head = root->children; head; head = head->next) {
@@ -80,7 +80,7 @@ bool declared_language(const void *tree, char code[4])
     return meta_language(root, code);
 }
 
-/* --- The links: the twin of links_in_head() of judge/hints/markup.py. Python decides what they mean. */
+/* --- The links: the C version of links_in_head() of judge/hints/markup.py, which interprets them. */
 
 
 static bool is_named(const xmlNode *node, const char *name, const char *other)
@@ -113,7 +113,7 @@ const void *next_head_link(const void *tree, const void *former)
     return link;
 }
 
-/* Writes the value of an attribute, NULL if there is none; returns false for one that holds more than text. */
+/* Writes the value of an attribute, NULL if there is none; returns false if it contains an entity. */
 static bool take(const xmlNode *element, const char *name, const char **value)
 {
     const xmlAttr *attribute = find_attribute(element, name, NULL);
@@ -121,7 +121,7 @@ static bool take(const xmlNode *element, const char *name, const char **value)
     return attribute == NULL || *value != NULL;
 }
 
-/* Whether a text has a word of small ASCII letters in it, in letters of any case. */
+/* Whether a text contains `word`, given in lower case; ignores ASCII case. */
 static bool has_word(const char *text, const char *word)
 {
     for (; *text; text++) {
@@ -150,7 +150,7 @@ bool read_head_link(const void *element, const char *word, head_link *link)
 bool may_name_canonical(const void *element)
 {
     const xmlNode *node = element;
-    if (strcmp((const char *)node->name, "link") != 0) /* the links in a hidden head are read all the same */
+    if (strcmp((const char *)node->name, "link") != 0) /* the links in a hidden head are read too */
         return strcmp((const char *)node->name, "head") == 0;
     const char *rel = declares_attributes(node->doc) ? NULL : attribute_text(find_attribute(node, "rel", NULL));
     return rel == NULL || has_word(rel, "canonical");

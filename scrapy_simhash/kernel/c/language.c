@@ -1,10 +1,10 @@
-/* Text to tokens, each distinct one with a number, and tokens to the counts that tell their language: the twin of
- * page/language/. */
+/* Text to tokens, with a number for each distinct one, and counts by language: the C version of page/language/. */
 #include "page.h"
 
 enum { LEAST_SLOTS = 1024, MIXED_SCRIPTS = 255 };
 
-/* The bytes of ASCII words in lower case, all others 0. Masks and no branches: compilers make this 16 bytes a step. */
+/* Writes ASCII letters in lower case and digits; other bytes become 0. Masks without branches, so that compilers
+ * vectorise the loop. */
 static void lower_words(char *restrict to, const char *restrict from, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -17,7 +17,8 @@ static void lower_words(char *restrict to, const char *restrict from, size_t n)
 
 static void grow_slots(page *p)
 {
-    /* At first by the length of the text: half of its words are distinct, and a word takes six bytes and more. */
+    /* Initially by the length of the text: half of its words are distinct, and a word has at least six bytes on
+     * average. */
     size_t n = p->slots.n == 0 ? LEAST_SLOTS : 2 * p->slots.n;
     while (p->tokens.n == 0 && n < p->text.n / 6)
         n *= 2;
@@ -33,8 +34,7 @@ static void grow_slots(page *p)
     }
 }
 
-/* Adds a distinct token, after reserve(), and returns its number plus 1. `wide` are its characters, NULL when
- * they are its bytes. */
+/* Adds a distinct token, after reserve(), and returns its number plus 1. `wide` has its characters; NULL for ASCII. */
 static uint32_t add_token(page *p, size_t offset, size_t n, uint64_t key, const uint32_t *wide, size_t length)
 {
     const char *text = p->bytes.at + offset;
@@ -62,23 +62,23 @@ static uint32_t add_token(page *p, size_t offset, size_t n, uint64_t key, const 
     return (uint32_t)p->tokens.n;
 }
 
-/* Makes room for so many tokens more, and for the bytes they are made of. */
+/* Makes room for more tokens and their bytes. */
 static inline void reserve(page *p, size_t tokens, size_t bytes)
 {
     RESERVE(&p->way_out, p->run, tokens);
     RESERVE(&p->way_out, p->tokens, tokens);
     RESERVE(&p->way_out, p->facts, tokens);
-    RESERVE(&p->way_out, p->bytes, bytes + 8); /* eight bytes can be read anywhere */
+    RESERVE(&p->way_out, p->bytes, bytes + 8); /* so that eight bytes can be read anywhere */
 }
 
-/* Appends to p->run the token of n bytes at `offset` of p->bytes, after reserve().
+/* Appends the token of n bytes at `offset` in p->bytes to p->run, after reserve().
  *
- * Its key is the bytes themselves up to eight, else their hash: then the bytes decide. */
+ * Its key is the bytes if there are at most eight, else their hash; then bytes are compared too. */
 static inline void push_token(page *p, size_t offset, size_t n, uint64_t key, const uint32_t *wide, size_t length)
 {
     if (UNLIKELY(2 * p->tokens.n >= p->slots.n))
         grow_slots(p);
-    /* Nothing moves while it is looked for. */
+    /* No array grows during the search. */
     uint32_t *const slots = p->slots.at, *const run = p->run.at;
     const token *const tokens = p->tokens.at;
     const char *const bytes = p->bytes.at;
@@ -108,7 +108,7 @@ static void take_ascii(page *p, const char *text, size_t n)
     size_t begin = p->bytes.n, end = begin + n;
     char *const bytes = p->bytes.at;
     lower_words(bytes + begin, text, n);
-    memset(bytes + end, 0, 8); /* the last word ends too */
+    memset(bytes + end, 0, 8); /* ends the last word */
     p->bytes.n = end;
     for (size_t i = begin; i < end;) {
         uint64_t word = load8(bytes + i), zeros = zero_bytes(word);
@@ -128,11 +128,11 @@ static void take_ascii(page *p, const char *text, size_t n)
             key = xxh3(bytes + i, length);
         }
         push_token(p, i, length, key, NULL, length);
-        i += length + 1; /* what ends a word is 0 */
+        i += length + 1; /* words end with 0 */
     }
 }
 
-/* Writes `n` characters behind p->bytes, after reserve(); returns how many bytes. */
+/* Writes `n` characters after p->bytes, after reserve(); returns the number of bytes. */
 static inline size_t write_characters(page *p, const uint32_t *wide, size_t n)
 {
     char *to = p->bytes.at + p->bytes.n;
@@ -149,7 +149,7 @@ static void take_word(page *p, const uint32_t *wide, size_t n)
     push_token(p, offset, bytes, key_of(p->bytes.at + offset, bytes), wide, n);
 }
 
-/* A run without spaces: its pairs of neighbours, or the one character it is. */
+/* Adds the bigrams of a run without spaces, or its single character. */
 static void take_run(page *p, const uint32_t *wide, size_t n)
 {
     if (n == 1) {
@@ -181,7 +181,7 @@ static void split_wide(page *p)
             while (i < n && wide[i] & (IS_UNSPACED | IS_MARK));
             take_run(p, wide + start, i - start);
         } else if (wide[i] & (IS_WORD | IS_MARK)) {
-            /* A mark belongs to the word before it, also one of an unspaced script. */
+            /* A mark belongs to the word before it, even a mark of an unspaced script. */
             do
                 i++;
             while (i < n && (wide[i] & IS_MARK || (wide[i] & (IS_WORD | IS_UNSPACED)) == IS_WORD));
@@ -192,7 +192,7 @@ static void split_wide(page *p)
     }
 }
 
-/* Puts what Python makes of a word into p->wide. */
+/* Fills p->wide with a word normalised by Python. */
 static void normalize_in_python(page *p, const char *text, size_t n)
 {
     free(p->borrowed);
@@ -208,14 +208,14 @@ static void normalize_in_python(page *p, const char *text, size_t n)
     }
 }
 
-/* Normalises a word, text between two spaces, into p->wide.
+/* Normalises a word, the text between two spaces, into p->wide.
  *
- * NFKC works on neighbours, but most characters have nothing to do with theirs: each then becomes what it becomes
- * alone (quick check of UAX #15: starters, and marks in canonical order that compose with nothing). */
+ * NFKC depends on neighbours, but most characters do not interact, and each is normalised alone (quick check of UAX
+ * #15: starters, and marks in canonical order that do not compose). */
 static void normalize_word(page *p, const char *text, size_t n)
 {
     uint8_t last = 0; /* canonical combining class of the last character that is kept */
-    int64_t marks = 0; /* in a row, those that are left out among them */
+    int64_t marks = 0; /* in a row, including removed ones */
     char_table *table = &p->rules->chars;
     const char *end = text + n;
     RESERVE(&p->way_out, p->wide, n);
@@ -256,7 +256,7 @@ static void normalize_word(page *p, const char *text, size_t n)
     p->wide.n = made;
 }
 
-/* How many bytes are ASCII before the first one that is not. */
+/* Returns the number of ASCII bytes before the first other byte. */
 static size_t ascii_length(const char *text, size_t n)
 {
     size_t i = 0;
@@ -267,9 +267,9 @@ static size_t ascii_length(const char *text, size_t n)
     return i;
 }
 
-/* Appends the tokens of `text` to p->run and returns how many; of white space it holds only single spaces.
+/* Appends the tokens of `text` to p->run and returns their number; its only white space is single spaces.
  *
- * No token and no composition crosses a space: what is not ASCII is normalised word by word. */
+ * No token and no composition crosses a space, so text that is not ASCII is normalised word by word. */
 uint32_t words_of(page *p, const char *text, size_t n, bool is_ascii)
 {
     size_t before = p->run.n;
@@ -293,7 +293,7 @@ uint32_t words_of(page *p, const char *text, size_t n, bool is_ascii)
     return (uint32_t)(p->run.n - before);
 }
 
-/* --- The counts that tell the language, as detect.py makes them; choose.py decides. */
+/* --- The counts of detect.py, for choose.py. */
 
 static void count_scripts(const page *p, counts *counted, size_t number, int64_t times)
 {
@@ -315,7 +315,7 @@ static void count_scripts(const page *p, counts *counted, size_t number, int64_t
     }
 }
 
-/* Leaves in p->rows how often each distinct token is in the sample, and returns how many tokens that are. */
+/* Fills p->rows with the number of occurrences of each distinct token in the sample; returns the size of the sample. */
 static int64_t take_sample(page *p, bool main_only)
 {
     const int64_t most = p->rules->sample;
@@ -337,7 +337,7 @@ static int64_t take_sample(page *p, bool main_only)
     return taken;
 }
 
-/* Adds what the sample says: a token that comes often is looked at once. */
+/* Adds the counts of the sample; a repeated token is read once. */
 static void count_sample(const page *p, counts *counted)
 {
     const uint64_t languages = ((uint64_t)1 << p->rules->languages) - 1;

@@ -1,4 +1,4 @@
-/* The one walk over the tree: the twin of page/text/outline.py. It reads libxml2's nodes where lxml keeps them. */
+/* The walk over the tree: the C version of page/text/outline.py. It reads the libxml2 nodes of lxml. */
 #include "page.h"
 #include "tree.h"
 
@@ -6,15 +6,15 @@ enum { REMEMBERED = 128 };
 
 typedef struct {
     page *p;
-    folding text;           /* the block at hand */
-    bool has_parts;         /* some text was seen, if only white space */
+    folding text;           /* the current block */
+    bool has_parts;         /* text was read, possibly only white space */
     size_t link_length;
     size_t link_depth;
-    bool is_pictured;       /* a linked picture was seen since the last block, */
-    uint32_t pictured;      /* and this is the span of its element */
+    bool is_pictured;       /* a linked picture occurred since the last block, */
+    uint32_t pictured;      /* and the span of its element */
     const xmlNode *title;   /* the first title element */
-    const xmlNode *listing; /* the listing (pre) whose inside is read, one block; NULL outside of one */
-    /* Names are shared strings: within one walk the same place is the same tag. */
+    const xmlNode *listing; /* the open listing (pre), which is one block; NULL outside */
+    /* Names are shared strings: within one walk, equal pointers are equal tags. */
     struct {
         const xmlChar *name;
         uint64_t tag;
@@ -42,7 +42,7 @@ static void begin_block(walk *w)
     w->link_length = 0;
 }
 
-/* Ends the block at hand, if there is any text in it. */
+/* Ends the current block if it has text. */
 static void flush(walk *w)
 {
     page *p = w->p;
@@ -60,7 +60,7 @@ static void flush(walk *w)
     begin_block(w);
 }
 
-/* The text of the title stands behind that of all blocks. */
+/* The text of the title follows that of all blocks. */
 static void take_title(page *p, const xmlNode *element)
 {
     folding f = {.start = p->text.n, .is_ascii = true};
@@ -75,7 +75,7 @@ static void take_title(page *p, const xmlNode *element)
     p->title_is_ascii = f.is_ascii;
 }
 
-/* Menus, forms and boxes hide a good deal, and none of it is read. */
+/* Whether the hidden content of a region is not read, such as that of menus, forms and boxes. */
 static bool is_of_template(int claim)
 {
     int region = claim & CLAIM_REGION;
@@ -103,13 +103,13 @@ static void open_block_element(walk *w, const xmlNode *element, uint64_t tag, in
                                         .word = (uint8_t)(claim >> CLAIM_WORD)});
 }
 
-/* Whether an element that is not read as a rule has an attribute that shows it; twin of SHOWING in page/text/tags.py. */
+/* Whether an element that is normally not read has an attribute that shows it: SHOWING in page/text/tags.py. */
 static bool is_shown(const xmlNode *element)
 {
     return find_attribute(element, "open", NULL) != NULL || find_attribute(element, "shadowrootmode", NULL) != NULL;
 }
 
-/* Returns false when the inside of the element is not read. */
+/* Returns false if the content of the element is skipped. */
 static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
 {
     page *p = w->p;
@@ -123,17 +123,17 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
         claim = claim_of(p, element, tag);
     }
     if ((claim & CLAIM_REGION) == REGION_HIDDEN) {
-        /* In a line or a listing it is left out, so that what is seen stays one block. */
+        /* In a line or a listing it is left out, so that the visible text stays one block. */
         unseen = tag & TAG_INLINE || w->listing != NULL || p->text.n > w->text.start ||
                  p->open.at[p->open.n - 1].of_template;
         if (tag & TAG_NEVER_HIDDEN) {
             unseen = false;
             claim = REGION_PLAIN;
-            p->structured |= STRUCTURED_ITEMS; /* perhaps: not all of its attributes were read */
+            p->structured |= STRUCTURED_ITEMS; /* possibly: not all attributes were read */
         }
     }
     if (unseen) {
-        /* Pictures have titles too: those of svg are inside it, and skipped with it. */
+        /* Titles of svg pictures are skipped with their content. */
         if (w->title == NULL && tag & TAG_TITLE)
             w->title = element;
         if (!(p->structured & STRUCTURED_SCRIPTS) && may_say_thing(p, element))
@@ -150,8 +150,8 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
             w->listing = element;
         return true;
     }
-    /* Elements side by side are drawn apart: <b>name</b><i>type</i> is two words. In a listing white space is as
-     * written, and a line may be an element of its own. */
+    /* Adjacent elements are rendered separately: <b>name</b><i>type</i> is two words. In a listing, white space is
+     * preserved, and a line may be an element. */
     if (w->listing == NULL ? abuts || tag & TAG_BREAK : !(tag & TAG_INLINE) || tag & TAG_BREAK)
         w->text.space = w->has_parts = true;
     w->link_depth += (tag & TAG_LINK) != 0;
@@ -202,7 +202,7 @@ static void drop_empty_spans(page *p)
     p->spans.n = n;
 }
 
-/* Returns the element beside `root` at the top of its document, NULL as a rule. */
+/* Returns the next element beside `root` at the top of its document; usually NULL. */
 static const xmlNode *next_root(const xmlNode *root)
 {
     if (root->parent == NULL || root->parent->type == XML_ELEMENT_NODE)
@@ -218,7 +218,7 @@ void outline(page *p, const void *tree)
     const xmlNode *root = tree, *node = root;
     walk w = {.p = p};
     bool abuts = false;
-    PUSH(&p->way_out, p->paths, (path_node){.depth = 0}); /* path 0 is the empty one */
+    PUSH(&p->way_out, p->paths, (path_node){.depth = 0}); /* path 0 is empty */
     PUSH(&p->way_out, p->open, (open_element){.path = 0, .span = UINT32_MAX});
     begin_block(&w);
     for (;;) {
@@ -241,7 +241,7 @@ void outline(page *p, const void *tree)
         case XML_COMMENT_NODE:
         case XML_PI_NODE:
             break;
-        default: /* entities that were left as they are, XInclude marks */
+        default: /* unresolved entities, XInclude nodes */
             escape(&p->way_out, NOT_COVERED);
         }
         if (inside) {

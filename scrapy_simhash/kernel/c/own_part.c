@@ -1,5 +1,4 @@
-/* Main text to pieces, and what is left without those that the site repeats: the twin of page/pieces.py and of
- * PageFingerprinter._own_part. */
+/* Main text to pieces, and its unique text: the C version of page/pieces.py and PageFingerprinter._own_part. */
 #include "page.h"
 
 enum { OF_SITE = 1 };
@@ -41,7 +40,7 @@ bool is_year(const page *p, uint32_t number)
            ((text[0] == '1' && text[1] == '9') || (text[0] == '2' && text[1] == '0'));
 }
 
-/* Of a decimal token. */
+/* Whether a decimal token is a day of a month. */
 static bool is_day(const page *p, uint32_t number)
 {
     const token_facts *facts = &p->facts.at[number];
@@ -49,8 +48,8 @@ static bool is_day(const page *p, uint32_t number)
     return facts->length == 1 || (facts->length == 2 && first >= '0' && first <= '3');
 }
 
-/* The sum of the words of a date that end in the decimal `i`, a year: those behind `last`, the decimal before it, if that
- * is a day, or the one in front of a day directly before the year. */
+/* Returns the sum of the words of a date that ends in the year `i`: the words after `last`, the decimal before it, if
+ * that is a day, or the word before a day directly before the year. */
 static uint64_t sum_of_date(const page *p, const uint32_t *run, uint32_t last, uint32_t i)
 {
     enum { DATE_REACH = 3 };
@@ -126,6 +125,6 @@ void find_own_part(page *p, const uint8_t *flags, const fold_settings *settings,
             p->segments.at[p->segments.n++] = p->pieces.at[i];
     if (fold_features(p, settings, &whole))
         result->value = whole.value;
-    /* Also of a part that is too short for a fingerprint: its features are counted. */
+    /* Also for a part that is too short for a fingerprint, since its features are counted. */
     sketch(p, result->sketch);
 }

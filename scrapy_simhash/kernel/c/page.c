@@ -1,10 +1,10 @@
 #include "page.h"
 
-/* Returns `at` moved to where there is room for `need` elements; at least doubles, so that pushing is O(1). */
+/* Reallocates `at` with room for `need` elements; at least doubles it, so that PUSH is O(1). */
 void *grown(hatch *way_out, void *at, size_t *room, size_t need, size_t element)
 {
     size_t wanted = *room < 32 ? 64 : 2 * *room;
-#ifdef SIMHASH_TIGHT_ARRAYS /* for a build that looks for reads beyond the end */
+#ifdef SIMHASH_TIGHT_ARRAYS /* for a build that detects reads past the end */
     wanted = need;
 #endif
     if (wanted < need)
@@ -24,7 +24,7 @@ void *grown(hatch *way_out, void *at, size_t *room, size_t need, size_t element)
 
 /* --- The workspace. */
 
-/* Bytes an array may keep from one page to the next; what was larger is given back. */
+/* Max bytes of an array that are kept for the next page; larger arrays are freed. */
 #ifdef SIMHASH_TIGHT_ARRAYS
 enum { KEPT_BYTES = 0 };
 #else
@@ -94,7 +94,7 @@ void page_free(page *p)
     }
 }
 
-/* Runs the statements; where one escapes, returns why. */
+/* Runs the statements; if one escapes, returns the outcome. */
 #define TRY(...)                                                                                                      \
     do {                                                                                                              \
         int why = setjmp(p->way_out.exit);                                                                            \
@@ -144,7 +144,7 @@ outcome page_measure(page *p, declaration declared) { TRY(measure(p, declared));
 static void conclude(page *p)
 {
     take_columns(p);
-    /* Once more, without the menus: the same text has the same language under any template. */
+    /* Again without the menus, so that the language does not depend on the template. */
     detect_language(p, true);
     find_subject(p);
 }

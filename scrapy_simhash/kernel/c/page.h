@@ -1,19 +1,18 @@
-/* A page while it is read: the workspace that all steps read and write, and the steps themselves.
+/* The workspace in which a page is read, and the steps that read and write it.
  *
- *     head.c       tree  -> the language it declares, the links in its head (needs the GIL, as the next: the tree is Python's)
- *     outline.c, regions.c   tree  -> blocks and spans
- *     folding.c    text  -> blocks, white space folded
- *     language.c   blocks -> tokens, distinct ones numbered; counts, by which page/language/choose.py tells the language
- *     blocks.c     blocks -> columns of numbers, for the filters of page/text/main_text.py, which are no C; the subject;
- *                  title, main text and what stands beside it -> their hash
+ *     head.c       tree -> declared language, links in the head (needs the GIL, like the next two)
+ *     outline.c, regions.c   tree -> blocks and spans
+ *     folding.c    text -> blocks, with white space collapsed
+ *     language.c   blocks -> numbered distinct tokens, and the counts for page/language/choose.py
+ *     blocks.c     blocks -> columns of numbers for page/text/main_text.py, which is compiled from Python; then the
+ *                  subject, and the hashes of the page
  *     features.c   main text -> fingerprint and sketch
- *     facts.c      blocks and URL -> what the page states beside its sentences
- *     own_part.c   main text -> pieces; what is left of them without those of the site -> fingerprint and sketch
+ *     facts.c      blocks and URL -> facts beside the sentences
+ *     own_part.c   main text -> pieces; unique text -> fingerprint and sketch
  *
- * Each is the twin of code under page/, which is the definition. Its words, limits and weights come from there too
- * (struct rules), and the decisions on filters, language and shingles are compiled from there. What is a pattern there
- * is written again here: scripts, the separators of a title, hiding styles, codes of no language; test_alike.py
- * compares them.
+ * Each file is the C version of code under page/, which is the definition. Words, limits and weights come from there
+ * (struct rules), and the decisions on filters, language and shingles are compiled from there. Patterns are written
+ * again here: scripts, separators of titles, hiding styles, codes of no language; test_alike.py compares them.
  */
 #ifndef SIMHASH_PAGE_H
 #define SIMHASH_PAGE_H
@@ -23,12 +22,12 @@
 #include "hashing.h"
 
 enum { MOST_LANGUAGES = 64, MOST_SENTENCE_MARKS = 32, MOST_CURRENCIES = 64, MOST_WORDS = 256, WEIGHTS_KNOWN = 128, ZONES = 3 };
-enum { SCRIPTS = 7 }; /* that name a language, in the order of page/language/choose.py */
+enum { SCRIPTS = 7 }; /* that determine a language, in the order of page/language/choose.py */
 enum { ZONE_HEADING, ZONE_BODY, ZONE_OFFER };
 enum { REGION_PLAIN, REGION_MAIN, REGION_HEADER, REGION_LIKELY_CHROME, REGION_CHROME, REGION_DIALOG, REGION_HIDDEN };
-enum { KEPT }; /* why a block is no main text: any other number is a reason of page/text/main_text.py */
+enum { KEPT }; /* other numbers are the reasons of page/text/main_text.py */
 
-/* What is known about a tag, as bits; its region is in the lowest three. */
+/* Properties of a tag, as bits; the lowest three are its region. */
 enum {
     TAG_REGION_BITS = 7,
     TAG_KNOWN = 1 << 3,
@@ -47,13 +46,13 @@ enum {
     TAG_ENTRY = 1 << 16,
     TAG_SHOWN_BY_ATTRIBUTE = 1 << 17,
 };
-/* What is known about a word of a class attribute. */
+/* Properties of a word in class attributes. */
 enum { NAME_CHROME = 1, NAME_HEADER = 2, NAME_NEUTRAL = 4, NAME_HIDDEN = 8, NAME_PART = 16, NAME_NEGATING = 32, NAME_TOOL = 64, NAME_CONTENT = 128,
        NAME_TEST = 256 };
-/* Above those bits the place of a word that names chrome. In a claim it stands above the region. */
+/* Above those bits: the number of a word for boilerplate. In a claim it is above the region. */
 enum { WORD_SHIFT = 9, TAG_WORD_SHIFT = 18, CLAIM_REGION = 7, CLAIM_WORD = 3 };
 
-/* What is counted in a sample of tokens: see page/language/detect.py. */
+/* Counts of a sample of tokens: see page/language/detect.py. */
 typedef struct {
     int64_t tokens, characters;
     int64_t scripts[SCRIPTS];
@@ -62,38 +61,38 @@ typedef struct {
     bool is_declared, is_han;
 } counts;
 
-/* The rules, as the pure Python modules state them. Read only once it is made. */
+/* The rules of the pure Python modules. Read-only after it is created. */
 typedef struct {
     lexicon tags, roles, names;
     lexicon things; /* properties by which page/structured.py recognises a thing */
     lexicon stopwords; /* word -> a bit for each language that has it */
     char_table chars;
     int languages;
-    int scripts[SCRIPTS]; /* the number of each script's stopword list, -1 for none */
+    int scripts[SCRIPTS]; /* number of each script's stopword list, -1 for none */
     double linked;
-    uint64_t worded_reasons;  /* a bit for each reason, and for none, whose blocks are in words_number */
-    uint64_t unnamed_reasons; /* a bit for each reason whose headings name no subject */
+    uint64_t worded_reasons;  /* a bit for each reason (and for KEPT) whose blocks are in words_number */
+    uint64_t unnamed_reasons; /* a bit for each reason whose headings are not the subject */
     uint32_t prose_tokens, most_words_of_date;
     uint32_t long_text, longer_text, least_number; /* see page/features/facts.py */
     uint8_t chrome, edge, hidden, dialog; /* four of the reasons */
-    uint64_t unread_reasons;  /* a bit for each reason whose blocks are no part of what a page states */
-    uint8_t consent;          /* the place of a word that names chrome: of what may lie over the page */
+    uint64_t unread_reasons;  /* a bit for each reason whose blocks have no facts */
+    uint8_t consent;          /* number of the word for boxes over the page */
     int64_t sample, least_tokens, least_beside, few_tokens, max_path_depth, most_marks;
     int64_t cut, least_piece, short_piece, doubtful_share;
     uint32_t sentence_marks[MOST_SENTENCE_MARKS];
     size_t n_sentence_marks;
-    uint32_t currencies[MOST_CURRENCIES][2]; /* the first two characters; 0 behind a currency of one */
+    uint32_t currencies[MOST_CURRENCIES][2]; /* the first two characters; the second is 0 if there is one */
     size_t n_currencies;
-    uint64_t currency_starts[2];             /* a bit for each ASCII character that one begins with */
+    uint64_t currency_starts[2];             /* a bit for each ASCII character at their beginning */
     int64_t weights[ZONES][2][WEIGHTS_KNOWN]; /* [zone][is a word][count] */
     uint64_t tie_mask, occurrence_scatter;
-    uint64_t seeds[2]; /* drawn anew in each process, so that no page can be written whose words collide */
+    uint64_t seeds[2]; /* random in each process, so that no page can be made of words that collide */
     uint32_t mark_scatter;
-    /* Decisions that are compiled from Python, and run without the GIL: page/language/choose.py, page/features/shingles.py. */
+    /* Functions compiled from Python that run without the GIL: page/language/choose.py, page/features/shingles.py. */
     int (*choose_language)(const counts *of);
     int (*selects_prose)(int has_list, int has_offer, int64_t size, int64_t found);
 
-    /* The three questions only Python answers; each takes the GIL. -1 (NULL): a Python exception is set. */
+    /* Callbacks into Python; each takes the GIL. -1 (or NULL): a Python exception is set. */
     void *python;
     char *(*normalize)(void *python, const char *text, size_t n, size_t *result_n); /* to be freed; NULL: failed */
     int64_t (*weight)(void *python, int zone, int is_word, int64_t count);
@@ -105,11 +104,11 @@ typedef struct {
     uint32_t length;       /* characters */
     uint32_t link_length;  /* characters inside links */
     uint32_t path;         /* index into page.paths, 0 for none */
-    uint32_t run, tokens;  /* its tokens: page.run[run ... run + tokens] */
+    uint32_t run, tokens;  /* tokens are page.run[run ... run + tokens] */
     uint8_t zone, reason;
     bool is_ascii, is_hidden;
-    bool in_article;  /* as the filters tell */
-    bool is_pictured; /* a linked picture stands before it, in another element */
+    bool in_article;  /* set by the filters */
+    bool is_pictured; /* after a linked picture in another element */
 } block;
 
 /* A run of tokens whose features are counted: page.run[run ... run + n]. */
@@ -121,7 +120,7 @@ typedef struct {
 typedef struct {
     uint32_t parent;
     uint32_t depth;
-    const char *name; /* of the tree: valid as long as that is */
+    const char *name; /* in the tree; valid as long as the tree */
     uint32_t n;
     uint32_t tag;
 } path_node;
@@ -131,14 +130,14 @@ typedef struct {
     uint8_t region, word;
 } span;
 
-/* The blocks as the filters know them: a number a block in each, one more in sums. See page/text/columns.py. */
+/* The blocks as the filters read them: one number per block, one more in sums. See page/text/columns.py. */
 enum { COLUMNS = 19 };
 typedef struct {
     int32_t *lengths, *link_lengths, *tokens, *stopwords, *is_heading, *is_h1, *is_paragraph, *is_cell, *is_pictured, *ranks;
     int32_t *containers; /* the span around the element, -1 for none */
-    int32_t *is_link, *is_prose, *is_offer, *is_inside, *reasons; /* what the filters fill in */
-    int32_t *marks, *places, *sums;                   /* what they may use for a while */
-    int32_t held[MOST_WORDS], stops[MOST_WORDS];      /* these by the place of a word that names chrome */
+    int32_t *is_link, *is_prose, *is_offer, *is_inside, *reasons; /* results of the filters */
+    int32_t *marks, *places, *sums;                   /* work space of the filters */
+    int32_t held[MOST_WORDS], stops[MOST_WORDS];      /* by the number of a word for boilerplate */
 } columns;
 
 typedef struct {
@@ -147,15 +146,15 @@ typedef struct {
     bool heading, hidden, of_template;
 } open_element;
 
-/* A heading, or part of a title: tokens of page.run. */
+/* A heading, or part of a title: tokens in page.run. */
 typedef struct {
     uint32_t run, n;
     uint32_t block;
 } heading;
 
-/* A distinct token: where its bytes stand, and beside it what is asked of every occurrence. */
+/* A distinct token. Properties read for every occurrence are in token_facts. */
 typedef struct {
-    uint64_t key;  /* its bytes, up to eight of them, else its hash */
+    uint64_t key;  /* its bytes if there are at most eight, else its hash */
     uint64_t hash; /* XXH3 */
     uint32_t offset, n; /* bytes of page.bytes */
 } token;
@@ -163,11 +162,11 @@ typedef struct {
 typedef struct {
     uint64_t lists;  /* a bit for each language whose stopword it is */
     uint32_t length; /* characters */
-    uint8_t script;  /* 1 + index into rules.scripts when all characters are of it, 0 for none, 255 mixed */
+    uint8_t script;  /* 1 + index into rules.scripts if all characters are in it, 0 for none, 255 for a mix */
     bool is_decimal, is_ascii;
 } token_facts;
 
-/* A run of tokens that is a feature, or leads to one: `prefix` and one token more. */
+/* A run of tokens that is a feature, or a prefix of one: `prefix` and one more token. */
 typedef struct {
     uint64_t key; /* prefix << 32 | token */
     uint64_t hash;
@@ -175,13 +174,13 @@ typedef struct {
     bool is_shingle, has_stopword;
 } sequence;
 
-/* The language that markup or header declare. */
+/* The language that markup or header declares. */
 typedef struct {
-    bool is_one, is_han; /* there is one; it may be written in Han */
-    int list;            /* the number of its stopword list, -1 for none */
+    bool is_one, is_han; /* a language is declared; it may be written in Han */
+    int list;            /* number of its stopword list, -1 for none */
 } declaration;
 
-/* What a class attribute claimed when it was last seen, on this page or an earlier one. */
+/* The claim of a class attribute at its last occurrence, on this page or an earlier one. */
 enum { NAMES_REMEMBERED = 1024, LONGEST_REMEMBERED = 117 };
 typedef struct {
     uint64_t hash;
@@ -207,47 +206,47 @@ typedef struct {
     VEC(open_element) open;
     uint32_t title, title_n; /* bytes of text */
     bool title_is_ascii;
-    int structured; /* where there may be structured data, as page/structured.py numbers it */
-    bool may_name_canonical, says_little, may_ask; /* may_ask: for a password, or to be human */
+    int structured; /* where structured data may be, as in page/structured.py */
+    bool may_name_canonical, says_little, may_ask; /* may_ask: may contain a password field or a captcha */
     int64_t main_tokens, dialog_tokens, all_tokens;
 
-    VEC(char) bytes; /* what tokens are made of */
+    VEC(char) bytes; /* the bytes of tokens */
     VEC(token) tokens;
-    VEC(uint32_t) run;     /* all tokens of the page in order, by number */
+    VEC(uint32_t) run;     /* numbers of all tokens of the page, in order */
     VEC(token_facts) facts;
-    VEC(uint32_t) slots;   /* hash table over tokens: number + 1, 0 for an empty place */
-    VEC(uint32_t) wide;    /* the characters of the word at hand, normalised, with their classes */
-    char *borrowed;        /* what normalize() returned */
+    VEC(uint32_t) slots;   /* hash table of tokens: number + 1, 0 for an empty slot */
+    VEC(uint32_t) wide;    /* the characters of the current word, normalised, with their classes */
+    char *borrowed;        /* result of normalize() */
     declaration declared;
 
-    VEC(int32_t) numbers;  /* what columns are made of */
+    VEC(int32_t) numbers;  /* memory of the columns */
     columns columns;
-    bool makes_offer;      /* some block is an offer */
+    bool makes_offer;      /* whether a block is an offer */
 
     VEC(uint32_t) rows;    /* scratch */
     VEC(uint8_t) inside;
 
-    int language; /* number of its list, -1 when it has none */
-    int chosen_language; /* what choose_language() answered */
+    int language; /* number of its stopword list, -1 for none */
+    int chosen_language; /* result of choose_language() */
 
     heading subject;
     VEC(heading) headings;
-    VEC(uint32_t) heading_slots; /* hash table over headings: number + 1 */
+    VEC(uint32_t) heading_slots; /* hash table of headings: number + 1 */
 
-    VEC(segment) segments; /* what is folded: the main text, or the page's own part of it */
+    VEC(segment) segments; /* text to fold: the main text, or its unique part */
     VEC(segment) pieces;
     VEC(uint8_t) piece_keys; /* 8 bytes each, lowest first */
-    uint16_t words_number;   /* see own_part */
+    uint16_t words_number;   /* see struct own_part */
     VEC(sequence) sequences;
     VEC(uint32_t) sequence_slots;
     size_t shingles, shingles_with_stopword; /* distinct ones */
     VEC(uint32_t) word_counts; /* ZONES for each token */
     VEC(char) joined;          /* scratch: bytes to hash */
-    VEC(char) segmented;       /* the title, as it is cut into segments */
+    VEC(char) segmented;       /* the title, while it is split into segments */
     name_memo names[NAMES_REMEMBERED];
 } page;
 
-/* Settings that change what is folded, and whether the text is hashed besides. */
+/* Settings for folding, and whether the text is also hashed. */
 typedef struct {
     int64_t shingle_size, min_shingles;
     bool mask_digits, with_sketch, with_paragraphs, with_hashes;
@@ -263,32 +262,33 @@ typedef struct {
     uint8_t sketch[SKETCH_BYTES];
 } reading;
 
-/* What of a page is not its site's, and what of that may be. */
+/* The unique text of a page, and the part of it that may be boilerplate. */
 typedef struct {
     uint32_t tokens, whole, doubtful;
     uint16_t words; /* see words_number() of page/pieces.py */
     uint64_t text;  /* the page hash */
-    uint64_t value; /* 0 where it is too short for a fingerprint */
+    uint64_t value; /* 0 if it is too short for a fingerprint */
     uint8_t sketch[SKETCH_FACTS];
 } own_part;
 
-/* Whole ways, each ending in an outcome; the page may be used again after any of them. */
+/* Functions that return an outcome; the page may be reused after any of them. */
 page *page_new(rules *rules);
-void rules_free(rules *known); /* what is in them, not they */
+void rules_free(rules *known); /* their contents, not the struct */
 void page_free(page *p);
 outcome page_take_tree(page *p, const void *root); /* xmlNode of libxml2; with the GIL */
-/* Writes the language that the markup declares, "" for none, and whether the tree could be understood. */
+/* Writes the language that the markup declares, "" for none; returns whether the tree is covered. */
 bool declared_language(const void *root, char code[4]);
-/* A link or base element that stands in the head or directly in the body; NULL for an attribute that it has not. The
- * others are not read of one that is not told. */
+/* A link or base element in the head or directly in the body; a missing attribute is NULL. If is_told is false,
+ * attributes other than rel are not read. */
 typedef struct {
     bool is_base, is_told;
     const char *rel, *href, *language, *type;
 } head_link;
 const void *next_head_link(const void *root, const void *former); /* xmlNode; the first after NULL, NULL after the last */
-/* Of the links only those are told that have a word of small letters in their rel, if it is not NULL; false: not covered. */
+/* Sets is_told only for links whose rel contains `word`, a word in lower case, or for all if it is NULL. Returns false
+ * if not covered. */
 bool read_head_link(const void *element, const char *word, head_link *link);
-/* Whether an element that is skipped is, or has in it, what read_head_link() tells for the word "canonical". */
+/* Whether a skipped element is or contains a link for which read_head_link() with the word "canonical" sets is_told. */
 bool may_name_canonical(const void *element);
 outcome page_take_text(page *p, const char *text, size_t n);            /* UTF-8 */
 /* The next four may run without the GIL. The filters run between the first and the second. */
@@ -297,30 +297,31 @@ outcome page_conclude(page *p);
 outcome page_prepare_text(page *p, declaration declared, bool detects); /* instead, for plain text */
 outcome page_read(page *p, const fold_settings *settings, const char *url, size_t n, reading *result);
 outcome page_cut(page *p); /* main text -> p->pieces */
-/* A byte of `flags` for each piece: 1 if it is the site's, 2 if it may be; NULL for none. The first only counts. */
+/* `flags` has a byte for each piece: 1 for boilerplate, 2 for possible boilerplate; NULL for none. The first only
+ * counts. */
 outcome page_weigh_own(page *p, const uint8_t *flags, own_part *result);
 outcome page_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result);
-/* What packed() of page/reading.py makes of the main text; in arrays of the page. */
+/* packed() of page/reading.py; the result is in arrays of the page. */
 outcome page_pack_paragraphs(page *p);
-/* Questions of the filters about the text of a block; the answer is 0 or 1. */
+/* Tests of the text of a block for the filters; the answer is 0 or 1. */
 outcome page_ends_in_letter(page *p, size_t i, int *answer);
 outcome page_may_have_price(page *p, size_t i, int *answer);
 bool is_entry(const page *p, const block *b);
 bool has_date(const page *p, const block *b);
 bool has_sentence_mark(const page *p, const block *b);
 bool counts_up(const page *p, const block *b);
-bool are_beside(const page *p, const block *a, const block *b); /* in elements of the same path */
-void page_release(page *p); /* after every page: what a usual page needs is kept */
+bool are_beside(const page *p, const block *a, const block *b); /* in elements with the same path */
+void page_release(page *p); /* after every page; keeps the memory that a usual page needs */
 
 /* The steps. They escape() from p->way_out. */
 void outline(page *p, const void *root);
 int claim_of(page *p, const void *element, uint64_t tag);
-/* Whether an element that is not walked may be one that page/interstitial.py looks for. */
+/* Whether a skipped element may be one that page/interstitial.py searches for. */
 bool may_ask(const void *element);
-/* Whether a script may name what a page is about: see page/structured.py. */
+/* Whether a script may have structured data: see page/structured.py. */
 bool may_say_thing(const page *p, const void *script);
 void take_plain_text(page *p, const char *text, size_t n);
-uint32_t words_of(page *p, const char *text, size_t n, bool is_ascii); /* appends to p->run, returns how many */
+uint32_t words_of(page *p, const char *text, size_t n, bool is_ascii); /* appends to p->run, returns their number */
 void detect_language(page *p, bool main_only);
 void choose_language(page *p, int chosen);
 void make_columns(page *p);
@@ -337,37 +338,37 @@ void cut_pieces(page *p);
 void weigh_own(page *p, const uint8_t *flags, own_part *result);
 void find_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result);
 void weigh_main_text(page *p);
-/* The place of the heading of the first level, past the last block if there is none. */
+/* Number of the block with the heading of the first level; the number of blocks if there is none. */
 size_t title_of(const page *p);
-/* Leaves in columns.marks which blocks compared() of page/features/extract.py chooses, for the next two. */
+/* Sets columns.marks for the blocks of compared() of page/features/extract.py, for the next two functions. */
 void mark_compared(page *p);
 void find_facts(page *p, const char *url, size_t n, reading *result);
-/* Asked by several of them. */
+/* Used by several files. */
 heading unnumbered(heading h, const char *at, const char *end);
 size_t separator_at(const char *at, const char *end);
 bool is_byline(const page *p, const block *b);
 bool is_year(const page *p, uint32_t token);
 bool says_little(const page *p);
-void hash_texts(page *p, reading *result); /* page hash and text hash; there must be some main text */
+void hash_texts(page *p, reading *result); /* page hash and text hash; needs main text */
 
-/* What a tag claims without attributes. */
+/* The claim of a tag without attributes. */
 static inline int claim_of_tag(uint64_t tag)
 {
     return (int)(tag & TAG_REGION_BITS) | (int)(tag >> TAG_WORD_SHIFT) << CLAIM_WORD;
 }
 
-/* Appends the text of `from` with white space folded to single spaces; bad UTF-8 escapes. */
+/* Appends the text of `from` with white space collapsed to single spaces; escapes if it is invalid UTF-8. */
 typedef struct {
-    size_t start;   /* where the folded text begins in page.text */
+    size_t start;   /* start of the folded text in page.text */
     size_t length;  /* characters so far */
     bool space, is_ascii;
 } folding;
 void fold_space(page *p, folding *f, const char *from, size_t n);
 
-/* The script that names a language, as page/language/detect.py has them: 1 + its place there, 0 for any other. */
+/* The number in page/language/detect.py of a script that determines a language, plus 1; 0 for any other. */
 static inline uint8_t script_of(uint32_t c)
 {
-    if (c < 0x0e01) /* most letters that are no Han are Latin, Greek, Cyrillic or Arabic */
+    if (c < 0x0e01) /* most letters except Han are Latin, Greek, Cyrillic or Arabic */
         return 0;
     if (c >= 0x4e00 && c <= 0x9fff)
         return 6;
@@ -387,7 +388,7 @@ static inline uint8_t script_of(uint32_t c)
 }
 
 
-/* Where a key belongs in a hash table. */
+/* Hash of a key for a hash table. */
 static inline uint64_t placed(const rules *r, uint64_t key)
 {
     return xxh3_mul_fold(key ^ r->seeds[0], r->seeds[1]);
@@ -396,7 +397,7 @@ static inline uint64_t placed(const rules *r, uint64_t key)
 static inline int32_t page_container(const page *p, size_t i) { return p->columns.containers[i]; }
 static inline bool is_main(const block *b) { return b->reason == KEPT; }
 
-/* For callers that know no arrays. */
+/* Accessors for callers without the array types. */
 static inline size_t page_pieces(const page *p) { return p->pieces.n; }
 static inline const uint8_t *page_piece_keys(const page *p) { return p->piece_keys.at; }
 static inline const char *page_packed(const page *p) { return p->joined.at; }

@@ -1,12 +1,12 @@
-/* What an element claims to hold, by its tag, role and names: the twin of page/text/tags.py, which has the vocabulary. */
+/* The claim of an element by its tag, role and names: the C version of page/text/tags.py, which has the vocabulary. */
 #include "page.h"
 #include "tree.h"
 
 enum { LONGEST_NAME = 30, ID_WORDS = 2 };
-/* Above the bits of a claim: the name is one of main text; it may be that of a test for humans. */
+/* Above the bits of a claim: the name is one for main text; it may be that of a captcha. */
 enum { CLAIMS_CONTENT = 1 << 15, CLAIMS_TEST = 1 << 14 };
 
-/* Returns what is known about a word in lower case; a longer one than any known is unknown. */
+/* Returns the properties of a word in lower case; words longer than all known ones are unknown. */
 static uint64_t find_name(const page *p, const char *word, size_t n)
 {
     char lower[LONGEST_NAME];
@@ -17,7 +17,7 @@ static uint64_t find_name(const page *p, const char *word, size_t n)
     return lexicon_find(&p->rules->names, lower, n);
 }
 
-/* Tells whether the run of letters and digits at `i` has a letter behind a digit, as the hash of a CSS module. */
+/* Whether the run of letters and digits at `i` has a letter after a digit, like the hash of a CSS module. */
 static bool is_hash(const char *name, size_t i, size_t n)
 {
     for (; i + 1 < n && (is_ascii_letter(name[i]) || is_ascii_digit(name[i])); i++)
@@ -26,10 +26,10 @@ static bool is_hash(const char *name, size_t i, size_t n)
     return false;
 }
 
-/* What an element claims that may lie over the page, as one that asks for consent. */
+/* The claim of an element that may lie over the page, like a consent box. */
 static int box_claim(const page *p) { return REGION_LIKELY_CHROME | p->rules->consent << CLAIM_WORD; }
 
-/* Tells whether a name begins as those that a tool for consent puts into pages. */
+/* Whether a name begins like those of a consent tool. */
 static bool is_of_tool(const page *p, const char *name)
 {
     size_t i = 0;
@@ -38,12 +38,12 @@ static bool is_of_tool(const page *p, const char *name)
     return i > 0 && find_name(p, name, i) & NAME_TOOL;
 }
 
-/* A name, as white space parts them, split at what is no letter and where sidebarRight has its hump. Its twin,
- * _claim_of_name() in tags.py, says which word counts. */
+/* The claim of one name, split at non-letters and between the words of sidebarRight; _claim_of_name() in tags.py
+ * describes which word counts. */
 static int claim_of_name(const page *p, const char *name, size_t n, bool has_digit)
 {
     uint64_t any = 0, all = ~(uint64_t)0, last = 0, word = 0, before = 0, found = 0;
-    size_t part = 0;               /* where the block or element begins */
+    size_t part = 0;               /* start of the block or element */
     bool modifies = false, hashed = false;
     for (size_t i = 0; i < n;) {
         if (!is_ascii_letter(name[i])) {
@@ -101,7 +101,7 @@ static size_t skip_space(const char *text, size_t i)
     return i;
 }
 
-/* Tells whether `text` begins with a word in any case; both end with NUL. Returns its length or 0. */
+/* Returns the length of `word` if `text` begins with it, ignoring case, else 0; both end with NUL. */
 static size_t begins_with(const char *text, const char *word)
 {
     size_t i = 0;
@@ -116,7 +116,7 @@ bool may_ask(const void *element)
     const xmlNode *node = element;
     const char *name = (const char *)node->name, *value;
     switch (name[0]) {
-    case 'f': /* what is inside of a fieldset or a label is not walked */
+    case 'f': /* the content of a fieldset or a label is skipped */
         return strcmp(name, "fieldset") == 0;
     case 'l':
         return strcmp(name, "label") == 0;
@@ -138,7 +138,7 @@ bool may_ask(const void *element)
            strstr(value, "awswaf") != NULL;
 }
 
-/* What a class attribute, or a short id, claims: the strongest of its names, and any that hides. */
+/* The claim of a class attribute or a short id: the strongest of its names, or one that hides. */
 static int judge_names(page *p, const char *names, size_t n)
 {
     int claim = REGION_PLAIN;
@@ -178,7 +178,7 @@ static int judge_names(page *p, const char *names, size_t n)
     return tests ? claim | CLAIMS_TEST : claim;
 }
 
-/* Templates repeat their class names from element to element and from page to page. */
+/* Cached, since templates repeat class names. */
 static int claim_of_names(page *p, const char *names, size_t n)
 {
     if (n > LONGEST_REMEMBERED)
@@ -195,7 +195,7 @@ static int claim_of_names(page *p, const char *names, size_t n)
     return memo->claim;
 }
 
-/* Tells whether an id is made of so few words that it names a part of the page, and not a heading. */
+/* Whether an id has few words, so that it names a part of the page, not a heading. */
 static bool is_short_id(const char *id, size_t n)
 {
     size_t words = 1;
@@ -211,7 +211,7 @@ static bool is_short_id(const char *id, size_t n)
 
 enum { HIDES = 1, IS_FIXED = 2 };
 
-/* What a style says, as bits. */
+/* The properties of a style, as bits. */
 static int read_style(const char *style)
 {
     static const char *const RULES[3][2] = {{"display", "none"}, {"visibility", "hidden"}, {"position", "fixed"}};
@@ -237,13 +237,13 @@ static const char *value_of(page *p, const xmlAttr *attribute)
     return value;
 }
 
-/* Tells whether the `type` of a script is that of JSON-LD. */
+/* Whether the `type` of a script is JSON-LD. */
 static bool is_json_ld(const char *type) { return begins_with(type + skip_space(type, 0), "application/ld+json"); }
 
-/* --- Where a page may have structured data that says what it is about, so that page/structured.py looks at few pages.
- * Its twin there decides; what is told here may be more, never less. */
+/* --- Prefilter for page/structured.py: whether a page may have structured data. It may be wrong only if it returns
+ * true. */
 
-/* Tells whether a script of JSON-LD has a property by which a thing is recognised, in quotes. O(bytes). */
+/* Whether a JSON-LD script contains a quoted property by which a thing is recognised. O(bytes). */
 static bool says_thing(const page *p, const char *script)
 {
     for (const char *at = script; (at = strchr(at, '"')) != NULL;) {
@@ -266,14 +266,14 @@ bool may_say_thing(const page *p, const void *element)
         return false;
     if (text == NULL)
         return false;
-    /* Text in several nodes is put together over there. */
+    /* Text in several nodes is joined there. */
     return text->next != NULL || (text->type != XML_TEXT_NODE && text->type != XML_CDATA_SECTION_NODE) ||
            text->content == NULL || says_thing(p, (const char *)text->content);
 }
 
 /* --- Attributes. */
 
-/* The attributes that tell something, each a bit. */
+/* The attributes of TELLING, one bit each. */
 enum { NOT_TELLING = 0, CLASS = 1, ID = 2, HIDDEN = 4, STYLE = 8, ROLE = 16, ITEMPROP = 32, ITEMTYPE = 64, MODAL = 128 };
 
 static int attribute_of(const xmlAttr *attribute)
@@ -302,14 +302,14 @@ static int attribute_of(const xmlAttr *attribute)
     }
 }
 
-/* Returns what an element with attributes claims to hold. `tag` is what is known about its tag. */
+/* Returns the claim of an element with attributes. `tag` has the properties of its tag. */
 int claim_of(page *p, const void *element, uint64_t tag)
 {
     int claim = claim_of_tag(tag), names = REGION_PLAIN, seen = 0, style = 0;
     for (const xmlAttr *attribute = ((const xmlNode *)element)->properties; attribute; attribute = attribute->next) {
         int which = attribute_of(attribute);
         if (seen & which)
-            escape(&p->way_out, NOT_COVERED); /* only the first of two of one name counts: a broken XML page */
+            escape(&p->way_out, NOT_COVERED); /* a broken XML page may repeat a name: only the first counts */
         seen |= which;
         switch (which) {
         case CLASS:
@@ -318,7 +318,7 @@ int claim_of(page *p, const void *element, uint64_t tag)
                 break;
             const char *value = value_of(p, attribute);
             size_t n = strlen(value);
-            /* The id of a section is its address, made of its heading. */
+            /* The id of a section is made from its heading. */
             if (which == CLASS || (!(tag & TAG_SECTION) && (is_short_id(value, n) || is_of_tool(p, value)))) {
                 int named = claim_of_names(p, value, n);
                 p->may_ask = p->may_ask || named & CLAIMS_TEST;
@@ -361,7 +361,7 @@ int claim_of(page *p, const void *element, uint64_t tag)
         return REGION_HIDDEN;
     if (style & IS_FIXED)
         names = box_claim(p);
-    /* A footer may be the box that asks for consent; the main text is none. */
+    /* A footer may be the consent box; marked main text is not. */
     int region = claim & CLAIM_REGION;
     if (names == box_claim(p) && region != REGION_MAIN && region != REGION_DIALOG)
         return names;

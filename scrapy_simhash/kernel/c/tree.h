@@ -1,7 +1,7 @@
-/* The trees of lxml, as far as the kernel reads them: how libxml2 lays out a node, unchanged since its version 2.0.
+/* The memory layout of libxml2's nodes, as far as the kernel reads them; unchanged since libxml2 2.0.
  *
- * Written down here rather than included. What counts is the libxml2 inside the lxml that runs, and not the one whose
- * headers were at hand; page/compiled/reader.py tries that. So nothing of lxml or libxml2 is needed to build the kernel.
+ * Declared here instead of included, since the layout must match the libxml2 inside the running lxml, not the one at
+ * build time; page/compiled/reader.py checks that. So the build needs neither lxml nor libxml2.
  */
 #ifndef SIMHASH_TREE_H
 #define SIMHASH_TREE_H
@@ -21,7 +21,7 @@ enum {
 
 typedef unsigned char xmlChar;
 
-/* What every node begins with. */
+/* The first fields of every node. */
 #define NODE(kind_of_next)                                                                                            \
     void *_private;                                                                                                   \
     int type;                                                                                                         \
@@ -61,7 +61,7 @@ typedef struct _xmlNode {
 
 #undef NODE
 
-/* Returns the value of an attribute, "" for none, NULL for one that holds more than text: an entity. */
+/* Returns the value of an attribute, "" for none, NULL if it contains an entity. */
 static inline const char *attribute_text(const xmlAttr *attribute)
 {
     const xmlNode *child = attribute == NULL ? NULL : attribute->children;
@@ -72,7 +72,7 @@ static inline const char *attribute_text(const xmlAttr *attribute)
     return child->content == NULL ? "" : (const char *)child->content;
 }
 
-/* Returns the attribute of that name, of no namespace if `space` is NULL; NULL for none. */
+/* Returns the attribute with a name, without a namespace if `space` is NULL; NULL for none. */
 static inline const xmlAttr *find_attribute(const xmlNode *element, const char *name, const char *space)
 {
     const xmlAttr *attribute = element->properties;
@@ -84,7 +84,7 @@ static inline const xmlAttr *find_attribute(const xmlNode *element, const char *
     return attribute;
 }
 
-/* Whether an element may have attributes that do not stand on it: a document type may declare them. */
+/* Whether elements may have default attributes, which a document type may declare. */
 static inline bool declares_attributes(const xmlDoc *document)
 {
     return document && ((document->intSubset && document->intSubset->attributes) ||
