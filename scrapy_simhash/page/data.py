@@ -38,7 +38,7 @@ _JSON = lazy_pattern(
 def data_of(root: etree._Element, shown: int) -> Structured:
     """Return the row of a page's data; none for fewer than `LEAST_WORDS` words, or more than `MOST_SHOWN` *shown*.
 
-    Never raises. O(nodes + characters) up to the limits above, some milliseconds at most; O(1) if more than
+    Never raises. O(nodes + characters) up to the limits above, a few milliseconds at most; O(1) if more than
     `MOST_SHOWN` words are shown.
     """
     if shown > MOST_SHOWN:

@@ -1,7 +1,6 @@
 """Interstitials: login, consent and captcha pages with an HTTP status of 200, recognised by structure.
 
-An interstitial can be returned for any number of URLs, each of which has a different page behind it. So it is not
-compared.
+A site may return the same interstitial for URLs of different pages. So it is not compared.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from scrapy_simhash.page.text.main_text import DIALOG, REASONS
 from scrapy_simhash.page.text.tags import UNSEEN, Region, attributes_of, region
 from scrapy_simhash.page.text.tree import AnyAncestor, elements
 
-#: Min tokens of main text of a page that is not an interstitial, whatever it contains.
+#: Min tokens of main text of a page that is never an interstitial.
 FEW_TOKENS = 60
 #: The same for a page with a dialog, and min tokens of such a dialog: a line about cookies is not one.
 HARDLY_ANY, LEAST_ASKED = 10, 20

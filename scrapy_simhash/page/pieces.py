@@ -1,8 +1,8 @@
 """Main text to text blocks, by which the boilerplate of a site is recognised.
 
-A text block (piece) is a run of some eleven tokens of one paragraph. The tokens themselves determine where it ends,
-so equal sentences are cut into equal blocks, whatever precedes them: a sentence that a site repeats on all its pages
-is recognised inside a paragraph with unique text.
+A text block (piece) is a run of about eleven tokens of one paragraph. The tokens themselves determine where it ends,
+so equal sentences are cut into equal blocks after any text: a sentence that a site repeats on all its pages is
+recognised inside a paragraph with unique text.
 
 Source: content-defined chunking, as in Muthitacharoen, Chen, Mazieres, "A low-bandwidth network file system", 2001.
 """
@@ -18,7 +18,7 @@ from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.document import Paragraph, Zone
 
 #: A piece ends with a word whose hash is a multiple of this power of two, if it is not a number and the piece has at
-#: least so many tokens.
+#: least `LEAST_TOKENS` tokens.
 CUT = 8
 LEAST_TOKENS = 4
 #: Pieces with fewer tokens are labels and names, which must be on more pages to count as boilerplate.
@@ -26,7 +26,7 @@ SHORT_TOKENS = 5
 _MASK = 2**64 - 1
 #: Flag of a piece that is boilerplate. Other flags except 0: it may be boilerplate.
 OF_SITE = 1
-#: A page has no unique text yet if more than one in so many of its tokens may be boilerplate.
+#: A page has no unique text yet if more than one in this number of its tokens may be boilerplate.
 DOUBTFUL_SHARE = 5
 #: Max words between the day and the year of a date.
 DATE_REACH = 3

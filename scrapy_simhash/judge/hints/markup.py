@@ -28,7 +28,7 @@ _TELLING = _STEPS | {_CANONICAL, "alternate"}
 #: Max links and bases read in the head.
 MAX_IN_HEAD = 5_000
 MAX_BASES = 50
-#: Max links of one meaning that are resolved, and their total characters; sites for all countries have some 200.
+#: Max links of one meaning that are resolved, and their total characters; sites for all countries have about 200.
 MAX_LINKS = 1_000
 MAX_LINK_CHARACTERS = 250_000
 #: Max next and previous pages read, and max links of the body that are searched for them.

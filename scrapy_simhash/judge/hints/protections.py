@@ -27,7 +27,7 @@ def evidence(hints: Hints, url: str, original: str, redirects: Sequence[str] = (
     - ``redirect``: *original* is among *redirects*, the URLs from which this request was redirected to *url*;
     - ``hreflang``: the page names *original* as its translation.
 
-    URLs are compared by their keys. Never raises. O(URLs), some 30 µs each.
+    URLs are compared by their keys. Never raises. O(URLs), about 30 µs each.
 
     >>> page = Hints("http://example.com/print/7", canonical="https://example.com/boats/")
     >>> evidence(page, "http://example.com/print/7", "http://example.com/boats")

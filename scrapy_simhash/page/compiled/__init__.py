@@ -1,8 +1,8 @@
-"""The compiled way from a page to its fingerprint: the twin of text/, features/ and fingerprint/ in one step.
+"""Read a page with the C extension: the steps of text/, features/ and fingerprint/ in one.
 
-Word lists and limits are not its own: :mod:`~scrapy_simhash.page.compiled.definition` hands the kernel those of the
-pure Python modules. What the kernel does not cover (lone surrogates, entities left in a tree) comes back as None, and
-the caller goes the pure way; so errors are those of the pure path too.
+:mod:`~scrapy_simhash.page.compiled.definition` passes the word lists and limits of the pure Python modules to the
+extension. For input that the extension does not cover (lone surrogates, unresolved entities) it returns None, and the
+caller reads the page in pure Python, which also raises the errors.
 """
 
 from scrapy_simhash.page.compiled.reader import CompiledReader, FoldSettings, compiled_reader

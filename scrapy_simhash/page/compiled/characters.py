@@ -76,7 +76,8 @@ def character(code: int) -> tuple[int | None, int, int, bytes]:
     """Return normalisation, classes, combining class and replacement of a character.
 
     The first is None if all characters of its block are letters of these classes that are normalised to themselves.
-    The replacement is for characters of the kind ``MANY``, 32 bits each in native byte order. Some microseconds.
+    The replacement is for characters of the kind ``MANY``, 32 bits each in native byte order. Takes a few
+    microseconds.
     """
     text, block = chr(code), code // SIZE
     own, order = _with_classes(text), combining(text)

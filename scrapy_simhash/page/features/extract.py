@@ -132,7 +132,7 @@ _CHROME, _LINKS, _EDGE, _DIALOG, _HIDDEN = (
 )
 # Times with seconds are generated.
 _TIME = lazy_pattern("[0-9]:[0-9][0-9]:[0-9][0-9]")
-#: Tags whose text counts whatever the class names around it.
+#: Tags whose text counts even inside elements with boilerplate class names.
 STATING = ENTRIES - {"li"} | {"figcaption"}
 #: Max words of a date beside its numbers: the month, the day of the week, a room.
 MOST_WORDS_OF_DATE = 3

@@ -67,8 +67,8 @@ ROTATING = frozenset(
 )
 #: A version in a title: ``v1.26``, ``13.0.0``.
 _VERSION = lazy_pattern(r"v?[0-9]+(?:\.[0-9]+)+[A-Za-z0-9]*")
-#: A label and a colon.
 _LETTERS = lazy_pattern("[a-z0-9]+")
+#: A label and a colon.
 _LABELLED = lazy_pattern(r"([^:,0-9]{2,40}): ")
 
 
@@ -201,7 +201,7 @@ def changed_facts(former: bytes, document: Document, url: str) -> list[str]:
 
 
 def _facts_of(line: Line) -> Iterator[int]:
-    """Yield the hash of each word of *line*; a number that is repeated has another one the second time.
+    """Yield the hash of each word of *line*; further occurrences of a number have another hash.
 
     Otherwise ``19 May, 19:30`` has no word that ``28 May, 19:30`` lacks, and the two do not contradict each other.
     """

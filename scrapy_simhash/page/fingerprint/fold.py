@@ -96,7 +96,7 @@ def leads(weighted_digests: Iterable[tuple[bytes, int]]) -> list[int]:
 def _votes(by_weight: Mapping[int, bytes]) -> list[int]:
     """Return for every bit, the lowest first, the weight of the digests with this bit.
 
-    A page has some thirty different weights of about ten bits each: digests are counted once for each bit of their
+    A page has about thirty different weights of about ten bits each: digests are counted once for each bit of their
     weight, and the counts are added by Horner's rule.
     """
     # A 1 at the counted bit in each byte of a column.

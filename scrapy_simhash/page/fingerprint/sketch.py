@@ -33,7 +33,7 @@ FACTS_AT = MINHASH_BYTES + KEY_BYTES
 _MARKS = 3
 #: Words stored in a title key.
 _KEY_WORDS = 6
-#: Of the last 32 bits of a title key: those for what the words are in which order. What is left is for how many.
+#: Bits of the hash of all words in order, in the last 32 bits of a title key; the others are the number of words.
 _WHOLE_BITS = 26
 _MOST_COUNT = (1 << 32 - _WHOLE_BITS) - 1
 #: Multiplier for the words of a title, whose order counts.

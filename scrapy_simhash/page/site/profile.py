@@ -174,7 +174,7 @@ class SiteProfile:
         return self.subject_bits.bit_count()
 
     def learn(self, keys: bytes, sketch: bytes, seen: int = 0) -> None:
-        """Learn from a page with the pieces *keys*, whose subject is in *sketch*. Some 5 µs with the C extension.
+        """Learn from a page with the pieces *keys*, whose subject is in *sketch*. About 5 µs with the C extension.
 
         *seen* is the time of the visit, in seconds of Unix time. A pinned profile does not change.
         """

@@ -157,4 +157,4 @@ class SiteProfiles:
         """Log permanent errors once. An unavailable store is logged by the pages."""
         if not self._has_warned and not isinstance(error, StoreUnavailable):
             self._has_warned = True
-            logger.warning("What was learned about sites is not kept: %s", error)
+            logger.warning("Boilerplate models are not stored: %s", error)

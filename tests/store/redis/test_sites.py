@@ -212,7 +212,7 @@ async def test_profiles_that_cannot_be_written_are_reported_once(
             await learner.share()
         assert learner.of(URL).pages == 3
     (said,) = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
-    assert said.startswith(f"What was learned about sites is not kept: the store {prefix!r} at")
+    assert said.startswith(f"Boilerplate models are not stored: the store {prefix!r} at")
 
 
 @waits
