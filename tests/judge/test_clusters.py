@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,33 +27,6 @@ def contest_of(prefer: Sequence[str], pages: list[Page]) -> Contest:
 
 
 # --- Which address is preferred.
-
-
-@pytest.mark.parametrize(
-    ("prefer", "pages", "expected"),
-    [
-        ((), [Page(FIRST), Page("https://example.com/")], FIRST),
-        (("https",), [Page(FIRST), Page("HTTPS://example.com/a")], "HTTPS://example.com/a"),
-        (("https",), [Page(FIRST), Page("https-like:a")], FIRST),
-        # The first page may name another one long before that comes.
-        (
-            ("canonical",),
-            [Page(FIRST, "http://example.com/b"), Page(FIRST + "?a"), Page("http://example.com/b")],
-            "/b",
-        ),
-        # A page that never came, or that has another text, is not there to be preferred.
-        (("canonical",), [Page(FIRST), Page(FIRST + "?a", "http://example.com/elsewhere")], FIRST),
-        (
-            ("canonical",),
-            [Page("http://example.com/\udcff"), Page(FIRST, "http://example.com/\udcff")],
-            "\udcff",
-        ),
-    ],
-)
-def test_the_criteria_decide_in_the_order_of_the_setting(
-    prefer: tuple[str, ...], pages: list[Page], expected: str
-) -> None:
-    assert contest_of(prefer, pages).winner.endswith(expected)
 
 
 URLS = [

@@ -6,7 +6,6 @@ import json
 import random
 from collections.abc import Callable
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
@@ -17,20 +16,14 @@ from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, Status
 from scrapy_simhash.fingerprinter import page_hash
 from scrapy_simhash.judge.second_look import OTHER_NAMES, contradiction
 from scrapy_simhash.page import structured
-from scrapy_simhash.page.compiled import definition
 from scrapy_simhash.page.fingerprint import FACTS_AT
-from scrapy_simhash.page.fingerprint.facts import NONE, STRUCTURED, is_facts, with_rows
+from scrapy_simhash.page.fingerprint.facts import NONE, STRUCTURED, with_rows
 from scrapy_simhash.page.interstitial import marked_by
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.structured import (
-    EVENT,
-    JOB,
     MAX_ITEMS,
     MAX_SCRIPT,
     MAX_THINGS,
-    PLACE,
-    PRODUCT,
-    kind_of,
     text_of,
 )
 from scrapy_simhash.page.text import extract, parse
@@ -124,34 +117,6 @@ def test_rows_are_what_a_reader_sees(
     assert not are_different(found, again)
     assert not are_different(found, ())
     assert are_different(found, another)
-
-
-def test_words_of_a_value_count_in_any_order_and_once() -> None:
-    kiel, again, ulm = (
-        about(script({**NURSE, "jobLocation": town}), "Nurse")
-        for town in ("Kiel Bay", "bay, Kiel bay", "Ulm Bay")
-    )
-    assert kiel == again != ulm
-
-
-def test_what_a_thing_is_its_properties_say() -> None:
-    things: dict[int, Thing] = {JOB: NURSE, EVENT: CONCERT, PRODUCT: CHAIR, PLACE: BRANCH}
-    assert {kind: kind_of(thing) for kind, thing in things.items()} == {kind: kind for kind in things}
-    # Without types, and of several kinds of the first one.
-    assert kind_of({"name": "Inn", "address": "Mill Lane 5"}) == PLACE
-    assert kind_of({"name": "Inn", "address": "Mill Lane 5", "offers": {"price": "90"}}) == PRODUCT
-    assert kind_of({"name": "Inn", "address": ""}) is None
-    assert kind_of({"@type": "Event", "name": "Concert"}) is None
-
-
-def test_two_sizes_of_a_product_have_other_names() -> None:
-    way = PageFingerprinter()
-    sizes = [
-        way.read(page(script({**CHAIR, "sku": sku}), "Chair"), url=f"https://shop.example/chair?size={sku}")
-        for sku in ("C-1-S", "C-1-L")
-    ]
-    assert not way.is_near_duplicate(*(reading.fingerprint for reading in sizes if reading.fingerprint))
-    assert sizes[0].page_hash != sizes[1].page_hash
 
 
 def test_both_forms_say_the_same() -> None:
@@ -257,26 +222,6 @@ def test_any_json_is_tolerated(value: object, thing: Thing) -> None:
     assert isinstance(text_of(value), str)
 
 
-@pytest.mark.parametrize(
-    "hostile",
-    [
-        '{"@type": "Event", "name": "Concert", "x": ' + "[" * 100_000,
-        '{"@type": "Event", "name": "Concert", "x": ' + "[" * 100_000 + "]" * 100_000 + "}",
-        '{"@type": "Event", "name": "Concert", "x": ' + "9" * 200_000 + "}",
-        '{"@type": "Event", "name": "Concert", "x": [NaN, Infinity, -Infinity, 1e999999]}',
-        '{"@type": "Event", "@type": "Event", "name": "Opera", "name": "Concert"}',
-        '{"@type": "Event", "name": ["Concert", ["Concert", ["Concert", ["Concert", ["Concert", ["Concert"]]]]]]}',
-        '{"@type": "Event", "name": "Concert", "@graph": {"@graph": {"@graph": {"@type": "Event"}}}}',
-        '{"@type": "Event", "name": "Concert ' + "Concert " * 20_000 + '"}',
-        "\ufeff" + '{"@type": "Event", "name": "Concert"}',
-        '{"@type": "Event", "name": "\\ud800 Concert"}',
-        '{"@type": {"@type": "Event"}, "name": {"name": {"name": 1}}}',
-    ],
-)
-def test_hostile_json_is_tolerated(hostile: str) -> None:
-    assert are_rows(about(script(hostile), "Concert"))
-
-
 def test_a_page_of_many_items_takes_bounded_work(monkeypatch: pytest.MonkeyPatch) -> None:
     read = 0
 
@@ -354,55 +299,6 @@ def test_the_kernel_sees_where_there_is_structured_data() -> None:
     assert len(found) >= 4
     # Of pages with and without an offer.
     assert len(hashes) >= 2
-
-
-_PIECES = st.sampled_from(
-    [
-        '"address"',
-        "address",
-        '"',
-        '"sku',
-        "gtin13",
-        "offers",
-        ":",
-        " ",
-        "\n",
-        "\u2003",
-        "[",
-        "\u00e9",
-        ",",
-        "x",
-    ]
-)
-
-
-@settings(max_examples=examples(300))
-@given(st.lists(_PIECES, max_size=30).map("".join))
-def test_the_kernel_passes_over_no_script_that_names_a_thing(text: str) -> None:
-    way, look = PageFingerprinter(), Mock(return_value=structured.NOTHING)
-    if way._compiled is None:
-        pytest.skip("pure Python looks at all")
-    root = parse(page('<script type="application/ld+json"></script>', "Chair"))
-    next(structured.scripts(root)).text = text
-    may_tell = any(match[1] in structured.TELLING for match in structured._KEY.finditer(text))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(definition, "structured", look)
-        way.read(root, site=SiteProfile())
-    assert look.called == may_tell
-
-
-def test_structured_data_does_not_move_a_bit() -> None:
-    way = PageFingerprinter()
-    a, b = (way.read(page(marked, "Chair"), site=SiteProfile()) for marked in ("", script(CHAIR)))
-    assert a.fingerprint is not None
-    assert b.fingerprint is not None
-    rows = structured.structured(parse(page(script(CHAIR), "Chair"))).rows
-    one, other = (found.fingerprint.sketch for found in (a, b) if found.fingerprint is not None)
-    assert (a.fingerprint.value, one[:FACTS_AT]) == (b.fingerprint.value, other[:FACTS_AT])
-    # What else the page states stays.
-    assert is_facts(other[FACTS_AT:])
-    assert other[FACTS_AT:] == with_rows(one[FACTS_AT:], rows)
-    assert len(other) == len(one) + 4 * len(rows) > len(one)
 
 
 def test_one_text_about_jobs_in_two_towns_is_two_pages() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.judge.hints import HINTS, Hints, evidence
+from scrapy_simhash.judge.hints import Hints, evidence
 from tests.judge.hints.urls import URLS
 
 URL = "https://example.com/print/ferry"
@@ -72,12 +72,3 @@ def test_address_and_hreflang_are_the_same_from_both_sides(
     assert ("address" in here) == ("address" in there)
     if not alternates:
         assert ("hreflang" in here) == ("hreflang" in there) == ("address" not in here)
-
-
-TEXTS = st.one_of(st.text(), URLS)
-
-
-@given(TEXTS, TEXTS, st.one_of(st.none(), TEXTS), TEXTS)
-def test_any_texts_have_an_answer(one: str, other: str, canonical: str | None, third: str) -> None:
-    held = evidence(Hints(one, canonical, (("de", third),)), one, other, [third, third])
-    assert list(held) == [hint for hint in HINTS if hint in held]

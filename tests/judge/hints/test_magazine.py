@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import cache
 
 import pytest
@@ -70,20 +69,3 @@ def test_no_copy_of_a_page_is_protected_but_for_what_it_says(told: Told, truth: 
         if told.protections(key, original)
     }
     assert held == OTHERS
-
-
-def test_pages_of_one_listing_are_protected_and_months_only_beside_each_other(
-    told: Told, truth: Truth
-) -> None:
-    held = {
-        kind: Counter(
-            "pagination" in told.protections(key, original)
-            for a, b, relation in truth.pairs("different")
-            if relation.kind == kind
-            for key, original in ((a, b), (b, a))
-        )
-        for kind in ("listing-page", "calendar-month")
-    }
-    assert set(held["listing-page"]) == {True}
-    # A month names the one before and after it.
-    assert set(held["calendar-month"]) == {True, False}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import strategies as st
 from lxml import etree
 
 from scrapy_simhash import PageFingerprinter
@@ -105,15 +104,6 @@ def test_the_next_and_the_previous_page() -> None:
     assert list(hints_of('<link rel="next" href="javascript:next()">').steps()) == []
 
 
-def test_xhtml_that_an_xml_parser_has_read() -> None:
-    root = etree.fromstring(
-        '<html xmlns="http://www.w3.org/1999/xhtml"><head><base href="/old/"/>'
-        '<link rel="canonical" href="a"/></head><body><a rel="next" href="b"/></body></html>'
-    )
-    assert read_hints(root, URL).canonical == "https://example.com/old/a"
-    assert list(steps_in_body(root, URL)) == ["https://example.com/boats/b"]
-
-
 def test_a_page_that_says_very_much_is_not_read_to_its_end() -> None:
     assert (
         len(hints_of('<link rel="alternate" hreflang="de" href="/de">' * 2 * MAX_LINKS).alternates)
@@ -135,25 +125,6 @@ def test_a_head_of_very_many_links_is_not_read_to_its_end() -> None:
     bases = "<base href=mailto:ann>" * (MAX_BASES - 1)
     assert hints_of(f"{bases}<base href=/b/>").base == "https://example.com/b/"
     assert hints_of(f"{bases}<base href=mailto:ann><base href=/b/>").base == URL
-
-
-PIECES = (
-    *("<head>", "</head>", "<body>", "<link rel=canonical href='", "<link rel='next' href=\"", "'>", '">'),
-    *("/a", "/b", "<link rel=canonical href=/a>", "<link rel='canonical alternate' href=/a hreflang=de>"),
-    *("<link rel=Canonical href='/b'>", "<link rel>", "<link href=/a>", "<link rel=canonical href>"),
-    *(
-        "<base href=/a>",
-        "<base rel=canonical href=/b/>",
-        "<link rel=alternate type='text/html' hreflang=fr href=?fr>",
-        "<link rel=alternate type=application/rss+xml href=/feed>",
-        "<link rel=alternate hreflang=de href=/de>",
-        "<a rel=prev href=?2>",
-        "http://[",
-        "//",
-    ),
-    *("<!--", "\ud800", "&#0;"),
-)
-MARKUP = st.lists(st.sampled_from(PIECES)).map("".join)
 
 
 @pytest.mark.parametrize(

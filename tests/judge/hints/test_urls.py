@@ -76,23 +76,6 @@ def test_a_key_is_a_url(url: str, key: str) -> None:
     assert url_key(url) == key
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "",
-        "boats",
-        "/boats/",
-        "mailto:ann@example.com",
-        "http://[broken/",
-        "http://a:port/",
-        "http://",
-        "\ud800",
-    ],
-)
-def test_what_is_no_address_of_the_web_is_its_own_key(url: str) -> None:
-    assert url_key(url) == url
-
-
 @pytest.mark.parametrize("start", ["http://example.com/?", f"http://{'www.' * 90}example.com/?"])
 def test_an_address_that_is_too_long_is_its_own_key(start: str) -> None:
     longest = start + "utm_source=" + "x" * (MAX_ADDRESS - len(start) - 11)

@@ -63,11 +63,6 @@ def broken(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(CompiledReader, *request.param)
 
 
-def test_a_kernel_that_agrees_is_used() -> None:
-    assert compiled_reader() is not None
-    assert kernel.NAME == "native"
-
-
 @pytest.mark.usefixtures("broken")
 def test_a_kernel_that_differs_is_given_up_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
@@ -111,10 +106,6 @@ def test_without_the_kernel_pages_are_read_as_before() -> None:
     assert page.read(text) == Reading(
         page.from_document(document), page_hash(document), text_hash=text_hash(document)
     )
-
-
-def test_the_check_is_made_once() -> None:
-    assert compiled_reader() is compiled_reader()
 
 
 def test_the_stored_hash_is_that_of_what_pure_python_makes_of_the_page() -> None:

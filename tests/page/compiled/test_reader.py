@@ -140,17 +140,6 @@ def test_an_error_in_a_callback_comes_out_and_the_reader_goes_on(
     assert reader.document(root, None) == extract(root)
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, MemoryError, RecursionError])
-def test_errors_that_are_no_exceptions_come_out_too(
-    native_reader: Callable[..., CompiledReader], error: type[BaseException]
-) -> None:
-    def interrupt(text: str) -> str:
-        raise error
-
-    with pytest.raises(error):
-        native_reader(normalize=interrupt).read(parse(PAGES["normalize"]), None, SETTINGS)
-
-
 @pytest.mark.parametrize(
     ("callback", "answer"),
     [
@@ -183,9 +172,3 @@ def test_rules_that_the_kernel_has_no_room_for_are_refused(
 ) -> None:
     with pytest.raises(ValueError):
         native_reader(**{name: value})
-
-
-def test_what_is_no_element_is_refused(reader: CompiledReader) -> None:
-    for wrong in (None, "page", etree.ElementTree(parse("x"))):
-        with pytest.raises(TypeError):
-            reader.read(wrong, None, SETTINGS)  # type: ignore[arg-type]

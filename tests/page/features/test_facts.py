@@ -178,20 +178,6 @@ def test_lines_that_rotate_and_prices_are_no_facts(line: str) -> None:
     assert found.lines[-1].words == ("room", "7")
 
 
-def test_what_rotates_is_not_even_said_and_a_price_is() -> None:
-    said = stated(page("<p>Posted by Lund</p><p>Brass lantern at $ 5.00</p>")).said
-    assert "lund" not in said
-    assert {"brass", "lantern"} <= set(said)
-
-
-def test_stopwords_and_words_of_the_sentences_are_no_facts() -> None:
-    found = stated(page("<p>The room of the harbours</p>"))
-    assert [line.words for line in found.lines] == [("room",)]
-    # They are said beside the sentences all the same.
-    assert "harbours" in found.said
-    assert not {"the", "of"} & set(found.said)
-
-
 def test_numbers_by_which_its_url_calls_a_page_are_no_facts() -> None:
     html = page("<p>Room 12345 and 98765</p><p>Room B 2024</p><p>Room 123</p>")
     url = "https://e.example/98765/rooms-12345-2024-123?id=77777"
@@ -258,14 +244,6 @@ def test_what_is_no_row(markup: str) -> None:
     for html in (page(markup), page(below=markup)):
         assert rows(html) == []
         assert stated(html).rows == ()
-
-
-def test_a_row_has_one_word_or_a_number_and_its_label_one_value() -> None:
-    # Several words are compared as words.
-    assert len(stated(page(below="<p>Town: Kiel Bay</p>")).rows) == 0
-    assert len(stated(page(below="<p>Town: Kiel 7 Bay</p>")).rows) == 1
-    assert len(stated(page(below="<p>Town: Kiel</p><p>Town: Kiel</p>")).rows) == 1
-    assert len(stated(page(below="<p>Town: Kiel</p><p>Town: Ulm</p><p>Room: 7</p>")).rows) == 1
 
 
 # --- As bytes.

@@ -20,7 +20,7 @@ from scrapy_simhash.page.features import (
     with_stopword,
 )
 from scrapy_simhash.page.features.extract import DAMPING, UNIT, WORD
-from scrapy_simhash.page.language import normalize, stopwords, tokenize
+from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.page.structured import structured
 from scrapy_simhash.page.text import Document, Paragraph, extract, parse
 from scrapy_simhash.page.text.document import Zone
@@ -61,27 +61,6 @@ def words(found: Document) -> set[str]:
     return {token for part in found.main for token in part.tokens}
 
 
-def test_prose_is_told_by_its_shingles_with_a_stopword_and_its_words() -> None:
-    found = document(*ENGLISH)
-    known = stopwords("en")
-    expected = {feature for feature in shingles(found) if not known.isdisjoint(feature.split())}
-    assert set(features(found)) == expected | words(found)
-    assert 12 <= len(expected) < len(shingles(found))
-
-
-def test_where_that_leaves_too_few_all_shingles_count() -> None:
-    names = document("tin cups blue rope cork floats lamp oil red paint iron nails pine planks salt fish")
-    assert set(features(names)) == shingles(names) | words(names)
-    mixed = document("the lamp", "tin cups blue rope cork floats lamp oil red paint iron nails pine planks")
-    assert set(features(mixed)) == shingles(mixed) | words(mixed)
-
-
-@pytest.mark.parametrize("language", ["zh", "ja", "xx", None])
-def test_in_a_language_without_a_list_all_shingles_count(language: str | None) -> None:
-    found = document(*ENGLISH, language=language)
-    assert set(features(found)) == shingles(found) | words(found)
-
-
 def test_on_a_page_that_makes_an_offer_all_shingles_count_and_the_offer_counts_more() -> None:
     name, price = part("A storm lantern in brass", zone="offer"), part("£84.00", zone="offer")
     found = document(name, price, *ENGLISH)
@@ -98,25 +77,6 @@ def test_a_shingle_repeated_is_one_shingle() -> None:
         "the": weight("body", 100, is_word=True),
         "sea": weight("body", 100, is_word=True),
     }
-
-
-def test_the_same_shingle_in_two_zones_has_the_weight_of_both() -> None:
-    found = document(part("storm lantern", zone="offer"), part("storm lantern"), part("x"))
-    expected = weight("offer", 1) + weight("body", 1)
-    assert features(found, min_shingles=1)["storm lantern"] == expected
-    of_word = weight("offer", 1, is_word=True) + weight("body", 1, is_word=True)
-    assert features(found, min_shingles=1)["storm"] == of_word
-
-
-def test_no_shingle_reaches_over_the_end_of_a_paragraph() -> None:
-    found = features(document("one two", "three four", language=None), min_shingles=1)
-    assert set(found) == {"one two", "three four", "one", "two", "three", "four"}
-
-
-def test_boilerplate_does_not_count() -> None:
-    menu = part("All of the boats and all of the stories", boilerplate="chrome")
-    assert features(document(menu, *ENGLISH)) == features(document(*ENGLISH))
-    assert features(document(menu, menu)) == {}
 
 
 lines = st.lists(st.sampled_from("the sea is cold a lamp and wind".split()), max_size=8).map(" ".join)
@@ -136,22 +96,6 @@ def test_features_are_shingles_and_words_of_the_text_with_positive_weights(
 
 
 # --- What a sketch is made of.
-
-
-def test_all_shingles_of_the_main_text_are_counted_with_a_stopword_or_without() -> None:
-    menu = part("All of the boats", boilerplate="chrome")
-    found = document(part("the lamp", zone="heading"), "the lamp the lamp", "tin cups", menu)
-    assert shingle_counts(found) == {"the lamp": 3, "lamp the": 1, "tin cups": 1}
-    # A paragraph that is too short is one shingle.
-    assert shingle_counts(found, 3) == {"the lamp": 1, "the lamp the": 1, "lamp the lamp": 1, "tin cups": 1}
-    assert shingle_counts(document()) == {}
-
-
-@given(st.lists(lines, max_size=6), st.integers(1, 4))
-def test_the_counts_are_of_every_shingle_whatever_is_a_feature(text: list[str], size: int) -> None:
-    counts = shingle_counts(document(*text), size)
-    assert set(counts) == shingles(document(*text), size)
-    assert counts.total() == sum(len(list(shingle(part.tokens, size))) for part in document(*text).main)
 
 
 # --- Numbers that count as one.

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from scrapy_simhash.page.fingerprint.facts import (
     LINE,
     MOST_FACTS,
-    MOST_ROWS,
     MOST_WORDS,
     NAME,
     ROW,
@@ -63,29 +62,6 @@ def test_the_first_facts_go_before_words_that_are_only_said(host: int, words: di
     facts = [pair for pair in words.items() if pair[1] != SAID][:MOST_FACTS]
     said = [pair for pair in words.items() if pair[1] == SAID]
     assert kept == sorted((facts + said)[:MOST_WORDS])
-
-
-@given(ROWS)
-def test_of_rows_the_first_ones_are_kept_by_15_bits_of_the_label_and_16_of_the_value(
-    rows: list[tuple[int, int]],
-) -> None:
-    _, _, kept = read(packed(1, {}, rows))
-    firsts: dict[int, int] = {}
-    for label, value in rows:
-        firsts.setdefault(label >> 49, value >> 48)
-    assert [(row >> 16, row & 0xFFFF) for row in kept] == list(firsts.items())[:MOST_ROWS]
-
-
-@given(HOSTS, WORDS, ROWS, st.lists(st.integers(STRUCTURED, 2**32 - 1), max_size=40))
-def test_rows_for_which_there_is_no_room_are_left_out(
-    host: int, words: dict[int, int], rows: list[tuple[int, int]], things: list[int]
-) -> None:
-    facts = packed(host, words, rows)
-    whole = with_rows(facts, things)
-    added = (len(whole) - len(facts)) // 4
-    assert is_facts(whole)
-    assert read(whole)[2] == read(facts)[2] + things[:added]
-    assert added == len(things) or len(whole) + 4 > MOST_BYTES
 
 
 @given(HOSTS, WORDS, ROWS, st.binary(min_size=1, max_size=9))

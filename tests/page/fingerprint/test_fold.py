@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import random
-
 from hypothesis import given
 from hypothesis import strategies as st
 from xxhash import xxh3_64_intdigest
@@ -31,11 +29,6 @@ def test_a_bit_is_set_where_those_that_have_it_lead(features: list[tuple[bytes, 
     check(features)
     # Ties, in every bit.
     check([*features, *((bytes(255 - byte for byte in digest), weight) for digest, weight in features)])
-
-
-def test_a_long_text_with_many_weights_is_folded_alike() -> None:
-    draw = random.Random(64)
-    check([(draw.randbytes(8), draw.choice([64, 108, 135, 211, 10**12])) for _ in range(3_000)])
 
 
 def test_the_tie_mask_is_the_fraction_of_pi_and_favours_neither() -> None:

@@ -76,30 +76,6 @@ def test_a_tie_of_related_languages_is_settled_alike_in_any_order(tokens: list[s
     assert detect(again) == detect(tokens)
 
 
-@given(st.lists(st.text(max_size=5), max_size=20), st.sampled_from([None, "en", "xx"]))
-def test_the_answer_is_the_declaration_a_listed_language_or_one_told_by_script(
-    tokens: list[str], declared: str | None
-) -> None:
-    assert detect(tokens, declared) in {
-        declared,
-        None,
-        *languages(),
-        "ja",
-        "km",
-        "ko",
-        "lo",
-        "my",
-        "th",
-        "zh",
-    }
-
-
-def test_a_page_in_two_languages_is_of_the_one_it_has_more_of() -> None:
-    assert detect(words(ENGLISH * 3 + SPANISH)) == "en"
-    assert detect(words(SPANISH + CHINESE * 8)) == "zh"
-    assert detect(words(SPANISH * 3 + CHINESE)) == "es"
-
-
 @pytest.mark.parametrize(
     ("tag", "language"),
     [

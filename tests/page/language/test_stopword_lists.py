@@ -74,9 +74,3 @@ def test_a_list_covers_its_share_of_prose_and_no_other_covers_as_much(
     others = {other: coverage(other, text) for other in CODES if other != code}
     assert coverage(code, text) >= least
     assert max(others.values()) < coverage(code, text), max(others, key=others.__getitem__)
-
-
-def test_serbian_and_croatian_share_the_words_that_do_not_tell_them_apart() -> None:
-    latin = {word for word in words_of("sr") if unicodedata.name(word[0]).startswith("LATIN")}
-    croatian = set(words_of("hr"))
-    assert len(latin & croatian) > 4 * max(len(latin - croatian), len(croatian - latin))

@@ -14,7 +14,6 @@ from scrapy_simhash.page.language.tokens import INVISIBLE, MARKS, MOST_MARKS, UN
 
 IS_MARK = re.compile(f"[{MARKS}]").match
 IS_UNSPACED = re.compile(f"[{UNSPACED}]").match
-IS_INVISIBLE = re.compile(f"[{INVISIBLE}]").match
 
 # Characters that do odd things in normalisation, case folding or word splitting, and any other.
 odd = st.sampled_from(
@@ -60,18 +59,6 @@ def test_normalize_is_idempotent_on_every_character() -> None:
         if normalize(once) != once:
             changed.append(f"{code:X}")
     assert changed == []
-
-
-@given(text)
-def test_normalized_text_is_composed_and_holds_nothing_invisible(text: str) -> None:
-    assert unicodedata.is_normalized("NFKC", normalize(text))
-    assert not any(IS_INVISIBLE(char) for char in normalize(text))
-
-
-@given(text)
-def test_composed_and_decomposed_forms_are_the_same_text(text: str) -> None:
-    forms = {normalize(unicodedata.normalize(form, text)) for form in ("NFC", "NFD", "NFKC", "NFKD")}
-    assert forms == {normalize(text)}
 
 
 @pytest.mark.parametrize(
@@ -170,13 +157,3 @@ def test_every_combining_mark_of_unicode_13_is_in_a_table(combining: set[str]) -
     assert len(listed) == MARKS_OF_UNICODE_13
     if unicodedata.unidata_version == "13.0.0":
         assert listed == combining
-
-
-def test_unspaced_holds_the_letters_of_scripts_without_spaces_and_of_no_other() -> None:
-    scripts = (
-        "BOPOMOFO CJK HANGZHOU HENTAIGANA HIRAGANA IDEOGRAPHIC KANGXI KATAKANA KATAKANA-HIRAGANA KHMER LAO"
-        " MYANMAR THAI VERTICAL"
-    )
-    first_words = {unicodedata.name(char, "UNASSIGNED").split()[0] for char in members(UNSPACED)}
-    assert first_words == set(scripts.split()) | {"UNASSIGNED"}
-    assert {unicodedata.category(char)[0] for char in members(UNSPACED)} <= set("LMNSC")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections import Counter
 from itertools import pairwise
 
 import pytest
@@ -18,7 +17,6 @@ from scrapy_simhash.page.schemes import (
     FNV1A_SHORT,
     GB2312,
     JAVA,
-    JENKINS,
     XXH3,
     XXH3_LONG,
     CyclicWindows,
@@ -27,9 +25,7 @@ from scrapy_simhash.page.schemes import (
     Images,
     Links,
     Page,
-    Shingles,
     TagPaths,
-    Words,
     letters,
     repeated,
 )
@@ -48,20 +44,6 @@ def page_of(html: str, url: str = HOME) -> Page:
 
 def text_page(text: str, code: str | None = "en") -> Page:
     return Page(plain_text(text, code))
-
-
-def test_shingles_of_a_zone_are_those_of_its_paragraphs() -> None:
-    page = page_of(STORY.replace("<p>It had", "<h2>Sixty years</h2><p>It had"))
-    assert list(Shingles(2, zone="heading")(page)) == ["sixty years"]
-    both = Counter(Shingles(2, zone="heading")(page)) + Counter(Shingles(2, zone="body")(page))
-    assert both == Counter(Shingles(2)(page))
-
-
-def test_words_leave_out_stopwords_and_are_stemmed_afterwards() -> None:
-    page = text_page("The ferries of the harbours")
-    assert list(Words()(page)) == ["the", "ferries", "of", "the", "harbours"]
-    assert list(Words("removed", str.upper)(page)) == ["FERRIES", "HARBOURS"]
-    assert list(Words("removed")(Page(plain_text("The fog", "zxx")))) == ["the", "fog"]
 
 
 def test_headings_are_those_of_the_page_and_not_of_its_navigation() -> None:
@@ -126,7 +108,6 @@ def test_windows_of_any_length_are_exact(length: int) -> None:
     assert all(a != b for a, b in pairwise(hashes[: min(length, 20)]))
 
 
-ALL = (FNV1, FNV1_UTF16, FNV1A, FNV1A_LONG, FNV1A_SHORT, GB2312, JAVA, JENKINS, XXH3, XXH3_LONG)
 SENTENCE = "Four score and seven years ago"
 
 

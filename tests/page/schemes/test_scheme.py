@@ -84,14 +84,6 @@ def test_a_scheme_takes_the_lowest_bits_of_its_hash(feature_hash: FeatureHash) -
             assert scheme.value(page) == feature_hash.of("fog") & (1 << width) - 1
 
 
-def test_the_weights_of_kinds_with_the_same_feature_are_added() -> None:
-    def names(page: Page) -> list[str]:
-        return ["fog", "fog", "sea"]
-
-    weights = Scheme({Words(): 1, names: 0.5}).weights(page_of("The fog. The fog!"))
-    assert weights == {"the": 128, "fog": 128 + 64, "sea": 32}
-
-
 @pytest.mark.parametrize(
     ("weigh", "weights"),
     [

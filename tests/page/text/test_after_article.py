@@ -1,123 +1,49 @@
-"""What follows an article and is no part of it, told by structure; and what looks like it and is the text."""
+"""Comments, figures and teasers that follow an article, and what only looks like them."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from magazine.catalogue import load_captions
+from magazine.stories import load_stories
 
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.page.text import Document, extract, parse
 
+
+def sentences(key: str, count: int) -> list[str]:
+    """Return sentences of a story of the example site, neither short nor long ones."""
+    least, most = (20, 60) if key.startswith("zh") else (70, 150)
+    found = (text.strip() for text in re.findall(r"[^.。\n]+[.。]", load_stories()[key].text))
+    return [text for text in found if least < len(text) < most][:count]
+
+
 ARTICLE = {
-    "en": (
-        "The last wooden ferry came out of the water on a grey morning, and half of the town was there to see it.",
-        "It had carried bread, brides and bicycles over the river for sixty years, and never once on a Sunday.",
-        "The council had asked three times for a price, and each time the yard had said that the wood was sound.",
-        "What ended it was not the hull but the engine, for which nobody makes the parts that it would need.",
-        "So the men took it to pieces on the slip, and they wrote a number on each of its planks with chalk.",
-        "In the spring it will be put together again in the hall of the museum, where it is to stand by the door.",
-        "The ferryman, who is eighty now, has asked for one thing only, and that is to ring the bell at the end.",
-        "His daughter drives the bus that goes over the bridge, and she says that it is never late nor missed.",
-        "Nobody knows yet what will become of the two landings, where the children of the town have learned to swim.",
-    ),
-    "de": (
-        "Die letzte hölzerne Fähre kam an einem grauen Morgen aus dem Wasser, und die halbe Stadt sah dabei zu.",
-        "Sie hatte sechzig Jahre lang Brot, Bräute und Fahrräder über den Fluss gebracht, nur nie an einem Sonntag.",
-        "Die Stadt fragte dreimal nach einem Preis, und jedes Mal sagte die Werft, dass das Holz noch gut sei.",
-        "Zu Ende ging es nicht wegen des Rumpfes, sondern wegen der Maschine, für die niemand mehr Teile macht.",
-        "Also nahmen die Männer sie auf der Helling auseinander und schrieben mit Kreide auf jede Planke eine Zahl.",
-        "Im Frühling wird sie in der Halle des Museums wieder zusammengesetzt, wo sie neben der Tür stehen soll.",
-        "Der Fährmann, der jetzt achtzig ist, hat nur um eines gebeten: dass er dann die Glocke läuten darf.",
-        "Seine Tochter fährt den Bus über die Brücke und sagt, dass er nie zu spät kommt und nie vermisst wird.",
-        "Was aus den beiden Anlegern wird, an denen die Kinder der Stadt schwimmen gelernt haben, weiß noch niemand.",
-    ),
-    "ja": (
-        "最後の木造の渡し船が灰色の朝に水から引き上げられ、町の人の半分がその様子を見に集まりました。",
-        "この船は六十年のあいだ、パンや花嫁や自転車を川の向こうへ運び、日曜日だけは一度も動きませんでした。",
-        "町は三度も修理の値段を尋ねましたが、そのたびに造船所は木材がまだ丈夫であると答えていました。",
-        "船の役目を終わらせたのは船体ではなく機関で、必要な部品を作る人がもうどこにもいなかったのです。",
-        "そこで職人たちは船台の上で船をばらばらにし、一枚一枚の板に白墨で番号を書いていきました。",
-        "春になると博物館の広間でもう一度組み立てられ、入口の扉のすぐ横に置かれることになっています。",
-        "八十歳になった渡し守の願いはただ一つで、組み立てが終わったら自分の手で鐘を鳴らしたいというものです。",
-        "その娘は橋を渡るバスの運転手で、バスは一度も遅れたことがないが惜しまれることもないと話していました。",
-        "町の子どもたちが泳ぎを覚えた二つの船着き場がこれからどうなるのか、まだ誰にも分かっていません。",
-    ),
+    "en": sentences("en/last-wooden-ferry", 9),
+    "es": sentences("es/last-wooden-ferry", 9),
+    "zh": sentences("zh/last-wooden-ferry", 18),
 }
+WRITERS = (
+    ("Ada", "3 May 2024"),
+    ("Tom W.", "4 May 2024"),
+    ("keeper62", "4 May 2024"),
+    ("Ines", "7 May 2024"),
+)
+SHORT = {"en": "Lovely!", "es": "¡Precioso!", "zh": "真好！"}
 REPLIES = {
-    "en": (
-        (
-            "Ada",
-            "3 May 2024",
-            "I took it to school every morning, and I can still smell the oil of that engine.",
-        ),
-        ("Tom W.", "4 May 2024", "Lovely!"),
-        (
-            "keeper62",
-            "4 May 2024",
-            "They should have kept it in the water, since a boat in a hall is only furniture.",
-        ),
-        (
-            "Ines",
-            "7 May 2024",
-            "Who pays for the door of the museum, if it is not wide enough for the ferry?",
-        ),
-    ),
-    "de": (
-        (
-            "Ada",
-            "3. Mai 2024",
-            "Ich bin jeden Morgen damit zur Schule gefahren und rieche das Öl noch heute.",
-        ),
-        ("Tom W.", "4. Mai 2024", "Schön!"),
-        (
-            "wart62",
-            "4. Mai 2024",
-            "Man hätte sie im Wasser lassen sollen, denn ein Boot in der Halle ist ein Möbel.",
-        ),
-        (
-            "Ines",
-            "7. Mai 2024",
-            "Wer bezahlt die Tür des Museums, wenn sie für die Fähre nicht breit genug ist?",
-        ),
-    ),
-    "ja": (
-        (
-            "あや",
-            "2024年5月3日",
-            "毎朝この船で学校へ通いました。あの機関の油のにおいを今でもよく覚えています。",
-        ),
-        ("とむ", "2024年5月4日", "すてき！"),
-        (
-            "灯台守",
-            "2024年5月4日",
-            "水の上に残しておくべきでした。広間に置かれた船はただの家具になってしまいます。",
-        ),
-        (
-            "いね",
-            "2024年5月7日",
-            "もし船が入らなければ、博物館の扉を広げるお金はいったい誰が払うのでしょうか。",
-        ),
-    ),
+    language: [
+        (*writer, text)
+        for writer, text in zip(WRITERS, [*sentences(f"{language}/repair-cafe", 3), short], strict=True)
+    ]
+    for language, short in SHORT.items()
 }
-STORIES = (
-    (
-        "Bridge closed",
-        "The old bridge is closed from Monday on, and all who want to cross will need to walk.",
-    ),
-    ("Bread prize", "A baker from the upper town has won the prize for the best bread of the whole valley."),
-    ("Snow in May", "It has snowed in the hills for the first time in May since anybody wrote it down."),
-    ("New clock", "The clock of the town hall has been taken down, and a new one will be there by June."),
-    (
-        "Choir looks for men",
-        "The choir has been looking for two more basses since the autumn, and found one.",
-    ),
-)
-CAPTIONS = (
-    "The ferry on the slip in the first light of the morning, with the men of the yard around it",
-    "The bell of the ferry, which is to be rung once more when the hall of the museum is opened",
-    "One of the planks with its number in chalk, and the hand of the man who has written it there",
-    "The crowd at the water, seen from the window of the house in which the ferryman was born",
-)
-COMMENT_HEADINGS = {"en": "Comments (4)", "de": "Kommentare", "ja": "コメント"}
+STORIES = [
+    (load_stories()[f"en/{name}"].title, sentences(f"en/{name}", 1)[0])
+    for name in ("seed-swap", "eel-count", "tide-tables", "piano-tuner", "brass-band")
+]
+CAPTIONS = [caption for _, caption in load_captions()[:4]]
+COMMENTS = {"en": "Comments (4)", "es": "Comentarios", "zh": "评论"}
 
 
 def paragraphs(language: str = "en") -> str:
@@ -125,7 +51,7 @@ def paragraphs(language: str = "en") -> str:
 
 
 def comments(language: str, entry: str) -> str:
-    return "".join(entry.format(name, date, text) for name, date, text in REPLIES[language])
+    return "".join(entry.format(*reply) for reply in REPLIES[language])
 
 
 def stories(entry: str) -> str:
@@ -166,172 +92,119 @@ FIGURE = "<figure><a href=/{1}><img src={1}></a><figcaption>{0}</figcaption></fi
 PICTURE = "<li><a href=/{1}><img src={1}></a><p>{0}</p></li>"
 LINKED = "<article><h3><a href=/x>{0}</a></h3><p>{1}</p></article>"
 
-
-def with_heading(language: str, entry: str, around: str = "{}") -> str:
-    entries = around.format(comments(language, entry))
-    return f"<h2>{COMMENT_HEADINGS[language]}</h2>{entries}"
-
-
-def forms_after() -> dict[str, tuple[str, str]]:
-    """Return by name the language and the body of a page, in which ``{}`` stands for the article's paragraphs."""
-    forms = {}
-    for code in ARTICLE:
-        forms[f"rows in the article, {code}"] = code, f"<article>{H1}{{}}{with_heading(code, DIV)}</article>"
-        forms[f"rows behind the article, {code}"] = (
-            code,
-            f"<main><article>{H1}{{}}</article><section>{with_heading(code, DIV)}</section></main>",
-        )
-        forms[f"rows beside the paragraphs, {code}"] = code, f"<div>{H1}{{}}{with_heading(code, DIV)}</div>"
-        forms[f"a list, {code}"] = (
-            code,
-            f"<main>{H1}{{}}{with_heading(code, '<li><div>{0}, {1}</div><div>{2}</div></li>', '<ol>{}</ol>')}</main>",
-        )
-        forms[f"itemprop, {code}"] = (
-            code,
-            f"<article>{H1}{{}}{with_heading(code, '<div itemprop=comment><b>{0}</b> {1}<p>{2}</p></div>')}"
-            "</article>",
-        )
-        forms[f"itemtype, {code}"] = (
-            code,
-            f"<div>{H1}{{}}"
-            + comments(
-                code,
-                "<div itemscope itemtype=https://schema.org/Comment><b>{0}</b> <i>{1}</i><p>{2}</p></div>",
-            )
-            + "</div>",
-        )
-        forms[f"nested articles, {code}"] = (
-            code,
-            f"<article>{H1}{{}}<section>"
-            + with_heading(code, "<article><footer>{0}, <time>{1}</time></footer><p>{2}</p></article>")
-            + "</section></article>",
-        )
-        forms[f"nested articles with headers, {code}"] = (
-            code,
-            f"<article>{H1}{{}}"
-            + with_heading(code, "<article><header><b>{0}</b> {1}</header><p>{2}</p></article>")
-            + "</article>",
-        )
-        forms[f"a section of its own, {code}"] = (
-            code,
-            f"<div><div>{H1}{{}}</div><div>{with_heading(code, DIV)}</div></div>",
-        )
-    forms["figures behind"] = "en", f"<main><article>{H1}{{}}</article>{captions(FIGURE)}</main>"
-    forms["figures inside"] = "en", f"<article>{H1}{{}}<div>{captions(FIGURE)}</div></article>"
-    forms["pictures in a list"] = "en", f"<article>{H1}{{}}<ul>{captions(PICTURE)}</ul></article>"
-    forms["stream behind"] = "en", f"<main><article>{H1}{{}}</article>{stories(LINKED)}</main>"
-    forms["stream inside"] = "en", f"<article>{H1}{{}}<section>{stories(LINKED)}</section></article>"
-    forms["stream in one element"] = "en", f"<main>{H1}{{}}<h2>More</h2>{stories(LINKED)}</main>"
-    forms["pictures behind"] = (
-        "en",
-        f"<main><article>{H1}{{}}</article>"
-        + captions("<div><div><a href=/{1}><img src={1}></a></div><div>{0}</div></div>")
-        + "</main>",
-    )
-    return forms
+#: How comments stand behind an article: ``@`` is for its paragraphs, ``#`` for the entries below their heading.
+AFTER = {
+    "rows in the article": ("<article>{h1}@#</article>", DIV),
+    "rows behind the article": ("<main><article>{h1}@</article><section>#</section></main>", DIV),
+    "rows beside the paragraphs": ("<div>{h1}@#</div>", DIV),
+    "a list": ("<main>{h1}@<ol>#</ol></main>", "<li><div>{0}, {1}</div><div>{2}</div></li>"),
+    "itemprop": ("<article>{h1}@#</article>", "<div itemprop=comment><b>{0}</b> {1}<p>{2}</p></div>"),
+    "itemtype": (
+        "<div>{h1}@#</div>",
+        "<div itemscope itemtype=https://schema.org/Comment><b>{0}</b> <i>{1}</i><p>{2}</p></div>",
+    ),
+    "nested articles": (
+        "<article>{h1}@<section>#</section></article>",
+        "<article><footer>{0}, <time>{1}</time></footer><p>{2}</p></article>",
+    ),
+    "nested articles with headers": (
+        "<article>{h1}@#</article>",
+        "<article><header><b>{0}</b> {1}</header><p>{2}</p></article>",
+    ),
+    "a section of its own": ("<div><div>{h1}@</div><div>#</div></div>", DIV),
+}
 
 
-AFTER = forms_after()
-
-
+@pytest.mark.parametrize("language", ARTICLE)
 @pytest.mark.parametrize("name", AFTER)
-def test_what_follows_an_article_is_left_out(name: str) -> None:
-    language, body = AFTER[name]
-    found = read(page(body.format(paragraphs(language)), language))
-    text = found.text.removeprefix("The ferry\n")
-    assert text == "\n".join(ARTICLE[language])
+def test_comments_behind_an_article_are_left_out(name: str, language: str) -> None:
+    body, entry = AFTER[name]
+    said = f"<h2>{COMMENTS[language]}</h2>{comments(language, entry)}"
+    body = body.replace("{h1}", H1).replace("@", paragraphs(language)).replace("#", said)
+    assert read(page(body, language)).text.removeprefix("The ferry\n") == "\n".join(ARTICLE[language])
+
+
+ROWS = "<div><div><a href=/{1}><img src={1}></a></div><div>{0}</div></div>"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<main><article>{H1}@</article>{captions(FIGURE)}</main>",
+        f"<article>{H1}@<div>{captions(FIGURE)}</div></article>",
+        f"<article>{H1}@<ul>{captions(PICTURE)}</ul></article>",
+        f"<main><article>{H1}@</article>{captions(ROWS)}</main>",
+        f"<main><article>{H1}@</article>{stories(LINKED)}</main>",
+        f"<article>{H1}@<section>{stories(LINKED)}</section></article>",
+        f"<main>{H1}@<h2>More</h2>{stories(LINKED)}</main>",
+        # The second marked text is longer, and the stream of other stories.
+        f"<article>{H1}@</article><article>{stories('<div><b>{0}</b><p>{1}</p></div>') * 2}</article>",
+    ],
+)
+def test_pictures_and_teasers_behind_an_article_are_left_out(body: str) -> None:
+    text = read(page(body.replace("@", paragraphs()))).text
+    assert text.removeprefix("The ferry\n") == "\n".join(ARTICLE["en"])
 
 
 # What a list of posts or of things looks like too: kept.
 KEPT_BEHIND = {
-    "terms": f"<article>{H1}{{}}{with_heading('en', '<dt>{0}, {1}</dt><dd>{2}</dd>', '<dl>{}</dl>')}</article>",
-    "author behind the text": f"<div>{H1}{{}}"
+    "terms": f"<article>{H1}@<h2>Comments</h2><dl>{comments('en', '<dt>{0}, {1}</dt><dd>{2}</dd>')}</dl></article>",
+    "author behind the text": f"<div>{H1}@"
     + comments("en", "<div itemprop=comment><p>{2}</p><span>{0}, {1}</span></div>")
     + "</div>",
-    "as much as the article": f"<main>{H1}{{}}<section>{whole_stories(LINKED)}</section></main>",
+    "as much as the article": f"<main>{H1}@<section>{whole_stories(LINKED)}</section></main>",
+    "in the article": f"<article>{H1}{stories(LINKED)}@</article>",
 }
 
 
 @pytest.mark.parametrize("name", KEPT_BEHIND)
 def test_what_a_text_may_look_like_too_is_kept(name: str) -> None:
-    kept = read(page(KEPT_BEHIND[name].format(paragraphs()))).text
+    kept = read(page(KEPT_BEHIND[name].replace("@", paragraphs()))).text
     assert all(text in kept for text in ARTICLE["en"])
-    assert (STORIES[0][1] if name.startswith("as much") else REPLIES["en"][0][2]) in kept
-
-
-def test_of_two_marked_texts_the_first_is_the_article() -> None:
-    # The second is longer, and the stream of other stories.
-    stream = f"<article>{stories('<div><b>{0}</b><p>{1}</p></div>') * 2}</article>"
-    found = read(page(f"<article>{H1}{paragraphs()}</article>{stream}")).text
-    assert found.removeprefix("The ferry\n") == "\n".join(ARTICLE["en"])
-
-
-GOES_ON = (
-    "And so it was that the ferry came over the river once more, on the back of a lorry and by the bridge."
-)
-
-
-def test_an_article_goes_on_behind_what_stands_in_it() -> None:
-    teasers = f"<article>{H1}{paragraphs()}{stories(LINKED)}<p>{GOES_ON}</p></article>"
-    assert GOES_ON in read(page(teasers)).text
+    if name != "in the article":
+        assert (STORIES[0][1] if name.startswith("as much") else REPLIES["en"][0][2]) in kept
 
 
 # --- What is the text, though it repeats.
 
 POST = "<div><div><b>{0}</b> <time>{1}</time></div><div>{2}</div></div>"
 ASKED = "".join(f"<p>{text}</p>" for text in ARTICLE["en"][:5])
-ANSWERS = tuple(
-    (name, date, "".join(f"<p>{text}</p>" for text in ARTICLE["en"][i : i + 3]))
-    for i, (name, date, _) in enumerate(REPLIES["en"])
-)
+FIRST = POST.format("Bo", "1 May 2024", ASKED)
 
 
-def posts(entry: str, answers: tuple[tuple[str, str, str], ...] = ANSWERS) -> str:
-    return "".join(entry.format(*answer) for answer in answers)
+def posts(entry: str) -> str:
+    answers = ("".join(f"<p>{text}</p>" for text in ARTICLE["en"][i : i + 3]) for i in range(4))
+    return "".join(entry.format(*writer, answer) for writer, answer in zip(WRITERS, answers, strict=True))
 
 
 FAQ = "".join(f"<h3>{text.split(',')[0][:40]}?</h3><p>{text}</p>" for text in ARTICLE["en"])
 STEPS = "".join(f"<li>{text}</li>" for text in ARTICLE["en"][:4])
+YEARS = "".join(f"<div><h3>{1962 + i}</h3><p>{text}</p></div>" for i, (_, text) in enumerate(STORIES))
 TALK = "".join(f"<p><b>{STORIES[i % 5][0]}?</b></p><p>{text}</p>" for i, text in enumerate(ARTICLE["en"]))
-
 JOB = "<div><h3><a href=/x>{0}</a></h3><p>Harbour, 3 May 2024</p><p>{1}</p></div>"
+COMMENT = "<div itemprop=comment itemscope itemtype=https://schema.org/Comment><b>{0}</b> {1}{2}</div>"
+ANSWER = "<div><div>{2}</div><div>answered {1} by {0}</div></div>"
+SUGGESTED = "<div itemprop=suggestedAnswer>{2}<div>{0}, {1}</div></div>"
 
 TEXTS = {
     "thread": f"<main>{H1}{posts(POST)}</main>",
-    "thread with a longer first post": f"<main>{H1}{POST.format('Bo', '1 May 2024', ASKED)}{posts(POST)}</main>",
+    "thread with a longer first post": f"<main>{H1}{FIRST}{posts(POST)}</main>",
     "thread in articles": f"<main>{H1}{posts('<article><header>{0}, {1}</header>{2}</article>')}</main>",
-    "thread with short posts": f"<main>{H1}{POST.format('Bo', '1 May 2024', ASKED)}"
-    + comments("en", POST.replace("{2}", "<p>{2}</p>"))
-    + "</main>",
+    "thread with short posts": f"<main>{H1}{FIRST}{comments('en', POST.replace('{2}', '<p>{2}</p>'))}</main>",
     "question and answers": f"<main>{H1}<div><div>{ASKED}</div><div>asked 1 May 2024 by Bo</div></div>"
-    f"<h2>4 answers</h2>{posts('<div><div>{2}</div><div>answered {1} by {0}</div></div>')}</main>",
-    "question and answers in comments": f"<main>{H1}<article>{ASKED}<p>Bo, 1 May 2024</p></article><section>"
-    f"{posts('<div itemprop=suggestedAnswer>{2}<div>{0}, {1}</div></div>')}</section></main>",
-    "thread of schema.org": f"<div>{H1}"
-    + posts("<div itemprop=comment itemscope itemtype=https://schema.org/Comment><b>{0}</b> {1}{2}</div>")
-    + "</div>",
+    f"<h2>4 answers</h2>{posts(ANSWER)}</main>",
+    "answers in comments": f"<main>{H1}<article>{ASKED}<p>Bo, 1 May 2024</p></article>"
+    f"<section>{posts(SUGGESTED)}</section></main>",
+    "thread of schema.org": f"<div>{H1}{posts(COMMENT)}</div>",
     "recipe": f"<article>{H1}{paragraphs()}<h2>Method</h2><ol>{STEPS}</ol></article>",
-    "recipe in steps": f"<article>{H1}{paragraphs()}"
-    + "".join(f"<div><h3>Step {i}</h3><p>{text}</p></div>" for i, text in enumerate(ARTICLE["en"][:4]))
-    + "</article>",
     "questions": f"<main>{H1}{FAQ}</main>",
-    "questions in rows": f"<main>{H1}{paragraphs()}"
-    + "".join(f"<div><h3>{title}?</h3><p>{text}</p></div>" for title, text in STORIES)
-    + "</main>",
+    "questions in rows": f"<main>{H1}{paragraphs()}{stories('<div><h3>{0}?</h3><p>{1}</p></div>')}</main>",
     "interview": f"<article>{H1}{TALK}</article>",
-    "interview in rows": f"<article>{H1}{paragraphs()}"
-    + "".join(f"<div><b>{title}?</b><p>{text}</p></div>" for title, text in STORIES)
-    + "</article>",
-    "chronicle": f"<article>{H1}{paragraphs()}"
-    + "".join(f"<div><h3>{1962 + i}</h3><p>{text}</p></div>" for i, (_, text) in enumerate(STORIES))
-    + "</article>",
+    "interview in rows": f"<article>{H1}{paragraphs()}{stories('<div><b>{0}?</b><p>{1}</p></div>')}</article>",
+    "chronicle": f"<article>{H1}{paragraphs()}{YEARS}</article>",
     "headings and figures": f"<article>{H1}{paragraphs()}<h2>The men</h2>{captions(FIGURE)}{paragraphs()}</article>",
-    "front page of posts": "<main>"
-    + whole_stories("<article><h2><a href=/x>{0}</a></h2>{1}</article>")
-    + "</main>",
-    "front page of a blog": "<div>"
-    + whole_stories("<div><h2>{0}</h2><div>3 May 2024</div>{1}</div>")
-    + "</div>",
+    "front page of posts": f"<main>{whole_stories('<article><h2><a href=/x>{0}</a></h2>{1}</article>')}</main>",
+    "front page of a blog": f"<div>{whole_stories('<div><h2>{0}</h2><div>3 May 2024</div>{1}</div>')}</div>",
     "front page with a first post": f"<main><article><h2><a href=/x>The ferry</a></h2>{paragraphs()}</article>"
     + whole_stories("<article><h2><a href=/x>{0}</a></h2>{1}</article>")
     + "</main>",
@@ -343,6 +216,6 @@ TEXTS = {
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_what_repeats_and_is_the_text_is_kept(name: str) -> None:
-    captions = CAPTIONS if "figcaption" in TEXTS[name] else ()
-    parts = [part for part in read(page(TEXTS[name])).paragraphs if part.text not in captions]
+    pictured = CAPTIONS if "figcaption" in TEXTS[name] else ()
+    parts = [part for part in read(page(TEXTS[name])).paragraphs if part.text not in pictured]
     assert [part.text for part in parts if len(part.text) > 60 and part.boilerplate] == []

@@ -3,11 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from lxml import etree
 from magazine.page import Page
-from scrapy import version_info
 from scrapy.http import HtmlResponse
 
 from scrapy_simhash.page.text import Document, Html, extract, parse, plain_text
@@ -184,35 +181,6 @@ def test_a_heading_of_the_first_level_is_no_link_though_it_links_to_its_page() -
     assert {level: part.boilerplate for level, part in lists.items()} == {"h1": None, "h2": "links"}
 
 
-def test_a_short_text_in_a_template_does_not_take_the_template_with_it() -> None:
-    found = document(
-        f"<nav><ul>{MENU}</ul></nav><main><p>Closed today.</p></main><footer>Since 1962</footer>"
-    )
-    assert "Closed today." in found.text
-    assert "Since 1962" not in found.text
-
-
-def test_what_is_left_out_says_why() -> None:
-    found = document(f"<nav><ul>{MENU}</ul></nav><main><p>{PROSE}</p></main><p>Outside.</p>")
-    reasons = {part.text: part.boilerplate for part in found.paragraphs}
-    assert reasons[PROSE] is None
-    assert reasons["boats"] == "chrome"
-    assert reasons["Outside."] == "outside"
-
-
-@given(
-    st.lists(
-        st.sampled_from("<p> </p> <nav> </nav> <a> </a> <h1> <ul><li> <br> & \n a bb, £5".split(" "))
-    ).map("".join)
-)
-def test_any_markup_makes_a_document_whose_numbers_are_in_range(html: str) -> None:
-    found = document(html)
-    for part in found.paragraphs:
-        assert part.text == " ".join(part.text.split()) != ""
-        assert 0 <= part.link_density <= 1
-    assert set(found.main) <= set(found.paragraphs)
-
-
 # --- The language.
 
 GERMAN = "Der Wärter sagte, dass es nicht die Lampe war, sondern der Wind, und wir waren alle froh darüber."
@@ -328,50 +296,6 @@ def test_the_tree_of_every_recording_is_the_tree_the_spider_gets(pages: list[Pag
 )
 def test_bytes_are_decoded_by_what_they_declare(body: bytes, content_type: str | None, text: str) -> None:
     assert text_of(body, content_type) == text
-
-
-UNDECLARED = {
-    "gb18030": "图书馆在每个星期六的上午十点开门，读者可以带走五本书。",
-    "big5": "圖書館在每個星期六的上午十點開門，讀者可以帶走五本書。",
-    "shift_jis": "図書館は毎週土曜日の午前十時に開き、読者は五冊の本を借りることができます。",
-    "euc_jp": "図書館は毎週土曜日の午前十時に開き、読者は五冊の本を借りることができます。",
-    "euc_kr": "도서관은 매주 토요일 오전 열 시에 문을 열고 독자는 책 다섯 권을 빌릴 수 있습니다.",
-    "cp1251": "Библиотека открывается каждую субботу в десять часов, и читатель может взять пять книг.",
-    "koi8-r": "Библиотека открывается каждую субботу в десять часов, и читатель может взять пять книг.",
-    "cp1252": "La bibliothèque ouvre chaque samedi à dix heures, et le lecteur peut emprunter cinq livres.",
-    "utf-8": "La bibliothèque ouvre chaque samedi à dix heures, et le lecteur peut emprunter cinq livres.",
-}
-
-
-@pytest.mark.parametrize("content_type", [None, "text/html"])
-@pytest.mark.parametrize("times", [1, 40])
-@pytest.mark.parametrize("encoding", UNDECLARED)
-def test_bytes_that_declare_nothing_are_decoded_as_in_a_crawl(
-    encoding: str, times: int, content_type: str | None
-) -> None:
-    body = f"<title>1</title><h1>5</h1><p>{UNDECLARED[encoding] * times}</p>".encode(encoding)
-    headers = {} if content_type is None else {"Content-Type": content_type}
-    response = HtmlResponse("https://example.com/", headers=headers, body=body)
-    assert canonical(parse(body, content_type)) == canonical(response.selector.root)
-    # Scrapy before 2.19 detects none, and later versions take Windows-1252 for one of its relatives.
-    if version_info >= (2, 19) and times > 1 and encoding != "cp1252":
-        assert UNDECLARED[encoding] in text_of(body, content_type)
-
-
-@pytest.mark.parametrize(
-    ("html", "text"),
-    [
-        ("<p>a\x00b", "ab"),
-        ("<p>a\ud800b", "a?b"),  # a lone surrogate has no UTF-8 form
-        ("<p>fish & chips", "fish & chips"),
-        ("<p>&eacute;&#233;&#xe9;", "ééé"),
-        ("<p>one<p>two", "onetwo"),
-        ("<b><i>crossed</b></i>", "crossed"),
-        ("</div></p>stray", "stray"),
-    ],
-)
-def test_bad_markup_keeps_its_text(html: str, text: str) -> None:
-    assert text_of(html) == text
 
 
 @pytest.mark.parametrize(

@@ -91,21 +91,6 @@ def test_what_a_reader_does_not_see_is_left_out_and_what_follows_is_not(hidden: 
 
 
 @pytest.mark.parametrize(
-    "hidden",
-    [
-        "<dialog open>not</dialog>",
-        "<div style='color:red; DISPLAY : none'>not<p>not</p></div>",
-        "<div class='box hidden'>not</div>",
-        "<div hidden><div><p>not</p>not</div></div>",
-    ],
-)
-def test_hidden_blocks_are_marked_and_what_follows_is_not(hidden: str) -> None:
-    page = outline(parse(f"<p>before</p>{hidden}after<p>end</p>"))
-    assert seen(page) == "beforeafterend"
-    assert {block.text for block in page.blocks if block.hidden} == {"not"}
-
-
-@pytest.mark.parametrize(
     "seen",
     [
         "<div style='display:block'>x</div>",
@@ -145,20 +130,6 @@ def test_a_page_that_leaves_out_its_body_or_ends_before_it_has_its_text(page: st
 
 
 @pytest.mark.parametrize(
-    ("html", "zones"),
-    [
-        ("<h1>a</h1><p>b", ["heading", "body"]),
-        ("<h6>a <small>b</small></h6>", ["heading"]),
-        ("<h2><div>a</div>b</h2>c", ["heading", "heading", "body"]),
-        ("<header>a</header>", ["body"]),
-        ("<h7>a</h7>", ["body"]),
-    ],
-)
-def test_headings_are_a_zone(html: str, zones: list[str]) -> None:
-    assert [block.zone for block in outline(parse(html)).blocks] == zones
-
-
-@pytest.mark.parametrize(
     ("html", "lengths"),
     [
         ("<p>no link", [0]),
@@ -173,19 +144,6 @@ def test_headings_are_a_zone(html: str, zones: list[str]) -> None:
 )
 def test_link_length_counts_the_characters_inside_links(html: str, lengths: list[int]) -> None:
     assert [block.link_length for block in outline(parse(html)).blocks] == lengths
-
-
-def test_spans_are_the_block_elements_that_hold_blocks_in_the_order_they_open() -> None:
-    page = outline(parse("<body><nav>a</nav><main><p>b</p><p></p><p>c</p></main>"))
-    found = [(span.start, span.stop, span.region.name) for span in page.spans]
-    assert found == [
-        (0, 3, "PLAIN"),  # html
-        (0, 3, "PLAIN"),  # body
-        (0, 1, "CHROME"),
-        (1, 3, "MAIN"),
-        (1, 2, "PLAIN"),
-        (2, 3, "PLAIN"),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -209,13 +167,6 @@ def test_the_title_is_that_of_the_page(html: str, title: str) -> None:
     page = outline(parse(html))
     assert page.title == title
     assert title not in [block.text for block in page.blocks]
-
-
-XHTML = b"""<?xml version="1.0" encoding="utf-8"?>
-<html xmlns="http://www.w3.org/1999/xhtml" xmlns:m="http://www.w3.org/1998/Math/MathML" xml:lang="fr">
-<head><title>Titre</title><script>pas cela</script></head>
-<body><h1>Un <em>mot</em></h1><p>Voici<br/>le <a href="/">texte</a>.</p>
-<m:math><m:mi>x</m:mi></m:math></body></html>"""
 
 
 # --- The size of a page does not matter.
@@ -293,19 +244,3 @@ def test_any_tree_yields_its_visible_characters_and_stays_as_it_was(root: etree.
     assert seen(page) == naive_text(root)
     assert all(0 <= block.link_length <= len(block.text) for block in page.blocks)
     assert all(0 <= span.start < span.stop <= len(page.blocks) for span in page.spans)
-
-
-@pytest.mark.parametrize(
-    ("html", "pictured"),
-    [
-        ("<div><a href=/><img src=x></a><p>a</p><p>b</p></div>", ["a"]),
-        ("<div><a href=/><img src=x></a></div><div>a</div>", ["a"]),
-        ("<figure><a href=/><picture><img src=x></picture></a><figcaption>a</figcaption></figure>", ["a"]),
-        ("<a href=/><div><img src=x></div><p>a</p></a>", ["a"]),
-        # inside of a line, and without a link
-        ("<p><a href=/><img src=x></a> a</p><p>b</p>", []),
-        ("<div><img src=x><p>a</p></div>", []),
-    ],
-)
-def test_what_stands_behind_a_linked_picture_is_its_caption(html: str, pictured: list[str]) -> None:
-    assert [block.text for block in outline(parse(html)).blocks if block.is_pictured] == pictured

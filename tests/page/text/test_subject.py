@@ -50,29 +50,9 @@ def test_the_subject_is_where_title_and_headings_agree(html: str, expected: str)
     assert subject_of(html) == expected
 
 
-def test_two_skins_of_a_page_have_one_subject() -> None:
-    old = f"<title>Apache Flink: Reactive mode</title><div class='header'><h1>Reactive mode</h1></div>{BODY}"
-    new = f"<title>Reactive mode | Apache Flink</title><main><h1><a href='#'>Reactive mode</a></h1>{BODY}</main>"
-    assert subject_of(old) == subject_of(new) == "reactive mode"
-
-
 def offer(name: str, *prices: str) -> str:
     terms = "".join(f"<p>{price}</p>" for price in prices)
     return f"<title>Harbour shop</title><main><h1>{name}</h1>{terms}<p>In brass</p>{BODY}</main>"
-
-
-@pytest.mark.parametrize(
-    ("html", "expected"),
-    [
-        # That of any other page: a price is no part of it.
-        (offer("Storm lantern, large", "£84.00"), ("storm", "lantern", "large")),
-        (offer("Jersey", "£84", "was £95"), ("jersey",)),
-        (f"<title>Shop</title><main><p>£84.00</p>{BODY}</main>", ("shop",)),
-        (offer("Storm lantern, large"), ("storm", "lantern", "large")),
-    ],
-)
-def test_the_subject_of_an_offer_is_its_name(html: str, expected: tuple[str, ...]) -> None:
-    assert extract(parse(html)).subject == expected
 
 
 def test_variants_of_a_product_have_different_subjects_and_copies_at_any_price_the_same() -> None:

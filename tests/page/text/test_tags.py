@@ -77,12 +77,6 @@ def test_a_dialog_is_never_main_text_whatever_is_left(dialog: str, is_first: boo
         assert "Kettle of 8 litres" in document.text
 
 
-def test_what_is_no_open_dialog_is_read() -> None:
-    text = SENTENCE.format(1) * 3
-    for attribute in ("aria-modal=false", "aria-modal", "role=document", "data-role=dialog"):
-        assert text in extract(parse(f"<main><h1>Sauce</h1><div {attribute}><p>{text}</p></div></main>")).text
-
-
 CARDS = "".join(
     f"<div class=card><a href=/{n}>Kettle of {n} litres, black, with a whistle</a></div>" for n in range(1, 9)
 )
