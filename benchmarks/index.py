@@ -19,7 +19,7 @@ each, in a process of its own, one size after another, by processor time in micr
 ``connected`` makes clusters of them.
 
 Fingerprints are uniform random ones, one in a hundred planted near another one: real ones are less even and have more
-candidates. Not measured: deletion. Other ways: ``python -m benchmarks.methods``.
+candidates. Not measured: deletion.
 """
 
 from __future__ import annotations

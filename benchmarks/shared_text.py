@@ -1,7 +1,7 @@
 """Measure whether different pages stay apart on sites whose pages share most of their text, and reposts are found.
 
     python benchmarks/shared_text.py                   # two tables; --json for programs
-    python benchmarks/shared_text.py --seed 3 --show 5 # other sites; five of the pages that were merged, by site
+    python benchmarks/shared_text.py --seed 3          # other sites
 
 Every site of ``benchmarks.lib.shared_text`` goes through one NearDuplicateDetector with default settings (``-s`` sets
 others), page after page in random order, several times; then the same with ``SIMHASH_RULE = "classic"``. By site:
@@ -46,8 +46,6 @@ class Judged(NamedTuple):
 
     page: Page
     original: Page | None
-    similarity: float | None
-    distance: int | None
 
     @property
     def is_merged(self) -> bool:
@@ -63,7 +61,6 @@ class Run:
     merged_of_first: int
     reposts: float | None
     """None for a site without reposts."""
-    merged: tuple[Judged, ...]
 
 
 def crawl(pages: Iterable[Page], detector: NearDuplicateDetector) -> Iterator[Judged]:
@@ -73,7 +70,7 @@ def crawl(pages: Iterable[Page], detector: NearDuplicateDetector) -> Iterator[Ju
         verdict = detector.check(page.html, page.url)
         original = by_url[verdict.duplicate_of] if verdict.duplicate_of is not None else None
         by_url[page.url] = page
-        yield Judged(page, original, verdict.similarity, verdict.distance)
+        yield Judged(page, original)
 
 
 def measure(judged: Sequence[Judged], first: int = FIRST) -> Run:
@@ -81,7 +78,7 @@ def measure(judged: Sequence[Judged], first: int = FIRST) -> Run:
     entities = {one.page.entity for one in judged}
     kept = {one.page.entity for one in judged if one.original is None}
     found, seen, again = 0, set[str](), 0
-    for page, original, _, _ in judged:
+    for page, original in judged:
         if page.entity in seen:
             again += 1
             found += original is not None and original.entity == page.entity
@@ -90,7 +87,6 @@ def measure(judged: Sequence[Judged], first: int = FIRST) -> Run:
         kept=len(kept) / len(entities),
         merged_of_first=sum(one.is_merged for one in judged[:first]),
         reposts=found / again if again else None,
-        merged=tuple(one for one in judged if one.is_merged),
     )
 
 
@@ -114,16 +110,6 @@ def measure_site(site: Site, config: Config, count: int = ORDERS, first: int = F
         "merged_of_first": max(run.merged_of_first for run in runs),
         "reposts": fmean(reposts) if reposts else None,
         "no_fingerprint": sum(fingerprinter.from_html(page.html) is None for page in site.pages),
-        "merged": [
-            {
-                "page": one.page.entity,
-                "original": one.original.entity,
-                "similarity": one.similarity,
-                "distance": one.distance,
-            }
-            for one in runs[0].merged
-            if one.original is not None
-        ],
     }
 
 
@@ -131,20 +117,15 @@ def measure_all(options: Namespace) -> dict[str, Any]:
     """Return the figures of every site and over all of them, by the settings given and by the classic rule."""
     configs = {"default": config_of(options.settings), "classic": CLASSIC}
     figures: dict[str, dict[str, Any]] = {name: {} for name in configs}
-    named = []
     for number, site in enumerate(islice(sites(options.seed), options.sites), 1):
         progress(f"site {number}: {site.name} ...")
         for name, config in configs.items():
             found = measure_site(site, config, options.orders, options.first)
-            merged = found.pop("merged")
-            if name == "default":
-                named += [f"{site.name}: {one}" for one in merged[: options.show]]
             figures[name][f"{site.name}, {site.words} words"] = found
-    rules = {
+    return {
         f"by the {name} rule": {**of_sites, "all sites": _over_all(list(of_sites.values()))}
         for name, of_sites in figures.items()
     }
-    return {**rules, "merged in the first order": named}
 
 
 def _over_all(figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -166,7 +147,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sites", type=int, help="how many of the sites (default: all)")
     parser.add_argument("--orders", type=int, default=ORDERS, help="random orders of each site (%(default)s)")
     parser.add_argument("--first", type=int, default=FIRST, help="pages at the start looked at (%(default)s)")
-    parser.add_argument("--show", type=int, default=0, help="merged pages of each site to name")
     add_settings(parser)
     options = parser.parse_args(arguments)
     return show(__file__, options, arguments, measure_all(options))

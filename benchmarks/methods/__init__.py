@@ -1,7 +1,7 @@
 """The other ways to search that the source documents describe, each short and exact.
 
 A way holds a set of distinct fingerprints and finds those within a distance of a query. No crawl uses them: they are
-here to be read, compared with ``SimhashIndex`` by tests, and measured beside it by ``python -m benchmarks.methods``.
+here to be read, and compared with ``SimhashIndex`` by tests.
 """
 
 from benchmarks.methods.flips import ExpandedSet, FlipProbing, probes

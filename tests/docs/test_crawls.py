@@ -23,7 +23,6 @@ from tests.crawls import harness
 from tests.docs.reader import DOCS, README, ROOT, blocks, words
 from tests.golden.pairs import PAIRS
 
-TUTORIAL = DOCS / "tutorial.rst"
 LOG_PAGE = DOCS / "reference" / "results.rst"
 EXAMPLE = ROOT / "example_project"
 #: What the pages show; the tests take whatever port is free.
@@ -190,58 +189,3 @@ def test_the_how_to_goes_from_a_crawl_to_a_setting(
 def repeats(item: dict[str, Any]) -> bool:
     """Tell whether an item is of a page that repeats another one; one that only came again is marked too."""
     return bool(item["near_duplicate"] and item["near_duplicate"]["duplicate_of"])
-
-
-PAGES_SPIDER = f"""
-from scrapy.http import HtmlResponse
-from scrapy.linkextractors import LinkExtractor
-from scrapy.spiders import CrawlSpider, Rule
-
-
-class PagesSpider(CrawlSpider):
-    name = "pages"
-    start_urls = ["{SHOWN}/"]
-    allowed_domains = ["127.0.0.1"]
-    rules = [Rule(LinkExtractor(), callback="parse_page", follow=True)]
-
-    def parse_page(self, response):
-        if isinstance(response, HtmlResponse):  # the site has a feed and some JSON as well
-            yield {{"url": response.url, "title": response.css("title::text").get()}}
-"""
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory, server: SiteServer) -> Path:
-    """A fresh project with the settings of the README and a spider for the example site."""
-    folder = tmp_path_factory.mktemp("project")
-    forked(folder, server, "startproject", "archive", ".")
-    with (folder / "archive" / "settings.py").open("a", encoding="utf-8") as settings:
-        settings.write("\n" + blocks(README, "python")[0].text)
-    spider = PAGES_SPIDER.replace(SHOWN, server.url)
-    (folder / "archive" / "spiders" / "pages.py").write_text(spider, "utf-8")
-    return folder
-
-
-SPIDER = f"""
-import scrapy
-
-
-class PageItem(scrapy.Item):
-    url = scrapy.Field()
-
-
-class SlipsSpider(scrapy.Spider):
-    name = "slips"
-
-    async def start(self):
-        yield scrapy.Request("{SHOWN}/", meta={{"simhash": {{"action": "drop"}}}}, callback=self.nothing)
-        yield scrapy.Request("{SHOWN}/boats/night-pilot")
-
-    def nothing(self, response):
-        pass
-
-    def parse(self, response):
-        yield PageItem(url=response.url)
-        if "print" not in response.url:
-            yield scrapy.Request("{SHOWN}/print/night-pilot")
-"""

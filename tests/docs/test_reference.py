@@ -46,7 +46,6 @@ SEVERAL = {
     names.STAT_ITEMS: ("status", values_of("ITEMS_")),
     names.STAT_ERRORS: ("where", values_of("ERRORS_")),
 }
-EACH = {f"{stat}/{value}" for stat, (_, values) in SEVERAL.items() for value in values}
 #: What is counted beside its parts.
 SUMS = {names.STAT_REVISITS}
 #: Functions of SQL.
@@ -88,10 +87,6 @@ def test_every_public_name_is_in_the_api_and_there_is_no_other() -> None:
     text = (REFERENCE / "python.rst").read_text("utf-8")
     shown = re.findall(r"^\.\. auto(?!module)\w+:: scrapy_simhash\.(\w+)$", text, flags=re.MULTILINE)
     assert sorted(shown) == sorted(scrapy_simhash.__all__)
-
-
-#: Modules whose names are public, beside the package itself.
-PUBLIC = {"duckdb", "index", "schemes", "shell", "signals", "spark", "store", "store.sqlite"}
 
 
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: str(page.relative_to(ROOT)))

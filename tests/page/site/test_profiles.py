@@ -70,6 +70,11 @@ def keeper() -> Keeper:
     return Keeper()
 
 
+@pytest.fixture
+def _room_for_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(profiles, "MOST_HOSTS", 2)
+
+
 # --- One profile.
 
 
