@@ -480,7 +480,7 @@ def test_every_page_of_the_example_site_is_read_alike(pages: list[Page]) -> None
         root = parse(page.body(), page.content_type)
         assert is_covered(root)
         url = f"https://www.magazine.example:8080/{page.address.key}"
-        ways = FINGERPRINTERS[number % 5 :][:2]
+        ways = FINGERPRINTERS[number % len(FINGERPRINTERS) :][:2]
         assert page_differences(root, None, ways, url) == [], page.address.key
 
 
