@@ -42,7 +42,7 @@ help:
 	@echo "make fixtures  record the pages of the example site that unit tests read, and show what has changed"
 	@echo "make kernel    build the compiled kernel again if its sources changed"
 	@echo "make pure      the tests that read pages, without the compiled kernel"
-	@echo "make fuzz      half a minute of random pages, wrong calls and made-up sites"
+	@echo "make fuzz      a quarter of a minute of random pages and wrong calls"
 	@echo "make docs      build the documentation into docs/_build/html"
 	@echo "make packages  build the source distribution and the wheel in pure Python into dist/, and check them"
 	@echo "make clean     remove what the other targets made"
@@ -90,7 +90,6 @@ pure: kernel $(VENV)/.installed-dev
 fuzz: kernel $(VENV)/.installed-dev
 	$(BIN)/python fuzz/run.py pages --seconds 10
 	$(BIN)/python fuzz/run.py objects --seconds 5
-	$(BIN)/python fuzz/sites.py --seconds 10
 
 # The compiler is at work while types are checked.
 checked: $(VENV)/.installed-dev

@@ -72,8 +72,8 @@ def text_differences(
     lines = []
     document = _outcome(lambda: plain_text(text, language))
     for way in fingerprinters:
-        found = _outcome(partial(_read_text, way, text, language))
-        pure = _outcome(partial(_pure_text, way, document)) if isinstance(document, Document) else document
+        found = _bits_of(partial(way.from_text, text, language))
+        pure = _bits_of(partial(way.from_document, document)) if isinstance(document, Document) else document
         if found != pure:
             lines.append(f"{_named(way)}: the kernel has {found}, pure Python {pure}")
     return lines
@@ -111,12 +111,8 @@ def _written(reading: Reading) -> str:
     )
 
 
-def _read_text(way: PageFingerprinter, text: str, language: str | None) -> str:
-    return bits(way.from_text(text, language))
-
-
-def _pure_text(way: PageFingerprinter, document: Document) -> str:
-    return bits(way.from_document(document))
+def _bits_of(make: Callable[[], Fingerprint | None]) -> Any:
+    return _outcome(lambda: bits(make()))
 
 
 def _outcome(ask: Callable[[], Any]) -> Any:

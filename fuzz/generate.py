@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from functools import cache
 
@@ -25,45 +24,21 @@ TAGS = (
     *sorted(tags.INLINE),
     *sorted(tags.TAG_REGION),
     *"blockquote caption dd dt figcaption pre summary ul dl table tr o:p".split(),
-    "{http://www.w3.org/1999/xhtml}p",
-    "{http://www.w3.org/1999/xhtml}h1",
-    "{http://www.w3.org/1999/xhtml}a",
+    *(f"{{http://www.w3.org/1999/xhtml}}{tag}" for tag in ("p", "h1", "a")),
     "{http://www.w3.org/2000/svg}title",
 )
 ATTRIBUTES = (
     *"class class class id id role style hidden itemprop lang href http-equiv content title".split(),
-    "xml:lang",
-    "{http://www.w3.org/XML/1998/namespace}lang",
-    "{urn:x}class",
-    "{urn:x}hidden",
+    *"xml:lang {http://www.w3.org/XML/1998/namespace}lang {urn:x}class {urn:x}hidden".split(),
 )
 VALUES = (
     *"articleBody content-language Content-Language en de-AT ja zh-Hans x-klingon und main article".split(),
     *sorted(tags.ROLE_REGION),
     *sorted(tags.HEADER_WORDS | tags.HIDDEN_WORDS | tags.NEUTRAL_WORDS),
     *sorted(tags.CHROME_WORDS),
-    *(
-        "display:none",
-        "DISPLAY : none",
-        "color:red;visibility:\thidden",
-        "display:block",
-        "display\u3000:none",
-    ),
+    *"display:none|DISPLAY : none|color:red;visibility:\thidden|display:block|display\u3000:none".split("|"),
 )
-PRICES = (
-    "12 €",
-    "USD 3",
-    "$1.99",
-    "5 kr",
-    "7 Ft",
-    "100元",
-    "100元旦",
-    "٣ €",
-    "1'000 lei",
-    "3 лв",
-    "EURO 4",
-    "12 円",
-)
+PRICES = "12 €|USD 3|$1.99|5 kr|7 Ft|100元|100元旦|٣ €|1'000 lei|3 лв|EURO 4|12 円".split("|")
 
 
 @cache
@@ -131,16 +106,9 @@ def _insert(dice: random.Random, markup: str, piece: str) -> str:
     return markup[:place] + piece + markup[place:]
 
 
-def _insert_text(dice: random.Random, markup: str) -> str:
-    return _insert(dice, markup, _words(dice))
-
-
-def _insert_character(dice: random.Random, markup: str) -> str:
-    return _insert(dice, markup, character(dice))
-
-
-def _insert_markup(dice: random.Random, markup: str) -> str:
-    return _insert(dice, markup, _markup(dice, most=3))
+def _insert_piece(dice: random.Random, markup: str) -> str:
+    make = dice.choice((_words, _words, character, lambda dice: _markup(dice, most=3)))
+    return _insert(dice, markup, make(dice))
 
 
 def _insert_tag(dice: random.Random, markup: str) -> str:
@@ -161,15 +129,8 @@ def _replace_characters(dice: random.Random, markup: str) -> str:
 
 
 SPOILERS = (
-    _cut,
-    _repeat,
-    _insert_text,
-    _insert_text,
-    _insert_character,
-    _insert_markup,
-    _insert_tag,
-    _insert_attribute,
-    _replace_characters,
+    *(_cut, _repeat, _insert_tag, _insert_attribute, _replace_characters),
+    *(_insert_piece, _insert_piece, _insert_piece, _insert_piece),
 )
 
 
@@ -286,8 +247,3 @@ def _plain_text(dice: random.Random) -> str:
         parts.append(dice.choice(UNENCODABLE))
         dice.shuffle(parts)
     return "".join(parts)
-
-
-def described(case: Case) -> str:
-    """Return a line about a case."""
-    return f"{case.kind} of {len(json.dumps(case.content)):,} bytes"

@@ -1,6 +1,6 @@
 """Read inputs that nobody wrote, in a process that is watched: pages, or wrong calls of the compiled modules.
 
-    python fuzz/run.py pages --seconds 30              # as long as you like; --json for programs
+    python fuzz/run.py pages --seconds 30              # as long as you like
     python fuzz/run.py objects --seconds 300 --sanitize  # with sanitizers and short of memory: Linux with gcc
     python fuzz/run.py pages --replay FILE             # read one reproducer again
 
@@ -119,13 +119,8 @@ def watch(
     path = [str(package), str(ROOT), str(ROOT / "example_project")]
     kernel = {"PYTHONPATH": os.pathsep.join(path), "SCRAPY_SIMHASH_KERNEL": "native"}
     # The folder first on the path would be that of the program, and hide the copy that is to be read.
-    command = [
-        sys.executable,
-        "-c",
-        "import sys; from fuzz.run import main; sys.exit(main())",
-        *given,
-        "--worker",
-    ]
+    program = "import sys; from fuzz.run import main; sys.exit(main())"
+    command = [sys.executable, "-c", program, *given, "--worker"]
     try:
         done = subprocess.run(
             command,
@@ -157,17 +152,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=30, help="how long to read inputs (30)")
     parser.add_argument("--seed", type=int, default=0, help="which inputs (0)")
     parser.add_argument("--sanitize", action="store_true", help="with the address and undefined sanitizers")
+    path = lambda name: Path(name).resolve()  # noqa: E731
+    parser.add_argument("--replay", type=path, metavar="FILE", help="read this one only")
+    out = ROOT / "fuzz" / "out"
     parser.add_argument(
-        "--replay", type=lambda name: Path(name).resolve(), metavar="FILE", help="read this one only"
+        "--out", type=path, default=out, metavar="FOLDER", help="where reproducers go (fuzz/out)"
     )
-    parser.add_argument(
-        "--out",
-        type=lambda name: Path(name).resolve(),
-        metavar="FOLDER",
-        default=ROOT / "fuzz" / "out",
-        help="where reproducers go (fuzz/out)",
-    )
-    parser.add_argument("--json", action="store_true", help="print figures for programs")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(given)
     options.out.mkdir(parents=True, exist_ok=True)
@@ -182,17 +172,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(reason)
                 return CANNOT_RUN
         result = watch(options, given, environment, Path(temporary) if options.sanitize else ROOT)
-    if options.json:
-        print(json.dumps(result, indent=1))
-    else:
-        read = (
-            "The kernel did not survive an input"
-            if result["cases"] is None
-            else f"{result['cases']:,} inputs"
-        )
-        print(f"{read}, {len(result['found'])} findings (seed {options.seed})")
-        for finding in result["found"]:
-            print("", finding["file"], *(f"  {line[:500]}" for line in finding["lines"]), sep="\n")
+    cases = result["cases"]
+    read = "The kernel did not survive an input" if cases is None else f"{cases:,} inputs"
+    print(f"{read}, {len(result['found'])} findings (seed {options.seed})")
+    for finding in result["found"]:
+        print("", finding["file"], *(f"  {line[:500]}" for line in finding["lines"]), sep="\n")
     return DIFFERS if result["found"] else AGREES
 
 
