@@ -286,9 +286,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="default: all")
     parser.add_argument("--packs", nargs="+", metavar="NAME", help="packs to sample (default: all)")
     parser.add_argument("--pages", type=int, default=400, help="of a crawl (default: %(default)s)")
-    parser.add_argument(
-        "--generated", action="store_true", help="measure generated pages, not those of packs"
-    )
+    parser.add_argument("--generated", action="store_true", help="measure generated pages")
     parser.add_argument("--list", action="store_true", help="list the functions that a page enters")
     parser.add_argument("--rounds", type=int, default=5, help="crawls of each kind (default: %(default)s)")
     options = parser.parse_args(given)

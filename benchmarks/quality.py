@@ -11,8 +11,7 @@ with default settings. Then by each rule, ``classic`` at each distance ``--k`` a
 * recall: the share of ALL near pairs that lie within the rule. A pair is a miss when one of its pages has no
   fingerprint;
 * both over all pairs, and as a mean over the sources that have near pairs, so that no large one hides the rest;
-* unlisted pairs: pages within the rule that nobody has labelled. The pack says these are errors too; they are
-  printed with their URLs, to be read by eye;
+* unlisted pairs: pages within the rule that nobody has labelled. The pack says these are errors too;
 * extraction: the tokens of ``Document.text`` against a main text that people have marked, as bags, mean over pages;
   *near* is the share of pages that are near-duplicates of that text alone (``from_text``), which bounds how many
   reprints can be found on sites that nobody knows;
@@ -43,7 +42,7 @@ from magazine.site import build_site
 from magazine.truth import Truth
 
 from benchmarks.lib import documents, quality_peers
-from benchmarks.lib.documents import SIMILARITY, Judge, Task, fingerprint, fingerprint_all, rules
+from benchmarks.lib.documents import Judge, Task, fingerprint, fingerprint_all, rules
 from benchmarks.lib.pack import Pack, Pair, absence
 from benchmarks.lib.report import arguments_of, cell, show
 from benchmarks.lib.scores import (
@@ -56,12 +55,9 @@ from benchmarks.lib.scores import (
     unlisted,
 )
 from scrapy_simhash import Config, Fingerprint
-from scrapy_simhash.page.fingerprint import similarity
 
 DISTANCES = (0, 3, 6, 8)
 DEFAULT_DISTANCE = Config(rule="classic").distance
-#: Unlisted pairs that are named.
-NAMED = 20
 
 
 def measure_pack(pack: Pack, ks: Sequence[int] = DISTANCES, jobs: int = 1) -> dict[str, Any]:
@@ -90,21 +86,11 @@ def score_pack(pack: Pack, prints: Mapping[str, Fingerprint | None], ks: Sequenc
     by_rule = {}
     for name, judge in rules(ks).items():
         hits = [one for one in found if judge(known[one.a], known[one.b])]
-        named = [
-            {
-                "distance": one.distance,
-                "similarity": similarity(known[one.a].sketch, known[one.b].sketch),
-                "ids": [one.a, one.b],
-                "urls": [pages[one.a].url, pages[one.b].url],
-            }
-            for one in hits[:NAMED]
-        ]
         by_rule[name] = {
             **scores_of(pack.pairs, prints, judge),
             "unlisted": {
                 "count": len(hits),
                 "of_two_sites": sum(pages[one.a].site != pages[one.b].site for one in hits),
-                "first": named,
             },
         }
     by_source = Counter(page.source for page in pages.values())
@@ -125,7 +111,6 @@ def scores_of(
     hits = compare(pairs, prints, judge)
     groups = {
         "source": scores_by(lambda pair: pair.source, pairs, hits),
-        "language": scores_by(lambda pair: pair.language, pairs, hits),
         "similarity": scores_by(lambda pair: band(pair.similarity), pairs, hits),
         "kind": scores_by(lambda pair: f"{pair.label}: {pair.kind}", pairs, hits),
     }
@@ -141,7 +126,7 @@ def measure_example(ks: Sequence[int] = DISTANCES) -> dict[str, Any]:
     truth = Truth()
     labels = {"duplicate": "near", "different": "different", "unscored": "grey"}
     pairs = [
-        Pair(a, b, labels[is_so.expected], is_so.kind, is_so.equal, "example", "")
+        Pair(a, b, labels[is_so.expected], is_so.kind, is_so.equal, "example")
         for a, b, is_so in truth.pairs()
     ]
     prints = {
@@ -205,8 +190,6 @@ def shown(figures: Mapping[str, Any]) -> dict[str, Any]:
             _head(rule): {name: one["unlisted"][name] for name in ("count", "of_two_sites")}
             for rule, one in within.items()
         }
-        for rule in {str(DEFAULT_DISTANCE), SIMILARITY} & within.keys():
-            result[f"unlisted pairs, to be read by eye, {_head(rule)}"] = within[rule]["unlisted"]["first"]
     return result
 
 

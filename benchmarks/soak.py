@@ -318,13 +318,9 @@ def differences(web: Web, met: dict[str, tuple[str, str | None]]) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, crawl, print tables or JSON."""
     parser = arguments_of(__doc__)
-    parser.add_argument("--pages", type=int, default=30_000, help="how many in all (default: %(default)s)")
-    parser.add_argument(
-        "--step", type=int, default=5_000, help="pages of a line of figures (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--checked", type=int, default=2_000, help="pages judged again (default: %(default)s)"
-    )
+    parser.add_argument("--pages", type=int, default=30_000, help="how many in all (%(default)s)")
+    parser.add_argument("--step", type=int, default=5_000, help="pages of a line of figures (%(default)s)")
+    parser.add_argument("--checked", type=int, default=2_000, help="pages judged again (%(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--store", help="a value of SIMHASH_STORE (default: a folder)")
     parser.add_argument("--folder", type=Path, help="where to write and to go on (default: a temporary one)")

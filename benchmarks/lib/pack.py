@@ -51,7 +51,6 @@ class Pair(NamedTuple):
     similarity: float
     """The share of the main texts that is the same, 0-1."""
     source: str
-    language: str
 
 
 class Gold(NamedTuple):
@@ -138,14 +137,4 @@ def _doc(record: Mapping[str, Any]) -> Doc:
 
 
 def _pair(record: Mapping[str, Any]) -> Pair:
-    # Which of the two pages is in which language does not matter: "zh+en" is "en+zh".
-    language = "+".join(sorted(record["lang"].split("+")))
-    return Pair(
-        record["a"],
-        record["b"],
-        record["label"],
-        record["kind"],
-        record["sim_main"],
-        record["source"],
-        language,
-    )
+    return Pair(*(record[name] for name in ("a", "b", "label", "kind", "sim_main", "source")))

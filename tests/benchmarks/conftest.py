@@ -51,10 +51,10 @@ DOCS = [
     {"id": "d5", "source": "bakers", "kind": "page"},
 ]
 PAIRS = [
-    {"a": "d1", "b": "d2", "label": "near", "kind": "same", "sim_main": 1, "source": "ferries", "lang": "en"},
-    {"a": "d3", "b": "d4", "label": "near", "kind": "cut", "sim_main": 0.9, "source": "bakers", "lang": "en"},
-    {"a": "d1", "b": "d3", "label": "different", "kind": "odd", "sim_main": 0.1, "source": "bakers", "lang": "zh+en"},
-    {"a": "d2", "b": "d3", "label": "grey", "kind": "odd", "sim_main": 0.5, "source": "bakers", "lang": "en"},
+    {"a": "d1", "b": "d2", "label": "near", "kind": "same", "sim_main": 1, "source": "ferries"},
+    {"a": "d3", "b": "d4", "label": "near", "kind": "cut", "sim_main": 0.9, "source": "bakers"},
+    {"a": "d1", "b": "d3", "label": "different", "kind": "odd", "sim_main": 0.1, "source": "bakers"},
+    {"a": "d2", "b": "d3", "label": "grey", "kind": "odd", "sim_main": 0.5, "source": "bakers"},
 ]  # fmt: skip
 
 
