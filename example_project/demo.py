@@ -1,4 +1,4 @@
-"""Crawl the example site for real and report which pages repeat which: ``python demo.py [--json]``.
+"""Crawl the example site for real and report which pages repeat which: ``python demo.py``.
 
 Starts the site on a free loopback port, runs the spider of this project against it over HTTP, and compares what
 was marked with truth.json. Files go to ``out/``: the feed and Scrapy's log.
@@ -6,8 +6,6 @@ was marked with truth.json. Files go to ``out/``: the feed and Scrapy's log.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections import defaultdict
 from typing import Any
@@ -19,83 +17,49 @@ from magazine.truth import Truth
 SPIDER = "pages"
 
 
-def summary(items: list[dict[str, Any]], stats: dict[str, Any], truth: Truth) -> dict[str, Any]:
-    """Return what the report says, as plain values."""
-    marked = {item["url"]: item["near_duplicate"] for item in items if item["near_duplicate"]}
-    marked = {url: mark for url, mark in marked.items() if mark["status"] == "near_duplicate"}
-    wrong = [
-        url
-        for url, mark in marked.items()
-        if truth.relation(url, mark["duplicate_of"]).expected == "different"
-    ]
-    seconds = stats["elapsed_time_seconds"]
-    skipped = {name.rpartition("/")[2]: n for name, n in stats.items() if name.startswith("simhash/skipped/")}
-    responses, robots = stats["response_received_count"], stats.get("robotstxt/response_count", 0)
-    return {
-        "pages": responses - robots,
-        "requests": stats["downloader/request_count"],
-        "robots": robots,
-        "redirects": stats["downloader/request_count"] - responses,
-        "items": len(items),
-        "new": stats.get("simhash/new", 0),
-        "near_duplicates": {
-            truth.key(url): {"repeats": truth.key(mark["duplicate_of"]), "distance": mark["distance"]}
-            for url, mark in marked.items()
-        },
-        "revisits": stats.get("simhash/revisits", 0),
-        "skipped": skipped,
-        "errors": stats.get("simhash/errors/compare", 0),
-        "wrong": [truth.key(url) for url in wrong],
-        "seconds": round(seconds, 2),
-        "pages_per_second": round((responses - robots) / seconds),
-        "feed": shown(feed_of(SPIDER)),
-        "log": shown(log_of(SPIDER)),
-    }
-
-
-def report(result: dict[str, Any]) -> str:
-    """Return *result* as a person reads it."""
-    lines = ["Near-duplicates, below the page that was seen first:", ""]
+def report(items: list[dict[str, Any]], stats: dict[str, Any], truth: Truth) -> int:
+    """Print what was found; return how many pages were called near-duplicates wrongly, or not compared."""
+    marks = {item["url"]: item["near_duplicate"] for item in items if item["near_duplicate"]}
+    marks = {url: mark for url, mark in marks.items() if mark["status"] == "near_duplicate"}
     clusters = defaultdict(list)
-    for url, mark in result["near_duplicates"].items():
-        clusters[mark["repeats"]].append((mark["distance"], url))
+    wrong = 0
+    for url, mark in marks.items():
+        clusters[truth.key(mark["duplicate_of"])].append((mark["distance"], truth.key(url)))
+        wrong += truth.relation(url, mark["duplicate_of"]).expected == "different"
+    print("Near-duplicates, below the page that was seen first:\n")
     for original, copies in sorted(clusters.items()):
-        lines.append(f"  {original}")
-        lines += [f"    {distance} bits  {url}" for distance, url in sorted(copies)]
-    skipped = ", ".join(f"{n} {reason}" for reason, n in sorted(result["skipped"].items()))
-    lines += [
-        "",
-        f"{result['pages']} pages in {result['seconds']} s ({result['pages_per_second']} pages per second)",
-        f"  {result['new']:4} new",
-        f"  {len(result['near_duplicates']):4} near-duplicates of {len(clusters)} of them,"
-        f" {len(result['wrong'])} of these wrong by truth.json",
-        f"  {result['revisits']:4} revisits",
-        f"  {sum(result['skipped'].values()):4} skipped: {skipped}",
-        f"  {result['errors']:4} errors",
-        f"({result['requests']} requests: the pages, {result['redirects']} redirects, {result['robots']} robots.txt;"
-        f" {result['items']} of the pages are HTML and became items)",
-        "",
-        f"The items, with their marks: {result['feed']}",
-        f"What Scrapy logged:          {result['log']}",
-    ]
-    return "\n".join(lines)
-
-
-def crawl(url: str, shows_progress: bool = False) -> dict[str, Any]:
-    """Crawl the site at *url*, one page after another, so that the same ones are first each time."""
-    return run(Crawl(SPIDER, SPIDER, f"{url}/", {"CONCURRENT_REQUESTS": 1}), shows_progress)
+        print(f"  {original}")
+        for distance, url in sorted(copies):
+            print(f"    {distance} bits  {url}")
+    responses, requests = stats["response_received_count"], stats["downloader/request_count"]
+    robots, seconds = stats.get("robotstxt/response_count", 0), stats["elapsed_time_seconds"]
+    errors = stats.get("simhash/errors/compare", 0)
+    skipped = {name.rpartition("/")[2]: n for name, n in stats.items() if name.startswith("simhash/skipped/")}
+    reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(skipped.items()))
+    pages = responses - robots
+    print(f"\n{pages} pages in {seconds:.2f} s ({pages / seconds:.0f} pages per second)")
+    print(f"  {stats.get('simhash/new', 0):4} new")
+    print(
+        f"  {len(marks):4} near-duplicates of {len(clusters)} of them, {wrong} of these wrong by truth.json"
+    )
+    print(f"  {stats.get('simhash/revisits', 0):4} revisits")
+    print(f"  {sum(skipped.values()):4} skipped: {reasons}")
+    print(f"  {errors:4} errors")
+    print(
+        f"({requests} requests: the pages, {requests - responses} redirects, {robots} robots.txt;"
+        f" {len(items)} of the pages are HTML and became items)\n"
+    )
+    print(f"The items, with their marks: {shown(feed_of(SPIDER))}")
+    print(f"What Scrapy logged:          {shown(log_of(SPIDER))}")
+    return int(wrong + errors)
 
 
 def main() -> int:
-    """Run the demo; 0 when no page was called a near-duplicate wrongly."""
-    parser = argparse.ArgumentParser(description="Crawl the example site and report its near-duplicates.")
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    arguments = parser.parse_args()
+    """Run the demo, one page after another, so that the same ones are first each time; 0 when nothing is wrong."""
     with serving() as server:
-        stats = crawl(server.url, shows_progress=sys.stderr.isatty())
-    result = summary(items_of(SPIDER), stats, Truth())
-    print(json.dumps(result, indent=2, ensure_ascii=False) if arguments.json else report(result))
-    return 1 if result["wrong"] or result["errors"] else 0
+        crawl = Crawl(SPIDER, SPIDER, f"{server.url}/", {"CONCURRENT_REQUESTS": 1})
+        stats = run(crawl, shows_progress=sys.stderr.isatty())
+    return min(report(items_of(SPIDER), stats, Truth()), 1)
 
 
 if __name__ == "__main__":

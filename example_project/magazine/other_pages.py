@@ -44,12 +44,8 @@ advertisements around them."""
 
 def other_pages(origins: Origins) -> Iterator[Page]:
     """Yield the pages of the main site that hold no story, then the partner's own."""
-    yield from _small_pages(origins)
-    yield from _calendar()
-    yield from _walls()
-    yield from _oddities()
-    yield from _files(origins)
-    yield from _partner(origins)
+    for make in (_small_pages, _calendar, _walls, _oddities, _files, _partner):
+        yield from make(origins)
 
 
 def not_found(address: Address) -> Page:
@@ -82,22 +78,18 @@ def _small_pages(origins: Origins) -> Iterator[Page]:
         yield Page(_main(f"/photographs/{name}"), "caption", markup, caption, lang="en")
 
 
-def _calendar() -> Iterator[Page]:
+def _calendar(_: Origins) -> Iterator[Page]:
     note = calendar_note()
     for number, month in enumerate(MONTHS):
         events = load_events().get(month, [])
-        markup = calendar.render(
-            month,
-            events,
-            note,
-            previous=MONTHS[number - 1] if number else "",
-            following=MONTHS[number + 1] if number + 1 < len(MONTHS) else "",
-        )
+        previous = MONTHS[number - 1] if number else ""
+        following = MONTHS[number + 1] if number + 1 < len(MONTHS) else ""
+        markup = calendar.render(month, events, note, previous=previous, following=following)
         text = calendar.main_text(month, events, note)
         yield Page(_main(calendar.month_path(month)), "calendar", markup, text, lang="en", family="calendar")
 
 
-def _walls() -> Iterator[Page]:
+def _walls(_: Origins) -> Iterator[Page]:
     for story in load_members():
         path = f"/members/{story.slug}"
         text = message.joined(message.LOGIN_TEXT)
@@ -107,7 +99,7 @@ def _walls() -> Iterator[Page]:
     yield not_found(_main(MISSING))
 
 
-def _oddities() -> Iterator[Page]:
+def _oddities(_: Origins) -> Iterator[Page]:
     ferry = editions.article_path(load_stories()["en/last-wooden-ferry"])
     yield Page(_main("/ferry"), "redirect", b"", status=301, location=ferry)
     yield Page(
