@@ -74,9 +74,6 @@ def shared(crawler: Crawler, kind: type[T]) -> T | None:
 #: The headers that ask whether a page has changed.
 VALIDATORS = (b"If-None-Match", b"If-Modified-Since")
 
-#: The suffix of a message that is logged once.
-NO_MORE = " - no more will be shown (see SIMHASH_DEBUG to show all)"
-
 
 class Once:
     """Logs messages that may repeat for every page: the first of each kind as a warning, further ones at DEBUG."""
@@ -86,6 +83,7 @@ class Once:
         self._crawler = crawler
         self._logger = logger
         self._stat = stat
+        self._is_debug = crawler.settings.getbool("SIMHASH_DEBUG")
         self._told: set[str] = set()
 
     def is_first(self, kind: str) -> bool:
@@ -94,27 +92,24 @@ class Once:
         self._told.add(kind)
         return is_first
 
+    def show(self, kind: str, message: str, values: Mapping[str, object]) -> None:
+        """Log *message* with *values* at DEBUG: only the first of its *kind*, or all with ``SIMHASH_DEBUG``."""
+        if self.is_first(kind) or self._is_debug:
+            hint = "" if self._is_debug else " - no more will be shown (see SIMHASH_DEBUG to show all)"
+            self._logger.debug(message + hint, values, extra={"spider": self._crawler.spider})
+
     def warn(
         self, kind: str, message: str, values: dict[str, object], error: bool | Exception | None = None
     ) -> None:
         """Log *message* with *values*: the first of its *kind* at level WARNING, others at DEBUG."""
-        self._logger.log(
-            logging.WARNING if self.is_first(kind) else logging.DEBUG,
-            message,
-            values,
-            exc_info=error,
-            extra={"spider": self._crawler.spider},
-        )
+        level = logging.WARNING if self.is_first(kind) else logging.DEBUG
+        self._logger.log(level, message, values, exc_info=error, extra={"spider": self._crawler.spider})
 
     def tell(self, message: str, about: object) -> None:
         """Count and log the exception being handled; *message* contains ``%(about)s`` for *about*."""
         stats_of(self._crawler).inc_value(self._stat)
-        self.warn(
-            "exception",
-            f"{message}. Further failures are logged at level DEBUG and counted in the stat %(stat)s",
-            {"about": about, "stat": self._stat},
-            error=True,
-        )
+        further = "Further failures are logged at level DEBUG and counted in the stat %(stat)s"
+        self.warn("exception", f"{message}. {further}", {"about": about, "stat": self._stat}, error=True)
 
 
 def stats_of(crawler: Crawler) -> StatsCollector:

@@ -29,7 +29,6 @@ from scrapy_simhash.crawl.marks import complaints, write_result
 from scrapy_simhash.crawl.reader import PageReader, in_thread
 from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.crawling import (
-    NO_MORE,
     Once,
     Page,
     config_of,
@@ -58,7 +57,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _WITHOUT_KERNEL = (
-    "The C extension of scrapy-simhash is not used, so reading a page takes about 25 times as long: %(reason)s."
+    "The C extension of scrapy-simhash is not used, so reading a page takes about 25 times as long: %s."
     " Install a C compiler and the headers of Python, then run: SCRAPY_SIMHASH_BUILD=require pip install"
     " --force-reinstall --no-deps --no-cache-dir scrapy-simhash"
 )
@@ -214,7 +213,11 @@ class SimhashDownloaderMiddleware:
             self._deliveries.note(write_result(page), page.verdict)
             count_page(self._stats, page)
             if names.META in meta:
-                self._check_meta(page)
+                # Warn once of each kind of invalid entry.
+                for about, complaint in complaints(meta[names.META]):
+                    self._stats.inc_value(names.ERRORS_META)
+                    values: dict[str, object] = {"complaint": complaint, "url": page.response.url}
+                    self._once.warn(about, "%(complaint)s, for %(url)s", values)
             if page.protected is Protection.START and self._once.is_first("start page"):
                 self._log_start_page(page)
             if page.verdict.duplicate_of is not None:
@@ -230,112 +233,87 @@ class SimhashDownloaderMiddleware:
 
     def _announce(self, page: Page) -> None:
         """Flag, log and signal a near-duplicate."""
-        verdict, response = page.verdict, page.response
+        verdict, response, spider = page.verdict, page.response, self.crawler.spider
         if names.FLAG not in response.flags:  # a middleware may answer twice with one response object
             response.flags.append(names.FLAG)
-        if self._once.is_first("duplicate") or self.config.debug:
-            logger.debug(
-                "%(url)s is a near-duplicate of %(original)s (status %(status)s, distance %(distance)s,"
-                " similarity %(similarity).2f)%(hint)s",
-                {
-                    "url": response.url,
-                    "original": verdict.duplicate_of,
-                    "status": verdict.status.value,
-                    "distance": verdict.distance,
-                    "similarity": verdict.similarity or 0.0,
-                    "hint": "" if self.config.debug else NO_MORE,
-                },
-                extra={"spider": self.crawler.spider},
-            )
+        self._once.show(
+            "duplicate",
+            "%(url)s is a near-duplicate of %(original)s (status %(status)s, distance %(distance)s, similarity"
+            " %(similarity).2f)",
+            {
+                "url": response.url,
+                "original": verdict.duplicate_of,
+                "status": verdict.status.value,
+                "distance": verdict.distance,
+                "similarity": verdict.similarity or 0.0,
+            },
+        )
         self.crawler.signals.send_catch_log(
-            near_duplicate_found,
-            request=page.request,
-            response=response,
-            verdict=verdict,
-            spider=self.crawler.spider,
+            near_duplicate_found, request=page.request, response=response, verdict=verdict, spider=spider
         )
 
     def _log_start_page(self, page: Page) -> None:
         """Log once that start pages are protected, since a spider may get all of its URLs from start()."""
         original = page.verdict.duplicate_of
         logger.info(
-            "Start pages are protected (SIMHASH_PROTECT): %(url)s %(why)s, but its callback runs and its links are"
-            " followed. To treat start pages like other pages, set SIMHASH_PROTECT = %(others)r. Further ones are"
-            " counted in the stat %(stat)s",
-            {
-                "url": page.response.url,
-                "why": "is unchanged" if original is None else f"is a near-duplicate of {original}",
-                "others": [name for name in self.config.protect if name != Protection.START.value],
-                "stat": f"{names.STAT_PROTECTED}/{Protection.START.value}",
-            },
-            extra={"spider": self.crawler.spider},
+            "Start pages are protected (SIMHASH_PROTECT): %s %s, but its callback runs and its links are followed. To"
+            " treat start pages like other pages, set SIMHASH_PROTECT = %r. Further ones are counted in the stat %s",
+            page.response.url,
+            "is unchanged" if original is None else f"is a near-duplicate of {original}",
+            [name for name in self.config.protect if name != Protection.START.value],
+            f"{names.STAT_PROTECTED}/{Protection.START.value}",
         )
-
-    def _check_meta(self, page: Page) -> None:
-        """Count invalid entries in the meta of the request, and warn once of each kind."""
-        for about, complaint in complaints(page.request.meta[names.META]):
-            self._stats.inc_value(names.ERRORS_META)
-            values: dict[str, object] = {"complaint": complaint, "url": page.response.url}
-            self._once.warn(about, "%(complaint)s, for %(url)s", values)
 
     def spider_opened(self, spider: Spider) -> None:
         """Log one line with the rule, the scope, the actions and the store."""
-        config = self.config
-        given = config.action if isinstance(config.action, str) else dict(config.action)
-        action = str(given) if self._is_crawl else "mark (this command does not crawl)"
-        if self._is_crawl and config.exact_action is not None:
+        config, fingerprinter = self.config, self._fingerprinter
+        action = str(config.action if isinstance(config.action, str) else dict(config.action))
+        if config.exact_action is not None:
             action += f", exact action: {config.exact_action}"
-        if self._is_crawl and not self._session.forgets and config.revisit_action != "mark":
+        if not self._session.forgets and config.revisit_action != "mark":
             action += f", revisit action: {config.revisit_action}"
         logger.info(
-            "Marking near-duplicates: %(rule)s, scope: %(scope)s, action: %(action)s, store: %(store)s"
-            " (scheme %(scheme)s, kernel %(kernel)s)",
-            {
-                "rule": self.detector.fingerprinter.rule,
-                "scheme": self.detector.fingerprinter.scheme,
-                "kernel": kernel.NAME,
-                "scope": config.scope,
-                "action": action,
-                "store": self._session.described,
-            },
+            "Marking near-duplicates: %s, scope: %s, action: %s, store: %s (scheme %s, kernel %s)",
+            fingerprinter.rule,
+            config.scope,
+            action if self._is_crawl else "mark (this command does not crawl)",
+            self._session.described,
+            fingerprinter.scheme,
+            kernel.NAME,
             extra={"spider": spider},
         )
         if kernel.native is None and os.environ.get(kernel.VARIABLE) != "pure":
-            logger.warning(_WITHOUT_KERNEL, {"reason": kernel.REASON}, extra={"spider": spider})
-        self._session.log_absence(spider)
+            logger.warning(_WITHOUT_KERNEL, kernel.REASON)
+        self._session.log_absence()
         if self._is_crawl:
             for sentence in unused_settings(self.crawler.settings, forgets=self._session.forgets).values():
-                logger.warning("%s", sentence, extra={"spider": spider})
+                logger.warning("%s", sentence)
 
     def spider_closed(self, spider: Spider) -> None:
         """Set the stat of the size of the index, and log the counts and drops."""
         if self._stats.get_value(names.STAT_PROCESSED):
             self._stats.set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
-        asks_for_drops = any(getattr(self.config, name) not in (None, "mark") for name in ACTION_SETTINGS)
-        logger.info(
-            "%(summary)s",
-            {"summary": summary_of_pages(self._stats, self._is_crawl and asks_for_drops)},
-            extra={"spider": spider},
-        )
+        may_drop = any(getattr(self.config, name) not in (None, "mark") for name in ACTION_SETTINGS)
+        summary = summary_of_pages(self._stats, self._is_crawl and may_drop)
+        logger.info("%s", summary, extra={"spider": spider})
 
 
 def policy_of(crawler: Crawler, config: Config) -> SimhashPolicy:
     """Return the policy of *crawler*: ``SIMHASH_POLICY``, by default `SimhashPolicy`. Raises SettingError."""
-    if config.policy is None:
+    path = config.policy
+    if path is None:
         return SimhashPolicy(config)
     try:
-        policy = load_object(config.policy)
+        policy = load_object(path)
     except (ImportError, NameError, ValueError, TypeError) as error:
-        raise SettingError(f"SIMHASH_POLICY: cannot import {config.policy!r}: {error}") from error
+        raise SettingError(f"SIMHASH_POLICY: cannot import {path!r}: {error}") from error
     if not isinstance(policy, type) or not issubclass(policy, SimhashPolicy):
-        raise SettingError(
-            "SIMHASH_POLICY must be the import path of a subclass of scrapy_simhash.SimhashPolicy, got"
-            f" {config.policy!r}"
-        )
+        what = "must be the import path of a subclass of scrapy_simhash.SimhashPolicy"
+        raise SettingError(f"SIMHASH_POLICY {what}, got {path!r}")
     try:
         return build_from_crawler(policy, crawler, config)
     except TypeError as error:
-        raise SettingError(f"SIMHASH_POLICY: cannot create {config.policy!r}: {error}") from error
+        raise SettingError(f"SIMHASH_POLICY: cannot create {path!r}: {error}") from error
 
 
 _LATE_ERROR = "Error while counting, reporting or announcing the result of %(about)s"

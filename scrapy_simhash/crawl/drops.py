@@ -11,9 +11,8 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.log import logformatter_adapter
 
 from scrapy_simhash import names
-from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.marks import result_of
-from scrapy_simhash.crawling import NO_MORE, Once, stats_of
+from scrapy_simhash.crawling import Once, stats_of
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -53,12 +52,8 @@ class NearDuplicatePageItem(DropItem):
         self.distance: int | None = result.get("distance")
 
 
-class UnchangedPageItem(DropItem):
+class UnchangedPageItem(NearDuplicatePageItem):
     """An item was dropped because its page, at ``url``, is unchanged since an earlier crawl delivered it."""
-
-    def __init__(self, response: Response, log_level: str | None = None) -> None:
-        super().__init__(f"its page {response.url} {_why(response)}", log_level=log_level)
-        self.url = response.url
 
 
 class Drops:
@@ -69,29 +64,27 @@ class Drops:
     ``SIMHASH_DEBUG``, all are.
     """
 
-    def __init__(self, crawler: Crawler, config: Config) -> None:
+    def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._is_debug = config.debug
         self._once = Once(crawler, logger)
         self._sending: set[Deferred[Any]] = set()
         crawler.signals.connect(self.finish, signal=signals.spider_closed)
 
     def page(self, response: Response) -> NearDuplicate:
         """Return the exception for a page that is dropped."""
-        self._count("page", response)
-        self._log("page", response.url, response)
+        self._count("page", response.url, response)
         result = result_of(response)
         return NearDuplicate(response, result.get("duplicate_of"), result.get("distance"))
 
     def request(self, request: Request, response: Response) -> None:
         """Count and log a request that is dropped."""
-        self._count("request", response)
-        self._log("request", request.url, response)
+        self._count("request", request.url, response)
 
     def item(self, item: Any, response: Response) -> None:
         """Count, log and signal an item that is dropped. `finish` waits for handlers that are coroutines."""
-        is_unchanged = self._count("item", response)
+        self._count("item", "", response)
         crawler, spider = self._crawler, self._crawler.spider
+        is_unchanged = result_of(response).get("dropped_as") == UNCHANGED
         error = (UnchangedPageItem if is_unchanged else NearDuplicatePageItem)(response, "DEBUG")
         if spider is None or crawler.logformatter is None:
             raise RuntimeError("the crawler has no spider yet")
@@ -114,28 +107,15 @@ class Drops:
         for sending in tuple(self._sending):
             await maybe_deferred_to_future(sending)
 
-    def _count(self, what: str, response: Response) -> bool:
-        """Count what is dropped; return whether the page is unchanged."""
+    def _count(self, what: str, url: str, response: Response) -> None:
+        """Count what is dropped, and log it unless it is an item, which Scrapy's log formatter shows."""
         stats, stat = stats_of(self._crawler), f"{names.STAT_DROPPED}/{what}s"
         stats.inc_value(stat)
-        is_unchanged = result_of(response).get("dropped_as") == UNCHANGED
-        if is_unchanged:
+        if result_of(response).get("dropped_as") == UNCHANGED:
             stats.inc_value(f"{stat}/unchanged")
-        return is_unchanged
-
-    def _log(self, what: str, url: str, response: Response) -> None:
-        if self._once.is_first(what) or self._is_debug:
-            logger.debug(
-                "Dropped the %(what)s %(url)s: its page %(page)s %(why)s%(hint)s",
-                {
-                    "what": what,
-                    "url": url,
-                    "page": response.url,
-                    "why": _why(response),
-                    "hint": "" if self._is_debug else NO_MORE,
-                },
-                extra={"spider": self._crawler.spider},
-            )
+        if url:
+            values = {"what": what, "url": url, "page": response.url, "why": _why(response)}
+            self._once.show(what, "Dropped the %(what)s %(url)s: its page %(page)s %(why)s", values)
 
 
 def _why(response: Response) -> str:

@@ -16,7 +16,7 @@ from scrapy_simhash.crawl.counts import summary_of_items
 from scrapy_simhash.crawl.drops import NearDuplicatePageItem, UnchangedPageItem
 from scrapy_simhash.crawl.items import ItemFingerprinter, ItemReading, TooLarge, item_header
 from scrapy_simhash.crawl.store_session import ITEMS, StoreSession
-from scrapy_simhash.crawling import NO_MORE, Once, config_of, counted, stats_of
+from scrapy_simhash.crawling import Once, config_of, counted, stats_of
 from scrapy_simhash.detector import NOTHING_SAID, verdict_of
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.index import hamming_distance
@@ -99,17 +99,14 @@ class SimhashItemPipeline:
         """Log one line with the fields, the action and the store."""
         fields = ", ".join(f"{field} (weight {weight})" for field, weight in self.config.item_fields)
         action = self.config.item_action if self._session.is_crawl else "mark (this command does not crawl)"
-        logger.info(
-            "Comparing items by %(fields)s, action: %(action)s, store: %(store)s",
-            {"fields": fields, "action": action, "store": self._session.described},
-            extra={"spider": spider},
-        )
-        self._session.log_absence(spider)
+        message = "Comparing items by %s, action: %s, store: %s"
+        logger.info(message, fields, action, self._session.described, extra={"spider": spider})
+        self._session.log_absence()
 
     def spider_closed(self, spider: Spider) -> None:
         """Log the counts in one line, and warn if no item has the fields that the settings name."""
         stats, config = stats_of(self.crawler), self.config
-        logger.info("%(summary)s", {"summary": summary_of_items(stats)}, extra={"spider": spider})
+        logger.info("%s", summary_of_items(stats), extra={"spider": spider})
         items = sum(stats.get_value(stat, 0) for stat in (*_STAT_OF.values(), names.ITEMS_ERRORS))
         number = counted(items, "item")
         warnings = []
@@ -129,7 +126,7 @@ class SimhashItemPipeline:
                 " again counts as a near-duplicate of itself: check the field name"
             )
         for warning in warnings:
-            logger.warning("%s", warning, extra={"spider": spider})
+            logger.warning("%s", warning)
 
     def item_scraped(self, item: Any) -> Coroutine[Any, Any, None] | None:
         """Store *item*, which all pipelines have passed; with a remote store, return a coroutine that does."""
@@ -166,10 +163,16 @@ class SimhashItemPipeline:
         if verdict.is_exact and verdict.status is Status.NEAR_DUPLICATE:
             self._count(names.STAT_ITEMS_EXACT)
         if verdict.is_duplicate:
-            self._announce(verdict, item)
+            spider = self.crawler.spider
+            self.crawler.signals.send_catch_log(
+                near_duplicate_item_found, item=item, verdict=verdict, spider=spider
+            )
+            # Scrapy logs each item that is dropped.
             if self._drops:
                 self._count(names.STAT_ITEMS_DROPPED)
                 raise NearDuplicateItem(verdict, "DEBUG")
+            message = "An item is a near-duplicate of %(evidence)s"
+            self._once.show("duplicate", message, {"evidence": _evidence(verdict)})
         return self._pass_on(item, reading)
 
     def _pass_on(self, item: Any, reading: ItemReading | None) -> Any:
@@ -243,18 +246,6 @@ class SimhashItemPipeline:
             self._once.tell(message, posting.url)
         finally:
             self._in_flight.pop(number, None)
-
-    def _announce(self, verdict: Verdict, item: Any) -> None:
-        # Scrapy logs each item that is dropped.
-        if not self._drops and (self._once.is_first("duplicate") or self.config.debug):
-            logger.debug(
-                "An item is a near-duplicate of %(evidence)s%(hint)s",
-                {"evidence": _evidence(verdict), "hint": "" if self.config.debug else NO_MORE},
-                extra={"spider": self.crawler.spider},
-            )
-        self.crawler.signals.send_catch_log(
-            near_duplicate_item_found, item=item, verdict=verdict, spider=self.crawler.spider
-        )
 
 
 _STAT_OF = {

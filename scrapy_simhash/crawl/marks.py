@@ -11,7 +11,7 @@ from itemadapter import ItemAdapter
 
 from scrapy_simhash import names
 from scrapy_simhash.action import ACTIONS
-from scrapy_simhash.crawling import Once, asks_again, own_of, stats_of
+from scrapy_simhash.crawling import asks_again, own_of, stats_of
 from scrapy_simhash.judge.policy import is_action
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class ItemMarks:
         """*field* is ``SIMHASH_RESULT_FIELD``."""
         self._field = field
         self._stats = stats_of(crawler)
-        self._once = Once(crawler, logger)
+        self._has_warned = False
 
     def write(self, item: Any, values: Mapping[str, Any] | None) -> None:
         """Write *values* into *item*. For an item without a mark write None, so that all items have the field.
@@ -140,14 +140,13 @@ class ItemMarks:
         except Exception:  # an undeclared or used field, a frozen item, or an object that is no item
             if values is not None:
                 self._stats.inc_value(names.STAT_ITEMS_UNMARKED)
-            if self._once.is_first("field"):
+            if not self._has_warned:
+                self._has_warned = True
                 logger.warning(
-                    "SIMHASH_RESULT_FIELD is %(field)r, but items (%(item)s) lack this field, have another value in"
-                    " it, or are frozen. The value is kept and the items are not marked (stat %(stat)s): set"
-                    " SIMHASH_RESULT_FIELD to a field that your items declare and do not use",
-                    {
-                        "field": self._field,
-                        "item": type(item).__qualname__,
-                        "stat": names.STAT_ITEMS_UNMARKED,
-                    },
+                    "SIMHASH_RESULT_FIELD is %r, but items (%s) lack this field, have another value in it, or are"
+                    " frozen. The value is kept and the items are not marked (stat %s): set SIMHASH_RESULT_FIELD to a"
+                    " field that your items declare and do not use",
+                    self._field,
+                    type(item).__qualname__,
+                    names.STAT_ITEMS_UNMARKED,
                 )

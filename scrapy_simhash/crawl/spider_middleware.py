@@ -36,7 +36,7 @@ class SimhashSpiderMiddleware:
         if deliveries is None:
             raise NotConfigured("SimhashDownloaderMiddleware is not enabled, so pages have no result")
         self._deliveries = deliveries
-        self._drops = Drops(crawler, config)
+        self._drops = Drops(crawler)
         deliveries.drop = self._drops.item
         self._notes_parents = config.url_rules != "off"
         self._marks = None if config.result_field is None else ItemMarks(crawler, config.result_field)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from typing import Any
 
-    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
@@ -113,15 +112,12 @@ class StoreSession:
             known += ", SIMHASH_RESET is True"
         return f"{place} ({known})"
 
-    def log_absence(self, spider: Spider) -> None:
+    def log_absence(self) -> None:
         """Log one line if the store is unavailable at the start."""
         if (absence := self.detector.store.absence) is not None:
             hint = ". To stop the crawl instead, add required=true to SIMHASH_STORE" if self.is_crawl else ""
-            logger.info(
-                "%(what)ss are not compared (status unknown) while %(absence)s%(hint)s",
-                {"what": self._noun.capitalize(), "absence": str(absence).rstrip("."), "hint": hint},
-                extra={"spider": spider},
-            )
+            what, why = self._noun.capitalize(), str(absence).rstrip(".")
+            logger.info("%ss are not compared (status unknown) while %s%s", what, why, hint)
 
     def failed(self, error: StoreError) -> None:
         """Count a page or item without an answer of the store; log the first one since the last answer."""
@@ -131,21 +127,17 @@ class StoreSession:
         self.missed += 1
         if self.missed == 1:
             logger.warning(
-                "%(what)ss are not compared (status unknown, counted in the stat %(stat)s) until the store answers"
-                " again: %(error)s",
-                {"what": self._noun.capitalize(), "stat": self._stat_missed, "error": error},
-                extra={"spider": self.crawler.spider},
+                "%ss are not compared (status unknown, counted in the stat %s) until the store answers again: %s",
+                self._noun.capitalize(),
+                self._stat_missed,
+                error,
             )
 
     def answered(self) -> None:
         """Record that the store has answered, and log it after an outage."""
         if self.missed:
-            logger.info(
-                "The store answers again; %(missed)s not compared in the meantime",
-                {"missed": counted(self.missed, self._noun)},
-                extra={"spider": self.crawler.spider},
-            )
-            self.missed = 0
+            missed, self.missed = counted(self.missed, self._noun), 0
+            logger.info("The store answers again; %s not compared in the meantime", missed)
 
     def _engine_started(self) -> None:
         """Record that the engine has started, so that its stop closes the store."""
