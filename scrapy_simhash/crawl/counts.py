@@ -60,41 +60,33 @@ def count_page(stats: StatsCollector, page: Page) -> None:
 def summary_of_pages(stats: StatsCollector, may_drop: bool) -> str:
     """Return the counts of pages and of drops; with *may_drop* also if nothing was dropped."""
     total = partial(_total, stats)
+    repeating = total(names.STAT_REVISITS_REPEATING)
     parts = [
         f"Near-duplicates: {counted(total(names.STAT_PROCESSED), 'page')} compared, {total(names.STAT_NEW)} new,"
         f" {counted(total(names.STAT_NEAR_DUPLICATES), 'near-duplicate')},"
-        f" {counted(total(names.STAT_REVISITS), 'revisit')}{_repeating(total(names.STAT_REVISITS_REPEATING))}",
+        f" {counted(total(names.STAT_REVISITS), 'revisit')}"
+        + (f" ({counted(repeating, 'near-duplicate')} among them)" if repeating else ""),
         f"{total(*(f'{names.STAT_SKIPPED}/{reason.value}' for reason in Reason))} skipped,"
         f" {counted(total(names.ERRORS_COMPARE, names.ERRORS_STORE), 'error')}",
     ]
-    near, unchanged = [], []
-    for noun in ("page", "item", "request"):
-        stat = f"{names.STAT_DROPPED}/{noun}s"
-        of_unchanged = total(f"{stat}/unchanged")
-        if of_unchanged:
-            unchanged.append(counted(of_unchanged, noun))
-        if total(stat) > of_unchanged:
-            near.append(counted(total(stat) - of_unchanged, noun))
-    if near:
-        parts.append(f"dropped as near-duplicates: {', '.join(near)}")
-    if unchanged:
-        parts.append(f"dropped as unchanged: {', '.join(unchanged)}")
-    if may_drop and not near and not unchanged:
+    stat = names.STAT_DROPPED
+    unchanged = {noun: total(f"{stat}/{noun}s/unchanged") for noun in ("page", "item", "request")}
+    near = {noun: total(f"{stat}/{noun}s") - unchanged[noun] for noun in unchanged}
+    protected = {reason.value: total(f"{names.STAT_PROTECTED}/{reason.value}") for reason in Protection}
+    for what, numbers in (("near-duplicates", near), ("unchanged", unchanged)):
+        if any(numbers.values()):
+            dropped = ", ".join(counted(number, noun) for noun, number in numbers.items() if number)
+            parts.append(f"dropped as {what}: {dropped}")
+    if may_drop and not any((*near.values(), *unchanged.values())):
         parts.append("nothing dropped")
-    protected = [(reason.value, total(f"{names.STAT_PROTECTED}/{reason.value}")) for reason in Protection]
-    if any(number for _, number in protected):
-        parts.append(
-            "protected: " + ", ".join(f"{number} {reason}" for reason, number in protected if number)
-        )
+    if any(protected.values()):
+        reasons = ", ".join(f"{number} {reason}" for reason, number in protected.items() if number)
+        parts.append(f"protected: {reasons}")
     return "; ".join(parts)
 
 
 def _total(stats: StatsCollector, *counts: str) -> int:
     return sum(stats.get_value(name, 0) for name in counts)
-
-
-def _repeating(number: int) -> str:
-    return f" ({counted(number, 'near-duplicate')} among them)" if number else ""
 
 
 def summary_of_items(stats: StatsCollector) -> str:

@@ -3,7 +3,8 @@
 A text is identified by the number of its cluster and a fingerprint. It is *delivered* once an item of a page with
 this text was scraped, *pending* while such a page is in its callback or in the pipelines, and *failed* if the last of
 these pages ended without an item. Items of a copy are dropped if its text is delivered, delivered if the text failed,
-and otherwise kept until the text is confirmed or the spider is idle.
+and otherwise kept until the text is confirmed or the spider is idle. With ``drop_page`` the callback of a copy is
+called until a page with its text is delivered.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 
 from scrapy_simhash import names
 from scrapy_simhash.crawl.marks import PageResult, result_of
-from scrapy_simhash.crawling import Once, key_of, meta_with, own_of, stats_of
+from scrapy_simhash.crawling import Once, key_of, own_of, stats_of
 from scrapy_simhash.exceptions import StoreError
 
 if TYPE_CHECKING:
@@ -36,23 +37,22 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Max copies per text whose items or requests are kept.
+#: Max copies per text whose items are kept.
 MOST_OF_A_TEXT = 3
 #: Max copies of all texts that are kept.
 MOST = 20_000
 #: Max texts per cluster that are remembered as delivered, besides that of its original.
 MOST_TEXTS = 16
-#: Max copies that are requested to test whether a callback that yielded no item for this text yields one now.
+#: Copies for which a callback yields no item before pages to be dropped are not passed to it, if it yielded none for
+#: their original.
 PROBES = 3
 
 #: The state of a cluster, as bits: its original came in this crawl, the callback of the original ended, its text was
 #: delivered; a page with this text ended without an item; without an error, as for a list; after requests.
 _MET, _ENDED, _DELIVERED, _FAILED, _IS_QUIET, _HAS_LED = (1 << bit for bit in range(6))
 
-#: Keys in the plugin's part of a request's meta: the request was kept and is sent again; it carries an item of a
-#: delivered page, or of a waiting copy.
-ASKED, OF_NEW, OF_COPY = "asked", "of_new", "of_copy"
-OWED = frozenset((ASKED, OF_NEW, OF_COPY))
+#: Keys in the plugin's part of a request's meta: it carries an item of a delivered page, or of a waiting copy.
+OF_NEW, OF_COPY = OWED = "of_new", "of_copy"
 
 
 class _States(dict[int, bytearray]):
@@ -87,12 +87,11 @@ class OpenPage:
 
 
 class Kept(NamedTuple):
-    """A waiting copy: its items, with a response without a body, or its request."""
+    """The items of a waiting copy, with a response without a body."""
 
     result: PageResult
-    response: Response | None
+    response: Response
     items: Sequence[Any]
-    request: Request | None
 
 
 class Deliveries:
@@ -117,16 +116,17 @@ class Deliveries:
         self._pending: dict[int, int] = {}
         self._kept: dict[int, list[Kept]] = {}
         self._number = 0
-        # Callbacks that gave items, how often each was probed, and those of which a probe yielded an item.
+        # Callbacks that gave items, those that gave one for a copy in place of its original, and how many copies each
+        # gave none for.
         self._giving: set[str] = set()
-        self._probes: Counter[str] = Counter()
         self._found: set[str] = set()
+        self._misses: Counter[str] = Counter()
         self._tasks: set[Deferred[Any]] = set()
         self._releasing: set[int] = set()
         #: Called with the item and response of each kept item that is dropped.
         self.drop: Callable[[Any, Response], None] = lambda item, response: None
-        #: Functions that return further requests to queue when a crawl is stopped that will be resumed.
-        self.also_give_back: list[Callable[[], list[Request]]] = []
+        #: Functions that return requests to queue when a crawl is stopped that will be resumed.
+        self.give_back: list[Callable[[], list[Request]]] = []
         for signal, handler in (
             (signals.item_scraped, self._item_scraped),
             (signals.item_dropped, self._item_lost),
@@ -215,58 +215,44 @@ class Deliveries:
         mine = result.verdict.fingerprint
         return not any(self._are_near(mine, other) for other in self._others.get(result.original, ()))
 
-    def is_delivered_anyway(self, response: Response, *, is_page: bool) -> bool:
-        """Return whether a copy or unchanged page is delivered regardless of its action.
-
-        It is if its text failed, if it was requested for its items, if it carries an item of a page that is
-        delivered, or, with *is_page*, if the page would not be called back and its request cannot wait.
-        """
-        request, result = response.request, result_of(response)
-        if request is None or self._is_asked_for(request):
-            return True
-        if not isinstance(result, PageResult) or not self.waits(response):
-            return False
-        cluster = result.original
-        if self._is_lost(cluster) and not (is_page and self._gives_nothing(cluster, request)):
-            return True
-        if not is_page:
-            return False
-        # Other requests cannot be sent again.
-        can_wait = request.method in ("GET", "HEAD") and not request.body
-        return not (can_wait and self._keep(result, None, (), request))
-
-    def _is_asked_for(self, request: Request) -> bool:
+    def is_carrying(self, request: Request) -> bool:
+        """Return whether *request* carries an item of a page that is delivered, or of a waiting copy."""
         own = own_of(request)
-        if ASKED in own or OF_NEW in own:
-            return True
-        return any(not self._state(cluster) & _DELIVERED for cluster in own.get(OF_COPY, ()))
+        return OF_NEW in own or any(not self._state(one) & _DELIVERED for one in own.get(OF_COPY, ()))
 
-    def keep_items(self, response: Response, items: list[Any]) -> bool:
-        """Keep the items of a copy until its text is confirmed; False if its text failed, or if there is no room."""
-        result: Any = result_of(response)
-        # Release the body, which is no longer needed, and the callback, which keeps frames of the spider alive.
-        if self._is_lost(result.original) or not self._keep(result, response.replace(body=b""), items, None):
-            return False
-        self._count("items", len(items))
-        return True
-
-    def _is_lost(self, cluster: int) -> bool:
-        """Return whether a text failed, and nothing that waits may deliver it."""
+    def has_failed(self, response: Response) -> bool:
+        """Return whether the text of a waiting copy failed, and nothing that waits may deliver it."""
+        cluster = result_of(response).original  # type: ignore[attr-defined]  # it waits
         return (
             bool(self._state(cluster) & _FAILED)
             and cluster not in self._pending
             and cluster not in self._kept
         )
 
-    def _keep(
-        self, result: PageResult, shell: Response | None, items: Sequence[Any], request: Request | None
-    ) -> bool:
+    def gives_nothing(self, response: Response) -> bool:
+        """Return whether the callback of a copy whose text failed will probably yield no item, as for a list."""
+        result: Any = result_of(response)
+        mine, state = _callback_of(response.request), self._state(result.original)
+        return (
+            bool(state & _IS_QUIET)
+            and (bool(state & _HAS_LED) or mine not in self._giving)
+            and mine not in self._found
+            and self._misses[mine] >= PROBES
+        )
+
+    def keep_items(self, response: Response, items: list[Any]) -> bool:
+        """Keep the items of a copy until its text is confirmed; False if its text failed, or if there is no room."""
+        result: Any = result_of(response)
+        if self.has_failed(response):
+            return False
         kept = self._kept.get(result.original, [])
         if self._number >= MOST or len(kept) >= MOST_OF_A_TEXT:
             self._count("beyond_limit")
             return False
-        self._kept[result.original] = [*kept, Kept(result, shell, items, request)]
+        # Release the body, which is no longer needed, and the callback, which keeps frames of the spider alive.
+        self._kept[result.original] = [*kept, Kept(result, response.replace(body=b""), items)]
         self._number += 1
+        self._count("items", len(items))
         return True
 
     def _are_near(self, one: Fingerprint | None, other: Fingerprint | None) -> bool:
@@ -314,8 +300,6 @@ class Deliveries:
             self._drop_kept(cluster, lambda fingerprint: self._are_near(fingerprint, mine))
         if request is None or names.META_OWN not in request.meta:
             return
-        if ASKED in own_of(request):
-            self._found.add(_callback_of(request))
         for carrier in _carried_by(request):
             self._change(carrier, _DELIVERED, _FAILED)
             self._drop_kept(carrier)
@@ -330,10 +314,9 @@ class Deliveries:
                 left.append(kept)
                 continue
             self._number -= 1
-            if kept.response is not None:
-                self._count("dropped", len(kept.items))
-                for item in kept.items:
-                    self.drop(item, kept.response)
+            self._count("dropped", len(kept.items))
+            for item in kept.items:
+                self.drop(item, kept.response)
         if left:
             self._kept[cluster] = left
 
@@ -344,8 +327,13 @@ class Deliveries:
         request, verdict = page.response.request, page.result.verdict
         if request is None:
             return
+        callback = _callback_of(request)
         if page.items:
-            self._giving.add(_callback_of(request))
+            self._giving.add(callback)
+        if page.is_in_place:
+            if page.is_delivered:
+                self._found.add(callback)
+            self._misses[callback] += not page.items and not page.has_raised
         if verdict is not None:
             if not page.is_delivered:
                 # Record how it ended without an item.
@@ -369,15 +357,6 @@ class Deliveries:
         if not is_delivered and cluster in self._kept:
             self._start(cluster)
 
-    def _gives_nothing(self, cluster: int, request: Request) -> bool:
-        """Return whether the callback of *request* probably yields no item for a text, as for the original."""
-        mine, state = _callback_of(request), self._state(cluster)
-        return (
-            bool(state & _FAILED and state & _IS_QUIET)
-            and mine not in self._found
-            and (bool(state & _HAS_LED) or mine not in self._giving)
-        )
-
     # --- Kept copies.
 
     def _start(self, cluster: int) -> None:
@@ -388,10 +367,7 @@ class Deliveries:
         task.addBoth(lambda _: self._tasks.discard(task))
 
     async def _release(self, cluster: int) -> None:
-        """Deliver copies of *cluster* one after another until one is delivered or requested.
-
-        Requests whose callback yielded nothing wait for the end of the crawl.
-        """
+        """Deliver copies of *cluster* one after another until one is delivered."""
         self._releasing.add(cluster)
         try:
             kept = self._kept.get(cluster)
@@ -399,13 +375,10 @@ class Deliveries:
                 self._change(cluster, _DELIVERED)
                 self._drop_kept(cluster)
             while kept := self._kept.get(cluster):
-                first = kept[0]
-                if first.request is not None and self._gives_nothing(cluster, first.request):
-                    return
-                self._take_first(cluster)
-                if first.request is not None:
-                    self._send_request(first.request)
-                    return
+                first = kept.pop(0)
+                self._number -= 1
+                if not kept:
+                    del self._kept[cluster]
                 await self._send_items(cluster, first)
         except Exception:
             self._give_up("Error while delivering what was kept of %(about)s", f"cluster {cluster}")
@@ -425,18 +398,10 @@ class Deliveries:
             self._session.failed(error)
             return False
 
-    def _take_first(self, cluster: int) -> Kept:
-        kept = self._kept[cluster]
-        first = kept.pop(0)
-        if not kept:
-            del self._kept[cluster]
-        self._number -= 1
-        return first
-
     async def _send_items(self, cluster: int, kept: Kept) -> None:
         """Send the items of a copy through the pipelines, and wait until they have passed."""
         response, engine = kept.response, self._crawler.engine
-        if response is None or engine is None:
+        if engine is None:
             return
         page = OpenPage(response, kept.result, cluster, is_kept=True)
         page.open = page.items = len(kept.items)
@@ -462,96 +427,58 @@ class Deliveries:
         if closing is not None and not closing.called:
             scraper._check_if_closing()
 
-    def _send_request(self, request: Request) -> None:
-        if (engine := self._crawler.engine) is not None:
-            self._count("requests")
-            engine.crawl(_asked(request))
-
     # --- The end.
 
-    def _spider_opened(self, spider: Spider) -> None:
+    def _spider_opened(self) -> None:
         """Delay the closing of the pipelines until the kept items are processed."""
         processor: Any = getattr(getattr(self._crawler.engine, "scraper", None), "itemproc", None)
         if processor is None:
             return
-        if hasattr(processor, "close_spider_async"):
-            close_async = processor.close_spider_async
+        # Scrapy 2.13 has only the other one, which takes the spider and returns a Deferred.
+        is_async = hasattr(processor, "close_spider_async")
+        name = "close_spider_async" if is_async else "close_spider"
+        close = getattr(processor, name)
 
-            async def close_spider_async() -> None:
-                await self.finish()
-                await close_async()
-
-            processor.close_spider_async = close_spider_async
-            return
-        close = processor.close_spider  # Scrapy 2.13
-
-        async def finish_and_close(spider: Spider) -> Any:
+        async def finish_and_close(*spider: Spider) -> Any:
             await self.finish()
-            return await maybe_deferred_to_future(close(spider))
+            closing = close(*spider)
+            return await (closing if is_async else maybe_deferred_to_future(closing))
 
-        processor.close_spider = lambda spider: deferred_from_coro(finish_and_close(spider))
+        hook = finish_and_close if is_async else lambda *spider: deferred_from_coro(finish_and_close(*spider))
+        setattr(processor, name, hook)
 
     def _spider_idle(self) -> None:
-        """Send kept requests, and deliver kept items whose text no page has delivered."""
+        """Deliver kept items whose text no page has delivered."""
         # These pages have ended, even if a middleware has swallowed their items.
         for page in list(self.pages.values()):
             if not page.is_kept:
                 page.open, page.has_ended = 0, True
                 self._settle(page)
-        for cluster, kept in list(self._kept.items()):
-            if kept[0].request is None:
-                self._start(cluster)
-        asked: set[str] = set()
         for cluster in list(self._kept):
-            self._ask_again(cluster, asked)
-        if asked or self._tasks:
+            self._start(cluster)
+        if self._tasks:
             raise DontCloseSpider
-
-    def _ask_again(self, cluster: int, asked: set[str]) -> None:
-        """Request a copy of *cluster*, unless its callback is likely to yield nothing and was probed often enough.
-
-        One probe of a callback at a time: *asked* are the callbacks of which pages are requested now.
-        """
-        while (kept := self._kept.get(cluster)) and (request := kept[0].request) is not None:
-            callback, is_probe = _callback_of(request), self._gives_nothing(cluster, request)
-            if is_probe and callback in asked:
-                return
-            self._take_first(cluster)
-            self._probes[callback] += is_probe
-            if not is_probe or self._probes[callback] <= PROBES:
-                asked.add(callback)
-                self._send_request(request)
-                return
 
     async def finish(self) -> None:
         """Deliver the items that are still kept before the pipelines close; return requests to a queue on disk."""
         await self._finish_tasks()
         for cluster in list(self._kept):
-            requests = [_asked(one.request) for one in self._kept[cluster] if one.request is not None]
-            items = [one for one in self._kept.pop(cluster) if one.request is None]
-            if items:
-                self._kept[cluster] = items
-                await self._release(cluster)
-            self._give_back(requests)
-        for requests_of in self.also_give_back:
-            try:
-                self._give_back(requests_of())
-            except Exception:
-                # Scrapy would close neither the pipelines nor the queue.
-                self._give_up("Error while returning requests to the queue in %(about)s", "JOBDIR")
+            await self._release(cluster)
+        slot = getattr(self._crawler.engine, "_slot", None)
+        if self._crawler.settings.get("JOBDIR") and slot is not None:
+            for requests_of in self.give_back:
+                try:
+                    for request in requests_of():
+                        slot.scheduler.enqueue_request(request)
+                except Exception:
+                    # Scrapy would close neither the pipelines nor the queue.
+                    self._give_up("Error while returning requests to the queue in %(about)s", "JOBDIR")
         await self._finish_tasks()
 
     async def _finish_tasks(self) -> None:
         # The end of one delivery may start another.
         while self._tasks:
             await maybe_deferred_to_future(next(iter(self._tasks)))
-
-    def _give_back(self, requests: list[Request]) -> None:
-        """Queue requests when a crawl is stopped that will be resumed."""
-        slot = getattr(self._crawler.engine, "_slot", None)
-        if self._crawler.settings.get("JOBDIR") and slot is not None:
-            for request in requests:
-                slot.scheduler.enqueue_request(request)
 
     # --- Items that are built over several requests.
 
@@ -595,11 +522,6 @@ def carries_item(request: Request) -> bool:
     )
 
 
-def _asked(request: Request) -> Request:
-    """Return the kept *request* as it is sent again."""
-    return request.replace(dont_filter=True, meta=meta_with(request, ASKED, True))
-
-
-def _callback_of(request: Request) -> str:
+def _callback_of(request: Any) -> str:
     """Return the name of the callback of a request, with the rule of a CrawlSpider."""
     return f"{getattr(request.callback, '__name__', 'parse')} {request.meta.get('rule', '')}"

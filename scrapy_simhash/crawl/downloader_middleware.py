@@ -81,7 +81,8 @@ class SimhashDownloaderMiddleware:
         self.detector = self._session.detector
         self._is_remote = self.detector.store.is_remote
         self._reader = PageReader(self.detector)
-        self._listeners.store_opened(self.detector.store)
+        for listener in self._listeners.all:
+            listener.store_opened(self.detector.store)
         self._session.last_step = self._listeners.closing
         self._deliveries = share(crawler, Deliveries(crawler, self._session))
         self._key_of = key_of(crawler)

@@ -109,24 +109,22 @@ class SimhashItemPipeline:
         logger.info("%s", summary_of_items(stats), extra={"spider": spider})
         items = sum(stats.get_value(stat, 0) for stat in (*_STAT_OF.values(), names.ITEMS_ERRORS))
         number = counted(items, "item")
-        warnings = []
         if self._in_flight:
-            warnings.append(
-                f"Later crawls do not know {counted(len(self._in_flight), 'item')}: a later pipeline returned other"
-                " objects with other values in SIMHASH_ITEM_FIELDS. Move SimhashItemPipeline behind that pipeline"
+            logger.warning(
+                "Later crawls do not know %s: a later pipeline returned other objects with other values in"
+                " SIMHASH_ITEM_FIELDS. Move SimhashItemPipeline behind that pipeline",
+                counted(len(self._in_flight), "item"),
             )
         if items and items == stats.get_value(names.ITEMS_SKIPPED, 0):
-            fields = ", ".join(dict(config.item_fields))
-            warnings.append(
-                f"None of {number} has text in SIMHASH_ITEM_FIELDS ({fields}): check the field names"
-            )
+            message = "None of %s has text in SIMHASH_ITEM_FIELDS (%s): check the field names"
+            logger.warning(message, number, ", ".join(dict(config.item_fields)))
         elif items and config.item_key is not None and not self._has_met_key:
-            warnings.append(
-                f"None of {number} has a value in SIMHASH_ITEM_KEY ({config.item_key}), so an item that is scraped"
-                " again counts as a near-duplicate of itself: check the field name"
+            logger.warning(
+                "None of %s has a value in SIMHASH_ITEM_KEY (%s), so an item that is scraped again counts as a"
+                " near-duplicate of itself: check the field name",
+                number,
+                config.item_key,
             )
-        for warning in warnings:
-            logger.warning("%s", warning)
 
     def item_scraped(self, item: Any) -> Coroutine[Any, Any, None] | None:
         """Store *item*, which all pipelines have passed; with a remote store, return a coroutine that does."""

@@ -38,14 +38,15 @@ class TooLarge(ValueError):
 
 
 class ItemReading(NamedTuple):
-    """An item that was read."""
+    """The posting of an item for the store, and whether it has a SIMHASH_ITEM_KEY.
+
+    The key is a 16-byte hash of SIMHASH_ITEM_KEY, or of all text without one. The URL is a label: the value of the
+    key, else the field ``url``, else the beginning of the text. Items with the same ``page_hash`` have the same text
+    except for white space and markup; only this hash is compared if ``is_short``.
+    """
 
     posting: Posting
-    """The posting for the store. The key is a 16-byte hash of SIMHASH_ITEM_KEY, or of all text without a key. The URL
-    is a label: the value of the key, else the field ``url``, else the beginning of the text. Items with the same
-    ``page_hash`` have the same text except for white space and markup; only this hash is compared if ``is_short``."""
     has_identity: bool
-    """Whether it has a SIMHASH_ITEM_KEY."""
 
 
 class ItemFingerprinter:

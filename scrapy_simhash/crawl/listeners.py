@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.misc import load_object
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
     from scrapy_simhash.config import Config
     from scrapy_simhash.crawling import Page
-    from scrapy_simhash.store import Store
 
 logger = logging.getLogger(__name__)
 
@@ -45,29 +43,26 @@ class Listeners:
         settings = LISTENERS if is_crawl(crawler) else ()
         # Two settings may share a listener.
         paths = dict.fromkeys(LISTENERS[name] for name in settings if getattr(config, name) not in _OFF)
-        self._listeners: list[Listener] = [load_object(path)(crawler, config) for path in paths]
-        #: The hooks of listeners that have them.
-        self.page_hooks = self._hooks("page_compared")
-        self.request_hooks = self._hooks("request_sent")
-
-    def store_opened(self, store: Store) -> None:
-        """Call ``store_opened`` of each. Raises SettingError and StoreError."""
-        for listener in self._listeners:
-            listener.store_opened(store)
+        self.all: list[Listener] = [load_object(path)(crawler, config) for path in paths]
+        # Listeners that override a hook.
+        self.request_hooks = [
+            each.request_sent for each in self.all if type(each).request_sent is not Listener.request_sent
+        ]
+        self.page_hooks = [
+            each.page_compared for each in self.all if type(each).page_compared is not Listener.page_compared
+        ]
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     async def request_sent(self, request: Request, spider: Spider | None = None) -> Request | Response | None:
         """Return what replaces *request*, None if it is sent. Raises IgnoreRequest if it is dropped."""
         for hook in self.request_hooks:
-            instead: Request | Response | None = None
             try:
-                instead = await awaited(hook(request))
+                if (instead := await awaited(hook(request))) is not None:
+                    return instead
             except IgnoreRequest:
                 raise
             except Exception:
                 self.give_up("Error while asking whether to send %(about)s: it is sent", request)
-            if instead is not None:
-                return instead
         return None
 
     def page_compared(self, page: Page) -> None:
@@ -80,18 +75,11 @@ class Listeners:
 
     async def closing(self) -> None:
         """Call the hook of each."""
-        for listener in self._listeners:
+        for listener in self.all:
             try:
                 await listener.closing()
             except Exception:
                 self.give_up("Error in %(about)s at the end of the crawl", type(listener).__qualname__)
-
-    def _hooks(self, name: str) -> tuple[Callable[..., Any], ...]:
-        return tuple(
-            getattr(each, name)
-            for each in self._listeners
-            if getattr(type(each), name) is not getattr(Listener, name)
-        )
 
 
 #: Values of a setting that turn its listener off.

@@ -49,15 +49,26 @@ class SimhashSpiderMiddleware:
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
         """Raise NearDuplicate for a page to be dropped: its callback is not called, its errback is."""
-        result = None if response.request is None else response.request.meta.get(names.META_RESULT)
-        if not isinstance(result, dict):
+        request, deliveries = response.request, self._deliveries
+        result = None if request is None else request.meta.get(names.META_RESULT)
+        if request is None or not isinstance(result, dict):
             return
         # Most pages have no action.
         action = None if result.get("action") is None else _action_on(response)
+        if not action or deliveries.is_carrying(request):
+            deliveries.begin(response, result)
+            return
         is_page = action == Action.DROP_PAGE
-        if not action or self._deliveries.is_delivered_anyway(response, is_page=is_page):
-            self._deliveries.begin(response, result)
-        elif is_page:
+        if deliveries.waits(response):
+            if not deliveries.has_failed(response):
+                if is_page:
+                    # Its callback is called, and its items wait.
+                    result["action"] = str(Action.DROP_ITEMS | Action.DROP_LINKS)
+                return
+            if not is_page or not deliveries.gives_nothing(response):
+                deliveries.begin(response, result)
+                return
+        if is_page:
             # Counted here and not below, since an errback, which each rule of a CrawlSpider has, handles the
             # exception.
             raise self._drops.page(response)
@@ -147,7 +158,7 @@ class SimhashSpiderMiddleware:
             request.meta.pop(names.META_RESULT, None)
             if names.META_OWN in request.meta:
                 own = request.meta.pop(names.META_OWN)
-                if asks_again(request, response) and (kept := OWED.intersection(own)):
+                if asks_again(request, response) and (kept := own.keys() & OWED):
                     request.meta[names.META_OWN] = {name: own[name] for name in kept}
         if self._notes_parents:
             note_parent(request, response)

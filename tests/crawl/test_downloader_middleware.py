@@ -159,7 +159,7 @@ def test_an_error_after_the_verdict_costs_no_page(
     is_broken = False
     assert subject.crawler.spider is not None
     subject.spider_closed(subject.crawler.spider)
-    for listener in subject._listeners._listeners:
+    for listener in subject._listeners.all:
         if isinstance(listener, Report):
             listener.spider_closed()
 

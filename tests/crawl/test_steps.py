@@ -108,7 +108,7 @@ def crawl(folder: Path, broken: list[tuple[Any, str]], since: int) -> dict[str, 
             assert answered(subject, request, response) is response
         is_broken = False
         subject.spider_closed(spider)
-        for listener in subject._listeners._listeners:
+        for listener in subject._listeners.all:
             if hasattr(listener, "spider_closed"):
                 arguments = inspect.signature(listener.spider_closed).parameters
                 closed = {"spider": spider, "reason": "finished"}

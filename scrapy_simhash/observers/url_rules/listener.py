@@ -534,7 +534,7 @@ class SkippingListener(UrlRuleListener):
     def spider_opened_skips(self, spider: Spider) -> None:
         """Return skipped requests to the queue of a stopped crawl that will be resumed."""
         if (deliveries := shared(self._crawler, Deliveries)) is not None:
-            deliveries.also_give_back.append(
+            deliveries.give_back.append(
                 lambda: [
                     request.replace(dont_filter=True, meta=meta_with(request, names.WAITED, _KEPT))
                     for request in self.kept.take_all()
