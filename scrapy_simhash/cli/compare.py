@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator
@@ -12,27 +11,26 @@ from contextlib import contextmanager
 from typing import Any
 
 from scrapy_simhash.cli.kinds import HEAD, HTML, kind_of_head, refusal
-from scrapy_simhash.cli.options import add_html, add_json, add_settings, config_for, config_of, given_settings
-from scrapy_simhash.cli.streams import (
-    COLUMNS,
-    Refused,
-    check_outputs,
-    check_stdin,
-    encodable,
-    open_input,
+from scrapy_simhash.cli.options import (
+    add_html,
+    add_json,
+    add_settings,
+    config_for,
+    config_of,
+    given_settings,
     write_html,
 )
+from scrapy_simhash.cli.streams import Refused, check_outputs, check_stdin, name_of, open_input
 from scrapy_simhash.exceptions import FileError, failing
 from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.view.comparison import URLS, Page, Source, comparison, read
-from scrapy_simhash.view.side_by_side import html_lines, lines
+from scrapy_simhash.view.texts import comparison_html, comparison_lines
 
 EXAMPLE = """\
 $ scrapy-simhash compare page.html other.html
-near-duplicates: distance 4, similarity 0.96, titles: equal; decided by all
-text, which needs 0.8
+near-duplicates: distance 4, similarity 0.96, titles: equal; ...
 they would not be near-duplicates with SIMHASH_MIN_SIMILARITY = 0.961
 ...
 """
@@ -61,63 +59,51 @@ def add_reading(parser: ArgumentParser, number: int | str, pages: str) -> None:
 
 def run(options: Namespace) -> int:
     """Compare two pages, and return 0 whatever the verdict."""
-    with reader(options) as read_page:
-        one, other = map(read_page, options.pages)
-        facts = comparison(one, other, read_page.fingerprinter)
-    if not write_html(options, lambda: html_lines(facts)):
-        show_pages(facts, lines, options.json)
+    with reading(options) as (fingerprinter, (one, other)):
+        facts = comparison(one, other, fingerprinter)
+    if options.html is not None:
+        return write_html(options, comparison_html(facts))
+    return show_pages(facts, comparison_lines, options.json)
+
+
+def show_pages(facts: Any, lines: Callable[[Any, bool], Iterable[str]], is_json: bool) -> int:
+    """Write *facts* to standard output as JSON, or as *lines*, which take whether to use colours; return 0."""
+    has_colours = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    with failing("write standard output"):
+        print(json.dumps(facts, indent=2) if is_json else "\n".join(lines(facts, has_colours)))
     return 0
 
 
-def show_pages(facts: Any, lines: Callable[[Any, int, bool], Iterable[str]], is_json: bool) -> None:
-    """Write *facts* to standard output as JSON, or as *lines*, which take the width and whether to use colours."""
-    is_terminal = sys.stdout.isatty()
-    width = shutil.get_terminal_size((COLUMNS, 24)).columns if is_terminal else COLUMNS
-    text = lines(facts, max(width, 20), is_terminal and "NO_COLOR" not in os.environ)
-    shown = json.dumps(facts, indent=2) if is_json else "\n".join(line.rstrip() for line in text)
-    with failing("write standard output"):
-        print(encodable(shown, sys.stdout))
-
-
-class PageReader:
-    """Reads pages by their names: URLs, files, or ``-`` for standard input."""
-
-    def __init__(
-        self, fingerprinter: PageFingerprinter, host: str, site_of: Callable[[str], SiteProfile | None]
-    ) -> None:
-        """*host* is the host of files. *site_of* returns the boilerplate model of a host."""
-        self.fingerprinter = fingerprinter
-        self._host = host
-        self._site_of = site_of
-
-    def __call__(self, name: str) -> Page:
-        """Return the page *name*. Raises FileError if it cannot be read, Refused if it is no HTML page."""
-        host = host_of(name) if name.startswith(URLS) else self._host
-        return read(source_of(name), self.fingerprinter, host, self._site_of(host) if host else None)
-
-
 @contextmanager
-def reader(options: Namespace) -> Iterator[PageReader]:
-    """Yield the reader of pages, with the settings and the boilerplate models of the store of ``--store``."""
+def reading(options: Namespace) -> Iterator[tuple[PageFingerprinter, list[Page]]]:
+    """Read the pages with the settings and the boilerplate models of the store of ``--store``.
+
+    Raises FileError if a page cannot be read, Refused if it is no HTML page.
+    """
     check_stdin(*options.pages)
     check_outputs(options, [*options.pages, options.store])
     if options.store is None:
         if options.host is not None:
             raise Refused("--host needs the store that has learned about it: give --store STORE")
-        yield PageReader(PageFingerprinter(config_for(options)), "", lambda host: None)
+        fingerprinter = PageFingerprinter(config_for(options))
+        yield fingerprinter, [read(source_of(name), fingerprinter) for name in options.pages]
         return
     # Imported here, since stores take as long to import as everything else.
-    from scrapy_simhash.cli.learned import load, profile_of
+    from scrapy_simhash.cli.learned import load
     from scrapy_simhash.cli.stores import place_of
 
     place = place_of(options.store, options)
-    host = (options.host or "").lower()
     with place.reading() as store:
-        config = config_of(given_settings(options), store.header.settings)
-        if host:
-            # An unknown host in the URL of a page is no error.
-            load(store, host, place)
-        yield PageReader(PageFingerprinter(config), host, lambda host: profile_of(store, host, place))
+        fingerprinter = PageFingerprinter(config_of(given_settings(options), store.header.settings))
+
+        def page(name: str) -> Page:
+            host = host_of(name) if name.startswith(URLS) else (options.host or "").lower()
+            site: SiteProfile | None = load(store, host, place) if host else None
+            if site is None and options.host is not None and not name.startswith(URLS):
+                raise FileError(f"{place.shown} has learned nothing about {host}; learned lists all hosts")
+            return read(source_of(name), fingerprinter, host, site)
+
+        yield fingerprinter, list(map(page, options.pages))
 
 
 def source_of(name: str) -> Source:
@@ -130,12 +116,12 @@ def source_of(name: str) -> Source:
     # Imported here, since readers of page files are slow to import.
     from scrapy_simhash.files.records.reading import is_html
 
-    with open_input(name) as given, failing(f"read {given.source}"):
-        html = given.stream.read()
+    with open_input(name) as stream:
+        html = stream.read()
     kind = kind_of_head(html[:HEAD])
     if kind not in (HTML, None) or not is_html(html[:HEAD], is_named=True):
         raise refusal(name, kind, HTML)
-    return Source(given.name, html)
+    return Source(name_of(name), html)
 
 
 def _fetched(url: str) -> Source:

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 
-from scrapy_simhash.cli.options import add_inputs, add_json, batch_options, config_for, reading, through
+from scrapy_simhash.cli.options import Inputs, add_inputs, add_json, batch_options, config_for
 from scrapy_simhash.cli.stores import STORES, Place, key_function, place_of
-from scrapy_simhash.cli.streams import Refused, counted, open_output, say, show
+from scrapy_simhash.cli.streams import Refused, counted, open_output, say, show, write_lines
 from scrapy_simhash.exceptions import failing
 from scrapy_simhash.files.batch import KEEP, Judge, Options, Run
 from scrapy_simhash.files.batch.page import MARKS, Fate, Step, report_line
@@ -102,32 +102,28 @@ def run(options: Namespace) -> int:
         with_clusters=options.clusters is not None,
         with_copies=options.copies,
     )
-    shows = (
-        options.output is None and options.clusters is None and options.report != STDOUT and not options.json
-    )
-    with (
-        reading(options, *([place.identity] if place else [])) as (inputs, broken),
-        _judge(place, what, options) as judge,
-    ):
+    shows = not options.output and not options.clusters and options.report != STDOUT and not options.json
+    inputs = Inputs(options, *([place.identity] if place else []))
+    with _judge(place, what, options) as judge:
         batch = Run(inputs, what, judge=judge)
         with ExitStack() as stack:
             write = stack.enter_context(_writing(options)) if options.output else None
             report = stack.enter_context(open_output(options.report)) if options.report else None
-            for step in through(batch, inputs, broken):
+            for step in inputs.through(batch):
                 if write is not None:
                     write(step)
                 if report is not None:
-                    report.write([f"{json.dumps(report_line(step))}\n"])
+                    report.write(f"{json.dumps(report_line(step))}\n".encode("ascii"))
                 if shows and step.fate is not Fate.KEPT:
                     _show(step)
             if options.clusters is not None:
-                with open_output(options.clusters) as output:
-                    output.write(json.dumps(found._asdict()) + "\n" for found in batch.clusters())
+                clusters = (json.dumps(found._asdict()) + "\n" for found in batch.clusters())
+                write_lines(stack.enter_context(open_output(options.clusters)), clusters)
     counts = {**asdict(batch.counts), "passed_over": inputs.records.passed_over.total()}
     say(counted(counts, _ALWAYS), sys.stderr)
     if options.json:
         show(counts, (), is_json=True)
-    return broken.status
+    return inputs.broken.status
 
 
 @contextmanager

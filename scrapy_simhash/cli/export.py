@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator
 
 from scrapy_simhash.cli.postings import header_line, posting_line, site_line, sites_of
-from scrapy_simhash.cli.stores import Waited, add_store, left_out, place_of, walk
-from scrapy_simhash.cli.streams import Progress, add_output, check_outputs, of, open_output
+from scrapy_simhash.cli.stores import add_store, left_out, place_of, walk
+from scrapy_simhash.cli.streams import add_output, bar, check_outputs, open_output, write_lines
 from scrapy_simhash.exceptions import FileError
 
 EXAMPLE = """\
@@ -36,26 +35,20 @@ def run(options: Namespace) -> int:
     """
     place = place_of(options.store, options)
     check_outputs(options, [place.identity])
-    with Progress() as progress, place.reading() as store:
-        sites = [site_line(site) for site in sites_of(store) if _is_wanted(site.host, options.host)]
-        if options.host is not None and not sites:
-            raise FileError(
-                f"{place.shown} has learned nothing about {options.host}: scrapy-simhash learned lists all hosts"
-            )
+    with place.reading() as store:
+        sites = list(sites_of(store))
+        if options.host is not None:
+            # URL rules are those of a site, without www.
+            host = options.host.lower()
+            sites = [site for site in sites if host in (site.host, f"www.{site.host}")]
+            if not sites:
+                raise FileError(
+                    f"{place.shown} has learned nothing about {options.host}: scrapy-simhash learned lists all hosts"
+                )
         with open_output(options.output) as output:
-            output.write([header_line(store.header)])
+            write_lines(output, [header_line(store.header)])
             if not options.learned and options.host is None:
-                output.write(_pages(store, progress.counting("exporting", of(len(store)))))
-            output.write(sites)
+                pages = bar(walk(store), "exporting", len(store))
+                write_lines(output, (posting_line(page.posting, page.original, page.rank) for page in pages))
+            write_lines(output, map(site_line, sites))
         return left_out(place, store)
-
-
-def _is_wanted(host: str, wanted: str | None) -> bool:
-    """Return whether a *host* is the *wanted* one, or the site whose URL rules apply to it."""
-    return wanted is None or wanted.lower() in (host, f"www.{host}")
-
-
-def _pages(store: Waited, tell: Callable[[int], None]) -> Iterator[str]:
-    for number, page in enumerate(walk(store), 1):
-        yield posting_line(page.posting, page.original, page.rank)
-        tell(number)

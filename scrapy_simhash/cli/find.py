@@ -9,9 +9,8 @@ import json
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
-from itertools import chain, compress, groupby, islice, repeat
+from collections.abc import Iterable, Iterator
+from itertools import chain, compress, groupby, islice
 from operator import eq
 from typing import Any, BinaryIO
 
@@ -20,15 +19,15 @@ from scrapy_simhash.cli.options import add_json
 from scrapy_simhash.cli.streams import (
     BYTE_ORDER_MARK,
     STDIN,
-    Progress,
     Refused,
     add_output,
+    bar,
     check_stdin,
-    of,
+    name_of,
     open_input,
     open_output,
+    write_lines,
 )
-from scrapy_simhash.exceptions import failing
 from scrapy_simhash.index.index import SimhashIndex
 from scrapy_simhash.index.pairs import connected, pairs
 from scrapy_simhash.index.plans import BITS
@@ -37,8 +36,8 @@ EXAMPLE = """\
 $ scrapy-simhash find hashes.txt
 [5456993838078482869, 5457064206285785525]
 """
-#: Bytes that are read at once, and hashes that are stored or searched between two updates of the progress.
-CHUNK, BATCH = 1 << 18, 1 << 16
+#: Bytes that are read at once.
+CHUNK = 1 << 18
 #: Max characters of a line in a message.
 _SHOWN = 40
 
@@ -73,9 +72,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=3,
         help="maximum Hamming distance in bits, 0 to 64 (default: 3)",
     )
-    parser.add_argument(
-        "--hex", action="store_true", help="read the hashes as hexadecimal, with or without 0x"
-    )
     add_json(parser, "write one JSON object instead of a JSON value a line")
 
 
@@ -89,18 +85,18 @@ def run(options: Namespace) -> int:
     """Write the results, and return 0."""
     check_stdin(*options.inputs, options.stored)
     distance = options.distance
-    with Progress() as progress, open_output(options.output) as output:
-        stored = None if options.stored is None else read_hashes([options.stored], options.hex, progress)
-        hashes = read_hashes(options.inputs, options.hex, progress)
+    with open_output(options.output) as output:
+        stored = None if options.stored is None else read_hashes([options.stored])
+        hashes = read_hashes(options.inputs)
         facts: dict[str, Any] = {"distance": distance, "hashes": len(hashes)}
-        values: Iterator[object]
+        values: Iterable[object]
         if stored is not None:
-            name, values = "answers", _answers(hashes, stored, distance, progress)
+            name, values = "answers", bar(_answers(hashes, stored, distance), "searching", len(hashes))
             facts = {"distance": distance, "stored": len(stored), "queries": len(hashes)}
         else:
             repeats = _repeats(hashes)
             equal = ((value, value, 0) for value in repeats)
-            found = chain(equal, pairs(hashes, distance, progress=progress.share("searching")))
+            found = bar(chain(equal, pairs(hashes, distance)), "searching")
             if options.clusters:
                 name, values = "clusters", (_whole(cluster, repeats) for cluster in connected(found))
             else:
@@ -108,9 +104,9 @@ def run(options: Namespace) -> int:
                 length = 3 if options.json else 2
                 name, values = "pairs", (list(pair[:length]) for pair in found)
         if options.json:
-            output.write([json.dumps({**facts, name: list(values)}), "\n"])
+            write_lines(output, [json.dumps({**facts, name: list(values)}), "\n"])
         else:
-            output.write(f"{json.dumps(value)}\n" for value in values)
+            write_lines(output, (f"{json.dumps(value)}\n" for value in values))
     return 0
 
 
@@ -125,43 +121,31 @@ def _repeats(hashes: array[int]) -> Counter[int]:
     return Counter(compress(ordered, map(eq, ordered, islice(ordered, 1, None))))
 
 
-def _answers(
-    queries: array[int], stored: array[int], distance: int, progress: Progress
-) -> Iterator[dict[str, object]]:
-    # Keys number the hashes in ascending order, so the smallest of equally near ones comes first.
-    distinct = array("Q", (value for value, _ in groupby(sorted(stored))))
+def _answers(queries: array[int], stored: array[int], distance: int) -> Iterator[dict[str, object]]:
     index = SimhashIndex(distance)
-    tell = progress.counting("storing", of(len(distinct)))
-    for start in range(0, len(distinct), BATCH):
-        tell(start)
-        index.add_many(distinct[start : start + BATCH])
-    tell = progress.counting("answering", of(len(queries)))
-    for number, (query, matches) in enumerate(zip(queries, index.find_many(queries), strict=True)):
-        if not number % BATCH:
-            tell(number)
+    # Keys number the hashes in ascending order, so the smallest of equally near ones comes first.
+    index.add_many(array("Q", (value for value, _ in groupby(sorted(stored)))))
+    for query, matches in zip(queries, index.find_many(queries), strict=True):
         yield {"query": query, "matches": [[match.value, match.distance] for match in matches]}
 
 
-def read_hashes(paths: Iterable[str], is_hex: bool, progress: Progress) -> array[int]:
+def read_hashes(paths: Iterable[str]) -> array[int]:
     """Return the hashes of the files at *paths*, ``-`` for standard input, in order.
 
     Raises Refused for the first line that is no hash, with its number, FileError if a file cannot be read.
     """
     values = array("Q")
     for path in paths:
-        with open_input(path) as given, failing(f"read {given.source}"):
-            tell = progress.counting("reading", given.share)
-            values.extend(parse(given.stream, given.name, is_hex, tell))
+        with open_input(path) as stream:
+            values.extend(parse(stream, name_of(path)))
     return values
 
 
-def parse(
-    stream: BinaryIO, name: str, is_hex: bool = False, tell: Callable[[int], object] = lambda done: None
-) -> array[int]:
+def parse(stream: BinaryIO, name: str) -> array[int]:
     r"""Return the hashes in the lines of *stream*; *name* is its name in messages. O(bytes).
 
-    A line is a decimal number from 0 to 2**64 - 1, or ``0x`` and hexadecimal digits; with *is_hex*, the digits are
-    hexadecimal in either case. Blank lines, and spaces around a number, are ignored.
+    A line is a decimal number from 0 to 2**64 - 1, or ``0x`` and hexadecimal digits. Blank lines, and spaces around a
+    number, are ignored.
 
     >>> from io import BytesIO
     >>> parse(BytesIO(b"18446744073709551615\n\n0xff\n"), "example").tolist()
@@ -169,53 +153,38 @@ def parse(
     >>> parse(BytesIO(b"1\n2.5\n"), "example")
     Traceback (most recent call last):
         ...
-    scrapy_simhash.cli.streams.Refused: example:2: '2.5' is neither a decimal number nor one like 0xff
+    scrapy_simhash.cli.streams.Refused: example:2: '2.5' is neither a decimal number nor one like 0xff of 64 bits
     """
-    values, number = array("Q"), 1
-    for lines in iter(partial(stream.readlines, CHUNK), []):
-        held = len(values)
-        if number == 1:
+    values, number = array("Q"), 0
+    while lines := stream.readlines(CHUNK):
+        if number == 0:
             lines[0] = lines[0].removeprefix(BYTE_ORDER_MARK)
+        held = len(values)
         try:
             # Takes a quarter of the time of a Python loop.
-            values.extend(map(int, lines, repeat(16)) if is_hex else map(int, lines))
+            values.extend(map(int, lines))
         except (OverflowError, ValueError):
             del values[held:]
-            values.extend(_one_by_one(lines, number, name, is_hex))
+            values.extend(_one_by_one(lines, number, name))
         number += len(lines)
-        tell(len(values))
     return values
 
 
-def _one_by_one(lines: Iterable[bytes], first: int, name: str, is_hex: bool) -> Iterator[int]:
-    for number, line in enumerate(lines, first):
+def _one_by_one(lines: Iterable[bytes], before: int, name: str) -> Iterator[int]:
+    for number, line in enumerate(lines, before + 1):
         digits = line.strip()
         if not digits:
             continue
-        base = 16 if is_hex or digits[:2].lower() == b"0x" else 10
         try:
-            value = int(digits, base)
+            value = int(digits, 16 if digits[:2].lower() == b"0x" else 10)
         except ValueError:
+            value = -1
+        if not 0 <= value < 1 << 64:
             kind = kind_of_head(line)
             if number == 1 and kind not in (HASHES, None):
-                raise refusal(name, kind, HASHES) from None
-            raise Refused(f"{name}:{number}: {_why_not(digits, is_hex)}") from None
-        if not 0 <= value < 1 << 64:
-            raise Refused(f"{name}:{number}: {_shown(digits)} does not fit into 64 bits")
+                raise refusal(name, kind, HASHES)
+            shown = digits[:_SHOWN].decode("utf-8", "replace")
+            raise Refused(
+                f"{name}:{number}: {shown!r} is neither a decimal number nor one like 0xff of 64 bits"
+            )
         yield value
-
-
-def _why_not(digits: bytes, is_hex: bool) -> str:
-    if is_hex:
-        return f"{_shown(digits)} is not a hexadecimal number"
-    hint = (
-        ", --hex reads it as hexadecimal"
-        if digits.isalnum() and not digits.strip(b"0123456789abcdefABCDEF")
-        else ""
-    )
-    return f"{_shown(digits)} is neither a decimal number nor one like 0xff{hint}"
-
-
-def _shown(line: bytes) -> str:
-    """Return *line* quoted for a message: printable, and shortened if long."""
-    return repr(line[:_SHOWN].decode("utf-8", "replace")) + "..." * (len(line) > _SHOWN)

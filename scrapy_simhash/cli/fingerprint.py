@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from scrapy_simhash.cli.options import add_inputs, add_json, batch_options, config_for, reading, through
-from scrapy_simhash.cli.streams import add_output, open_output
+from scrapy_simhash.cli.options import Inputs, add_inputs, add_json, batch_options, config_for
+from scrapy_simhash.cli.streams import add_output, open_output, write_lines
 from scrapy_simhash.files.batch import Run, Step
 from scrapy_simhash.fingerprinter import Reading
 
@@ -32,11 +32,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Write a line for each page, and return 0; FAILED if a file was not read to its end."""
     what = batch_options(options, config_for(options))
-    line = _hash if options.hashes else _line
-    with reading(options) as (inputs, broken), open_output(options.output) as output:
-        batch = Run(inputs, what, only_reads=True)
-        output.write(map(line, through(batch, inputs, broken)))
-    return broken.status
+    inputs = Inputs(options)
+    with open_output(options.output) as output:
+        steps = inputs.through(Run(inputs, what, only_reads=True))
+        write_lines(output, map(_hash if options.hashes else _line, steps))
+    return inputs.broken.status
 
 
 def _line(step: Step) -> str:

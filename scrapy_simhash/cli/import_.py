@@ -7,12 +7,10 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
-from io import BufferedReader
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from scrapy_simhash.cli.kinds import EXPORT, HEAD, check_pages, kind_of_head
 from scrapy_simhash.cli.options import (
@@ -24,41 +22,23 @@ from scrapy_simhash.cli.options import (
     config_for,
     fields_of,
 )
-from scrapy_simhash.cli.postings import Export, Site, sites_of
-from scrapy_simhash.cli.stores import (
-    STORES,
-    Place,
-    Waited,
-    is_store,
-    key_function,
-    left_out,
-    place_of,
-    walk,
-)
+from scrapy_simhash.cli.postings import Site, read_export, sites_of
+from scrapy_simhash.cli.stores import STORES, Place, Waited, is_store, key_function, left_out, place_of, walk
 from scrapy_simhash.cli.streams import (
     FAILED,
     STDIN,
-    Input,
-    Progress,
     Refused,
-    Share,
+    bar,
     check_stdin,
     counted,
-    of,
+    name_of,
     open_input,
     show,
     warn,
 )
 from scrapy_simhash.config import Config
 from scrapy_simhash.detector import NearDuplicateDetector, header_for
-from scrapy_simhash.exceptions import (
-    FileError,
-    KindError,
-    RecordDamaged,
-    StoreMismatch,
-    StoreUnavailable,
-    failing,
-)
+from scrapy_simhash.exceptions import FileError, KindError, RecordDamaged, StoreMismatch, StoreUnavailable
 from scrapy_simhash.files.records import Broken, Record, Records, read
 from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.notes import SITE
@@ -98,14 +78,24 @@ def run(options: Namespace) -> int:
     check_stdin(*options.inputs)
     into = place_of(options.store, options)
     into.check(may_be_new=True)
-    # Once, since it may warn about settings.
-    config = cache(partial(config_for, options, into))
-    with Progress() as progress, ExitStack() as stack:
-        sources = [_opened(name, into, options, config, stack) for name in options.inputs]
-        header = _header(into, sources, options, config)
-        with taking_in(into, header) as intake:
+    with ExitStack() as stack:
+        sources = [_opened(name, into, options, stack) for name in options.inputs]
+        is_with_pages = any(source.header is None for source in sources)
+        config = config_for(options, into) if is_with_pages else None
+        intake = Intake(_header(into, sources, options, config), into, stack)
+        with _explained(intake):
+            if into.exists():
+                # Report a store that cannot be opened before anything is read.
+                _ = intake.store
             for source in sources:
-                source.take(intake, progress.counting(f"importing {source.name}", source.share))
+                entries = bar(source.entries, f"importing {source.name}")
+                if config is not None and isinstance(source.entries, Records):
+                    _take_pages(entries, source.entries, config, key_function(into, options), intake)
+                else:
+                    _take_entries(entries, source.header, intake)
+                intake.status |= source.status()
+            if intake.is_open:
+                intake.status |= left_out(into, intake.store)
     counts = {name: intake.counts[name] for name in _COUNTS}
     show(counts, [counted(counts, _ALWAYS)], options.json)
     return intake.status
@@ -117,62 +107,50 @@ class Source(NamedTuple):
     name: str
     header: Header | None
     """The header of its fingerprints; None for pages."""
-    share: Share
-    """The share that was read after this many entries."""
-    take: Callable[[Intake, Callable[[int], None]], None]
-    """Adds the source to an intake, and reports the number of entries so far."""
+    entries: Iterable[Any]
+    """Postings and sites; `Records` of pages."""
+    status: Callable[[], int] = lambda: 0
+    """Returns the exit status after the entries were read."""
 
 
-def _opened(
-    name: str, into: Place, options: Namespace, config: Callable[[], Config], stack: ExitStack
-) -> Source:
+def _opened(name: str, into: Place, options: Namespace, stack: ExitStack) -> Source:
     """Open a source, which must not be the store *into* itself."""
     if name != STDIN and is_store(name, options):
         place = place_of(name, options)
         if place.identity == into.identity:
             raise Refused(f"{place.shown} cannot be imported into itself")
         store = stack.enter_context(place.reading())
-        return Source(place.shown, store.header, of(len(store)), partial(_take_store, place, store))
-    inputs: list[str | BinaryIO] = [name]
+        postings = (page.posting for page in walk(store))
+        return Source(
+            place.shown, store.header, chain(postings, sites_of(store)), partial(left_out, place, store)
+        )
+    inputs: list[str | Path | BinaryIO] = [name]
     if name == STDIN or (Path(name).exists() and not Path(name).is_dir()):
         if options.format is None:
             check_pages([name], EXPORT)
-        given = stack.enter_context(open_input(name))
-        if options.format is None and kind_of_head(_peeked(given)) == EXPORT:
-            export = Export(given)
-            return Source(
-                given.name, export.header, given.share, partial(_take_entries, export, export.header)
-            )
+        stream = stack.enter_context(open_input(name))
+        if options.format is None and kind_of_head(stream.peek(HEAD)) == EXPORT:
+            return Source(name_of(name), *read_export(stream, name_of(name)))
         if not Path(name).is_file():
             # A pipe can be read once.
-            inputs = [given.stream]
-    records = stack.enter_context(closing(read(inputs, fields_of(options), options.format)))
-    take_pages = partial(_take_pages, records, config(), key_function(into, options))
-    return Source(name, None, lambda done: None, take_pages)
+            inputs = [stream]
+    return Source(name, None, stack.enter_context(closing(read(inputs, fields_of(options), options.format))))
 
 
-def _peeked(given: Input) -> bytes:
-    """Return the first bytes of *given* without consuming them."""
-    with failing(f"read {given.source}"):
-        return given.stream.peek(HEAD) if isinstance(given.stream, BufferedReader) else b""
-
-
-def _header(
-    into: Place, sources: Sequence[Source], options: Namespace, config: Callable[[], Config]
-) -> Header:
+def _header(into: Place, sources: Sequence[Source], options: Namespace, config: Config | None) -> Header:
     """Return the header for which the store is opened. Raises StoreMismatch if a source does not fit.
 
     With pages it is the header of the settings that read them, which are those of the store. Otherwise it is that of
     the store, that of the spider of a new store, or that of the first source.
     """
-    exports = [(source.name, source.header) for source in sources if source.header is not None]
+    others = [(source.name, source.header) for source in sources if source.header is not None]
     name = into.shown
     header: Header | None = into.header() or (options.project and options.project.header_for(into))
-    if len(exports) < len(sources):
-        header = header_for(config())
+    if config is not None:
+        header = header_for(config)
     elif header is None:
-        name, header = exports[0]
-    for other, its in exports:
+        name, header = others[0]
+    for other, its in others:
         if differences := header.fingerprints_differ(its):
             raise StoreMismatch(
                 f"the fingerprints of {name} and {other} cannot be compared: {'; '.join(differences)}."
@@ -181,19 +159,19 @@ def _header(
     return header
 
 
-@dataclass
 class Intake:
-    """Claims pages in a store for *header*, one after another, and counts them.
+    """Claims pages in the store at *place* for *header*, one after another, and counts them.
 
-    *open_store* is called when the store is needed; the first page creates a new store.
+    The first page creates a new store.
     """
 
-    header: Header
-    open_store: Callable[[], Waited]
-    counts: Counter[str] = field(default_factory=Counter)
-    """Pages by their result, and sites as ``profiles``."""
-    status: int = 0
-    """The exit status: FAILED if a record was damaged or a file could not be read to its end."""
+    def __init__(self, header: Header, place: Place, stack: ExitStack) -> None:
+        self.header = header
+        self._place, self._stack = place, stack
+        self.counts: Counter[str] = Counter()
+        """Pages by their result, and sites as ``profiles``."""
+        self.status = 0
+        """The exit status: FAILED if a record was damaged or a file could not be read to its end."""
 
     @property
     def is_open(self) -> bool:
@@ -203,17 +181,12 @@ class Intake:
     @cached_property
     def store(self) -> Waited:
         """The store; opened at the first access. Raises FileError, Refused or StoreError."""
-        return self.open_store()
+        return self._stack.enter_context(self._place.claiming(self.header, "import"))
 
     def count(self, was_known: bool, original: str | None, is_short: bool) -> None:
         """Count a page by its claim."""
-        self.counts["pages"] += 1
-        if was_known:
-            self.counts["revisits"] += 1
-        elif original is not None:
-            self.counts["near_duplicates"] += 1
-        else:
-            self.counts["short" if is_short else "new"] += 1
+        result = "near_duplicates" if original is not None else "short" if is_short else "new"
+        self.counts.update(["pages", "revisits" if was_known else result])
 
     @contextmanager
     def claiming(self, url: str) -> Iterator[None]:
@@ -225,23 +198,22 @@ class Intake:
             warn(f"{ascii(url)[1:-1]} was not stored: {error}")
 
 
-def _take_store(place: Place, store: Waited, intake: Intake, tell: Callable[[int], None]) -> None:
-    postings = (page.posting for page in walk(store))
-    _take_entries(chain[Posting | Site](postings, sites_of(store)), store.header, intake, tell)
-    intake.status = max(intake.status, left_out(place, store))
+@contextmanager
+def _explained(intake: Intake) -> Iterator[None]:
+    """Add the number of stored pages to an error that ends the import."""
+    try:
+        yield
+    except (FileError, KindError, Refused, StoreUnavailable) as error:
+        pages = intake.counts["pages"]
+        kept = f"the {pages:,} pages before it were stored; the command can be repeated"
+        raise type(error)(f"{error}; {kept if pages else 'nothing was stored'}") from error
 
 
-def _take_entries(
-    entries: Iterable[Posting | Site],
-    source: Header,
-    intake: Intake,
-    tell: Callable[[int], None],
-) -> None:
+def _take_entries(entries: Iterable[Posting | Site], source: Header | None, intake: Intake) -> None:
     """Claim postings of *source* in order, and merge learned data about sites."""
     scope = intake.header.scope
-    scope_of = None if source.scope == scope else scope_function(scope)
-    for number, entry in enumerate(entries, 1):
-        tell(number)
+    scope_of = None if source is not None and source.scope == scope else scope_function(scope)
+    for entry in entries:
         if isinstance(entry, Site):
             if entry.kind in intake.store.note_kinds:
                 intake.store.change(entry.kind, entry.host, entry.joined)
@@ -254,26 +226,24 @@ def _take_entries(
 
 
 def _take_pages(
+    entries: Iterable[Record | Broken],
     records: Records,
     config: Config,
     key_of: Callable[[str], bytes],
     intake: Intake,
-    tell: Callable[[int], None],
 ) -> None:
     """Read pages with *config*, and claim them as in a crawl. Raises Refused if no record has the fields of a page.
 
     *key_of* returns the key of a URL; it raises Refused for an invalid one.
     """
-    broken, read, seen = BrokenRecords(), 0, 0
+    broken, seen = BrokenRecords(), 0
     detector: NearDuplicateDetector | None = None
 
-    def clock() -> float:
+    def clock() -> int:
         return seen
 
     try:
-        for record in records:
-            read += 1
-            tell(read)
+        for record in entries:
             if isinstance(record, Broken):
                 broken.note(record)
                 continue
@@ -297,10 +267,10 @@ def _take_pages(
         if detector is not None:
             detector.flush()
         broken.close()
-    broken.check(records, read - broken.count)
+    broken.check(records, detector is not None or intake.counts["skipped"] > 0)
     intake.counts["skipped"] += records.passed_over.total()
     intake.counts["broken"] += broken.count
-    intake.status = max(intake.status, broken.status)
+    intake.status |= broken.status
 
 
 def _reading(record: Record, detector: NearDuplicateDetector) -> Reading:
@@ -308,24 +278,3 @@ def _reading(record: Record, detector: NearDuplicateDetector) -> Reading:
         return detector.fingerprinter.read_text(record.page)
     kind, language = record.content_type, record.content_language
     return detector.read(record.page, record.url, content_type=kind, content_language=language)
-
-
-@contextmanager
-def taking_in(place: Place, header: Header) -> Iterator[Intake]:
-    """Open the store at *place* for fingerprints of *header*, in a separate run.
-
-    The first page creates a new store. If the import stops, the message has the number of stored pages.
-    """
-    with ExitStack() as stack:
-        intake = Intake(header, lambda: stack.enter_context(place.claiming(header, "import")))
-        try:
-            if place.exists():
-                # Report a store that cannot be opened before anything is read.
-                _ = intake.store
-            yield intake
-            if intake.is_open:
-                intake.status = max(intake.status, left_out(place, intake.store))
-        except (FileError, KindError, Refused, StoreUnavailable) as error:
-            pages = intake.counts["pages"]
-            kept = f"the {pages:,} pages before it were stored; the command can be repeated"
-            raise type(error)(f"{error}; {kept if pages else 'nothing was stored'}") from error

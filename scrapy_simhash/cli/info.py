@@ -1,16 +1,16 @@
-"""Show a store: its size, settings, runs and largest clusters; or check its records."""
+"""Show a store: its size, settings, runs and largest clusters. All records are read."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from scrapy_simhash.cli.options import add_json
 from scrapy_simhash.cli.postings import sites_of
 from scrapy_simhash.cli.stores import Place, Waited, add_store, left_out, place_of, walk
-from scrapy_simhash.cli.streams import FAILED, Progress, of, show
+from scrapy_simhash.cli.streams import bar, show
 from scrapy_simhash.times import written
 
 EXAMPLE = """\
@@ -29,60 +29,33 @@ SHOWN_CLUSTERS, SHOWN_RUNS = 5, 10
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the store."""
     add_store(parser)
-    parser.add_argument(
-        "--check",
-        action="store_true",
-        help="read all records and show which are damaged; the exit status is 1 if any is",
-    )
     add_json(parser)
 
 
 def run(options: Namespace) -> int:
-    """Show a store, or which of its records are damaged; return 0, or FAILED if any is."""
+    """Show a store, and return 0; FAILED if a record is damaged."""
     place = place_of(options.store, options)
-    with Progress() as progress, place.reading() as store:
-        doing = progress.counting("checking" if options.check else "counting", of(len(store)))
-        if options.check:
-            facts = check(place, store, doing)
-            status = FAILED if facts["damaged"] else 0
-        else:
-            facts = survey(place, store, doing)
-            status = left_out(place, store)
-    show(facts, (_lines_of_check if options.check else _lines)(facts), options.json)
+    with place.reading() as store:
+        facts = survey(place, store)
+        status = left_out(place, store)
+    show(facts, _lines(facts), options.json)
     return status
 
 
-def check(place: Place, store: Waited, tell: Callable[[int], None]) -> dict[str, Any]:
-    """Return the damaged records of *store*, for JSON; *tell* is called with the number of pages read so far."""
-    damaged: list[str] = store.audit(tell)
-    for _ in sites_of(store, damaged.append):
-        pass
-    return {"place": place.shown, "kind": place.kind, "pages": len(store), "damaged": damaged}
-
-
-def _lines_of_check(facts: dict[str, Any]) -> Iterator[str]:
-    yield f"{facts['place']} ({facts['kind']})"
-    yield f"pages             {facts['pages']:,}"
-    yield f"damaged records   {len(facts['damaged']):,}"
-    yield from (f"  {record}" for record in facts["damaged"])
-
-
-def survey(place: Place, store: Waited, tell: Callable[[int], None]) -> dict[str, Any]:
-    """Return facts about *store*, for JSON. O(pages); *tell* is called with the number of pages so far.
-
-    Takes about 200 bytes of memory per cluster.
-    """
+def survey(place: Place, store: Waited) -> dict[str, Any]:
+    """Return facts about *store*, for JSON. O(pages), and about 200 bytes of memory per cluster."""
     copies: Counter[int] = Counter()
     originals: dict[int, str] = {}
-    first = last = None
-    for number, page in enumerate(walk(store), 1):
+    times: list[int] = []
+    for page in bar(walk(store), "reading", len(store)):
         seen = page.posting.seen
-        first = seen if first is None else min(first, seen)
-        last = seen if last is None else max(last, seen)
+        times = [min([seen, *times]), max([seen, *times])]
         if page.original is not None:
             copies[page.cluster] += 1
             originals[page.cluster] = page.original
-        tell(number)
+    # Counts damaged ones.
+    for _ in sites_of(store):
+        pass
     largest = sorted(copies.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_CLUSTERS]
     return {
         "place": place.shown,
@@ -95,8 +68,8 @@ def survey(place: Place, store: Waited, tell: Callable[[int], None]) -> dict[str
         "clusters": len(copies),
         "near_duplicates": copies.total(),
         "largest_clusters": [{"url": originals[cluster], "pages": 1 + count} for cluster, count in largest],
-        "first_seen": None if first is None else written(first),
-        "last_seen": None if last is None else written(last),
+        "first_seen": written(times[0]) if times else None,
+        "last_seen": written(times[1]) if times else None,
         "runs": [
             {
                 "number": run.number,
@@ -126,13 +99,8 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
             yield f"  {cluster['pages']:,} pages like {ascii(cluster['url'])[1:-1]}"
     if runs := facts["runs"]:
         yield f"runs              {len(runs):,}"
-        # One process at a time can write to a file, so only the last run can be running.
-        running = runs[-1:] if facts["kind"] == "sqlite" else runs
         for run in runs[-SHOWN_RUNS:]:
-            yield f"  {run['number']}  {run['started']} {_end(run, run in running)}"
-
-
-def _end(run: dict[str, Any], may_go_on: bool) -> str:
-    if run["ended"] is not None:
-        return f"to {run['ended']}: {run['reason']}"
-    return "has not ended: it goes on, or was killed" if may_go_on else "was killed"
+            end = "has not ended: it goes on, or was killed"
+            if run["ended"] is not None:
+                end = f"to {run['ended']}: {run['reason']}"
+            yield f"  {run['number']}  {run['started']} {end}"

@@ -25,10 +25,15 @@ VERB: Mapping[str, str] = {
 }
 #: Bytes of a file by which its kind is recognised.
 HEAD = 1 << 16
-#: File signatures: SQLite, WARC, Parquet, and zip, which WACZ uses.
-_SIGNATURES = {b"SQLite format 3\0": STORE, b"WARC/": PAGES, b"PAR1": PAGES, b"PK\3\4": PAGES}
-_EXPORT = re.compile(rb'\{\s*"format"\s*:\s*"scrapy-simhash')
-_HASH = re.compile(rb"(?:0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})[ \t]*(?:[\r\n]|$)")
+#: The beginning of each kind: SQLite, WARC, Parquet, and zip, which WACZ uses; then of text.
+_BEGINNINGS = {
+    re.compile(rb"SQLite format 3\x00"): STORE,
+    re.compile(rb"WARC/|PAR1|PK\x03\x04"): PAGES,
+    re.compile(rb'\s*\{\s*"format"\s*:\s*"scrapy-simhash'): EXPORT,
+    re.compile(rb"\s*\["): PAGES,
+    re.compile(rb"\s*<"): HTML,
+    re.compile(rb"\s*(?:0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})[ \t]*(?:[\r\n]|$)"): HASHES,
+}
 
 
 def kind_of(path: Path) -> str | None:
@@ -50,19 +55,11 @@ def kind_of_head(head: bytes) -> str | None:
             head = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head, HEAD)
         except zlib.error:
             return None
-    for signature, kind in _SIGNATURES.items():
-        if head.startswith(signature):
-            return kind
-    text = head.removeprefix(BYTE_ORDER_MARK).lstrip()
-    if _EXPORT.match(text):
-        return EXPORT
-    if text.startswith(b"{"):
-        return _kind_of_line(text.partition(b"\n")[0])
-    if text.startswith(b"["):
-        return PAGES
-    if text.startswith(b"<"):
-        return HTML
-    return HASHES if _HASH.match(text) else None
+    head = head.removeprefix(BYTE_ORDER_MARK)
+    kind = next((kind for beginning, kind in _BEGINNINGS.items() if beginning.match(head)), None)
+    if kind is None and head.lstrip().startswith(b"{"):
+        return _kind_of_line(head.lstrip().partition(b"\n")[0])
+    return kind
 
 
 def _kind_of_line(line: bytes) -> str:
@@ -80,16 +77,11 @@ def _kind_of_line(line: bytes) -> str:
     return REPORT if is_report else PAGES
 
 
-def verb_for(kind: str | None) -> str:
-    """Return the verb for files of this *kind*; for an unknown kind ``dedup``, whose error lists its formats."""
-    return VERB.get(kind or "", "dedup")
-
-
 def refusal(name: str, kind: str | None, wanted: str) -> Refused:
     """Return the error for a file *name* of another *kind* than the *wanted* one."""
     if kind is None:
         return Refused(f"{name} is not {wanted}")
-    return Refused(f"{name} is {kind}, not {wanted}: scrapy-simhash {verb_for(kind)} {name}")
+    return Refused(f"{name} is {kind}, not {wanted}: scrapy-simhash {VERB[kind]} {name}")
 
 
 def check_pages(names: Iterable[str], *more: str) -> None:

@@ -1,19 +1,19 @@
-"""Show or correct what a store has learned about sites: their text and URL rules."""
+"""Show what a store has learned about sites, their text and URL rules; pin or forget it."""
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from scrapy_simhash.cli.options import add_json
+from scrapy_simhash.cli.postings import LEARNED, Site
 from scrapy_simhash.cli.stores import Place, Waited, add_store, place_of
-from scrapy_simhash.cli.streams import Progress, Refused, show
+from scrapy_simhash.cli.streams import Refused, show
 from scrapy_simhash.exceptions import FileError
 from scrapy_simhash.notes import RULES, SITE, Note
 from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
-from scrapy_simhash.observers.url_rules.urls import Rule, parsed_rule, site_of
+from scrapy_simhash.observers.url_rules.urls import site_of
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.times import written
 from scrapy_simhash.view.words import shown
@@ -26,9 +26,6 @@ example.com  3      1           0            no
 host         URL rule                     state
 example.com  parameter sid in /stories/*  active
 """
-#: The changes that are possible for one URL rule.
-CHANGES = {"pin": "always apply", "forbid": "never apply", "forget": "learn anew"}
-_T = TypeVar("_T")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -37,15 +34,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("host", metavar="HOST", nargs="?", help="only what was learned about this host")
     doing = parser.add_mutually_exclusive_group()
     add_json(doing)
-    doing.add_argument("--settings", action="store_true", help="write the URL rules as SIMHASH_URL_RULES_PIN")
     doing.add_argument(
         "--pin",
         action="store_true",
         help="keep the text of this host's site as it is known: crawls use it, and learn nothing more about it",
     )
     doing.add_argument("--unpin", action="store_true", help="let crawls learn the text of this host again")
-    for name, what in CHANGES.items():
-        doing.add_argument(f"--{name}-rule", metavar="RULE", help=f"{what} a URL rule of this host")
     doing.add_argument(
         "--forget",
         action="store_true",
@@ -57,48 +51,31 @@ def run(options: Namespace) -> int:
     """Show or change the learned data about sites, and return 0."""
     place = place_of(options.store, options)
     host = options.host and options.host.lower()
-    changes = [name for name in CHANGES if getattr(options, f"{name}_rule")]
-    if changes or options.pin or options.unpin or options.forget:
-        if host is None:
-            raise Refused("--pin, --unpin, --forget and their like for URL rules need a HOST")
-        if changes:
-            _change_rule(place, host, changes[0], getattr(options, f"{changes[0]}_rule"))
-        else:
-            _change(place, host, options)
-    with Progress() as progress, place.reading() as store:
-        keeper(store, place)
-        facts = {
-            "sites": list(_told(store, SITE, host, place, _site)),
-            "url_rules": rules_in(store, place, host),
-        }
-        progress.wipe()
-    if host is not None and not any(facts.values()) and not options.forget and not changes:
-        raise FileError(
-            f"{place.shown} has learned nothing about {shown(host)}; without HOST, all hosts are listed"
-        )
-    show(facts, _lines(facts, host, options), options.json)
+    is_change = options.pin or options.unpin or options.forget
+    if is_change and host is None:
+        raise Refused("--pin, --unpin and --forget need a HOST")
+    with place.reading() as store:
+        header = keeper(store, place).header
+        found = list(_sites(store, place, host))
+    if is_change:
+        chosen = [site for site in found if options.forget or site.kind == SITE]
+        if not chosen:
+            raise _unknown(place, host)
+        with place.claiming(header, "learned") as store:
+            for site in chosen:
+                _change(store, site, options)
+        with place.reading() as store:
+            found = list(_sites(store, place, host))
+    elif not found and host is not None:
+        raise _unknown(place, host)
+    facts = {
+        "sites": [_facts(site.host, site.learned) for site in found if isinstance(site.learned, SiteProfile)],
+        "url_rules": [
+            _rules(site.host, site.learned) for site in found if isinstance(site.learned, RuleNote)
+        ],
+    }
+    show(facts, _lines(facts, host), options.json)
     return 0
-
-
-def _lines(facts: Mapping[str, Any], host: str | None, options: Namespace) -> Iterator[str]:
-    rules = facts["url_rules"]
-    if options.settings:
-        pins = [
-            f"{'-' * (rule['state'] == 'forbidden')}{one['host']}: {rule['rule']}"
-            for one in rules
-            for rule in one["rules"]
-        ]
-        yield f"SIMHASH_URL_RULES_PIN = {json.dumps(pins, indent=4)}"
-    elif not any(facts.values()):
-        yield (
-            "nothing was learned about any site" if host is None else f"nothing is known about {shown(host)}"
-        )
-    else:
-        parts = (
-            _lines_of_sites(facts["sites"], host),
-            _lines_of_rules(rules),
-        )
-        yield from "\n\n".join(filter(None, map("\n".join, parts))).split("\n")
 
 
 def keeper(store: Waited, place: Place) -> Waited:
@@ -108,49 +85,51 @@ def keeper(store: Waited, place: Place) -> Waited:
     return store
 
 
-def _told(
-    store: Waited, kind: str, host: str | None, place: Place, read: Callable[[str, bytes], _T | None]
-) -> Iterator[_T]:
-    """Yield the results of *read*, except None, for the notes of a *kind*; only for *host* if it is not None.
-
-    Raises FileError for a damaged one.
-    """
-    name = host if kind != RULES or host is None else site_of(f"http://{host}")
-    notes = store.notes(kind) if name is None else [(name, store.note(kind, name)[1])]
-    for name, data in notes:
-        if data is None:
-            continue
-        try:
-            found = read(name, data)
-        except ValueError as error:
-            what = {SITE: "profile", RULES: "URL rules"}[kind]
-            raise FileError(f"{place.shown}: the {what} of {shown(name)} is damaged: {error}") from error
-        if found is not None:
-            yield found
-
-
-# --- The text of sites.
-
-
-def profile_of(store: Waited, host: str, place: Place) -> SiteProfile | None:
+def load(store: Waited, host: str, place: Place) -> SiteProfile | None:
     """Return the boilerplate model of *host*, None if there is none. Raises FileError if it is damaged."""
-    return next(
-        _told(keeper(store, place), SITE, host, place, lambda _, data: SiteProfile.from_bytes(data)), None
+    found = [site.learned for site in _sites(keeper(store, place), place, host)]
+    return next((learned for learned in found if isinstance(learned, SiteProfile)), None)
+
+
+def _sites(store: Waited, place: Place, host: str | None) -> Iterator[Site]:
+    """Yield what is learned about *host*, or all hosts. Raises FileError for damaged data."""
+    for kind in LEARNED:
+        if host is None:
+            notes = store.notes(kind)
+        else:
+            name = site_of(f"http://{host}") if kind == RULES else host
+            notes = [(name, store.note(kind, name)[1])]
+        for name, data in notes:
+            if data is None:
+                continue
+            try:
+                learned = LEARNED[kind].from_bytes(data)
+            except ValueError as error:
+                raise FileError(
+                    f"{place.shown}: what was learned of {shown(name)} is damaged: {error}"
+                ) from error
+            # A host that was forgotten has an empty note.
+            if learned != RuleNote() and (not isinstance(learned, SiteProfile) or learned.pages):
+                yield Site(name, kind, data)
+
+
+def _unknown(place: Place, host: str) -> FileError:
+    return FileError(
+        f"{place.shown} has learned nothing about {shown(host)}; learned without HOST lists all hosts"
     )
 
 
-def load(store: Waited, host: str, place: Place) -> SiteProfile:
-    """Return the boilerplate model of *host*. Raises FileError if it is missing or damaged."""
-    profile = profile_of(store, host, place)
-    if profile is not None:
-        return profile
-    raise FileError(f"{place.shown} has learned nothing about {shown(host)}; learned lists all hosts")
+def _change(store: Waited, site: Site, options: Namespace) -> None:
+    """Pin, unpin or forget what is learned."""
+    learned = site.learned
+    if options.forget:
+        learned = LEARNED[site.kind]()
+    elif isinstance(learned, SiteProfile):
+        learned.is_pinned = options.pin
+    store.replace_notes(site.kind, [Note(site.host, None, learned.to_bytes())])
 
 
-def _site(host: str, data: bytes) -> dict[str, Any] | None:
-    profile = SiteProfile.from_bytes(data)
-    if not profile.pages and not profile.pieces():
-        return None  # The host was forgotten.
+def _facts(host: str, profile: SiteProfile) -> dict[str, Any]:
     return {
         "host": host,
         "pages": profile.pages,
@@ -162,51 +141,38 @@ def _site(host: str, data: bytes) -> dict[str, Any] | None:
     }
 
 
-def _lines_of_sites(sites: Sequence[Mapping[str, Any]], host: str | None) -> Iterator[str]:
-    yield from _table(
-        ("host", "pages", "title keys", "text blocks", "known"),
-        [
-            (
-                shown(site["host"]),
-                f"{site['pages']:,}",
-                str(site["title_keys"]),
-                f"{site['text_blocks']:,}",
-                "pinned" if site["is_pinned"] else "yes" if site["is_known"] else "no",
-            )
-            for site in sites
-        ],
-    )
-    for site in sites if host is not None else ():
-        if site["since"]:
-            yield f"learned since {site['since']}"
+def _rules(host: str, note: RuleNote) -> dict[str, Any]:
+    rules = note.to_dict().items()
+    return {
+        "host": host,
+        "rules": [{"rule": text, "state": state} for state, texts in rules for text in sorted(texts)],
+    }
 
 
-# --- URL rules.
-
-
-def rules_in(store: Waited, place: Place, host: str | None = None) -> list[dict[str, Any]]:
-    """Return the rules of *host*, or of all hosts, for JSON. Raises FileError if a note is damaged."""
-    return list(_told(store, RULES, host, place, _rules))
-
-
-def _rules(site: str, data: bytes) -> dict[str, Any] | None:
-    """Return the rules of *site*, None if there are none."""
-    note = RuleNote.from_bytes(data)
-    rules = [
-        {"rule": text, "state": state} for state, texts in note.to_dict().items() for text in sorted(texts)
+def _lines(facts: Mapping[str, Sequence[Mapping[str, Any]]], host: str | None) -> Iterator[str]:
+    if not any(facts.values()):
+        yield (
+            "nothing was learned about any site" if host is None else f"nothing is known about {shown(host)}"
+        )
+    sites = [
+        (
+            shown(site["host"]),
+            f"{site['pages']:,}",
+            str(site["title_keys"]),
+            f"{site['text_blocks']:,}",
+            "pinned" if site["is_pinned"] else "yes" if site["is_known"] else "no",
+        )
+        for site in facts["sites"]
     ]
-    return {"host": site, "rules": rules} if rules else None
-
-
-def _lines_of_rules(hosts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    yield from _table(
-        ("host", "URL rule", "state"),
-        [
-            (shown(host["host"]), shown(rule["rule"]), rule["state"])
-            for host in hosts
-            for rule in host["rules"]
-        ],
-    )
+    yield from _table(("host", "pages", "title keys", "text blocks", "known"), sites)
+    rules = [
+        (shown(one["host"]), shown(rule["rule"]), rule["state"])
+        for one in facts["url_rules"]
+        for rule in one["rules"]
+    ]
+    if sites and rules:
+        yield ""
+    yield from _table(("host", "URL rule", "state"), rules)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -215,46 +181,3 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]
         widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
         for row in (heads, *rows):
             yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-
-
-def _change(place: Place, host: str, options: Namespace) -> None:
-    """Pin, unpin or forget the learned data of *host*, in a run of the store."""
-    # Before a run begins.
-    with place.reading() as store:
-        header = keeper(store, place).header
-        if not options.forget:
-            load(store, host, place)
-    with place.claiming(header, "learned") as store:
-        if options.forget:
-            new = {SITE: SiteProfile().to_bytes(), RULES: RuleNote().to_bytes()}
-            names = {kind: site_of(f"http://{host}") if kind == RULES else host for kind in new}
-            for kind, data in new.items():
-                if store.note(kind, names[kind])[1] is not None:
-                    store.replace_notes(kind, [Note(names[kind], None, data)])
-            return
-        profile = load(store, host, place)
-        profile.is_pinned = options.pin
-        store.replace_notes(SITE, [Note(host, None, profile.to_bytes())])
-
-
-def _change_rule(place: Place, host: str, change: str, text: str) -> None:
-    """Pin, forbid or forget a rule of *host*, in a run of the store."""
-    try:
-        rule = parsed_rule(text)
-    except ValueError as error:
-        raise Refused(f"{error}, such as 'parameter sid' or 'trap /calendar/{{number}}'") from error
-    site = site_of(f"http://{host}")
-    with place.reading() as store:
-        header = keeper(store, place).header
-    with place.claiming(header, "learned") as store:
-        note = RuleNote.from_bytes(store.note(RULES, site)[1])
-        note = RuleNote(*(_without(rules, rule) for rules in note))
-        if change == "pin":
-            note = note._replace(pinned=(*note.pinned, rule))
-        elif change == "forbid":
-            note = note._replace(forbidden=(*note.forbidden, rule))
-        store.replace_notes(RULES, [Note(site, None, note.to_bytes())])
-
-
-def _without(rules: Sequence[Rule], unwanted: Rule) -> tuple[Rule, ...]:
-    return tuple(rule for rule in rules if rule != unwanted)

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace, _ActionsContainer
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from scrapy_simhash.cli.kinds import check_pages
-from scrapy_simhash.cli.streams import FAILED, STDIN, Progress, Refused, check_outputs, check_stdin, warn
+from scrapy_simhash.cli.streams import (
+    FAILED,
+    STDIN,
+    Refused,
+    bar,
+    check_outputs,
+    check_stdin,
+    open_output,
+    warn,
+    write_lines,
+)
 from scrapy_simhash.config import Config, setting_names, unknown_settings, unused_settings
 from scrapy_simhash.exceptions import FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy_simhash.cli.stores import Place
     from scrapy_simhash.files.batch import Options, Run
     from scrapy_simhash.files.batch.page import Step
@@ -36,11 +44,18 @@ def add_json(parser: _ActionsContainer, what: str = "write a JSON object") -> No
     parser.add_argument("--json", action="store_true", help=what)
 
 
-def add_html(parser: ArgumentParser) -> None:
+def add_html(parser: _ActionsContainer) -> None:
     """Add ``--html``: see `write_html`."""
     parser.add_argument(
         "--html", metavar="FILE", help="write a page of HTML to a file instead (-: standard output)"
     )
+
+
+def write_html(options: Namespace, page: str) -> int:
+    """Write *page* to the file of ``--html``, and return 0."""
+    with open_output(options.html) as output:
+        write_lines(output, [page])
+    return 0
 
 
 # --- Settings.
@@ -71,7 +86,7 @@ def config_for(options: Namespace, place: Place | None = None) -> Config:
     These are the settings of the project; without a project, those of ``--set``, then those of the store.
     """
     if options.project is not None:
-        config: Config = options.project.config if place is None else options.project.config_for(place)
+        config: Config = options.project.config_for(place)
         return config
     header = place and place.header()
     return config_of(given_settings(options), header.settings if header else {})
@@ -163,60 +178,48 @@ def batch_options(options: Namespace, config: Config, **more: object) -> Options
 class Inputs:
     """The inputs of one verb; each call returns all records from the beginning."""
 
-    def __init__(self, options: Namespace, progress: Progress) -> None:
+    def __init__(self, options: Namespace, *places: str) -> None:
+        """Check the inputs, and that no output replaces one of them or a store at one of *places*."""
+        check_outputs(options, [*options.inputs, *places])
+        if options.format is None:
+            check_pages(options.inputs)
+        self._options = options
+        self._is_begun = False
+        #: The records. Opened at once, so that a missing input is an error before an output is opened.
+        self.records = self._opened()
+        self.broken = BrokenRecords()
+
+    def _opened(self) -> Records:
         from scrapy_simhash.files.records import read
 
-        self._read: Callable[[], Records] = lambda: read(options.inputs, fields_of(options), options.format)
-        self._progress = progress
-        #: The records. Opened at once, so that a missing input is an error before an output is opened.
-        self.records = self._read()
-        self._is_begun = False
+        return read(self._options.inputs, fields_of(self._options), self._options.format)
 
     def __call__(self) -> Iterator[Record | Broken]:
-        """Yield all records."""
+        """Return all records."""
         if self._is_begun:
             self.records.close()
-            self.records = self._read()
+            self.records = self._opened()
         self._is_begun = True
-        tell = self._progress.counting("reading")
-        for number, record in enumerate(self.records, 1):
-            tell(number)
-            yield record
+        return iter(bar(self.records, "reading"))
 
+    def through(self, run: Run) -> Iterator[Step]:
+        """Yield the records of *run* that are not broken, and report the others.
 
-@contextmanager
-def reading(options: Namespace, *places: str) -> Iterator[tuple[Inputs, BrokenRecords]]:
-    """Open the inputs, and report broken records. Outputs must not replace the stores at *places*."""
-    from scrapy_simhash.files.batch import RecordsChanged, WorkerDied
-
-    check_outputs(options, [*options.inputs, *places])
-    if options.format is None:
-        check_pages(options.inputs)
-    with Progress() as progress:
-        inputs, broken = Inputs(options, progress), BrokenRecords()
+        At the end, raises Refused if no record is a page, and FileError if all are broken.
+        """
         try:
-            yield inputs, broken
-        except (RecordsChanged, WorkerDied) as error:
-            raise FileError(str(error)) from error
+            with closing(run.steps()) as steps:
+                for step in steps:
+                    if step.page is None:
+                        self.broken.note(step.item)  # type: ignore[arg-type]  # only broken records have no page
+                        continue
+                    if step.fault:
+                        self.broken.say(step.item.place, step.fault)
+                    yield step
+            self.broken.check(self.records, run.counts.records > self.broken.count)
         finally:
-            inputs.records.close()
-            broken.close()
-
-
-def through(run: Run, inputs: Inputs, broken: BrokenRecords) -> Iterator[Step]:
-    """Yield the records of *run* that are not broken, and report the others.
-
-    At the end, raises Refused if no record is a page, and FileError if all are broken.
-    """
-    with closing(run.steps()) as steps:
-        for step in steps:
-            if step.page is None:
-                broken.note(step.item)  # type: ignore[arg-type]  # only broken records have no page
-                continue
-            if step.fault:
-                broken.say(step.item.place, step.fault)
-            yield step
-    broken.check(inputs.records, run.counts.records - broken.count)
+            self.records.close()
+            self.broken.close()
 
 
 class BrokenRecords:
@@ -239,11 +242,11 @@ class BrokenRecords:
         if self.count <= SHOWN:
             warn(ascii(f"{place}: {reason}")[1:-1])
 
-    def check(self, records: Records, pages: int) -> None:
-        """Raise Refused if no record has the fields of a page, FileError if all are broken and *pages* is 0."""
+    def check(self, records: Records, has_pages: bool) -> None:
+        """Raise Refused if no record has the fields of a page, FileError if all are broken."""
         if records.complaint:
             raise Refused(records.complaint)
-        if self.count and not pages:
+        if self.count and not has_pages:
             raise FileError("no page could be read")
 
     def close(self) -> None:

@@ -39,7 +39,7 @@ class Project:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._crawlers: dict[Place, Crawler] = {}
+        self._crawlers: dict[Place | None, Crawler] = {}
 
     @classmethod
     def here(cls, options: Namespace) -> Project | None:
@@ -63,20 +63,20 @@ class Project:
         """
         spiders = self._loader()
         names = spiders.list()
+        shown = ", ".join(names) or "it has none"
         if name is None:
             if len(names) != 1:
-                raise Refused(
-                    f"no store given: give one, or a spider of this project: {', '.join(names) or 'it has none'}"
-                )
+                raise Refused(f"no store given: give one, or a spider of this project: {shown}")
             (name,) = names
         elif name not in names:
-            if not _is_file(name):
-                # A misspelt spider would create a new file that no crawl reads.
-                raise Refused(
-                    f"{name!r} is neither a spider of this project ({', '.join(names) or 'it has none'}) nor a file."
-                    f" To create a file of that name, write ./{name}"
-                )
-            return None
+            path = Path(name)
+            if "/" in name or os.sep in name or path.suffix in _SUFFIXES or path.exists():
+                return None
+            # A misspelt spider would create a new file that no crawl reads.
+            raise Refused(
+                f"{name!r} is neither a spider of this project ({shown}) nor a file. To create a file of that name,"
+                f" write ./{name}"
+            )
         crawler = Crawler(spiders.load(name), self.settings)
         place = _place_of(crawler, name)
         self._crawlers[place] = crawler
@@ -86,20 +86,13 @@ class Project:
         """Return whether there is a spider called *name*."""
         return name in self._loader().list()
 
-    @property
-    def config(self) -> Config:
-        """The settings of the project to read and compare pages, without those of a spider."""
-        return Config.from_settings(Crawler(Spider, self.settings).settings)
-
-    def config_for(self, place: Place) -> Config:
+    def config_for(self, place: Place | None) -> Config:
         """Return the settings to read pages for *place*: those of its spider, if it has one."""
         return Config.from_settings(self._crawler_for(place).settings)
 
     def header_for(self, place: Place) -> Header | None:
         """Return the header of the settings of the spider of *place*, None without a spider."""
-        if place not in self._crawlers:
-            return None
-        return header_for(self.config_for(place))
+        return header_for(self.config_for(place)) if place in self._crawlers else None
 
     def key_of(self, place: Place) -> Callable[[Request], bytes]:
         """Return the method that returns the key of a request: that of the project's request fingerprinter."""
@@ -108,7 +101,7 @@ class Project:
         method: Callable[[Request], bytes] = build_from_crawler(kind, crawler).fingerprint
         return method
 
-    def _crawler_for(self, place: Place) -> Crawler:
+    def _crawler_for(self, place: Place | None) -> Crawler:
         return self._crawlers.get(place) or Crawler(Spider, self.settings)
 
 
@@ -121,16 +114,6 @@ def _loading(what: str) -> Iterator[None]:
             yield
     except Exception as error:
         raise Refused(f"{what} cannot be loaded: {type(error).__name__}: {error}") from error
-
-
-def _is_file(name: str) -> bool:
-    """Return whether *name* is that of a file: it exists, or looks like a store or a path.
-
-    >>> _is_file("both.sqlite"), _is_file("./both"), _is_file("both"), _is_file("both.example")
-    (True, True, False, False)
-    """
-    path = Path(name)
-    return "/" in name or os.sep in name or path.suffix in _SUFFIXES or path.exists()
 
 
 def _place_of(crawler: Crawler, spider: str) -> Place:

@@ -4,9 +4,7 @@
     redis://host:6379/0?prefix=news   a store in Redis or Valkey, as ``SIMHASH_STORE`` writes it, see ``StorePlace``
     news                              in a Scrapy project: the store of this spider
 
-Verbs use one kind of store, whose methods return results (`Waited`); a remote store runs in an event loop. Signals
-wait until the loop returns, since their exception would end any task, such as the one that reads all replies, and
-would look like an error of the connection.
+Verbs use one kind of store, whose methods return results (`Waited`); a remote store runs in an event loop.
 
 Pages are yielded in an order in which another store can claim them. Originals may have any order, but a
 near-duplicate must follow its original. *Late* pages are those whose original has a higher number, was removed or has
@@ -17,15 +15,13 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 from argparse import ArgumentParser, Namespace
-from asyncio import AbstractEventLoop, gather, new_event_loop
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from asyncio import AbstractEventLoop, new_event_loop
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from inspect import isawaitable
-from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -38,6 +34,8 @@ from scrapy_simhash.store import Header, Page, Posting, Store
 from scrapy_simhash.store.sqlite import SqliteStore, header_at, is_database
 from scrapy_simhash.waiting import awaited, finished
 
+#: Max damaged records that are named.
+NAMED = 10
 #: The names of stores, for help.
 STORES = "an SQLite file, a URL like redis://host:6379/0?prefix=news, or, in a Scrapy project, the name of a spider"
 
@@ -185,8 +183,7 @@ def place_of(name: str | None, options: Namespace) -> Place:
 
 
 def _is_redis(name: str) -> bool:
-    """Return whether *name* is a place in Redis, and not a file or folder called ``redis``."""
-    return is_redis(name) and ("://" in name or not Path(name).exists())
+    return "://" in name and is_redis(name)
 
 
 def _folder(path: Path) -> str:
@@ -230,20 +227,18 @@ for _name in ("base", "redis.damage", "sqlite.files"):
 
 def left_out(place: Place, store: Waited) -> int:
     """Warn about damaged records of *store* that were left out; return the exit status, FAILED if there are any."""
-    if not store.damaged:
+    damaged = store.damaged_records
+    if not damaged:
         return 0
-    warn(
-        f"{place.shown}: damaged records were left out: {store.damaged:,};"
-        f" scrapy-simhash info --check {place.shown} lists them"
-    )
+    names = ", ".join([*damaged[:NAMED], *["..."] * (len(damaged) > NAMED)])
+    warn(f"{place.shown}: damaged records were left out: {len(damaged):,} ({names})")
     return FAILED
 
 
 # --- Results of remote stores.
 
-#: Max pages that are fetched at once.
+#: Pages that are fetched at once.
 BATCH = 256
-_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _T = TypeVar("_T")
 
 
@@ -258,24 +253,10 @@ def _waiting(open_store: Callable[[], Store]) -> Iterator[Waited]:
         yield Waited(store, loop)
 
 
-@contextmanager
-def signals_waiting() -> Iterator[None]:
-    """Delay signals to the end of the block; Windows, which cannot, handles them at once."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 class Waited:
     """A store whose methods return results: awaitables are awaited, asynchronous iterators iterated over.
 
-    It has all attributes of a `Store`. A remote one runs in *loop*, one coroutine after another, while signals wait.
-    About 20 µs per call, plus a round trip.
+    It has all attributes of a `Store`. A remote one runs in *loop*, one coroutine after another.
     """
 
     #: Not for the caller.
@@ -283,7 +264,7 @@ class Waited:
 
     def __init__(self, store: Store, loop: AbstractEventLoop | None = None) -> None:
         self._store = store
-        self._loop = loop
+        self._wait: Callable[..., Any] = finished if loop is None else loop.run_until_complete
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._store, name)
@@ -300,36 +281,9 @@ class Waited:
         """Return itself as a `Store`, since type checkers do not see forwarded attributes."""
         return cast(Store, self)
 
-    def pages(self) -> Iterator[Page]:
-        """Yield every page by number; of a remote store, a few hundred at a time."""
-        if not self._store.is_remote:
-            yield from cast("Iterator[Page]", self._store.pages())
-            return
-        keys = (posting.key for posting in self)
-        while batch := list(islice(keys, BATCH)):
-            yield from filter(None, self.get_many(batch))
-
-    def get_many(self, keys: Sequence[bytes]) -> list[Page | None]:
-        """Return the pages of *keys*, fetched at once; None for a damaged or unknown one."""
-        return self._wait(self._gathered(keys))
-
     def change(self, kind: str, name: str, changed: Callable[[bytes | None], bytes | None]) -> None:
         """See :func:`scrapy_simhash.notes.change`."""
         self._wait(change(self._store, kind, name, changed))
-
-    async def _gathered(self, keys: Sequence[bytes]) -> list[Page | None]:
-        if self._loop is None:
-            return [await self._page(key) for key in keys]
-        return await gather(*map(self._page, keys))
-
-    async def _page(self, key: bytes) -> Page | None:
-        with suppress(RecordDamaged):
-            return await awaited(self._store.get(key))
-        return None
-
-    def _all(self, ones: AsyncIterator[_T]) -> Iterator[_T]:
-        while batch := self._wait(_some(ones)):
-            yield from batch
 
     def _called(self, method: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         answer = method(*arguments, **named)
@@ -337,11 +291,9 @@ class Waited:
             return self._all(answer)
         return self._wait(awaited(answer)) if isawaitable(answer) else answer
 
-    def _wait(self, answer: Coroutine[Any, Any, _T]) -> _T:
-        if self._loop is None:
-            return finished(answer)
-        with signals_waiting():
-            return self._loop.run_until_complete(answer)
+    def _all(self, ones: AsyncIterator[_T]) -> Iterator[_T]:
+        while batch := self._wait(_some(ones)):
+            yield from batch
 
 
 async def _some(ones: AsyncIterator[_T]) -> list[_T]:
@@ -355,15 +307,15 @@ async def _some(ones: AsyncIterator[_T]) -> list[_T]:
 
 
 def walk(store: Waited) -> Iterator[Page]:
-    """Yield every page of *store*, near-duplicates after their originals.
-
-    Takes memory for a few hundred pages, and 60 bytes per late page.
-    """
+    """Yield every page of *store*, near-duplicates after their originals. Takes 60 bytes of memory per late page."""
     late: list[bytes] = []
     for page in store.pages():
         if page.cluster != page.number and (page.cluster > page.number or page.original is None):
             late.append(page.posting.key)
         else:
             yield page
-    for start in range(0, len(late), BATCH):
-        yield from filter(None, store.get_many(late[start : start + BATCH]))
+    for key in late:
+        with suppress(RecordDamaged):
+            page = store.get(key)
+            if page is not None:
+                yield page

@@ -1,29 +1,27 @@
-"""Inputs and outputs of verbs, warnings, progress, and the errors that end a run.
+"""Inputs and outputs of verbs, warnings, progress bars, and the errors that end a run.
 
     SimhashError
     ├── Refused       wrong usage or a wrong input; exit status 2     (also ValueError)
     └── FileError     reading or writing failed; exit status 1        (also OSError)
 
-Results go to standard output; counts, warnings and a progress bar to standard error. A file is written whole or not
-at all: see :mod:`scrapy_simhash.replacement`.
+Results go to standard output; counts, warnings and progress bars to standard error. A file is written whole or not at
+all: see :mod:`scrapy_simhash.replacement`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 import zlib
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from importlib import import_module
-from io import BufferedReader, RawIOBase
+from io import BufferedReader
 from itertools import islice
 from pathlib import Path
-from stat import S_ISREG
 from threading import RLock
-from typing import IO, Any, BinaryIO, NamedTuple, TextIO, TypeAlias, cast
+from typing import IO, Any, TextIO, TypeVar
 
 from scrapy_simhash.display import printable
 from scrapy_simhash.exceptions import FileError, SimhashError, failing
@@ -40,60 +38,40 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 GZIP = b"\x1f\x8b"
 #: Lines that are written at once, some 200 KB.
 BATCH = 4096
-#: Seconds before a bar is drawn, and between two updates.
-PATIENCE, PAUSE = 0.5, 0.2
-#: Columns of a line if the terminal has no width, or the output is no terminal.
-COLUMNS = 80
+#: Seconds before a bar is shown.
+PATIENCE = 0.5
+_T = TypeVar("_T")
 
 
 class Refused(SimhashError, ValueError):
     """A wrong argument or input; the message names it."""
 
 
-class Input(NamedTuple):
-    """An open input, and its names in messages."""
-
-    stream: BinaryIO
-    name: str
-    """Prefix of a line number."""
-    source: str
-    """Follows "cannot read"."""
-
-    def share(self, _: int = 0) -> float | None:
-        """Return the share of a file that was read, 0.0 to 1.0; None for a pipe, which has no size."""
-        try:
-            status = os.fstat(self.stream.fileno())
-            is_file = S_ISREG(status.st_mode) and status.st_size > 0
-            return min(1.0, self.stream.tell() / status.st_size) if is_file else None
-        except (OSError, ValueError):
-            return None
+def name_of(path: str) -> str:
+    """Return the name of an input in messages."""
+    return "<stdin>" if path == STDIN else path
 
 
 @contextmanager
-def open_input(path: str) -> Iterator[Input]:
-    """Open the file at *path*, or standard input for ``-``, compressed with gzip or not. Raises FileError.
+def open_input(path: str) -> Iterator[BufferedReader]:
+    """Open the file at *path*, or standard input for ``-``, compressed with gzip or not.
 
-    Errors during reading need ``failing`` around it.
+    Raises FileError if it cannot be opened, or read within the context.
     """
-    if path == STDIN and sys.stdin is None:
-        raise FileError("cannot read standard input: it is closed")
-    name, source = ("<stdin>", "standard input") if path == STDIN else (path, path)
     with ExitStack() as stack:
-        with failing(f"read {source}"):
-            stream: Any = sys.stdin.buffer if path == STDIN else stack.enter_context(Path(path).open("rb"))
-            is_packed = isinstance(stream, BufferedReader) and stream.peek(2).startswith(GZIP)
+        stack.enter_context(failing(f"read {name_of(path)}"))
+        stream: Any = sys.stdin.buffer if path == STDIN else stack.enter_context(Path(path).open("rb"))
+        if not stream.peek(2).startswith(GZIP):
+            yield stream
+            return
+        # Imported here, since compressed inputs are rare.
+        from gzip import GzipFile
+
         try:
-            yield Input(BufferedReader(_unpacked(stream)) if is_packed else stream, name, source)
+            yield BufferedReader(GzipFile(fileobj=stream))
         # The errors of damaged gzip data, besides OSErrors.
         except (EOFError, zlib.error) as error:
-            raise FileError(f"cannot read {source}: {error}") from error
-
-
-def _unpacked(stream: BinaryIO) -> RawIOBase:
-    # Compressed inputs are rare.
-    from gzip import GzipFile
-
-    return cast(RawIOBase, GzipFile(fileobj=stream))
+            raise FileError(f"cannot read {name_of(path)}: {error}") from error
 
 
 def check_stdin(*inputs: str | None) -> None:
@@ -114,83 +92,52 @@ def add_output(parser: ArgumentParser, what: str) -> None:
 
 
 def check_outputs(options: Namespace, inputs: Iterable[str | None]) -> None:
-    """Raise Refused or FileError for outputs that would replace an input or each other, or that cannot be written.
-
-    *outputs* are by option; an input or output may be ``-`` or None.
-    """
-    read = {Path(name).resolve(): name for name in inputs if name not in (None, STDIN)}
-    taken: dict[Path | str, str] = {}
+    """Raise Refused for an output that is an input or another output, FileError for one that cannot be written."""
+    read = {Path(name).resolve() for name in inputs if name not in (None, STDIN)}
+    taken: dict[Path, str] = {}
     for option in ("output", "clusters", "report", "html"):
         name = getattr(options, option, None)
         # Outputs may be URLs of file systems, which are no local files.
         if name is None or "://" in name:
             continue
         path = Path(name).resolve()
-        if name == STDOUT:
-            if taken.setdefault(STDOUT, option) != option:
-                raise Refused(f"--{taken[STDOUT]} and --{option} are both standard output: give one a file")
-            continue
-        if path.is_dir():
-            raise FileError(f"cannot write {name}: it is a folder")
-        if path.exists() and not path.is_file():
-            # Pipes and /dev/null replace nothing, and may get two outputs.
-            continue
-        if any(place in read for place in (path, *path.parents)):
-            raise Refused(f"--{option} {name} is an input, or in one, and would be read: give another name")
-        if taken.setdefault(path, option) != option:
-            raise Refused(f"--{taken[path]} and --{option} are the same file, {name}: give one another name")
-        if not path.parent.is_dir():
-            raise FileError(f"cannot write {name}: there is no folder {Path(name).parent}")
-
-
-class Output:
-    """The output of a verb, written in batches of lines."""
-
-    def __init__(self, stream: IO[bytes], name: str) -> None:
-        """Write to *stream*; *name* is its name in messages."""
-        self._stream = stream
-        self._name = name
-
-    def write(self, lines: Iterable[str]) -> None:
-        """Write *lines* of ASCII, with their line ends. Raises FileError, or BrokenPipeError without a reader."""
-        waiting = iter(lines)
-        while text := "".join(islice(waiting, BATCH)):
-            if self._stream.isatty():
-                wipe()
-            with failing(f"write {self._name}"):
-                self._stream.write(text.encode("ascii"))
-                self._stream.flush()
+        if name != STDOUT:
+            if path.is_dir():
+                raise FileError(f"cannot write {name}: it is a folder")
+            if path.exists() and not path.is_file():
+                # Pipes and /dev/null replace nothing, and may get two outputs.
+                continue
+            if not read.isdisjoint((path, *path.parents)):
+                raise Refused(
+                    f"--{option} {name} is an input, or in one, and would be read: give another name"
+                )
+            if not path.parent.is_dir():
+                raise FileError(f"cannot write {name}: there is no folder {Path(name).parent}")
+        if path in taken:
+            raise Refused(f"--{taken[path]} and --{option} are both {name}: give one another name")
+        taken[path] = option
 
 
 @contextmanager
-def open_output(path: str) -> Iterator[Output]:
-    """Open the file at *path*, or standard output for ``-``.
-
-    Raises FileError, before anything is written, if it cannot be opened.
-    """
-    with writing(path) as stream:
-        yield Output(stream, "standard output" if path == STDOUT else path)
+def open_output(path: str) -> Iterator[IO[bytes]]:
+    """Open the file at *path*, or standard output for ``-``. Raises FileError if it cannot be opened or written."""
+    with failing("write standard output" if path == STDOUT else f"write {path}"), writing(path) as stream:
+        yield stream
 
 
-def write_html(options: Namespace, lines: Callable[[], Iterable[str]]) -> bool:
-    """Write *lines* to the file of ``--html``, if given, and return whether it was given."""
-    if options.html is None:
-        return False
-    with open_output(options.html) as output:
-        output.write(lines())
-    return True
+def write_lines(stream: IO[bytes], lines: Iterable[str]) -> None:
+    """Write *lines* of ASCII, with their line ends."""
+    waiting = iter(lines)
+    while text := "".join(islice(waiting, BATCH)):
+        with _above_bars():
+            stream.write(text.encode("ascii"))
+            stream.flush()
 
 
 def say(text: str, stream: TextIO) -> None:
     """Write lines of text to *stream*; control characters in URLs or names of files are replaced."""
-    wipe()
-    print(encodable("\n".join(map(printable, text.split("\n"))), stream), file=stream)
-
-
-def encodable(text: str, stream: TextIO) -> str:
-    """Return *text* with escapes for characters that *stream* cannot encode."""
-    encoding = getattr(stream, "encoding", None) or "utf-8"
-    return text.encode(encoding, "backslashreplace").decode(encoding)
+    with _above_bars():
+        print("\n".join(map(printable, text.split("\n"))), file=stream)
 
 
 def show(facts: Mapping[str, Any], lines: Iterable[str], is_json: bool) -> None:
@@ -214,90 +161,22 @@ def warn(message: str) -> None:
     say(f"warning: {message}", sys.stderr)
 
 
-#: Converts the number of things done to the share of all, 0.0 to 1.0; None if their number is unknown.
-Share: TypeAlias = "Callable[[int], float | None]"
-
-#: The only bar on the terminal.
-_running: Progress | None = None
-
-
-def wipe() -> None:
-    """Remove the bar from the terminal, before anything else is written there."""
-    if _running is not None:
-        _running.wipe()
-
-
-def of(total: int) -> Share:
-    """Return a function that converts a number of things to the share of *total*.
-
-    >>> of(200)(50), of(0)(3), of(10)(11)
-    (0.25, None, 1.0)
-    """
-    return lambda done: min(1.0, done / total) if total else None
-
-
-class Progress:
-    """One bar of tqdm, after half a second; nothing if the output is no terminal, or without tqdm."""
-
-    def __init__(self) -> None:
-        is_terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._make = _tqdm() if is_terminal else None
-        self._bar: Any = None
-
-    def counting(self, doing: str, share: Share = lambda done: None) -> Callable[[int], None]:
-        """Begin the bar *doing*, and return a function that takes the number of things done."""
-        bar = self._begin(desc=doing)
-
-        def tell(done: int) -> None:
-            # True if it was drawn; then it shows the total the next time.
-            if bar is not None and bar.update(done - bar.n) and (known := share(done)):
-                bar.total = round(done / known)
-
-        return tell
-
-    def share(self, doing: str) -> Callable[[float], None]:
-        """Begin the bar *doing*, and return a function that takes the share that is done, 0.0 to 1.0."""
-        bar = self._begin(desc=doing, total=1.0, bar_format="{l_bar}{bar}| [{elapsed}<{remaining}]")
-        return lambda share: None if bar is None else bar.update(share - bar.n)
-
-    def wipe(self) -> None:
-        """Remove the bar from the terminal until it is drawn again."""
-        if self._bar is not None:
-            self._bar.clear()
-
-    def __enter__(self) -> Progress:
-        """Return itself."""
-        global _running
-        _running = self
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Remove the bar."""
-        global _running
-        _running = None
-        self._end()
-
-    def _begin(self, **more: Any) -> Any:
-        self._end()
-        if self._make is not None:
-            self._bar = self._make(
-                file=sys.stderr, delay=PATIENCE, mininterval=PAUSE, miniters=0, leave=False, **more
-            )
-        return self._bar
-
-    def _end(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
-
-
-def _tqdm() -> Any:
-    """Return the class of a bar, None if tqdm is not installed."""
+def bar(items: Iterable[_T], doing: str, total: int | None = None) -> Iterable[_T]:
+    """Return *items* with a progress bar, if they take long, standard error is a terminal, and tqdm is installed."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return items
     try:
         tqdm = import_module("tqdm").tqdm
     except ImportError:
-        return None
+        return items
     # Without a monitor thread or a lock for other processes, since dedup starts processes.
-    bar: Any = type("Bar", (tqdm,), {"monitor_interval": 0})
-    bar.set_lock(RLock())
+    tqdm.monitor_interval = 0
+    tqdm.set_lock(RLock())
+    bar: Iterable[_T] = tqdm(items, doing, total, file=sys.stderr, delay=PATIENCE, leave=False)
     return bar
+
+
+def _above_bars() -> AbstractContextManager[Any]:
+    """Return a context for writing to a terminal, which removes a bar and shows it again."""
+    tqdm = sys.modules.get("tqdm")
+    return nullcontext() if tqdm is None else tqdm.tqdm.external_write_mode(sys.stderr)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from scrapy_simhash.cli.compare import add_reading, reader, show_pages
-from scrapy_simhash.cli.streams import write_html
-from scrapy_simhash.view.main_text import facts_of_text, html_lines, lines
+from scrapy_simhash.cli.compare import add_reading, reading, show_pages
+from scrapy_simhash.cli.options import write_html
+from scrapy_simhash.view.texts import facts_of_text, text_html, text_lines
 
 EXAMPLE = """\
 $ scrapy-simhash text page.html
@@ -24,8 +24,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Write the texts of pages, and return 0."""
-    with reader(options) as read_page:
-        facts = [facts_of_text(read_page(name)) for name in options.pages]
-    if not write_html(options, lambda: html_lines(facts)):
-        show_pages(facts, lines, options.json)
-    return 0
+    with reading(options) as (_, pages):
+        facts = list(map(facts_of_text, pages))
+    if options.html is not None:
+        return write_html(options, text_html(facts))
+    return show_pages(facts, text_lines, options.json)

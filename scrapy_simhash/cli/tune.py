@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import shlex
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,10 @@ from scrapy_simhash.cli.options import (
     add_settings,
     config_for,
     fields_of,
+    write_html,
 )
 from scrapy_simhash.cli.report import Lines
-from scrapy_simhash.cli.streams import Progress, Refused, check_outputs, show, warn, write_html
+from scrapy_simhash.cli.streams import Refused, bar, check_outputs, show, warn
 from scrapy_simhash.exceptions import FileError, failing
 from scrapy_simhash.view.page import html
 from scrapy_simhash.view.tuning import (
@@ -37,7 +39,7 @@ from scrapy_simhash.view.tuning import (
 from scrapy_simhash.view.words import shown
 
 if TYPE_CHECKING:
-    from scrapy_simhash.page.text import Document
+    from scrapy_simhash.files.records import Record
 
 EXAMPLE = """\
 $ scrapy-simhash tune report.jsonl
@@ -55,6 +57,8 @@ SAME, DIFFERENT, SKIP = "same", "different", "skip"
 
 #: Answers by `Pair.key`.
 Answers = dict[tuple[str, str], str]
+#: Title and paragraphs of a page.
+Text = tuple[str, list[str]]
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -79,7 +83,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         " skip)",
     )
     parser.add_argument(
-        "--precision", type=_share, default=0.95, metavar="P", help="the precision wanted (default: 0.95)"
+        "--precision", type=float, default=0.95, metavar="P", help="the precision wanted (default: 0.95)"
     )
     add_settings(parser)
     add_json(parser)
@@ -92,30 +96,28 @@ def run(options: Namespace) -> int:
     check_outputs(options, [options.source, options.labels, *(options.pages or ())])
     answers = _answers(options.labels) if options.labels else {}
     min_similarity = float(config_for(options).min_similarity)
-    with Progress() as progress:
-        pairs, given = sample(pairs_of(Lines(options.source, progress)), MOST_PAIRS)
-        if not pairs:
-            raise FileError(
-                f"{options.source} has no pair with a threshold: no two pages were compared, or it was made with"
-                ' SIMHASH_RULE = "classic"'
-            )
-        if options.html is not None:
-            asked = to_judge(
-                _bands([pair for pair in pairs if pair.key not in answers], answers), min_similarity, ASKED
-            )
-            texts = _texts(asked, options, progress) if options.pages else {}
-            facts = judging(asked, answers, texts)
-            write_html(options, lambda: [html("judging", "Are these the same page?", facts)])
-            return 0
+    pairs = sample(pairs_of(Lines(options.source)), MOST_PAIRS)
+    if not pairs:
+        raise FileError(
+            f"{options.source} has no pair with a threshold: no two pages were compared, or it was made with"
+            ' SIMHASH_RULE = "classic"'
+        )
+    if options.html is not None:
+        unanswered = bands_of([pair for pair in pairs if pair.key not in answers], _labels(answers))
+        asked = to_judge(unanswered, min_similarity, ASKED)
+        texts = _texts(asked, options) if options.pages else {}
+        return write_html(
+            options, html("judging", "Are these the same page?", judging(asked, answers, texts))
+        )
     if answers and not any(pair.key in answers for pair in pairs):
         warn(f"none of the {len(answers):,} answers in {options.labels} is about a pair of {options.source}")
-    found = _facts(pairs, given, answers, min_similarity, options.precision)
-    show(found, _told(found, options), options.json)
+    found = _facts(pairs, answers, min_similarity, options.precision)
+    show(found, _lines(found, options), options.json)
     return 0
 
 
-def _bands(pairs: Sequence[Pair], answers: Answers) -> list[Band]:
-    return bands_of(pairs, {key: answer == SAME for key, answer in answers.items() if answer != SKIP})
+def _labels(answers: Answers) -> dict[tuple[str, str], bool]:
+    return {key: answer == SAME for key, answer in answers.items() if answer != SKIP}
 
 
 def _answers(path: str) -> Answers:
@@ -136,7 +138,7 @@ def _answers(path: str) -> Answers:
     return found
 
 
-def _texts(pairs: Sequence[Pair], options: Namespace, progress: Progress) -> dict[str, tuple[str, list[str]]]:
+def _texts(pairs: Sequence[Pair], options: Namespace) -> dict[str, Text]:
     """Return title and paragraphs, by URL, of the pages of *pairs* that are in ``--pages``."""
     # Imported here, since importing readers of pages takes longer than reading a report.
     from scrapy_simhash.files.records import Record, read
@@ -144,21 +146,20 @@ def _texts(pairs: Sequence[Pair], options: Namespace, progress: Progress) -> dic
     from scrapy_simhash.page.text import parse
 
     fingerprinter = PageFingerprinter(config_for(options))
+
+    def text(record: Record) -> Text:
+        if record.is_text:
+            return "", str(record.page).splitlines()
+        root = parse(record.page, record.content_type)
+        document = fingerprinter.extract(root, content_language=record.content_language)
+        return document.title, [paragraph.text for paragraph in document.main]
+
     wanted = {url for pair in pairs for url in pair.key}
-    found: dict[str, tuple[str, list[str]]] = {}
-    tell = progress.counting("reading pages")
+    found: dict[str, Text] = {}
     with closing(read(options.pages, fields_of(options), options.format)) as records:
-        for count, record in enumerate(records, 1):
-            tell(count)
-            if not isinstance(record, Record) or record.url not in wanted or record.url in found:
-                continue
-            if record.is_text:
-                found[record.url] = "", str(record.page).splitlines()
-            else:
-                root = parse(record.page, record.content_type)
-                found[record.url] = _text(
-                    fingerprinter.extract(root, content_language=record.content_language)
-                )
+        for record in bar(records, "reading pages"):
+            if isinstance(record, Record) and record.url in wanted and record.url not in found:
+                found[record.url] = text(record)
         if records.complaint:
             raise Refused(records.complaint)
     if not found:
@@ -166,13 +167,7 @@ def _texts(pairs: Sequence[Pair], options: Namespace, progress: Progress) -> dic
     return found
 
 
-def _text(document: Document) -> tuple[str, list[str]]:
-    return document.title, [paragraph.text for paragraph in document.main]
-
-
-def judging(
-    pairs: Sequence[Pair], answers: Answers, texts: Mapping[str, tuple[str, list[str]]]
-) -> dict[str, Any]:
+def judging(pairs: Sequence[Pair], answers: Answers, texts: Mapping[str, Text]) -> dict[str, Any]:
     """Return the facts for the page for judging: pairs with their texts, and the answers so far.
 
     Without the similarity, which would influence the answer.
@@ -181,48 +176,36 @@ def judging(
 
     shown_pairs = []
     for pair in pairs:
-        both = [texts.get(url) for url in (pair.url, pair.other)]
-        known = [one or ("", []) for one in both]
-        paragraphs = [{"a": a, "b": b} for a, b in aligned(known[0][1], known[1][1])] if all(both) else None
-        titles = [title for title, _ in known]
+        one, other = (texts.get(url) for url in (pair.url, pair.other))
+        paragraphs = None
+        if one and other:
+            paragraphs = [{"a": a, "b": b} for a, b in aligned(one[1], other[1])]
+        titles = [text[0] if text else "" for text in (one, other)]
         shown_pairs.append({"url": pair.url, "other": pair.other, "titles": titles, "text": paragraphs})
     return {"pairs": shown_pairs, "answers": [[*key, answer] for key, answer in answers.items()]}
 
 
 def _facts(
-    pairs: Sequence[Pair], given: int, answers: Answers, min_similarity: float, precision: float
+    pairs: Sequence[Pair], answers: Answers, min_similarity: float, precision: float
 ) -> dict[str, Any]:
     counted = [pair for pair in pairs if not pair.is_kept]
-    bands = _bands(pairs, answers)
+    bands = bands_of(pairs, _labels(answers))
     found = estimates(bands) if any(band.same or band.different for band in bands) else []
     return {
         "pairs": len(counted),
-        "sample": {"taken": len(pairs), "of": given} if len(pairs) == MOST_PAIRS else None,
         "unanswered": sum(pair.key not in answers and not pair.is_same_text for pair in counted),
         "below_all_bands": len(counted) - sum(band.pairs for band in bands),
         "min_similarity": min_similarity,
-        "bands": [
-            {
-                "begin": band.begin,
-                "end": min(band.end, 1.0),
-                "pairs": band.pairs,
-                "identical": band.identical,
-                "same": band.same,
-                "different": band.different,
-            }
-            for band in bands
-        ],
-        "thresholds": [
-            {
-                **one._asdict(),
-                "precision": one.precision and one.precision._asdict(),
-                "recall": one.recall and one.recall._asdict(),
-            }
-            for one in found
-        ],
+        "bands": [_band(band) for band in bands],
+        "thresholds": [asdict(one) for one in found],
         "wanted_precision": precision,
         "chosen": _chosen(counted, found, min_similarity, precision),
     }
+
+
+def _band(band: Band) -> dict[str, Any]:
+    counts = {name: getattr(band, name) for name in ("pairs", "identical", "same", "different")}
+    return {"begin": band.begin, "end": min(band.end, 1.0), **counts}
 
 
 def _chosen(
@@ -237,35 +220,29 @@ def _chosen(
     return best.threshold if is_between else min_similarity
 
 
-def _told(facts: Mapping[str, Any], options: Namespace) -> Iterator[str]:
+def _lines(facts: Mapping[str, Any], options: Namespace) -> Iterator[str]:
     yield f"Pairs of pages that were compared: {facts['pairs']:,}. The threshold of a pair is the greatest"
     yield "SIMHASH_MIN_SIMILARITY with which the two are near-duplicates."
-    if facts["sample"]:
-        yield "They are a sample: {taken:,} of {of:,} were taken.".format(**facts["sample"])
-    yield ""
-    yield "                               judged     judged"
+    yield "\n                               judged     judged"
     yield "threshold     pairs  identical   same  different"
     most = max(band["pairs"] for band in facts["bands"]) or 1
     for band in reversed(facts["bands"]):
-        bar = "#" * -(-BAR * band["pairs"] // most)
+        length = "#" * -(-BAR * band["pairs"] // most)
         counts = f"{band['pairs']:>7,}  {band['identical']:>9,}  {band['same']:>5,}  {band['different']:>9,}"
-        yield f"{band['begin']:.2f} - {band['end']:.2f}  {counts}  {bar}".rstrip()
-    yield f"below 0.50   {facts['below_all_bands']:>7,}"
-    yield ""
+        yield f"{band['begin']:.2f} - {band['end']:.2f}  {counts}  {length}".rstrip()
+    yield f"below 0.50   {facts['below_all_bands']:>7,}\n"
     if facts["thresholds"]:
         yield "threshold  precision (90 % interval)    recall (90 % interval)"
         for one in reversed(facts["thresholds"]):
             mark = "  <- as crawled" if abs(one["threshold"] - facts["min_similarity"]) < 0.001 else ""
             precision, recall = _interval(one["precision"]), _interval(one["recall"])
             yield f"{one['threshold']:.2f}       {precision:<27}  {recall}{mark}".rstrip()
-        yield ""
-        yield "Copies that were never compared with their originals are not counted here."
-        yield ""
+        yield "\nCopies that were never compared with their originals are not counted here.\n"
     yield from _advice(facts, options)
 
 
 def _interval(one: Mapping[str, float] | None) -> str:
-    return "-" if one is None else f"{one['share']:.3f} ({one['low']:.3f} to {one['high']:.3f})"
+    return "-" if one is None else "{share:.3f} ({low:.3f} to {high:.3f})".format(**one)
 
 
 def _advice(facts: Mapping[str, Any], options: Namespace) -> Iterator[str]:
@@ -278,25 +255,11 @@ def _advice(facts: Mapping[str, Any], options: Namespace) -> Iterator[str]:
         keep = "keep what you have" if chosen == facts["min_similarity"] else "in settings.py"
         yield f"For a precision of {wanted:g} or more, {keep}:"
         yield f"  SIMHASH_MIN_SIMILARITY = {chosen:g}"
-        near = [one for one in facts["thresholds"] if one["threshold"] <= chosen + 0.001][-1:]
-        for one in near:
-            yield f"Its precision is {_interval(one['precision'])}, its recall {_interval(one['recall'])}."
-    if not facts["unanswered"]:
-        if chosen is None:
-            yield "All pairs are judged: crawl more pages, or give a lower --precision."
-        return
-    labels = ["--labels", options.labels] if options.labels else []
-    yield "To judge more pairs, open the page that this writes, and download your answers:"
-    words = [options.source, *labels, "--pages", "PAGES", "--html", "judge.html"]
-    yield f"  scrapy-simhash tune {shlex.join(map(shown, words))}"
-    yield f"  scrapy-simhash tune {shlex.join(map(shown, [options.source, '--labels', 'pairs.csv']))}"
-
-
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = 0.0
-    if not 0 < share <= 1:
-        raise ArgumentTypeError(f"must be above 0 and at most 1, got {text!r}")
-    return share
+    if facts["unanswered"]:
+        labels = ["--labels", options.labels] if options.labels else []
+        yield "To judge more pairs, open the page that this writes, and download your answers:"
+        words = [options.source, *labels, "--pages", "PAGES", "--html", "judge.html"]
+        yield f"  scrapy-simhash tune {shlex.join(map(shown, words))}"
+        yield f"  scrapy-simhash tune {shlex.join(map(shown, [options.source, '--labels', 'pairs.csv']))}"
+    elif chosen is None:
+        yield "All pairs are judged: crawl more pages, or give a lower --precision."

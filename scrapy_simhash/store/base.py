@@ -348,6 +348,11 @@ class Store(ABC):
         """Number of damaged records that were found."""
         return len(self._damaged)
 
+    @property
+    def damaged_records(self) -> list[str]:
+        """Names of these records."""
+        return sorted(self._damaged)
+
     def pages(self) -> Iterator[Page] | AsyncIterator[Page]:
         """Yield every page by number."""
         keys = dict.fromkeys(posting.key for posting in cast("Iterable[Posting]", self))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
@@ -14,7 +13,7 @@ from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.judge.rule import Rule, rule_fields
 from scrapy_simhash.judge.second_look import AGREED, OTHER_NAMES, contradiction
-from scrapy_simhash.page.features import find_facts, shingle_counts
+from scrapy_simhash.page.features import find_facts
 from scrapy_simhash.page.features.facts import Facts
 from scrapy_simhash.page.fingerprint import (
     DOUBTFUL,
@@ -97,12 +96,8 @@ def own_similarity(a: Fingerprint, b: Fingerprint) -> float | None:
     return round(similarity(ours.minhash or a.sketch, theirs.minhash or b.sketch), 3)
 
 
-def _own(fingerprint: Fingerprint | None) -> OwnPart | None:
-    return OwnPart.from_bytes(fingerprint.own) if fingerprint is not None and fingerprint.own else None
-
-
 def _known_own(fingerprint: Fingerprint | None) -> OwnPart | None:
-    own = _own(fingerprint)
+    own = OwnPart.from_bytes(fingerprint.own) if fingerprint is not None and fingerprint.own else None
     return None if own is None or own.kind in (UNKNOWN, DOUBTFUL) else own
 
 
@@ -133,7 +128,6 @@ class Page(NamedTuple):
     name: str
     document: Document
     reading: Reading
-    shingles: Counter[str]
     site_text: Sequence[dict[str, Any]] = ()
     url: str = ""
     """Empty if it is unknown."""
@@ -155,7 +149,6 @@ def read(
         fingerprinter.read_document(document, site or SiteProfile(), structured(root), url)
         if learns
         else fingerprinter.read(root, content_language=source.content_language, url=url),
-        shingle_counts(document),
         site_text=site_text(document, site) if learns and site is not None else (),
         url=url,
     )
@@ -174,7 +167,6 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
         "is_near_by_text": False,
         "is_same_text": is_same_text,
         **dict.fromkeys(("distance", "similarity")),
-        "common_share": _common_share(a.shingles, b.shingles),
         **dict.fromkeys(("titles", "decided_by", "required", "own_similarity")),
         "contradiction": _contradiction(a, b),
         "changed_by": [],
@@ -282,14 +274,6 @@ def _unsaid(facts: Facts | None, other: Facts | None) -> list[str]:
     unsaid = [word for word in dict.fromkeys(words) if word not in other.said]
     repeated = [set().union(*(line.repeated for line in each.lines)) for each in (facts, other)]
     return unsaid + sorted(repeated[0] - repeated[1] - set(unsaid))
-
-
-def _common_share(ours: Counter[str], theirs: Counter[str]) -> float | None:
-    """Return the share of shingles in common, which the similarity estimates; None if a page has none."""
-    if not ours or not theirs:
-        return None
-    together = (ours | theirs).total()
-    return round((ours & theirs).total() / together, 3)
 
 
 def _changes(rule: Rule, one: Fingerprint, other: Fingerprint) -> Iterator[dict[str, Any]]:

@@ -24,9 +24,8 @@ function likeness(pair) {
 }
 
 function opening() {
-  const time = facts.timeline;
-  const shown = text => String(text).replace("T", " ").replace("Z", "");
-  const span = time && (time.start === time.end ? `${shown(time.end)} UTC` : `${shown(time.start)} to ${shown(time.end)} UTC`);
+  const shown = text => text.replace("T", " ").replace("Z", " UTC");
+  const span = facts.start && `${shown(facts.start)} to ${shown(facts.end)}`;
   const tiles = [
     ["Pages", facts.pages], ["New", facts.status.new ?? 0, true], ["Near-duplicates", facts.near_duplicates, true],
     ["Identical text", facts.identical, true], ["Clusters", facts.clusters],
@@ -147,27 +146,10 @@ function patterns() {
     table(["URLs", "pages", "near-duplicates", "share", "example"], rows, 10)];
 }
 
-function timeline() {
-  const time = facts.timeline;
-  if (!time || time.seconds * time.bars.length < 60) return [];
-  const kinds = { other: "other", near_duplicates: "near-duplicates", new: "new" };
-  const totals = time.bars.map(bar => bar.new + bar.near_duplicates + bar.other);
-  const most = Math.max(...totals);
-  const start = Date.parse(time.start);
-  const column = (bar, place) => h("span", {
-    title: `${new Date(start + 1000 * time.seconds * place).toISOString()}: ` +
-      Object.entries(kinds).map(([kind, name]) => `${number(bar[kind])} ${name}`).join(", "),
-  }, Object.keys(kinds).map(kind => bar[kind] > 0 && h(`i.${kind}`, { style: { height: `${Math.max(1, 100 * bar[kind] / most)}%` } })));
-  return [heading("Pages over time"),
-    h("ul.legend", null, Object.entries(kinds).map(([kind, name]) => h("li", null, h(`span.key.${kind}`), name))),
-    h("div.bars", { role: "img", "aria-label": "Pages over time" }, time.bars.map(column)),
-    h("p.ends", null, h("small", null, time.start), h("small", null, time.end))];
-}
-
 function show() {
   const has = facts.pages > 0;
   const made = { opening: opening(), findings: findings(), doubtful: doubtful(), decisions: decisions(),
-    rest: [patterns(), timeline()] };
+    rest: patterns() };
   for (const [id, content] of Object.entries(made)) {
     const children = [has || id === "opening" ? content : []].flat(Infinity).filter(Boolean);
     parts[id].replaceChildren(...children);
@@ -179,16 +161,15 @@ function show() {
 
 /** Fetch the facts periodically; keep open folds, the search and the sort order. */
 async function follow(seconds) {
-  let tag = "";
-  for (let failures = 0; failures < 3;) {
+  for (let failures = 0, last = ""; failures < 3;) {
     await new Promise(resolve => setTimeout(resolve, seconds * 1000));
     if (document.hidden) continue;
     try {
-      const answer = await fetch("/data.json", tag ? { headers: { "If-None-Match": tag } } : {});
-      tag = answer.headers.get("ETag") ?? "";
+      const text = await (await fetch("/data.json")).text();
       failures = 0;
-      if (answer.status === 200) {
-        facts = await answer.json();
+      if (text !== last) {
+        last = text;
+        facts = JSON.parse(text);
         show();
       }
     } catch {

@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
-from ipaddress import ip_address
 from pathlib import Path
 from socketserver import ThreadingTCPServer
 from threading import Lock
@@ -29,8 +28,8 @@ CLUSTERS = 500
 TIMEOUT = 5
 #: Bytes at the beginning by which a replaced file is recognised.
 _HEAD = 512
-#: The value of the header Host: an IPv6 address in brackets or something else, and a port.
-_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([0-9a-z.-]+))(?::[0-9]*)?")
+#: Names of this machine, with any port, which may be forwarded.
+_LOCAL = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]*)?")
 
 
 class GrowingReport:
@@ -50,29 +49,27 @@ class GrowingReport:
     def _begin(self, head: bytes) -> None:
         self._head, self._at, self._lines = head, 0, 0
         self._overview = Overview()
-        self._bad_count, self._bad_lines = 0, [0] * 0
+        self._bad: dict[str, Any] = {"count": 0, "lines": []}
         self._facts: dict[str, Any] | None = None
 
-    def facts(self) -> tuple[str, dict[str, Any]]:
-        """Read new lines, and return the facts with a tag of this state. Raises OSError."""
-        with self._lock:
-            with self._path.open("rb") as file:
-                head = file.read(_HEAD)
-                size = os.fstat(file.fileno()).st_size
-                # A new crawl replaces the file.
-                if size < self._at or not head.startswith(self._head):
-                    self._begin(head)
-                self._head = head
-                file.seek(self._at)
-                for line in file:
-                    # An incomplete line is read the next time.
-                    if not line.endswith(b"\n"):
-                        break
-                    self._add(line)
+    def facts(self) -> dict[str, Any]:
+        """Read new lines, and return the facts. Raises OSError."""
+        with self._lock, self._path.open("rb") as file:
+            head = file.read(_HEAD)
+            # A new crawl replaces the file.
+            if os.fstat(file.fileno()).st_size < self._at or not head.startswith(self._head):
+                self._begin(head)
+            self._head = head
+            file.seek(self._at)
+            for line in file:
+                # An incomplete line is read the next time.
+                if not line.endswith(b"\n"):
+                    break
+                self._add(line)
             if self._facts is None:
-                bad = {"count": self._bad_count, "lines": self._bad_lines}
-                self._facts = {**self._decorate(self._overview.as_dict(CLUSTERS), bad), "refresh": REFRESH}
-            return f'"{self._at}-{hash(self._head):x}"', self._facts
+                facts = self._decorate(self._overview.as_dict(CLUSTERS), self._bad)
+                self._facts = {**facts, "refresh": REFRESH}
+            return self._facts
 
     def _add(self, line: bytes) -> None:
         self._at += len(line)
@@ -82,8 +79,8 @@ class GrowingReport:
         if page is not None:
             self._overview.add(page)
         elif line.strip():
-            self._bad_count += 1
-            self._bad_lines = [*self._bad_lines, self._lines][:10]
+            self._bad["count"] += 1
+            self._bad["lines"] = [*self._bad["lines"], self._lines][:10]
 
 
 class ReportServer(ThreadingTCPServer):
@@ -113,34 +110,32 @@ class _Handler(BaseHTTPRequestHandler):
     server: ReportServer
 
     def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
         # A website can point its own host name here (DNS rebinding), and must not read the report.
         if not is_own_name(self.headers.get_all("Host") or []):
-            self._send(HTTPStatus.FORBIDDEN, "text/plain", b"This host name is not known here.\n")
-            return
-        path = self.path.partition("?")[0]
-        if path not in ("/", "/data.json"):
-            self._send(HTTPStatus.NOT_FOUND, "text/plain", b"There is no such page. Try / or /data.json.\n")
-            return
-        try:
-            tag, facts = self.server.report.facts()
-        except OSError as error:
-            said = f"The report cannot be read: {error.strerror or error}.\n"
-            self._send(HTTPStatus.INTERNAL_SERVER_ERROR, "text/plain", said.encode("ascii", "replace"))
-            return
-        if self.headers.get("If-None-Match") == tag:
-            self._send(HTTPStatus.NOT_MODIFIED, "application/json", b"", tag)
-            return
-        if path == "/":
-            self._send(
-                HTTPStatus.OK, "text/html", html("overview", "Crawl report", facts, True).encode("ascii"), tag
-            )
+            self._send(HTTPStatus.FORBIDDEN, "text/plain", "This host name is not known here.\n")
+        elif path not in ("/", "/data.json"):
+            self._send(HTTPStatus.NOT_FOUND, "text/plain", "There is no such page. Try / or /data.json.\n")
         else:
-            self._send(HTTPStatus.OK, "application/json", json.dumps(facts).encode("ascii"), tag)
+            self._send_facts(is_page=path == "/")
 
-    def _send(self, status: HTTPStatus, kind: str, body: bytes, tag: str | None = None) -> None:
+    def _send_facts(self, is_page: bool) -> None:
+        try:
+            facts = self.server.report.facts()
+        except OSError as error:
+            reason = f"The report cannot be read: {error.strerror or error}.\n"
+            self._send(HTTPStatus.INTERNAL_SERVER_ERROR, "text/plain", reason)
+            return
+        if is_page:
+            self._send(HTTPStatus.OK, "text/html", html("overview", "Crawl report", facts, True))
+        else:
+            self._send(HTTPStatus.OK, "application/json", json.dumps(facts))
+
+    def _send(self, status: HTTPStatus, kind: str, text: str) -> None:
+        body = text.encode("ascii", "replace")
         self.send_response(status)
         headers = {
-            "Content-Type": kind if kind == "application/json" else f"{kind}; charset=us-ascii",
+            "Content-Type": f"{kind}; charset=us-ascii",
             "Content-Length": str(len(body)),
             "Cache-Control": "no-store",
             "Content-Security-Policy": f"{policy('overview', is_live=True)}; frame-ancestors 'none'",
@@ -150,8 +145,6 @@ class _Handler(BaseHTTPRequestHandler):
         }
         for name, value in headers.items():
             self.send_header(name, value)
-        if tag is not None:
-            self.send_header("ETag", tag)
         self.end_headers()
         self.wfile.write(body)
 
@@ -169,11 +162,4 @@ def is_own_name(hosts: list[str]) -> bool:
     >>> [is_own_name([host]) for host in ("localhost:8000", "127.0.0.1", "[::1]:80", "evil.example:80")]
     [True, True, True, False]
     """
-    named = _HOST.fullmatch(hosts[0].lower()) if len(hosts) == 1 else None
-    if named is None:
-        return False
-    name = named[1] or named[2]
-    try:
-        return name == "localhost" or ip_address(name).is_loopback
-    except ValueError:
-        return False
+    return len(hosts) == 1 and bool(_LOCAL.fullmatch(hosts[0].lower()))

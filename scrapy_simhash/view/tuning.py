@@ -51,27 +51,18 @@ def pairs_of(lines: Iterable[Mapping[str, Any]]) -> Iterator[Pair]:
             )
 
 
-def sample(pairs: Iterable[Pair], most: int) -> tuple[list[Pair], int]:
-    """Return at most *most* pairs, the last of each key, and the number of all given pairs.
+def sample(pairs: Iterable[Pair], most: int) -> list[Pair]:
+    """Return at most *most* pairs, the last of each key; those with the smallest hashes, independent of the order.
 
-    If there are more keys, those with the smallest hashes, independent of the order.
-
-    >>> chosen, given = sample((Pair(str(number), "0", 0.5) for number in range(100)), 10)
-    >>> len(chosen), given
-    (10, 100)
+    >>> len(sample((Pair(str(number), "0", 0.5) for number in range(100)), 10))
+    10
     """
     kept: dict[int, Pair] = {}
-    given, limit = 0, 1 << 64
     for pair in pairs:
-        given += 1
-        place = number(" ".join(pair.key))
-        if place > limit:
-            continue
-        kept[place] = pair
+        kept[number(" ".join(pair.key))] = pair
         if len(kept) > 2 * most:
             kept = {place: kept[place] for place in nsmallest(most, kept)}
-            limit = max(kept)
-    return [kept[place] for place in nsmallest(most, kept)], given
+    return [kept[place] for place in nsmallest(most, kept)]
 
 
 #: Lower edges of the bands of thresholds. Settings are hardly ever below the first one.
@@ -155,7 +146,8 @@ _BOUNDS = (False, True)
 Draws = Sequence[tuple[float, ...]]
 
 
-class Interval(NamedTuple):
+@dataclass(frozen=True)
+class Interval:
     """A share, 0-1, and its 90 % interval."""
 
     share: float
@@ -163,7 +155,8 @@ class Interval(NamedTuple):
     high: float
 
 
-class Estimate(NamedTuple):
+@dataclass(frozen=True)
+class Estimate:
     """The estimated effect of a threshold."""
 
     threshold: float

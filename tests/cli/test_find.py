@@ -79,9 +79,9 @@ def test_each_query_has_its_near_duplicates_the_nearest_first(
     distance: int, hashes: Path, tmp_path: Path, cli: Cli
 ) -> None:
     queries = [value ^ (1 << bit) for bit, value in enumerate(HASHES[:60])] + HASHES[:2]
-    (tmp_path / "queries.txt").write_text("".join(f"{value:X}\n" for value in queries), "ascii")
+    (tmp_path / "queries.txt").write_text("".join(f"{value:#X}\n" for value in queries), "ascii")
     (tmp_path / "stored.txt").write_text("".join(f"0x{value:x}\n" for value in HASHES), "ascii")
-    options = ["--in", tmp_path / "stored.txt", "--hex", "--distance", distance]
+    options = ["--in", tmp_path / "stored.txt", "--distance", distance]
     expected: list[dict[str, Any]] = []
     for query in queries:
         near = sorted(((query ^ value).bit_count(), value) for value in set(HASHES))
@@ -103,7 +103,6 @@ MOST = 2**64 - 1
 written = st.one_of(
     st.integers(0, MOST).map(str),
     st.integers(0, MOST).map(hex),
-    st.integers(0, MOST).map("{:X}".format),
     st.integers(0, MOST).map(" 000{}\t".format),
     st.sampled_from(
         ["", " ", "0x", "x", "-1", "1 2", "1\r2", str(2**64), "0x1" + "0" * 16, "0b1", "1x", "\x00"]
@@ -113,19 +112,16 @@ written = st.one_of(
 
 @given(
     st.lists(st.tuples(written, st.sampled_from(["\n", "\r\n"])), max_size=12),
-    st.booleans(),
     st.integers(1, 64),
 )
-def test_lines_are_read_as_defined_in_chunks_of_any_size(
-    lines: list[tuple[str, str]], is_hex: bool, chunk: int
-) -> None:
-    pattern = re.compile("((?:0[xX])?[0-9a-fA-F]+|)" if is_hex else "([0-9]+|0[xX][0-9a-fA-F]+|)")
+def test_lines_are_read_as_defined_in_chunks_of_any_size(lines: list[tuple[str, str]], chunk: int) -> None:
+    pattern = re.compile("([0-9]+|0[xX][0-9a-fA-F]+|)")
     expected: list[int] = []
     wrong = None
     for number, (line, _) in enumerate(lines, 1):
         match = pattern.fullmatch(line.strip())
         text = match[1] if match else ""
-        value = int(text, 16 if is_hex or text[:2] in ("0x", "0X") else 10) if text else 0
+        value = int(text, 16 if text[:2] in ("0x", "0X") else 10) if text else 0
         if match is None or value > MOST:
             wrong = number
             break
@@ -134,10 +130,10 @@ def test_lines_are_read_as_defined_in_chunks_of_any_size(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(find, "CHUNK", chunk)
         if wrong is None:
-            assert parse(stream, "hashes.txt", is_hex).tolist() == expected
+            assert parse(stream, "hashes.txt").tolist() == expected
         else:
             with pytest.raises(Refused, match=f"^hashes.txt:{wrong}: "):
-                parse(stream, "hashes.txt", is_hex)
+                parse(stream, "hashes.txt")
 
 
 def test_a_byte_order_mark_is_ignored_and_numbers_are_exact() -> None:

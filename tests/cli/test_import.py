@@ -108,7 +108,7 @@ def test_pages_are_read_by_the_settings_of_the_store(place: str, tmp_path: Path,
     header, postings = stored(place)
     assert header == Header(SCHEME, scope="host", min_shingles=30)
     assert {one.scope for one in postings} == {"example.com"}
-    its = Header(SCHEME, ClassicRule(9), scope="domain", mask_digits=True)
+    its = Header(SCHEME, ClassicRule(9), scope="domain")
     other = str(tmp_path / "other.sqlite")
     SqliteStore(other, its).close()
     cli("import", other, *arguments[2:])

@@ -12,9 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.cli.verbs import VERBS
-from tests.cli.example_files import READING
-from tests.docs.reader import PACKAGE, ROOT
+from tests.docs.reader import PACKAGE
 
 COMMAND = (sys.executable, "-m", "scrapy_simhash")
 #: Without a buffer argparse itself passes over what it cannot print.
@@ -92,25 +90,6 @@ def test_a_full_disk_is_told_once(tmp_path: Path) -> None:
             assert process.returncode == 1
 
 
-@posix_only
-@pytest.mark.parametrize(("closed", "doing"), [(0, "read standard input"), (1, "write standard output")])
-def test_a_closed_standard_stream_is_not_taken_for_a_file(tmp_path: Path, closed: int, doing: str) -> None:
-    # The first file to be opened gets the number of the stream that is closed.
-    (tmp_path / "hashes.txt").write_bytes(INPUT)
-    source = "-" if closed == 0 else str(tmp_path / "hashes.txt")
-    close = f"exec {closed}>&-; exec" if closed else "exec <&-; exec"
-    done = subprocess.run(
-        ["sh", "-c", f'{close} "$@"', "sh", *COMMAND, "find", source],
-        capture_output=True,
-        check=False,
-        env=ENVIRONMENT,
-        timeout=60,
-    )
-    assert (done.returncode, done.stdout) == (1, b"")
-    assert done.stderr.decode() == f"scrapy-simhash: cannot {doing}: it is closed\n"
-    assert (tmp_path / "hashes.txt").read_bytes() == INPUT
-
-
 # --- Interrupts, and readers that go.
 
 
@@ -136,7 +115,7 @@ def started(
 
 
 @posix_only
-@pytest.mark.parametrize(("number", "status"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+@pytest.mark.parametrize(("number", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_a_signal_while_it_reads_leaves_the_old_output_and_no_other_file(
     tmp_path: Path, number: str, status: int
 ) -> None:
@@ -151,21 +130,6 @@ def test_a_signal_while_it_reads_leaves_the_old_output_and_no_other_file(
         said, complained = process.communicate(timeout=60)
     assert (process.returncode, said, complained) == (status, b"", b"")
     assert (names(tmp_path), (tmp_path / "pairs").read_bytes()) == (["pairs"], b"old")
-
-
-@posix_only
-def test_a_signal_that_was_ignored_before_stays_ignored() -> None:
-    # As nohup does it.
-    ignoring = ("sh", "-c", 'trap "" HUP; exec "$@"', "sh")
-    with subprocess.Popen(
-        [*ignoring, *COMMAND, "find"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT
-    ) as process:
-        assert process.stdin is not None
-        process.stdin.write(b"12345\n" * 200_000)
-        process.stdin.flush()
-        process.send_signal(signal.SIGHUP)
-        said, _ = process.communicate(b"12344\n", timeout=60)
-    assert (process.returncode, said) == (0, b"[12345, 12345]\n[12344, 12345]\n")
 
 
 #: Hashes that make twelve thousand pairs two bits apart: more than a pipe and the buffers at both ends hold.
@@ -199,51 +163,7 @@ def test_a_reader_that_has_gone_is_no_reason_to_complain(tmp_path: Path, argumen
     assert (process.returncode, complained) == (141, b"")
 
 
-#: Sends itself an interrupt when it opens the first file in its folder.
-INTERRUPTED = """
-import os, signal, sys
-from scrapy_simhash.cli.verbs import module_of
-from scrapy_simhash.cli.main import main
-module_of(sys.argv[1])
-signal.signal(signal.SIGINT, signal.default_int_handler)
-def interrupt(event, arguments):
-    if event in ("open", "sqlite3.connect") and os.getcwd() in os.path.abspath(str(arguments[0])):
-        signal.raise_signal(signal.SIGINT)
-sys.addaudithook(interrupt)
-sys.exit(main())
-"""
-
-
-@posix_only
-@pytest.mark.parametrize("verb", VERBS)
-def test_an_interrupt_is_quiet_and_changes_nothing(verb: str, folder: Path) -> None:
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    words = [sys.executable, "-c", INTERRUPTED, *READING[verb]]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(words, env=environment, capture_output=True, check=False, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-
-
-@linux_only
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "dedup"])
-def test_standard_output_may_be_full_or_have_no_reader(verb: str, folder: Path) -> None:
-    full = b"scrapy-simhash: cannot write standard output: No space left on device\n"
-    reading, writing = os.pipe()
-    os.close(reading)
-    for stream, status, message in ((os.open("/dev/full", os.O_WRONLY), 1, full), (writing, 141, b"")):
-        process = started(*READING[verb], stdout=stream)
-        os.close(stream)
-        assert process.communicate(timeout=60)[1] == message
-        assert process.returncode == status
-
-
 # --- Help, and what it costs to start.
-
-
-def test_the_command_is_installed_under_its_name() -> None:
-    text = (ROOT / "pyproject.toml").read_text("utf-8")
-    assert '[project.scripts]\nscrapy-simhash = "scrapy_simhash.cli.main:main"\n' in text
 
 
 #: Without what the shop window shows.
@@ -268,7 +188,6 @@ def test_the_help_imports_neither_the_index_nor_any_library() -> None:
     assert {name for name in imported if name.startswith("scrapy_simhash.")} == {
         "scrapy_simhash.cli.main",
         "scrapy_simhash.cli",
-        "scrapy_simhash.cli.kinds",
         "scrapy_simhash.cli.streams",
         "scrapy_simhash.cli.verbs",
         "scrapy_simhash.display",

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from collections.abc import Iterator
 from io import BytesIO
 from operator import add
 from typing import Any
@@ -13,23 +14,29 @@ from hypothesis import strategies as st
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.cli import postings
 from scrapy_simhash.cli.postings import (
-    Export,
+    Site,
     header_line,
     parsed_header,
     parsed_posting,
+    parsed_site,
     posting_line,
+    read_export,
+    site_line,
 )
-from scrapy_simhash.cli.streams import Input, Refused
+from scrapy_simhash.cli.streams import Refused
 from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
+from scrapy_simhash.notes import RULES, SITE
+from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
 from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES, PART, UNKNOWN, WHOLE, OwnPart
 from scrapy_simhash.page.fingerprint.facts import NONE
+from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store import Header, History, Posting
 from tests.store.cases import FACTS, whole
 
 
-def read(*lines: str | bytes) -> Export:
+def read(*lines: str | bytes) -> tuple[Header, Iterator[Posting | Site]]:
     content = b"".join(line if isinstance(line, bytes) else line.encode() for line in lines)
-    return Export(Input(BytesIO(content), "pages.jsonl", "pages.jsonl"))
+    return read_export(BytesIO(content), "pages.jsonl")
 
 
 def as_one(text: str) -> str:
@@ -46,7 +53,7 @@ ANY_OWN_PART = st.builds(
     ANY_VALUE,
     st.binary(min_size=MINHASH_BYTES, max_size=MINHASH_BYTES),
 )
-ANY_TIME = st.integers(-(2**63), 2**63 - 1) | st.integers(0, 2**32)
+ANY_TIME = st.integers(-(2**63) + 1, 2**63 - 1) | st.integers(0, 2**32)
 ANY_POSTING = st.builds(
     Posting,
     st.binary(max_size=40),
@@ -76,9 +83,9 @@ def test_a_posting_is_one_line_of_ascii_and_comes_back_as_it_was(
     assert line.isascii()
     assert line.endswith("}\n")
     assert len(line.splitlines()) == 1
-    assert whole(parsed_posting(line)) == whole(posting)
-    assert parsed_posting(line).history == posting.history
-    assert parsed_posting(line).fingerprint.own == posting.fingerprint.own
+    assert whole(parsed_posting(json.loads(line))) == whole(posting)
+    assert parsed_posting(json.loads(line)).history == posting.history
+    assert parsed_posting(json.loads(line)).fingerprint.own == posting.fingerprint.own
     assert json.loads(line).get("duplicate_of") == original
 
 
@@ -86,7 +93,7 @@ def test_a_posting_is_one_line_of_ascii_and_comes_back_as_it_was(
     "header",
     [
         Header("web-4"),
-        Header("web-9", SimilarityRule(20, 0.5), 3, 1, True, "host"),
+        Header("web-9", SimilarityRule(20, 0.5), min_shingles=1, scope="host"),
         Header("web-4", ClassicRule()),
         Header("web-4", ClassicRule(63)),
     ],
@@ -97,7 +104,7 @@ def test_a_header_comes_back_as_it_was(header: Header) -> None:
 
 def test_lines_are_as_they_are_documented() -> None:
     assert header_line(Header("web-4")) == (
-        '{"format": "scrapy-simhash postings", "version": 3, "scheme": "web-4", "width": 64, "own_parts": 1,'
+        '{"format": "scrapy-simhash postings", "version": 4, "scheme": "web-4", "width": 64, "own_parts": 1,'
         ' "settings": {"SIMHASH_RULE": "similarity", "SIMHASH_MAX_DISTANCE": 8, "SIMHASH_MIN_SIMILARITY": 0.8,'
         ' "SIMHASH_MIN_SHINGLES": 12, "SIMHASH_SCOPE": "crawl", "SIMHASH_SCHEME": "web"}}\n'
     )
@@ -133,11 +140,11 @@ def test_lines_are_as_they_are_documented() -> None:
 def test_an_export_is_its_header_and_its_postings() -> None:
     found = [Posting(b"a", "u", "", Fingerprint(1)), Posting(b"b", "v", "", Fingerprint(2))]
     lines = [header_line(Header("web-4")), *map(posting_line, found)]
-    export = read(*lines)
-    assert (export.header, list(export)) == (Header("web-4"), found)
+    header, entries = read(*lines)
+    assert (header, list(entries)) == (Header("web-4"), found)
     # What another program wrote: other blanks, other names, a byte order mark, no last line end.
     others = [json.dumps({"later": 1, **json.loads(line)}, separators=(",", ":")) for line in lines]
-    assert list(read(b"\xef\xbb\xbf", "\r\n".join(others))) == found
+    assert list(read(b"\xef\xbb\xbf", "\r\n".join(others))[1]) == found
 
 
 POSTING = json.loads(posting_line(Posting(b"a", "u", "", Fingerprint(1))))
@@ -155,72 +162,76 @@ def changed(line: dict[str, Any], name: str, value: object) -> str:
     return json.dumps(line)
 
 
-#: By the name of a field: wrong values, and the message.
-WRONG_FIELDS: dict[str, list[tuple[object, str]]] = {
-    "key": [("abc", "is not hexadecimal, two digits a byte"), ("ab" * 65_536, "has more than 65,535 bytes")],
-    "url": [(None, "is not a string")],
-    "scope": [(3, "is not a string"), ("é" * 40_000, "has more than 65,535 bytes")],
-    "value": [(value, "is not 16 hexadecimal digits") for value in ("0" * 17, "٠" * 16, "ab " * 5 + "a")],
-    "sketch": [(value, "is no sketch in base64") for value in ("AAAA", "é", "A" * 171 + "=")],
-    "own": [(value, "is no unique text of 11 or 131 bytes in base64") for value in ("", "AAA", "BAAA")],
-    "short": [(1, "is neither true nor false")],
-    "page_hash": [(None, "is not 16 hexadecimal digits")],
-    "seen": [("yesterday", "is not a number of seconds or a date"), (2**63, "does not fit into 64 bits")],
-    "first_seen": [(True, "is not a whole number")],
-    "visits": [(-1, "is not from 0 to 2**63 - 1"), ("3", "is not a whole number")],
-    "changes": [(2**63, "is not from 0 to 2**63 - 1")],
+def note_line(**changes: object) -> str:
+    line = json.loads(site_line(Site("e.com", "site", SiteProfile().to_bytes())))
+    return json.dumps({**line, **changes})
+
+
+def test_a_site_comes_back_as_it_was() -> None:
+    for kind, note in ((SITE, SiteProfile().to_bytes()), (RULES, RuleNote().to_bytes())):
+        site = Site("e.com", kind, note)
+        assert parsed_site(json.loads(site_line(site))) == site
+
+
+WRONG_VALUES: dict[str, list[Any]] = {
+    "key": ["abc", None, "ab" * 65_536],
+    "url": [None, MISSING],
+    "scope": [3, "é" * 40_000],
+    "value": ["0" * 17, "٠" * 16, 7, MISSING],
+    "sketch": ["AAAA", "é", "A" * 171 + "="],
+    "own": ["AAA", "BAAA"],
+    "short": [1],
+    "page_hash": [None],
+    "seen": ["yesterday", 2**63, MISSING],
+    "first_seen": [True, []],
+    "visits": [2**63, "3", 1.5],
 }
-WRONG_POSTINGS = [
-    ("", "is not JSON"),
-    ("[" * 100_000, "is not JSON"),
-    ('"text"', "is not a JSON object"),
-    (json.dumps(HEADER), "has no 'key'"),
-    *((changed(POSTING, name, MISSING), f"has no '{name}'") for name in ("url", "scope", "value", "seen")),
-    (changed(POSTING, "own", "AAAAAAAAAAAAAAA="), "has 'own' without 'sketch'"),
-    *(
-        (changed(SKETCHED, name, value), f"has a wrong value in '{name}': it {problem}")
-        for name, wrong in WRONG_FIELDS.items()
-        for value, problem in wrong
-    ),
-    (b"\xff", "is not UTF-8"),
+WRONG: list[str | bytes] = [
+    *("", "{}", '["url"]', "[" * 100_000, b"\xff", json.dumps(HEADER)),
+    *(changed(SKETCHED, name, value) for name, values in WRONG_VALUES.items() for value in values),
+    changed(POSTING, "own", "AAAAAAAAAAAAAAA="),
+    note_line(note="AAAA"),
+    note_line(kind="weather"),
+    note_line(site=5),
 ]
 
 
-@pytest.mark.parametrize(("line", "problem"), WRONG_POSTINGS)
-def test_a_wrong_line_is_refused_by_its_number_and_field(line: str | bytes, problem: str) -> None:
-    export = read(header_line(Header("web-4")), json.dumps(POSTING), "\n", line, "\n", json.dumps(POSTING))
-    steps = iter(export)
-    assert next(steps) == parsed_posting(json.dumps(POSTING))
-    with pytest.raises(Refused) as caught:
-        next(steps)
-    assert str(caught.value).startswith(f"pages.jsonl:3: the line {problem}")
+@pytest.mark.parametrize("line", WRONG)
+def test_a_wrong_line_is_refused_by_its_number(line: str | bytes) -> None:
+    _, entries = read(
+        header_line(Header("web-4")), json.dumps(POSTING), "\n", line, "\n", json.dumps(POSTING)
+    )
+    assert next(entries) == parsed_posting(POSTING)
+    with pytest.raises(Refused, match=r"^pages.jsonl:3: the line is not a page or a site of an export: .+$"):
+        next(entries)
 
 
-OLDER, NEWER = "an older release wrote it; crawl the pages again", "install a newer release"
-WRONG_HEADERS = [
-    ("{}", "is not the first line of an export"),
-    (json.dumps(POSTING), 'is not the first line of an export, which begins with {"format": "scrapy-simhash'),
-    (changed(HEADER, "version", 2), f"has version 2, this release reads 3: {OLDER}"),
-    (changed(HEADER, "version", 4), f"has version 4, this release reads 3: {NEWER}"),
-    (changed(HEADER, "version", MISSING), "has no 'version'"),
-    (changed(HEADER, "width", "64"), "has a wrong value in 'width': it is not a whole number"),
-    (changed(HEADER, "own_parts", 0), f"has own_parts 0, this release reads 1: {OLDER}"),
-    (changed(HEADER, "settings", {}), "has missing or unknown settings: 'SIMHASH_MAX_DISTANCE', "),
-    (
-        changed(HEADER, "settings", {**HEADER["settings"], "SIMHASH_SCOPE": "planet"}),
-        "is wrong: SIMHASH_SCOPE must be one of crawl, domain, host, ",
-    ),
-]
+def test_the_wrong_field_is_named() -> None:
+    for name, value in (("value", "0" * 15), ("url", None), ("visits", -(2**64))):
+        with pytest.raises(ValueError, match=f"^'{name}' is wrong: "):
+            parsed_posting({**SKETCHED, name: value})
 
 
-@pytest.mark.parametrize(("line", "problem"), WRONG_HEADERS)
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("{}", "the first line of an export begins with"),
+        (changed(HEADER, "version", 3), "version is 3, and this release reads 4: another release wrote it"),
+        (changed(HEADER, "version", MISSING), "'version'"),
+        (changed(HEADER, "settings", {}), "missing or unknown settings: 'SIMHASH_MAX_DISTANCE', "),
+        (
+            changed(HEADER, "settings", {**HEADER["settings"], "SIMHASH_SCOPE": "planet"}),
+            "SIMHASH_SCOPE must be",
+        ),
+    ],
+)
 def test_a_wrong_header_is_refused(line: str, problem: str) -> None:
     with pytest.raises(Refused) as caught:
         read(line, "\n")
-    assert str(caught.value).startswith(f"pages.jsonl:1: the line {problem}")
+    assert str(caught.value).startswith(f"pages.jsonl:1: the line is not the header of an export: {problem}")
 
 
 def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postings, "LONGEST", 1000)
-    with pytest.raises(Refused, match=r"^pages.jsonl:2: the line has more than 1,000 bytes$"):
-        list(read(header_line(Header()), b"1" * 2000))
+    with pytest.raises(Refused, match=r"^pages.jsonl:2: .* it has more than 1,000 bytes$"):
+        list(read(header_line(Header()), b"1" * 2000)[1])

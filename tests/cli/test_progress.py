@@ -1,81 +1,58 @@
-"""The bar that says how far a run is: what it says, and to whom."""
+"""The bar that shows how far a run is: what it shows, and when."""
 
 from __future__ import annotations
 
 import io
-import re
 import sys
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 pytest.importorskip("tqdm")
 from scrapy_simhash.cli import streams
-from scrapy_simhash.cli.streams import Progress, of, warn
+from scrapy_simhash.cli.streams import bar, warn
 
 
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
 
-    def shown(self) -> list[str]:
-        """Return what stood on the line, one after the other."""
-        return [text.rstrip() for text in self.getvalue().split("\r")]
-
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """Return a function that shows progress on a stream, at once unless it is told to wait."""
+def show(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Terminal]:
+    """Return a function that makes standard error a terminal, with bars after some seconds."""
 
-    def run(stream: io.StringIO | None, *, waits: bool = False) -> Progress:
-        monkeypatch.setattr(streams, "PAUSE", 0)
-        monkeypatch.setattr(streams, "PATIENCE", 60 if waits else 0)
-        monkeypatch.setattr("sys.stderr", stream)
-        return Progress()
+    def show(seconds: float = 0) -> Terminal:
+        monkeypatch.setattr(streams, "PATIENCE", seconds)
+        monkeypatch.setattr("sys.stderr", terminal := Terminal())
+        return terminal
 
-    return run
+    return show
 
 
-def test_a_long_run_says_how_far_it_is_and_leaves_the_line_empty(run: Callable[..., Any]) -> None:
-    terminal = Terminal()
-    with run(terminal) as bar:
-        export = bar.counting("exporting", of(4_000))
-        export(1_000)
-        export(2_000)
-        bar.share("searching")(0.5)
-    shown = terminal.shown()
-    assert any(re.match(r"exporting: +50%.* 2000/4000 ", text) for text in shown), shown
-    assert any(re.match(r"searching: +50%", text) for text in shown), shown
+def test_a_long_run_shows_how_far_it_is_and_leaves_the_line_empty(show: Callable[..., Terminal]) -> None:
+    terminal = show()
+    assert list(bar(range(4), "exporting", 4)) == [0, 1, 2, 3]
+    shown = [text.rstrip() for text in terminal.getvalue().split("\r")]
+    assert any(text.startswith("exporting:   0%") and "0/4" in text for text in shown), shown
     assert shown[-1] == ""
 
 
 @pytest.mark.parametrize("case", ["short", "no terminal", "closed", "no tqdm"])
-def test_a_short_run_and_what_shows_nothing_say_nothing(
-    case: str, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+def test_a_short_run_shows_nothing_nor_one_without_a_terminal_or_tqdm(
+    case: str, show: Callable[..., Terminal], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    terminal = show(60 if case == "short" else 0)
     if case == "no tqdm":
         monkeypatch.setitem(sys.modules, "tqdm", None)
-    stream = {"closed": None, "no terminal": io.StringIO()}.get(case, Terminal())
-    with run(stream, waits=case == "short") as bar:
-        bar.counting("reading")(5)
-        bar.share("searching")(0.5)
+    stream = {"closed": None, "no terminal": io.StringIO()}.get(case, terminal)
+    monkeypatch.setattr("sys.stderr", stream)
+    assert list(bar([1], "reading")) == [1]
     assert stream is None or stream.getvalue() == ""
 
 
-def test_a_warning_stands_on_a_line_of_its_own_and_an_error_wipes_the_line_out(
-    run: Callable[..., Any],
-) -> None:
-    terminal = Terminal()
-
-    def interrupted() -> None:
-        with run(terminal) as bar:
-            bar.counting("reading")(5)
-            warn("page 7 is damaged")
-            assert terminal.shown()[-2:] == ["", "warning: page 7 is damaged"]
-            bar.counting("reading")(6)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert terminal.shown()[-1] == ""
+def test_a_warning_is_on_a_line_of_its_own(show: Callable[..., Terminal]) -> None:
+    terminal = show()
+    for _ in bar([1], "reading"):
+        warn("page 7 is damaged")
+        assert "\rwarning: page 7 is damaged\n" in terminal.getvalue()

@@ -1,69 +1,20 @@
-"""Stores as commands know them: they wait, signals wait for them, and what a walk yields another store takes in."""
+"""Stores as commands know them: what a walk yields another store takes in."""
 
 from __future__ import annotations
 
-import asyncio
-import signal
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_simhash import Fingerprint
-from scrapy_simhash.cli.stores import BATCH, Waited, signals_waiting, walk
+from scrapy_simhash.cli.stores import Waited, walk
 from scrapy_simhash.judge.rule import Rule, SimilarityRule
-from scrapy_simhash.store import Header, Posting
+from scrapy_simhash.store import Posting
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.examples import examples
 from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, posting, url
-from tests.store.remote import RemoteStore
-
-
-@pytest.fixture
-def loop() -> Iterator[asyncio.AbstractEventLoop]:
-    loop = asyncio.new_event_loop()
-    yield loop
-    loop.close()
-
-
-def test_pages_are_asked_for_at_once(loop: asyncio.AbstractEventLoop) -> None:
-    remote = RemoteStore(Header())
-    store = Waited(remote, loop)
-    postings = [posting(str(number), number << 32) for number in range(2 * BATCH + 3)]
-    for one in postings:
-        store.claim(one)
-    assert [one.key for one in store] == [one.key for one in postings]
-    assert remote.most == 1
-    keys = [one.key for one in postings[:BATCH]]
-    pages = store.get_many([*keys, b"unknown"])
-    assert [page and page.posting.key for page in pages] == [*keys, None]
-    assert pages == Waited(remote.store).get_many([*keys, b"unknown"])
-    assert remote.most == BATCH + 1
-
-
-posix_only = pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send itself a signal there")
-
-
-@posix_only
-def test_signals_wait_inside_and_what_their_handler_raises_comes_out_at_the_end() -> None:
-    # What started the tests may ignore interrupts, as a shell does for what it runs in the background.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    reached = []
-
-    def interrupted() -> None:
-        with signals_waiting():
-            signal.raise_signal(signal.SIGINT)
-            reached.append("the end of the inside")
-        reached.append("what follows")
-
-    for _ in range(2):
-        with pytest.raises(KeyboardInterrupt):
-            interrupted()
-    signal.signal(signal.SIGINT, before)
-    assert reached == ["the end of the inside"] * 2
-
 
 KEYS = st.sampled_from("abcdefgh")
 #: Few values, near each other, so that pages repeat each other, and change.
@@ -172,13 +123,6 @@ def test_a_page_that_came_to_repeat_a_younger_one_leaves_that_one_its_content(li
     source = lived(life, CLASSIC)
     assert originals(taken_in(source)) == {url("a"): None, url("b"): url("c"), url("c"): None}
     assert contents(taken_in(source)) == contents(source)
-
-
-def test_a_page_that_was_an_original_finds_the_same_one_each_time_that_all_is_taken_in() -> None:
-    # Of the last two, which are too far from each other, b is nearer to the later one.
-    life = [posting("a", 0), posting("b", 0xFFFF_0000), posting("b", 0b111), posting("c", 0b11111)]
-    once = taken_in(lived(life, CLASSIC))
-    assert originals(once)[url("b")] == originals(taken_in(once, taken_in(once)))[url("b")] == url("a")
 
 
 def test_a_page_whose_original_was_removed_takes_no_content_from_another() -> None:

@@ -1,9 +1,8 @@
-"""scrapy-simhash report: all pages, one page, unreadable lines, and pages of dedup --mark."""
+"""scrapy-simhash report: all pages, one page, and unreadable lines."""
 
 from __future__ import annotations
 
 import io
-import json
 import re
 import shlex
 import sys
@@ -17,7 +16,6 @@ import pytest
 
 from scrapy_simhash import Config, Reason, Status, Verdict
 from scrapy_simhash.action import Action
-from scrapy_simhash.cli.report import NAMED_LINES, SHOWN_CLUSTERS
 from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.observers.report import Report
 from scrapy_simhash.times import written as iso
@@ -141,26 +139,13 @@ def test_the_url_that_pages_name_is_preferred_or_else_the_shortest(tmp_path: Pat
     assert f"  4 pages like {PILOT}\n    preferred {short}\n" in command("report", path)
 
 
-def test_only_the_largest_clusters_are_shown(tmp_path: Path, command: Cli) -> None:
-    pages: list[Told] = [
-        (f"{SITE}/{number}?{n}", copy(f"{SITE}/{number}", number), {})
-        for number in range(SHOWN_CLUSTERS + 2)
-        for n in range(number + 1)
-    ]
-    found = command.json("report", written(tmp_path / "report.jsonl", pages))
-    assert found["clusters"] == SHOWN_CLUSTERS + 2
-    sizes = [cluster["pages"] for cluster in found["largest_clusters"]]
-    assert sizes == [*range(SHOWN_CLUSTERS + 3, 1, -1)]
-    assert command("report", str(tmp_path / "report.jsonl")).count(" pages like ") == SHOWN_CLUSTERS
-
-
 def test_an_empty_report_has_no_pages(tmp_path: Path, command: Cli) -> None:
     (tmp_path / "report.jsonl").write_bytes(b"")
     assert command("report", str(tmp_path / "report.jsonl")) == "pages             0\nclusters          0\n"
 
 
 def test_standard_input_is_read(report: str, command: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    stdin = SimpleNamespace(buffer=io.BytesIO(Path(report).read_bytes()))
+    stdin = SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(Path(report).read_bytes())))
     monkeypatch.setattr(sys, "stdin", stdin)
     assert command.json("report", "-")["pages"] == len(PAGES)
 
@@ -190,17 +175,6 @@ def test_a_bad_line_is_counted_and_named_and_the_others_are_read(
     assert (found["pages"], found["bad_lines"]) == (len(PAGES), {"count": 1, "lines": [4]})
     assert command("report", report).endswith("\nunreadable lines  1 (line 4)\n")
     assert command("report", report, "--url", PILOT).endswith("\nunreadable lines  1 (line 4)\n")
-
-
-def test_only_the_first_bad_lines_are_named(report: str, command: Cli) -> None:
-    with Path(report).open("ab") as file:
-        file.write(b"oops\n" * (NAMED_LINES + 1))
-    first = len(PAGES) + 1
-    assert command.json("report", report)["bad_lines"] == {
-        "count": NAMED_LINES + 1,
-        "lines": [*range(first, first + NAMED_LINES)],
-    }
-    assert command("report", report).endswith(f", {first + NAMED_LINES - 1}, ...)\n")
 
 
 def test_keys_of_a_later_version_and_keys_that_are_missing_are_no_fault(tmp_path: Path, command: Cli) -> None:
@@ -287,10 +261,6 @@ EXPLANATIONS = [
         f"{ALIKE} no SIMHASH_MIN_SIMILARITY would make it a near-duplicate.",
     ),
     (
-        {"url": A, "status": "new", "elsewhere": B},
-        f"{NEW} It is also a near-duplicate of {B}, a page of another scope.",
-    ),
-    (
         {"url": A, "status": "skipped", "reason": "status", "http_status": 404},
         f"{A} was not compared: its HTTP status is 404.",
     ),
@@ -354,40 +324,7 @@ def test_the_how_to_shows_what_the_command_says(
             assert (typed, said.split()) == (typed, expected.split())
 
 
-# --- Other sources.
-
-
-PAGE = "<html lang=en><title>{0}</title><main><p>The {0} left its berth at noon, and half the town came to see it go."
-RECORDS = [
-    {"url": f"{SITE}/{path}", "html": PAGE.format(boat)}
-    for path, boat in (("ferry", "ferry"), ("ferry?print", "ferry"), ("pilot", "pilot boat of the harbour"))
-]
-
-
-@pytest.fixture
-def pages(tmp_path: Path) -> Path:
-    path = tmp_path / "pages.jsonl"
-    path.write_text("".join(f"{json.dumps(record)}\n" for record in RECORDS))
-    return path
-
-
-@pytest.mark.parametrize("name", ["marked.jsonl", "marked.csv", "marked.parquet"])
-def test_pages_that_dedup_has_marked_are_read(name: str, pages: Path, command: Cli) -> None:
-    if name.endswith("parquet"):
-        pytest.importorskip("pyarrow")
-    marked = pages.with_name(name)
-    assert command.ended("dedup", pages, "--mark", "-o", marked)[0] == 0
-    found = command.json("report", marked)
-    assert found["status"] == {"new": 2, "near_duplicate": 1}
-    (cluster,) = found["largest_clusters"]
-    assert (cluster["first"], cluster["pages"]) == (f"{SITE}/ferry", 2)
-    assert [member["url"] for member in cluster["members"]] == [f"{SITE}/ferry?print"]
-    said = command("report", marked, "--url", f"{SITE}/ferry?print")
-    assert said.startswith(f"{SITE}/ferry?print is a near-duplicate of {SITE}/ferry, ")
-
-
-def test_a_wrong_file_is_refused_with_the_verb_that_reads_it(pages: Path, command: Cli) -> None:
-    for name, kind, verb in ((pages, "a file of pages", "dedup"), (pages.parent, "a folder", "dedup")):
-        refused = f"{name} is {kind}, not a report of a crawl: scrapy-simhash {verb} {name}"
-        assert command.fails("report", name) == (2, refused)
-        assert command.fails("tune", name) == (2, refused)
+def test_a_wrong_file_is_refused_with_the_verb_that_reads_it(tmp_path: Path, command: Cli) -> None:
+    refused = f"{tmp_path} is a folder, not a report of a crawl: scrapy-simhash dedup {tmp_path}"
+    for verb in ("report", "tune"):
+        assert command.fails(verb, tmp_path) == (2, refused)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import astuple
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -69,7 +70,8 @@ def test_with_answers_it_shows_the_setting_and_how_sure_that_is(report: Path, co
     labels = judged(report)
     said = command("tune", report, "--labels", labels, "-s", "SIMHASH_MIN_SIMILARITY=0.6")
     assert "in settings.py:\n  SIMHASH_MIN_SIMILARITY = 0.8\n" in said
-    assert "Its precision is 1.000 (1.000 to 1.000), its recall 1.000 (1.000 to 1.000)." in said
+    (shown,) = [line for line in said.splitlines() if line.startswith("0.80       ")]
+    assert shown.count("1.000 (1.000 to 1.000)") == 2
     assert "<- as crawled" in next(line for line in said.splitlines() if line.startswith("0.60  "))
     assert "keep what you have:\n  SIMHASH_MIN_SIMILARITY = 0.8\n" in command(
         "tune", report, "--labels", labels
@@ -232,10 +234,10 @@ def test_other_lines_have_none(line: dict[str, Any]) -> None:
 
 def test_a_sample_is_the_same_whatever_the_order_and_does_not_grow() -> None:
     pairs = [Pair(f"{SITE}/{number}", SITE, 0.5) for number in range(1_000)]
-    chosen, given = sample(pairs, 100)
-    assert (len(chosen), given) == (100, 1_000)
-    assert sample([*reversed(pairs), *pairs], 100) == (chosen, 2_000)
-    assert len(sample(pairs, 1_000)[0]) == 1_000
+    chosen = sample(pairs, 100)
+    assert len(chosen) == 100
+    assert sample([*reversed(pairs), *pairs], 100) == chosen
+    assert len(sample(pairs, 1_000)) == 1_000
 
 
 def drawn(size: int, random: Random, error: float = 0.0) -> tuple[list[Pair], dict[tuple[str, str], bool]]:
@@ -263,8 +265,8 @@ def test_with_every_answer_estimates_are_the_truth() -> None:
         assert one.pairs == len(called)
         assert one.precision is not None
         assert one.recall is not None
-        assert tuple(one.precision) == pytest.approx([right / len(called)] * 3)
-        assert tuple(one.recall) == pytest.approx([right / sum(truth.values())] * 3)
+        assert astuple(one.precision) == pytest.approx([right / len(called)] * 3)
+        assert astuple(one.recall) == pytest.approx([right / sum(truth.values())] * 3)
 
 
 def test_intervals_hold_the_truth_in_nine_of_ten_cases() -> None:
