@@ -71,10 +71,6 @@ def shared(crawler: Crawler, kind: type[T]) -> T | None:
     return found
 
 
-#: The headers that ask whether a page has changed.
-VALIDATORS = (b"If-None-Match", b"If-Modified-Since")
-
-
 class Once:
     """Logs messages that may repeat for every page: the first of each kind as a warning, further ones at DEBUG."""
 

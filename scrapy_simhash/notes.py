@@ -6,8 +6,7 @@ note. On a version conflict, a crawler merges its data with the stored note and 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 from scrapy_simhash.exceptions import StoreUnavailable
@@ -58,65 +57,6 @@ class Notes(Protocol):
         Each write is atomic.
         """
         ...
-
-
-class Noted(ABC):
-    """Data that a crawler has learned under one name, and its stored note."""
-
-    #: Version of the note that was last read or written; 0 for none.
-    version = 0
-
-    @property
-    @abstractmethod
-    def has_news(self) -> bool:
-        """Whether data has been learned since the note was written."""
-
-    @abstractmethod
-    def take(self, data: bytes | None) -> None:
-        """Merge the stored note with everything learned since the last `take` or `was_kept`.
-
-        *data* is None if there is no note; a damaged note is treated the same. Then all data counts as news.
-        """
-
-    @abstractmethod
-    def to_bytes(self) -> bytes:
-        """Return all data in the format of the note."""
-
-    @abstractmethod
-    def was_kept(self) -> None:
-        """Mark the last result of `to_bytes` as stored; more may have been learned since."""
-
-
-async def fetch(notes: Notes, kind: str, name: str, learned: Noted) -> None:
-    """Merge *learned* with its note. One round trip. Raises StoreUnavailable."""
-    version, data = await awaited(notes.note(kind, name))
-    if version != learned.version or not version:
-        learned.take(data)
-        learned.version = version
-
-
-async def share(notes: Notes, kind: str, learned: Mapping[str, Noted]) -> None:
-    """Write learned data by name, merged with the notes that other crawlers have written.
-
-    One round trip, and two for each version conflict. Raises StoreUnavailable, also after too many conflicts; data
-    without news was written then.
-    """
-    waiting = dict(learned)
-    for _ in range(_LOSSES):
-        if not waiting:
-            return
-        changes = [Note(name, one.version, one.to_bytes()) for name, one in waiting.items()]
-        versions = await awaited(notes.replace_notes(kind, changes))
-        for change, version in zip(changes, versions, strict=True):
-            if version is not None:
-                one = waiting.pop(str(change.name))
-                one.was_kept()
-                one.version = version
-        for name, one in list(waiting.items()):
-            await fetch(notes, kind, name, one)
-            if not one.has_news:
-                del waiting[name]
-    raise StoreUnavailable(f"other crawlers kept changing the notes {', '.join(sorted(waiting)[:3])}")
 
 
 async def change(

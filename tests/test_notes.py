@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from scrapy_simhash import notes
 from scrapy_simhash.exceptions import StoreUnavailable
-from scrapy_simhash.notes import SITE, Name, Note, change, share
+from scrapy_simhash.notes import SITE, Name, Note, change
 from scrapy_simhash.page.fingerprint import sketch
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.site.profiles import KeptProfile
@@ -92,7 +92,8 @@ def test_profiles_of_crawlers_that_write_at_once_are_all_there(
             for page in range(number):
                 about = sketch([1, 2, 3], [f"subject {crawler} {number} {page}"])
                 profile.learn((2 * crawler + 2).to_bytes(8, "little"), about)
-            await share(table, SITE, {HOST: profile, "b.example": KeptProfile()})
+            await change(table, SITE, HOST, profile.merged)
+            profile.was_kept()
 
     interleaved([crawl(*one) for one in enumerate(pages)], order)
     profile = SiteProfile.from_bytes(table.rows[SITE, HOST][1])

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from scrapy_simhash import names
-from scrapy_simhash.crawling import VALIDATORS, meta_with, own_of
+from scrapy_simhash.crawling import meta_with, own_of
 from scrapy_simhash.exceptions import SettingError
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ _OF_THE_BODY = (
 )
 #: Flags of a body that may be incomplete.
 _INCOMPLETE = frozenset(("partial", "dataloss", "download_stopped"))
+
+#: The headers that ask whether a page has changed.
+VALIDATORS = (b"If-None-Match", b"If-Modified-Since")
 
 
 class Mode(str, Enum):

@@ -29,7 +29,6 @@ from scrapy.utils.misc import load_object
 
 from scrapy_simhash import names
 from scrapy_simhash.crawling import (
-    VALIDATORS,
     Listener,
     Once,
     asked_of,
@@ -42,7 +41,7 @@ from scrapy_simhash.crawling import (
     take_own,
 )
 from scrapy_simhash.exceptions import SettingError, StoreError
-from scrapy_simhash.observers.recrawl.policy import Mode, RecrawlPolicy, remove_validators
+from scrapy_simhash.observers.recrawl.policy import VALIDATORS, Mode, RecrawlPolicy, remove_validators
 from scrapy_simhash.observers.recrawl.schedule import Schedule, moment, sitemap_dates
 from scrapy_simhash.observers.recrawl.storage import PageStorage
 from scrapy_simhash.recent import Recent

@@ -6,53 +6,51 @@ import asyncio
 import logging
 from collections import OrderedDict
 from contextlib import suppress
-from itertools import islice
 from threading import Lock
 
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
-from scrapy_simhash.notes import SITE, Noted, Notes, fetch, share
+from scrapy_simhash.notes import SITE, Notes, change
 from scrapy_simhash.page.site.profile import SiteProfile
 from scrapy_simhash.scope import host_of
-from scrapy_simhash.waiting import finished
+from scrapy_simhash.waiting import awaited, finished
 
 logger = logging.getLogger(__name__)
 
 #: Max hosts in memory: at most 64 MiB. While the store fails, as many more wait to be written.
 MOST_HOSTS = 1_000
-#: Max profiles per write: a megabyte at most.
-_AT_ONCE = 16
 
 
-class KeptProfile(SiteProfile, Noted):
+class KeptProfile(SiteProfile):
     """A profile and its stored note."""
 
     def __init__(self) -> None:
         super().__init__()
-        #: Number of pages that are in the note, and in the last result of to_bytes().
-        self.shared_pages = self._written_pages = 0
+        # Number of pages that are in the note, and in the last result of merged().
+        self._shared_pages = self._written_pages = 0
 
     @property
     def has_news(self) -> bool:
-        """See `Noted.has_news`: each page counts."""
-        return self.pages != self.shared_pages and not self.is_pinned
+        """Whether pages were learned since the note was written."""
+        return self.pages != self._shared_pages and not self.is_pinned
 
     def take(self, data: bytes | None) -> None:
-        """See `Noted.take`."""
-        new_pages = self.pages if data is None else self.pages - self.shared_pages
+        """Merge the note *data*, None if there is none; a damaged one is treated the same."""
+        new_pages = self.pages if data is None else self.pages - self._shared_pages
         self.pages = new_pages
         if data is not None:
             with suppress(ValueError):
                 self.join(data)
-        self.shared_pages = self.pages if self.is_pinned else self.pages - new_pages
+        self._shared_pages = self.pages if self.is_pinned else self.pages - new_pages
 
-    def to_bytes(self) -> bytes:
-        """See `SiteProfile.to_bytes`."""
+    def merged(self, data: bytes | None) -> bytes | None:
+        """Merge the note *data*, and return the new one; None if it contains all pages."""
+        self.take(data)
         self._written_pages = self.pages
-        return super().to_bytes()
+        return self.to_bytes() if self.has_news else None
 
     def was_kept(self) -> None:
-        """See `Noted.was_kept`."""
-        self.shared_pages = self._written_pages
+        """Mark the last result of merged() as stored; more may have been learned since."""
+        self._shared_pages = self._written_pages
 
 
 class SiteProfiles:
@@ -117,18 +115,19 @@ class SiteProfiles:
 
     async def share(self) -> None:
         """Write changed profiles, merged with those that other crawlers have written."""
+        if self._notes is None:
+            return
         async with self._sharing:
-            waiting = iter(sorted(self._changed.items()))
-            while self._notes is not None and (some := dict(islice(waiting, _AT_ONCE))):
+            for host, profile in sorted(self._changed.items()):
                 try:
-                    await share(self._notes, SITE, some)
+                    await change(self._notes, SITE, host, profile.merged)
                 except StoreError as error:
                     self._warn(error)
                     return
-                for host, profile in some.items():
-                    # During the write it may have learned more, or have been removed from memory.
-                    if not profile.has_news:
-                        self._changed.pop(host, None)
+                profile.was_kept()
+                # During the write it may have learned more, or have been removed from memory.
+                if not profile.has_news:
+                    self._changed.pop(host, None)
 
     def _find(self, host: str) -> KeptProfile | None:
         """Return a profile; None if it must be awaited, or the store fails."""
@@ -142,7 +141,7 @@ class SiteProfiles:
         profile = self._changed.get(host) or KeptProfile()
         if self._notes is not None and not profile.pages:
             try:
-                await fetch(self._notes, SITE, host, profile)
+                profile.take((await awaited(self._notes.note(SITE, host)))[1])
             except StoreError as error:
                 self._warn(error)
                 return None

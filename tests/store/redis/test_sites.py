@@ -156,7 +156,7 @@ async def test_pages_of_a_host_that_come_at_once_ask_once(
         await learner.share()
         await taught(learner, SUBJECTS[:1])
         await learner.share()
-        assert asked == {"HGET": 1, "replace_note": 1}
+        assert asked == {"HGET": 2, "replace_note": 1}
 
 
 @waits
