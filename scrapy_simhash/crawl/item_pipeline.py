@@ -239,6 +239,7 @@ class SimhashItemPipeline:
             await self._session.detector.claim(posting)
         except StoreError as error:
             self._session.failed(error)
+            self._count(names.ITEMS_ERRORS)
         except Exception:
             message = "Error while storing an item (%(about)s): later crawls do not know it"
             self._once.tell(message, posting.url)
