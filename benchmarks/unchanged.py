@@ -1,7 +1,7 @@
 """Measure whether a page that has changed is told from one that has not, by the hash that decides it.
 
     SIMHASH_EVAL_PACK=/path/to/pack:/path/to/another python benchmarks/unchanged.py      # --json for programs
-    python benchmarks/unchanged.py --pages 500 --seed 2 --show 10
+    python benchmarks/unchanged.py --pages 500 --seed 2
 
 * fact seen, line seen: one word of a page is changed, and the share of pages whose hash is another one then. A *fact*
   is a short text between the first heading and the first long paragraph, a cell, a term, a caption, an entry or a
@@ -9,13 +9,13 @@
   element with most text of its own paragraphs. Links, forms, scripts and what is hidden are not touched;
 * counted as changed: of two versions of a page whose title and main text are equal, the share whose hashes differ.
 
-The article is found here, and not as the product finds it. Each pack by itself, and by source with ``--sources``.
+The article is found here, and not as the product finds it. Each pack by itself.
 """
 
 from __future__ import annotations
 
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -27,7 +27,7 @@ from lxml import etree
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib.documents import FINGERPRINTER
-from benchmarks.lib.pack import Doc, Pack, absence
+from benchmarks.lib.pack import Pack, absence
 from benchmarks.lib.report import arguments_of, counted, show
 from scrapy_simhash.page.text import parse
 
@@ -122,8 +122,8 @@ def changes_seen(page: bytes, random: Random) -> dict[str, bool]:
     return seen
 
 
-def measure(pack: Pack, pages: int, seed: int, most_shown: int) -> dict[str, dict[str, Any]]:
-    """Return the figures of a pack by source, and of all."""
+def measure(pack: Pack, pages: int, seed: int) -> dict[str, Any]:
+    """Return the figures of a pack."""
     random = Random(seed)
     versions = [pair for pair in pack.pairs if pair.kind == "same-page/main-identical"]
     drawn = sorted(random.sample(range(len(versions)), min(len(versions), 4 * pages)))
@@ -131,40 +131,26 @@ def measure(pack: Pack, pages: int, seed: int, most_shown: int) -> dict[str, dic
     wanted = {id for pair in pairs for id in (pair.a, pair.b)}
     ids = sorted(id for id, doc in pack.docs.items() if doc.kind == "page")
     changed = set(random.sample(ids, min(len(ids), pages)))
-    found: dict[str, Counter[str]] = defaultdict(Counter)
+    found: Counter[str] = Counter()
     kept: dict[str, tuple[str, str, int | None]] = {}
-    shown = 0
     for doc, body in counted(pack.html(), len(pack.docs), f"pages of {pack.name}"):
         if doc.id in wanted:
             document = FINGERPRINTER.extract(body)
             kept[doc.id] = document.title, document.text, page_hash(parse(body))
         if doc.id in changed:
             for what, is_seen in changes_seen(body, Random(f"{seed} {doc.id}")).items():
-                for name in ("all", doc.source):
-                    found[name].update({what: 1, f"{what} seen": is_seen})
-                if not is_seen and shown < most_shown:
-                    shown += 1
-                    print(f"not seen: a {what} of {_name(doc)}", file=sys.stderr)
+                found.update({what: 1, f"{what} seen": is_seen})
     for pair in pairs:
         one, other = kept[pair.a], kept[pair.b]
         if one[:2] == other[:2] and None not in (one[2], other[2]):
-            for name in ("all", pair.source):
-                found[name].update({"equal": 1, "counted as changed": one[2] != other[2]})
-    return {name: _figures(counts) for name, counts in sorted(found.items())}
-
-
-def _name(doc: Doc) -> str:
-    return f"{doc.id} {doc.url}".strip()
-
-
-def _figures(counts: Counter[str]) -> dict[str, Any]:
+            found.update({"equal": 1, "counted as changed": one[2] != other[2]})
     return {
-        "facts": counts["fact"],
-        "fact seen": _share(counts["fact seen"], counts["fact"]),
-        "lines": counts["line"],
-        "line seen": _share(counts["line seen"], counts["line"]),
-        "equal versions": counts["equal"],
-        "counted as changed": _share(counts["counted as changed"], counts["equal"]),
+        "facts": found["fact"],
+        "fact seen": _share(found["fact seen"], found["fact"]),
+        "lines": found["line"],
+        "line seen": _share(found["line seen"], found["line"]),
+        "equal versions": found["equal"],
+        "counted as changed": _share(found["counted as changed"], found["equal"]),
     }
 
 
@@ -177,17 +163,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = arguments_of(__doc__)
     parser.add_argument("--pages", type=int, default=200, help="pages of a pack to change (default: 200)")
     parser.add_argument("--seed", type=int, default=1, help="which pages are drawn (default: 1)")
-    parser.add_argument("--show", type=int, default=0, help="name so many pages whose change was not seen")
-    parser.add_argument("--sources", action="store_true", help="also by source")
     options = parser.parse_args(arguments)
     packs = Pack.locate_all()
-    if not packs:
-        return show(__file__, options, arguments, {"skipped": {"reason": absence()}})
-    figures: dict[str, Any] = {}
-    for pack in packs:
-        rows = measure(pack, options.pages, options.seed, options.show)
-        figures[pack.name] = rows if options.sources else {"all": rows.get("all", {})}
-    return show(__file__, options, arguments, figures)
+    figures: dict[str, Any] = {pack.name: measure(pack, options.pages, options.seed) for pack in packs}
+    return show(__file__, options, arguments, figures or {"skipped": absence()})
 
 
 if __name__ == "__main__":

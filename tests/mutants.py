@@ -1,12 +1,12 @@
 """Measure the tests by mutants: small faults, drawn with a seed, that the tests of a room should notice.
 
-    nice python -m tests.mutants [--each 40] [--seed 1] [--write tests/mutants.txt] [ROOM ...]
+    nice python -m tests.mutants [--each 40] [--seed 1] [--write FILE] [ROOM ...]
 
 Each mutant is one change of one file, in a copy of what is committed: a comparison turned round, an operator or a
 constant changed, a condition negated, a result dropped. It dies if the tests of its room fail or take three times as
 long. A line per mutant says so, with file, line and both texts: some change nothing that can be seen, others show
 what no test checks. Written for comparison before and after a change of the tests: the same seed draws the same
-places as long as the code is the same.
+places as long as the code is the same. ``mutants.txt`` has the figures.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ PACKAGE = "scrapy_simhash"
 ROOMS: dict[str, tuple[str, list[str]]] = {
     **{
         name: (f"{name}/**/*.py", [f"tests/{name}"])
-        for name in ("cli", "files", "index", "judge", "observers", "page", "store", "view")
+        for name in ("cli", "files", "index", "observers", "store", "view")
     },
+    # Recorded pages are read and judged by both.
+    **{name: (f"{name}/**/*.py", [f"tests/{name}", "tests/fixtures"]) for name in ("judge", "page")},
     "crawl": ("crawl/**/*.py", ["tests/crawl", "tests/crawls"]),
     "root": ("*.py", ["tests/test_*.py"]),
     # Each mutant of it is compiled.

@@ -76,22 +76,6 @@ def decided(asked: Asked, **settings: object) -> Outcome:
     return decision_on(asked, **settings)[:2]
 
 
-@pytest.mark.parametrize(
-    ("words", "loses_items", "loses_links"),
-    [
-        ("mark", False, False),
-        ("drop_items", True, False),
-        ("drop_links", False, True),
-        ("drop_items,drop_links", True, True),
-        ("drop_page", True, True),
-    ],
-)
-def test_what_is_lost_by_each_action(words: str, loses_items: bool, loses_links: bool) -> None:
-    decision = decision_on(Asked(on_copy=Wish(Action.named(words))))
-    lost = [part in decision.action for part in (Action.DROP_ITEMS, Action.DROP_LINKS)]
-    assert lost == [loses_items, loses_links]
-
-
 def spared(what: Protection, action: Action = Action.MARK) -> Outcome:
     return action, what
 
@@ -280,11 +264,6 @@ def test_a_url_matches_a_pattern_or_a_domain(pattern: str, matches: bool) -> Non
     assert bool(url_matcher(pattern)(LAMPS)) is matches
 
 
-@pytest.mark.parametrize("url", ["", "mailto:a@example.com", "http://[broken", "data:text/html,a"])
-def test_what_has_no_host_is_of_no_domain(url: str) -> None:
-    assert not url_matcher("//example.com")(url)
-
-
 # --- What the request asks for, and what the settings do.
 
 EXACT = replace(COPY, is_exact=True)
@@ -299,21 +278,3 @@ def test_exact_copies_have_an_action_of_their_own_if_it_is_set() -> None:
     assert action_on(COPY, {}, exact_action="drop_page") is Action.MARK
     assert action_on(EXACT, {}, exact_action="drop_page") is Action.DROP_PAGE
     assert action_on(EXACT, {}, action="drop_items") is Action.DROP_ITEMS
-
-
-@pytest.mark.parametrize(
-    ("setting", "wanted", "expected"),
-    [
-        ("drop_items", {"exact_action": "mark"}, Action.MARK),
-        ("drop_items", {"exact_action": "mark", "action": "drop_page"}, Action.MARK),
-        ("drop_items", {"exact_action": None, "action": "drop_page"}, Action.DROP_PAGE),
-        ("drop_items", {"exact_action": "drop", "action": "drop_page"}, Action.DROP_PAGE),
-        (None, {"exact_action": "drop_page"}, Action.DROP_PAGE),
-    ],
-)
-def test_a_request_too_has_an_action_for_exact_copies(
-    setting: str | None, wanted: dict[str, str], expected: Action
-) -> None:
-    settings = {"action": "drop_links", "exact_action": setting}
-    assert action_on(EXACT, wanted, **settings) is expected
-    assert action_on(COPY, wanted, **settings) in (Action.DROP_LINKS, Action.DROP_PAGE)

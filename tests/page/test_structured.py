@@ -119,19 +119,6 @@ def test_rows_are_what_a_reader_sees(
     assert are_different(found, another)
 
 
-def test_both_forms_say_the_same() -> None:
-    for thing, name in (
-        (NURSE, "Nurse"),
-        (CONCERT, "Concert"),
-        (CHAIR, "Chair"),
-        (BRANCH, "Branch"),
-        (FLAT, "Flat"),
-    ):
-        assert about(script(thing), name) == about(microdata(thing), name) != ()
-        # Said twice, it is one thing.
-        assert about(script(thing) + microdata(thing), name) == about(script(thing), name)
-
-
 @pytest.mark.parametrize(
     ("markup", "name", "thing"),
     [

@@ -3,11 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from scrapy_simhash.judge.hints import Hints, evidence
-from tests.judge.hints.urls import URLS
 
 URL = "https://example.com/print/ferry"
 ORIGINAL = "https://example.com/boats/ferry"
@@ -60,15 +57,3 @@ def test_the_original_is_the_page_in_another_language(
     alternates: tuple[tuple[str, str], ...], expected: bool
 ) -> None:
     assert found(alternates=alternates) == (("hreflang",) if expected else ())
-
-
-@given(URLS, URLS, st.lists(st.tuples(st.sampled_from(["en", "de", "x-default"]), URLS), max_size=4))
-def test_address_and_hreflang_are_the_same_from_both_sides(
-    one: str, other: str, alternates: list[tuple[str, str]]
-) -> None:
-    # Of pages that name themselves, as they should.
-    hints = Hints(one, None, (("en", one), ("de", other), *alternates))
-    here, there = evidence(hints, one, other), evidence(hints, other, one)
-    assert ("address" in here) == ("address" in there)
-    if not alternates:
-        assert ("hreflang" in here) == ("hreflang" in there) == ("address" not in here)

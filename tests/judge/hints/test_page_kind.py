@@ -175,26 +175,3 @@ def test_what_json_ld_says_the_page_is_about(value: object, types: dict[str, int
 def test_scripts_that_cannot_be_read_are_passed_over(text: str) -> None:
     assert set(types_of(script(text))) <= {"SomeProducts"}
     assert types_of(script(text) + script(LANTERN))["SomeProducts"] >= 1
-
-
-@pytest.mark.parametrize(
-    ("html", "types"),
-    [
-        ('<div itemscope itemtype="https://schema.org/SomeProducts">Lantern</div>', {"SomeProducts": 1}),
-        ('<div itemscope itemtype=" http://schema.org/Thing http://schema.org/SomeProducts/ ">', {}),
-        ('<div itemscope itemtype="http://schema.org/Thing http://schema.org/SomeProducts">', {"SomeProducts": 1}),
-        ('<body itemscope itemtype="https://schema.org/WebPage"><div itemprop="mainEntity" itemscope'
-         ' itemtype="https://schema.org/SomeProducts">', {"SomeProducts": 1}),
-        ('<div vocab="https://schema.org/" typeof="SomeProducts">', {"SomeProducts": 1}),
-        ('<div typeof="schema:SomeProducts" property="schema:mainEntity">', {"SomeProducts": 1}),
-        ('<html itemscope itemtype="https://schema.org/SearchResultsPage">', {"SearchResultsPage": 1}),
-        # parts of another thing
-        ('<div itemscope itemtype="https://schema.org/SomeProducts"><p itemprop="isRelatedTo" itemscope'
-         ' itemtype="https://schema.org/SomeProducts"></p><p itemprop="offers" itemscope'
-         ' itemtype="https://schema.org/Offer"></p></div>', {"SomeProducts": 1}),
-        ('<div typeof="Review"><p property="itemReviewed" typeof="SomeProducts">', {}),
-        ('<div itemtype="" typeof="">', {}),
-    ],
-)  # fmt: skip
-def test_what_attributes_say_the_page_is_about(html: str, types: dict[str, int]) -> None:
-    assert types_of(html) == types

@@ -16,17 +16,12 @@ from scrapy_simhash.page.features.facts import (
     find_facts,
 )
 from scrapy_simhash.page.fingerprint.facts import (
-    LINE,
     NAME,
     NAME_IN_BOTH,
     NAME_IN_TEXT,
     NAME_IN_URL,
-    NUMBERED,
-    ROW,
-    SAID,
     TITLE,
     TITLE_IN_URL,
-    is_facts,
 )
 from scrapy_simhash.page.text import extract, parse
 
@@ -151,12 +146,6 @@ def test_lines_below_the_text_count_only_where_that_is_short() -> None:
         assert bool(lines(page(below="<table><tr><th>Room<td>Kiel 7</table>", text=text))) is value
 
 
-def test_of_what_stands_above_the_title_only_values_count() -> None:
-    cells = "<table><tr><th>Town<td>Kiel</table><h1>"
-    assert lines(page("", title="").replace("<h1>", "<p>Ulm</p><h1>")) == []
-    assert lines(page("", title="").replace("<h1>", cells)) == [("kiel",)]
-
-
 def test_in_long_texts_no_line_with_a_date_counts() -> None:
     dated = "<p>5 May 2024</p><p>Room 7</p>"
     assert lines(page(dated)) == [("5", "2024"), ("room", "7")]
@@ -247,22 +236,6 @@ def test_what_is_no_row(markup: str) -> None:
 
 
 # --- As bytes.
-
-
-def kinds(html: str, url: str = "") -> list[int]:
-    """Return the kinds of words, in the order of their hashes."""
-    facts = facts_bytes(stated(html, url))
-    assert is_facts(facts)
-    return [facts[at + 2] & 15 for at in range(2, 2 + 3 * facts[1], 3)]
-
-
-def test_each_word_has_the_kind_of_the_first_place_where_it_stands() -> None:
-    html = page(
-        "<p>Kiel</p><p>Ulm 7</p><p>Pilots</p>",
-        "<p>Room: Bonn</p><p>Room: Ulm</p>",
-        title="Night pilots Aachen",
-    )
-    assert sorted(kinds(html)) == sorted((NAME, NAME, TITLE, LINE, NUMBERED, NUMBERED, ROW, SAID))
 
 
 @pytest.mark.parametrize("day", ["19 May 2027, 19:30", "20 May 2027, 20:00"])

@@ -5,32 +5,20 @@ from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.page.features import (
     ZONES,
     features,
     says_little,
-    shingle,
     shingle_counts,
     weight,
-    whole_text,
-    with_stopword,
 )
 from scrapy_simhash.page.features.extract import DAMPING, UNIT, WORD
 from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.page.structured import structured
 from scrapy_simhash.page.text import Document, Paragraph, extract, parse
 from scrapy_simhash.page.text.document import Zone
-
-ENGLISH = (
-    "The keeper said that it was not the lamp but the wind, and all of us were glad to hear it from him.",
-    "In the morning the boats went out past the rocks, and nobody on the quay knew when they would be back.",
-    "Tin cups, blue rope, cork floats, lamp oil.",
-)
-
 
 Read = Callable[[str], int | None]
 
@@ -53,23 +41,6 @@ def page_of(title: str, *parts: Paragraph) -> Document:
     return document(*parts, language=None, title=title)
 
 
-def shingles(found: Document, size: int = 2) -> set[str]:
-    return {feature for part in found.main for feature in shingle(part.tokens, size)}
-
-
-def words(found: Document) -> set[str]:
-    return {token for part in found.main for token in part.tokens}
-
-
-def test_on_a_page_that_makes_an_offer_all_shingles_count_and_the_offer_counts_more() -> None:
-    name, price = part("A storm lantern in brass", zone="offer"), part("£84.00", zone="offer")
-    found = document(name, price, *ENGLISH)
-    weights = features(found)
-    assert set(weights) == shingles(found) | words(found)
-    assert weights["storm lantern"] == weight("offer", 1) > weight("body", 1) == weights["lamp oil"]
-    assert weights["lantern"] == weight("offer", 1, is_word=True) > weight("body", 1, is_word=True)
-
-
 def test_a_shingle_repeated_is_one_shingle() -> None:
     assert features(document(*["the sea"] * 100), min_shingles=2) == {}
     assert features(document(*["the sea"] * 100), min_shingles=1) == {
@@ -77,22 +48,6 @@ def test_a_shingle_repeated_is_one_shingle() -> None:
         "the": weight("body", 100, is_word=True),
         "sea": weight("body", 100, is_word=True),
     }
-
-
-lines = st.lists(st.sampled_from("the sea is cold a lamp and wind".split()), max_size=8).map(" ".join)
-
-
-@given(st.lists(lines, max_size=6), st.integers(1, 4), st.integers(1, 20))
-def test_features_are_shingles_and_words_of_the_text_with_positive_weights(
-    text: list[str], size: int, least: int
-) -> None:
-    found = document(*text)
-    weights = features(found, size, least)
-    assert set(weights) <= shingles(found, size) | words(found)
-    assert all(type(value) is int and value > 0 for value in weights.values())
-    assert not weights or len(weights) >= least
-    # When there is nothing, there was too little: never for another reason.
-    assert bool(weights) == (len(shingles(found, size)) >= least)
 
 
 # --- What a sketch is made of.
@@ -110,25 +65,6 @@ def test_with_masked_digits_all_numbers_are_one() -> None:
     assert features(one, mask_digits=True) == features(other, mask_digits=True) != {}
     assert shingle_counts(one) != shingle_counts(other)
     assert shingle_counts(one, mask_digits=True) == shingle_counts(other, mask_digits=True)
-
-
-tokens = st.lists(st.sampled_from(["the", "sea", "is", "cold", "漢字", "a"]), max_size=12)
-sizes = st.integers(1, 6)
-
-
-def runs(tokens: list[str], size: int) -> list[list[str]]:
-    """The definition: all runs of *size* tokens; of fewer tokens than that, the one there is."""
-    if 0 < len(tokens) < size:
-        return [tokens]
-    return [tokens[start : start + size] for start in range(len(tokens) - size + 1) if tokens]
-
-
-@given(tokens, sizes, st.sets(st.sampled_from(["the", "is", "a", "cold", "not there"])))
-def test_those_with_a_stopword_are_the_shingles_that_hold_one(
-    tokens: list[str], size: int, stopwords: set[str]
-) -> None:
-    expected = [" ".join(run) for run in runs(tokens, size) if not stopwords.isdisjoint(run)]
-    assert with_stopword(tokens, size, stopwords) == expected
 
 
 COUNTING = sorted(ZONES)
@@ -153,55 +89,6 @@ def test_no_weight_is_so_near_to_a_rounding_boundary_that_a_platform_could_tell_
         exact = factor * Decimal(count) ** power
         assert abs(exact % 1 - Decimal("0.5")) > Decimal("1e-9"), count
         assert weight(zone, count, is_word) == round(exact)
-
-
-@pytest.mark.parametrize(
-    ("page", "expected"),
-    [
-        (page_of("", part("")), "\n"),
-        (page_of("T"), "T\n"),
-        (page_of("T", part("Edge", "edge")), "T\n"),
-        (
-            page_of("The Loft!", part("Home", "chrome"), part("In C++,"), part("at 12:30.")),
-            "The Loft!\nIn C++, at 12:30.",
-        ),
-        (page_of("", part("a"), part("1 2 3", "inset"), part("b", "links")), "\na"),
-    ],
-)  # fmt: skip
-def test_the_whole_text_is_title_and_main_text_sign_for_sign(page: Document, expected: str) -> None:
-    assert whole_text(page) == expected
-
-
-BESIDE, WITHIN, AROUND = "html/body/div/p", "html/body/div/div/p", "html/body/p"
-
-
-@pytest.mark.parametrize(
-    ("edge", "is_compared"),
-    [
-        (part("Edge", "edge", BESIDE), True),
-        (part("Edge", "edge", "html/body/div/div"), True),
-        (part("Edge", "edge", WITHIN), False),
-        (part("Edge", "edge", AROUND), False),
-        (part("Edge", "edge", "html/body/table/tr/td"), True),
-        (part("Edge", "edge", "html/body/ul/li"), True),
-        (part("Edge", "edge", BESIDE, links=0.69), True),
-        (part("Edge", "edge", BESIDE, links=0.7), False),
-        (part("Edge", "edge", "html/body/div/h2", zone="heading"), False),
-        (part("Doors open at 19:30", "edge", BESIDE), True),
-        (part("Made at 1:02:03", "edge", BESIDE), False),
-        (part("Made at 2024-06-30 13:47:14.", "edge", BESIDE), False),
-        (part("Edge", "inset", BESIDE), False),
-        (part("Edge", "outside", BESIDE), False),
-        (part("Edge", "chrome", BESIDE), False),
-        (part("Edge", "links", BESIDE), False),
-    ],
-)
-def test_of_the_edges_what_may_be_the_last_paragraph_is_compared(edge: Paragraph, is_compared: bool) -> None:
-    main = part("Main", None, BESIDE), part("text", None, "html/body/div/blockquote/p")
-    assert whole_text(page_of("", edge, *main)) == "\nMain text"
-    assert whole_text(page_of("", *main, edge)) == (
-        "\nMain text " + edge.text if is_compared else "\nMain text"
-    )
 
 
 # --- Whole pages, as the compiled kernel and pure Python read them.

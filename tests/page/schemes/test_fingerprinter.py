@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import subprocess
 import sys
 
@@ -17,16 +16,14 @@ from scrapy_simhash import (
 from scrapy_simhash.cli.postings import header_line, parsed_header
 from scrapy_simhash.config import SCHEMES, unused_settings
 from scrapy_simhash.detector import header_for
-from scrapy_simhash.page.fingerprint import LongFingerprint
 from scrapy_simhash.page.schemes import SCHEMES as BUILT_IN
 from scrapy_simhash.page.schemes import Page
 from scrapy_simhash.store import Header
 from tests.golden.texts import TEXTS
 from tests.page.schemes.golden import STORY, committed
-from tests.page.schemes.own import BY_LINKS, LONG
+from tests.page.schemes.own import BY_LINKS
 
 OWN = "tests.page.schemes.own.BY_LINKS"
-LONG_PATH = "tests.page.schemes.own.LONG"
 OTHERS = SCHEMES[1:]
 
 
@@ -64,21 +61,6 @@ def test_a_scheme_of_ones_own_reads_the_tree_and_the_url() -> None:
     values = [one.value for one in prints if one is not None]
     assert values[0] == BY_LINKS.value(Page(fingerprinter.extract(STORY)))
     assert [one.features - prints[0].features for one in prints if one and prints[0]] == [0, 1, 1]
-
-
-def test_fingerprints_of_128_bits_are_compared_by_all_of_them() -> None:
-    fingerprinter = PageFingerprinter(Config(scheme=LONG_PATH, max_distance=3))
-    one = fingerprinter.from_html(STORY)
-    assert one is not None
-    value = LONG.value(Page(fingerprinter.extract(STORY)))
-    assert (one.value, one.hex) == (value, f"{value:032x}")
-    assert pickle.loads(pickle.dumps(one)) == one
-    for bits, is_near in ((1 << 127 | 1 << 64 | 1, True), (1 << 127 | 7 << 100, False)):
-        other = LongFingerprint(one.value ^ bits)
-        assert fingerprinter.is_near_duplicate(one, other) is is_near
-    assert fingerprinter.rule.similarity(one, LongFingerprint(one.value ^ 1)) == 127 / 128
-    with pytest.raises(OverflowError):
-        one.compared_bytes()
 
 
 # --- Settings.

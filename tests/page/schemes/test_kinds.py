@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -19,20 +18,16 @@ from scrapy_simhash.page.schemes import (
     JAVA,
     XXH3,
     XXH3_LONG,
-    CyclicWindows,
     FeatureHash,
-    Headings,
     Images,
     Links,
     Page,
     TagPaths,
-    letters,
     repeated,
 )
 from scrapy_simhash.page.schemes.hashes import BASE, HANZI, character_code, lookup3
-from scrapy_simhash.page.text import extract, parse, plain_text
+from scrapy_simhash.page.text import extract, parse
 from tests.page.schemes import sources
-from tests.page.schemes.golden import STORY
 
 HOME = "https://example.com/news/"
 
@@ -40,15 +35,6 @@ HOME = "https://example.com/news/"
 def page_of(html: str, url: str = HOME) -> Page:
     root = parse(html)
     return Page(extract(root), root, url)
-
-
-def text_page(text: str, code: str | None = "en") -> Page:
-    return Page(plain_text(text, code))
-
-
-def test_headings_are_those_of_the_page_and_not_of_its_navigation() -> None:
-    page = page_of(STORY.replace("<main>", "<nav><h2>The harbour</h2></nav><main>"))
-    assert list(Headings(2)(page)) == ["the last", "last ferry"]
 
 
 def test_links_are_absolute_and_without_fragments() -> None:
@@ -94,18 +80,6 @@ def test_an_enumerated_value_is_that_of_the_slides(count: int) -> None:
 
 
 # --- The moving window.
-
-
-@pytest.mark.parametrize("length", [1, 2, 5, 63, 64, 65, 130])
-def test_windows_of_any_length_are_exact(length: int) -> None:
-    words = [chr(97 + place % 26) * (1 + place % 7) for place in range(200)]
-    kind = CyclicWindows(length, letters, XXH3)
-    hashes = list(kind(text_page(" ".join(words))))
-    by_words = dict.fromkeys(zip(*(words[start:] for start in range(length)), strict=False), 0)
-    assert len(set(hashes[length - 1 :])) <= len(by_words)
-    again = list(kind(text_page(" ".join(words[7:]))))
-    assert again[length - 1 :] == hashes[length + 6 :]
-    assert all(a != b for a, b in pairwise(hashes[: min(length, 20)]))
 
 
 SENTENCE = "Four score and seven years ago"

@@ -42,7 +42,7 @@ from scrapy_simhash.page.schemes.scheme import Weighing
 from scrapy_simhash.page.text import Document, plain_text
 from tests.golden.texts import ODDITIES, TEXTS
 from tests.page.schemes import sources
-from tests.page.schemes.golden import STORY, committed, made
+from tests.page.schemes.golden import committed, made
 
 WIDTHS = (32, 64, 128)
 HASHES = {32: (FNV1A_SHORT, JAVA), 64: (XXH3, JENKINS), 128: (FNV1A_LONG, XXH3_LONG)}
@@ -96,17 +96,6 @@ def test_a_scheme_takes_the_lowest_bits_of_its_hash(feature_hash: FeatureHash) -
 )
 def test_a_weight_grows_with_the_count_as_the_weighing_says(weigh: Weighing, weights: dict[str, int]) -> None:
     assert Scheme({Words(): 1}, weigh=weigh).weights(page_of("fog" + " sea" * 10)) == weights
-
-
-@pytest.mark.parametrize("name", ["web", "moz", "slides"])
-def test_the_weights_of_a_page_are_those_of_its_fingerprint(name: str) -> None:
-    fingerprinter = PageFingerprinter(scheme=name)
-    made = fingerprinter.from_html(STORY)
-    weights = fingerprinter.weights(fingerprinter.extract(STORY))
-    assert made is not None
-    assert len(weights) == made.features
-    assert ("the last" in weights) == (name == "web")
-    assert fingerprinter.weights(plain_text("Too short.")) == {}
 
 
 ADVICE = """

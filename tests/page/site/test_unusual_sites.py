@@ -139,25 +139,6 @@ def test_a_site_of_one_subject_or_none_is_never_known_and_compared_by_all_text(
     assert (site.profile.subjects, site.profile.is_known, site.profile.known()) == (1, False, [])
 
 
-@pytest.mark.parametrize("pages", [300, pytest.param(3_000, marks=pytest.mark.slow("it reads 3,000 pages"))])
-def test_of_random_words_nothing_is_taken_out_and_the_profile_stays_small(
-    pages: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    site = Site(monkeypatch)
-    site.crawl(
-        pages,
-        lambda draw, number: html(words(draw, 3), "".join(f"<p>{words(draw, 30)}.</p>" for _ in range(10))),
-    )
-    assert site.statuses == {"new": pages}
-    assert 6 <= site.kinds[UNKNOWN] <= 8
-    assert site.kinds[WHOLE] == pages - site.kinds[UNKNOWN]
-    assert site.profile.is_known
-    assert site.profile.known() == []
-    # Each page has some thirty pieces that never come again; the table is full after 150 pages.
-    assert MOST_PROFILE - 1024 < len(site.profile.to_bytes()) <= MOST_PROFILE
-    assert site.most_compared <= MOST_COMPARED
-
-
 @pytest.mark.parametrize(
     ("scope", "stolen"),
     [

@@ -91,20 +91,6 @@ def test_what_a_reader_does_not_see_is_left_out_and_what_follows_is_not(hidden: 
 
 
 @pytest.mark.parametrize(
-    "seen",
-    [
-        "<div style='display:block'>x</div>",
-        "<div style='display:\u00a0none'>x</div>",  # white space of another alphabet is none of CSS
-        "<div style='di\u017fplay:none'>x</div>",  # nor is the long s a letter of it
-        "<div class='unhidden hidden-gems'>x</div>",  # words that only look like it
-        "<div aria-hidden=true>x</div>",  # said to screen readers; it is drawn
-    ],
-)
-def test_what_a_reader_sees_is_kept(seen: str) -> None:
-    assert blocks(seen) == ["x"]
-
-
-@pytest.mark.parametrize(
     "attribute", ["hidden", "style='visibility:hidden'", "style='display:none'", "class=hide"]
 )
 @pytest.mark.parametrize("tag", ["html", "body"])
@@ -127,46 +113,6 @@ def test_a_page_that_leaves_out_its_body_or_ends_before_it_has_its_text(page: st
     found = outline(parse(page))
     assert [block.text for block in found.blocks] == ["The text."]
     assert found.title == "T"
-
-
-@pytest.mark.parametrize(
-    ("html", "lengths"),
-    [
-        ("<p>no link", [0]),
-        ("<p><a href=/>all of it</a>", [9]),
-        ("<p>See <a href=/>this</a> and <a href=/>that</a>.", [8]),
-        ("<p><a href=/>on <b>and</b> on</a>", [9]),
-        ("<a href=/><div>block</div>tail</a>, after", [5, 4]),
-        ("<p><a href=/>not <script>a++</script>that</a>", [8]),
-        ("<p><a href=/>   x   </a>", [1]),  # never more than the text has
-        ("<p><a hidden href=/>not</a>seen", [0]),
-    ],
-)
-def test_link_length_counts_the_characters_inside_links(html: str, lengths: list[int]) -> None:
-    assert [block.link_length for block in outline(parse(html)).blocks] == lengths
-
-
-@pytest.mark.parametrize(
-    ("html", "title"),
-    [
-        ("<title>One</title>", "One"),
-        ("<title>\n Two  words\n</title>", "Two words"),
-        ("<title>Fish &amp; chips</title>", "Fish & chips"),
-        ("<p>none", ""),
-        ("<title></title><p>x", ""),
-        ("<title></title><title>Second</title>", ""),
-        ("<title>First</title><title>Second</title>", "First"),
-        ("<head><title>First</title></head><body><p>x</p><title>Second</title>", "First"),
-        ("<body><p>x</p><title>Strayed into the body</title>", "Strayed into the body"),
-        ("<svg><title>A picture's</title></svg>", ""),
-        ("<svg><title>A picture's</title></svg><title>The page's</title>", "The page's"),
-        ("<head><title>The page's</title></head><svg><title>A picture's</title></svg>", "The page's"),
-    ],
-)
-def test_the_title_is_that_of_the_page(html: str, title: str) -> None:
-    page = outline(parse(html))
-    assert page.title == title
-    assert title not in [block.text for block in page.blocks]
 
 
 # --- The size of a page does not matter.
