@@ -67,8 +67,8 @@ class SimhashItemPipeline:
         self._fingerprinter = ItemFingerprinter(self.config)
         self._has_met_key = False
         # Compared items in later pipelines, which are stored when they are scraped; by identity, which is unique
-        # while the item is referenced here.
-        self._in_flight: Recent[int, tuple[Any, Posting]] = Recent(MOST)
+        # while the item is referenced here. The last value is whether an error was counted.
+        self._in_flight: Recent[int, tuple[Any, Posting, bool]] = Recent(MOST)
         self._once = Once(crawler, logger, names.ITEMS_ERRORS)
         self._count = stats_of(crawler).inc_value
 
@@ -152,11 +152,11 @@ class SimhashItemPipeline:
         except StoreError as error:
             self._session.failed(error)
             self._count(names.ITEMS_ERRORS)
-            return self._pass_on(item, reading)
+            return self._pass_on(item, reading, has_failed=True)
         except Exception:
             message = "Error while comparing an item (%(about)s) with earlier items: the item is kept"
             self._once.tell(message, type(item).__qualname__)
-            return self._pass_on(item, reading)
+            return self._pass_on(item, reading, has_failed=True)
         self._count(_STAT_OF[verdict.status])
         if verdict.is_exact and verdict.status is Status.NEAR_DUPLICATE:
             self._count(names.STAT_ITEMS_EXACT)
@@ -173,9 +173,9 @@ class SimhashItemPipeline:
             self._once.show("duplicate", message, {"evidence": _evidence(verdict)})
         return self._pass_on(item, reading)
 
-    def _pass_on(self, item: Any, reading: ItemReading | None) -> Any:
+    def _pass_on(self, item: Any, reading: ItemReading | None, *, has_failed: bool = False) -> Any:
         if reading is not None:
-            self._in_flight[id(item)] = (item, reading.posting)
+            self._in_flight[id(item)] = (item, reading.posting, has_failed)
         return item
 
     async def _compare(self, reading: ItemReading) -> Verdict:
@@ -206,7 +206,7 @@ class SimhashItemPipeline:
     def _original_in_flight(self, reading: ItemReading) -> tuple[Posting, float] | None:
         """Return the first item in later pipelines that *reading* is a near-duplicate of, and their similarity."""
         one = reading.posting
-        for _, other in self._in_flight.values():
+        for _, other, _ in self._in_flight.values():
             if one.is_short or other.is_short:
                 is_same = (one.is_short, one.page_hash) == (other.is_short, other.page_hash)
                 similarity = 1.0 if is_same else None
@@ -229,17 +229,17 @@ class SimhashItemPipeline:
             if (reading := self._fingerprinter.read(item)) is not None:
                 key = reading.posting.key
                 return next(
-                    (number for number, (_, other) in self._in_flight.items() if other.key == key), None
+                    (number for number, (_, other, _) in self._in_flight.items() if other.key == key), None
                 )
         return None
 
     async def _remember(self, number: int) -> None:
-        posting = self._in_flight[number][1]
+        _, posting, has_failed = self._in_flight[number]
         try:
             await self._session.detector.claim(posting)
         except StoreError as error:
             self._session.failed(error)
-            self._count(names.ITEMS_ERRORS)
+            self._count(names.ITEMS_ERRORS, not has_failed)
         except Exception:
             message = "Error while storing an item (%(about)s): later crawls do not know it"
             self._once.tell(message, posting.url)
