@@ -4,7 +4,7 @@
 The text should stay the same when the template around it changes. The filters, in order:
 
 1. ``dialog``: a box over the page, such as a consent box. ``chrome``: elements whose names mean navigation, footer,
-sidebar, advertisement and so on.
+   sidebar, advertisement and so on.
 2. ``outside``: text outside of the marked main text, or of the smallest element with nearly all prose, unless there
    are more links.
 3. ``inset``: line numbers of a listing. ``links``: blocks that are mostly links, in rows or at either end.
