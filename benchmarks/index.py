@@ -1,25 +1,22 @@
 """Measure the index: calls, memory and recall by size, and all pairs.
 
     python benchmarks/index.py                                   # tables; --json for programs
-    python benchmarks/index.py --sizes 100000000 --only auto     # some ten minutes
     python benchmarks/index.py --distance 8 --only auto
+    python benchmarks/index.py --sizes 100000000 --only auto     # some ten minutes
 
 Designs, ``--only`` some of them: ``auto`` (the plan that ``SimhashIndex`` chooses), ``classic`` (6 blocks, 20 tables,
 for distances up to 5) and ``scan`` (without the C extension); with ``--blocks`` an index of so many blocks each. Of
-each, in a process of its own, one size after another, by processor time in microseconds:
+each, in a process of its own, by processor time in microseconds:
 
 * many: ``add_many``, 2,000 fresh fingerprints at a time into an index of the size, median of the calls;
-* single: ``find_or_add`` one by one, without the time of the loop, median of lists of 2,000;
-* find: ``find`` one by one, likewise;
+* single, find: ``find_or_add`` and ``find`` one by one, without the time of the loop;
 * growing: mean of the calls that filled it from empty, 65,536 at a time;
-* nbytes and resident: bytes of a fingerprint with its key, by its own account, and by the growth of the process;
+* nbytes, resident: bytes of a fingerprint with its key, by its own account, and by the growth of the process;
 * recall: the share of planted ones for which a call returned their original. Anything but 1 is a bug.
 
 ``pairs``: seconds of a pass over all pairs of an index and of bare values, and whether each planted pair was found;
-``connected`` makes clusters of them.
-
-Fingerprints are uniform random ones, one in a hundred planted near another one: real ones are less even and have more
-candidates. Not measured: deletion.
+``connected`` makes clusters of them. Fingerprints are uniform random ones, one in a hundred planted near another one:
+real ones are less even and have more candidates. Not measured: deletion.
 """
 
 from __future__ import annotations

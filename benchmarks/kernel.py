@@ -3,21 +3,15 @@
     python benchmarks/kernel.py                  # tables; --json for programs
     python benchmarks/kernel.py --pages 50 --repeats 3 --only pages
 
-Both kernels run in this one process and in turn, so that a machine that slows down slows both: the ratios are
-firm where single figures are not. ``--only`` some of:
+Both kernels run in this process in turn, so that a machine that slows down slows both. ``--only`` some of:
 
 * pages: a tree to its fingerprint, as a share of ``HtmlResponse(url, body=...).selector.root``, which Scrapy does
-  anyway. Before each reading the page is parsed anew and the tree is read once, as in a crawl. Besides: the same
-  without a sketch (``SIMHASH_RULE = "classic"``), the tree to a Document (``extract``), the main text to a
-  fingerprint. A page's times are the medians of its rounds; the share is given as a ratio of sums, and as a median of
-  the pages' ratios;
+  anyway; the same without a sketch, the tree to a Document, the main text to a fingerprint. Each page is parsed anew.
+  Medians of the rounds; the share is given as a ratio of sums, and as a median of the pages' ratios;
 * texts: ``PageFingerprinter.from_text``, microseconds of the median text, every text a new object.
 
-Times are processor time, after one round to warm up. Pages are a seeded sample of the
-evaluation packs', or, where there is none, of the example site's; the texts are their main texts (see ``lib``).
-
-Not measured: Scrapy around it (``benchmarks/plugin.py``), the index (``benchmarks/index.py``), how well it tells
-(``benchmarks/quality.py``).
+Processor time, after one round to warm up. Pages are a seeded sample of the evaluation packs', or of the example
+site's. Not measured: Scrapy around it (``benchmarks/plugin.py``), the index (``benchmarks/index.py``).
 """
 
 from __future__ import annotations

@@ -4,25 +4,19 @@
     python benchmarks/kinds.py --only 3 17 --template 2 --show 10 -s SIMHASH_PROTECT=
     python benchmarks/kinds.py --known                      # forty other pages of each site come first
 
-``benchmarks.lib.kinds`` makes a site for each kind of pages, such as jobs, timetables or court decisions, in each of
-two templates; another seed makes other sites. The twenty pages of a site share 90 to 240 words, and differ in what
-distinguishes pages of this kind: a word of the title, a fact, a line, a table. Eight of them also have copies in five
-forms.
-
-Each site has a Scrapy crawl of its own from memory, with the defaults of the plugin and the action ``drop_items``;
-``-s`` sets others. All pages are start pages, and come one after another: first the different pages in random order,
-then the copies in random order. The spider yields one item per page: a page is dropped if its item is. By site:
+``benchmarks.lib.kinds`` makes a site for each kind of pages, such as jobs or timetables, in each of two templates.
+Its twenty pages share 90 to 240 words, and differ in what distinguishes pages of this kind: a word of the title, a
+fact, a line, a table. Eight of them also have copies in five forms. Each site has a Scrapy crawl of its own from
+memory, with the action ``drop_items``: first the different pages in random order, then the copies. By site:
 
 * kept: the share of the different pages that are kept;
 * dropped: the share of the copies that are dropped, also by form;
 * not found, protected: copies that are kept, because they were not taken for near-duplicates, or in spite of that;
 * wrong original: copies that are dropped as near-duplicates of another of the different pages.
 
-The summary has the mean and the worst of the sites. Three groups of sites are not in its headline: *inside*, where
-pages differ inside the main text only; *one side*, where the distinguishing word is on one of two pages only; and
-*short*, with fewer than 80 words in an article.
-
-Not measured: links, other actions, sites that share no text (``benchmarks/clusters.py``), cost.
+The summary has the mean and the worst of the sites. Three groups are not in its headline: *inside*, where pages
+differ inside the main text only; *one side*, where the distinguishing word is on one of two pages only; and *short*,
+with fewer than 80 words in an article. Not measured: links, other actions, sites that share no text, cost.
 """
 
 from __future__ import annotations

@@ -4,29 +4,23 @@
     python benchmarks/plugin.py --only functions --list
     python benchmarks/plugin.py --only instructions --packs eval-sites -s SIMHASH_URL_RULES=off
 
-A spider requests pages and a download handler answers from memory, so no network is involved. The settings are
-Scrapy's defaults, those of the plugin its own with the action ``mark``; ``-s`` sets others. The callback takes
-``response.selector`` and yields one item. Every crawl runs in a process of its own. ``--only`` one of:
+A spider requests pages and a download handler answers from memory. The settings are defaults with the action
+``mark``;
+``-s`` sets others. Every crawl runs in a process of its own. ``--only`` one of:
 
 ``functions``
-    How many Python functions of the package a page enters, and in how many files, counted with ``sys.setprofile``
-    over the second half of a crawl; with ``--list`` each by its name. Functions of the C extensions do not count, and
-    files only by functions that at least one page in twenty enters. Three crawls: new pages with the action ``mark``,
-    and new pages and copies with ``drop_items``. A copy has one more word than an earlier page, and its item is
-    dropped. The pages are generated, so that the figures are the same everywhere.
+    Python functions of the package that a page enters, and in how many files, counted with ``sys.setprofile`` over
+    the second half of a crawl; with ``--list`` each by its name. Files count by functions that at least one page in
+    twenty enters. The pages are generated, so that the figures are the same everywhere; a copy has one more word than
+    an earlier page.
 ``instructions``, ``time``
-    The cost of a page: crawls with the plugin (*on*), without it (*off*), and without it by a spider that does not
-    parse (*bare*). Both have one denominator: *added / parse* is (on - off) / (off - bare). So *parse* includes all
-    that the parse costs a crawl, such as the release of the tree. Instructions, in thousands, are counted by
-    ``valgrind --tool=callgrind`` from the end of the first quarter of a crawl on. That takes minutes, and holds
-    within 1 % on a busy machine, where times are off by a third. Time is processor time by rounds of the three
-    crawls: median and both ends. *off / on* is the share of the crawl's speed that is left when the processor is the
-    limit.
+    Crawls with the plugin (*on*), without it (*off*), and without it by a spider that does not parse (*bare*):
+    *added / parse* is (on - off) / (off - bare). Instructions, in thousands, are counted by ``valgrind
+    --tool=callgrind`` from the end of the first quarter of a crawl on. That takes minutes, and holds within 1 % on a
+    busy machine, where processor times are off by a third. *off / on* is the share of the crawl's speed that is left.
 
-For instructions and time the pages are a seeded sample of the evaluation packs (see ``lib``), of all or of those that
-``--packs`` names; generated ones without a pack. Not measured: the network, memory (``benchmarks/stores.py``), stores
-on disk or in Redis, items.
-Needs Scrapy 2.14 or later, whose download handlers are coroutines.
+The pages are a seeded sample of the evaluation packs, or of those that ``--packs`` names; generated ones without a
+pack. Not measured: the network, memory, stores on disk or in Redis, items. Needs Scrapy 2.14 or later.
 """
 
 from __future__ import annotations

@@ -3,25 +3,19 @@
     python benchmarks/quality.py                 # a table; --json for programs
     SIMHASH_EVAL_PACK=/path/to/pack:/path/to/another python benchmarks/quality.py --k 3
 
-Every page of each evaluation pack (see ``lib``) goes as bytes, without HTTP headers, through a PageFingerprinter
-with default settings. Then by each rule, ``classic`` at each distance ``--k`` and ``similarity``, the default
-(``PageFingerprinter.is_near_duplicate``):
+Every page of each evaluation pack goes as bytes, without HTTP headers, through a PageFingerprinter with default
+settings. Then by each rule, ``classic`` at each distance ``--k`` and ``similarity``, the default:
 
 * precision: near / (near + different) among the labelled pairs within the rule; grey pairs do not count;
-* recall: the share of ALL near pairs that lie within the rule. A pair is a miss when one of its pages has no
-  fingerprint;
+* recall: the share of all near pairs within the rule. A page without a fingerprint makes a pair a miss;
 * both over all pairs, and as a mean over the sources that have near pairs, so that no large one hides the rest;
 * unlisted pairs: pages within the rule that nobody has labelled. The pack says these are errors too;
 * extraction: the tokens of ``Document.text`` against a main text that people have marked, as bags, mean over pages;
-  *near* is the share of pages that are near-duplicates of that text alone (``from_text``), which bounds how many
-  reprints can be found on sites that nobody knows;
+  *near* is the share of pages that are near-duplicates of that text alone;
 * the example site: the same for its invented pages and what its ``truth.json`` says of every two of them.
 
-``--peers`` measures other libraries in the same run; ``--text`` only the main text, beside that of other libraries,
-by type of page and by source (``lib/quality_peers.py``).
-
-Not measured: speed (``benchmarks/kernel.py``), the order of a crawl (a page is compared with every other, not only
-with what was seen before it), clusters, pages under 25 words. Without a pack only the example site is measured.
+``--peers`` measures other libraries in the same run; ``--text`` only the main text, beside that of other libraries
+(``lib/quality_peers.py``). Not measured: speed, the order of a crawl, clusters, pages under 25 words.
 """
 
 from __future__ import annotations

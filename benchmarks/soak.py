@@ -6,16 +6,12 @@
 
 One process crawls page after page through the real middlewares; a download handler makes each page from its number
 and the seed. Every host has 200 pages in one language of four: stories between the same boilerplate, print views,
-corrected versions, reprints of stories of an earlier host, and the days of a calendar without an event. From each
-tenth page a link with a session id leads to a page that was there before, so that URL rules have something to learn.
+corrected versions, reprints of stories of an earlier host, and days of a calendar without an event. From each tenth
+page a link with a session id leads to an earlier page.
 
-Each ``--step`` pages a line goes to ``soak.jsonl`` in the folder, which is also how a later run knows where to go on:
-
-* ``microseconds``: processor time of a page without ``making`` it, which is always the same work; *growth* is
-  what the last step takes by its making, beside the same of the second step: other load on the machine slows both;
-* ``resident_bytes``, with the slope in bytes a page from the second step on, beside what a store is said to take;
-* ``files`` that are open, ``objects`` that Python's collector knows, bytes of the ``log``, of the ``store`` and
-  of the ``report``.
+Each ``--step`` pages a line goes to ``soak.jsonl`` in the folder, where a later run goes on: processor time of a page
+without ``making`` it, resident memory, open files, objects of Python's collector, bytes of log, store and report.
+*growth* is what the last step takes by its making, beside the same of the second step.
 
 The first ``--checked`` pages of a new run are judged again by a detector, one by one: *differences* are pages with
 another status or original. *wrong* are near-duplicates of a page with another text; *missed* are copies that were

@@ -7,27 +7,21 @@
 Four questions, ``--only`` some of them:
 
 ``claims``
-    Every page is claimed by each store, in random order: in memory, and in SQLite as a crawl does it. There are
-    ``--rounds``, in a process each with new stores, and ``--claims`` pages a round, a third of them copies of earlier
-    ones. Of the time of a claim, in microseconds: median, 99th and 99.9th percentile, and the longest of all. Before
-    each page one is read, so that the processor's caches hold other data, as in a crawl. On Linux the time is left
-    out for which no processor was free.
+    Microseconds of a claim in memory and in SQLite, in random order: median, 99th and 99.9th percentile, the longest.
+    ``--rounds`` have a process each, with ``--claims`` pages, a third of them copies. Before each page one is read,
+    so that the processor's caches hold other data, as in a crawl. On Linux waits for a processor are left out.
 ``bytes``
-    What a page takes once it is claimed, on disk (the file, closed) and in memory (the growth of the resident
-    set), for pages of new content and for copies of one of twenty, in a process each. URLs have 60 characters.
+    What a claimed page takes on disk (the file, closed) and in memory (the growth of the resident set), for new pages
+    and for copies of one of twenty, in a process each. URLs have 60 characters.
 ``open``
-    How long it takes to open a file of ``--sizes`` pages, and how much memory, in a process each: the median of
-    three. The file was just written, so that the system has it in memory. Its rows are what claims would have
-    written, but were written at one go.
+    Seconds and memory to open a file of ``--sizes`` pages, in a process each: the median of three. The system has the
+    file in memory.
 ``redis``
-    A server is started on the loopback interface, and a store there filled with ``--sizes`` pages. By the number of
-    claims under way: new pages, *copies* of them (three bits different, the same sketch) and the first ones *again*:
-    claims a second, median and 99th percentile of one in microseconds, processor time here. Bytes are those of
-    ``used_memory``; *opening* is a second store that reads the log.
+    A store in a server of its own is filled with ``--sizes`` pages. By the number of claims under way: new pages,
+    copies of them and the first ones again. *opening* is a second store that reads the log.
 
-Fingerprints are uniform random numbers with random sketches and facts of 78 bytes, from a fixed seed: real ones have
-more candidates, and each costs SQLite one query more.
-Not measured: a disk or a network that others use, several machines, Redis Cluster, TLS.
+Fingerprints are uniform random numbers with random sketches and facts of 78 bytes: real ones have more candidates,
+and each costs SQLite one query more. Not measured: a disk or a network that others use, Redis Cluster, TLS.
 """
 
 from __future__ import annotations
