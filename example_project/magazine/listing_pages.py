@@ -1,15 +1,15 @@
 """Every page that lists other pages: front pages, sections, tags, notices, shop, photographs, letters."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from magazine import editions, story_pages
 from magazine.catalogue import load_captions, load_members, load_notices, load_products
 from magazine.page import MAIN_HOST, Address, Page
 from magazine.stories import LANGUAGES, Story, in_language, load_stories
-from magazine.templates import listing, shop
+from magazine.templates import chrome, shop
 from magazine.templates.labels import LABELS
-from magazine.templates.listing import Teaser
-from magazine.templates.markup import Link, Origins
+from magazine.templates.markup import Link, Origins, anchor, esc
 
 _PER_PAGE = 4
 _TAGGED = {"en": "Stories about {}", "es": "Artículos sobre {}", "zh": "关于“{}”的文章"}
@@ -23,6 +23,13 @@ _WELCOME = {
 
 # Tags somebody once made and nobody ever used.
 EMPTY_TAGS = ("airships", "whaling")
+
+
+class Teaser(NamedTuple):
+    """One entry of a listing."""
+
+    link: Link
+    words: str
 
 
 def listing_pages(origins: Origins) -> Iterator[Page]:
@@ -139,7 +146,24 @@ def _listing(
     older: str = "",
     family: str = "",
 ) -> Page:
-    crumbs = [] if kind == "front" else LABELS[lang].menu[:1]
-    markup = listing.render(lang, title, teasers, intro=intro, newer=newer, older=older, crumbs=crumbs)
-    text = listing.main_text(title, teasers, intro)
+    """Return a listing; *newer* and *older* are the paths of the pages beside it, empty at the ends."""
+    labels = LABELS[lang]
+    entries = "\n".join(
+        f'<section class="teaser"><h2>{anchor(t.link)}</h2><p>{esc(t.words)}</p></section>' for t in teasers
+    )
+    pager = " ".join(
+        anchor(Link(path, words), f' rel="{rel}"')
+        for path, words, rel in ((newer, labels.newer, "prev"), (older, labels.older, "next"))
+        if path
+    )
+    main = f"""<main>
+<h1>{esc(title)}</h1>
+{f"<p class='intro'>{esc(intro)}</p>" if intro else ""}
+{entries}
+<nav class="pager">{pager}</nav>
+{chrome.ad(lang)}
+</main>"""
+    markup = chrome.page(lang, title, main, crumbs=() if kind == "front" else labels.menu[:1])
+    lines = [title, intro, *(line for teaser in teasers for line in (teaser.link.text, teaser.words))]
+    text = "\n".join(filter(None, lines))
     return Page(Address(MAIN_HOST, path), kind, markup, main_text=text, lang=lang, family=family)

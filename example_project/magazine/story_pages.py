@@ -1,5 +1,6 @@
 """Every page that shows a story: the article, and each copy the plan in `editions` asks for."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -10,9 +11,9 @@ from magazine.edits import corrected, reworded
 from magazine.page import MAIN_HOST, PARTNER_HOST, Address, Page, stable
 from magazine.records import read_pairs
 from magazine.stories import Story, in_language, load_stories, translations
-from magazine.templates import article, classic, compact, partner, print_view
-from magazine.templates.labels import LABELS
-from magazine.templates.markup import Link, Origins
+from magazine.templates import chrome, classic, compact, partner, print_view
+from magazine.templates.labels import HTML_LANG, LABELS, LANGUAGE_NAMES
+from magazine.templates.markup import Link, Origins, anchor, bullets, esc, prose
 
 _VERSION_WORDS = {
     "corrected": {"en": "Corrected version", "es": "Versión corregida", "zh": "更正版"},
@@ -124,33 +125,73 @@ def _partner_copy(story: Story, origins: Origins) -> Iterator[Page]:
 def _article(
     story: Story, path: str, kind: str, *, canonical: str = "", section: str = "", is_main: bool = False
 ) -> Page:
-    section = section or story.section
-    markup = article.render(
-        story,
-        path=path,
-        canonical=canonical,
-        crumbs=[
-            LABELS[story.lang].menu[0],
-            Link(editions.section_path(story.lang, section), section.capitalize()),
-        ],
-        translations=[(other.lang, editions.article_path(other)) for other in translations(story)],
-        tags=[
-            Link(tag_path(story.lang, tag), tag) if tag in shared_tags(story.lang) else tag
-            for tag in story.tags
-        ],
-        related=_related(story, path, 3),
-        versions=_versions(story) if is_main else [],
-        remarks=_remarks(story) if is_main else [],
-        label=_VERSION_WORDS.get(kind, {}).get(story.lang, ""),
-    )
+    """Return the magazine's own page of *story*; *canonical* is the path for the canonical link, empty for none."""
+    section, labels = section or story.section, LABELS[story.lang]
+    label = _VERSION_WORDS.get(kind, {}).get(story.lang, "")
+    body = prose(story.blocks)
+    body.insert(min(3, len(body)), chrome.ad(story.lang))
+    body.append(chrome.ad(story.lang))
+    main = f"""<main>
+<article>
+<h1>{esc(story.title)}</h1>
+{f'<p class="label">{esc(label)}</p>' if label else ""}
+<p class="byline">{labels.by} {esc(story.byline)} · <time datetime="{story.date}">{story.date}</time>
+ · <span class="reads">{labels.reads.format("{{reads}}")}</span></p>
+{_languages(story)}
+{chrome.share(story.lang, path)}
+<div class="body">
+{chr(10).join(body)}
+</div>
+<p class="tags">{esc(labels.tags)}: {", ".join(_tag(story.lang, tag) for tag in story.tags)}</p>
+</article>
+{_versions(story) if is_main else ""}
+{chrome.comments(story.lang, _remarks(story) if is_main else [])}
+{chrome.related(story.lang, _related(story, path, 3))}
+</main>"""
+    crumbs = [labels.menu[0], Link(editions.section_path(story.lang, section), section.capitalize())]
+    markup = chrome.page(story.lang, story.title, main, head=_head(story, canonical), crumbs=crumbs)
     return _page(story, path, kind, markup)
+
+
+def _head(story: Story, canonical: str) -> str:
+    lines = [f'<meta name="description" content="{esc(story.teaser)}">']
+    if canonical:
+        lines.append(f'<link rel="canonical" href="{esc(canonical)}">')
+    lines += [
+        f'<link rel="alternate" hreflang="{HTML_LANG[other.lang]}" href="{esc(editions.article_path(other))}">'
+        for other in translations(story)
+    ]
+    facts = {
+        "@context": "https://schema.org",
+        "@type": "NewsArticle",
+        "headline": story.title,
+        "datePublished": story.date,
+        "author": {"@type": "Person", "name": story.byline},
+        "inLanguage": HTML_LANG[story.lang],
+    }
+    lines.append(f'<script type="application/ld+json">{json.dumps(facts, ensure_ascii=True)}</script>')
+    return "\n".join(lines)
+
+
+def _languages(story: Story) -> str:
+    links = " / ".join(
+        anchor(
+            Link(editions.article_path(one), LANGUAGE_NAMES[one.lang]), f' hreflang="{HTML_LANG[one.lang]}"'
+        )
+        for one in translations(story)
+    )
+    return f'<p class="languages">{esc(LABELS[story.lang].also_in_language)}: {links}</p>' if links else ""
+
+
+def _tag(lang: str, tag: str) -> str:
+    return anchor(Link(tag_path(lang, tag), tag), ' rel="tag"') if tag in shared_tags(lang) else esc(tag)
 
 
 def _page(story: Story, path: str, kind: str, markup: str, host: str = MAIN_HOST) -> Page:
     return Page(Address(host, path), kind, markup, main_text=story.text, lang=story.lang, story=story.key)
 
 
-def _versions(story: Story) -> list[Link]:
+def _versions(story: Story) -> str:
     path, labels = editions.article_path(story), LABELS[story.lang]
     versions = [Link(print_path(story), labels.print_it)]
     if story.key in editions.COMPACT:
@@ -167,7 +208,7 @@ def _versions(story: Story) -> list[Link]:
     versions += [
         Link(f"{path}/{kind}", _VERSION_WORDS[kind][story.lang]) for kind, there in edited.items() if there
     ]
-    return versions
+    return f'<nav class="versions"><h3>{esc(labels.versions)}</h3>{bullets(versions)}</nav>'
 
 
 def _related(story: Story, seed: str, count: int) -> list[tuple[Story, str]]:
