@@ -15,8 +15,8 @@ from scrapy_simhash.page.features import (
     facts_bytes,
     features,
     find_facts,
-    says_little,
-    says_something,
+    has_little_text,
+    has_some_text,
     shingle_counts,
     titled_text,
     whole_text,
@@ -209,12 +209,12 @@ class PageFingerprinter:
         """Return the reading of a page with *fingerprint*, without its structured data."""
         paragraphs = packed(document) if self._settings.with_paragraphs else b""
         # Every page with a fingerprint has a hash: if min_shingles is 1, one word is enough for both.
-        if fingerprint is None and not says_something(document):
+        if fingerprint is None and not has_some_text(document):
             return Reading(None, None, paragraphs=paragraphs)
         reading = Reading(
             fingerprint, page_hash(document), paragraphs=paragraphs, text_hash=text_hash(document)
         )
-        return reading.with_url(url) if fingerprint is None and says_little(document) else reading
+        return reading.with_url(url) if fingerprint is None and has_little_text(document) else reading
 
     def _own_part(self, document: Document, parts: Sequence[Piece], site: KnownSite, keys: bytes) -> OwnPart:
         """Return the unique text of *document*, whose text blocks are *parts*."""

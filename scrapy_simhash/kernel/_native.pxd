@@ -96,12 +96,12 @@ cdef extern from "page.h" nogil:
         uint32_t title, title_n
         heading subject
         int structured
-        bint may_name_canonical, says_little, may_ask
+        bint may_name_canonical, has_little_text, may_ask
         int64_t main_tokens, dialog_tokens, all_tokens
         int language, chosen_language
         columns columns
     ctypedef struct head_link:
-        bint is_base, is_told
+        bint is_base, is_wanted
         const char *rel
         const char *href
         const char *language

@@ -64,7 +64,7 @@ def links_in_head(_Element root not None, bytes word, Py_ssize_t limit):
             break
         if not read_head_link(element, wanted, &link):
             return None
-        if link.is_told and link.href != NULL and link.href[0]:
+        if link.is_wanted and link.href != NULL and link.href[0]:
             rel = None if link.is_base else text_of(link.rel)
             found.append((rel, text_of(link.href), text_of(link.language), text_of(link.type)))
     return found
@@ -579,7 +579,7 @@ cdef class Reader:
             made = self._read(p, settings, site, url.encode("utf-8", "replace"))
             if made is None:
                 return None
-            if p.says_little:
+            if p.has_little_text:
                 made = self.rules._with_url(made, url)
             # Most pages have no structured data.
             if p.structured:

@@ -48,11 +48,11 @@ _NUMBERS = ("sku", "mpn", "gtin13", "gtin", "gtin14", "gtin12", "gtin8", "isbn",
 _KINDS = (("hiringOrganization", "jobLocation"), ("startDate",), (*_NUMBERS, "offers"), ("address",))
 JOB, EVENT, PRODUCT, PLACE = range(len(_KINDS))
 #: The properties by which a thing is recognised.
-TELLING = frozenset(word for words in _KINDS for word in words)
+PROPERTIES = frozenset(word for words in _KINDS for word in words)
 #: Properties that become a row each, after the name or the article number.
 _ROWS = ("hiringOrganization", "jobLocation", "startDate", "location", "address")
 #: Properties of an organisation, a place or an address.
-_TOLD = ("name", "streetAddress", "postalCode", "addressLocality", "addressRegion", "address", "@value")
+_TEXTS = ("name", "streetAddress", "postalCode", "addressLocality", "addressRegion", "address", "@value")
 
 #: Properties of an offer; properties that contain nested offers.
 _TERMS = ("price", "lowPrice", "highPrice", "priceCurrency", "availability")
@@ -165,7 +165,7 @@ def text_of(value: object, depth: int = _MAX_DEPTH) -> str:
     if isinstance(value, str):
         return value[:_MAX_VALUE]
     if isinstance(value, dict):
-        value = [value[key] for key in _TOLD if key in value]
+        value = [value[key] for key in _TEXTS if key in value]
     if not isinstance(value, list) or not depth:
         return ""
     said = ""
@@ -223,8 +223,8 @@ def _in_scripts(root: etree._Element, is_hidden: AnyAncestor) -> Iterator[dict[s
     for element in scripts(root):
         script = element.text or ""
         # Most scripts contain other types, and parsing is slow.
-        may_tell = any(match[1] in TELLING for match in _KEY.finditer(script[:left]))
-        if len(script) <= left and may_tell and not is_hidden(element.getparent()):
+        may_describe = any(match[1] in PROPERTIES for match in _KEY.finditer(script[:left]))
+        if len(script) <= left and may_describe and not is_hidden(element.getparent()):
             left -= len(script)
             yield from things_in(script)
 
@@ -241,7 +241,7 @@ def is_part(element: etree._Element) -> bool:
 def _in_elements(root: etree._Element, is_hidden: AnyAncestor) -> Iterator[Mapping[str, Any]]:
     # Most items are articles and menus, and reading one is slow.
     words = _PROPERTIES(root)
-    if not isinstance(words, list) or not any(TELLING.intersection(str(word).split()) for word in words):
+    if not isinstance(words, list) or not any(PROPERTIES.intersection(str(word).split()) for word in words):
         return
     items = _ITEMS(root)
     count = 0
@@ -282,8 +282,8 @@ def _value(element: etree._Element) -> str:
     if cast("str", element.tag).rpartition("}")[2] == "link":
         names += ("href",)
     for name in names:
-        if (told := element.get(name)) is not None:
-            return told
+        if (value := element.get(name)) is not None:
+            return value
     return beginning(element, _MAX_VALUE_NODES, _MAX_VALUE)
 
 

@@ -24,7 +24,7 @@ _ABSOLUTE = lazy_pattern(r"https?://[\w.-]+(?::\d{1,5})?(?:[/?][^\s#\\]*)?", re.
 _PLAIN = lazy_pattern(r"[\w:/?&=%.~+,;@!$()*-]*", re.ASCII)
 _STEPS = frozenset(("next", "prev", "previous"))
 _CANONICAL = "canonical"
-_TELLING = _STEPS | {_CANONICAL, "alternate"}
+_RELATIONS = _STEPS | {_CANONICAL, "alternate"}
 #: Max links and bases read in the head.
 MAX_IN_HEAD = 5_000
 MAX_BASES = 50
@@ -193,7 +193,7 @@ def _is_page(content_type: str | None) -> bool:
 @lru_cache(maxsize=256)
 def _meaning(rel: str) -> frozenset[str]:
     """Return the known words of a ``rel`` attribute."""
-    return _TELLING.intersection(rel.lower().split())
+    return _RELATIONS.intersection(rel.lower().split())
 
 
 def _as_sent(address: str) -> str:

@@ -13,8 +13,8 @@ from scrapy_simhash.page.text.outline import NEVER_HIDDEN
 from scrapy_simhash.page.text.tags import (
     HEADINGS,
     INLINE,
+    REGION_ATTRIBUTES,
     TAG_REGION,
-    TELLING,
     UNSEEN,
     Region,
     attributes_of,
@@ -230,6 +230,6 @@ _LIKELY_CHROME, _MAIN, _PLAIN = Region.LIKELY_CHROME, Region.MAIN, Region.PLAIN
 
 def _region_of(element: etree._Element, tag: str) -> Region:
     """Return the region of an element named *tag*: by its attributes, else by its tag."""
-    if TELLING.isdisjoint(element.keys()):
+    if REGION_ATTRIBUTES.isdisjoint(element.keys()):
         return TAG_REGION.get(tag, _PLAIN)
     return region(tag, attributes_of(element))

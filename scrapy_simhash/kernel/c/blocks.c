@@ -451,7 +451,7 @@ void weigh_main_text(page *p)
     }
 }
 
-bool says_little(const page *p)
+bool has_little_text(const page *p)
 {
     int64_t beside = 0;
     for (size_t i = 0; i < p->blocks.n; i++)

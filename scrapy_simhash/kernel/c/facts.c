@@ -60,8 +60,8 @@ static bool is_cut(const page *p, words w, uint32_t i, bool has_date)
     return has_date && (is_decimal_at(p, w, i) || is_decimal_at(p, w, i + 1) || (i > 0 && is_decimal_at(p, w, i - 1)));
 }
 
-/* _told(): the hash of a word, in dates in a common form. */
-static uint64_t told(const page *p, words w, uint32_t i, bool has_date)
+/* _unified(): the hash of a word, in dates in a common form. */
+static uint64_t unified(const page *p, words w, uint32_t i, bool has_date)
 {
     const token *t = &p->tokens.at[word_at(p, w, i)];
     if (!is_cut(p, w, i, has_date))
@@ -185,12 +185,12 @@ static void mark(page *p, words w, int flag)
 }
 
 /* Adds words of the sentences to p->rows: the upper half of each hash. */
-static void say(page *p, words w, bool has_date)
+static void add_said(page *p, words w, bool has_date)
 {
     for (uint32_t i = 0; i < w.n; i++) {
         const uint32_t number = word_at(p, w, i);
         const int flag = is_cut(p, w, i, has_date) ? IS_CUT : IS_SAID;
-        const uint64_t hash = told(p, w, i, has_date);
+        const uint64_t hash = unified(p, w, i, has_date);
         if (is_in(p, number, flag) || (is_stopword(p, number) && hash == p->tokens.at[number].hash))
             continue;
         p->inside.at[number] |= (uint8_t)flag;
@@ -257,16 +257,16 @@ static void add_segment(page *p, stated *s, const address *a, bool is_in_url, wo
 
 static void add_names(page *p, stated *s, const address *a, words name, const words *segments, size_t n)
 {
-    uint32_t all = 0, told = 0;
+    uint32_t all = 0, in_url = 0;
     for (uint32_t i = 0; i < name.n; i++) {
         const uint32_t number = word_at(p, name, i);
         if (is_stopword(p, number) || is_in(p, number, IS_NAME))
             continue;
         p->inside.at[number] |= IS_NAME;
         all++;
-        told += is_in(p, number, IN_LAST) != 0;
+        in_url += is_in(p, number, IN_LAST) != 0;
     }
-    const bool is_in_url = 2 * told >= all;
+    const bool is_in_url = 2 * in_url >= all;
     for (uint32_t i = 0; i < name.n; i++) {
         const uint32_t number = word_at(p, name, i);
         const int in_url = is_in_url && is_in(p, number, IN_LAST) ? NAME_IN_URL : NAME;
@@ -357,7 +357,7 @@ static uint64_t mixed(const page *p, words w, bool has_date)
 {
     uint64_t key = 0;
     for (uint32_t i = 0; i < w.n; i++)
-        key = mix(p, key, told(p, w, i, has_date));
+        key = mix(p, key, unified(p, w, i, has_date));
     return key;
 }
 
@@ -402,7 +402,7 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
         (double)b->link_length / (double)b->length >= r->linked)
         return;
     if (b->zone == ZONE_HEADING) {
-        say(p, (words){.run = b->run, .n = b->tokens}, has_date(p, b));
+        add_said(p, (words){.run = b->run, .n = b->tokens}, has_date(p, b));
         return;
     }
     words label, value;
@@ -413,7 +413,7 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
     if (rotates || (!is_main(b) && is_byline(p, b)))
         return;
     const bool is_dated = has_date(p, b);
-    say(p, (words){.run = b->run, .n = b->tokens}, is_dated);
+    add_said(p, (words){.run = b->run, .n = b->tokens}, is_dated);
     const path_node *tag = tag_of(p, b);
     const bool is_value = is_tag(tag, "td") || is_tag(tag, "dd");
     if ((i < f->title && f->title < p->blocks.n && !is_value) || is_tag(tag, "th") || is_tag(tag, "dt") ||
@@ -434,7 +434,7 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
         const uint32_t number = word_at(p, value, k);
         if (is_stopword(p, number) || is_in(p, number, IN_TEXT) || is_own_number(p, number))
             continue;
-        uint64_t word = told(p, value, k, is_dated);
+        uint64_t word = unified(p, value, k, is_dated);
         if (p->facts.at[number].is_decimal) {
             bool is_repeated = false;
             for (uint32_t i = 0; i < n; i++)
@@ -549,12 +549,12 @@ void find_facts(page *p, const char *url, size_t url_n, reading *result)
     mark(p, a.last, IN_LAST);
     add_names(p, &s, &a, name, segments, n);
     p->rows.n = 0;
-    say(p, name, false);
+    add_said(p, name, false);
     for (size_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < segments[i].n; k++)
             if (is_in(p, word_at(p, segments[i], k), IS_NAME))
-                say(p, (words){.run = segments[i].run + k, .n = 1}, false);
-    say(p, title, false);
+                add_said(p, (words){.run = segments[i].run + k, .n = 1}, false);
+    add_said(p, title, false);
     for (size_t i = 0; i < p->blocks.n; i++) {
         const block *b = &p->blocks.at[i];
         if (p->columns.marks[i] || (b->zone == ZONE_HEADING && !is_unnamed(p, b)))

@@ -142,8 +142,8 @@ bool read_head_link(const void *element, const char *word, head_link *link)
     link->is_base = strcmp((const char *)node->name, "base") == 0;
     if (!take(node, "rel", &link->rel))
         return false;
-    link->is_told = link->is_base || (link->rel != NULL && (word == NULL || has_word(link->rel, word)));
-    return !link->is_told || (take(node, "href", &link->href) && take(node, "hreflang", &link->language) &&
+    link->is_wanted = link->is_base || (link->rel != NULL && (word == NULL || has_word(link->rel, word)));
+    return !link->is_wanted || (take(node, "href", &link->href) && take(node, "hreflang", &link->language) &&
                               take(node, "type", &link->type));
 }
 

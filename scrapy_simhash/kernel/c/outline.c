@@ -136,7 +136,7 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
         /* Titles of svg pictures are skipped with their content. */
         if (w->title == NULL && tag & TAG_TITLE)
             w->title = element;
-        if (!(p->structured & STRUCTURED_SCRIPTS) && may_say_thing(p, element))
+        if (!(p->structured & STRUCTURED_SCRIPTS) && may_describe_thing(p, element))
             p->structured |= STRUCTURED_SCRIPTS;
         p->may_name_canonical = p->may_name_canonical || may_name_canonical(element);
         p->may_ask = p->may_ask || may_ask(element);

@@ -182,7 +182,7 @@ static void read_page(page *p, const fold_settings *settings, const char *url, s
     /* Plain text has none. */
     if (result->has_fingerprint && settings->with_sketch && settings->with_hashes)
         find_facts(p, url, n, result);
-    p->says_little = result->has_hashes && !result->has_fingerprint && says_little(p);
+    p->has_little_text = result->has_hashes && !result->has_fingerprint && has_little_text(p);
 }
 
 outcome page_read(page *p, const fold_settings *settings, const char *url, size_t n, reading *result)

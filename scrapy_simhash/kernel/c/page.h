@@ -207,7 +207,7 @@ typedef struct {
     uint32_t title, title_n; /* bytes of text */
     bool title_is_ascii;
     int structured; /* where structured data may be, as in page/structured.py */
-    bool may_name_canonical, says_little, may_ask; /* may_ask: may contain a password field or a captcha */
+    bool may_name_canonical, has_little_text, may_ask; /* may_ask: may contain a password field or a captcha */
     int64_t main_tokens, dialog_tokens, all_tokens;
 
     VEC(char) bytes; /* the bytes of tokens */
@@ -278,17 +278,17 @@ void page_free(page *p);
 outcome page_take_tree(page *p, const void *root); /* xmlNode of libxml2; with the GIL */
 /* Writes the language that the markup declares, "" for none; returns whether the tree is covered. */
 bool declared_language(const void *root, char code[4]);
-/* A link or base element in the head or directly in the body; a missing attribute is NULL. If is_told is false,
+/* A link or base element in the head or directly in the body; a missing attribute is NULL. If is_wanted is false,
  * attributes other than rel are not read. */
 typedef struct {
-    bool is_base, is_told;
+    bool is_base, is_wanted;
     const char *rel, *href, *language, *type;
 } head_link;
 const void *next_head_link(const void *root, const void *former); /* xmlNode; the first after NULL, NULL after the last */
-/* Sets is_told only for links whose rel contains `word`, a word in lower case, or for all if it is NULL. Returns false
+/* Sets is_wanted only for links whose rel contains `word`, a word in lower case, or for all if it is NULL. Returns false
  * if not covered. */
 bool read_head_link(const void *element, const char *word, head_link *link);
-/* Whether a skipped element is or contains a link for which read_head_link() with the word "canonical" sets is_told. */
+/* Whether a skipped element is or contains a link for which read_head_link() with the word "canonical" sets is_wanted. */
 bool may_name_canonical(const void *element);
 outcome page_take_text(page *p, const char *text, size_t n);            /* UTF-8 */
 /* The next four may run without the GIL. The filters run between the first and the second. */
@@ -319,7 +319,7 @@ int claim_of(page *p, const void *element, uint64_t tag);
 /* Whether a skipped element may be one that page/interstitial.py searches for. */
 bool may_ask(const void *element);
 /* Whether a script may have structured data: see page/structured.py. */
-bool may_say_thing(const page *p, const void *script);
+bool may_describe_thing(const page *p, const void *script);
 void take_plain_text(page *p, const char *text, size_t n);
 uint32_t words_of(page *p, const char *text, size_t n, bool is_ascii); /* appends to p->run, returns their number */
 void detect_language(page *p, bool main_only);
@@ -348,7 +348,7 @@ heading unnumbered(heading h, const char *at, const char *end);
 size_t separator_at(const char *at, const char *end);
 bool is_byline(const page *p, const block *b);
 bool is_year(const page *p, uint32_t token);
-bool says_little(const page *p);
+bool has_little_text(const page *p);
 void hash_texts(page *p, reading *result); /* page hash and text hash; needs main text */
 
 /* The claim of a tag without attributes. */

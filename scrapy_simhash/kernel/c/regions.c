@@ -244,7 +244,7 @@ static bool is_json_ld(const char *type) { return begins_with(type + skip_space(
  * true. */
 
 /* Whether a JSON-LD script contains a quoted property by which a thing is recognised. O(bytes). */
-static bool says_thing(const page *p, const char *script)
+static bool has_known_property(const page *p, const char *script)
 {
     for (const char *at = script; (at = strchr(at, '"')) != NULL;) {
         const char *start = ++at;
@@ -256,7 +256,7 @@ static bool says_thing(const page *p, const char *script)
     return false;
 }
 
-bool may_say_thing(const page *p, const void *element)
+bool may_describe_thing(const page *p, const void *element)
 {
     const xmlNode *script = element, *text = script->children;
     if (strcmp((const char *)script->name, "script") != 0)
@@ -268,37 +268,37 @@ bool may_say_thing(const page *p, const void *element)
         return false;
     /* Text in several nodes is joined there. */
     return text->next != NULL || (text->type != XML_TEXT_NODE && text->type != XML_CDATA_SECTION_NODE) ||
-           text->content == NULL || says_thing(p, (const char *)text->content);
+           text->content == NULL || has_known_property(p, (const char *)text->content);
 }
 
 /* --- Attributes. */
 
-/* The attributes of TELLING, one bit each. */
-enum { NOT_TELLING = 0, CLASS = 1, ID = 2, HIDDEN = 4, STYLE = 8, ROLE = 16, ITEMPROP = 32, ITEMTYPE = 64, MODAL = 128 };
+/* The attributes of REGION_ATTRIBUTES, one bit each. */
+enum { OTHER_ATTRIBUTE = 0, CLASS = 1, ID = 2, HIDDEN = 4, STYLE = 8, ROLE = 16, ITEMPROP = 32, ITEMTYPE = 64, MODAL = 128 };
 
 static int attribute_of(const xmlAttr *attribute)
 {
     const char *name = (const char *)attribute->name;
     if (attribute->ns != NULL)
-        return NOT_TELLING;
+        return OTHER_ATTRIBUTE;
     switch (name[0]) {
     case 'a':
-        return strcmp(name, "aria-modal") == 0 ? MODAL : NOT_TELLING;
+        return strcmp(name, "aria-modal") == 0 ? MODAL : OTHER_ATTRIBUTE;
     case 'c':
-        return strcmp(name, "class") == 0 ? CLASS : NOT_TELLING;
+        return strcmp(name, "class") == 0 ? CLASS : OTHER_ATTRIBUTE;
     case 'h':
-        return strcmp(name, "hidden") == 0 ? HIDDEN : NOT_TELLING;
+        return strcmp(name, "hidden") == 0 ? HIDDEN : OTHER_ATTRIBUTE;
     case 'i':
         return strcmp(name, "id") == 0         ? ID
                : strcmp(name, "itemprop") == 0 ? ITEMPROP
                : strcmp(name, "itemtype") == 0 ? ITEMTYPE
-                                               : NOT_TELLING;
+                                               : OTHER_ATTRIBUTE;
     case 'r':
-        return strcmp(name, "role") == 0 ? ROLE : NOT_TELLING;
+        return strcmp(name, "role") == 0 ? ROLE : OTHER_ATTRIBUTE;
     case 's':
-        return strcmp(name, "style") == 0 ? STYLE : NOT_TELLING;
+        return strcmp(name, "style") == 0 ? STYLE : OTHER_ATTRIBUTE;
     default:
-        return NOT_TELLING;
+        return OTHER_ATTRIBUTE;
     }
 }
 

@@ -25,7 +25,7 @@ from scrapy_simhash.page.language.tokens import MOST_MARKS
 from scrapy_simhash.page.pieces import CUT, DOUBTFUL_SHARE, SHORT_TOKENS, WORDED
 from scrapy_simhash.page.pieces import LEAST_TOKENS as LEAST_PIECE
 from scrapy_simhash.page.reading import Reading
-from scrapy_simhash.page.structured import TELLING, structured
+from scrapy_simhash.page.structured import PROPERTIES, structured
 from scrapy_simhash.page.text import columns, main_text, outline, subject, tags
 from scrapy_simhash.page.text.document import Zone
 
@@ -146,7 +146,7 @@ def definition() -> SimpleNamespace:
                 tags.CONSENT << _WORD_SHIFT: tags.CONSENT_WORDS,
             }
         ),
-        things=dict.fromkeys(TELLING, _KNOWN),
+        things=dict.fromkeys(PROPERTIES, _KNOWN),
         stopwords=_bits(
             {
                 **{1 << number: stopwords(code) for number, code in enumerate(LANGUAGES)},

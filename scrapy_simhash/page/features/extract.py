@@ -258,12 +258,12 @@ def with_offer(page_hash: int | None, offer: str) -> int | None:
     return page_hash ^ number(offer) if page_hash is not None and offer else page_hash
 
 
-def says_something(document: Document) -> bool:
+def has_some_text(document: Document) -> bool:
     """Return whether there are ``LEAST_TOKENS`` tokens of main text. Pages without text are not compared."""
     return sum(len(paragraph.tokens) for paragraph in document.main) >= LEAST_TOKENS
 
 
-def says_little(document: Document) -> bool:
+def has_little_text(document: Document) -> bool:
     """Return whether there are fewer than ``LEAST_BESIDE`` tokens of main text, and more were left out."""
     kept = sum(len(paragraph.tokens) for paragraph in document.main)
     return kept < LEAST_BESIDE and 2 * kept < sum(len(paragraph.tokens) for paragraph in document.paragraphs)

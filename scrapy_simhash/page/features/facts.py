@@ -158,11 +158,11 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
             continue
         is_numbered = any(word.isdecimal() for word in value)
         if label and (is_numbered or len(value) == 1):
-            key, told = _mixed(label), _mixed(_told(value, has_date))
-            rows[key] = None if key in rows and rows[key] != told else told
+            key, unified = _mixed(label), _mixed(_unified(value, has_date))
+            rows[key] = None if key in rows and rows[key] != unified else unified
         words = [
-            told
-            for word, told in zip(value, _told(value, has_date), strict=True)
+            unified
+            for word, unified in zip(value, _unified(value, has_date), strict=True)
             if word not in known and word not in in_text and word not in address.numbers
         ]
         lines.append(Line(part.text, " ".join(label), tuple(words), is_numbered))
@@ -302,7 +302,7 @@ def _fits(label: Sequence[str], value: Sequence[str]) -> bool:
     return is_label and 0 < len(value) <= LONGEST_VALUE
 
 
-def _told(words: Sequence[str], has_date: bool) -> Sequence[str]:
+def _unified(words: Sequence[str], has_date: bool) -> Sequence[str]:
     """Return *words* with the forms of a date made equal: ``03 December`` and ``3 Dec``.
 
     If there is a date, numbers lose leading zeros, and a word beside a number is cut to three letters.
@@ -317,9 +317,9 @@ def _told(words: Sequence[str], has_date: bool) -> Sequence[str]:
 
 
 def _unknown(words: Sequence[str], has_date: bool, known: frozenset[str]) -> list[str]:
-    """Return the result of `_told` for *words*, without stopwords that it does not change."""
-    pairs = zip(words, _told(words, has_date), strict=True)
-    return [told for word, told in pairs if word != told or word not in known]
+    """Return the result of `_unified` for *words*, without stopwords that it does not change."""
+    pairs = zip(words, _unified(words, has_date), strict=True)
+    return [unified for word, unified in pairs if word != unified or word not in known]
 
 
 def _is_sentence(part: Paragraph) -> bool:

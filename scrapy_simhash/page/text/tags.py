@@ -168,7 +168,7 @@ NEGATING_WORDS = frozenset("by has no non not with without".split())
 CONTENT_WORDS = frozenset(("article", "content", "main"))
 _BESIDE_HEADER = HEADER_WORDS | NEUTRAL_WORDS
 #: Attributes that may indicate the region.
-TELLING = frozenset("aria-modal class hidden id itemprop role style".split())
+REGION_ATTRIBUTES = frozenset("aria-modal class hidden id itemprop role style".split())
 #: Max attributes that are all read; few elements have ten.
 _MANY = 50
 
@@ -242,13 +242,13 @@ def _claim_of_name(name: str) -> Claim:
 
 
 def attributes_of(element: etree._Element) -> list[tuple[str, str]]:
-    """Return the attributes of an element in order; if there are very many, only those in `TELLING`.
+    """Return the attributes of an element in order; if there are very many, only those in `REGION_ATTRIBUTES`.
 
     O(attributes), while ``items()`` is quadratic.
     """
     if len(element.attrib) <= _MANY:
         return element.items()
-    return [(name, element.get(name, "")) for name in element.keys() if name in TELLING]  # noqa: SIM118
+    return [(name, element.get(name, "")) for name in element.keys() if name in REGION_ATTRIBUTES]  # noqa: SIM118
 
 
 def region(tag: str, attributes: list[tuple[str, str]]) -> Region:
@@ -265,7 +265,7 @@ def claim_of(tag: str, attributes: list[tuple[str, str]]) -> Claim:
     names = PLAIN
     is_fixed = False
     for name, value in attributes:
-        if name not in TELLING:
+        if name not in REGION_ATTRIBUTES:
             continue
         if name == "class" or name == "id":
             if tag not in SPEAKS_FOR_ITSELF and (name == "class" or _is_name_of_part(tag, value)):

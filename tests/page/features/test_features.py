@@ -10,7 +10,7 @@ from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.page.features import (
     ZONES,
     features,
-    says_little,
+    has_little_text,
     shingle_counts,
     weight,
 )
@@ -240,4 +240,4 @@ def test_a_page_is_unchanged(read: Read, former: str, latter: str) -> None:
 )
 def test_eleven_words_say_little_where_more_is_left_out(parts: tuple[str, ...], answer: bool) -> None:
     found = (part(text, "chrome" if "Home" in text else None) for text in parts)
-    assert says_little(page_of("A title of many words", *found)) is answer
+    assert has_little_text(page_of("A title of many words", *found)) is answer
