@@ -58,8 +58,9 @@ class Action(Flag):
         """
         if self in (Action.MARK, Action.DROP_PAGE):
             return str(self.name).lower()
-        parts = {"drop_items": Action.DROP_ITEMS, "drop_links": Action.DROP_LINKS}
-        return ",".join(word for word, part in parts.items() if part & self)
+        words = "drop_items" if self & Action.DROP_ITEMS else ""
+        links = "drop_links" if self & Action.DROP_LINKS else ""
+        return f"{words},{links}".strip(",")
 
 
 #: Names of actions.

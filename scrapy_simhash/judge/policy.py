@@ -114,7 +114,11 @@ class SimhashPolicy:
 
     def __init__(self, config: Config) -> None:
         self.config = config
-        self._copy = [(url_matcher(pattern), Action.named(words)) for pattern, words in config.actions]
+        # The empty pattern matches all URLs.
+        self._copy = [
+            (url_matcher(pattern) if pattern else None, Action.named(words))
+            for pattern, words in config.actions
+        ]
         self._exact_copy = None if config.exact_action is None else Action.named(config.exact_action)
         self._unchanged = Action.named(config.revisit_action)
         self._protect = frozenset(config.protect)
@@ -124,7 +128,10 @@ class SimhashPolicy:
         """Return the action for a near-duplicate without an action in its meta: any value of SIMHASH_ACTION."""
         if page.verdict.is_exact and self._exact_copy is not None:
             return self._exact_copy
-        return next((action for matches, action in self._copy if matches(page.url)), Action.MARK)
+        for matches, action in self._copy:
+            if matches is None or matches(page.url):
+                return action
+        return Action.MARK
 
     def unchanged_action(self, page: Judged) -> Action | str | Sequence[str]:
         """Return the action for an unchanged page without an action in its meta: any value of SIMHASH_ACTION."""
@@ -138,18 +145,20 @@ class SimhashPolicy:
         is kept.
         """
         verdict = page.verdict
-        steps = []
+        action, protected, dropped_as = Action.MARK, None, None
         if verdict.duplicate_of is not None:
             keys = ("exact_action", "action") if verdict.is_exact else ("action",)
-            steps.append(("near_duplicate", *self._decide(page, keys, is_copy=True)))
+            wanted, action, protected = self._decide(page, keys, is_copy=True)
+            dropped_as = "near_duplicate" if action else None
         if is_done(verdict):
-            steps.append(("unchanged", *self._decide(page, ("revisit_action",), is_copy=False)))
-        action = Action.MARK
-        for _, _, allowed, _ in steps:
+            also_wanted, allowed, reason = self._decide(page, ("revisit_action",), is_copy=False)
             action |= allowed
-        # If one action drops a part that a protection keeps from the other, the part was not protected.
-        protected = next((reason for _, wanted, _, reason in steps if reason and wanted not in action), None)
-        dropped_as = next((name for name, _, allowed, _ in steps if allowed is not Action.MARK), None)
+            dropped_as = dropped_as or ("unchanged" if allowed else None)
+            # If one action drops a part that a protection keeps from the other, the part was not protected.
+            if protected is not None and wanted in action:
+                protected = None
+            if protected is None and reason is not None and also_wanted not in action:
+                protected = reason
         return Decision(action, protected, dropped_as)
 
     def _decide(
@@ -164,10 +173,11 @@ class SimhashPolicy:
         wanted = words if isinstance(words, Action) else Action.named(words)
         if wanted is Action.MARK:
             return wanted, wanted, None
-        if not is_explicit and any(matches(page.url) for matches in self._kept_urls):
+        url = page.url
+        if not is_explicit and self._kept_urls and any(matches(url) for matches in self._kept_urls):
             return wanted, Action.MARK, Protection.URL
         # Equal URLs can have different keys: request fingerprinters may use more than the URL.
-        if is_copy and page.verdict.duplicate_of == page.url and not is_explicit:
+        if is_copy and page.verdict.duplicate_of == url and not is_explicit:
             return wanted, Action.MARK, Protection.ITSELF
         if is_explicit:
             return wanted, wanted, None

@@ -15,7 +15,6 @@ from w3lib.url import safe_url_string
 
 from scrapy_simhash.judge.hints.urls import MAX_ADDRESS, url_key
 from scrapy_simhash.page.compiled import compiled_reader
-from scrapy_simhash.page.text.tree import elements
 from scrapy_simhash.patterns import lazy_pattern
 
 # An absolute URL, which does not depend on the base.
@@ -70,6 +69,8 @@ def read_hints(root: etree._Element, url: str) -> Hints:
     bad markup or URLs. O(elements of the head): 10 to 20 µs for most pages.
     """
     base, links = _links(root, url)
+    if not links:
+        return Hints(base)
     named = [link for link in links if "alternate" in link[0] and link[2].strip()]
     alternates = (
         [
@@ -154,14 +155,19 @@ def steps_in_body(root: etree._Element, base: str) -> Iterator[str]:
 
     At most `MAX_STEPS` URLs, from the first `MAX_IN_BODY` links.
     """
-    hrefs = (
-        element.get("href") or ""
-        for element in elements(root, "{*}a", "{*}link", limit=MAX_IN_BODY)
-        if (rel := element.get("rel")) and not _STEPS.isdisjoint(_meaning(rel))
-    )
-    for href in islice(filter(None, hrefs), MAX_STEPS):
+    # Parents in use, see `elements`, whose generator would cost as much as the rest.
+    parents = []
+    left = MAX_STEPS
+    for element in islice(root.iter("{*}a", "{*}link"), MAX_IN_BODY):
+        parents.append(element.getparent())
+        rel = element.get("rel")
+        if not rel or _STEPS.isdisjoint(_meaning(rel)) or not (href := element.get("href")):
+            continue
         if target := resolved(base, href):
             yield target
+        left -= 1
+        if not left:
+            return
 
 
 def resolved(base: str, href: str) -> str | None:

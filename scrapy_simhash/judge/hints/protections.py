@@ -34,13 +34,16 @@ def evidence(hints: Hints, url: str, original: str, redirects: Sequence[str] = (
     ('canonical',)
     """
     own, other = url_key(url), url_key(original)
-    held = {
-        "canonical": hints.canonical is not None and url_key(hints.canonical) == other,
-        "address": own == other,
-        "redirect": any(url_key(redirect) == other for redirect in redirects),
-        "hreflang": _is_translation(hints, own, other),
-    }
-    return tuple(hint for hint in HINTS if held[hint])
+    found = []
+    if hints.canonical is not None and url_key(hints.canonical) == other:
+        found.append("canonical")
+    if own == other:
+        found.append("address")
+    if redirects and other in map(url_key, redirects):
+        found.append("redirect")
+    if hints.alternates and _is_translation(hints, own, other):
+        found.append("hreflang")
+    return tuple(found)
 
 
 def _is_translation(hints: Hints, own: str, other: str) -> bool:
@@ -76,7 +79,8 @@ def protections(
         yield "language"
     if "pagination" in wanted and "address" not in evidence:
         # Read the body only if URLs and head do not decide.
-        steps = chain(hints.steps(), steps_in_body(root, hints.base))
+        in_body = steps_in_body(root, hints.base)
+        steps = chain(hints.steps(), in_body) if hints.beside else in_body
         if are_pages_of_one_listing(url, original, steps):
             yield "pagination"
     if contradicts and "facts" in wanted and SAME_PAGE.isdisjoint(evidence):

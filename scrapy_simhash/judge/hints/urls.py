@@ -134,7 +134,7 @@ def are_pages_of_one_listing(url: str, original: str, steps: Iterable[str] = ())
     rest, numbers = _without_pages(other)
     if own_rest == rest and own_numbers != numbers:
         return True
-    return any(url_key(step) == other for step in steps)
+    return other in map(url_key, steps)
 
 
 def _without_pages(key: str) -> tuple[str, list[str]]:
@@ -142,7 +142,7 @@ def _without_pages(key: str) -> tuple[str, list[str]]:
     parts = urlsplit(key)
     kept: list[str] = []
     numbers: list[str] = []
-    for parameter in parts.query.split("&"):
+    for parameter in parts.query.split("&") if parts.query else ():
         name, _, value = parameter.partition("=")
         is_page = counts_pages(name) and _PAGE_NUMBER.fullmatch(value)
         (numbers if is_page else kept).append(parameter)
