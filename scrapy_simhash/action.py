@@ -56,11 +56,9 @@ class Action(Flag):
         >>> str(Action.DROP_ITEMS | Action.DROP_LINKS), str(Action.MARK)
         ('drop_items,drop_links', 'mark')
         """
-        if self in (Action.MARK, Action.DROP_PAGE):
-            return str(self.name).lower()
-        words = "drop_items" if self & Action.DROP_ITEMS else ""
-        links = "drop_links" if self & Action.DROP_LINKS else ""
-        return f"{words},{links}".strip(",")
+        # In Python 3.10 a combination has no name.
+        is_both = self == Action.DROP_ITEMS | Action.DROP_LINKS
+        return "drop_items,drop_links" if is_both else str(self.name).lower()
 
 
 #: Names of actions.

@@ -167,7 +167,7 @@ def fail(*_: object) -> None:
 
 def lost(actor: SimhashSpiderMiddleware, response: Response) -> set[str]:
     """Return what of a page the spider's project does not get, once its text is delivered by another page."""
-    actor._deliveries.waits = lambda response: False  # type: ignore[method-assign]
+    actor._deliveries.waits = lambda result: False  # type: ignore[method-assign, assignment]
     try:
         actor.process_spider_input(response)
     except NearDuplicate:

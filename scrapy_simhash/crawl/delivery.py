@@ -21,11 +21,13 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.marks import PageResult, result_of
+from scrapy_simhash.crawl.marks import UNCHANGED, PageResult, result_of
 from scrapy_simhash.crawling import Once, key_of, own_of, stats_of
 from scrapy_simhash.exceptions import StoreError
 
 if TYPE_CHECKING:
+    from typing import TypeGuard
+
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -194,45 +196,38 @@ class Deliveries:
         if not page.open:
             self._settle(page)
 
-    def has_ended(self, response: Response) -> bool:
-        """Return whether the callback of the original of *response* ended, so that its links are known."""
-        result = result_of(response)
+    def has_ended(self, result: Mapping[str, Any]) -> bool:
+        """Return whether the callback of the original of a page ended, so that its links are known."""
         return isinstance(result, PageResult) and bool(self._state(result.original) & _ENDED)
 
-    def waits(self, response: Response) -> bool:
+    def waits(self, result: Mapping[str, Any]) -> TypeGuard[PageResult]:
         """Return whether a page has an action as a copy of a text that is not known to be delivered."""
-        result = result_of(response)
-        if (
-            not isinstance(result, PageResult)
-            or result.verdict is None
-            or result.verdict.duplicate_of is None
-        ):
+        if not isinstance(result, PageResult) or result.get("action") in (None, "mark"):
             return False
-        if result.get("action") in (None, "mark") or result.get("dropped_as") == "unchanged":
+        verdict, cluster = result.verdict, result.original
+        if verdict is None or verdict.duplicate_of is None or result["dropped_as"] == UNCHANGED:
             return False
-        if self._state(result.original) & _DELIVERED:
+        if self._states[cluster >> 12][cluster & 4095] & _DELIVERED:
             return False
-        mine = result.verdict.fingerprint
-        return not any(self._are_near(mine, other) for other in self._others.get(result.original, ()))
+        others = self._others.get(cluster)
+        return not others or not any(self._are_near(verdict.fingerprint, other) for other in others)
 
     def is_carrying(self, request: Request) -> bool:
         """Return whether *request* carries an item of a page that is delivered, or of a waiting copy."""
+        if names.META_OWN not in request.meta:
+            return False
         own = own_of(request)
         return OF_NEW in own or any(not self._state(one) & _DELIVERED for one in own.get(OF_COPY, ()))
 
-    def has_failed(self, response: Response) -> bool:
+    def has_failed(self, copy: PageResult) -> bool:
         """Return whether the text of a waiting copy failed, and nothing that waits may deliver it."""
-        cluster = result_of(response).original  # type: ignore[attr-defined]  # it waits
-        return (
-            bool(self._state(cluster) & _FAILED)
-            and cluster not in self._pending
-            and cluster not in self._kept
-        )
+        cluster = copy.original
+        is_failed = bool(self._state(cluster) & _FAILED)
+        return is_failed and cluster not in self._pending and cluster not in self._kept
 
-    def gives_nothing(self, response: Response) -> bool:
+    def gives_nothing(self, request: Request, copy: PageResult) -> bool:
         """Return whether the callback of a copy whose text failed will probably yield no item, as for a list."""
-        result: Any = result_of(response)
-        mine, state = _callback_of(response.request), self._state(result.original)
+        mine, state = _callback_of(request), self._state(copy.original)
         return (
             bool(state & _IS_QUIET)
             and (bool(state & _HAS_LED) or mine not in self._giving)
@@ -240,17 +235,16 @@ class Deliveries:
             and self._misses[mine] >= PROBES
         )
 
-    def keep_items(self, response: Response, items: list[Any]) -> bool:
+    def keep_items(self, response: Response, copy: PageResult, items: list[Any]) -> bool:
         """Keep the items of a copy until its text is confirmed; False if its text failed, or if there is no room."""
-        result: Any = result_of(response)
-        if self.has_failed(response):
+        if self.has_failed(copy):
             return False
-        kept = self._kept.get(result.original, [])
+        kept = self._kept.get(copy.original, [])
         if self._number >= MOST or len(kept) >= MOST_OF_A_TEXT:
             self._count("beyond_limit")
             return False
         # Release the body, which is no longer needed, and the callback, which keeps frames of the spider alive.
-        self._kept[result.original] = [*kept, Kept(result, response.replace(body=b""), items)]
+        self._kept[copy.original] = [*kept, Kept(copy, response.replace(body=b""), items)]
         self._number += 1
         self._count("items", len(items))
         return True
@@ -487,9 +481,9 @@ class Deliveries:
 
         Not for a copy whose text is delivered. The text of this page is pending until the next page delivers an item.
         """
-        if not carries_item(request) or (page is None and not self.waits(response)):
-            return
         result, carried = result_of(response), {*_carried_by(response.request)}
+        if not carries_item(request) or (page is None and not self.waits(result)):
+            return
         if isinstance(result, PageResult) and result.cluster is not None:
             carried.add(result.original)
         for cluster in carried:

@@ -11,10 +11,12 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.log import logformatter_adapter
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.marks import result_of
+from scrapy_simhash.crawl.marks import UNCHANGED, result_of
 from scrapy_simhash.crawling import Once, stats_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -23,15 +25,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: In a result, as ``dropped_as``.
-UNCHANGED = "unchanged"
-
 
 class NearDuplicate(IgnoreRequest):
     """A page was dropped because it is a near-duplicate or unchanged. Passed to the errback, if there is one."""
 
     def __init__(self, response: Response, duplicate_of: str | None, distance: int | None) -> None:
-        super().__init__(f"{response.url} {_why(response)} (distance {distance})")
+        super().__init__(f"{response.url} {_why(result_of(response))} (distance {distance})")
         self.response = response
         self.duplicate_of = duplicate_of
         self.distance = distance
@@ -45,8 +44,8 @@ class NearDuplicatePageItem(DropItem):
     """
 
     def __init__(self, response: Response, log_level: str | None = None) -> None:
-        super().__init__(f"its page {response.url} {_why(response)}", log_level=log_level)
         result = result_of(response)
+        super().__init__(f"its page {response.url} {_why(result)}", log_level=log_level)
         self.url = response.url
         self.duplicate_of: str | None = result.get("duplicate_of")
         self.distance: int | None = result.get("distance")
@@ -66,25 +65,27 @@ class Drops:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        self._stats = stats_of(crawler)
         self._once = Once(crawler, logger)
         self._sending: set[Deferred[Any]] = set()
         crawler.signals.connect(self.finish, signal=signals.spider_closed)
 
     def page(self, response: Response) -> NearDuplicate:
         """Return the exception for a page that is dropped."""
-        self._count("page", response.url, response)
         result = result_of(response)
+        self._count("page", result)
+        self._log("page", response.url, response)
         return NearDuplicate(response, result.get("duplicate_of"), result.get("distance"))
 
     def request(self, request: Request, response: Response) -> None:
         """Count and log a request that is dropped."""
-        self._count("request", request.url, response)
+        self._count("request", result_of(response))
+        self._log("request", request.url, response)
 
     def item(self, item: Any, response: Response) -> None:
         """Count, log and signal an item that is dropped. `finish` waits for handlers that are coroutines."""
-        self._count("item", "", response)
+        is_unchanged = self._count("item", result_of(response))
         crawler, spider = self._crawler, self._crawler.spider
-        is_unchanged = result_of(response).get("dropped_as") == UNCHANGED
         error = (UnchangedPageItem if is_unchanged else NearDuplicatePageItem)(response, "DEBUG")
         if spider is None or crawler.logformatter is None:
             raise RuntimeError("the crawler has no spider yet")
@@ -107,20 +108,22 @@ class Drops:
         for sending in tuple(self._sending):
             await maybe_deferred_to_future(sending)
 
-    def _count(self, what: str, url: str, response: Response) -> None:
-        """Count what is dropped, and log it unless it is an item, which Scrapy's log formatter shows."""
-        stats, stat = stats_of(self._crawler), f"{names.STAT_DROPPED}/{what}s"
-        stats.inc_value(stat)
-        if result_of(response).get("dropped_as") == UNCHANGED:
-            stats.inc_value(f"{stat}/unchanged")
-        if url:
-            values = {"what": what, "url": url, "page": response.url, "why": _why(response)}
-            self._once.show(what, "Dropped the %(what)s %(url)s: its page %(page)s %(why)s", values)
+    def _count(self, what: str, result: Mapping[str, Any]) -> bool:
+        """Count what is dropped; return whether its page is unchanged."""
+        stat = f"{names.STAT_DROPPED}/{what}s"
+        self._stats.inc_value(stat)
+        is_unchanged = result.get("dropped_as") == UNCHANGED
+        if is_unchanged:
+            self._stats.inc_value(f"{stat}/unchanged")
+        return is_unchanged
+
+    def _log(self, what: str, url: str, response: Response) -> None:
+        values = {"what": what, "url": url, "page": response.url, "why": _why(result_of(response))}
+        self._once.show(what, "Dropped the %(what)s %(url)s: its page %(page)s %(why)s", values)
 
 
-def _why(response: Response) -> str:
-    """Return why the page *response* is dropped."""
-    result = result_of(response)
+def _why(result: Mapping[str, Any]) -> str:
+    """Return why the page with *result* is dropped."""
     if result.get("dropped_as") == UNCHANGED:
         return "is unchanged since an earlier crawl"
     if (original := result.get("duplicate_of")) is not None:

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+#: In a result, as ``dropped_as``.
+UNCHANGED = "unchanged"
+
+
 class PageResult(dict[str, Any]):
     """The result of a page as in the meta; its attributes are for `Deliveries`."""
 

@@ -18,7 +18,7 @@ from scrapy_simhash.crawling import asks_again, config_of, shared
 from scrapy_simhash.verdict import Status
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator, Iterable, Mapping
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -53,19 +53,18 @@ class SimhashSpiderMiddleware:
         result = None if request is None else request.meta.get(names.META_RESULT)
         if request is None or not isinstance(result, dict):
             return
-        # Most pages have no action.
-        action = None if result.get("action") is None else _action_on(response)
+        action = None if result.get("action") is None else _action_in(result)
         if not action or deliveries.is_carrying(request):
             deliveries.begin(response, result)
             return
         is_page = action == Action.DROP_PAGE
-        if deliveries.waits(response):
-            if not deliveries.has_failed(response):
+        if deliveries.waits(result):
+            if not deliveries.has_failed(result):
                 if is_page:
                     # Its callback is called, and its items wait.
                     result["action"] = str(Action.DROP_ITEMS | Action.DROP_LINKS)
                 return
-            if not is_page or not deliveries.gives_nothing(response):
+            if not is_page or not deliveries.gives_nothing(request, result):
                 deliveries.begin(response, result)
                 return
         if is_page:
@@ -86,7 +85,7 @@ class SimhashSpiderMiddleware:
     ) -> Iterable[Any]:
         """Yield links and items of *result* that are not dropped, and kept items that are delivered now."""
         page, error = self._deliveries.pages.get(id(response)), None
-        kept: list[Any] | None = None if page or not self._deliveries.waits(response) else []
+        kept: list[Any] | None = None if page or not self._deliveries.waits(result_of(response)) else []
         try:
             for one in result:
                 if (one := self._left_of(one, response, page, kept)) is not None:
@@ -102,7 +101,7 @@ class SimhashSpiderMiddleware:
     ) -> AsyncIterator[Any]:
         """Do what ``process_spider_output`` does."""
         page, error = self._deliveries.pages.get(id(response)), None
-        kept: list[Any] | None = None if page or not self._deliveries.waits(response) else []
+        kept: list[Any] | None = None if page or not self._deliveries.waits(result_of(response)) else []
         try:
             async for one in result:
                 if (one := self._left_of(one, response, page, kept)) is not None:
@@ -125,7 +124,7 @@ class SimhashSpiderMiddleware:
         # A callback may set an action for its later output. Items of an errback are kept, since its page was dropped
         # already. No function is called for most pages, which have no action.
         may_drop = page is None or (page.result.get("action") is not None and not page.is_in_place)
-        if may_drop and _action_on(response) in _WITHOUT_ITEMS:
+        if may_drop and _action_in(result_of(response)) in _WITHOUT_ITEMS:
             if kept is None:
                 self._drops.item(one, response)
             else:
@@ -135,7 +134,7 @@ class SimhashSpiderMiddleware:
             page.open += 1
             page.items += 1
         if self._marks is not None:
-            self._marks.write(one, _mark(response))
+            self._marks.write(one, _mark(result_of(response)))
         return one
 
     def _left_request(self, request: Request, response: Response, page: OpenPage | None) -> Request | None:
@@ -143,9 +142,9 @@ class SimhashSpiderMiddleware:
         result = result_of(response)
         if (
             result.get("action") is not None
-            and _action_on(response) in _WITHOUT_LINKS
+            and _action_in(result) in _WITHOUT_LINKS
             and not asks_again(request, response)
-            and self._is_link_known(request, response)
+            and self._is_link_known(request, result)
         ):
             self._drops.request(request, response)
             return None
@@ -166,30 +165,32 @@ class SimhashSpiderMiddleware:
             self._deliveries.note_request(request, response, page)
         return request
 
-    def _is_link_known(self, request: Request, response: Response) -> bool:
+    def _is_link_known(self, request: Request, result: Mapping[str, Any]) -> bool:
         """Return whether a link may be dropped: the callback of a page with this text has ended.
 
         A link that carries an item is dropped only if the text is delivered.
         """
-        if not self._deliveries.waits(response):
+        if not self._deliveries.waits(result):
             return True
-        return self._deliveries.has_ended(response) and not carries_item(request)
+        return self._deliveries.has_ended(result) and not carries_item(request)
 
     def _end(self, response: Response, kept: list[Any] | None, error: Exception | None) -> Iterable[Any]:
         """Return the kept items that are delivered, now that the callback has ended."""
         deliveries, items = self._deliveries, kept or []
-        if self._marks is not None:
-            for item in items:
-                self._marks.write(item, _mark(response))
-        # The text may have been confirmed while the callback ran.
-        if items and not deliveries.waits(response):
-            for item in items:
-                self._drops.item(item, response)
-            items = []
-        elif items and deliveries.keep_items(response, items):
-            items = []
-        elif items:
-            deliveries.begin(response, result_of(response))
+        if items:
+            result = result_of(response)
+            if self._marks is not None:
+                for item in items:
+                    self._marks.write(item, _mark(result))
+            # The text may have been confirmed while the callback ran.
+            if not deliveries.waits(result):
+                for item in items:
+                    self._drops.item(item, response)
+                items = []
+            elif deliveries.keep_items(response, result, items):
+                items = []
+            else:
+                deliveries.begin(response, result)
         if (page := deliveries.pages.get(id(response))) is not None:
             page.open += len(items)
             page.items += len(items)
@@ -202,9 +203,9 @@ _WITHOUT_ITEMS = (Action.DROP_ITEMS, Action.DROP_ITEMS | Action.DROP_LINKS)
 _WITHOUT_LINKS = (Action.DROP_LINKS, Action.DROP_ITEMS | Action.DROP_LINKS)
 
 
-def _action_on(response: Response) -> Action | None:
-    """Return the action for *response*, which its callback may have changed."""
-    words = result_of(response).get("action")
+def _action_in(result: Mapping[str, Any]) -> Action | None:
+    """Return the action in *result*, which the callback may have changed."""
+    words = result.get("action")
     # Most pages have no action.
     if words is None:
         return None
@@ -219,15 +220,8 @@ def _named(words: str) -> Action | None:
         return None
 
 
-def _mark(response: Response) -> dict[str, Any] | None:
-    """Return the mark of an item of *response*.
-
-    None if the page is no near-duplicate, was not seen before, and has no reported change.
-    """
-    result = result_of(response)
-    is_marked = (
-        result.get("duplicate_of") is not None
-        or result.get("change") is not None
-        or result.get("status") == Status.REVISIT.value
-    )
+def _mark(result: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return *result* as the mark of an item; None for a new page without a reported change."""
+    is_revisit = result.get("status") == Status.REVISIT.value
+    is_marked = is_revisit or result.get("duplicate_of") is not None or result.get("change") is not None
     return result if is_marked else None
