@@ -53,7 +53,7 @@ from scrapy_simhash.page.fingerprint.facts import LINE, WORD_BITS, packed
 from scrapy_simhash.store import Header, Posting, Store
 from scrapy_simhash.store.candidates import BY_ALL
 from scrapy_simhash.store.sqlite import SqliteStore
-from scrapy_simhash.store.sqlite.schema import NEW_PAGE, signed
+from scrapy_simhash.store.sqlite.schema import WRITE, signed
 
 if TYPE_CHECKING:
     from scrapy_simhash.store.redis import RedisStore
@@ -167,18 +167,17 @@ def fill(file: Path, count: int) -> None:
                         p.key,
                         p.url,
                         0,
-                        0,
                         False,
                         signed(p.fingerprint.value),
                         p.fingerprint.sketch,
                         BY_ALL,
                     ),
-                    *(signed(p.page_hash or 0), signed(p.text_hash or 0), None, 0, None),
+                    *(signed(p.page_hash or 0), signed(p.text_hash or 0), None, 0, 0, None),
                     *(p.seen, p.seen, p.seen, 1, 0),
                 )
                 for n, p in chunk
             )
-            connection.executemany(NEW_PAGE, rows)
+            connection.executemany(WRITE, rows)
         connection.execute("COMMIT")
         connection.execute("PRAGMA journal_mode = WAL").fetchall()
 

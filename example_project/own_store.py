@@ -9,7 +9,7 @@ from pathlib import Path
 from scrapy.crawler import Crawler
 
 from scrapy_simhash import StoreUnavailable
-from scrapy_simhash.store import Claim, Header, Page, Posting, Store
+from scrapy_simhash.store import Claim, Header, Posting, Row, Store
 from scrapy_simhash.store.sqlite import SqliteStore
 
 
@@ -43,7 +43,7 @@ class PickleStore(Store):
         """Remember a page, and return its original."""
         return self._pages.claim(posting)
 
-    def get(self, key: bytes) -> Page | None:
+    def get(self, key: bytes) -> Row | None:
         """Return the page with this key."""
         return self._pages.get(key)
 

@@ -22,7 +22,7 @@ from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.site import SiteProfiles
 from scrapy_simhash.page.text import Html
 from scrapy_simhash.scope import scope_function
-from scrapy_simhash.store import Claim, Header, Posting, Store, Visit
+from scrapy_simhash.store import Claim, Header, Posting, Row, Store
 from scrapy_simhash.store.candidates import distance_of
 from scrapy_simhash.verdict import NearMiss, Reason, Status, Verdict
 from scrapy_simhash.waiting import awaited, finished
@@ -80,9 +80,8 @@ class NearDuplicateDetector:
         self.store: Store = self._new_store() if store is None else store
         # The event loop for a remote store in synchronous code.
         self._loop: asyncio.AbstractEventLoop | None = None
-        # Explaining costs some microseconds per page, and a round trip to Redis.
-        if store is None or self.config.report is not None:
-            self.store.explains = True
+        # Explaining costs some microseconds per page.
+        self._explains = store is None or self.config.report is not None
         # Boilerplate models of hosts, if the rule uses them.
         self.sites: SiteProfiles | None = None
         if self.config.site_learning and self.fingerprinter.rule.compares_sketches:
@@ -185,16 +184,7 @@ class NearDuplicateDetector:
         if page is None or page.posting.own_page_hash != page_hash:
             return None
         posting, original = page.posting, page.original
-        former = Visit(
-            posting.fingerprint.value,
-            page_hash,
-            posting.seen,
-            page.cluster,
-            is_short=posting.is_short,
-            is_delivered=page.delivered is not None,
-            history=posting.history,
-        )
-        claim = Claim(former, page.cluster, original, None if original is None else 0, None, rank=page.rank)
+        claim = Claim(page, page.cluster, original, None if original is None else 0, None, rank=page.rank)
         verdict = verdict_of(posting, claim)
         if original is None:
             return verdict
@@ -301,7 +291,7 @@ class NearDuplicateDetector:
     def verdict(self, posting: Posting, claim: Claim) -> Verdict:
         """Return the verdict of a claim, explained if the store found the nearest page."""
         verdict = verdict_of(posting, claim)
-        if claim.nearest is not None:
+        if self._explains and claim.nearest is not None:
             verdict = explained(verdict, posting, claim, self.fingerprinter.rule)
         return verdict
 
@@ -355,7 +345,9 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
         status, reason = Status.REVISIT, _fate(posting, former, claim)
         if not posting.is_short:
             # Short pages have no fingerprint to compare.
-            distance = None if former.is_short else hamming_distance(former.value, posting.fingerprint.value)
+            before = former.posting
+            its_value = before.fingerprint.value
+            distance = None if before.is_short else hamming_distance(its_value, posting.fingerprint.value)
         if distance is not None and former.is_unchanged(posting):
             distance = 0
     return Verdict(
@@ -366,9 +358,12 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
         claim.similarity,
         claim.cluster,
         reason,
-        None if former is None else former.seen,
+        None if former is None else former.posting.seen,
         # A page that was reported as gone is delivered again when it is back.
-        reason is Reason.UNCHANGED and former is not None and former.is_delivered and not former.is_gone,
+        reason is Reason.UNCHANGED
+        and former is not None
+        and former.delivered is not None
+        and not former.is_gone,
         claim.is_same_text,
         claim.rank,
         is_by_learning=claim.is_by_learning,
@@ -392,8 +387,8 @@ def explained(verdict: Verdict, posting: Posting, claim: Claim, rule: Rule) -> V
     if nearest is None or posting.is_short:
         return verdict
     its = [nearest.compared]
-    found = rule.nearest(page, its, nearest.is_generic)
-    is_near = any(one.similarity is not None for one in rule.compare_all(page, its, nearest.is_generic))
+    found = rule.nearest(page, its, claim.is_generic)
+    is_near = any(one.similarity is not None for one in rule.compare_all(page, its, claim.is_generic))
     if claim.original is None:
         if found is None:
             return verdict
@@ -410,7 +405,7 @@ def explained(verdict: Verdict, posting: Posting, claim: Claim, rule: Rule) -> V
     return replace(verdict, threshold=threshold, decided_by=decided_by, required=required)
 
 
-def _fate(posting: Posting, former: Visit, claim: Claim) -> Reason:
+def _fate(posting: Posting, former: Row, claim: Claim) -> Reason:
     """Return how a page has changed since its previous visit."""
     if former.is_unchanged(posting):
         return Reason.UNCHANGED

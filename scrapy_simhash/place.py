@@ -71,10 +71,9 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "required": switch,
     # A Redis Cluster has 16,384 slots.
     "shards": whole(1, 16_384, of="shards"),
-    "scopes": whole(1, of="scopes"),
 }
 #: Query keys for a Redis Cluster only.
-_OF_CLUSTER = {"shards", "scopes"}
+_OF_CLUSTER = {"shards"}
 
 
 def _read(name: str, text: str) -> Any:
@@ -91,7 +90,7 @@ class StorePlace:
 
     >>> StorePlace.of("redis://:secret@host:6379/0?db=1&prefix=news&keep=90d")
     StorePlace(kind='redis', path='', url='redis://:secret@host:6379/0?db=1', prefix='news', \
-required=False, shards=None, scopes=None, keep=7776000)
+required=False, shards=None, keep=7776000)
     """
 
     kind: str
@@ -105,8 +104,7 @@ required=False, shards=None, scopes=None, keep=7776000)
     required: bool = False
     """Whether a crawl must not start while Redis is unavailable."""
     shards: int | None = None
-    scopes: int | None = None
-    """See RedisStore; None for its defaults."""
+    """Number of shards of a cluster; None for that of the store, or the default."""
     keep: int | None = None
     """Seconds after which a page that was not seen again is removed; None to keep all."""
 

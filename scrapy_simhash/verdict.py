@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from scrapy_simhash.store.base import Visit
+    from scrapy_simhash.store.base import Row
 
 
 class Status(str, Enum):
@@ -148,7 +148,7 @@ class Verdict:
     original_key: bytes | None = field(default=None, compare=False, repr=False)
     """Key of the page ``duplicate_of``; None if the store does not return it."""
 
-    former: Visit | None = field(default=None, compare=False, repr=False)
+    former: Row | None = field(default=None, compare=False, repr=False)
     """Its previous row; None for a new page or a page without text."""
 
     @property

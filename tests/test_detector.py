@@ -57,7 +57,7 @@ def judged(detector: NearDuplicateDetector, *visits: tuple[int, str]) -> Verdict
         ([(0, A), (1, B), (1, B)], Status.REVISIT, A, 0, 0, Reason.UNCHANGED),
         # From its former self.
         ([(0, A), (FAR, B), (1, B)], Status.REVISIT, A, 33, 0, Reason.NOW_NEAR_DUPLICATE),
-        ([(0, A), (1, B), (FAR, B)], Status.REVISIT, None, 33, 1, Reason.CHANGED),
+        ([(0, A), (1, B), (FAR, B)], Status.REVISIT, None, 33, 2, Reason.CHANGED),
     ],
 )
 def test_verdicts(

@@ -45,8 +45,8 @@ HOST = "redis://host:6379/0"
         ),
         (f"{HOST}?required=False", StorePlace("redis", url=HOST)),
         (
-            "redis+cluster://a:7000,b:7000/0?shards=12&scopes=50&prefix=x",
-            StorePlace("redis", url="redis+cluster://a:7000,b:7000/0", prefix="x", shards=12, scopes=50),
+            "redis+cluster://a:7000,b:7000/0?shards=12&prefix=x",
+            StorePlace("redis", url="redis+cluster://a:7000,b:7000/0", prefix="x", shards=12),
         ),
         ("rediss+cluster://a", StorePlace("redis", url="rediss+cluster://a")),
     ],
@@ -95,7 +95,6 @@ def test_a_prefix_is_written_as_in_urls_and_as_in_the_names_of_feeds(written: st
             (f"redis+cluster://a?shards={wrong}", "which must be a whole number of shards, 1 to 16,384")
             for wrong in ("0", "16385", "-1", "many", "")
         ),
-        ("redis+cluster://a?scopes=0", "has scopes=0, which must be a whole number of scopes, 1 or more"),
         (
             f"{HOST}?kepp=30d",
             "has an unknown key 'kepp' behind redis://host:6379/0?: did you mean keep?",

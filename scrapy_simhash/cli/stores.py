@@ -30,7 +30,7 @@ from scrapy_simhash.cli.streams import FAILED, Refused, warn
 from scrapy_simhash.exceptions import FileError, RecordDamaged, StoreError, StoreUnavailable, failing
 from scrapy_simhash.notes import change
 from scrapy_simhash.place import StorePlace, filled, in_url, is_redis
-from scrapy_simhash.store import Header, Page, Posting, Store
+from scrapy_simhash.store import Header, Posting, Row, Store
 from scrapy_simhash.store.sqlite import SqliteStore, header_at, is_database
 from scrapy_simhash.waiting import awaited, finished
 
@@ -131,9 +131,9 @@ def file_place(path: Path) -> Place:
 
 def redis_place(wanted: StorePlace, prefix: str) -> Place:
     """Return the place of a store in Redis or Valkey, under a prefix."""
-    from scrapy_simhash.store.redis import RedisStore, servers_of
+    from scrapy_simhash.store.redis import RedisStore, Server
 
-    server = servers_of(wanted.url)
+    server = Server(wanted.url)
 
     def open_store(header: Header | None) -> Store:
         options: dict[str, Any] = {"read_only": True} if header is None else {"keep": wanted.keep}
@@ -221,7 +221,7 @@ def key_function(place: Place, options: Namespace) -> Callable[[str], bytes]:
 
 
 # One warning here, instead of a line per record as in the log of a crawl.
-for _name in ("base", "redis.damage", "sqlite.files"):
+for _name in ("base", "sqlite.files"):
     logging.getLogger(f"scrapy_simhash.store.{_name}").addHandler(logging.NullHandler())
 
 
@@ -306,7 +306,7 @@ async def _some(ones: AsyncIterator[_T]) -> list[_T]:
     return batch
 
 
-def walk(store: Waited) -> Iterator[Page]:
+def walk(store: Waited) -> Iterator[Row]:
     """Yield every page of *store*, near-duplicates after their originals. Takes 60 bytes of memory per late page."""
     late: list[bytes] = []
     for page in store.pages():

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from scrapy_simhash.config import Config
     from scrapy_simhash.fingerprinter import PageFingerprinter
-    from scrapy_simhash.store import Header, Page
+    from scrapy_simhash.store import Header, Row
 
 logger = logging.getLogger(__name__)
 
@@ -90,7 +90,7 @@ class StoreSession:
         page = await awaited(store.get(key))
         return page is not None and page.posting.is_delivered and (counts or self._is_of_this_run(page))
 
-    def _is_of_this_run(self, page: Page) -> bool:
+    def _is_of_this_run(self, page: Row) -> bool:
         """Return whether this run, or a concurrent one, saw a page last."""
         # Timestamps have one-second resolution, and clocks may be wrong.
         seen = page.posting.seen
@@ -220,13 +220,12 @@ def open_store(
 
 
 def _open_redis(place: StorePlace, header: Header, prefix: str, options: dict[str, Any], part: str) -> Store:
-    from scrapy_simhash.store.redis import SCOPES, SHARDS, RedisStore, Servers, servers_of
+    from scrapy_simhash.store.redis import SHARDS, RedisStore, Server
 
-    server = servers_of(place.url)
-    if isinstance(server, Servers):
+    server = Server(place.url)
+    if server.is_cluster:
         # Items are compared with all others, so this part has no shards.
         options["shards"] = 1 if part else place.shards or SHARDS
-        options["scopes"] = place.scopes or SCOPES
     store = RedisStore(server, prefix + (part and f":{part}"), header, **options)
     with suppress(StoreUnavailable):
         store.check()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, SupportsIndex
 
 from scrapy_simhash.index.values import Match
-from scrapy_simhash.store.candidates import Original
+from scrapy_simhash.store.base import Original
 
 class Postings:
     next_key: int

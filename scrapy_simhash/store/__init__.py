@@ -1,27 +1,25 @@
 """Stores: which pages a crawl has seen."""
 
 from scrapy_simhash.store.base import (
-    Candidate,
     Claim,
     History,
-    Page,
+    Original,
     Posting,
+    Row,
     Run,
     Store,
     Touch,
-    Visit,
 )
 from scrapy_simhash.store.header import Header
 
 __all__ = [
-    "Candidate",
     "Claim",
     "Header",
     "History",
-    "Page",
+    "Original",
     "Posting",
+    "Row",
     "Run",
     "Store",
     "Touch",
-    "Visit",
 ]

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple, cast
 
@@ -100,53 +100,72 @@ class Posting(NamedTuple):
         return self.fingerprint.value if self.is_short else self.page_hash
 
 
-class Visit(NamedTuple):
-    """The row of a page before a claim of it."""
+class Row(NamedTuple):
+    """The row of a page."""
 
-    value: int
-    """Text hash of the fingerprint in the row."""
-    page_hash: int | None
-    seen: int
-    """Seconds of Unix time."""
+    number: int
+    """Counted from 0. A page that becomes an original, or has another text than its own row, takes the next number;
+    numbers are not used again."""
+    posting: Posting
+    """The stored values: the fingerprint with which other pages are compared; URL, hashes and time of the last visit;
+    ``history`` if the store keeps visits."""
     cluster: int
     """Number of the original, or of the page itself."""
-    is_short: bool = False
-    """Whether the page was too short for a fingerprint; then *value* is the hash of its text."""
-    is_delivered: bool = False
-    """Whether another run has delivered an item of the page with this text. A page that is requested twice in one
-    crawl is delivered twice, since the two requests may have different callbacks."""
-    history: History | None = None
-    """Earlier visits; None from a store that does not keep them."""
+    original: str | None = None
+    """URL of the original; None if the page is an original, or if its original was removed or has another text
+    now. Not in the former row of a ``Claim``."""
+    delivered: int | None = None
+    """Number of the run that last delivered an item of the page; None if none was delivered with this text. In the
+    former row of a ``Claim``, also None for the run of the claim: a page that is requested twice in one crawl is
+    delivered twice, since the two requests may have different callbacks."""
+    rank: int | None = None
+    """See ``Claim``. None from a store that does not count."""
+    joined: int = 0
+    """Number of pages that have ever joined the cluster of this original."""
+    found_by: int = 0
+    """The values by which other pages find it, see ``candidates``; 0 if it is not searched for."""
+
+    @property
+    def is_original(self) -> bool:
+        """Whether other pages are compared with it."""
+        return self.cluster == self.number
 
     @property
     def is_gone(self) -> bool:
         """Whether the page was not there at its last visit: see `Touch`."""
-        return self.history is not None and self.history.last_visit > self.seen
+        history = self.posting.history
+        return history is not None and history.last_visit > self.posting.seen
 
     def is_unchanged(self, posting: Posting) -> bool:
         """Return whether *posting* has the page hash of the last visit; where none is known, whether its value."""
         its_hash = posting.own_page_hash
-        return its_hash == self.page_hash and (
-            its_hash is not None or self.value == posting.fingerprint.value
+        return its_hash == self.posting.own_page_hash and (
+            its_hash is not None or self.posting.fingerprint.value == posting.fingerprint.value
         )
 
 
-class Candidate(NamedTuple):
-    """The stored page that decided a claim: the original, or for a new page the most similar candidate."""
+class Original(NamedTuple):
+    """The columns of an original that claims compare and return; the C extension reads two of them."""
 
+    number: int
     key: bytes
     url: str
     compared: bytes
     """`Fingerprint.compared_bytes` of the row."""
-    is_generic: bool = False
-    """Whether the title of the page that was claimed is generic, see ``candidates``."""
+    page_hash: int | None = None
+    joined: int = 0
+    """Number of pages that have ever joined its cluster."""
+    found_by: int = 0
+    """The values by which it is indexed."""
+    version: int = 0
+    """Changes with every visit, in a store with several writers."""
 
 
 class Claim(NamedTuple):
     """The result of a claim: the former row of the page, and its original."""
 
-    former: Visit | None
-    """None at the first visit of a page."""
+    former: Row | None
+    """The row before the claim; None at the first visit of a page."""
     cluster: int
     """Number of the original; the page's own number if it is an original."""
     original: str | None
@@ -167,9 +186,6 @@ class Claim(NamedTuple):
     is_by_learning: bool = False
     """Whether comparing all text instead of the unique text would change the result: from near-duplicate to new, or
     from new to near-duplicate. False from a store that does not return it."""
-    elsewhere: str | None = None
-    """URL of the first page with exactly this text in any scope, including this one; None if it is the page itself,
-    or from a store that does not return it."""
     also_near: tuple[int, ...] = ()
     """Numbers of further clusters that the page is near: originals among the candidates, and originals with a first
     copy near the page (see ``candidates``). Empty if the text was known. Together with the page's own cluster they
@@ -177,33 +193,11 @@ class Claim(NamedTuple):
     contradicts: bool = False
     """Whether the facts of the page contradict those of the page in *original*. Such a page is an original, with its
     own number in *cluster*, so its copies are found. Always False if another page has the same text."""
-    nearest: Candidate | None = None
+    nearest: Original | None = None
     """The page that explains the result: the original, or for a new page the most similar candidate. None if nothing
     was compared, or from a store that does not explain."""
-
-
-class Page(NamedTuple):
-    """The row of a page."""
-
-    number: int
-    """Counted from 0. An original whose text is replaced takes the next number; numbers are not used again."""
-    posting: Posting
-    """The stored values: the fingerprint with which other pages are compared; URL, hashes and time of the last visit;
-    ``history`` if the store keeps visits."""
-    cluster: int
-    original: str | None
-    """URL of the original; None if the page is an original, or if its original was removed or has another text
-    now."""
-    delivered: int | None = None
-    """Number of the run that last delivered an item of the page; None if none was delivered with this text."""
-    rank: int | None = None
-    """See ``Claim``. None from a store that does not count."""
-
-    @property
-    def is_gone(self) -> bool:
-        """Whether the page was not there at its last visit: see `Touch`."""
-        history = self.posting.history
-        return history is not None and history.last_visit > self.posting.seen
+    is_generic: bool = False
+    """Whether the title of the page is generic, see ``candidates``."""
 
 
 class Run(NamedTuple):
@@ -240,9 +234,6 @@ class Store(ABC):
     #: Kinds of notes that outlive the crawl. For other kinds `note` returns no data and `replace_notes` stores
     #: nothing.
     note_kinds: Collection[str] = ()
-    #: Whether claims return the nearest candidate. Set by the detector if verdicts are explained; a store may ignore
-    #: it.
-    explains = False
     #: Whether the stored pages are lost when the process ends.
     is_memory = False
 
@@ -310,7 +301,7 @@ class Store(ABC):
         return None
 
     @abstractmethod
-    def get(self, key: bytes) -> Answer[Page | None]:
+    def get(self, key: bytes) -> Answer[Row | None]:
         """Return the row of a page; None if the page is unknown."""
 
     def remove(self, key: bytes) -> Answer[bool]:
@@ -330,18 +321,19 @@ class Store(ABC):
 
         Raises StoreError from a store that cannot remove pages.
         """
-        if self.is_remote:
-            raise StoreError(f"{self} cannot remove the pages of a host")
         pages = cast("Iterable[Posting]", self)
         keys = [posting.key for posting in pages if host_of(posting.url) == host]
         return sum(bool(self.remove(key)) for key in keys)
 
     def note_damage(self, record: str) -> None:
         """Count a damaged *record*, and log the first. Text in brackets after its name is ignored."""
-        is_first = not self._damaged
+        if not self._damaged:
+            logger.warning("%s", self.damage(record))
         self._damaged.add(record.partition(" (")[0])
-        if is_first:
-            logger.warning("%s is damaged: %s", self, record)
+
+    def damage(self, record: str) -> str:
+        """Return the message about a damaged *record*."""
+        return f"{self} is damaged: {record}"
 
     @property
     def damaged(self) -> int:
@@ -353,10 +345,10 @@ class Store(ABC):
         """Names of these records."""
         return sorted(self._damaged)
 
-    def pages(self) -> Iterator[Page] | AsyncIterator[Page]:
+    def pages(self) -> Iterator[Row] | AsyncIterator[Row]:
         """Yield every page by number."""
         keys = dict.fromkeys(posting.key for posting in cast("Iterable[Posting]", self))
-        return (page for page in map(self.get, keys) if isinstance(page, Page))
+        return (page for page in map(self.get, keys) if isinstance(page, Row))
 
     def runs(self) -> Answer[list[Run]]:
         """Return the runs, oldest first, including the current one; empty if the store does not keep them."""
@@ -373,13 +365,6 @@ class Store(ABC):
     def replace_notes(self, kind: str, notes: Sequence[Note]) -> Answer[list[int | None]]:
         """See :meth:`Notes.replace_notes <scrapy_simhash.notes.Notes.replace_notes>`."""
         return [1] * len(notes)
-
-    def audit(self, tell: Callable[[int], None]) -> Answer[list[str]]:
-        """Return the names of damaged records for messages; *tell* is called with the number of pages read so far.
-
-        Raises StoreError from a store that cannot be checked.
-        """
-        raise StoreError(f"{self} cannot be checked: stores in an SQLite file and in Redis can")
 
     @abstractmethod
     def close(self, reason: str = "finished") -> Answer[None]:

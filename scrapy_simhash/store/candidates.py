@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ from scrapy_simhash.page.fingerprint import (
     subject_number,
 )
 from scrapy_simhash.page.fingerprint.facts import are_one_host, host_of
+from scrapy_simhash.store.base import Original
 
 #: Blocks of a fingerprint in the tables of the classic rule.
 BLOCKS = 6
@@ -37,8 +37,6 @@ def index_for(rule: Rule, blocks: int = BLOCKS) -> SimhashIndex:
         return SimhashIndex(rule.reach, blocks if blocks > rule.reach else "auto")
     return SimhashIndex(rule.reach, "auto")
 
-
-logger = logging.getLogger(__name__)
 
 # If a site repeats most of its text, all of its pages are within reach of each other although they are different: a
 # dense region. Fingerprints without a sketch have none, since every match within reach is a near-duplicate.
@@ -170,20 +168,6 @@ def distance_of(page: Fingerprint, compared: bytes) -> int:
     return min([(a ^ b).bit_count() for a in values_by(page, BY_TEXT | BY_OWN_PART) for b in its_values])
 
 
-class Original(NamedTuple):
-    """The columns of an original that claims compare and return."""
-
-    number: int
-    key: bytes
-    url: str
-    compared: bytes
-    page_hash: int | None
-    joined: int
-    """Number of pages that have ever joined its cluster."""
-    found_by: int
-    """The values by which it is indexed."""
-
-
 class Chosen(NamedTuple):
     """The original of a page, or the most similar candidate."""
 
@@ -282,15 +266,3 @@ def near(
     others = tuple(islice((row.number for row in rows if row.number not in near_ones), MOST_CLUSTERS))
     is_by_learning = any(one.by_text is not None for one in compared_all) != bool(alike)
     return Found(found_by, values, is_by_learning, best, near_ones, others, has_generic_title)
-
-
-def tell_crowd(scope: str, reach: int, told: set[str]) -> None:
-    """Log that *scope* has its first dense region, once for each scope."""
-    if scope in told:
-        return
-    told.add(scope)
-    logger.info(
-        "%d pages%s are within %d bits of each other, and new. From now on such a page is found by its title key and"
-        " its unique text only; a smaller SIMHASH_MAX_DISTANCE finds fewer",
-        *(MOST_NEARBY, f" of {scope}" if scope else "", reach),
-    )

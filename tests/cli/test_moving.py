@@ -22,7 +22,7 @@ from scrapy_simhash.cli.postings import header_line, posting_line
 from scrapy_simhash.cli.stores import Waited, file_place, walk
 from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.notes import RULES, SITE, Note
-from scrapy_simhash.store import Header, Page, Posting
+from scrapy_simhash.store import Header, Posting, Row
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.cli.conftest import Places
 from tests.cli.test_main import posix_only, started
@@ -202,7 +202,7 @@ def test_a_merge_is_the_postings_claimed_one_after_another(
         ]
 
 
-def known(page: Page) -> tuple[Any, ...]:
+def known(page: Row) -> tuple[Any, ...]:
     """Return a page, but for the run of its delivery."""
     return (page.posting, page.posting.fingerprint.sketch, page.number, page.cluster, page.original)
 

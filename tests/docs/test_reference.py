@@ -48,8 +48,6 @@ SEVERAL = {
 }
 #: What is counted beside its parts.
 SUMS = {names.STAT_REVISITS}
-#: Functions of SQL.
-SQL = {"simhash_distance", "simhash_near"}
 #: Begins with SIMHASH_ and is read by tests and benchmarks, not by a crawl.
 ENVIRONMENT = {"SIMHASH_EVAL_PACK"}
 
@@ -100,4 +98,4 @@ def test_a_page_names_no_setting_stat_or_meta_key_that_does_not_exist(page: Path
     assert named(r"(?<![\w./-])simhash/[a-z_]+(?:/[a-z0-9_]+)?", text) <= STATS | {
         f"{stat}/{value}" for stat, (_, values) in SEVERAL.items() for value in values
     }
-    assert named(r"(?<![\w./-])simhash_[a-z_]+", text) <= META | {*MARKS, names.FIELD_COPIES} | SQL
+    assert named(r"(?<![\w./-])simhash_[a-z_]+", text) <= META | {*MARKS, names.FIELD_COPIES}

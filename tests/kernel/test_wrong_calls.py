@@ -17,7 +17,7 @@ from scrapy_simhash.index import Match
 from scrapy_simhash.index.index import Callbacks
 from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.page.compiled.definition import definition
-from scrapy_simhash.store.candidates import Original
+from scrapy_simhash.store import Original
 from tests.store.cases import content
 
 pytestmark = pytest.mark.skipif(kernel.native is None, reason=f"pure Python runs: {kernel.REASON}")

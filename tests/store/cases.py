@@ -9,7 +9,7 @@ from scrapy_simhash import Fingerprint
 from scrapy_simhash.judge.rule import ClassicRule, Rule, SimilarityRule
 from scrapy_simhash.page.fingerprint import MINHASH_BYTES, PART, OwnPart, digest, sketch
 from scrapy_simhash.page.fingerprint.facts import LINE, NAME, NONE, STRUCTURED, packed, with_rows
-from scrapy_simhash.store import Claim, Header, Page, Posting
+from scrapy_simhash.store import Claim, Header, Posting, Row
 
 FAR = 0xFFFF_0000_FFFF_0000  # far from 0 and from its neighbours
 CLASSIC = ClassicRule()
@@ -75,12 +75,17 @@ def whole(posting: Posting) -> tuple[object, ...]:
 
 
 def bare(answer: Any) -> Any:
-    """Return a claim, visit, page or posting without history and rank, which not every store keeps."""
+    """Return a claim, row or posting without what not every store keeps or tells."""
     if isinstance(answer, Claim):
-        return answer._replace(former=bare(answer.former))
-    if isinstance(answer, Page):
-        return answer._replace(posting=bare(answer.posting), rank=None)
-    return None if answer is None else answer._replace(history=None)
+        former = answer.former
+        if former is not None:
+            former = bare(
+                former._replace(original=None, posting=former.posting._replace(url="", is_delivered=False))
+            )
+        return answer._replace(former=former, nearest=None, is_generic=False)
+    if isinstance(answer, Row):
+        return answer._replace(posting=bare(answer.posting), rank=None, joined=0, found_by=0)
+    return answer._replace(history=None) if isinstance(answer, Posting) else answer
 
 
 def url(key: str) -> str:
@@ -101,7 +106,7 @@ class Answer(NamedTuple):
 def ask(store: Any, posting: Posting) -> Answer:
     """Claim *posting*."""
     claim = store.claim(posting)
-    former = None if claim.former is None else claim.former.value
+    former = None if claim.former is None else claim.former.posting.fingerprint.value
     return Answer(former, claim.cluster, claim.original, claim.distance, claim.similarity)
 
 

@@ -58,7 +58,7 @@ def ask_others(store: Any) -> list[tuple[object, ...]]:
 
 
 def told(claim: Claim) -> tuple[object, ...]:
-    former = claim.former and claim.former._replace(cluster=0)
+    former = claim.former and claim.former._replace(number=0, cluster=0)
     return (former, claim.original, claim.distance, claim.similarity, claim.is_same_text, claim.rank)
 
 

@@ -9,12 +9,12 @@ from typing import NamedTuple
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.judge.rule import Near, Rule
 from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES
-from scrapy_simhash.store import Claim, History, Page, Posting, Visit
+from scrapy_simhash.store import Claim, History, Posting, Row
 from scrapy_simhash.store.candidates import BY_OWN_PART, BY_TEXT, FIRST_COPIES, MOST_CLUSTERS, values_by
 
 
 @dataclass
-class Row:
+class Entry:
     """A page."""
 
     number: int
@@ -49,29 +49,24 @@ class NaiveStore:
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
         self.run = 1
-        self.rows: dict[bytes, Row] = {}
+        self.rows: dict[bytes, Entry] = {}
         #: The number that the next page takes.
         self.next = 0
         #: The clusters that were joined, one after another; the one that a page founds is not joined.
         self.joins: list[int] = []
 
-    def visit(self, key: bytes) -> Visit | None:
-        row = self.rows.get(key)
-        if row is None:
-            return None
-        is_delivered = row.delivered not in (None, self.run)
-        last = row.posting
-        value = row.fingerprint.value
-        return Visit(value, last.page_hash, last.seen, row.original, last.is_short, is_delivered, row.history)
+    def former(self, key: bytes) -> Row | None:
+        row = self.get(key)
+        return row if row is None or row.delivered != self.run else row._replace(delivered=None)
 
-    def originals(self) -> dict[int, Row]:
+    def originals(self) -> dict[int, Entry]:
         return {row.number: row for row in self.rows.values() if row.is_original}
 
     def look(self, posting: Posting) -> Claim:
         return self.answer(posting)._replace(is_by_learning=self.is_by_learning(posting))
 
     def answer(self, posting: Posting) -> Claim:
-        row, former = self.rows.get(posting.key), self.visit(posting.key)
+        row, former = self.rows.get(posting.key), self.former(posting.key)
         same_text = self.with_text(posting)
         kin = sorted(self.kin(posting))
         if same_text is not None:
@@ -91,8 +86,9 @@ class NaiveStore:
         if chosen is not None and chosen.number == own:
             also_near = tuple(sorted(near - {chosen.number}))
             return Claim(former, chosen.number, None, None, None, rank=0, also_near=also_near)
-        # What had a text of its own takes the next number.
-        number = self.next if row is None or row.is_original else row.number
+        # What is an original, or was one, takes the next number.
+        is_copy = chosen is not None and not chosen.contradicts
+        number = self.next if row is None or row.is_original or not is_copy else row.number
         if chosen is None:
             also_near = tuple(sorted(near - {number}))
             return Claim(former, number, None, None, None, rank=0, also_near=also_near)
@@ -118,7 +114,7 @@ class NaiveStore:
             number = self.next
             self.next += 1
             original = claim.cluster if is_copy else number
-            self.rows[posting.key] = Row(
+            self.rows[posting.key] = Entry(
                 number,
                 posting,
                 posting.fingerprint,
@@ -137,7 +133,7 @@ class NaiveStore:
         if row.is_original and claim.cluster == row.number:
             return claim
         row.fingerprint = posting.fingerprint
-        if row.is_original:
+        if row.is_original or not is_copy:
             row.number = self.next
             self.next += 1
         row.original = claim.cluster if is_copy else row.number
@@ -156,7 +152,7 @@ class NaiveStore:
         is_decided = posting.is_short or self.with_text(posting) is not None
         return not is_decided and agrees != bool(self.kin(posting))
 
-    def compared(self, posting: Posting, row: Row) -> list[Near]:
+    def compared(self, posting: Posting, row: Entry) -> list[Near]:
         generic = self.has_generic_title(posting)
         return self.rule.compare_all(posting.fingerprint, [row.fingerprint.compared_bytes()], generic)
 
@@ -183,7 +179,7 @@ class NaiveStore:
                     found.append(Kin(near.contradicts, -near.similarity, distance, row.number))
         return found
 
-    def distance(self, posting: Posting, row: Row) -> int:
+    def distance(self, posting: Posting, row: Entry) -> int:
         found_by = BY_TEXT | BY_OWN_PART
         return min(
             (one ^ its).bit_count()
@@ -191,7 +187,7 @@ class NaiveStore:
             for its in values_by(row.fingerprint, found_by)
         )
 
-    def findable(self, posting: Posting) -> Iterator[Row]:
+    def findable(self, posting: Posting) -> Iterator[Entry]:
         """Yield the row of every original that *posting* may be compared with."""
         for _, row in sorted(self.originals().items()):
             if row.posting.scope == posting.scope and not row.posting.is_short:
@@ -230,15 +226,15 @@ class NaiveStore:
             >= 3
         )
 
-    def get(self, key: bytes) -> Page | None:
+    def get(self, key: bytes) -> Row | None:
         row = self.rows.get(key)
         if row is None:
             return None
         first = self.originals().get(row.original)
         original = None if first is None or first is row else first.posting.url
-        return Page(row.number, self.kept(row), row.original, original, row.delivered, row.rank)
+        return Row(row.number, self.kept(row), row.original, original, row.delivered, row.rank)
 
-    def kept(self, row: Row) -> Posting:
+    def kept(self, row: Entry) -> Posting:
         """Return the posting of a page, as stores keep it."""
         is_delivered = row.delivered is not None
         return row.posting._replace(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Collection
 
-from scrapy_simhash.store import Claim, Header, Page, Posting, Run, Store, Touch
+from scrapy_simhash.store import Claim, Header, Posting, Row, Run, Store, Touch
 from scrapy_simhash.store.sqlite import SqliteStore
+from scrapy_simhash.waiting import awaited
 
 
 class RemoteStore(Store):
@@ -35,7 +36,7 @@ class RemoteStore(Store):
         await self._travel()
         return self.store.look(posting)
 
-    async def get(self, key: bytes) -> Page | None:
+    async def get(self, key: bytes) -> Row | None:
         await self._travel()
         return self.store.get(key)
 
@@ -45,7 +46,7 @@ class RemoteStore(Store):
 
     async def remove_host(self, host: str) -> int:
         await self._travel()
-        return self.store.remove_host(host)
+        return await awaited(self.store.remove_host(host))
 
     async def touch(self, visits: Collection[tuple[bytes, int]], touch: Touch = Touch.VISITED) -> None:
         await self._travel()

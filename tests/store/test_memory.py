@@ -115,9 +115,9 @@ def test_what_is_delivered_stays_noted_until_the_page_has_another_text(tmp_path:
     with closing(SqliteStore(path)) as store:
         assert [store.get(key).delivered for key in (b"a", b"b")] == [1, None]  # type: ignore[union-attr]
         former = [store.claim(posting(key, 1, page_hash=7)).former for key in ("a", "b")]
-        assert [visit and visit.is_delivered for visit in former] == [True, False]
+        assert [visit and visit.delivered is not None for visit in former] == [True, False]
         # It is asked with another text.
         store.claim(posting("a", 1, page_hash=8))
         again = store.claim(posting("a", 1, page_hash=7)).former
         assert again is not None
-        assert again.is_delivered is False
+        assert again.delivered is None

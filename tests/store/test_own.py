@@ -49,8 +49,6 @@ def test_what_it_leaves_out_does_what_the_page_says(tmp_path: Path) -> None:
         store.look(posting("b", 5))
     with pytest.raises(StoreError, match="cannot remove pages"):
         store.remove(b"a")
-    with pytest.raises(StoreError, match="cannot be checked"):
-        store.audit(lambda number: None)
     assert store.replace_notes(SITE, [Note("a.example", None, b"x")]) == [1]
     assert (store.note(SITE, "a.example"), list(store.notes(SITE)), store.runs()) == ((0, None), [], [])
     assert (store.deliver({b"a": 1}), store.touch([(b"a", 1)]), store.index_size) == (None, None, 1)

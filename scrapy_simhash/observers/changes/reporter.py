@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.config import Config
     from scrapy_simhash.crawling import Page
     from scrapy_simhash.page.text import Document
-    from scrapy_simhash.store import Page as Row
-    from scrapy_simhash.store import Store, Visit
+    from scrapy_simhash.store import Row, Store
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +66,7 @@ class _Found(NamedTuple):
     line: dict[str, Any]
     change: Change | None
     """None for a page that is unchanged since a killed run, which may not have reported it."""
-    former: Visit | None
+    former: Row | None
     reported: Reported
     document: Document | None
     original: bytes | None
@@ -160,7 +159,11 @@ class ChangeReporter(Listener):
             return
         self._missing.pop(key, None)
         if former is None or verdict.is_duplicate:
-            page_hash = page.reading.page_hash if page.reading is not None else former and former.page_hash
+            page_hash = (
+                page.reading.page_hash
+                if page.reading is not None
+                else former and former.posting.own_page_hash
+            )
             self._urls[page_hash] = response.url
         change = self._change(page)
         if change is None and not self._may_be_unreported(former):
@@ -185,11 +188,11 @@ class ChangeReporter(Listener):
             return Change.BACK
         if reason is Reason.SHORT_TEXT and page.reading is not None:
             # The verdict on a short page does not show whether the page has changed.
-            return None if former.page_hash == page.reading.page_hash else Change.CHANGED
+            return None if former.posting.own_page_hash == page.reading.page_hash else Change.CHANGED
         return _CHANGES.get(reason) if reason is not None else None
 
-    def _may_be_unreported(self, former: Visit | None) -> bool:
-        return former is not None and any(begin <= former.seen <= end for begin, end in self._killed)
+    def _may_be_unreported(self, former: Row | None) -> bool:
+        return former is not None and any(begin <= former.posting.seen <= end for begin, end in self._killed)
 
     # --- Lines.
 
@@ -217,13 +220,14 @@ class ChangeReporter(Listener):
             if row is not None and row.is_gone and not gone.has_moved:
                 change, previous_url = Change.MOVED, row.posting.url
                 self._notes[found.original] = gone.gone(row.posting.seen, has_moved=True)
-        changes = None if former is None or former.history is None else former.history.changes
+        history = None if former is None else former.posting.history
+        changes = None if history is None else history.changes
         has_changed = found.change not in (None, Change.BACK) and changes is not None
         about = known.page.hex() if change is Change.BACK and known else (changes or 0) + has_changed
         texts = None
         if found.document is not None and known is not None:
             texts = difference(known, found.document, found.line["url"])
-        seen = None if former is None else former.seen
+        seen = None if former is None else former.posting.seen
         self._write(change, line_id(key, change, about), found.line, previous_url, seen, difference=texts)
         if found.reported.page:
             self._notes[key] = found.reported

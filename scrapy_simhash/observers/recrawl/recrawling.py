@@ -59,8 +59,7 @@ if TYPE_CHECKING:
 
     from scrapy_simhash.config import Config
     from scrapy_simhash.crawling import Page
-    from scrapy_simhash.store import Page as Row
-    from scrapy_simhash.store import Store
+    from scrapy_simhash.store import Row, Store
 
 logger = logging.getLogger(__name__)
 

@@ -1,26 +1,24 @@
 -- Prepended to every script, see client.py. notes/redis-layout.rst describes the keys and records.
 local HEADER, PAGES, LOG, TEXTS, RUNS, NOTES = unpack(KEYS)
 
--- A row: the fields in NAMES, the lengths of scope and fingerprint, then scope, fingerprint and URL.
-local ROW, ROW_HEAD = '>BBI8I8I4I4I4I4I4I4I4I4I4c8c8c8I2I2', 82
-local NAMES = {'flags', 'found_by', 'number', 'original', 'rank', 'joined', 'delivered', 'first_seen', 'last_seen',
-  'last_visit', 'visits', 'changes', 'claim', 'value', 'hash', 'text_hash'}
-local HAS_HASH, IS_SHORT = 1, 4
+-- The head of a row: the numbers below, and the lengths of the keys of the first two copies. The keys follow, then the
+-- rest: the length of the scope, the kind of the text, its hash, the scope, and what only callers read.
+local ROW, ROW_HEAD, TEXT_HEAD = '>I4I8I8I4I4I4I4I4I4I4I4BB', 54, 10
+local VERSION, NUMBER, ORIGINAL, RANK, JOINED, DELIVERED, FIRST_SEEN, LAST_SEEN, LAST_VISIT, VISITS, CHANGES =
+  1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+-- The kind of a text whose hash is not known.
+local NO_TEXT = 'n'
 
--- An entry of the log: last digit of the number in base BLOCK, found_by, mark, lengths of key, scope and the keys of
--- two copies; then the values by which the page is found, key, scope, copies. The mark depends on all entries before.
--- A removed original has an entry without a key.
-local ENTRY, ENTRY_HEAD, BLOCK = '>BBc4BBBB', 10, 16
+-- An event of the log: a sign, a mark by which it is recognised, the number of an original, by which values it is
+-- found, the length of its scope; then the values, the scope, and its key. '+' adds an original, '-' removes one. In
+-- the stream, '+' has the id `number + 1`-0, and '-' the next id.
+local EVENT, EVENT_HEAD = '>c1c4I8BB', 15
 -- Bytes of the values, by found_by plus 1.
 local VALUE_BYTES = {0, 8, 8, 16, 8, 16, 16, 24}
--- An event: a sign, the number of an original, and its entry. '+': a new page became an original; the numbers are in
--- order. The other events are changes. They are numbered fields of the log, and only the latest are kept. '*': a
--- known page became an original. '-': an original was removed.
-local EVENT, MOST_CHANGES = '>c1I8', 10000
--- A caller that is more numbers or changes behind than this reads the log in steps.
+-- The position of an event and its length, as in a reply.
+local EVENT_IN_REPLY = '>I8I4I2'
+-- A caller that is more events behind than this reads the log in steps.
 local MOST_NEWS = 512
--- Replaces the count of changes for a replica that is being filled; its entries include all changes so far.
-local ALL_CHANGES = 2 ^ 32 - 1
 local NO_ID = ('\0'):rep(8)
 -- A text: the original of the pages with this text, and the number of these pages.
 local TEXT, TEXT_LENGTH = '>I8I4', 12
@@ -34,190 +32,96 @@ local function decimal(number)
   return string.format('%.0f', number)
 end
 
-local function has(flags, flag)
-  return flags % (2 * flag) >= flag
-end
-
 -- Return the row in a record, nil if there is none or it cannot be read.
 local function read_row(record)
-  if not record or #record < ROW_HEAD then return nil end
-  local fields, row = {struct.unpack(ROW, record)}, {}
-  for i, name in ipairs(NAMES) do row[name] = fields[i] end
-  local scope_end = ROW_HEAD + fields[#NAMES + 1]
-  local fingerprint_end = scope_end + fields[#NAMES + 2]
-  if fingerprint_end > #record then return nil end
-  row.scope, row.fingerprint = record:sub(ROW_HEAD + 1, scope_end), record:sub(scope_end + 1, fingerprint_end)
-  row.url = record:sub(fingerprint_end + 1)
+  if not record or #record < ROW_HEAD + TEXT_HEAD then return nil end
+  local row = {struct.unpack(ROW, record)}
+  local first = ROW_HEAD + row[CHANGES + 1]
+  row.copies = {record:sub(ROW_HEAD + 1, first), record:sub(first + 1, first + row[CHANGES + 2])}
+  row.rest = record:sub(first + row[CHANGES + 2] + 1)
+  if #row.rest < TEXT_HEAD then return nil end
   return row
 end
 
 local function write_row(key, row)
-  local fields = {}
-  for i, name in ipairs(NAMES) do fields[i] = row[name] end
-  fields[#NAMES + 1], fields[#NAMES + 2] = #row.scope, #row.fingerprint
-  redis.call('HSET', PAGES, key, struct.pack(ROW, unpack(fields)) .. row.scope .. row.fingerprint .. row.url)
+  row[CHANGES + 1], row[CHANGES + 2] = #row.copies[1], #row.copies[2]
+  redis.call('HSET', PAGES, key, struct.pack(ROW, unpack(row, 1, CHANGES + 2)) .. row.copies[1] .. row.copies[2] .. row.rest)
 end
 
-local function block_of(number)
-  return decimal(math.floor(number / BLOCK))
+-- Write a row that has changed without a claim. A claim that has read it before is decided again.
+local function update_row(key, row)
+  row[VERSION] = row[VERSION] % (2 ^ 32 - 1) + 1
+  write_row(key, row)
 end
 
-local function entry_end(block, at)
-  local _, found_by, _, _, _, _, key, scope, first, second = block:byte(at, at + ENTRY_HEAD - 1)
-  return at + ENTRY_HEAD - 1 + VALUE_BYTES[found_by + 1] + key + scope + first + second
+local function event_id(first, second)
+  return decimal(first) .. '-' .. decimal(second)
 end
 
--- Return start and end of the entry of a digit in a block, nil if there is none.
-local function find_entry(block, digit)
-  local at = 1
-  while at <= #block do
-    local last = entry_end(block, at)
-    if block:byte(at) == digit then return at, last end
-    at = last + 1
-  end
-end
-
--- Blocks that this script has read, by name.
-local blocks = {}
-
--- Return the block of a number, empty if there is none.
-local function read_block(number)
-  local name = block_of(number)
-  if not blocks[name] then blocks[name] = redis.call('HGET', LOG, name) or '' end
-  return blocks[name]
-end
-
-local function read_entry(block, at)
-  local digit, found_by, mark, key, scope, first, second = struct.unpack(ENTRY, block, at)
-  local values_end = at + ENTRY_HEAD - 1 + VALUE_BYTES[found_by + 1]
-  local key_end, scope_end = values_end + key, values_end + key + scope
-  return {digit = digit, found_by = found_by, mark = mark, values = block:sub(at + ENTRY_HEAD, values_end),
-    key = block:sub(values_end + 1, key_end), scope = block:sub(key_end + 1, scope_end),
-    copies = {block:sub(scope_end + 1, scope_end + first), block:sub(scope_end + first + 1, scope_end + first + second)}}
-end
-
-local function packed_entry(entry)
-  local copies = entry.copies
-  return struct.pack(ENTRY, entry.digit, entry.found_by, entry.mark, #entry.key, #entry.scope, #copies[1], #copies[2])
-    .. entry.values .. entry.key .. entry.scope .. copies[1] .. copies[2]
-end
-
--- Return the entry of a number, nil if it has none.
-local function entry_of(number)
-  local block = read_block(number)
-  local at = find_entry(block, number % BLOCK)
-  return at and read_entry(block, at)
-end
-
--- Write the entry of a number in its place, or at the end of its block.
-local function write_entry(number, packed)
-  local block, name = read_block(number), block_of(number)
-  local at, last = find_entry(block, number % BLOCK)
-  blocks[name] = at and block:sub(1, at - 1) .. packed .. block:sub(last + 1) or block .. packed
-  redis.call('HSET', LOG, name, blocks[name])
-end
-
--- Return the row of an existing original, and its key with the prefix used in PAGES.
-local function original_row(number)
-  local entry = entry_of(number)
-  if not entry or entry.key == '' then return nil end
-  local row = read_row(redis.call('HGET', PAGES, entry.key))
-  if row and row.number == number then return row, entry.key end
+-- Return key and record of the original with a number, nil if there is none.
+local function original_of(number)
+  local id = event_id(number + 1, 0)
+  local found = redis.call('XRANGE', LOG, id, id)[1]
+  if not found then return nil end
+  local event = found[2][2]
+  local key = event:sub(EVENT_HEAD + VALUE_BYTES[event:byte(14) + 1] + event:byte(15) + 1)
+  local record = redis.call('HGET', PAGES, key)
+  local row = read_row(record)
+  if row and row[NUMBER] == number and row[ORIGINAL] == number then return key, record, row end
 end
 
 -- Return the fields of the header if this is the store `id` and contains everything that the caller has seen: the
--- numbers below `known`, the entry before `last` with `mark`, and that many changes. Otherwise return nil and the
--- reply: 'L' if the server has lost data, 'O' if the caller must read the log again, 'B' if the caller is too far
--- behind for one reply.
-local function state(id, known, last, mark, changes, most)
-  local its_id, next_number, its_changes, its_mark =
-    unpack(redis.call('HMGET', HEADER, 'id', 'next', 'changes', 'mark'))
+-- numbers below `known`, and the event at its position with `mark`. Otherwise return nil and the reply: 'L' if the
+-- server has lost data, 'O' if the log was shortened, so that the caller must read it again.
+local function state(id, known, first, second, mark, trims)
+  local its_id, next_number, its_trims = unpack(redis.call('HMGET', HEADER, 'id', 'next', 'trims'))
   if (its_id or NO_ID) ~= id then return nil, 'L' end
-  local now = {next = tonumber(next_number or 0), changes = tonumber(its_changes or 0), mark = its_mark or ''}
-  if not now.next or not now.changes or now.next < known then return nil, 'L' end
-  if last > 0 then
-    local block = read_block(last - 1)
-    if block == '' then return nil, 'O' end
-    local at = find_entry(block, (last - 1) % BLOCK)
-    if not at or block:sub(at + 2, at + 5) ~= mark then return nil, 'L' end
-  end
-  if changes ~= ALL_CHANGES then
-    if now.changes < changes then return nil, 'L' end
-    if now.changes - changes > MOST_CHANGES then return nil, 'O' end
-    if now.changes - changes > (most or MOST_NEWS) then return nil, 'B' end
+  local now = {next = tonumber(next_number or 0), trims = tonumber(its_trims or 0)}
+  if not now.next or now.next < known then return nil, 'L' end
+  if first + second > 0 then
+    if now.trims ~= trims then return nil, 'O' end
+    local position = event_id(first, second)
+    local event = redis.call('XRANGE', LOG, position, position)[1]
+    if not event or event[2][2]:sub(2, 5) ~= mark then return nil, 'L' end
   end
   return now
 end
 
--- Return the entries of the numbers from `first` to `limit` - 1 as events: a sign, the number, the entry.
-local function entries_from(first, limit)
-  local events = {}
-  for start = first - first % BLOCK, limit - 1, BLOCK do
-    local block, at = read_block(start), 1
-    while at <= #block do
-      local number, last = start + block:byte(at), entry_end(block, at)
-      if number >= first and number < limit then
-        events[#events + 1] = struct.pack(EVENT, '+', number) .. block:sub(at, last)
-      end
-      at = last + 1
-    end
-  end
-  return events
+local function events_after(first, second, most)
+  return redis.call('XRANGE', LOG, event_id(first, second + 1), '+', 'COUNT', most)
 end
 
--- Add the changes after the first `known` ones to events.
-local function add_changes(events, known, now)
-  for change = known, known == ALL_CHANGES and 0 or now.changes - 1 do
-    events[#events + 1] = redis.call('HGET', LOG, 'change ' .. decimal(change))
+local function packed(events)
+  local parts = {}
+  for i, event in ipairs(events) do
+    local first, second = event[1]:match('(%d+)-(%d+)')
+    parts[i] = struct.pack(EVENT_IN_REPLY, tonumber(first), tonumber(second), #event[2][2]) .. event[2][2]
   end
-  return events
+  return table.concat(parts)
 end
 
--- Record that an entry below the latest number was added or removed.
-local function log_change(events, now, event)
-  redis.call('HSET', LOG, 'change ' .. decimal(now.changes), event)
-  redis.call('HDEL', LOG, 'change ' .. decimal(now.changes - MOST_CHANGES))
-  now.changes = now.changes + 1
-  redis.call('HSET', HEADER, 'changes', decimal(now.changes))
-  events[#events + 1] = event
+-- Add an event. Events that remove an original follow the one of the latest number.
+local function log(now, sign, mark, number, entry)
+  local first, second = number + 1, 0
+  if sign == '-' then
+    local latest = redis.call('XREVRANGE', LOG, '+', '-', 'COUNT', 1)[1]
+    local its_first, its_second = (latest and latest[1] or '0-0'):match('(%d+)-(%d+)')
+    first = now.next
+    second = tonumber(its_first) == first and tonumber(its_second) + 1 or 1
+  end
+  redis.call('XADD', LOG, event_id(first, second), 'e', struct.pack('>c1c4I8', sign, mark, number) .. entry)
 end
 
--- Add the entry of a new original.
-local function add_entry(events, now, number, entry)
-  local hex = redis.sha1hex(now.mark .. decimal(number) .. entry.key .. entry.values)
-  now.mark = struct.pack('>I4', tonumber(hex:sub(1, 8), 16))
-  redis.call('HSET', HEADER, 'mark', now.mark)
-  entry.digit, entry.mark, entry.copies = number % BLOCK, now.mark, {'', ''}
-  local packed = packed_entry(entry)
-  write_entry(number, packed)
-  if number == now.next then
-    events[#events + 1] = struct.pack(EVENT, '+', number) .. packed
-  else
-    log_change(events, now, struct.pack(EVENT, '*', number) .. packed)
-  end
-end
-
--- Remove the entry of an original. A block without originals is deleted, unless it is the latest one.
-local function remove_entry(events, now, number)
-  local entry = entry_of(number)
-  if not entry or entry.key == '' then return end
-  log_change(events, now, struct.pack(EVENT, '-', number) .. packed_entry(entry))
-  entry.found_by, entry.values, entry.key, entry.scope, entry.copies = 0, '', '', '', {'', ''}
-  write_entry(number, packed_entry(entry))
-  local block, at = read_block(number), 1
-  while at <= #block do
-    if block:byte(at + 6) > 0 then return end
-    at = entry_end(block, at) + 1
-  end
-  if block_of(number) ~= block_of(now.next) then
-    blocks[block_of(number)] = nil
-    redis.call('HDEL', LOG, block_of(number))
-  end
+local function remove_original(now, number, mark)
+  local id = event_id(number + 1, 0)
+  local found = redis.call('XRANGE', LOG, id, id)[1]
+  if found then log(now, '-', mark, number, found[2][2]:sub(14)) end
 end
 
 -- Return the field of the text of a page, nil if its hash is not known. Short pages are equal to short pages only.
 local function text_of(row)
-  return has(row.flags, HAS_HASH) and row.hash .. (has(row.flags, IS_SHORT) and 's' or 't') .. row.scope or nil
+  local scope, kind = row.rest:byte(1), row.rest:sub(2, 2)
+  return kind ~= NO_TEXT and row.rest:sub(2, TEXT_HEAD + scope) or nil
 end
 
 -- Return the original of the pages with a text, and the number of these pages.
@@ -243,17 +147,17 @@ local function leave_text(text, original)
 end
 
 -- Remove a page and its notes.
-local function remove_page(events, now, key, row)
+local function remove_page(now, key, row)
   local text = text_of(row)
-  if text then leave_text(text, row.original) end
-  if row.original == row.number then remove_entry(events, now, row.number) end
+  if text then leave_text(text, row[ORIGINAL]) end
+  if row[ORIGINAL] == row[NUMBER] then remove_original(now, row[NUMBER], struct.pack('>I4', row[VERSION])) end
   redis.call('HDEL', PAGES, key)
   redis.call('HDEL', NOTES, 'page ' .. key:sub(2))
 end
 
 -- Return the record of a run, nil if there is none or if a crawler with another token started it.
 local function run_of(number, token)
-  local record = redis.call('HGET', RUNS, decimal(number))
+  local record = redis.call('HGET', RUNS, number)
   return record and record:sub(1, #token) == token and record or nil
 end
 
@@ -264,5 +168,5 @@ end
 
 -- Return the head of a reply.
 local function head(sign, now)
-  return struct.pack('>c1I8I8I4', sign, size(), now.next, now.changes)
+  return struct.pack('>c1I8I8I4', sign, size(), now.next, now.trims)
 end

@@ -1,122 +1,93 @@
-"""Claims: compare a page with the originals within reach here, and store it on the server atomically."""
+"""Claims: decide on a page here, and store it on the server unless something has changed that it depends on."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable
+from collections.abc import Iterator
 from contextlib import suppress
 from struct import Struct
-from struct import error as StructError
-from typing import NamedTuple
 
-from scrapy_simhash.exceptions import RecordDamaged, StoreUnavailable
-from scrapy_simhash.judge.rule import Rule
-from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.store import candidates
-from scrapy_simhash.store.base import Candidate, Claim, Posting, Visit
-from scrapy_simhash.store.candidates import (
-    BY_TEXT,
-    NO_PAGE,
-    Found,
-    Original,
-    distance_of,
-    near,
-)
+from scrapy_simhash.exceptions import RecordDamaged
+from scrapy_simhash.store.base import Claim, Original, Posting, Row
+from scrapy_simhash.store.claims import Decision, decide, find, with_copies
 from scrapy_simhash.store.redis import layout
+from scrapy_simhash.store.redis.layout import FAULTS, encoded, field_of
 from scrapy_simhash.store.redis.replica import Replica
-from scrapy_simhash.store.redis.shard import HEAD, MOST_LOSSES, MOST_RACES, Shard, page_name
+from scrapy_simhash.store.redis.shard import DONE, HEAD, LOST, MOST_LOSSES, MOST_RACES, Shard
 
-#: Reach, whether nothing is stored, the values by which the page is indexed if it is new, and these values.
-_WANTED = Struct(">BBB24s")
-#: Number of the page, the chosen original, flags, rank, then the lengths of what follows: head of the former row, key
-#: and URL of the original, first copies.
-_CLAIMED = Struct(">QQBIBBII")
-_HAS_ORIGINAL, _IS_OWN, _IS_SAME_TEXT, _IS_BY_TEXT = 1, 2, 4, 8
-#: Head of a first copy: its cluster, and the length of the compared bytes that follow.
-_COPY = Struct(">QH")
-_STORED, _UNREADABLE_ORIGINAL = b"S", b"G"
-#: Flag in the number of an original that the page contradicts.
-_CONTRADICTED = 1 << 63
-
-
-class Near(NamedTuple):
-    """An original that a page is a near-duplicate of. They sort by preference."""
-
-    contradicts: bool
-    difference: float
-    """Minus the similarity."""
-    distance: int
-    number: int
+#: Whether nothing is stored, reach, whether the page keeps its row, joins the chosen original, takes the next number,
+#: the values by which it is indexed, its values, versions of claim and former row, original of its text, the chosen
+#: original and its version. Numbers are one more, 0 for none.
+_CLAIM = Struct(">BBBBBB24sIIQQI")
+#: In place of the reach for a short page, which is near nothing.
+_NO_REACH = 255
+#: Number and rank of the page, and the length of the copies that follow.
+_CLAIMED = Struct(">QII")
+#: The cluster of a first copy, and the length of its record, which follows.
+_COPY = Struct(">QI")
 
 
-class Comparison(NamedTuple):
-    """A page and the originals within its reach."""
+async def claim_page(shard: Shard, posting: Posting, is_look: bool) -> Claim:
+    """Claim *posting*, and store it unless *is_look*.
 
-    found: Found
-    near: list[Near]
-    """Best first."""
-    rows: dict[int, Original | None]
-    """Rows of the originals that it was compared with; None for a skipped one."""
-
-
-class Answer(NamedTuple):
-    """The reply of the server to a claim."""
-
-    claim: Claim
-    chosen: int
-    """The number of the original, or of the page's own row."""
-    is_by_text: bool
-    """Whether it was found by its text."""
-    copies: bytes
-    """First copies of originals that the page is not near."""
-
-
-async def claim_page(shard: Shard, posting: Posting, is_look: bool, explains: bool) -> Claim:
-    """Claim *posting*; the server decides and stores it, unless *is_look*.
-
-    One round trip; one more for rows that are not cached, and one more each time another page was stored first.
-    Raises StoreUnavailable without a reply; the claim may have been stored nevertheless.
+    One round trip for a new page, two for a known page or text; one more for rows that are not cached, and one more
+    each time another page was stored first. Raises StoreUnavailable without a reply; the claim may have been stored
+    nevertheless.
     """
-    key, scope = layout.field_of(posting.key), layout.checked("scope", layout.encoded(posting.scope))
-    fingerprint = posting.fingerprint
-    rest = fingerprint.sketch + fingerprint.own if fingerprint.sketch else b""
+    key, scope = field_of(posting.key), layout.checked("scope", encoded(posting.scope))
     # Identifies the claim if redis-py sends it again.
-    visit = layout.packed_visit(posting, random.getrandbits(32) or 1)
-    values = layout.packed_values(posting)
-    losses = 0
+    version = random.getrandbits(32) or 1
+    values, text = layout.packed_values(posting), layout.text_of(posting)
+    # What the server is expected to have; at first a page and a text that are new.
+    former: Row | None = None
+    equal: Original | None = None
+    former_version = with_text = losses = 0
     async with shard.turns:
         for _ in range(MOST_RACES):
-            replica = await shard.ready(scope)
-            comparison = await _compare(shard, replica, posting, key, scope)
-            found, known, _ = comparison
-            head = _WANTED.pack(replica.rule.reach, is_look, found.found_by, values)
-            matches = [one.number + _CONTRADICTED * one.contradicts for one in known]
-            reply = await shard.script(
-                *("claim", shard.position(replica) + shard.in_run(replica)[8:] + head, visit, key, scope),
-                *(rest, layout.encoded(posting.url), _packed(matches), _packed(found.others)),
+            replica = await shard.ready()
+            decision = await _decide(shard, replica, posting, scope, former, equal)
+            row, chosen = decision.row, decision.chosen
+            record = layout.record_of(row)
+            head = _CLAIM.pack(
+                *(is_look, _NO_REACH if posting.is_short else replica.rule.reach, decision.keeps_row),
+                *(
+                    decision.joined is not None,
+                    former is None or row.number != former.number,
+                    row.found_by,
+                ),
+                *(values, version, former_version, with_text),
+                *((chosen.number + 1, chosen.version) if chosen is not None else (0, 0)),
             )
-            if reply[:1] == _UNREADABLE_ORIGINAL:
-                replica.unreadable.add(int.from_bytes(reply[1:], "big"))
-            elif reply[:1] != _STORED:
-                shard.check_reply(reply, posting.key)
-                losses += await shard.learn(reply, replica)
+            others = [number for number in decision.found.others if former is None or number != former.number]
+            reply = await shard.script(
+                *("claim", replica.position + head, key, scope, text, record.visit, record.rest),
+                b"".join([number.to_bytes(8, "big") for number in others]),
+            )
+            if isinstance(reply, list):
+                events, its_record, its_text, *originals = reply
+                shard.apply(replica, events, HEAD.size)
+                former = shard.read_row(posting.key, its_record) if its_record else None
+                former_version = layout.version_in(its_record)
+                with_text = int(its_text) + 1 if its_text else 0
+                equal = _kept(shard, replica, *originals[:2])
+                if chosen is not None and _kept(shard, replica, *originals[2:]) is None:
+                    replica.forget(chosen.number)
+            elif reply[:1] == DONE:
+                return _stored(shard, replica, reply, posting, decision, None if is_look else version)
+            else:
+                shard.check_readable(reply, posting.key)
+                await shard.learn(reply, replica)
+                losses += reply == LOST
                 if losses == MOST_LOSSES:
                     break
-            else:
-                answer = _answer_in(reply, shard, replica, posting, known)
-                if not is_look:
-                    _keep_row(replica, posting, found, answer.claim)
-                return await _explained(shard, replica, posting, comparison, answer, explains)
     raise shard.gives_up()
 
 
-async def _compare(shard: Shard, replica: Replica, posting: Posting, key: bytes, scope: bytes) -> Comparison:
-    """Compare a page with the originals within its reach. One round trip if some are not cached."""
-    rows: dict[int, Original | None] = {}
-    if posting.is_short:
-        return Comparison(Found(), [], rows)
-    fingerprint, rule = posting.fingerprint, replica.rule
-    number = cluster = NO_PAGE
+async def _decide(
+    shard: Shard, replica: Replica, posting: Posting, scope: bytes, former: Row | None, equal: Original | None
+) -> Decision:
+    """Decide on *posting*. One round trip if rows of originals are not cached."""
+    rows: dict[int, Original | None] = {} if equal is None else {equal.number: equal}
     missing: list[int] = []
 
     def read(number: int) -> Original | None:
@@ -128,169 +99,62 @@ async def _compare(shard: Shard, replica: Replica, posting: Posting, key: bytes,
         return row
 
     while True:
-        found = near(replica.index(scope), rule, fingerprint, {}, read, number, cluster)
-        if missing:
-            rows.update(await fetch(shard, replica, missing))
-            missing.clear()
-        elif len(rows) >= candidates.MOST_COMPARED and number == NO_PAGE:
-            # The page's own row is always compared.
-            record = await shard.ask("HGET", shard.names["pages"], key)
-            row = read_record(shard, posting.key, record) if record else None
-            if row is None or row.scope != posting.scope or row.is_short:
-                break
-            number, cluster = row.number, row.original
-        else:
-            break
-    near_rows = [row for row in map(rows.get, found.near) if row is not None]
-    compared = [row.compared for row in near_rows]
-    all_near = [
-        Near(
-            *(one.contradicts, -one.similarity),
-            *(distance_of(fingerprint, compared[one.place]), near_rows[one.place].number),
-        )
-        for one in rule.compare_all(fingerprint, compared, found.is_generic)
-        if one.similarity is not None
-    ]
-    return Comparison(found, sorted(all_near), rows)
+        found = find(posting, former, equal, replica.index(scope), replica.rule, {}, read)
+        decision = decide(posting, former, found, read, shard.session.run, replica.known)
+        if not missing:
+            return decision
+        reply = await shard.script("rows", *missing)
+        for number, key, record in zip(missing, reply[::2], reply[1::2], strict=True):
+            rows[number] = _kept(shard, replica, key, record)
+        missing.clear()
 
 
-async def fetch(shard: Shard, replica: Replica, numbers: Collection[int]) -> dict[int, Original | None]:
-    """Return the rows of originals, None for missing or unreadable ones. One round trip."""
-    rows: dict[int, Original | None] = dict.fromkeys(numbers)
-    asked = [number for number in numbers if number not in replica.unreadable]
-    found = await shard.script("rows", *asked) if asked else []
-    for number, key, record in zip(asked, found[::2], found[1::2], strict=True):
-        row = _row_in(record) if record else None
-        if row is not None and row.number == number:
-            texts = key[1:], row.url, row.compared
-            original = Original(number, *texts, row.page_hash, row.joined, row.found_by)
-            rows[number] = original
-            replica.keep(original)
-        elif record:
-            shard.note_damage(page_name(key[1:]))
-            replica.unreadable.add(number)
-    return rows
-
-
-def read_record(shard: Shard, key: bytes, record: bytes) -> layout.Row:
-    """Return the row in the record of the page with *key*. Raises RecordDamaged."""
-    row = _row_in(record)
-    if row is None:
-        shard.note_damage(page_name(key))
-        raise RecordDamaged(f"{shard.terms.place} is damaged: {page_name(key)}")
-    return row
-
-
-def _row_in(record: bytes) -> layout.Row | None:
-    try:
-        return layout.read_row(record)
-    except (IndexError, ValueError, StructError):
-        return None
-
-
-def _answer_in(reply: bytes, shard: Shard, replica: Replica, posting: Posting, known: list[Near]) -> Answer:
-    """Return the decision of the server, and apply the events of the reply."""
-    number, chosen, flags, rank, *lengths = _CLAIMED.unpack_from(reply, HEAD.size)
-    at = HEAD.size + _CLAIMED.size
-    parts = []
-    for length in lengths:
-        parts.append(reply[at : at + length])
-        at += length
-    shard.apply(replica, reply, at)
-    before, key, url, copies = parts
-    former: Visit | None = layout.read_row_head(before).visit(shard.run) if before else None
-    is_own, is_by_text = flags & _IS_OWN > 0, flags & _IS_BY_TEXT > 0
-    if not flags & _HAS_ORIGINAL:
-        return Answer(Claim(former, number, None, None, None, rank=rank), chosen, is_by_text, copies)
-    distance, similarity = 0, 1.0
-    if not is_by_text:
-        one = next((one for one in known if one.number == chosen), None)
-        if one is not None:
-            distance, similarity = one.distance, -one.difference
-    claim = Claim(
-        former,
-        number if is_own else chosen,
-        layout.readable_text(url),
-        distance,
-        similarity,
-        flags & _IS_SAME_TEXT > 0,
-        rank,
-        key[1:],
-        contradicts=is_own,
-    )
-    return Answer(claim, chosen, is_by_text, copies)
-
-
-def _keep_row(replica: Replica, posting: Posting, found: Found, claim: Claim) -> None:
-    """Cache the row of a new page, since similar pages usually follow soon."""
-    is_new = claim.original is None or claim.contradicts
-    if posting.is_short or not is_new or replica.row(claim.cluster) is not None:
-        return
-    if claim.former is None:
-        compared, page_hash = posting.fingerprint.compared_bytes(), posting.page_hash
-        row = Original(claim.cluster, posting.key, posting.url, compared, page_hash, 0, found.found_by)
-        replica.keep(row)
-    if not found.found_by & BY_TEXT:
-        replica.note_crowd(posting.scope)
-
-
-async def _explained(
-    shard: Shard, replica: Replica, posting: Posting, comparison: Comparison, answer: Answer, explains: bool
+def _stored(
+    shard: Shard, replica: Replica, reply: bytes, posting: Posting, decision: Decision, version: int | None
 ) -> Claim:
-    """Return the claim with the results of the comparison. One round trip if a row is not cached."""
-    claim, (found, known, rows) = answer.claim, comparison
-    rule, fingerprint = replica.rule, posting.fingerprint
-    if posting.is_short:
-        return claim
-    nearest = found.chosen.number if found.chosen is not None else None
-    if answer.is_by_text:
-        if claim.original is None:
-            return claim
-        row = rows.get(answer.chosen) or replica.row(answer.chosen)
-        if row is None:
-            with suppress(StoreUnavailable):
-                rows.update(await fetch(shard, replica, [answer.chosen]))
-            row = rows.get(answer.chosen)
-        if row is not None:
-            rows[answer.chosen] = row
-            claim = _measured(claim, rule, fingerprint, row)
-        nearest = answer.chosen
-    else:
-        also_near = {one.number for one in known}
-        also_near |= _near_copies(rule, fingerprint, answer.copies, found.is_generic)
-        also_near.discard(claim.cluster)
-        claim = claim._replace(is_by_learning=found.is_by_learning, also_near=tuple(sorted(also_near)))
-        if claim.original is not None:
-            nearest = answer.chosen
-    if explains and nearest is not None and (row := rows.get(nearest)) is not None:
-        claim = claim._replace(nearest=Candidate(row.key, row.url, row.compared, found.is_generic))
-    return claim
+    """Return the claim with what the server has decided. The page was stored unless *version* is None."""
+    number, rank, length = _CLAIMED.unpack_from(reply, HEAD.size)
+    at = HEAD.size + _CLAIMED.size
+    shard.apply(replica, reply, at + length)
+    claim = decision.claim._replace(rank=rank)
+    if decision.joined is None:
+        claim = claim._replace(cluster=number)
+    row = decision.row
+    if version is not None and decision.keeps_row:
+        if kept := replica.row(number):
+            replica.keep(kept._replace(url=posting.url, page_hash=posting.own_page_hash, version=version))
+    elif version is not None and decision.joined is None and not posting.is_short:
+        # Cached, since similar pages usually follow soon.
+        compared = posting.fingerprint.compared_bytes()
+        page = (posting.key, posting.url, compared, posting.page_hash, 0, row.found_by, version)
+        replica.keep(Original(number, *page))
+    copies = _copies(reply[at : at + length])
+    return with_copies(claim, replica.rule, posting, decision.found.is_generic, copies)
 
 
-def _measured(claim: Claim, rule: Rule, fingerprint: Fingerprint, row: Original) -> Claim:
-    """Return the claim of a page whose text its cluster already has, with its similarity to the original."""
-    for one in rule.compare_all(fingerprint, [row.compared]):
-        if one.similarity is not None:
-            distance = distance_of(fingerprint, row.compared)
-            return claim._replace(distance=distance, similarity=one.similarity)
-    return claim
-
-
-def _near_copies(rule: Rule, fingerprint: Fingerprint, copies: bytes, is_generic: bool) -> set[int]:
-    """Return the clusters of the copies that a page is near."""
-    clusters, compared = [], []
+def _copies(packed: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the cluster of each copy, and what is compared."""
     at = 0
-    while at < len(copies):
-        cluster, length = _COPY.unpack_from(copies, at)
+    while at < len(packed):
+        cluster, length = _COPY.unpack_from(packed, at)
         at += _COPY.size
-        clusters.append(cluster)
-        compared.append(copies[at : at + length])
+        with suppress(*FAULTS):
+            yield (
+                cluster,
+                layout.read_row(b"", packed[at : at + length]).posting.fingerprint.compared_bytes(),
+            )
         at += length
-    if not (compared and fingerprint.sketch and rule.compares_sketches):
-        return set()
-    near_ones = rule.compare_all(fingerprint, compared, is_generic)
-    return {clusters[one.place] for one in near_ones if one.similarity is not None}
 
 
-def _packed(numbers: Iterable[int]) -> bytes:
-    return b"".join([number.to_bytes(8, "big") for number in numbers])
+def _kept(shard: Shard, replica: Replica, field: bytes, record: bytes) -> Original | None:
+    """Return and cache the original in a record; None if there is none, or if it cannot be read."""
+    with suppress(RecordDamaged):
+        if record:
+            row = shard.read_row(field[1:], record)
+            posting = row.posting
+            compared = posting.fingerprint.compared_bytes()
+            page = (posting.key, posting.url, compared, posting.page_hash, row.joined, row.found_by)
+            original = Original(row.number, *page, layout.version_in(record))
+            replica.keep(original)
+            return original
+    return None

@@ -1,10 +1,10 @@
--- get: return the records of pages, each with the URL of its original if that is another page and exists.
+-- get: return the records of pages, each with that of its original if this is another page and exists.
 local found = {}
 for _, key in ipairs(ARGV) do
-  local record = redis.call('HGET', PAGES, key) or ''
+  local record, original = redis.call('HGET', PAGES, key) or '', nil
   local row = read_row(record)
-  local original = row and row.original ~= row.number and original_row(row.original)
+  if row and row[ORIGINAL] ~= row[NUMBER] then _, original = original_of(row[ORIGINAL]) end
   found[#found + 1] = record
-  found[#found + 1] = original and original.url or ''
+  found[#found + 1] = original or ''
 end
 return found

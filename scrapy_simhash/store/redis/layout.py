@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from struct import Struct
+from struct import error as StructError
 from typing import NamedTuple
 
+from scrapy_simhash.exceptions import StoreDamaged
 from scrapy_simhash.page.fingerprint import Fingerprint, own_value, sketch_length, subject_number
-from scrapy_simhash.store.base import History, Posting, Run, Visit
+from scrapy_simhash.store.base import History, Posting, Row, Run
 
 #: Version of the layout. Stores with another version are refused.
-VERSION = 12
+VERSION = 13
 #: The remedy for a store that this release cannot read.
 ANEW = "Nothing was changed. Set SIMHASH_RESET = True to begin anew, or give SIMHASH_STORE another prefix"
-#: The keys, in the order of the arguments of scripts. All are hashes with an empty field.
+#: The keys, in the order of the arguments of scripts. All are hashes with an empty field, but the log is a stream.
 KEYS = ("header", "pages", "log", "texts", "runs", "notes")
 #: Bytes of the random ids of stores and runs.
 ID_BYTES = 8
@@ -25,19 +28,27 @@ ID_BYTES = 8
 VERSION_BYTES = 8
 #: The id of a store that does not exist yet, and the mark of an empty log.
 NO_ID, NO_MARK = bytes(ID_BYTES), bytes(4)
-#: Replaces the number of changes for a log that is read from the beginning.
-ALL_CHANGES = (1 << 32) - 1
+#: Errors of records that cannot be read.
+FAULTS = (IndexError, ValueError, StructError)
 
 #: Prefix of the key of a page, so that no field of ``pages`` is empty.
 _KEY_MARK = b"k"
-_HAS_HASH, _HAS_TEXT_HASH, _IS_SHORT = 1, 2, 4
-# Flags, by which values it is found, number, original, rank, joined, delivered, first seen, last seen, last visit,
-# visits, changes, claim, value, hash, text hash, lengths of scope and fingerprint.
-_ROW = Struct(">BBQQ9IQ8s8sHH")
-# Flags, claim, first seen, last seen, last visit, visits, changes, whether it was delivered, value, hash, text hash.
-_VISIT = Struct(">B7IQ8s8s")
-_EVENT = Struct(">cQ")
-_ENTRY = Struct(">BB4sBBBB")
+# Version, number, original, rank, joined, delivered, first seen, last seen, last visit, visits, changes; lengths of
+# the keys of two copies, which follow.
+_HEAD = Struct(">IQQ8IBB")
+# Length of the scope, kind of text, page hash; the scope follows.
+_TEXT = Struct(">Bc8s")
+# By which values it is found, value, whether there is a text hash, the hash, length of the fingerprint; fingerprint
+# and URL follow.
+_REST = Struct(">BQ?QH")
+#: Kinds of texts in ``_TEXT``: of a page with a fingerprint, of a short page, or not known.
+_LONG, _SHORT, _NO_TEXT = b"t", b"s", b"n"
+#: What a visit changes in the head of a row: delivered, first seen, last seen, last visit, visits, changes.
+_VISIT = Struct(">6I")
+# The head of an event in a part of the log: its two numbers, and the length of what follows.
+_EVENT_HEAD = Struct(">QIH")
+# Sign, mark, number, by which values it is found, length of the scope; values, scope and key follow.
+_EVENT = Struct(">c4sQBB")
 _VALUES = tuple(Struct(f">{way.bit_count()}Q") for way in range(8))
 _RUN = Struct(f">{ID_BYTES}sqq")
 _ORDER_BYTES = 8
@@ -45,79 +56,26 @@ _MOST_SECONDS = (1 << 32) - 1
 _NO_HASH = bytes(8)
 
 
-class Row(NamedTuple):
-    """A row: the fields of its head, and its texts."""
-
-    flags: int
-    found_by: int
-    number: int
-    original: int
-    rank: int
-    joined: int
-    delivered: int
-    first_seen: int
-    last_seen: int
-    last_visit: int
-    visits: int
-    changes: int
-    claim: int
-    """Random number of the latest claim; it identifies a claim that is sent twice."""
-    value: int
-    page_hash: int | None
-    text_hash: int | None
-    scope: str = ""
-    fingerprint: bytes = b""
-    """Sketch and unique text."""
-    url: str = ""
-
-    @property
-    def is_short(self) -> bool:
-        """Whether only equal texts match."""
-        return self.flags & _IS_SHORT > 0
-
-    @property
-    def compared(self) -> bytes:
-        """``Fingerprint.compared_bytes``."""
-        return self.value.to_bytes(8, "big") + self.fingerprint
-
-    def visit(self, run: int) -> Visit:
-        """Return the row as a claim of *run* returns it."""
-        is_delivered = self.delivered not in (0, run)
-        return Visit(
-            *(self.value, self.page_hash, self.last_seen, self.original, self.is_short, is_delivered),
-            history=self.history,
-        )
-
-    @property
-    def history(self) -> History:
-        """The visits of the page."""
-        return History(self.first_seen, self.last_visit, self.visits, self.changes)
-
-    def posting(self, key: bytes) -> Posting:
-        """Return the posting of the page with *key*."""
-        end = sketch_length(self.fingerprint)
-        fingerprint = Fingerprint(self.value, 0, self.fingerprint[:end], self.fingerprint[end:])
-        is_delivered = self.delivered > 0
-        return Posting(
-            *(key, self.url, self.scope, fingerprint, self.is_short, self.page_hash, self.last_seen),
-            *(is_delivered, self.text_hash, self.history),
-        )
-
-
 class Event(NamedTuple):
     """An original that was added or removed."""
 
-    sign: bytes
-    """``CAME``, ``BECAME`` or ``WENT``."""
+    position: tuple[int, int]
+    """Events are in the order of their positions."""
+    mark: bytes
+    is_removed: bool
     number: int
     values: tuple[int, ...]
     """The values by which it is indexed; empty if it is not."""
     scope: bytes
-    mark: bytes
 
 
-#: A new page became an original; a known page became an original; an original was removed.
-CAME, BECAME, WENT = b"+", b"*", b"-"
+class Record(NamedTuple):
+    """What a claim stores of a row, besides its number, original and rank, which the server knows."""
+
+    text: bytes
+    """The field in ``texts``; empty if the page hash is not known."""
+    visit: bytes
+    rest: bytes
 
 
 def names_of(prefix: str) -> list[str]:
@@ -135,26 +93,13 @@ def decoded(text: bytes) -> str:
     return text.decode("utf-8", "surrogatepass")
 
 
-def readable_text(text: bytes) -> str:
-    """Decode the output of encoded(), with replacement characters for damaged bytes."""
-    try:
-        return decoded(text)
-    except UnicodeDecodeError:
-        return text.decode("utf-8", "replace")
-
-
 def field_of(key: bytes) -> bytes:
     """Return the field of a page. Raises ValueError for a key that is too long."""
     return _KEY_MARK + checked("key", key)
 
 
-def key_of(field: bytes) -> bytes | None:
-    """Return the page key in a field, None for the empty field."""
-    return field[1:] if field else None
-
-
 def checked(name: str, part: bytes) -> bytes:
-    """Return *part*. Raises ValueError if its length does not fit an entry of the log."""
+    """Return *part*. Raises ValueError if its length does not fit a record."""
     if len(part) >= 255:
         raise ValueError(f"a {name} must have at most 254 bytes, got {len(part)}")
     return part
@@ -165,21 +110,74 @@ def packed_time(seen: int) -> int:
     return min(max(seen, 0), _MOST_SECONDS)
 
 
-def packed_visit(posting: Posting, claim: int) -> bytes:
-    """Return the part of *posting* that a claim stores besides key, texts and fingerprint."""
-    page_hash, text_hash = posting.own_page_hash, posting.text_hash
-    flags = (page_hash is not None) * _HAS_HASH + (text_hash is not None) * _HAS_TEXT_HASH
-    flags += posting.is_short * _IS_SHORT
+def text_of(posting: Posting) -> bytes:
+    """Return the field of a page's text in ``texts``. Short pages are equal to short pages only."""
+    page_hash = posting.own_page_hash
+    if page_hash is None:
+        return b""
+    kind = _SHORT if posting.is_short else _LONG
+    return kind + page_hash.to_bytes(8, "big") + encoded(posting.scope)
+
+
+def record_of(row: Row) -> Record:
+    """Return the parts of the record of a row."""
+    posting = row.posting
+    fingerprint, scope = posting.fingerprint, checked("scope", encoded(posting.scope))
+    rest = fingerprint.sketch + fingerprint.own if fingerprint.sketch else b""
+    text = text_of(posting)
+    head = _TEXT.pack(len(scope), text[:1] or _NO_TEXT, text[1:9] or _NO_HASH)
+    text_hash = posting.text_hash
+    tail = _REST.pack(row.found_by, fingerprint.value, text_hash is not None, text_hash or 0, len(rest))
     first_seen, last_visit, visits, changes = posting.history or History(posting.seen, posting.seen)
-    times = [packed_time(seen) for seen in (first_seen, posting.seen, last_visit)]
-    numbers = claim, *times, visits, changes, int(posting.is_delivered)
-    hashes = _packed_hash(page_hash), _packed_hash(text_hash)
-    return _VISIT.pack(flags, *numbers, posting.fingerprint.value, *hashes)
+    times = map(packed_time, (first_seen, posting.seen, last_visit))
+    visit = _VISIT.pack(row.delivered or 0, *times, visits, changes)
+    return Record(text, visit, head + scope + tail + rest + encoded(posting.url))
+
+
+def read_row(key: bytes, record: bytes, original: str | None = None) -> Row:
+    """Return the row in the record of the page with *key*. Raises one of `FAULTS` if it cannot be read."""
+    _, number, cluster, rank, joined, delivered, first_seen, seen, *visits, first, second = _HEAD.unpack_from(
+        record
+    )
+    at = _HEAD.size + first + second
+    scope_length, kind, page_hash = _TEXT.unpack_from(record, at)
+    at += _TEXT.size
+    scope = decoded(record[at : at + scope_length])
+    at += scope_length
+    found_by, value, has_text_hash, text_hash, length = _REST.unpack_from(record, at)
+    at += _REST.size
+    rest = record[at : at + length]
+    end = sketch_length(rest)
+    if at + length > len(record) or end > length or max(number, cluster) >> 63 or found_by > 7:
+        raise ValueError("a row is cut off")
+    posting = Posting(
+        key,
+        decoded(record[at + length :]),
+        scope,
+        Fingerprint(value, 0, rest[:end], rest[end:]),
+        kind == _SHORT,
+        None if kind == _NO_TEXT else int.from_bytes(page_hash, "big"),
+        seen,
+        delivered > 0,
+        text_hash if has_text_hash else None,
+        History(first_seen, *visits),
+    )
+    return Row(number, posting, cluster, original, delivered or None, rank, joined, found_by)
+
+
+def version_in(record: bytes) -> int:
+    """Return the version of a row, 0 if there is none. It changes whenever the row is written for a visit."""
+    return int.from_bytes(record[:4], "big")
+
+
+def number_in(record: bytes) -> int:
+    """Return the number of a row."""
+    return int.from_bytes(record[4:12], "big")
 
 
 def packed_hash(page_hash: int | None) -> bytes:
-    """Return a hash in the format of ``deliver``: whether it is known, and its 8 bytes."""
-    return bytes([page_hash is not None]) + _packed_hash(page_hash)
+    """Return a page hash as an argument of ``deliver``."""
+    return b"" if page_hash is None else page_hash.to_bytes(8, "big")
 
 
 def packed_values(posting: Posting) -> bytes:
@@ -190,43 +188,20 @@ def packed_values(posting: Posting) -> bytes:
     return _VALUES[7].pack(fingerprint.value, own_value(fingerprint.own), subject_number(fingerprint.sketch))
 
 
-def read_row_head(record: bytes) -> Row:
-    """Return the head of a row without its texts. Raises struct.error if it is truncated."""
-    *numbers, page_hash, text_hash, _, _ = _ROW.unpack_from(record)
-    flags = numbers[0]
-    its_hash = int.from_bytes(page_hash, "big") if flags & _HAS_HASH else None
-    its_text_hash = int.from_bytes(text_hash, "big") if flags & _HAS_TEXT_HASH else None
-    return Row._make((*numbers, its_hash, its_text_hash, "", b"", ""))
-
-
-def read_row(record: bytes) -> Row:
-    """Return the row in a record. Raises ValueError, IndexError or struct.error if it cannot be read."""
-    head = read_row_head(record)
-    *_, scope, fingerprint = _ROW.unpack_from(record)
-    scope_end = _ROW.size + scope
-    end = scope_end + fingerprint
-    its_fingerprint = record[scope_end:end]
-    if end > len(record) or sketch_length(its_fingerprint) > fingerprint:
-        raise ValueError("a row is cut off")
-    return head._replace(
-        scope=decoded(record[_ROW.size : scope_end]),
-        fingerprint=its_fingerprint,
-        url=decoded(record[end:]),
-    )
-
-
-def read_events(packed: bytes, at: int, known: int) -> Iterator[Event]:
-    """Yield the events in *packed* from byte *at* on, without new pages below *known*."""
+def read_events(packed: bytes, at: int) -> Iterator[Event]:
+    """Yield the events in *packed* from byte *at* on. Raises one of `FAULTS` if they cannot be read."""
     while at < len(packed):
-        sign, number = _EVENT.unpack_from(packed, at)
-        _, found_by, mark, key, scope, first, second = _ENTRY.unpack_from(packed, at + _EVENT.size)
+        first, second, length = _EVENT_HEAD.unpack_from(packed, at)
+        at += _EVENT_HEAD.size
+        sign, mark, number, found_by, scope = _EVENT.unpack_from(packed, at)
         values = _VALUES[found_by]
-        at += _EVENT.size + _ENTRY.size
-        scope_at = at + values.size + key
-        if sign != CAME or number >= known:
-            its_scope = packed[scope_at : scope_at + scope]
-            yield Event(sign, number, values.unpack_from(packed, at), its_scope, mark)
-        at = scope_at + scope + first + second
+        values_at = at + _EVENT.size
+        scope_at = values_at + values.size
+        its_values = values.unpack_from(packed, values_at)
+        yield Event(
+            (first, second), mark, sign == b"-", number, its_values, packed[scope_at : scope_at + scope]
+        )
+        at += length
 
 
 def read_run(number: bytes, record: bytes) -> Run:
@@ -237,14 +212,9 @@ def read_run(number: bytes, record: bytes) -> Run:
     return Run(int(number), started, ended, decoded(record[_RUN.size :]))
 
 
-def new_version() -> int:
+def new_version() -> bytes:
     """Return a new version of a note."""
-    return int.from_bytes(os.urandom(VERSION_BYTES), "big") or 1
-
-
-def packed_version(version: int) -> bytes:
-    """Return the version of a note as it is stored."""
-    return version.to_bytes(VERSION_BYTES, "big")
+    return (int.from_bytes(os.urandom(VERSION_BYTES), "big") or 1).to_bytes(VERSION_BYTES, "big")
 
 
 def read_note(record: bytes) -> tuple[int, bytes]:
@@ -252,5 +222,10 @@ def read_note(record: bytes) -> tuple[int, bytes]:
     return int.from_bytes(record[:VERSION_BYTES], "big"), record[VERSION_BYTES + _ORDER_BYTES :]
 
 
-def _packed_hash(number: int | None) -> bytes:
-    return _NO_HASH if number is None else number.to_bytes(8, "big")
+@contextmanager
+def readable(place: str) -> Iterator[None]:
+    """Raise StoreDamaged for an unreadable header of the store at *place*."""
+    try:
+        yield
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        raise StoreDamaged(f"{place} has a header that cannot be read: {error}. {ANEW}") from error

@@ -3,28 +3,27 @@ local accepted, version, new_id, run, token, started, mode, is_reset, numbers = 
 -- Max runs that are kept.
 local MOST_RUNS = 1000
 
-local found
-for _, key in ipairs(KEYS) do
-  local kind = redis.call('TYPE', key).ok
-  if kind ~= 'none' then
-    found = found or key
-    if kind ~= 'hash' then return {'foreign', key, kind} end
-  end
-end
-if is_reset == '1' then
+local its_version, header, id = unpack(redis.call('HMGET', HEADER, 'version', 'header', 'id'))
+if is_reset == '1' and id then
   redis.call('UNLINK', unpack(KEYS))
-  found = nil
+  id = nil
 end
 -- Fail if the server is read-only, or if the user lacks permission for a command that a claim runs late.
 local function try()
   redis.call('HDEL', HEADER, 'try')
   redis.call('HSET', HEADER, 'try', 0)
   redis.call('HDEL', HEADER, 'try')
+  -- Also makes the key exist: while a shard moves to another node, the server accepts commands only for such keys.
+  if mode == 'write' and redis.call('TYPE', LOG).ok == 'none' then
+    redis.call('XADD', LOG, '0-1', 'e', '')
+    redis.call('XDEL', LOG, '0-1')
+  end
 end
 
-local its_version, header, id = unpack(redis.call('HMGET', HEADER, 'version', 'header', 'id'))
 if not id then
-  if found then return {'foreign', found, 'a key without a header'} end
+  for _, key in ipairs(KEYS) do
+    if redis.call('TYPE', key).ok ~= 'none' then return {'foreign', key} end
+  end
   if mode ~= 'read' then try() end
   if mode ~= 'write' then return {'none'} end
   id = new_id
@@ -43,9 +42,10 @@ if mode == 'write' then
     redis.call('HSET', HEADER, 'next', numbers)
     next_number, is_behind = tonumber(numbers), 1
   end
-  -- While a shard moves to another node, the server accepts commands only for keys that exist.
-  for _, key in ipairs(KEYS) do redis.call('HSET', key, '', '') end
-  if not run_of(run, token) then
+  for _, key in ipairs(KEYS) do
+    if key ~= LOG then redis.call('HSET', key, '', '') end
+  end
+  if token ~= '' and not run_of(run, token) then
     run = decimal(tonumber(redis.call('HGET', HEADER, 'runs') or 0) + 1)
     redis.call('HSET', HEADER, 'runs', run)
     redis.call('HSET', RUNS, run, struct.pack(RUN, token, tonumber(started), NEVER))

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Collection, Iterable
 from itertools import count
+from struct import Struct
 
 from scrapy_simhash.index import SimhashIndex
 from scrapy_simhash.judge.rule import Rule
 from scrapy_simhash.recent import Recent
-from scrapy_simhash.store.candidates import Original, index_for, tell_crowd
-from scrapy_simhash.store.redis.layout import ALL_CHANGES, BECAME, CAME, NO_MARK, WENT, read_events
+from scrapy_simhash.store.base import Original
+from scrapy_simhash.store.candidates import index_for
+from scrapy_simhash.store.redis.layout import NO_MARK, Event, read_events
 
 # Above this number, one call for all is faster than one call each.
 _MANY = 8
+#: Store, known numbers, the two numbers of a position, its mark, how often the log was shortened.
+_POSITION = Struct(">8sQQI4sI")
 #: Recently compared rows, by the serial number of the replica and their number.
 Rows = Recent[tuple[int, int], Original]
 _serials = count()
@@ -27,35 +30,30 @@ class Replica:
     originals.
     """
 
-    def __init__(
-        self, store_id: bytes, rule: Rule, blocks: int, rows: Rows, scopes: Collection[bytes] | None = None
-    ) -> None:
-        """Create a replica of all scopes, or of *scopes* only; the cache *rows* is shared with other replicas."""
+    def __init__(self, store_id: bytes, rule: Rule, blocks: int, rows: Rows) -> None:
+        """Create an empty replica; the cache *rows* is shared with other replicas."""
         self.store_id = store_id
-        #: One more than the highest known number of a page, and of an original.
-        self.known = self.last = 0
-        #: Mark of the entry of that original; it depends on all earlier entries.
-        self.mark = NO_MARK
-        #: Number of changes of the log that were applied.
-        self.changes = ALL_CHANGES
         self.rule = rule
-        #: Originals with unreadable rows.
-        self.unreadable: set[int] = set()
+        #: One more than the highest known number of a page.
+        self.known = 0
+        #: How often the log was shortened.
+        self.trims = 0
+        #: Positions of the events that removed an original, and of those that had added it, until they are deleted.
+        self.dead: list[tuple[int, int]] = []
+        self._last, self._mark = (0, 0), NO_MARK
         self._blocks = blocks
         self._rows, self._serial = rows, next(_serials)
         self._indexes: dict[bytes, SimhashIndex] = {}
-        self._scopes = None if scopes is None else set(scopes)
-        #: Scopes whose dense region was logged.
-        self._crowded: set[str] = set()
         self._size = 0
 
     def __len__(self) -> int:
-        """Return the number of searchable originals, including those of scopes that are not loaded. O(1)."""
+        """Return the number of searchable originals. O(1)."""
         return self._size
 
-    def __contains__(self, scope: bytes) -> bool:
-        """Return whether *scope* is loaded."""
-        return self._scopes is None or scope in self._scopes
+    @property
+    def position(self) -> bytes:
+        """The position in the log, as an argument of scripts."""
+        return _POSITION.pack(self.store_id, self.known, *self._last, self._mark, self.trims)
 
     def index(self, scope: bytes) -> SimhashIndex:
         """Return the index of *scope*."""
@@ -72,83 +70,47 @@ class Replica:
         """Cache a row."""
         self._rows[self._serial, row.number] = row
 
-    def note_crowd(self, scope: str) -> None:
-        """Log, once for each *scope*, that it has a dense region."""
-        tell_crowd(scope, self.rule.reach, self._crowded)
+    def forget(self, number: int) -> None:
+        """Drop a row from the cache."""
+        self._rows.pop((self._serial, number), None)
 
-    def of_scopes(self, scopes: Collection[bytes]) -> Replica:
-        """Return an empty replica of the same store, for *scopes* only."""
-        return Replica(self.store_id, self.rule, self._blocks, self._rows, scopes)
+    def apply(self, known: int, trims: int, packed: bytes, at: int) -> None:
+        """Apply the events from byte *at* of *packed*, a reply of a server that knows the numbers below *known*.
 
-    def take_over(self, other: Replica) -> None:
-        """Take over the scopes of *other*, which is at least as far in the log as this replica."""
-        if self._scopes is not None and other._scopes is not None:
-            self._scopes |= other._scopes
-            self._indexes |= other._indexes
-
-    def forget(self, scope: bytes) -> None:
-        """Drop the index of *scope*, unless this replica has all scopes."""
-        if self._scopes is not None:
-            self._scopes.discard(scope)
-            self._indexes.pop(scope, None)
-
-    def apply(self, known: int, changes: int, packed: bytes, at: int) -> None:
-        """Apply the events from byte *at* of *packed*, which lead to the position *known* and *changes*.
-
-        Events that were applied before change nothing. About 2 us per event, plus the insert into the index.
+        Replies to concurrent claims repeat events, and may arrive in another order. About 2 us per event, plus the
+        insert into the index.
         """
-        came: defaultdict[bytes, tuple[array[int], array[int]]] = defaultdict(
+        added: defaultdict[bytes, tuple[array[int], array[int]]] = defaultdict(
             lambda: (array("Q"), array("Q"))
         )
-        events = list(read_events(packed, at, self.known))
-        # Replies to concurrent claims repeat the changes, and may arrive in another order.
-        repeated = self._repeated(changes, sum([event.sign != CAME for event in events]))
-        for sign, number, values, scope, mark in events:
-            if sign != CAME and repeated:
-                repeated -= 1
+        for event in read_events(packed, at):
+            if event.position <= self._last:
                 continue
-            if number >= self.last:
-                self.last, self.mark = number + 1, mark
-            if not values:
-                continue
-            if scope not in self:
-                self._size += -1 if sign == WENT else 1
-            elif sign == CAME:
-                its_values, numbers = came[scope]
-                its_values.extend(values)
-                numbers.extend([number] * len(values))
+            self._last, self._mark = event.position, event.mark
+            if event.is_removed:
+                self._add(added)
+                self._remove(event)
+            elif event.values:
+                values, numbers = added[event.scope]
+                values.extend(event.values)
+                numbers.extend([event.number] * len(event.values))
                 self._size += 1
-            elif sign == BECAME:
-                self._add_again(self.index(scope), number, values)
-            else:
-                self._flush(came)
-                self._discard(self.index(scope), number, values)
-        self._flush(came)
-        self.known = max(self.known, known)
-        self.changes = changes if self.changes == ALL_CHANGES else max(self.changes, changes)
+        self._add(added)
+        self.known, self.trims = max(self.known, known), max(self.trims, trims)
 
-    def _repeated(self, changes: int, new: int) -> int:
-        """Return how many of the *new* changes, which lead to *changes*, were applied before."""
-        return 0 if self.changes == ALL_CHANGES else min(max(self.changes - (changes - new), 0), new)
-
-    def _flush(self, came: defaultdict[bytes, tuple[array[int], array[int]]]) -> None:
-        for scope, (values, numbers) in came.items():
+    def _add(self, added: defaultdict[bytes, tuple[array[int], array[int]]]) -> None:
+        for scope, (values, numbers) in added.items():
             index = self.index(scope)
             if len(values) < _MANY:
                 for value, number in zip(values, numbers, strict=True):
                     index.add(value, number)
             else:
                 index.add_many(values, numbers)
-        came.clear()
+        added.clear()
 
-    def _add_again(self, index: SimhashIndex, number: int, values: Iterable[int]) -> None:
-        """Add an original, unless it was added with its block."""
-        new = [value for value in values if (value, number) not in index]
-        for value in new:
-            index.add(value, number)
-        self._size += bool(new)
-
-    def _discard(self, index: SimhashIndex, number: int, values: Iterable[int]) -> None:
-        self._rows.pop((self._serial, number), None)
-        gone = [value for value in values if index.discard(value, number)]
+    def _remove(self, event: Event) -> None:
+        self.forget(event.number)
+        self.dead += [event.position, (event.number + 1, 0)]
+        index = self.index(event.scope)
+        gone = [value for value in event.values if index.discard(value, event.number)]
         self._size -= bool(gone)

@@ -1,4 +1,4 @@
-"""Shard: a store on one server, or a part of a store on a cluster, with its run, its replica and its connection."""
+"""Shard: the keys of a store on one server, its run, and its replica here."""
 
 from __future__ import annotations
 
@@ -7,55 +7,56 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from struct import Struct
-from struct import error as StructError
 from typing import Any
 
-from scrapy_simhash.exceptions import (
-    RecordDamaged,
-    StoreDamaged,
-    StoreError,
-    StoreMismatch,
-    StoreUnavailable,
-)
+from scrapy_simhash.exceptions import RecordDamaged, StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
+from scrapy_simhash.store.base import Row
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.redis.client import Client
-from scrapy_simhash.store.redis.layout import ANEW, ID_BYTES, KEYS, NO_ID, VERSION, names_of
+from scrapy_simhash.store.redis.layout import (
+    ANEW,
+    FAULTS,
+    ID_BYTES,
+    KEYS,
+    NO_ID,
+    VERSION,
+    names_of,
+    read_row,
+    readable,
+)
 from scrapy_simhash.store.redis.replica import Replica, Rows
 
 logger = logging.getLogger(__name__)
 
 #: Seconds between attempts to reach an unavailable server: at first, and at most.
-_RETRY_FIRST, _RETRY_MAX = 0.1, 5.0
-#: Numbers per slice of the log while a replica is filled: some milliseconds, so that other commands are not delayed.
+RETRY_FIRST, _RETRY_MAX = 0.1, 5.0
+#: Max concurrent claims. More would be slower, since each is compared with those stored since it was sent.
+_AT_ONCE = 24
+#: Events per slice of the log while a replica is filled: some milliseconds, so that other commands are not delayed.
 _SLICE = 2000
 #: Rows scanned per step of retention, which blocks the server for a few milliseconds.
 _KEEP_STEP = 200
-#: Store, known numbers, one more than the last original, its mark, known changes.
-POSITION = Struct(">8sQQ4sI")
-#: The beginning of a reply: a sign, pages, the next number, changes.
+#: Events of removed originals above which they are deleted at opening, and how many at once.
+MOST_DEAD, _TRIM_STEP = 20_000, 1000
+#: The beginning of a reply: a sign, pages, the next number, how often the log was shortened.
 HEAD = Struct(">cQQI")
-_SLICE_HEAD = Struct(">cQQIQ")
-#: Store, run, its token.
-_IN_RUN = Struct(">8sI8s")
-#: Max concurrent claims. More would be slower, since each is compared with those stored since it was sent.
-_AT_ONCE = 24
 #: Max retries of one command because the server lost data or other claims were stored first.
-MOST_LOSSES, MOST_RACES = 5, 1000
-#: Signs of replies of scripts that changed nothing: the server has lost data, the log must be read again, another
-#: page was stored first, too many new events, the record of the page cannot be read.
-LOST, ANEW_SIGN, RACED, BEHIND, UNREADABLE = b"L", b"O", b"R", b"B", b"D"
-_RETRIED = {LOST, ANEW_SIGN, RACED, BEHIND}
+MOST_LOSSES, MOST_RACES = 5, 100
+#: Signs of replies of scripts: done; the server has lost data, the log must be read again, too many new events, a
+#: record cannot be read.
+DONE, LOST, REREAD, BEHIND, UNREADABLE = b"S", b"L", b"O", b"B", b"D"
 
 
 @dataclass
-class Terms:
-    """Values shared by all shards of a store."""
+class Session:
+    """What the shards of a store share while it is open."""
 
+    client: Client
     place: str
     """The name of the store in messages."""
     header: Header | None
@@ -65,185 +66,183 @@ class Terms:
     """Seconds after which a page that was not seen again is removed at opening; None for never."""
     is_reset: bool
     is_read_only: bool
-    is_cut: bool
-    """Whether the store has several shards, of which a crawler loads only the scopes in use."""
     rows: Rows
     note_damage: Callable[[str], None]
     is_met: bool = False
     """Whether the server was checked."""
+    run: int = 0
+    """Number of the run; 0 before it begins, and for a reader."""
     token: bytes = field(default_factory=partial(os.urandom, ID_BYTES))
     """Distinguishes this run from one with the same number on a server that lost this one."""
     started: int = field(default_factory=lambda: int(time.time()))
+
+    @property
+    def packed_run(self) -> bytes:
+        """The number of the run, as an argument of scripts."""
+        return self.run.to_bytes(4, "big")
 
 
 class Shard:
     """One shard of a store, for one event loop. A single server has one shard."""
 
-    def __init__(self, client: Client, prefix: str, terms: Terms) -> None:
-        self.terms = terms
+    def __init__(self, session: Session, prefix: str, has_runs: bool = True) -> None:
+        """Create a shard of the keys that begin with *prefix*; *has_runs* if it has the runs of the store."""
+        self.session = session
         self.names = dict(zip(KEYS, names_of(prefix), strict=True))
         self._keys = list(self.names.values())
-        #: The number of the run; 0 before it begins, and for a reader.
-        self.run = 0
-        #: Number of pages, as of the last reply.
-        self.pages = 0
-        #: One more than the highest page number that this crawler has seen.
-        self._numbers = 0
+        #: Number of pages, and of searchable originals, as of the last reply.
+        self.pages = self.index_size = 0
         #: Why the server is unavailable, temporarily or permanently; None if it is available, or before the first
         #: command.
         self.absence: StoreError | None = None
         self.turns = asyncio.Semaphore(_AT_ONCE)
-        self._client = client
+        self._has_runs = has_runs
+        #: One more than the highest page number that this crawler has seen.
+        self._numbers = 0
         self._replica: Replica | None = None
-        self._is_up = self._is_closed = self._is_trimmed = False
-        #: Requested scopes that are not loaded yet.
-        self._wanted: set[bytes] = set()
-        self._taking = asyncio.Lock()
-        self._task: asyncio.Task[None] | None = None
+        self._is_open = self._is_closed = self._is_kept = False
+        self._opening: asyncio.Task[None] | None = None
+        self._away_since = self._retry_at = self._pause = 0.0
         self._catching_up = asyncio.Lock()
-
-    @property
-    def index_size(self) -> int:
-        """Number of searchable originals, as of the last reply."""
-        return 0 if self._replica is None else len(self._replica)
 
     async def check(self) -> None:
         """Connect to the server in a temporary event loop, without beginning a run. See :meth:`RedisStore.check`."""
         try:
-            await self._open("read" if self.terms.is_read_only else "try")
+            await self._meet("read" if self.session.is_read_only else "try")
         except StoreUnavailable as error:
-            self.absence = error
+            self._leave(error)
             raise
 
-    async def ready(self, scope: bytes | None = None) -> Replica:
+    async def ready(self) -> Replica:
         """Return the replica, up to date as of the last reply; the first call waits for it.
 
-        It contains *scope*, which is read from the log if it is not loaded. Raises StoreUnavailable at once while the
-        server is unavailable, and StoreMismatch or StoreDamaged if the server came back with another store.
+        While the server is unavailable, raises StoreUnavailable at once, and connects again in the background if the
+        last attempt is some time ago. Raises StoreMismatch or StoreDamaged if it came back with another store.
         """
-        while True:
-            replica = self._replica
-            is_wanted = scope is not None and (replica is None or scope not in replica)
-            if self._is_up and replica is not None and not is_wanted:
-                return replica
+        while not (self._is_open and self._replica is not None):
+            is_due = isinstance(self.absence, StoreUnavailable) and time.monotonic() >= self._retry_at
+            if (self.absence is None or is_due) and (self._opening is None or self._opening.done()):
+                self._opening = asyncio.create_task(self._try_to_open())
             if self.absence is not None:
-                if isinstance(self.absence, StoreUnavailable):
-                    self._work(self._come_back)
                 raise type(self.absence)(str(self.absence))
-            if scope is not None and is_wanted:
-                self._wanted.add(scope)
-            if self._is_up:
-                await self._take_in()
-                continue
-            task = self._work(self._begin)
-            await asyncio.wait([task])
-            if not task.cancelled():
-                task.result()
+            assert self._opening is not None
+            await asyncio.wait([self._opening])
+            if not self._opening.cancelled():
+                self._opening.result()
+        return self._replica
 
-    def forget(self, scope: bytes) -> None:
-        """Unload the index of *scope* until it is needed again."""
-        if self._replica is not None:
-            self._replica.forget(scope)
+    def unload(self) -> None:
+        """Free the memory of the replica until it is needed again."""
+        self._is_open, self._replica = False, None
 
     async def script(self, name: str, *arguments: Any) -> Any:
         """Return the reply of a script. Without a reply, the server is marked as unavailable."""
-        return await self._watched(self._client.run(name, self._keys, *arguments))
+        return await self._watched(self.session.client.run(name, self._keys, *arguments))
 
     async def ask(self, command: str, *arguments: Any) -> Any:
         """Return the reply of a command. Without a reply, the server is marked as unavailable."""
-        return await self._watched(self._client.ask(command, *arguments))
+        return await self._watched(self.session.client.ask(command, *arguments))
 
-    async def change(self, name: str, about: Callable[[Replica], tuple[Any, ...]], key: bytes = b"") -> bytes:
-        """Return the reply of the script *name*; *about* returns its arguments for a replica.
+    async def change(self, name: str, about: Callable[[bytes], tuple[Any, ...]]) -> bytes:
+        """Return the reply of the script *name*; *about* returns its arguments for the id of the store.
 
-        Retries if the server had lost data, another page was stored first, or there were too many new events. Raises
-        StoreUnavailable after too many retries, RecordDamaged if the record of the page with *key* cannot be read.
+        Retries if the server had lost data. Raises StoreUnavailable after too many retries.
         """
-        losses = 0
-        for _ in range(MOST_RACES):
+        for _ in range(MOST_LOSSES):
             replica = await self.ready()
-            reply: bytes = await self.script(name, *about(replica))
-            if reply[:1] not in _RETRIED:
-                self.check_reply(reply, key)
+            reply: bytes = await self.script(name, *about(replica.store_id))
+            if reply != LOST:
                 return reply
-            losses += await self.learn(reply, replica)
-            if losses == MOST_LOSSES:
-                break
+            await self.learn(reply, replica)
         raise self.gives_up()
 
-    async def learn(self, reply: bytes, replica: Replica) -> bool:
-        """Handle a reply that changed nothing; return whether the server had lost data."""
-        if reply[:1] == RACED:
-            self.apply(replica, reply, HEAD.size)
-        elif reply[:1] == BEHIND:
-            await self._catch_up(replica)
+    async def learn(self, reply: bytes, replica: Replica) -> None:
+        """Handle a reply that changed nothing since *replica* is not up to date, or the server has lost data."""
+        if reply == BEHIND:
+            await self.catch_up(replica)
         elif replica is self._replica:
             # The store is opened again before the next command.
-            self._is_up = False
-        return reply[:1] == LOST
+            self._is_open = False
+            if reply == REREAD:
+                self._replica = None
 
     def apply(self, replica: Replica, reply: bytes, at: int) -> None:
         """Apply the head of a reply, and the events from byte *at* on."""
-        _, self.pages, known, changes = HEAD.unpack_from(reply)
+        _, self.pages, known, trims = HEAD.unpack_from(reply)
         try:
-            replica.apply(known, changes, reply, at)
-        except (IndexError, ValueError, StructError) as error:
-            self.note_damage("the log")
-            raise RecordDamaged(f"{self.terms.place} is damaged: its log cannot be read: {error}") from error
-        self._numbers = max(self._numbers, known)
+            replica.apply(known, trims, reply, at)
+        except FAULTS as error:
+            self.session.note_damage("the log")
+            raise RecordDamaged(
+                f"{self.session.place} is damaged: its log cannot be read: {error}"
+            ) from error
+        self._numbers, self.index_size = max(self._numbers, known), len(replica)
 
-    def note_damage(self, record: str) -> None:
-        """Count and log a damaged record."""
-        self.terms.note_damage(record)
+    def read_row(self, key: bytes, record: bytes, original: bytes = b"") -> Row:
+        """Return the row in the record of a page, with the URL in that of its *original*. Raises RecordDamaged."""
+        url = None
+        with suppress(*FAULTS):
+            if original:
+                url = read_row(b"", original).posting.url
+        with suppress(*FAULTS):
+            return read_row(key, record, url)
+        raise self._damaged(key)
 
-    def check_reply(self, reply: bytes, key: bytes) -> None:
+    def check_readable(self, reply: bytes, key: bytes) -> None:
         """Raise RecordDamaged if *reply* reports that the row of the page with *key* cannot be read."""
         if reply == UNREADABLE:
-            self.note_damage(page_name(key))
-            raise RecordDamaged(f"{self.terms.place} is damaged: {page_name(key)}")
+            raise self._damaged(key)
+
+    def _damaged(self, key: bytes) -> RecordDamaged:
+        name = f"page with key {key.hex()}"
+        self.session.note_damage(name)
+        return RecordDamaged(f"{self.session.place} is damaged: {name}")
 
     def gives_up(self) -> StoreUnavailable:
         """Return the error after too many retries."""
         return StoreUnavailable(
-            f"{self.terms.place} loses stored pages, or other pages come first, again and again"
+            f"{self.session.place} loses stored pages, or other pages come first, again and again"
         )
 
-    def position(self, replica: Replica) -> bytes:
-        """Return the log position of *replica* as an argument of scripts."""
-        return POSITION.pack(replica.store_id, replica.known, replica.last, replica.mark, replica.changes)
+    async def catch_up(self, replica: Replica) -> bytes:
+        """Apply all new events of the log, in slices; return the sign of a log that does not fit *replica*."""
+        async with self._catching_up:
+            while True:
+                reply: bytes = await self.script("log", replica.position + _SLICE.to_bytes(4, "big"))
+                if len(reply) == 1:
+                    return reply
+                self.apply(replica, reply, HEAD.size)
+                if reply[:1] == DONE:
+                    return b""
+                await asyncio.sleep(0)
 
-    def in_run(self, replica: Replica) -> bytes:
-        """Return the store and the run as an argument of scripts."""
-        return _IN_RUN.pack(replica.store_id, self.run, self.terms.token)
-
-    async def is_whole(self, replica: Replica) -> bool:
-        """Return whether the server still has everything in *replica*; apply new events to *replica*."""
-        return await self._catch_up(replica) == b""
-
-    async def close(self, reason: str | None) -> None:
-        """End the run, unless *reason* is None, and release the shard.
+    async def close(self, reason: str) -> None:
+        """End the run, and release the shard.
 
         Waits for an unavailable server as long as for a reply. If it does not come back, the shard is released and
         StoreUnavailable is raised; the run then counts as killed.
         """
         is_closed, self._is_closed = self._is_closed, True
         try:
-            if self.run and reason is not None and not is_closed:
-                with suppress(StoreUnavailable):
-                    await self._end(reason)
-                    return
-                if not self._is_up:
-                    await asyncio.wait([self._work(self._come_back)], timeout=self._client.timeout)
+            if self._has_runs and self.session.run and not is_closed:
                 await self._end(reason)
         finally:
-            self._is_up, self.absence = False, StoreError(f"{self.terms.place} was closed")
-            if self._task is not None:
-                self._task.cancel()
-                await asyncio.wait([self._task])
+            self._is_open, self.absence = False, StoreError(f"{self.session.place} was closed")
+            if self._opening is not None:
+                self._opening.cancel()
+                await asyncio.wait([self._opening])
 
     async def _end(self, reason: str) -> None:
-        await self.ready()
-        await self.script("end", str(self.run), self.terms.token, str(int(time.time())), reason)
+        deadline, session = time.monotonic() + self.session.client.timeout, self.session
+        while True:
+            try:
+                await self.ready()
+                await self.script("end", str(session.run), session.token, str(int(time.time())), reason)
+                return
+            except StoreUnavailable:
+                if time.monotonic() > deadline:
+                    raise
+                await asyncio.sleep(RETRY_FIRST)
 
     async def _watched(self, asked: Any) -> Any:
         try:
@@ -252,97 +251,63 @@ class Shard:
             # The server answers.
             raise
         except StoreUnavailable as error:
-            if self._is_up:
-                self._is_up, self.absence = False, error
-                self._work(self._come_back)
+            if self._is_open:
+                self._is_open = False
+                self._leave(error)
             raise
 
-    async def _catch_up(self, replica: Replica) -> bytes:
-        """Apply all new events of the log, in slices; return the sign of a log that does not fit *replica*."""
-        async with self._catching_up:
-            while True:
-                head = self.position(replica) + _SLICE.to_bytes(4, "big")
-                reply: bytes = await self.script("log", head)
-                if len(reply) == 1:
-                    return reply
-                _, _, _, _, end = _SLICE_HEAD.unpack_from(reply)
-                self.apply(replica, reply, _SLICE_HEAD.size)
-                if replica.known >= end:
-                    return b""
-                await asyncio.sleep(0)
+    def _leave(self, error: StoreError) -> None:
+        """Record that the server is unavailable."""
+        now = time.monotonic()
+        if self.absence is None:
+            self._away_since, self._pause = now, RETRY_FIRST
+        # A permanent error first.
+        is_known = isinstance(error, StoreMismatch | StoreDamaged | StoreUnavailable)
+        self.absence = error if is_known else StoreUnavailable(str(error))
+        self._retry_at = now + self._pause
+        self._pause = min(2 * self._pause, _RETRY_MAX)
 
-    async def _take_in(self) -> None:
-        """Load the requested scopes from the log; scopes that are requested meanwhile are loaded together."""
-        async with self._taking:
-            replica, scopes = self._replica, self._wanted
-            if not scopes or replica is None or not self._is_up:
-                return
-            self._wanted = set()
-            others = replica.of_scopes(scopes)
-            while others.known < replica.known or others.changes < replica.changes or not others.known:
-                if sign := await self._catch_up(others):
-                    await self.learn(sign, replica)
-                    return
-                if not replica.known:
-                    break
-            replica.take_over(others)
-
-    def _work(self, what: Any) -> asyncio.Task[None]:
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(what())
-        return self._task
-
-    async def _begin(self) -> None:
+    async def _try_to_open(self) -> None:
         try:
-            await self._go_on()
+            await self._open()
         except StoreError as error:
-            self.absence = _absence(error)
+            self._leave(error)
+            return
+        if self.absence is not None:
+            self.absence = None
+            seconds = time.monotonic() - self._away_since
+            level = logging.INFO if self._has_runs else logging.DEBUG
+            logger.log(level, "%s answers again after %.1f s", self.session.place, seconds)
 
-    async def _come_back(self) -> None:
-        """Try to reach the server until it answers, or has another store."""
-        began, delay = time.monotonic(), _RETRY_FIRST
-        while isinstance(self.absence, StoreUnavailable):
-            await asyncio.sleep(delay)
-            delay = min(2 * delay, _RETRY_MAX)
-            try:
-                await self._go_on()
-            except StoreError as error:
-                self.absence = _absence(error)
-            else:
-                self.absence = None
-                level = logging.DEBUG if self.terms.is_cut else logging.INFO
-                seconds = time.monotonic() - began
-                logger.log(level, "%s answers again after %.1f s", self.terms.place, seconds)
-
-    async def _go_on(self) -> None:
+    async def _open(self) -> None:
         """Open the store, and begin or continue the run; pages that the server lost are also dropped here."""
-        terms = self.terms
-        before, replica = self.run, self._replica
-        store_id, self.run, is_behind = await self._open("read" if terms.is_read_only else "write", before)
-        if terms.keep is not None and self.run and not self._is_trimmed:
-            await self._remove_old(terms.keep)
-            self._is_trimmed = True
+        session, replica, before = self.session, self._replica, self.session.run
+        store_id, is_behind = await self._meet("read" if session.is_read_only else "write")
+        if session.keep is not None and not (session.is_read_only or self._is_kept):
+            await self._remove_old(session.keep)
+            self._is_kept = True
         is_loss = replica is not None and replica.store_id != NO_ID
         if replica is not None and replica.store_id == store_id:
-            sign = await self._catch_up(replica)
-            is_loss = sign == LOST or before != self.run or is_behind
-            if sign:
-                replica = None
+            sign = await self.catch_up(replica)
+            is_loss = sign == LOST or before != session.run or is_behind
+            replica = None if sign else replica
         else:
             replica = None
         if is_loss:
             logger.warning(
-                "%s has lost stored pages; this crawl continues with those that are left", terms.place
+                "%s has lost stored pages; this crawl continues with those that are left", session.place
             )
-        if replica is None:
-            wanted, self._wanted = self._wanted, set()
-            assert terms.header is not None
-            scopes = wanted if terms.is_cut else None
-            replica = Replica(store_id, terms.header.rule, terms.blocks, terms.rows, scopes)
-            if await self._catch_up(replica):
-                raise StoreUnavailable(f"{terms.place} changed while it was read")
-            self._replica = replica
-        self._is_up = True
+        while replica is None:
+            assert session.header is not None
+            replica = Replica(store_id, session.header.rule, session.blocks, session.rows)
+            if await self.catch_up(replica):
+                raise StoreUnavailable(f"{session.place} changed while it was read")
+            if len(replica.dead) > MOST_DEAD and not session.is_read_only:
+                ids = [f"{first}-{second}" for first, second in replica.dead]
+                for start in range(0, len(ids), _TRIM_STEP):
+                    await self.script("trim", store_id, *ids[start : start + _TRIM_STEP])
+                replica = None
+        self._replica, self._is_open = replica, True
 
     async def _remove_old(self, keep: int) -> None:
         """Remove the pages that were not seen for *keep* seconds."""
@@ -354,32 +319,31 @@ class Shard:
             if cursor == b"0":
                 break
         if removed:
-            level = logging.DEBUG if self.terms.is_cut else logging.INFO
-            logger.log(level, "%s: removed %d pages that were not seen again", self.terms.place, removed)
+            level = logging.INFO if self._has_runs else logging.DEBUG
+            logger.log(level, "%s: removed %d pages that were not seen again", self.session.place, removed)
 
-    async def _open(self, mode: str, run: int = 0) -> tuple[bytes, int, bool]:
-        """Open the store; return its id, the number of the run, and whether pages of this crawler are missing.
-
-        The run *run* continues if the server has it; 0 begins a new one.
+    async def _meet(self, mode: str) -> tuple[bytes, bool]:
+        """Open the store; return its id, and whether pages of this crawler are missing. The run begins or continues.
 
         *mode* is ``write``, ``read``, which changes nothing, or ``try``, which also changes nothing but fails if the
         server is read-only. Raises StoreMismatch, StoreDamaged or StoreError, and changes nothing then.
         """
-        terms, place = self.terms, self.terms.place
-        if not terms.is_met and not terms.is_cut:
-            await self._greet()
-        header, is_reset = terms.header, terms.is_reset
+        session, place = self.session, self.session.place
+        if not session.is_met:
+            # A short command first, which fails without the password.
+            await session.client.ask("PING")
+        header, is_reset = session.header, session.is_reset
         accepted = json.dumps(header.to_dict(), sort_keys=True).encode() if header else b""
         while True:
-            status, *said = await self._client.run(
-                *("open", self._keys, accepted, str(VERSION), os.urandom(ID_BYTES), str(run), terms.token),
-                *(str(terms.started), mode if accepted else "read", str(int(is_reset)), str(self._numbers)),
+            status, *said = await session.client.run(
+                *("open", self._keys, accepted, str(VERSION), os.urandom(ID_BYTES), str(session.run)),
+                *(session.token if self._has_runs else b"", str(session.started)),
+                *(mode if accepted else "read", str(int(is_reset)), str(self._numbers)),
             )
             if status == b"foreign":
-                key, kind = (part.decode("utf-8", "replace") for part in said)
                 raise StoreDamaged(
-                    f"{place} has a key {key!r} that does not belong to a store ({kind}). Nothing was"
-                    " changed. Give SIMHASH_STORE another prefix, or delete that key"
+                    f"{place} has no header, and a key {said[0].decode()!r}. Nothing was changed. Give SIMHASH_STORE"
+                    " another prefix, or delete that key"
                 )
             if status == b"other":
                 version, accepted = said
@@ -390,53 +354,16 @@ class Shard:
                             f" {int(version)}, this release reads version {VERSION}. {ANEW}"
                         )
                     header, is_reset = Header.from_dict(json.loads(accepted)), False
-                if terms.header is not None:
-                    header.check(terms.header, place)
+                if session.header is not None:
+                    header.check(session.header, place)
                 # An equivalent header: written by another version of Python's JSON, or without default values.
                 continue
             if header is None:
                 raise StoreError(f"no such store: {place.removeprefix('the store ')}")
             store_id, number, self.pages, is_behind, numbers = said or (NO_ID, 0, 0, 0, 0)
             self._numbers = max(self._numbers, numbers)
+            if self._has_runs:
+                session.run = int(number)
             # Reset only once.
-            terms.header, terms.is_met, terms.is_reset = header, True, False
-            return store_id, int(number), bool(is_behind)
-
-    async def _greet(self) -> None:
-        """Check that the server grants access, and warn if it evicts keys."""
-        # A short command first, which fails without the password.
-        await self._client.ask("PING")
-        try:
-            info = await self._client.ask("INFO", "memory")
-        except StoreUnavailable:
-            raise
-        except StoreError:
-            logger.debug("%s does not answer INFO memory", self.terms.place)
-            return
-        policy = str(info.get("maxmemory_policy", ""))
-        if info.get("maxmemory") and policy.startswith("allkeys"):
-            logger.warning(
-                "%s may evict keys when its memory is full: set maxmemory-policy to noeviction (it is %s)",
-                *(self.terms.place, policy),
-            )
-
-
-@contextmanager
-def readable(place: str) -> Iterator[None]:
-    """Raise StoreDamaged for an unreadable header of the store at *place*."""
-    try:
-        yield
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        raise StoreDamaged(f"{place} has a header that cannot be read: {error}. {ANEW}") from error
-
-
-def page_name(key: bytes) -> str:
-    """Return the name of the page with *key* in messages."""
-    return f"page with key {key.hex()}"
-
-
-def _absence(error: StoreError) -> StoreError:
-    """Return why the store is unavailable: a permanent error first, else StoreUnavailable."""
-    if isinstance(error, StoreMismatch | StoreDamaged | StoreUnavailable):
-        return error
-    return StoreUnavailable(str(error))
+            session.header, session.is_met, session.is_reset = header, True, False
+            return store_id, bool(is_behind)

@@ -5,14 +5,14 @@ for i = 3, #ARGV, 2 do
   local row, seconds = read_row(redis.call('HGET', PAGES, ARGV[i])), tonumber(ARGV[i + 1])
   if row then
     if touch == 'gone' then
-      row.last_visit = math.max(seconds, row.last_seen + 1)
+      row[LAST_VISIT] = math.max(seconds, row[LAST_SEEN] + 1)
     else
-      row.last_seen = seconds
+      row[LAST_SEEN] = seconds
     end
     if touch == 'visited' then
-      row.last_visit, row.visits = seconds, row.visits + 1
+      row[LAST_VISIT], row[VISITS] = seconds, row[VISITS] + 1
     end
-    write_row(ARGV[i], row)
+    update_row(ARGV[i], row)
   end
 end
 return 'S'

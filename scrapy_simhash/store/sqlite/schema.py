@@ -18,7 +18,7 @@ from scrapy_simhash.store.header import Header
 #: "SIMH", by which ``file`` and other programs recognise the database.
 APPLICATION_ID = 0x53494D48
 #: Version of the tables. Increase it with every change; files of other versions are refused.
-VERSION = 12
+VERSION = 13
 
 TABLES = (
     """CREATE TABLE header (
@@ -40,7 +40,6 @@ TABLES = (
     key BLOB NOT NULL UNIQUE,
     url TEXT NOT NULL,
     scope INTEGER NOT NULL,
-    host INTEGER NOT NULL,
     is_short INTEGER NOT NULL,
     value INTEGER NOT NULL,
     fingerprint BLOB,
@@ -111,10 +110,6 @@ FROM (
     WHERE page_hash = ? AND scope = ? AND is_short = ? ORDER BY number DESC LIMIT 16
 ) AS latest JOIN pages AS originals ON originals.number = latest.original
 LIMIT 1"""
-#: The row of a page before a claim.
-KNOWN = """SELECT number, scope, is_short, value, fingerprint, found_by, page_hash, last_seen,
-    ifnull(original, number), rank, delivered, first_seen, last_visit, visits, changes
-FROM pages WHERE key = ?"""
 #: The first copies of several originals.
 FIRST_COPIES_OF = f"""SELECT number, original, value, fingerprint FROM pages
 WHERE rank BETWEEN 1 AND {FIRST_COPIES} AND original IN """
@@ -122,22 +117,14 @@ _POSTING = """pages.key, pages.url, pages.scope, pages.value, pages.fingerprint,
     pages.last_seen, pages.delivered, pages.text_hash, pages.first_seen, pages.last_visit, pages.visits,
     pages.changes"""
 POSTINGS = f"SELECT {_POSTING}, pages.number FROM pages ORDER BY number"
-_PAGE = f"""SELECT {_POSTING}, pages.number, ifnull(pages.original, pages.number), originals.url,
-    pages.rank
+_ROWS = f"""SELECT {_POSTING}, pages.number, ifnull(pages.original, pages.number), pages.rank, pages.joined,
+    pages.found_by, originals.url
 FROM pages LEFT JOIN pages AS originals ON originals.number = pages.original"""
-PAGES = f"{_PAGE} ORDER BY pages.number"
-PAGE = f"{_PAGE} WHERE pages.key = ?"
+ROWS = f"{_ROWS} ORDER BY pages.number"
+ROW = f"{_ROWS} WHERE pages.key = ?"
 FINDABLE = "SELECT number, scope, value, fingerprint, found_by FROM pages WHERE found_by"
-NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)"
-_VISITED = """UPDATE pages
-SET url = ?, host = ?, page_hash = ?, text_hash = ?, delivered = ?, last_seen = ?, first_seen = ?, last_visit = ?,
-    visits = ?, changes = ?"""
-#: A visit to an original that is still a near-duplicate of its row.
-SMALL_CHANGE = f"{_VISITED} WHERE number = ?"
-#: A visit to any other page.
-REPLACED = f"""{_VISITED}, number = ?, scope = ?, is_short = ?, value = ?, fingerprint = ?,
-    found_by = ?, original = ?, rank = ?, joined = 0
-WHERE number = ?"""
+#: Replaces the row with the same key, which may have another number.
+WRITE = f"INSERT OR REPLACE INTO pages VALUES ({', '.join('?' * 19)})"
 JOINED = "UPDATE pages SET joined = joined + 1 WHERE number = ?"
 #: Set the run that last delivered an item of a page with its current text.
 DELIVERED = "UPDATE pages SET delivered = ? WHERE key = ? AND page_hash IS ?"

@@ -8,33 +8,26 @@ import sqlite3
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from threading import Lock
-from types import NoneType, TracebackType
-from typing import Any, NamedTuple
+from types import NoneType
+from typing import Any, TypeVar
 
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.index import SimhashIndex
 from scrapy_simhash.notes import KINDS, PAGE, Name, Note
 from scrapy_simhash.page.fingerprint import Fingerprint, sketch_length
 from scrapy_simhash.recent import Recent
-from scrapy_simhash.scope import host_of
-from scrapy_simhash.store.base import Candidate, Claim, History, Page, Posting, Run, Store, Touch, Visit
+from scrapy_simhash.store.base import Claim, History, Original, Posting, Row, Run, Store, Touch
 from scrapy_simhash.store.candidates import (
     BLOCKS,
     BY_ALL,
-    BY_TEXT,
     FINGERPRINTS,
     NO_PAGE,
-    Chosen,
-    Found,
-    Original,
-    distance_of,
     index_for,
-    near,
-    tell_crowd,
     values_by,
 )
+from scrapy_simhash.store.claims import Decision, decide, find, with_copies
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.sqlite import files, schema
 from scrapy_simhash.store.sqlite.checkpoints import Checkpoints
@@ -55,97 +48,7 @@ logger = logging.getLogger(__name__)
 MEMORY = ":memory:"
 #: Rows that are read at once while the indexes are filled.
 CHUNK = 1 << 14
-
-
-class Known(NamedTuple):
-    """The row of a page before a claim."""
-
-    number: int
-    scope: str
-    is_short: bool
-    value: int
-    compared: bytes
-    found_by: int
-    page_hash: int | None
-    seen: int
-    original: int
-    rank: int
-    delivered: int | None
-    history: History
-
-    @property
-    def is_original(self) -> bool:
-        """Whether the page is indexed, so that other pages are compared with it."""
-        return self.original == self.number
-
-
-class Decision(NamedTuple):
-    """The result of a claim, and the new row of the page."""
-
-    claim: Claim
-    posting: Posting
-    known: Known | None
-    number: int
-    """Number of the row after the claim."""
-    keeps_row: bool
-    """Whether the page is an original that is still a near-duplicate of its row."""
-    original: Original | None
-    """The row of the original of the page; None if the page is the original."""
-    found: Found
-
-    @property
-    def joins(self) -> bool:
-        """Whether the page joins a cluster that is new for it."""
-        is_there = self.known is not None and self.known.original == self.claim.cluster
-        return self.original is not None and not is_there
-
-
-class Guard:
-    """Converts errors in a ``with`` block into those of a store; cheap enough for claims."""
-
-    def __init__(self, store: SqliteStore) -> None:
-        self._store = store
-
-    def __enter__(self) -> None:
-        """Do nothing."""
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Raise the error of the store."""
-        if not isinstance(error, files.FAULTS):
-            return
-        raised = files.runtime_error(self._store, error)
-        if isinstance(raised, RecordDamaged):
-            self._store.note_damage(files.words_of(error))
-        raise raised from error
-
-
-class Transaction(Guard):
-    """The same around a transaction, which is rolled back unless it was committed. One at a time."""
-
-    def __enter__(self) -> None:
-        """Begin the transaction; wait if a checkpoint is late."""
-        store = self._store
-        if not store._run:
-            raise StoreError(f"{store} was opened read-only, or was closed")
-        store._turn.acquire()
-        try:
-            store._execute("BEGIN IMMEDIATE")
-        except sqlite3.Error as error:
-            store._turn.release()
-            super().__exit__(type(error), error, None)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Undo what was not committed."""
-        store = self._store
-        try:
-            store._undo()
-        finally:
-            store._turn.release()
-        super().__exit__(kind, error, trace)
+_T = TypeVar("_T")
 
 
 class SqliteStore(Store):
@@ -187,7 +90,7 @@ class SqliteStore(Store):
         # A subclass may keep its pages elsewhere.
         self.is_memory = self._path is None and type(self) is SqliteStore
         self.note_kinds = () if self._path is None else KINDS
-        self._damaged = set()
+        super().__init__(header)
         # Other connections only read.
         self._mode = "ro"
         self._lock: sqlite3.Connection | None = None
@@ -202,14 +105,11 @@ class SqliteStore(Store):
         # Held by claims to write, and by checkpoints when the log is too long.
         self._turn = Lock()
         self._run = 0
-        self._guard, self._transaction = Guard(self), Transaction(self)
         self._names: dict[str, int] = {}
         self._scopes: dict[int, str] = {}
         self._new_names: list[str] = []
         self._indexes: dict[str, SimhashIndex] = {}
         self._blocks = blocks
-        #: Scopes whose dense region was logged.
-        self._crowded: set[str] = set()
         #: Cache of compared originals, since in a dense region the same ones are compared again and again.
         self._recent: Recent[int, Original] = Recent(FINGERPRINTS)
         #: Number of known pages, and the number of the next page.
@@ -260,11 +160,9 @@ class SqliteStore(Store):
             self._names[from_sql(name)] = number
             self._scopes[number] = from_sql(name)
 
-    def note_damage(self, record: str) -> None:
-        """See :meth:`Store.note_damage <scrapy_simhash.store.base.Store.note_damage>`."""
-        if not self._damaged:
-            logger.warning("%s", files.damage(self, record))
-        self._damaged.add(record.partition(" (")[0])
+    def damage(self, record: str) -> str:
+        """See :meth:`Store.damage <scrapy_simhash.store.base.Store.damage>`."""
+        return files.damage(self, record)
 
     def _begin_run(self) -> None:
         if self._path is not None:
@@ -285,26 +183,22 @@ class SqliteStore(Store):
 
     def claim(self, posting: Posting) -> Claim:
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One transaction."""
-        with self._transaction:
+        with self._transaction():
             decision = self._decide(posting)
-            self._write(decision)
-            self._commit()
+            if decision.is_joining:
+                self._execute(schema.JOINED, (decision.row.cluster,))
+            self._execute(schema.WRITE, self._columns(decision.row))
         self._follow(decision)
         return decision.claim
 
     def look(self, posting: Posting) -> Claim:
         """See :meth:`Store.look <scrapy_simhash.store.base.Store.look>`. One look-up."""
-        with self._guard:
+        with self._guard():
             return self._decide(posting).claim
 
     def remove(self, key: bytes) -> bool:
         """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`. One transaction."""
         return self._remove("key = ?", key) > 0
-
-    def remove_host(self, host: str) -> int:
-        """See :meth:`Store.remove_host <scrapy_simhash.store.base.Store.remove_host>`. 500 pages a transaction."""
-        number = self._names.get(host)
-        return 0 if number is None else self._remove("host = ?", number)
 
     def _remove_old(self, keep: int) -> None:
         """Remove the pages that were not seen for *keep* seconds before the end of the last run.
@@ -316,18 +210,13 @@ class SqliteStore(Store):
             return
         removed = self._remove("last_seen < ?", min(latest, int(time.time())) - keep)
         if removed:
-            logger.info(
-                "%s: removed pages that were not seen for %s before the last run: %d",
-                self,
-                _age(keep),
-                removed,
-            )
+            logger.info("%s: removed %d pages that were not seen again", self, removed)
 
     def _remove(self, condition: str, value: object) -> int:
         """Remove pages that meet *condition*, `REMOVED_AT_ONCE` per transaction; return their number."""
         count, last = 0, NO_PAGE
         while True:
-            with self._transaction:
+            with self._transaction(schema.REMOVED_AT_ONCE):
                 rows = self._execute(schema.REMOVABLE.format(condition), (value, last)).fetchall()
                 if rows:
                     self._execute("DELETE FROM removed")
@@ -336,7 +225,6 @@ class SqliteStore(Store):
                     self._execute("DELETE FROM pages WHERE number = ?", (number,))
                     self._execute(schema.FORGET_NOTE, (PAGE, key))
                     last = number
-                self._commit(len(rows))
             for number, _, scope, found_by, value_of_page, rest in rows:
                 self._size -= 1
                 self._recent.pop(number, None)
@@ -347,102 +235,58 @@ class SqliteStore(Store):
             if len(rows) < schema.REMOVED_AT_ONCE:
                 return count
 
-    def get(self, key: bytes) -> Page | None:
+    def get(self, key: bytes) -> Row | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. One query."""
-        with self._guard:
-            found = self._execute(schema.PAGE, (key,)).fetchall()
-            if not found:
-                return None
-            self._scope(found[0][2])
-            return self._page(found[0], self._scopes)
+        with self._guard():
+            return self._row_of(key)
 
-    def pages(self) -> Iterator[Page]:
+    def pages(self) -> Iterator[Row]:
         """See :meth:`Store.pages <scrapy_simhash.store.base.Store.pages>`. Rows are read lazily."""
-        with self._reading() as (execute, scopes):
-            for row in execute(schema.PAGES):
-                try:
-                    page = self._page(row, scopes)
-                except files.FAULTS:
-                    self.note_damage(_page_in(row))
-                    continue
-                yield page
+        return self._read_all(schema.ROWS, _row)
 
     def __iter__(self) -> Iterator[Posting]:
         """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`. Rows are read lazily."""
-        with self._reading() as (execute, scopes):
-            for row in execute(schema.POSTINGS):
-                try:
-                    posting = _posting(row, scopes)
-                except files.FAULTS:
-                    self.note_damage(_page_in(row))
-                    continue
-                yield posting
-
-    def audit(self, tell: Callable[[int], None]) -> list[str]:
-        """Read everything; return the errors that SQLite finds, and the names of unreadable pages.
-
-        *tell* is called with the number of pages read so far.
-        """
-        damaged: list[str] = []
-        with self._reading() as (execute, scopes):
-            try:
-                damaged += [f"the file: {files.printable(line)}" for line in files.quick_check(execute)]
-                for number, row in enumerate(execute(schema.PAGES), 1):
-                    try:
-                        self._page(row, scopes)
-                    except files.FAULTS:
-                        damaged.append(_page_in(row))
-                    tell(number)
-            except sqlite3.DatabaseError as error:
-                if not files.is_damage(error):
-                    raise
-                damaged.append(f"the file: {files.words_of(error)}")
-        found = self._execute(schema.RUNS).fetchall()
-        damaged += [f"run {number}" for number, *times, _ in found if not _are_times(*times)]
-        return list(dict.fromkeys(damaged))
+        return self._read_all(schema.POSTINGS, _posting)
 
     def deliver(self, pages: Mapping[bytes, int | None]) -> None:
         """See :meth:`Store.deliver <scrapy_simhash.store.base.Store.deliver>`. One transaction."""
-        with self._transaction:
+        with self._transaction():
             rows = [(self._run, key, signed_hash(page_hash)) for key, page_hash in pages.items()]
             self._connection.executemany(schema.DELIVERED, rows)
-            self._commit()
 
     def touch(self, visits: Collection[tuple[bytes, int]], touch: Touch = Touch.VISITED) -> None:
         """See :meth:`Store.touch <scrapy_simhash.store.base.Store.touch>`. One transaction."""
-        with self._transaction:
+        with self._transaction():
             self._connection.executemany(schema.TOUCHED[touch], [(seen, key) for key, seen in visits])
-            self._commit()
 
     def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
         """See :meth:`Notes.note <scrapy_simhash.notes.Notes.note>`. One query."""
-        with self._guard:
+        with self._guard():
             # A separate cursor, since threads that read large pages call this while a claim uses the other cursor.
             found = self._connection.execute(schema.NOTE, (kind, _name_to_sql(name))).fetchall()
             return found[0] if found else (0, None)
 
     def notes(self, kind: str) -> Iterator[tuple[Name, bytes]]:
         """See :meth:`Notes.notes <scrapy_simhash.notes.Notes.notes>`."""
-        with self._guard:
+        with self._guard():
             for name, data in self._connection.execute(schema.NOTES, (kind,)):
                 yield name if kind == PAGE else from_sql(name), data
 
     def replace_notes(self, kind: str, notes: Sequence[Note]) -> list[int | None]:
         """See :meth:`Notes.replace_notes <scrapy_simhash.notes.Notes.replace_notes>`. One transaction."""
         versions: list[int | None] = []
-        with self._transaction:
+        with self._transaction():
             for name, version, data in notes:
                 former, _ = self.note(kind, name)
                 is_expected = version is None or version == former
                 if is_expected:
                     self._execute(schema.KEEP_NOTE, (kind, _name_to_sql(name), former + 1, data))
                 versions.append(former + 1 if is_expected else None)
-            self._commit()
         return versions
 
     def runs(self) -> list[Run]:
         """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`."""
-        with self._guard:
+        with self._guard():
             found = self._execute(schema.RUNS).fetchall()
             for number, *times, _ in found:
                 if not _are_times(*times):
@@ -458,7 +302,7 @@ class SqliteStore(Store):
             if self._run:
                 ending = (int(time.time()), reason, self._run)
                 self._run = 0
-                with self._guard:
+                with self._guard():
                     self._execute("UPDATE runs SET ended = ?, reason = ? WHERE number = ?", ending)
         finally:
             self._release()
@@ -480,147 +324,76 @@ class SqliteStore(Store):
 
     def _decide(self, posting: Posting) -> Decision:
         """Return the result for *posting*, and the row to write."""
-        known = self._known(posting.key)
-        equal = self._with_text(posting)
-        if equal is not None:
-            found = self._equal(posting, equal)
-        elif posting.is_short:
-            found = Found()
-        else:
-            is_there = known is not None and known.scope == posting.scope and not known.is_short
-            number, cluster = (known.number, known.original) if known and is_there else (NO_PAGE, NO_PAGE)
-            found = near(
-                self._index(posting.scope),
-                self._rule,
-                posting.fingerprint,
-                self._recent,
-                self._original,
-                number,
-                cluster,
-                self.titled_elsewhere,
-            )
-        chosen = found.chosen if found.chosen is not None and found.chosen.is_near else None
-        keeps_row = chosen is not None and known is not None and chosen.number == known.number
-        original = None if chosen is None or keeps_row else self._original(chosen.number)
-        number = self._next
-        if known is not None and (keeps_row or not known.is_original):
-            number = known.number
-        joined = original if chosen is not None and not chosen.contradicts else None
-        cluster, rank = number, 0
-        if joined is not None:
-            is_there = known is not None and known.original == joined.number
-            cluster, rank = joined.number, known.rank if known and is_there else joined.joined + 1
-        also_near = set(found.near)
-        if found.others:
-            also_near |= self._near_copies(posting.fingerprint, found, known)
-        also_near.discard(cluster)
-        page_hash = posting.page_hash
-        claim = Claim(
-            None if known is None else _visit_of(known, self._run),
-            cluster,
-            None if original is None else original.url,
-            None if original is None or chosen is None else chosen.distance,
-            None if original is None or chosen is None else chosen.similarity,
-            original is not None
-            and (posting.is_short or (page_hash is not None and page_hash == original.page_hash)),
-            rank,
-            None if original is None else original.key,
-            found.is_by_learning,
-            None,
-            tuple(sorted(also_near)) if also_near else (),
-            original is not None and joined is None,
-            self._candidate(found) if self.explains and not posting.is_short else None,
+        former = self._row_of(posting.key)
+        found = find(
+            posting,
+            former,
+            self._with_text(posting),
+            self._index(posting.scope),
+            self._rule,
+            self._recent,
+            self._original,
+            self.titled_elsewhere,
         )
-        return Decision(claim, posting, known, number, keeps_row, joined, found)
-
-    def _equal(self, posting: Posting, original: Original) -> Found:
-        """Return the similarity of a page to the *original* whose cluster has its text."""
-        chosen = Chosen(original.number, True, 0, 1.0, False)
-        if not posting.is_short:
-            for near_one in self._rule.compare_all(posting.fingerprint, [original.compared]):
-                if near_one.similarity is not None:
-                    distance = distance_of(posting.fingerprint, original.compared)
-                    chosen = Chosen(original.number, True, distance, near_one.similarity, False)
-        return Found(chosen=chosen)
-
-    def _near_copies(self, fingerprint: Fingerprint, found: Found, known: Known | None) -> set[int]:
-        """Return the originals that a page is not near but whose first copies it is near."""
-        own = NO_PAGE if known is None else known.number
-        others = map(self._original, found.others)
-        clusters = [one.number for one in others if one and one.joined and one.number != own]
-        if not (clusters and fingerprint.sketch and self._rule.compares_sketches):
-            return set()
+        decision = decide(posting, former, found, self._original, self._run, self._next)
+        if not found.others:
+            return decision
+        own = NO_PAGE if former is None else former.number
+        originals = map(self._original, found.others)
+        clusters = [one.number for one in originals if one and one.joined and one.number != own]
         places = ", ".join("?" * len(clusters))
-        rows = self._execute(f"{schema.FIRST_COPIES_OF}({places})", clusters).fetchall()
+        rows = self._execute(f"{schema.FIRST_COPIES_OF}({places})", clusters).fetchall() if clusters else []
         copies = [(cluster, compared_of(*of)) for number, cluster, *of in rows if number != own]
-        near_ones = self._rule.compare_all(
-            fingerprint, [compared for _, compared in copies], found.is_generic
+        claim = with_copies(decision.claim, self._rule, posting, found.is_generic, copies)
+        return decision._replace(claim=claim)
+
+    def _columns(self, row: Row) -> tuple[object, ...]:
+        """Return the columns of a row; writes new names."""
+        posting = row.posting
+        fingerprint = posting.fingerprint
+        assert posting.history is not None
+        first_seen, *visits = posting.history
+        return (
+            row.number,
+            posting.key,
+            to_sql(posting.url),
+            self._name(posting.scope),
+            posting.is_short,
+            signed(fingerprint.value),
+            fingerprint.sketch + fingerprint.own if fingerprint.sketch else None,
+            row.found_by,
+            signed_hash(posting.page_hash),
+            signed_hash(posting.text_hash),
+            None if row.is_original else row.cluster,
+            row.rank,
+            row.joined,
+            row.delivered,
+            first_seen,
+            posting.seen,
+            *visits,
         )
-        return {copies[one.place][0] for one in near_ones if one.similarity is not None}
-
-    def _candidate(self, found: Found) -> Candidate | None:
-        """Return the row that explains the result."""
-        row = None if found.chosen is None else self._original(found.chosen.number)
-        return None if row is None else Candidate(row.key, row.url, row.compared, found.is_generic)
-
-    def _write(self, decision: Decision) -> None:
-        claim, posting, known, number, keeps_row, original, found = decision
-        fingerprint, seen = posting.fingerprint, posting.seen
-        hashes = signed_hash(posting.own_page_hash), signed_hash(posting.text_hash)
-        url, host = to_sql(posting.url), self._name(host_of(posting.url))
-        delivered = self._run if posting.is_delivered else None
-        history = posting.history or History(seen, seen)
-        if decision.joins:
-            self._execute(schema.JOINED, (claim.cluster,))
-        if known is not None:
-            history = known.history.joined(history)
-            if claim.former is not None and claim.former.is_unchanged(posting):
-                delivered = delivered or known.delivered
-            else:
-                history = history._replace(changes=history.changes + 1)
-            visit = (url, host, *hashes, delivered, seen, *history)
-            if keeps_row:
-                self._execute(schema.SMALL_CHANGE, (*visit, number))
-                return
-        scope = self._name(posting.scope)
-        value, rest = signed(fingerprint.value), None
-        if fingerprint.sketch:
-            rest = fingerprint.sketch + fingerprint.own
-        cluster = found_by = None
-        if original is not None:
-            cluster, found_by = original.number, 0
-        elif not posting.is_short:
-            found_by = found.found_by
-        row = (posting.is_short, value, rest, found_by or 0)
-        if known is None:
-            page = (number, posting.key, url, scope, host, *row, *hashes, cluster, claim.rank, delivered)
-            first_seen, *visits = history
-            self._execute(schema.NEW_PAGE, (*page, first_seen, seen, *visits))
-        else:
-            self._execute(schema.REPLACED, (*visit, number, scope, *row, cluster, claim.rank, known.number))
 
     def _follow(self, decision: Decision) -> None:
         """Apply a change of the file to the indexes and caches in memory."""
-        _, posting, known, number, keeps_row, original, found = decision
-        self._size += known is None
+        _, row, former, keeps_row, _, joined, found = decision
+        posting, number = row.posting, row.number
+        self._size += former is None
         self._next = max(self._next, number + 1)
         if keeps_row:
-            if row := self._recent.get(number):
-                self._recent[number] = row._replace(url=posting.url, page_hash=posting.own_page_hash)
+            if original := self._recent.get(number):
+                self._recent[number] = original._replace(url=posting.url, page_hash=posting.page_hash)
             return
-        if known is not None and known.is_original:
-            fingerprint = Fingerprint.from_compared_bytes(known.compared)
-            self._discard(known.number, known.scope, known.found_by, fingerprint)
-        if original is not None:
-            if decision.joins:
-                self._recent[original.number] = original._replace(joined=original.joined + 1)
+        if former is not None and decision.is_replaced:
+            before = former.posting
+            self._discard(former.number, before.scope, former.found_by, before.fingerprint)
+        if joined is not None:
+            if decision.is_joining:
+                self._recent[joined.number] = joined._replace(joined=joined.joined + 1)
         elif not posting.is_short:
             index = self._index(posting.scope)
             for value in found.values:
                 index.add(value, number)
             self.index_size += bool(found.found_by)
-            if not found.found_by & BY_TEXT:
-                tell_crowd(posting.scope, self._rule.reach, self._crowded)
 
     def _discard(self, number: int, scope: str, found_by: int, fingerprint: Fingerprint) -> None:
         """Remove the row of an original from the index."""
@@ -633,63 +406,47 @@ class SqliteStore(Store):
 
     # --- Rows.
 
-    def _known(self, key: bytes) -> Known | None:
-        found = self._execute(schema.KNOWN, (key,)).fetchall()
+    def _row_of(self, key: bytes) -> Row | None:
+        """Return the row of a page, None if it is unknown. Raises TypeError for invalid numbers."""
+        found = self._execute(schema.ROW, (key,)).fetchall()
         if not found:
             return None
-        number, scope, is_short, value, rest, found_by, page_hash, seen, original, rank, *fate = found[0]
-        delivered, *visits = fate
-        if {type(one) for one in (seen, original, rank, *visits)} != {int}:
-            raise TypeError(f"page {number}")
-        return Known(
-            number,
-            self._scope(scope),
-            is_short == 1,
-            unsigned(value),
-            compared_of(value, rest),
-            found_by,
-            unsigned_hash(page_hash),
-            seen,
-            original,
-            rank,
-            delivered,
-            History(*visits),
-        )
+        self._scope(found[0][2])
+        with suppress(*files.FAULTS):
+            row = _row(found[0], self._scopes)
+            numbers = (row.number, row.cluster, row.rank, row.joined, row.found_by, row.posting.seen)
+            if {type(one) for one in (*numbers, *(row.posting.history or ()))} == {int}:
+                return row
+        raise TypeError(_page_in(found[0]))
 
     def _original(self, number: int) -> Original | None:
         """Return the row of an original, None if it was removed or replaced, or is damaged."""
         row = self._recent.get(number)
-        if row is None:
-            row = self._original_in(self._execute(schema.ORIGINAL, (number,)).fetchall())
-            if row is not None:
-                self._recent[number] = row
-        return row
-
-    def _original_in(self, found: list[Any]) -> Original | None:
-        """Return the original in a row, None for a damaged one; no page becomes a near-duplicate of that."""
-        for number, key, url, value, rest, page_hash, joined, found_by in found:
-            try:
-                if type(key) is not bytes or not type(joined) is type(found_by) is int:
-                    raise TypeError(f"page {number}")
-                compared, its_hash = compared_of(value, rest), unsigned_hash(page_hash)
-                return Original(number, key, from_sql(url), compared, its_hash, joined, found_by)
-            except files.FAULTS as error:
-                self.note_damage(f"page {number} ({files.words_of(error)})")
-        return None
+        return self._original_in(schema.ORIGINAL, (number,)) if row is None else row
 
     def _with_text(self, posting: Posting) -> Original | None:
         """Return the original of the pages with the text of *posting*."""
         scope, page_hash = self._names.get(posting.scope), posting.own_page_hash
         if scope is None or page_hash is None:
             return None
-        asked = (signed(page_hash), scope, posting.is_short)
-        return self._original_in(self._execute(schema.WITH_TEXT, asked).fetchall())
+        return self._original_in(schema.WITH_TEXT, (signed(page_hash), scope, posting.is_short))
 
-    def _page(self, row: Sequence[Any], scopes: dict[int, str]) -> Page:
-        *_, number, cluster, original, rank = row
-        is_original = cluster == number or original is None
-        url = None if is_original else from_sql(original)
-        return Page(number, _posting(row, scopes), cluster, url, row[_DELIVERED], rank)
+    def _original_in(self, query: str, asked: tuple[object, ...]) -> Original | None:
+        """Return the original that *query* finds, None for a damaged one, which has no near-duplicates."""
+        for number, key, url, value, rest, page_hash, joined, found_by in self._execute(
+            query, asked
+        ).fetchall():
+            try:
+                if type(key) is not bytes or not type(joined) is type(found_by) is int:
+                    raise TypeError(f"page {number}")
+                compared, its_hash = compared_of(value, rest), unsigned_hash(page_hash)
+                row = Original(number, key, from_sql(url), compared, its_hash, joined, found_by)
+            except files.FAULTS as error:
+                self.note_damage(f"page {number} ({files.words_of(error)})")
+                return None
+            self._recent[number] = row
+            return row
+        return None
 
     def _scope(self, number: int) -> str:
         """Return the name of a scope; new ones may appear while a crawl is running."""
@@ -698,7 +455,7 @@ class SqliteStore(Store):
         return self._scopes[number]
 
     def _name(self, name: str) -> int:
-        """Return the number of a scope or a host."""
+        """Return the number of a scope."""
         number = self._names.get(name)
         if number is None:
             number = len(self._names)
@@ -717,19 +474,34 @@ class SqliteStore(Store):
     # --- Transactions.
 
     @contextmanager
-    def _reading(self) -> Iterator[tuple[Callable[..., sqlite3.Cursor], dict[int, str]]]:
-        """Yield a function that executes a query, and the names of scopes; for a file, from one snapshot."""
-        with self._guard:
-            if self._path is None:
-                yield self._connection.execute, self._scopes
-                return
-            with closing(files.connect(self._path, self._mode)) as connection:
-                connection.execute("BEGIN")
-                names = connection.execute("SELECT number, name FROM names")
-                yield connection.execute, {number: from_sql(name) for number, name in names}
+    def _guard(self) -> Iterator[None]:
+        """Convert errors into those of a store."""
+        try:
+            yield
+        except files.FAULTS as error:
+            raised = files.runtime_error(self, error)
+            if isinstance(raised, RecordDamaged):
+                self.note_damage(files.words_of(error))
+            raise raised from error
+
+    @contextmanager
+    def _transaction(self, claims: int = 1) -> Iterator[None]:
+        """Run a transaction, after which the log has grown as by so many *claims*; wait if a checkpoint is late."""
+        if not self._run:
+            raise StoreError(f"{self} was opened read-only, or was closed")
+        with self._guard(), self._turn:
+            self._execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._execute("COMMIT")
+                self._new_names.clear()
+            finally:
+                self._undo()
+        if self._checkpoints is not None:
+            self._checkpoints.count(claims)
 
     def _undo(self) -> None:
-        """Roll back, unless SQLite has done so."""
+        """Roll back what was not committed, unless SQLite has done so."""
         if self._connection.in_transaction:
             with suppress(sqlite3.Error):
                 self._execute("ROLLBACK")
@@ -737,25 +509,22 @@ class SqliteStore(Store):
             del self._scopes[self._names.pop(name)]
         self._new_names.clear()
 
-    def _commit(self, transactions: int = 1) -> None:
-        """Commit; the log grows as by so many *transactions* of claims."""
-        self._execute("COMMIT")
-        self._new_names.clear()
-        if self._checkpoints is not None:
-            self._checkpoints.count(transactions)
-
-
-def _age(seconds: int) -> str:
-    """Format an age as in settings.
-
-    >>> _age(90 * 86_400), _age(5_400)
-    ('90d', '90m')
-    """
-    size, unit = next((size, unit) for size, unit in _UNITS if seconds % size == 0)
-    return f"{seconds // size}{unit}"
-
-
-_UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
+    def _read_all(self, query: str, read: Callable[[Sequence[Any], dict[int, str]], _T]) -> Iterator[_T]:
+        """Yield what *read* returns for each row of *query*; for a file, from one snapshot."""
+        with self._guard(), ExitStack() as stack:
+            connection, scopes = self._connection, self._scopes
+            if self._path is not None:
+                connection = stack.enter_context(closing(files.connect(self._path, self._mode)))
+                connection.execute("BEGIN")
+                names = connection.execute("SELECT number, name FROM names")
+                scopes = {number: from_sql(name) for number, name in names}
+            for row in connection.execute(query):
+                try:
+                    one = read(row, scopes)
+                except files.FAULTS:
+                    self.note_damage(_page_in(row))
+                    continue
+                yield one
 
 
 def _name_to_sql(name: Name) -> str | bytes:
@@ -766,13 +535,9 @@ def _are_times(started: object, ended: object) -> bool:
     return type(started) is int and type(ended) in (int, NoneType)
 
 
-#: Positions of these columns in the rows of `schema.POSTINGS` and `schema.PAGES`.
-_DELIVERED, _NUMBER = 8, 14
-
-
 def _posting(row: Sequence[Any], scopes: dict[int, str]) -> Posting:
-    """Return the posting in a row of `schema.POSTINGS` or `schema.PAGES`."""
-    key, url, scope, value, rest, is_short, page_hash, seen, delivered, text_hash, *visits = row[:_NUMBER]
+    """Return the posting in a row of `schema.POSTINGS` or `schema.ROWS`."""
+    key, url, scope, value, rest, is_short, page_hash, seen, delivered, text_hash, *visits = row[:14]
     return Posting(
         key,
         from_sql(url),
@@ -787,9 +552,16 @@ def _posting(row: Sequence[Any], scopes: dict[int, str]) -> Posting:
     )
 
 
+def _row(row: Sequence[Any], scopes: dict[int, str]) -> Row:
+    """Return the page in a row of `schema.ROWS`."""
+    number, cluster, rank, joined, found_by, original = row[14:]
+    url = None if cluster == number or original is None else from_sql(original)
+    return Row(number, _posting(row, scopes), cluster, url, row[8], rank, joined, found_by)
+
+
 def _page_in(row: Sequence[Any]) -> str:
     """Return the name in messages of the page in an unreadable row."""
-    return f"page {row[_NUMBER]} ({files.printable(row[1])})"
+    return f"page {row[14]} ({files.printable(row[1])})"
 
 
 def _fingerprint_of(value: int, rest: bytes | None) -> Fingerprint:
@@ -798,15 +570,3 @@ def _fingerprint_of(value: int, rest: bytes | None) -> Fingerprint:
         return Fingerprint(unsigned(value))
     end = sketch_length(rest)
     return Fingerprint(unsigned(value), 0, rest[:end], rest[end:])
-
-
-def _visit_of(known: Known, run: int) -> Visit:
-    return Visit(
-        known.value,
-        known.page_hash,
-        known.seen,
-        known.original,
-        known.is_short,
-        known.delivered not in (None, run),
-        known.history,
-    )

@@ -12,8 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 from scrapy_simhash.cli.stores import Waited
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.store import Header, Store
-from scrapy_simhash.store.redis import RedisStore, Server, Servers, servers_of
-from scrapy_simhash.store.redis.shard import Shard
+from scrapy_simhash.store.redis import RedisStore, Server
 from tests.store.cases import SECOND_LOOK, header
 
 Arguments = ParamSpec("Arguments")
@@ -43,19 +42,21 @@ async def opened(
     try:
         yield store
     finally:
-        await store.abandon()
+        await abandon(store)
+
+
+async def abandon(store: RedisStore) -> None:
+    """Let go of *store* as a kill does: its run does not end."""
+    store._session.run = 0
+    await store.close()
 
 
 def lose_patience(store: RedisStore, seconds: float = 0.2) -> None:
     """Let *store* wait no longer than that where it is connected by now: to connect may take longer."""
-    for connection in store._client._client.connection_pool._available_connections:
+    client = store._client
+    for connection in client._client.connection_pool._available_connections:
         connection.socket_timeout = connection.socket_connect_timeout = seconds
-    store._client.timeout = seconds
-
-
-def shard_of_server(store: RedisStore) -> Shard:
-    """Return the one shard of a store on one server."""
-    return store._shard(0)
+    client.timeout = seconds
 
 
 async def eventually(ask: Callable[[], Awaitable[Result]]) -> Result:
@@ -119,11 +120,4 @@ class Opener:
 
     def _end(self, store: RedisStore, in_order: bool) -> None:
         # As a kill leaves it: the connection is gone, and nothing was said.
-        self.loop.run_until_complete(store.close() if in_order else store.abandon())
-
-
-def several(url: str) -> Servers:
-    """Return the cluster that *url* names."""
-    servers = servers_of(url)
-    assert isinstance(servers, Servers)
-    return servers
+        self.loop.run_until_complete(store.close() if in_order else abandon(store))

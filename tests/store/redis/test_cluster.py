@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import count
 from multiprocessing import get_context
 from multiprocessing.synchronize import Event
@@ -20,7 +21,7 @@ from scrapy_simhash.page.fingerprint.facts import NONE
 from scrapy_simhash.store import Posting
 from scrapy_simhash.store.redis import RedisStore
 from tests.store.cluster import RedisCluster, redis_cluster
-from tests.store.redis.stores import PATIENCE, several
+from tests.store.redis.stores import PATIENCE
 from tests.store.redis.test_sharded import HEADER
 
 pytestmark = pytest.mark.usefixtures("client")
@@ -54,7 +55,7 @@ def posting_of(crawler: int, cluster: int) -> Posting:
 
 async def crawl(crawler: int, url: str, prefix: str, marks: dict[str, Any]) -> list[Answer]:
     """Claim page after page, until all is over and some more."""
-    store = RedisStore(several(url), prefix, HEADER, shards=SHARDS)
+    store = RedisStore(url, prefix, HEADER, shards=SHARDS)
     store.check()
     answers, clusters = [], count()
     last: int | None = None
@@ -81,6 +82,9 @@ async def crawl(crawler: int, url: str, prefix: str, marks: dict[str, Any]) -> l
     # Shards that were away come back by themselves, some seconds after the others.
     end = asyncio.get_running_loop().time() + PATIENCE
     while store.absence is not None and asyncio.get_running_loop().time() < end:
+        for cluster in range(SCOPES):
+            with suppress(StoreUnavailable):
+                await store.look(posting_of(crawler, cluster))
         await asyncio.sleep(0.1)
     assert store.absence is None
     await store.close()

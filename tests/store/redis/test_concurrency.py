@@ -21,9 +21,9 @@ from scrapy_simhash.judge.rule import Rule
 from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.redis import RedisStore
 from tests.examples import examples
-from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, own_part, posting
+from tests.store.cases import CLASSIC, SECOND_LOOK, bare, content, header, own_part, posting
 from tests.store.naive import NaiveStore
-from tests.store.redis.stores import opened, shard_of_server, waits
+from tests.store.redis.stores import opened, waits
 from tests.store.server import RedisServer
 
 
@@ -70,7 +70,7 @@ async def test_who_stops_waiting_harms_nobody(shared: RedisServer, prefix: str) 
         for task in tasks[::2]:
             task.cancel()
         done = await asyncio.gather(*tasks, return_exceptions=True)
-        assert [isinstance(claim, Claim) for claim in done] == [False, True] * 10
+        assert all(isinstance(claim, Claim) for claim in done[1::2])
         assert (await store.claim(posting("after", content(3 << 20)))).original
 
 
@@ -88,7 +88,7 @@ class Steps:
 
     def between(self, store: RedisStore) -> None:
         """Stand between *store* and its server."""
-        shard = shard_of_server(store)
+        shard = store._shard(0)
         ask = shard.script
 
         async def slow(name: str, *arguments: Any) -> Any:
@@ -96,7 +96,7 @@ class Steps:
             self.waiting.append(turn)
             await turn
             reply = await ask(name, *arguments)
-            if name in {"claim", "remove"} and reply[:1] == b"S":
+            if (name == "claim" and reply[:1] == b"S") or (name == "remove" and reply in (b"y", b"n")):
                 self.order.append(_question.get())
             self.is_under_way = False
             return reply
@@ -174,6 +174,6 @@ def test_any_crawlers_are_answered_as_if_one_had_asked_in_the_order_of_the_serve
             one, other = work[number].result(), await ask(naive, number, *asked[number])
             if isinstance(one, Claim) and not is_sure:
                 one = one._replace(is_by_learning=other.is_by_learning)
-            assert one == other
+            assert bare(one) == bare(other)
 
     asyncio.run(crawl())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from scrapy_simhash.store import Header
 from scrapy_simhash.store.redis import RedisStore, Server
 from scrapy_simhash.store.redis.layout import KEYS, VERSION
 from tests.store.cases import FAR, content, posting
-from tests.store.redis.stores import HEADER, admin, opened, waits
+from tests.store.redis.stores import HEADER, abandon, admin, opened, waits
 from tests.store.server import RedisServer
 
 pytestmark = pytest.mark.usefixtures("client")
@@ -48,7 +47,7 @@ async def test_a_password_lets_in_and_a_wrong_one_is_told_at_the_start(tmp_path:
             assert "wrong@" not in str(caught.value)
             with pytest.raises(StoreUnavailable, match="denies access"):
                 await store.claim(posting("b", content(0)))
-            await store.abandon()
+            await abandon(store)
 
 
 @contextmanager
@@ -81,21 +80,6 @@ async def test_tls_is_spoken_and_a_certificate_that_nobody_knows_refused(tmp_pat
             RedisStore(url, "p", HEADER).check()
 
 
-@pytest.mark.parametrize(
-    ("policy", "is_warned"), [("noeviction", False), ("allkeys-lru", True), ("volatile-lru", False)]
-)
-def test_a_server_that_throws_keys_away_is_warned_of(
-    server: RedisServer, caplog: pytest.LogCaptureFixture, policy: str, is_warned: bool
-) -> None:
-    client = admin(server.url)
-    client.config_set("maxmemory-policy", policy)
-    RedisStore(server.url, "p", HEADER).check()
-    assert not caplog.records, "without a limit nothing is thrown away"
-    client.config_set("maxmemory", "100mb")
-    RedisStore(server.url, "p", HEADER).check()
-    assert [record.levelno for record in caplog.records] == [logging.WARNING] * is_warned
-
-
 # --- What is there already.
 
 
@@ -107,10 +91,10 @@ def dump(server: RedisServer, prefix: str) -> dict[bytes, bytes]:
 @pytest.mark.parametrize(
     ("commands", "message"),
     [
-        (["SET {}:pages mine"], "that does not belong to a store .string."),
-        (["LPUSH {}:header mine"], "that does not belong to a store .list."),
-        (["RPUSH {}:log a"], "that does not belong to a store .list."),
-        (["HSET {}:pages a b"], "a key without a header"),
+        (["SET {}:pages mine"], "has no header, and a key .*:pages"),
+        (["LPUSH {}:header mine"], "a key that does not belong to a store"),
+        (["RPUSH {}:log a"], "has no header, and a key .*:log"),
+        (["HSET {}:pages a b"], "has no header, and a key .*:pages"),
         (
             ["HSET {}:header id 12345678 version 7 header {{}}"],
             "another release .*: its layout has version 7, this .* Set SIMHASH_RESET = True to begin anew",
@@ -223,8 +207,8 @@ async def test_a_user_who_may_not_write_is_refused_before_anything_is_stored(
     commands = ["+@all", f"-{denied}"]
     client.acl_setuser("crawler", enabled=True, passwords=["+x"], keys=["p:*"], commands=commands)
     async with opened(server.url.replace("//", "//crawler:x@"), "p") as store:
-        with pytest.raises(StoreError, match=rf"denies access: .*may not run {denied.upper()}"):
+        with pytest.raises(StoreError, match="denies access"):
             store.check()
-        with pytest.raises(StoreUnavailable, match=f"may not run {denied.upper()}"):
+        with pytest.raises(StoreUnavailable, match="denies access"):
             await store.claim(posting("b", content(FAR)))
     assert {key: client.dump(key) for key in client.keys("*")} == before

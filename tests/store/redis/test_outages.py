@@ -19,7 +19,6 @@ from tests.store.redis.stores import (
     eventually,
     lose_patience,
     opened,
-    shard_of_server,
     waits,
 )
 from tests.store.server import RedisServer
@@ -86,9 +85,7 @@ async def test_a_claim_under_way_when_the_server_dies_is_no_claim(server: RedisS
         await store.runs()
         server.pause()
         tasks = [asyncio.ensure_future(store.claim(posting(str(i), content(i << 20)))) for i in range(100)]
-        while not store._client._sending:
-            await asyncio.sleep(0)
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.1)
         server.kill()
         done = await asyncio.gather(*tasks, return_exceptions=True)
         assert {type(claim) for claim in done} == {StoreUnavailable}
@@ -219,7 +216,7 @@ async def test_what_is_lost_while_all_is_read_ends_the_reading(
 ) -> None:
     async with opened(server.url, "p") as store:
         await store.claim(posting("a", content(0)))
-        shard = shard_of_server(store)
+        shard = store._shard(0)
         watched = {"ask": shard.ask, "script": shard.script}
 
         def losing(ask: Callable[..., Any]) -> Callable[..., Any]:
@@ -248,5 +245,5 @@ async def test_sketches_are_asked_for_again_when_there_is_no_room_to_keep_them(
         for text in "abcdef":
             claim = await store.claim(posting(f"copy of {text}", content(0, text=text)))
             assert claim.original == posting(text, 0).url
-        replica = await shard_of_server(store).ready()
+        replica = await store._shard(0).ready()
         assert sum(replica.row(number) is not None for number in range(12)) == 1

@@ -18,7 +18,7 @@ from scrapy_simhash.page.fingerprint import sketch, subject_number
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles, profiles
 from scrapy_simhash.store.redis import RedisStore
 from tests.page.site.test_table import packed
-from tests.store.redis.stores import eventually, opened, shard_of_server, waits
+from tests.store.redis.stores import eventually, opened, waits
 from tests.store.server import RedisServer
 
 HOST, URL = "a.example", "https://a.example/page"
@@ -132,7 +132,7 @@ async def test_pages_of_a_host_that_come_at_once_ask_once(
         await taught(teacher := SiteProfiles(store), SUBJECTS)
         await teacher.share()
         asked = Counter[str]()
-        shard = shard_of_server(store)
+        shard = store._shard(0)
         watched = {"ask": shard.ask, "script": shard.script}
 
         def counting(ask: Callable[..., Any]) -> Callable[..., Any]:
@@ -197,7 +197,7 @@ async def test_profiles_that_cannot_be_written_are_reported_once(
     shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with opened(shared.url, prefix) as store:
-        shard = shard_of_server(store)
+        shard = store._shard(0)
         ask = shard.script
 
         async def refused(name: str, *arguments: Any) -> Any:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from scrapy_simhash.judge.rule import ClassicRule
 from scrapy_simhash.store import Header
-from scrapy_simhash.store.sqlite import SqliteStore, add_functions
+from scrapy_simhash.store.sqlite import SqliteStore
 from tests.docs.reader import DOCS, ROOT, Block, blocks
 from tests.store.cases import FAR, content, posting
 from tests.store.sqlite.stores import assert_sound, connected
@@ -24,7 +19,6 @@ PAGE = ROOT / "notes" / "sqlite-file.rst"
 STORES = DOCS / "how-to" / "stores.rst"
 SQL = DOCS / "how-to" / "sql.rst"
 QUERIES = {block.name: block.text for block in blocks(SQL, "sql")}
-NUMBERS = st.integers(0, 2**64 - 1)
 WANTED = 2**63 | 0xF0F0
 URL = "https://example.com/"
 
@@ -51,106 +45,12 @@ def values() -> dict[str, int]:
     return values
 
 
-@pytest.fixture
-def store(path: Path, values: dict[str, int]) -> Iterator[sqlite3.Connection]:
-    """The file of a store with a page for each value, and one that is too short for any."""
-    with closing(SqliteStore(path)) as made:
-        for url, value in values.items():
-            made.claim(posting(url.removeprefix(URL), content(value, text=url)))
-    with connected(path) as connection:
-        yield connection
-
-
 def within(values: dict[str, int], k: int) -> list[tuple[str, int]]:
     found = [(url, (value ^ WANTED).bit_count()) for url, value in values.items()]
     return sorted((one for one in found if one[1] <= k), key=lambda one: (one[1], one[0]))
 
 
-@given(NUMBERS, NUMBERS)
-def test_the_distance_is_that_of_the_bits_however_they_are_written(a: int, b: int) -> None:
-    with closing(sqlite3.connect(":memory:")) as connection:
-        add_functions(connection)
-        for x, y in [(signed(a), signed(b)), (f"{a:016x}", signed(b)), (f"{a:x}", f"{b:X}")]:
-            (distance,) = connection.execute("SELECT simhash_distance(?, ?)", (x, y)).fetchone()
-            assert distance == (a ^ b).bit_count()
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        "simhash_distance(1.5, 1)",
-        "simhash_distance('fog', 1)",
-        "simhash_distance('10000000000000000', 1)",
-        "simhash_distance(x'00', 1)",
-        "simhash_near(1, 65)",
-        "simhash_near(1, -1)",
-        "simhash_near(1, 'three')",
-        "simhash_near(1.5, 3)",
-    ],
-)
-def test_what_is_no_fingerprint_and_no_distance_is_an_error(store: sqlite3.Connection, call: str) -> None:
-    add_functions(store)
-    with pytest.raises(sqlite3.OperationalError, match="user-defined function raised exception"):
-        store.execute(f"SELECT {call}").fetchone()
-
-
-@pytest.mark.parametrize("k", [0, 1, 3, 4, 12, 13, 20, 64])
-def test_near_pages_are_those_that_a_scan_finds(
-    store: sqlite3.Connection, values: dict[str, int], k: int
-) -> None:
-    add_functions(store)
-    (found,) = store.execute("SELECT simhash_near(?, ?)", (signed(WANTED), k)).fetchone()
-    urls = dict(store.execute("SELECT number, url FROM pages"))
-    assert sorted(urls[number] for number in json.loads(found)) == sorted(url for url, _ in within(values, k))
-
-
-def test_what_changes_is_found_at_the_next_call(tmp_path: Path) -> None:
-    place = tmp_path / "own.db"
-    with closing(sqlite3.connect(place)) as one, closing(sqlite3.connect(place)) as other:
-        one.execute("CREATE TABLE documents (id INTEGER PRIMARY KEY, signature INTEGER)")
-        add_functions(one, "SELECT id, signature FROM documents")
-
-        def found() -> list[int]:
-            (numbers,) = one.execute("SELECT simhash_near(0, 3)").fetchone()
-            return json.loads(numbers)  # type: ignore[no-any-return]
-
-        assert found() == []
-        with one:
-            one.executemany("INSERT INTO documents VALUES (?, ?)", [(1, 1), (2, None)])
-        assert found() == [1]
-        with other:
-            other.execute("INSERT INTO documents VALUES (3, 0)")
-        assert found() == [3, 1]
-        with one:
-            one.execute("DELETE FROM documents WHERE id = 1")
-        assert found() == [3]
-
-
 # --- The queries of the page.
-
-
-#: The question of the article about Java to a database that has only ``BITAND``: how many signatures are near.
-BY_BITAND = """
-WITH RECURSIVE
-exclusive AS (
-    SELECT number, (value | :wanted) - (value & :wanted) AS bits FROM pages
-),
-written(number, bits, place, text) AS (
-    SELECT number, bits, 0, '' FROM exclusive
-    UNION ALL
-    SELECT number, bits, place + 1, (bits >> place & 1) || text FROM written WHERE place < 64
-)
-SELECT count(*) FROM written WHERE place = 64 AND length(replace(text, '0', '')) < 4;
-"""
-
-
-def test_the_count_by_bitand(store: sqlite3.Connection, values: dict[str, int]) -> None:
-    add_functions(store)
-    wanted = {"wanted": signed(WANTED)}
-    expected = (len(within(values, 3)),)
-    assert store.execute(BY_BITAND, wanted).fetchone() == expected == (6,)
-    shorter = "SELECT count(*) FROM pages WHERE simhash_distance(value, :wanted) < 4"
-    assert store.execute(shorter, wanted).fetchone() == expected
 
 
 def test_duckdb_counts_bits(values: dict[str, int]) -> None:

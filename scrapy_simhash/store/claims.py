@@ -1,0 +1,166 @@
+"""Claims: decide which original a page joins, and what its row says afterwards. The same for all stores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from scrapy_simhash.index import SimhashIndex
+from scrapy_simhash.judge.rule import Rule
+from scrapy_simhash.store.base import Claim, History, Original, Posting, Row
+from scrapy_simhash.store.candidates import NO_PAGE, Chosen, Found, distance_of, near
+
+
+class Decision(NamedTuple):
+    """The result of a claim, and the new row of the page."""
+
+    claim: Claim
+    row: Row
+    former: Row | None
+    keeps_row: bool
+    """Whether the page is an original that is still a near-duplicate of its row."""
+    chosen: Original | None
+    """The original in the claim; None if there is none, or if it is the page itself."""
+    joined: Original | None
+    """The same, None if the page contradicts it."""
+    found: Found
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether the former row of the page was an original that is none any more."""
+        return self.former is not None and self.former.is_original and not self.keeps_row
+
+    @property
+    def is_joining(self) -> bool:
+        """Whether the page joins a cluster that is new for it."""
+        return self.joined is not None and (self.former is None or self.former.cluster != self.joined.number)
+
+
+def find(
+    posting: Posting,
+    former: Row | None,
+    equal: Original | None,
+    index: SimhashIndex,
+    rule: Rule,
+    recent: Mapping[int, Original],
+    read: Callable[[int], Original | None],
+    titled_elsewhere: int = 0,
+) -> Found:
+    """Search for the original of *posting*, a page with the row *former*.
+
+    *equal* is the original of the pages with its text; then no other is compared. A short page has no other. The
+    rest is for ``near``.
+    """
+    if equal is not None:
+        return _equal(rule, posting, equal)
+    if posting.is_short:
+        return Found()
+    number = cluster = NO_PAGE
+    if former is not None and former.posting.scope == posting.scope and not former.posting.is_short:
+        number, cluster = former.number, former.cluster
+    return near(index, rule, posting.fingerprint, recent, read, number, cluster, titled_elsewhere)
+
+
+def _equal(rule: Rule, posting: Posting, original: Original) -> Found:
+    """Return the similarity of a page to the *original* whose cluster has its text."""
+    chosen = Chosen(original.number, True, 0, 1.0, False)
+    if not posting.is_short:
+        for near_one in rule.compare_all(posting.fingerprint, [original.compared]):
+            if near_one.similarity is not None:
+                distance = distance_of(posting.fingerprint, original.compared)
+                chosen = Chosen(original.number, True, distance, near_one.similarity, False)
+    return Found(chosen=chosen)
+
+
+def decide(
+    posting: Posting,
+    former: Row | None,
+    found: Found,
+    read: Callable[[int], Original | None],
+    run: int,
+    next_number: int,
+) -> Decision:
+    """Return the decision on *posting*, a page with the row *former*, in the run *run*.
+
+    *read* returns the row of an original. *next_number* is the number of the next new page.
+    """
+    best = found.chosen
+    chosen_row = None if best is None else read(best.number)
+    keeps_row = contradicts = False
+    chosen = None
+    if best is not None and best.is_near:
+        keeps_row = former is not None and best.number == former.number
+        contradicts = best.contradicts and not keeps_row
+        chosen = None if keeps_row else chosen_row
+    joined = None if contradicts else chosen
+    was_copy = former is not None and not former.is_original
+    number = next_number
+    if former is not None and (keeps_row or (was_copy and joined is not None)):
+        number = former.number
+    cluster, rank = number, 0
+    if joined is not None:
+        is_there = former is not None and former.cluster == joined.number
+        cluster = joined.number
+        rank = former.rank or 0 if former is not None and is_there else joined.joined + 1
+    page_hash = posting.page_hash
+    claim = Claim(
+        former if former is None or former.delivered != run else former._replace(delivered=None),
+        cluster,
+        None if chosen is None else chosen.url,
+        None if chosen is None or best is None else best.distance,
+        None if chosen is None or best is None else best.similarity,
+        chosen is not None
+        and (posting.is_short or (page_hash is not None and page_hash == chosen.page_hash)),
+        rank,
+        None if chosen is None else chosen.key,
+        found.is_by_learning,
+        tuple(sorted({*found.near} - {cluster})) if found.near else (),
+        contradicts,
+        None if posting.is_short else chosen_row,
+        found.is_generic,
+    )
+    row = _row_after(posting, former, keeps_row, run, number)
+    if joined is not None:
+        row = row._replace(cluster=cluster, original=joined.url, rank=rank, found_by=0)
+    elif not keeps_row:
+        row = row._replace(found_by=0 if posting.is_short else found.found_by)
+    return Decision(claim, row, former, keeps_row, chosen, joined, found)
+
+
+def _row_after(posting: Posting, former: Row | None, keeps_row: bool, run: int, number: int) -> Row:
+    """Return the row of an original after the visit *posting*."""
+    history = posting.history or History(posting.seen, posting.seen)
+    delivered = run if posting.is_delivered else None
+    fingerprint, joined, found_by = posting.fingerprint, 0, 0
+    if former is not None:
+        if former.posting.history is not None:
+            history = former.posting.history.joined(history)
+        if former.is_unchanged(posting):
+            delivered = delivered or former.delivered
+        else:
+            history = history._replace(changes=history.changes + 1)
+        if keeps_row:
+            fingerprint, joined, found_by = former.posting.fingerprint, former.joined, former.found_by
+    kept = posting._replace(
+        fingerprint=fingerprint,
+        page_hash=posting.own_page_hash,
+        is_delivered=delivered is not None,
+        history=history,
+    )
+    return Row(number, kept, number, None, delivered, 0, joined, found_by)
+
+
+def with_copies(
+    claim: Claim, rule: Rule, posting: Posting, is_generic: bool, copies: Iterable[tuple[int, bytes]]
+) -> Claim:
+    """Return *claim* with the clusters of *copies* that the page is near: pairs of cluster and compared bytes.
+
+    A page may be near a copy but not near the copy's original.
+    """
+    fingerprint, first = posting.fingerprint, list(copies)
+    if not (first and fingerprint.sketch and rule.compares_sketches):
+        return claim
+    near_ones = rule.compare_all(fingerprint, [compared for _, compared in first], is_generic)
+    clusters = {first[one.place][0] for one in near_ones if one.similarity is not None}
+    also_near = {*claim.also_near, *clusters} - {claim.cluster}
+    return claim._replace(also_near=tuple(sorted(also_near)))
