@@ -16,7 +16,7 @@ from struct import pack
 from unicodedata import category, combining, decomposition
 from unicodedata import normalize as to_form
 
-from scrapy_simhash.page.language.tokens import INVISIBLE, MARKS, UNSPACED, normal_form
+from scrapy_simhash.page.language.tokens import INVISIBLE, MARKS, UNSPACED
 
 SIZE = 256
 
@@ -30,9 +30,10 @@ CLASSES_SHIFT = 21
 
 # Greater than any canonical combining class: any mark that follows is out of order.
 _BEFORE_NO_MARK = 255
+_SECOND_PLANE = 0x10000
 
 # Second characters of canonical compositions. The list is final for the characters of Unicode 13: Unicode never adds
-# a composition for existing pairs. Newer ones are found by the compositions of their own block.
+# a composition for existing pairs. Newer ones are beyond the first plane, and are found by block.
 _SECONDS = frozenset(
     chr(code)
     for ends in (
@@ -79,15 +80,18 @@ def character(code: int) -> tuple[int | None, int, int, bytes]:
     The replacement is for characters of the kind ``MANY``, 32 bits each in native byte order. Takes a few
     microseconds.
     """
-    text, block = chr(code), code // SIZE
-    own, order = _with_classes(text), combining(text)
-    classes = own >> CLASSES_SHIFT
+    text = chr(code)
+    own = _with_classes(text)
+    classes, block = own >> CLASSES_SHIFT, code // SIZE
     if block in _LETTERS:
         return None, classes, 0, b""
-    form, apart = normal_form(text), to_form("NFKD", text)
-    seconds = _seconds(block)
+    order = combining(text)
+    seconds = _SECONDS if code < _SECOND_PLANE else _seconds(block)
     if text in seconds or _is_unknown(text, classes):
         return COMPLEX, classes, order, b""
+    apart = to_form("NFKD", text)
+    # The result of normal_form() for one character.
+    form = "" if _INVISIBLE.has(code) else to_form("NFKC", to_form("NFKC", text).casefold())
     if form == apart == text and not order:
         return own, classes, 0, b""
     kind = _kind(text, form, apart, seconds)
