@@ -82,6 +82,14 @@ static inline uint64_t load8(const void *from)
     return word;
 }
 
+static inline void store8(void *to, uint64_t word)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    memcpy(to, &word, 8);
+}
+
 /* Access to a pointer, or to 32 bits, that one thread publishes and others read without a lock. */
 #if defined(_MSC_VER)
 #define LOAD_POINTER(place) (*(void *volatile *)(place))

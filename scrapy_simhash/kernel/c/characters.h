@@ -98,7 +98,7 @@ static inline char ascii_lower(char byte) { return is_ascii_upper(byte) ? (char)
 
 static inline bool is_ascii_space(unsigned char byte)
 {
-    return byte <= ' ' && (byte >= 0x1c || (byte >= 0x09 && byte <= 0x0d));
+    return byte <= ' ' && (((uint64_t)0x1f << 0x1c | 0x1f << 0x09) >> byte & 1);
 }
 
 /* White space as in str.split(). */

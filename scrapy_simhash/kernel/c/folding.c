@@ -15,6 +15,12 @@ static size_t copy_clean(char *to, const char *from, size_t n)
             return i + lowest_bit(stops) / 8;
         after_space = spaces >> 56;
     }
+    if (i < n && n >= 8) { /* the last eight: those before them are clean */
+        uint64_t word = load8(from + n - 8), spaces = equal_bytes(word, ' ');
+        uint64_t stops = uncommon_bytes(word) | (spaces & spaces << 8);
+        memcpy(to + n - 8, from + n - 8, 8);
+        return stops == 0 ? n : n - 8 + lowest_bit(stops) / 8;
+    }
     for (; i < n && (uint8_t)(from[i] - 0x20) < 0x60 && !(from[i] == ' ' && i > 0 && from[i - 1] == ' '); i++)
         to[i] = from[i];
     return i;

@@ -46,7 +46,7 @@ static uint64_t hash_stripes(const uint8_t *data, size_t n)
     return xxh3_avalanche(h);
 }
 
-/* For n > 16. */
+/* For n > 32. */
 uint64_t xxh3_long(const uint8_t *data, size_t n)
 {
     if (n > 240)

@@ -81,8 +81,10 @@ static inline uint64_t xxh3_mix16(const uint8_t *data, size_t secret)
 static inline uint64_t xxh3(const void *bytes, size_t n)
 {
     const uint8_t *data = bytes;
-    if (n > 16)
+    if (n > 32)
         return xxh3_long(data, n);
+    if (n > 16) /* many pairs of words */
+        return xxh3_avalanche(n * XXH_P64_1 + xxh3_mix16(data, 0) + xxh3_mix16(data + n - 16, 16));
     if (n > 8) {
         uint64_t low = load8(data) ^ (load8(XXH3_SECRET + 24) ^ load8(XXH3_SECRET + 32));
         uint64_t high = load8(data + n - 8) ^ (load8(XXH3_SECRET + 40) ^ load8(XXH3_SECRET + 48));

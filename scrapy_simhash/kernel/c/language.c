@@ -69,29 +69,55 @@ static inline void reserve(page *p, size_t tokens, size_t bytes)
     RESERVE(&p->way_out, p->tokens, tokens);
     RESERVE(&p->way_out, p->facts, tokens);
     RESERVE(&p->way_out, p->bytes, bytes + 8); /* so that eight bytes can be read anywhere */
+    if (UNLIKELY(p->slots.n == 0))
+        grow_slots(p);
 }
 
-/* Appends the token of n bytes at `offset` in p->bytes to p->run, after reserve().
+/* Compares two runs of more than eight bytes. */
+static inline bool is_equal(const char *a, const char *b, size_t n)
+{
+    for (size_t i = 0; i + 8 < n; i += 8)
+        if (load8(a + i) != load8(b + i))
+            return false;
+    return load8(a + n - 8) == load8(b + n - 8);
+}
+
+/* Returns the number plus 1 of the token of n bytes at `offset` in p->bytes, 0 for a new one.
  *
  * Its key is the bytes if there are at most eight, else their hash; then bytes are compared too. */
-static inline void push_token(page *p, size_t offset, size_t n, uint64_t key, const uint32_t *wide, size_t length)
+static inline uint32_t find_token(const page *p, size_t offset, size_t n, uint64_t key)
 {
-    if (UNLIKELY(2 * p->tokens.n >= p->slots.n))
-        grow_slots(p);
-    /* No array grows during the search. */
-    uint32_t *const slots = p->slots.at, *const run = p->run.at;
+    const uint32_t *const slots = p->slots.at;
     const token *const tokens = p->tokens.at;
     const char *const bytes = p->bytes.at;
-    size_t mask = p->slots.n - 1, i = (size_t)placed(p->rules, key) & mask;
+    const size_t mask = p->slots.n - 1;
     uint32_t number;
-    for (; (number = slots[i]) != 0; i = (i + 1) & mask) {
+    for (size_t i = (size_t)placed(p->rules, key) & mask; (number = slots[i]) != 0; i = (i + 1) & mask) {
         const token *known = &tokens[number - 1];
-        if (known->key == key && known->n == n && (n <= 8 || memcmp(bytes + known->offset, bytes + offset, n) == 0))
+        if (known->key == key && known->n == n && (n <= 8 || is_equal(bytes + known->offset, bytes + offset, n)))
             break;
     }
+    return number;
+}
+
+/* Adds a token that find_token() did not find; the same arguments as for add_token(). */
+static uint32_t new_token(page *p, size_t offset, size_t n, uint64_t key, const uint32_t *wide, size_t length)
+{
+    if (2 * p->tokens.n >= p->slots.n)
+        grow_slots(p);
+    size_t mask = p->slots.n - 1, i = (size_t)placed(p->rules, key) & mask;
+    while (p->slots.at[i] != 0)
+        i = (i + 1) & mask;
+    return p->slots.at[i] = add_token(p, offset, n, key, wide, length);
+}
+
+/* Appends the token of n bytes at `offset` in p->bytes to p->run, after reserve(). */
+static void push_token(page *p, size_t offset, size_t n, uint64_t key, const uint32_t *wide, size_t length)
+{
+    uint32_t number = find_token(p, offset, n, key);
     if (number == 0)
-        slots[i] = number = add_token(p, offset, n, key, wide, length);
-    run[p->run.n++] = number - 1;
+        number = new_token(p, offset, n, key, wide, length);
+    p->run.at[p->run.n++] = number - 1;
 }
 
 static inline uint64_t key_of(const char *text, size_t n)
@@ -110,6 +136,7 @@ static void take_ascii(page *p, const char *text, size_t n)
     lower_words(bytes + begin, text, n);
     memset(bytes + end, 0, 8); /* ends the last word */
     p->bytes.n = end;
+    uint32_t *to = p->run.at + p->run.n;
     for (size_t i = begin; i < end;) {
         uint64_t word = load8(bytes + i), zeros = zero_bytes(word);
         if ((word & 0xff) == 0) {
@@ -127,9 +154,13 @@ static void take_ascii(page *p, const char *text, size_t n)
             length += lowest_bit(zeros) / 8;
             key = xxh3(bytes + i, length);
         }
-        push_token(p, i, length, key, NULL, length);
+        uint32_t number = find_token(p, i, length, key);
+        if (number == 0)
+            number = new_token(p, i, length, key, NULL, length);
+        *to++ = number - 1;
         i += length + 1; /* words end with 0 */
     }
+    p->run.n = (size_t)(to - p->run.at);
 }
 
 /* Writes `n` characters after p->bytes, after reserve(); returns the number of bytes. */

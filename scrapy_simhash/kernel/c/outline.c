@@ -18,20 +18,25 @@ typedef struct {
     struct {
         const xmlChar *name;
         uint64_t tag;
+        uint32_t n;
     } known[REMEMBERED];
 } walk;
 
 static uint64_t look_up(walk *w, const xmlChar *name, size_t place)
 {
-    uint64_t tag = lexicon_find(&w->p->rules->tags, (const char *)name, strlen((const char *)name));
+    size_t n = strlen((const char *)name);
+    uint64_t tag = lexicon_find(&w->p->rules->tags, (const char *)name, n);
     w->known[place].name = name;
     w->known[place].tag = tag != 0 ? tag : TAG_KNOWN;
+    w->known[place].n = (uint32_t)n;
     return w->known[place].tag;
 }
 
+static inline size_t place_of(const xmlChar *name) { return ((uintptr_t)name ^ (uintptr_t)name >> 7) % REMEMBERED; }
+
 static inline uint64_t tag_at(walk *w, const xmlChar *name)
 {
-    size_t place = ((uintptr_t)name ^ (uintptr_t)name >> 7) % REMEMBERED;
+    size_t place = place_of(name);
     return w->known[place].name == name ? w->known[place].tag : look_up(w, name, place);
 }
 
@@ -92,7 +97,7 @@ static void open_block_element(walk *w, const xmlNode *element, uint64_t tag, in
                           .of_template = top.of_template || is_of_template(claim)};
     if ((int64_t)p->open.n <= p->rules->max_path_depth) {
         path_node node = {.parent = top.path, .depth = p->paths.at[top.path].depth + 1,
-                          .name = (const char *)element->name, .n = (uint32_t)strlen((const char *)element->name),
+                          .name = (const char *)element->name, .n = w->known[place_of(element->name)].n,
                           .tag = (uint32_t)tag};
         inner.path = (uint32_t)p->paths.n;
         PUSH(&p->way_out, p->paths, node);
@@ -218,6 +223,7 @@ void outline(page *p, const void *tree)
     const xmlNode *root = tree, *node = root;
     walk w = {.p = p};
     bool abuts = false;
+    memset(p->attributes, 0, sizeof p->attributes);
     PUSH(&p->way_out, p->paths, (path_node){.depth = 0}); /* path 0 is empty */
     PUSH(&p->way_out, p->open, (open_element){.path = 0, .span = UINT32_MAX});
     begin_block(&w);

@@ -25,8 +25,8 @@ static void cut(page *p, segment part, uint64_t zero)
         key = (key & ~(uint64_t)1) | (piece.n < (uint32_t)r->short_piece);
         PUSH(&p->way_out, p->pieces, piece);
         RESERVE(&p->way_out, p->piece_keys, 8);
-        for (int shift = 0; shift < 64; shift += 8)
-            p->piece_keys.at[p->piece_keys.n++] = (uint8_t)(key >> shift);
+        store8(p->piece_keys.at + p->piece_keys.n, key);
+        p->piece_keys.n += 8;
         start = stop;
         key = 0;
     }

@@ -189,6 +189,13 @@ typedef struct {
     char names[LONGEST_REMEMBERED];
 } name_memo;
 
+/* The meaning of an attribute's name, by the address of the name. */
+enum { ATTRIBUTES_REMEMBERED = 64 };
+typedef struct {
+    const void *name;
+    int which;
+} attribute_memo;
+
 enum { STRUCTURED_SCRIPTS = 1, STRUCTURED_ITEMS = 2 };
 
 /* Limits of page/features/facts.py and page/fingerprint/facts.py, and the bit of a word of ROTATING in a lexicon of stopwords. */
@@ -244,6 +251,7 @@ typedef struct {
     VEC(char) joined;          /* scratch: bytes to hash */
     VEC(char) segmented;       /* the title, while it is split into segments */
     name_memo names[NAMES_REMEMBERED];
+    attribute_memo attributes[ATTRIBUTES_REMEMBERED]; /* of this walk */
 } page;
 
 /* Settings for folding, and whether the text is also hashed. */

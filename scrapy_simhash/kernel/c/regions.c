@@ -178,12 +178,25 @@ static int judge_names(page *p, const char *names, size_t n)
     return tests ? claim | CLAIMS_TEST : claim;
 }
 
+/* The place of a value in the table of class names. */
+static uint64_t hash_names(const char *names, size_t n)
+{
+    uint64_t hash = n, last = 0;
+    for (size_t i = 0; i + 8 < n; i += 8)
+        hash = xxh3_mul_fold(hash ^ load8(names + i), XXH_P64_2);
+    if (n < 8)
+        memcpy(&last, names, n);
+    else
+        last = load8(names + n - 8);
+    return xxh3_mul_fold(hash ^ last, XXH_P64_1);
+}
+
 /* Cached, since templates repeat class names. */
 static int claim_of_names(page *p, const char *names, size_t n)
 {
     if (n > LONGEST_REMEMBERED)
         return judge_names(p, names, n);
-    uint64_t hash = xxh3(names, n);
+    uint64_t hash = hash_names(names, n);
     name_memo *memo = &p->names[hash % NAMES_REMEMBERED];
     if (memo->hash != hash || memo->n != n || memcmp(memo->names, names, n) != 0) {
         int claim = judge_names(p, names, n);
@@ -276,11 +289,8 @@ bool may_describe_thing(const page *p, const void *element)
 /* The attributes of REGION_ATTRIBUTES, one bit each. */
 enum { OTHER_ATTRIBUTE = 0, CLASS = 1, ID = 2, HIDDEN = 4, STYLE = 8, ROLE = 16, ITEMPROP = 32, ITEMTYPE = 64, MODAL = 128 };
 
-static int attribute_of(const xmlAttr *attribute)
+static int attribute_named(const char *name)
 {
-    const char *name = (const char *)attribute->name;
-    if (attribute->ns != NULL)
-        return OTHER_ATTRIBUTE;
     switch (name[0]) {
     case 'a':
         return strcmp(name, "aria-modal") == 0 ? MODAL : OTHER_ATTRIBUTE;
@@ -302,12 +312,27 @@ static int attribute_of(const xmlAttr *attribute)
     }
 }
 
+/* Names are interned: within one walk the same pointer is the same attribute. */
+static inline int attribute_of(page *p, const xmlAttr *attribute)
+{
+    const size_t place = ((uintptr_t)attribute->name ^ (uintptr_t)attribute->name >> 7) % ATTRIBUTES_REMEMBERED;
+    if (attribute->ns != NULL)
+        return OTHER_ATTRIBUTE;
+    if (p->attributes[place].name != attribute->name) {
+        p->attributes[place].name = attribute->name;
+        p->attributes[place].which = attribute_named((const char *)attribute->name);
+    }
+    return p->attributes[place].which;
+}
+
 /* Returns the claim of an element with attributes. `tag` has the properties of its tag. */
 int claim_of(page *p, const void *element, uint64_t tag)
 {
     int claim = claim_of_tag(tag), names = REGION_PLAIN, seen = 0, style = 0;
     for (const xmlAttr *attribute = ((const xmlNode *)element)->properties; attribute; attribute = attribute->next) {
-        int which = attribute_of(attribute);
+        int which = attribute_of(p, attribute);
+        if (which == OTHER_ATTRIBUTE)
+            continue;
         if (seen & which)
             escape(&p->way_out, NOT_COVERED); /* a broken XML page may repeat a name: only the first counts */
         seen |= which;
