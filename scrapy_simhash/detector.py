@@ -350,29 +350,31 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
             distance = None if before.is_short else hamming_distance(its_value, posting.fingerprint.value)
         if distance is not None and former.is_unchanged(posting):
             distance = 0
-    return Verdict(
-        status,
-        fingerprint,
-        claim.original,
-        distance,
-        claim.similarity,
-        claim.cluster,
-        reason,
-        None if former is None else former.posting.seen,
-        # A page that was reported as gone is delivered again when it is back.
-        reason is Reason.UNCHANGED
-        and former is not None
-        and former.delivered is not None
-        and not former.is_gone,
-        claim.is_same_text,
-        claim.rank,
-        is_by_learning=claim.is_by_learning,
-        also_near=claim.also_near,
-        text_number=claim.cluster,
-        page_hash=posting.own_page_hash,
-        original_key=claim.original_key,
-        contradicts=claim.contradicts,
-        former=former,
+    return Verdict.of(
+        {
+            "status": status,
+            "fingerprint": fingerprint,
+            "duplicate_of": claim.original,
+            "distance": distance,
+            "similarity": claim.similarity,
+            "cluster": claim.cluster,
+            "reason": reason,
+            "last_seen": None if former is None else former.posting.seen,
+            # A page that was reported as gone is delivered again when it is back.
+            "is_delivered": reason is Reason.UNCHANGED
+            and former is not None
+            and former.delivered is not None
+            and not former.is_gone,
+            "is_exact": claim.is_same_text,
+            "rank": claim.rank,
+            "is_by_learning": claim.is_by_learning,
+            "also_near": claim.also_near,
+            "contradicts": claim.contradicts,
+            "text_number": claim.cluster,
+            "page_hash": posting.own_page_hash,
+            "original_key": claim.original_key,
+            "former": former,
+        }
     )
 
 
