@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.crawls.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl, crawl_each, crawl_one
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_each, crawl_one
 from tests.crawls.site import Routes, Site, article, links
 
 PROTECTED = "['listing', 'pagination', 'language', 'facts']"
@@ -29,18 +29,9 @@ def plan(site: Site, action: str, spider: str = "Follower", **settings: Any) -> 
     return Plan(spider, {**IN_ORDER, "SIMHASH_ACTION": action, **settings}, {"urls": site.urls("/")})
 
 
-ACTIONS = ("mark", "drop_items", "drop_links", "drop_items,drop_links", "drop_page")
-
-
 @pytest.fixture(scope="module")
 def crawls(site: Site) -> dict[str, Crawl]:
-    plans = {action: plan(site, action) for action in ACTIONS}
-    plans["debug links"] = plan(site, "drop_links", SIMHASH_DEBUG=True)
-    plans["debug page"] = plan(site, "drop_page", SIMHASH_DEBUG=True)
-    plans["heard"] = plan(site, "drop_items", "Hearer")
-    plans["heard later"] = plans["heard"]._replace(
-        arguments={**plans["heard"].arguments, "style": "coroutine"}
-    )
+    plans = {"heard": plan(site, "drop_items", "Hearer")}
     done = crawl_each(plans)
     for outcome in done.values():
         assert outcome.complaints == []
@@ -71,19 +62,6 @@ def test_what_is_dropped_because_it_is_unchanged_is_told_apart(site: Site, tmp_p
     assert any(said in line for line in second.log("DEBUG", "scrapy_simhash"))
 
 
-def test_a_copy_that_is_kept_is_dropped_as_unchanged_in_the_next_crawl(site: Site, tmp_path: Path) -> None:
-    settings: dict[str, Any] = {
-        "SIMHASH_STORE": str(tmp_path),
-        "SIMHASH_REVISIT_ACTION": "drop_items",
-    }
-    first, second = crawl(plan(site, "mark", **settings), plan(site, "mark", **settings))
-    assert not first.stat("dropped/items")
-    assert closing(second).endswith("; dropped as unchanged: 7 items")
-    assert second.stats["item_dropped_reasons_count/UnchangedPageItem"] == 7
-    assert "item_dropped_reasons_count/NearDuplicatePageItem" not in second.stats
-    assert second.page("/copy").marks["dropped_as"] == "unchanged"
-
-
 def test_a_log_formatter_that_fails_costs_no_link(site: Site) -> None:
     done = crawl_one(
         "Follower",
@@ -98,19 +76,6 @@ def test_a_log_formatter_that_fails_costs_no_link(site: Site) -> None:
     assert done.stats["item_dropped_count"] == 2
     errors = [line for line in done.log("ERROR", "scrapy_simhash") if "LOG_FORMATTER raised" in line]
     assert len(errors) == 2
-
-
-@pytest.mark.parametrize(
-    ("action", "stat"), [("drop_links", "dropped/requests"), ("drop_page", "dropped/pages")]
-)
-def test_requests_and_pages_that_are_dropped_because_a_page_is_unchanged_are_counted(
-    site: Site, tmp_path: Path, action: str, stat: str
-) -> None:
-    settings = {**UNPROTECTED, "SIMHASH_STORE": str(tmp_path), "SIMHASH_REVISIT_ACTION": action}
-    _, second = crawl(plan(site, "mark", **settings), plan(site, "mark", **settings))
-    dropped = {"drop_links": "3 requests", "drop_page": "1 page"}[action]
-    assert closing(second).endswith(f"; dropped as unchanged: {dropped}")
-    assert second.stat(stat) == second.stat(f"{stat}/unchanged") == int(dropped[0])
 
 
 def test_the_signal_of_scrapy_says_which_item_was_dropped_and_why(

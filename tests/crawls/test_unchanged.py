@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.crawls.changing_site import as_told, told
-from tests.crawls.harness import IN_ORDER, Plan, crawl, crawl_one
+from tests.crawls.harness import IN_ORDER, Plan, crawl
 from tests.crawls.site import Answer, Routes, Site, article, links, serve
 
 #: By path, how the last line of a page ends at the first visit, and at the second.
@@ -57,23 +57,6 @@ def test_the_items_of_a_page_that_changed_in_one_sign_are_not_dropped(tmp_path: 
     assert {item["path"] for item in first.items} == {"/", *pages}
     assert {item["path"] for item in second.items} == set(CHANGED)
     assert second.stat("revisits/unchanged") == len(ROTATING) + 1
-
-
-def test_a_copy_with_another_sign_is_no_exact_one() -> None:
-    routes = {
-        "/c++": ending(0, "<p>It is written in C++"),
-        "/c": ending(0, "<p>It is written in C"),
-        "/copy": ending(0, "<p>It is  written in\nC++") + "<footer>Another footer",
-    }
-    with serve(routes) as site:
-        done = crawl_one(
-            "Follower",
-            {**IN_ORDER, "SIMHASH_ACTION": "mark", "SIMHASH_EXACT_ACTION": "drop_items"},
-            urls=site.urls(*routes),
-        )
-    assert done.complaints == []
-    assert done.verdicts == {"/c++": "new", "/c": "near_duplicate", "/copy": "near_duplicate"}
-    assert [item["path"] for item in done.items] == ["/c++", "/c"]
 
 
 def test_a_page_with_another_sign_has_not_moved(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from scrapy_simhash.cli.main import main
 from scrapy_simhash.files.records import Record, open_writer
 from tests.crawls.harness import IN_ORDER, Crawl, crawl_one
 from tests.crawls.site import serve
-from tests.crawls.test_protected_pages import PATHS, routes
+from tests.crawls.test_outcomes import ROUTES, SITE
 
 pytestmark = pytest.mark.slow("crawls the whole example site")
 
@@ -101,8 +101,8 @@ def test_the_pages_of_a_crawl_get_the_answers_of_the_crawl(site: Site, tmp_path:
 
 
 def test_copies_that_a_crawl_protects_are_protected(tmp_path: Path) -> None:
-    with serve(routes()) as protected:
-        crawl = crawl_one("Visitor", settings_for(tmp_path), urls=[protected.url(path) for path in PATHS])
+    with serve(ROUTES) as protected:
+        crawl = crawl_one("Visitor", settings_for(tmp_path), urls=[protected.url(path) for path in SITE])
     expected = answers_of_the_crawl(crawl)
     assert {exemption for *_, exemption, _ in expected.values()} == {
         None,

@@ -1,22 +1,7 @@
-"""SIMHASH_SCOPE over two hosts, and two crawls in one process."""
-
-import pytest
+"""Several crawls in one process."""
 
 from tests.crawls.harness import IN_ORDER, UNPROTECTED, Plan, crawl
 from tests.crawls.site import article, serve
-
-
-@pytest.mark.parametrize("scope", ["host", "tests.crawls.scopes.by_last_letter"])
-def test_a_copy_in_another_scope_is_new(scope: str) -> None:
-    with serve({path: article(0) for path in ("/a", "/copy/a", "/b", "/copy/b")}) as site:
-        other = "localhost" if scope == "host" else "127.0.0.1"
-        urls = [*site.urls("/a", "/copy/a"), site.url("/b", other), site.url("/copy/b", other)]
-        settings = {**IN_ORDER, "SIMHASH_SCOPE": scope, "SIMHASH_ACTION": "drop_items"}
-        (done,) = crawl(Plan("Visitor", settings, {"urls": urls}))
-    assert done.complaints == []
-    found = {page.url: page.marks.get("duplicate_of") for page in done.pages}
-    assert found == {urls[0]: None, urls[1]: urls[0], urls[2]: None, urls[3]: urls[2]}
-    assert done.paths_scraped == ["/a", "/b"]
 
 
 def test_two_crawlers_in_one_process_share_nothing() -> None:
