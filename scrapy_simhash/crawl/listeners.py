@@ -28,7 +28,7 @@ LISTENERS = {
     "recrawl": "scrapy_simhash.observers.recrawl.recrawling.Recrawl",
     "changes": "scrapy_simhash.observers.changes.reporter.ChangeReporter",
     "report": "scrapy_simhash.observers.report.Report",
-    "url_rules": "scrapy_simhash.observers.url_rules.listener.url_rule_listener",
+    "url_rules": "scrapy_simhash.observers.url_rules.listener.UrlRuleListener",
 }
 
 

@@ -26,7 +26,7 @@ from scrapy_simhash.judge.policy import SimhashPolicy
 from scrapy_simhash.observers.changes.reporter import ChangeReporter
 from scrapy_simhash.observers.recrawl.recrawling import Recrawl
 from scrapy_simhash.observers.report import Report
-from scrapy_simhash.observers.url_rules.listener import SkippingListener, UrlRuleListener
+from scrapy_simhash.observers.url_rules.listener import UrlRuleListener
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.site import article
 from tests.stand_in import simhash_stats, stand_in
@@ -34,7 +34,7 @@ from tests.stand_in import simhash_stats, stand_in
 URL = "https://example.com/"
 #: Where an error may come, from the request to what is done about its page, and at the end of the crawl.
 STEPS: list[tuple[Any, str]] = [
-    (SkippingListener, "request_sent"),
+    (UrlRuleListener, "request_sent"),
     (RequestFingerprinter, "fingerprint"),
     (PageFingerprinter, "read"),
     (NearDuplicateDetector, "conclude_async"),

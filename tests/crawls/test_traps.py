@@ -85,7 +85,7 @@ def asked(site: Site, beginning: str) -> int:
 
 
 def traps(ended: Crawl) -> list[str]:
-    """Return the shapes that were logged as traps, or as login pages and tests for humans."""
+    """Return the shapes that were logged as traps."""
     lines = (re.search(r"pages in a row of (\S+( in circles)?) on", line) for line in ended.log("WARNING"))
     return [found[1] for found in lines if found]
 
@@ -163,7 +163,7 @@ WALLS = {
 #: Kinds of pages that stand before others: those may be behind them.
 IS_WALL = {"login_wall": True, "empty_shell": True, "soft_404": False, "trap": False}
 #: Of those that are logged.
-LOGGED = ("login_wall", "soft_404", "trap")
+LOGGED = ("soft_404", "trap")
 
 
 @pytest.mark.slow("four crawls of a hundred pages")
@@ -350,7 +350,7 @@ def test_a_crawl_of_a_site_that_has_not_changed_goes_on_as_the_first_one(tmp_pat
 
 def test_a_page_of_an_earlier_crawl_counts_and_one_that_is_asked_for_again_does_not(tmp_path: Any) -> None:
     kept = {"SIMHASH_STORE": str(tmp_path), "SIMHASH_URL_RULES": "observe"}
-    with serve(members(page(WALL))) as site:
+    with serve(members(WALLS["trap"])) as site:
         again = {"urls": site.urls(*MEMBERS[: IN_A_ROW - 1] * 3)}
         first, second, polled = crawl(
             Plan("Wanderer", kept, {"urls": [site.url()]}),

@@ -36,9 +36,6 @@ MAX_ACTIVE, MAX_SHAPES, MAX_COMBINATIONS = 64, 1_000, 100
 MAX_KNOWN = 100_000
 
 # A page is stored as one number: text, links, and the URL, so that a page is never compared with itself.
-#: How often a page must be missing under the same reduced URL to count as known. Until then the count replaces its
-#: text.
-MISSING = 3
 _TEXT_AT, _LINKS_AT, _URL_MASK, _MASK = 72, 16, 0xFFFF, (1 << 56) - 1
 
 
@@ -277,18 +274,6 @@ class HostRules:
             return ()
         return tuple(applied)
 
-    def note_missing(self, url: CutUrl, purpose: int) -> None:
-        """Record that there is no page at *url*."""
-        reduced, _ = self.reduce(url)
-        key = hash((purpose, *reduced))
-        times = (self.known.get(key, 0) >> _TEXT_AT) + 1
-        if self.active and times <= MISSING:
-            self.known[key] = times << _TEXT_AT | hash(url) & _URL_MASK
-
-    def key_of(self, url: CutUrl) -> int:
-        """Return a hash of the reduced *url*."""
-        return hash(self.reduce(url)[0])
-
     def forget(self, url: CutUrl, purpose: int) -> None:
         """Forget that the page at *url* was fetched, since its items were lost."""
         reduced, applied = self.reduce(url)
@@ -306,11 +291,8 @@ class HostRules:
         return [hash(whole), *(hash((*whole, rule)) for rule in applied)]
 
     def _former(self, purpose: int, reduced: CutUrl, applied: Iterable[Rule]) -> int | None:
-        for key in self._keys(purpose, reduced, applied):
-            found = self.known.get(key)
-            if found is not None and found >> _TEXT_AT not in range(1, MISSING):
-                return found
-        return None
+        keys = self._keys(purpose, reduced, applied)
+        return next((found for key in keys if (found := self.known.get(key)) is not None), None)
 
     def _shape_of(self, url: CutUrl) -> Shape:
         name = rule_shape(url.path)

@@ -138,18 +138,6 @@ class KeptRequests:
         chosen = {id(request) for request in requests[::-1][::step][:size]}
         return self.take(reason, lambda request: id(request) in chosen)
 
-    def take_latest(self, site: str, is_wanted: Callable[[Request], bool]) -> list[Request]:
-        """Remove and return the latest wanted request of *site*, None if there is none."""
-        for reason in self.reasons:
-            if reason.site != site:
-                continue
-            requests = self._requests[reason]
-            latest = next((key for key in reversed(requests) if is_wanted(requests[key])), None)
-            if latest is not None:
-                self._number -= reason.rule.kind == "trap"
-                return [requests.pop(latest)]
-        return []
-
     def take_all(self) -> list[Request]:
         """Remove and return all requests."""
         return [request for reason in self.reasons for request in self.take(reason)]

@@ -1,4 +1,4 @@
-"""UrlRuleListener: URL rules in a crawl. Learns from pages, and skips requests if ``SIMHASH_URL_RULES`` says so."""
+"""UrlRuleListener: URL rules in a crawl. Learns from pages, and skips requests if the setting is ``"skip"``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ from scrapy_simhash.observers.url_rules.host import HostRules
 from scrapy_simhash.observers.url_rules.kept import OUTAGE, Choice, KeptRequests, Note, Reason, choice
 from scrapy_simhash.observers.url_rules.traps import Kind, Traps
 from scrapy_simhash.observers.url_rules.urls import CutUrl, Rule, cut, site_of, trap_shape
-from scrapy_simhash.page.interstitial import asks_for_password, tests_for_humans
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.signals import request_skipped
 from scrapy_simhash.waiting import awaited, finished
@@ -64,9 +63,8 @@ MAX_REDIRECTS, MAX_AGAIN = 20_000, 1_000
 MAX_LOGGED = 5
 #: Meta key: why a request has dont_filter although the spider did not set it: a check, or skipped before.
 _CHECK, _KEPT = "check", "kept"
-
-
-_GONE = (404, 410)
+#: Why nothing of a trap is skipped any more.
+_FULL = "20,000 skipped requests are kept already, so no trap is stopped any more"
 
 
 class Host:
@@ -82,15 +80,24 @@ class Host:
         #: Number of pages, of sent requests, and of requests that were skipped or would have been.
         self.pages = self.requests = self.saved = 0
 
+    @property
+    def has_rules(self) -> bool:
+        """Whether any request may be skipped."""
+        return bool(self.rules.active or self.traps.rows or self.traps.pinned)
+
 
 class UrlRuleListener(Listener):
-    """Learns which URLs are superfluous, and logs the possible savings.
+    """Learns which URLs are superfluous, and skips their requests, or logs what would be saved.
 
     Errors are counted and logged, and never lose a page.
     """
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
+        """Raises SettingError for an invalid pinned rule."""
         self._crawler = crawler
+        self._stats = stats_of(crawler)
+        self._skips = config.url_rules == "skip"
+        self._began = time.monotonic()
         self._protects_languages = Protection.LANGUAGE.value in config.protect
         try:
             self._choices = [choice(text) for text in config.url_rules_pin]
@@ -108,7 +115,12 @@ class UrlRuleListener(Listener):
         #: Requests that were sent again, by URL.
         self._again: Recent[str, None] = Recent(MAX_AGAIN)
         self._once = Once(crawler, logger, names.ERRORS_ACTION)
-        crawler.signals.connect(self.spider_closed_log, signal=signals.spider_closed)
+        crawler.signals.connect(self.spider_closed, signal=signals.spider_closed)
+        if self._skips:
+            crawler.signals.connect(self.spider_opened, signal=signals.spider_opened)
+            crawler.signals.connect(self.spider_idle, signal=signals.spider_idle)
+            crawler.signals.connect(self.page_lost, signal=signals.spider_error)
+            crawler.signals.connect(self.page_lost, signal=signals.item_error)
 
     # --- Hooks.
 
@@ -116,16 +128,44 @@ class UrlRuleListener(Listener):
         """Keep the names of active rules in *store*, if it stores notes."""
         self._store = store if RULES in store.note_kinds else None
 
+    def request_sent(self, request: Request) -> None:
+        """Raise RequestSkipped for a request that is not sent."""
+        mark = take_own(request, names.WAITED)
+        if mark is not None:
+            # Redirects and links of the page are filtered like other requests.
+            request.dont_filter = False
+        if mark == _CHECK:
+            self._again[request.url] = None
+            return
+        if not self._skips or request.dont_filter or request.body or not may_be_skipped(request):
+            return
+        url = cut(request.url)
+        if url is None or asked_of(request).get("url_rules") is False:
+            return
+        site = site_of(request.url)
+        host = self.host_of(site)
+        skipping = self._matches(host, url, request) if host.has_rules and self._can_keep(request) else ()
+        if not skipping:
+            host.requests += 1
+            return
+        host.saved += 1
+        self._stats.inc_value(names.STAT_URL_RULES_SKIPPED)
+        if not (host.rules.pinned.issuperset(skipping) or skipping[0].about in host.traps.pinned):
+            self._keep(host, site, skipping[0], url, request)
+        texts = tuple(map(str, skipping))
+        self._crawler.signals.send_catch_log(
+            request_skipped, request=request, rules=texts, spider=self._crawler.spider
+        )
+        raise RequestSkipped(request.url, texts)
+
     def page_compared(self, page: Page) -> None:
         """Learn from a page."""
         request, response = page.request, page.response
         is_unread = names.FLAG_NOT_MODIFIED in response.flags
+        if response.status >= 300 and not is_unread:
+            return
         site = site_of(request.url)
         host = self.host_of(site)
-        if response.status >= 300 and not is_unread:
-            if response.status in _GONE and (url := cut(request.url)) is not None:
-                host.rules.note_missing(url, hash(self._purpose(request)))
-            return
         host.pages += 1
         parent = own_of(request).get(names.PARENT)
         if parent is None and not is_start(request):
@@ -140,25 +180,26 @@ class UrlRuleListener(Listener):
             # A page that was not compared may be new, so its shape is not stopped.
             self._goes_on(site, host.traps.add_new(None, request.url, parent))
             return
-        purpose = self._purpose(request)
         shape = trap_shape(url)
-        is_outage = self._is_outage(host, shape or url.path, content)
-        if is_outage:
-            self._keep_outage(site, request, is_again=is_again)
-        elif is_again:
-            self._send(self.kept.take(Reason(site, OUTAGE)), _KEPT)
-        if is_outage and content.is_interstitial:
-            # Pages behind it may be new. It is counted for the log only, since no request has an empty callback.
-            self._goes_on(site, host.traps.add_new(None, request.url, parent))
-            purpose = "", ""
-        is_new = not is_outage and self._learn(host, site, page, url, content, purpose)
-        kind = None if shape is None else (trap_shape(host.rules.reduce(url)[0]) or shape, purpose[0])
-        if is_new is None:
-            return
+        if self._is_outage(host, shape or url.path, content):
+            if self._skips and not is_again and not self.kept.is_full and may_be_skipped(request):
+                self.kept.add(Reason(site, OUTAGE), request, hash(request.url))
+            if content.is_interstitial:
+                # Pages behind it may be new.
+                self._goes_on(site, host.traps.add_new(None, request.url, parent))
+                return
+            is_new: bool | None = False
+        else:
+            if is_again:
+                self._send(self.kept.take(Reason(site, OUTAGE)), _KEPT)
+            is_new = self._learn(host, site, page, url, content)
+        kind = None
+        if shape is not None:
+            kind = trap_shape(host.rules.reduce(url)[0]) or shape, self._purpose(request)[0]
         if is_new:
             self._goes_on(site, host.traps.add_new(kind, request.url, parent))
-        elif kind is not None and host.traps.add_barren(kind, request.url, parent):
-            self._stop(host, site, kind, page)
+        elif is_new is False and kind is not None and host.traps.add_barren(kind, request.url, parent):
+            self._log_trap(host, site, kind)
 
     async def closing(self) -> None:
         """Wait until the rules are stored."""
@@ -179,18 +220,18 @@ class UrlRuleListener(Listener):
             self.hosts.move_to_end(site)
         return host
 
-    def _learn(
-        self, host: Host, site: str, page: Page, url: CutUrl, content: Content, purpose: Purpose
-    ) -> bool | None:
+    def _learn(self, host: Host, site: str, page: Page, url: CutUrl, content: Content) -> bool | None:
         """Learn from a page, and return whether its text is new; None if its reduced URL came before."""
         request, rules = page.request, host.rules
         is_new = self._is_new(host, page, url, content)
-        if rules.active or host.traps.rows:
-            self._count_saved(host, url, request, purpose)
+        may_count = not self._skips and host.has_rules and may_be_skipped(request)
+        if may_count and self._matches(host, url, request):
+            host.saved += 1
+            self._stats.inc_value(names.STAT_URL_RULES_WOULD_SKIP)
         former = len(rules.known)
         learned = rules.learn(
             url,
-            hash(purpose),
+            hash(self._purpose(request)),
             content,
             is_only_page=content.is_short and bool(host.texts.get(content.text)) and "{" not in url.path,
             is_evidence=not (self._protects_languages and "hreflang" in page.verdict.hints),
@@ -239,55 +280,67 @@ class UrlRuleListener(Listener):
         A path that only serves a login form, such as ``/login?back=/page/7``, does not count.
         """
         if content.is_interstitial:
-            return "{" in shape or host.texts.get(content.text, shape) != shape
+            path = shape.partition("?")[0]
+            return "{" in path or "*" in path or host.texts.get(content.text, shape) != shape
         return host.traps.is_outage(content.text, shape, time.monotonic())
 
-    def _count_saved(self, host: Host, url: CutUrl, request: Request, purpose: Purpose) -> None:
-        """Count a page whose request would have been skipped."""
-        if may_be_skipped(request) and self._matches(host, url, request, purpose):
-            host.saved += 1
-            stats_of(self._crawler).inc_value(names.STAT_URL_RULES_WOULD_SKIP)
-
-    def _matches(self, host: Host, url: CutUrl, request: Request, purpose: Purpose) -> tuple[Rule, ...]:
+    def _matches(self, host: Host, url: CutUrl, request: Request) -> tuple[Rule, ...]:
         """Return the rules by which a request is skipped, empty if it is sent; call it once per request."""
         requests = host.requests or host.pages
+        purpose = self._purpose(request)
         if rules := host.rules.would_skip(url, hash(purpose), requests):
             return rules
-        if host.traps.rows or host.traps.pinned:
+        if (host.traps.rows or host.traps.pinned) and not self.kept.is_full:
             shape = trap_shape(host.rules.reduce(url)[0])
-            if (
-                shape is not None
-                and not self.kept.is_full
-                and host.traps.skips((shape, purpose[0]), own_of(request).get(names.PARENT), requests)
-            ):
+            parent = own_of(request).get(names.PARENT)
+            if shape is not None and host.traps.skips((shape, purpose[0]), parent, requests):
                 return (Rule("trap", shape),)
         return ()
 
-    def _stop(self, host: Host, site: str, kind: Kind, page: Page) -> None:
-        """Log that a shape of URLs brings nothing new; let it go on if other pages may follow the latest one."""
-        root = None if page.reading is None else page.tree
-        is_wall = root is not None and (asks_for_password(root) or tests_for_humans(root))
+    def _can_keep(self, request: Request) -> bool:
+        """Return whether *request* could be sent later; log the first one that could not."""
+        limit = None
+        if not self._purpose(request)[0]:
+            limit = "its callback is no method of the spider"
+        elif carries_item(request):
+            limit = "it carries an item"
+        if (reason := limit or (self.kept.is_full and _FULL)) and self._once.is_first(reason):
+            logger.info(
+                "URL rules do not skip %(url)s: %(why)s. Further ones are not logged",
+                {"url": request.url, "why": reason},
+                extra={"spider": self._crawler.spider},
+            )
+        return limit is None
+
+    def _keep(self, host: Host, site: str, rule: Rule, url: CutUrl, request: Request) -> None:
+        """Keep a request that *rule* skipped."""
+        key = hash(request.url)
+        if rule.kind == "trap":
+            reduced, applied = host.rules.reduce(url)
+            key = hash((self._purpose(request), reduced))
+            if applied and self.kept.holds(Reason(site, rule), key):
+                # One of all requests that are equal by a rule is enough.
+                rule = applied[0]
+        self.kept.add(Reason(site, rule), request, key)
+
+    def _log_trap(self, host: Host, site: str, kind: Kind) -> None:
+        """Log that a shape of URLs brings nothing new."""
         row = host.traps.rows[kind]
-        stats_of(self._crawler).inc_value(names.STAT_URL_RULES_TRAPS)
+        self._stats.inc_value(names.STAT_URL_RULES_TRAPS)
         logger.warning(
-            "%(what)s: %(length)d pages in a row of %(shape)s on %(site)s have a text that came before; %(action)s."
-            " Some of the URLs: %(urls)s",
+            "Trap: %(length)d pages in a row of %(shape)s on %(site)s have a text that came before; %(action)s. Some"
+            " of the URLs: %(urls)s",
             {
-                "what": "Login page or test for humans" if is_wall else "Trap",
                 "length": row.length,
                 "shape": kind[0],
                 "site": site,
-                "action": "they are still requested, since other pages may stand behind"
-                if is_wall
-                else self._action,
+                "action": "no more of them are requested, but for checks"
+                if self._skips
+                else "SIMHASH_URL_RULES = 'skip' would request no more of them",
                 "urls": ", ".join(row.urls),
             },
             extra={"spider": self._crawler.spider},
         )
-        if is_wall:
-            host.traps.never_stop(kind[0])
-
-    _action = "SIMHASH_URL_RULES = 'skip' would request no more of them"
 
     def _goes_on(self, site: str, kinds: Iterable[Kind]) -> None:
         """Send the skipped requests of traps that brought something new."""
@@ -309,7 +362,7 @@ class UrlRuleListener(Listener):
         for rule in rules:
             reason = Reason(site, rule)
             again, lost = self.kept.take(reason), self.kept.lost.pop(reason, 0)
-            stats_of(self._crawler).inc_value(names.STAT_URL_RULES_GIVEN_UP)
+            self._stats.inc_value(names.STAT_URL_RULES_GIVEN_UP)
             logger.log(
                 logging.WARNING if lost else logging.INFO,
                 "Dropped URL rule '%(rule)s' for %(site)s: %(why)s. Re-sending %(number)d skipped requests%(lost)s",
@@ -324,15 +377,12 @@ class UrlRuleListener(Listener):
             )
             self._send(again, _KEPT)
 
-    def _keep_outage(self, site: str, request: Request, *, is_again: bool) -> None:
-        """Keep the request of an outage or login page, to send it again before the crawl ends."""
-
     def _send(self, requests: Iterable[Request], mark: str) -> None:
         """Send skipped requests."""
         engine = self._crawler.engine
         for request in requests if engine is not None else ():
-            stats_of(self._crawler).inc_value(names.STAT_URL_RULES_SENT)
-            engine.crawl(request.replace(dont_filter=True, meta=meta_with(request, names.WAITED, mark)))
+            self._stats.inc_value(names.STAT_URL_RULES_SENT)
+            engine.crawl(_marked(request, mark))
 
     def _purpose(self, request: Request) -> Purpose:
         """Return the purpose of *request*: its callback with its rule, and its cookies.
@@ -398,37 +448,80 @@ class UrlRuleListener(Listener):
             return
         task = deferred_from_coro(coroutine)
         self._tasks.add(task)
-        task.addErrback(lambda failure: self._warn_of(failure.value))
+        task.addErrback(
+            lambda failure: self._once.warn(
+                "note", "URL rules are not stored: %(error)s", {"error": failure.value}
+            )
+        )
         task.addBoth(lambda _: self._tasks.discard(task))
 
-    # --- The end.
+    # --- Signals.
 
-    def spider_closed_log(self, spider: Spider) -> None:
+    def spider_opened(self, spider: Spider) -> None:
+        """Return skipped requests to the queue of a stopped crawl that will be resumed."""
+        if (deliveries := shared(self._crawler, Deliveries)) is not None:
+            deliveries.give_back.append(lambda: [_marked(one, _KEPT) for one in self.kept.take_all()])
+
+    def spider_idle(self) -> None:
+        """Send some of the skipped requests when nothing else is left, and schedule the next check."""
+        now = time.monotonic()
+        pace = (now - self._began) / max(1, self._stats.get_value("response_received_count", 0))
+        checks = [self.kept.check(reason, now, pace) for reason in self.kept.reasons]
+        for requests in checks:
+            self._send(requests or (), _CHECK)
+        if any(requests is not None for requests in checks):
+            raise DontCloseSpider
+
+    def page_lost(self, response: Response | None) -> None:
+        """If a callback or pipeline failed, request the page under the latest skipped URL."""
+        request = None if response is None else response.request
+        url = None if request is None else cut(request.url)
+        if request is None or url is None:
+            return
+        try:
+            site, purpose = site_of(request.url), self._purpose(request)
+            rules = self.host_of(site).rules
+            reduced = rules.reduce(url)[0]
+            rules.forget(url, hash(purpose))
+
+            def is_same(other: Request) -> bool:
+                parts = cut(other.url)
+                return (
+                    parts is not None
+                    and rules.reduce(parts)[0] == reduced
+                    and self._purpose(other) == purpose
+                )
+
+            for reason in self.kept.reasons:
+                if reason.site == site and (same := self.kept.take(reason, is_same)):
+                    self._send(same[-1:], _CHECK)
+                    return
+        except Exception:
+            self._failed(request)
+
+    def spider_closed(self, spider: Spider) -> None:
         """Log the savings of rules and traps, actual or possible, and the setting that keeps them."""
         hosts = [(site, host) for site, host in self.hosts.items() if host.saved]
         hosts.sort(key=lambda item: -item[1].saved)
         for site, host in hosts[:MAX_LOGGED]:
-            logger.info("%(line)s", {"line": self.closing_line(site, host)}, extra={"spider": spider})
+            logger.info("%(line)s", {"line": self._closing_line(site, host)}, extra={"spider": spider})
 
-    def closing_line(self, site: str, host: Host) -> str:
+    def _closing_line(self, site: str, host: Host) -> str:
         """Return the rules of a host, their savings, and the setting to paste."""
         rules = [rule for rule in host.rules.active if rule.kind != "trap"]
         found = [*map(str, rules), *(f"trap {kind[0]}" for kind, row in host.traps.stopped if row.skipped)]
+        saved = f"SIMHASH_URL_RULES = 'skip' would have saved {host.saved:,} of {host.pages:,} requests"
+        if self._skips:
+            saved = f"{host.saved:,} of {host.saved + host.requests:,} requests were skipped"
         pins = dumps([f"{site}: {rule}" for rule in rules])
         return (
-            f"URL rules of {site}: {'; '.join(found) or 'none any more'}. {self._saved(host)}"
+            f"URL rules of {site}: {'; '.join(found) or 'none any more'}. {saved}"
             f"{f'. To keep them: SIMHASH_URL_RULES_PIN = {pins}' if rules else ''}"
         )
-
-    def _saved(self, host: Host) -> str:
-        return f"SIMHASH_URL_RULES = 'skip' would have saved {host.saved:,} of {host.pages:,} requests"
 
     def _failed(self, about: object) -> None:
         """Count and log an exception; call it in the exception handler."""
         self._once.tell("Error in the URL rules of %(about)s", about)
-
-    def _warn_of(self, error: BaseException) -> None:
-        self._once.warn("note", "URL rules are not stored: %(error)s", {"error": error})
 
 
 #: A callback, and cookies.
@@ -446,136 +539,8 @@ def _host(chosen: Iterable[Choice], note: Note = _NO_NOTE) -> Host:
     return Host(HostRules(note.active, differences, forbidden), Traps(pinned, forbidden))
 
 
-class SkippingListener(UrlRuleListener):
-    """A listener that also skips requests."""
-
-    _action = "no more of them are requested, but for checks"
-
-    def __init__(self, crawler: Crawler, config: Config) -> None:
-        super().__init__(crawler, config)
-        self._began = time.monotonic()
-        for handler, signal in (
-            (self.spider_opened_skips, signals.spider_opened),
-            (self.spider_idle, signals.spider_idle),
-            (self.page_lost, signals.spider_error),
-            (self.page_lost, signals.item_error),
-        ):
-            crawler.signals.connect(handler, signal=signal)
-
-    def request_sent(self, request: Request) -> None:
-        """Raise RequestSkipped for a request that is not sent."""
-        mark = take_own(request, names.WAITED)
-        if mark is not None:
-            # Redirects and links of the page are filtered like other requests.
-            request.dont_filter = False
-        if mark == _CHECK:
-            self._again[request.url] = None
-            return
-        if request.dont_filter or request.body or not may_be_skipped(request):
-            return
-        url = cut(request.url)
-        if url is None or asked_of(request).get("url_rules") is False:
-            return
-        host = self.host_of(site_of(request.url))
-        rules = host.rules.active or host.traps.rows or host.traps.pinned
-        purpose = self._purpose(request)
-        if not rules or not (skipping := self._matches_now(host, url, request, purpose)):
-            host.requests += 1
-            return
-        host.saved += 1
-        stats_of(self._crawler).inc_value(names.STAT_URL_RULES_SKIPPED)
-        if not (host.rules.pinned.issuperset(skipping) or skipping[0].about in host.traps.pinned):
-            self._keep(host, site_of(request.url), skipping[0], url, request)
-        texts = tuple(map(str, skipping))
-        self._crawler.signals.send_catch_log(
-            request_skipped, request=request, rules=texts, spider=self._crawler.spider
-        )
-        raise RequestSkipped(request.url, texts)
-
-    def _matches_now(self, host: Host, url: CutUrl, request: Request, purpose: Purpose) -> tuple[Rule, ...]:
-        limit = None
-        if not purpose[0]:
-            limit = "its callback is no method of the spider"
-        elif carries_item(request):
-            limit = "it carries an item"
-        elif self.kept.is_full:
-            limit = "20,000 skipped requests are kept already, so no trap is stopped any more"
-        if limit is not None and self._once.is_first(limit):
-            logger.info(
-                "URL rules do not skip %(url)s: %(why)s. Further ones are not logged",
-                {"url": request.url, "why": limit},
-                extra={"spider": self._crawler.spider},
-            )
-        return self._matches(host, url, request, purpose) if purpose[0] and not carries_item(request) else ()
-
-    def _keep(self, host: Host, site: str, rule: Rule, url: CutUrl, request: Request) -> None:
-        """Keep a request that *rule* skipped."""
-        key = hash(request.url)
-        if rule.kind == "trap":
-            reduced, applied = host.rules.reduce(url)
-            key = hash((self._purpose(request), reduced))
-            if applied and self.kept.holds(Reason(site, rule), key):
-                # One of all requests that are equal by a rule is enough.
-                rule = applied[0]
-        self.kept.add(Reason(site, rule), request, key)
-
-    def _count_saved(self, host: Host, url: CutUrl, request: Request, purpose: Purpose) -> None:
-        """Do nothing: requests are skipped."""
-
-    def _keep_outage(self, site: str, request: Request, *, is_again: bool) -> None:
-        if not is_again and not self.kept.is_full and may_be_skipped(request):
-            self.kept.add(Reason(site, OUTAGE), request, hash(request.url))
-
-    def _saved(self, host: Host) -> str:
-        return f"{host.saved:,} of {host.saved + host.requests:,} requests were skipped"
-
-    # --- Signals.
-
-    def spider_opened_skips(self, spider: Spider) -> None:
-        """Return skipped requests to the queue of a stopped crawl that will be resumed."""
-        if (deliveries := shared(self._crawler, Deliveries)) is not None:
-            deliveries.give_back.append(
-                lambda: [
-                    request.replace(dont_filter=True, meta=meta_with(request, names.WAITED, _KEPT))
-                    for request in self.kept.take_all()
-                ]
-            )
-
-    def spider_idle(self) -> None:
-        """Send some of the skipped requests when nothing else is left, and schedule the next check."""
-        now = time.monotonic()
-        pages = stats_of(self._crawler).get_value("response_received_count", 0)
-        pace = (now - self._began) / max(1, pages)
-        checks = [self.kept.check(reason, now, pace) for reason in self.kept.reasons]
-        for requests in checks:
-            self._send(requests or (), _CHECK)
-        if any(requests is not None for requests in checks):
-            raise DontCloseSpider
-
-    def page_lost(self, response: Response | None) -> None:
-        """If a callback or pipeline failed, request the page under the latest skipped URL."""
-        request = None if response is None else response.request
-        url = None if request is None else cut(request.url)
-        if request is None or url is None:
-            return
-        try:
-            site, purpose = site_of(request.url), self._purpose(request)
-            rules = self.host_of(site).rules
-            rules.forget(url, hash(purpose))
-            key = rules.key_of(url)
-
-            def is_same(other: Request) -> bool:
-                parts = cut(other.url)
-                return parts is not None and rules.key_of(parts) == key and self._purpose(other) == purpose
-
-            self._send(self.kept.take_latest(site, is_same), _CHECK)
-        except Exception:
-            self._failed(request)
-
-
-def url_rule_listener(crawler: Crawler, config: Config) -> UrlRuleListener:
-    """Return the listener for ``SIMHASH_URL_RULES``. Raises SettingError for an invalid pinned rule."""
-    return (SkippingListener if config.url_rules == "skip" else UrlRuleListener)(crawler, config)
+def _marked(request: Request, mark: str) -> Request:
+    return request.replace(dont_filter=True, meta=meta_with(request, names.WAITED, mark))
 
 
 class RequestSkipped(IgnoreRequest):

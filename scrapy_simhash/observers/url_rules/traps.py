@@ -62,7 +62,7 @@ class Traps:
     def __init__(self, pinned: Iterable[Rule] = (), forbidden: Iterable[Rule] = ()) -> None:
         """*pinned* shapes are always stopped, *forbidden* ones never."""
         self.pinned = frozenset(rule.about for rule in pinned if rule.kind == "trap")
-        self.forbidden = {rule.about for rule in forbidden if rule.kind == "trap"}
+        self.forbidden = frozenset(rule.about for rule in forbidden if rule.kind == "trap")
         self.rows: dict[Kind, Row] = {}
         #: Number of requests that were sent as checks.
         self._checks = 0
@@ -144,12 +144,6 @@ class Traps:
     def stopped(self) -> Sequence[tuple[Kind, Row]]:
         """The stopped shapes, with their rows."""
         return [(kind, row) for kind, row in self.rows.items() if row.is_stopped]
-
-    def never_stop(self, shape: str) -> None:
-        """Let *shape* go on."""
-        self.forbidden.add(shape)
-        for kind in [kind for kind in self.rows if kind[0] == shape]:
-            del self.rows[kind]
 
     def _end_row(self, kind: Kind) -> bool:
         """Begin a new row, and return whether the shape was stopped."""

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scrapy_simhash.observers.url_rules.contents import Content
 from scrapy_simhash.observers.url_rules.host import (
     CHECKED,
-    MISSING,
     PAIRS,
     PAIRS_IF_RELATED,
     UNCHECKED,
@@ -200,16 +199,6 @@ def test_a_page_that_is_lost_is_not_skipped() -> None:
     host = trained()
     host.forget(cut_url("/p/7?sid=7"), 0)
     assert skipped(host, "/p/7?sid=new", "/p/8?sid=new") == ["/p/8?sid=new"]
-
-
-def test_a_page_must_be_missing_several_times_to_be_known() -> None:
-    host = trained()
-    for visit in range(MISSING):
-        assert skipped(host, "/p/50?sid=new") == []
-        host.note_missing(cut_url(f"/p/50?sid={visit}"), 0)
-    assert skipped(host, "/p/50?sid=new") == ["/p/50?sid=new"]
-    # It is there after all: what was skipped has to be sent.
-    assert host.learn(cut_url("/p/50?sid=later"), 0, Content(50)).deactivated
 
 
 def test_pinned_rules_hold_without_evidence_and_against_it() -> None:

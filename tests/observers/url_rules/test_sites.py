@@ -15,7 +15,7 @@ from scrapy.http import HtmlResponse
 from scrapy_simhash import Config, PageFingerprinter, Status, Verdict
 from scrapy_simhash.crawl.marks import note_parent
 from scrapy_simhash.crawling import Page
-from scrapy_simhash.observers.url_rules.listener import RequestSkipped, SkippingListener
+from scrapy_simhash.observers.url_rules.listener import RequestSkipped, UrlRuleListener
 from scrapy_simhash.page.fingerprint import Fingerprint, number
 from scrapy_simhash.page.reading import Reading
 from tests.observers.url_rules.made_sites import Description, Site, random_description
@@ -38,7 +38,7 @@ class Crawl:
         self.concurrency = self.random.choice((1, 4, 16))
         self.crawler = stand_in(url_rules="skip")
         self.crawler.engine = cast("Any", self)
-        self.listener = SkippingListener(self.crawler, Config(url_rules="skip"))
+        self.listener = UrlRuleListener(self.crawler, Config(url_rules="skip"))
         self.queue: deque[Request] = deque()
         self.seen = {"/"}
         self.pages: Counter[tuple[str, str]] = Counter()

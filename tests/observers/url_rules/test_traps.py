@@ -106,14 +106,6 @@ def test_pinned_shapes_are_always_stopped_and_forbidden_ones_never() -> None:
     assert not forbidden.skips(DAY)
 
 
-def test_what_stands_before_other_pages_is_never_stopped() -> None:
-    traps = Traps()
-    barren(traps, IN_A_ROW)
-    traps.never_stop(DAY[0])
-    assert not traps.skips(DAY)
-    assert not barren(traps, 2 * IN_A_ROW, start=1_000)
-
-
 def test_memory_is_bounded_and_stopped_shapes_stay() -> None:
     traps = Traps()
     barren(traps, IN_A_ROW)
