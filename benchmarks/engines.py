@@ -96,8 +96,6 @@ def _chunk(randoms: np.random.Generator, first: int, size: int) -> tuple[Any, li
         "is_short": [False] * size,
         "sketch": sketches,
         "own": [b""] * size,
-        "content": list(ids),
-        "page": list(ids),
         **dict.fromkeys(("canonical", "outcome"), [None] * size),
     }
     fingerprints = [Fingerprint(unsigned(numbers[at]), 0, sketches[at]) for at in range(size)]

@@ -67,7 +67,8 @@ class _DuckDB(Engine):
 
     def write(self, path: str, sql: str) -> None:
         with _replacing(path) as making:
-            self._connection.execute(f"COPY ({sql}) TO {_text(making)} (FORMAT parquet)")
+            options = "FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2"
+            self._connection.execute(f"COPY ({sql}) TO {_text(making)} ({options})")
 
     def write_mapped(
         self, path: str, sql: str, function: Mapper, table: Table, by: Sequence[str] = (), hidden: int = 0
@@ -84,7 +85,7 @@ class _DuckDB(Engine):
         schema = table.arrow()
         with (
             _replacing(path) as making,
-            import_module("pyarrow.parquet").ParquetWriter(making, schema) as writer,
+            import_module("pyarrow.parquet").ParquetWriter(making, schema, compression="zstd") as writer,
         ):
             waiting: list[Any] = []
             for batch in chain(batches, (None,)):

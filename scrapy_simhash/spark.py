@@ -29,6 +29,7 @@ def deduplicate(pages: DataFrame, folder: str, *, config: Config | None = None) 
 class _Spark(Engine):
     # At 10^10 pages, each key takes about 400 GB of shuffle.
     keys_at_once = 15
+    hash_function = "xxhash64"
 
     def __init__(self, folder: str, config: Config, session: Any) -> None:
         super().__init__(folder, config)
@@ -60,5 +61,5 @@ class _Spark(Engine):
         return tuple(int(value or 0) for value in self._session.sql(sql).first())
 
     def _write(self, path: str, rows: Any) -> None:
-        rows.write.mode("overwrite").parquet(path)
+        rows.write.mode("overwrite").parquet(path, compression="zstd")
         self._schemas[path] = rows.schema

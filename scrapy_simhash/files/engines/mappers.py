@@ -84,28 +84,14 @@ class ReadPages:
         if reading is None or (reading.fingerprint is None and reading.page_hash is None):
             why = Reason.TOO_LARGE if reading is None else nothing_said(reading).reason
             outcome = FAULT if read.fault or why is None else why.value
-            return *about, None, None, False, None, None, None, None, read.canonical, outcome, None
-        fingerprint = reading.fingerprint
-        if fingerprint is None:
-            # Pages with neither were returned before.
-            value, sketch, own = reading.page_hash or 0, b"", b""
-        else:
-            value, sketch, own = fingerprint.value, fingerprint.sketch, fingerprint.own
-        data = b"\0".join((scope.encode("utf-8", "surrogatepass"), value.to_bytes(8, "big"), sketch, own))
-        text_hash = None if reading.page_hash is None else signed(reading.page_hash)
-        return (
-            *about,
-            signed(value),
-            text_hash,
-            fingerprint is None,
-            sketch,
-            own,
-            signed(xxh3_64_intdigest(data)),
-            signed(number(page.url)),
-            read.canonical,
-            None,
-            reading.pieces or None,
-        )
+            return *about, None, None, False, None, None, read.canonical, outcome, None
+        page_hash = reading.page_hash
+        # A page with neither a fingerprint nor a hash was returned before.
+        found = reading.fingerprint or Fingerprint(page_hash or 0, 0)
+        text_hash = None if page_hash is None else signed(page_hash)
+        is_short = reading.fingerprint is None
+        its_content = signed(found.value), text_hash, is_short, found.sketch, found.own
+        return *about, *its_content, read.canonical, None, reading.pieces or None
 
 
 def learn_sites(batches: Iterator[Any]) -> Iterator[Any]:

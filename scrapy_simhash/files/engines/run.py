@@ -53,6 +53,9 @@ class Engine(ABC):
     keys_at_once = 1
     """Number of keys per query for candidates; with more keys there are fewer queries, which take more space."""
 
+    hash_function = "hash"
+    """SQL function that returns a hash of its arguments of 64 bits."""
+
     def __init__(self, folder: str, config: Config) -> None:
         """Write all tables to *folder*. Raises SettingError for a rule that compares no sketches."""
         rule = rule_of(config)
@@ -134,6 +137,7 @@ class Engine(ABC):
         self._step("fingerprints", sql.READ_TWICE)
 
     def _find_candidates(self) -> None:
+        self._step("contents", sql.CONTENTS.format(hash=self.hash_function))
         self._step("firsts", sql.FIRSTS)
         self._mapped("keys", sql.FOUND_BY_KEYS, mappers.keys, sql.KEYS)
         paths = []

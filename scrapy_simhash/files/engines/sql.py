@@ -62,8 +62,7 @@ class Table(NamedTuple):
 
 #: The *outcome* of an unreadable page; otherwise *outcome* is the reason of a verdict.
 FAULT = "fault"
-#: All pages. A page without *content* is not compared, and *outcome* is the reason; pages with equal *content* have
-#: equal fingerprints. *page* is the hash of the URL.
+#: All pages. A page with an *outcome*, which is the reason, is not compared.
 FINGERPRINTS = Table(
     {
         "id": "BIGINT",
@@ -75,8 +74,6 @@ FINGERPRINTS = Table(
         "is_short": "BOOLEAN",
         "sketch": "BINARY",
         "own": "BINARY",
-        "content": "BIGINT",
-        "page": "BIGINT",
         "canonical": "STRING",
         "outcome": "STRING",
     }
@@ -167,7 +164,12 @@ UNION ALL SELECT {_FINGERPRINT} FROM simhash_readings_again
 
 # --- From fingerprints to candidates. Pages with one content are compared once.
 
-FIRSTS = "SELECT content, min(id) AS id FROM simhash_fingerprints WHERE content IS NOT NULL GROUP BY content"
+#: Pages with equal *content* have equal fingerprints. *page* is the hash of the URL; {hash} is a function.
+CONTENTS = """
+SELECT id, scope, text_hash, is_short, {hash}(scope, value, sketch, own) AS content, {hash}(url) AS page
+FROM simhash_fingerprints WHERE outcome IS NULL
+"""
+FIRSTS = "SELECT content, min(id) AS id FROM simhash_contents GROUP BY content"
 FOUND_BY_KEYS = """
 SELECT page.id, scope, value, sketch, own
 FROM simhash_fingerprints AS page SEMI JOIN simhash_firsts AS first ON page.id = first.id
@@ -229,17 +231,16 @@ JOIN simhash_fingerprints AS other ON pair.b = other.id
 
 EDGES = """
 SELECT b AS page, a AS hub FROM simhash_pairs
-UNION SELECT page.id, first.id FROM simhash_fingerprints AS page
+UNION SELECT page.id, first.id FROM simhash_contents AS page
 JOIN simhash_firsts AS first ON page.content = first.content WHERE page.id <> first.id
-UNION SELECT page.id, first.id FROM simhash_fingerprints AS page JOIN (
-    SELECT scope, text_hash, min(id) AS id FROM simhash_fingerprints
-    WHERE content IS NOT NULL AND text_hash IS NOT NULL AND NOT is_short
-    GROUP BY scope, text_hash HAVING count(*) > 1
+UNION SELECT page.id, first.id FROM simhash_contents AS page JOIN (
+    SELECT scope, text_hash, min(id) AS id FROM simhash_contents
+    WHERE text_hash IS NOT NULL AND NOT is_short GROUP BY scope, text_hash HAVING count(*) > 1
 ) AS first ON page.scope = first.scope AND page.text_hash = first.text_hash
-WHERE content IS NOT NULL AND NOT is_short AND page.id <> first.id
-UNION SELECT visit.id, first.id FROM simhash_fingerprints AS visit JOIN (
-    SELECT page, min(id) AS id FROM simhash_fingerprints WHERE content IS NOT NULL GROUP BY page HAVING count(*) > 1
-) AS first ON visit.page = first.page WHERE content IS NOT NULL AND visit.id <> first.id
+WHERE NOT is_short AND page.id <> first.id
+UNION SELECT visit.id, first.id FROM simhash_contents AS visit JOIN (
+    SELECT page, min(id) AS id FROM simhash_contents GROUP BY page HAVING count(*) > 1
+) AS first ON visit.page = first.page WHERE visit.id <> first.id
 """
 LARGE_STARS = """
 WITH ends AS (SELECT page, hub FROM simhash_edges UNION ALL SELECT hub, page FROM simhash_edges),

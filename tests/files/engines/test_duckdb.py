@@ -16,7 +16,7 @@ from scrapy_simhash.files.engines import sql
 from scrapy_simhash.files.engines.sql import FOLLOWERS
 from scrapy_simhash.files.records import Record
 from scrapy_simhash.index.pairs import connected
-from scrapy_simhash.page.fingerprint import WHOLE, OwnPart, digest
+from scrapy_simhash.page.fingerprint import WHOLE, OwnPart
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.store.sqlite.schema import signed
@@ -48,33 +48,25 @@ def test_verdicts_and_clusters_are_those_of_dedup_with_two_passes(tmp_path: Path
 
 
 def test_pages_of_a_scope_with_the_same_text_hang_together() -> None:
-    # Scope, hash of the text, whether it is short, content; None is a page that is compared with no other.
-    rows: list[tuple[str, int | None, bool, int | None]]
-    rows = [("x", 7, False, 1), ("x", 8, False, 2), ("x", 7, False, 3), ("y", 7, False, 4), ("x", 7, True, 5)]
-    rows += [("x", None, False, 6), ("x", None, False, 7), ("x", 7, False, None), ("x", 7, False, 8)]
+    # Scope, hash of the text, whether it is short, outcome.
+    rows: list[tuple[str, int | None, bool, str | None]]
+    rows = [("x", 7, False, None), ("x", 8, False, None), ("x", 7, False, None), ("y", 7, False, None)]
+    rows += [
+        ("x", 7, True, None),
+        *[("x", None, False, None)] * 2,
+        ("x", 7, False, "large"),
+        ("x", 7, False, None),
+    ]
     table = sql.FINGERPRINTS.batch(
         [
-            (
-                id,
-                f"https://example.com/{id}",
-                scope,
-                "",
-                0,
-                text_hash,
-                is_short,
-                b"",
-                b"",
-                content,
-                id,
-                None,
-                None,
-            )
-            for id, (scope, text_hash, is_short, content) in enumerate(rows)
+            (id, f"https://example.com/{id}", scope, "", id, text_hash, is_short, b"", b"", None, outcome)
+            for id, (scope, text_hash, is_short, outcome) in enumerate(rows)
         ]
     )
     with duckdb.connect() as connection:
         connection.register("fingerprints", pa.Table.from_batches([table]))
         connection.execute("CREATE TABLE simhash_fingerprints AS SELECT * FROM fingerprints")
+        connection.execute(f"CREATE TABLE simhash_contents AS {sql.CONTENTS.format(hash='hash')}")
         connection.execute(f"CREATE TABLE simhash_firsts AS {sql.FIRSTS}")
         connection.execute("CREATE TABLE simhash_pairs (a BIGINT, b BIGINT)")
         assert sorted(connection.execute(sql.EDGES).fetchall()) == [(2, 0), (8, 0)]
@@ -83,8 +75,7 @@ def test_pages_of_a_scope_with_the_same_text_hang_together() -> None:
 def judged_by_fingerprints(pages: list[Fingerprint], folder: Path) -> Any:
     rows = []
     for id, page in enumerate(pages):
-        its_content = int.from_bytes(digest(repr(page.compared_bytes()))[:4], "big")
-        its_page = (signed(page.value), None, False, page.sketch, page.own, its_content, id, None, None)
+        its_page = (signed(page.value), None, False, page.sketch, page.own, None, None)
         rows.append((id, f"https://example.com/{id}", "", "example.com", *its_page))
     with duckdb.connect() as connection:
         connection.register("fingerprints", pa.Table.from_batches([sql.FINGERPRINTS.batch(rows)]))
