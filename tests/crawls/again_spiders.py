@@ -9,7 +9,6 @@ from typing import Any
 from scrapy.http import Response, TextResponse
 from scrapy.spiders import SitemapSpider
 
-from scrapy_simhash import PageStorage
 from scrapy_simhash.observers.recrawl import recrawling
 from tests.crawls.spiders import Follower, path_of
 
@@ -73,9 +72,3 @@ class Listed(SitemapSpider):
 
     def parse(self, response: Response) -> Iterator[Any]:
         yield {"path": path_of(response.url)}
-
-
-class WithoutBodies(PageStorage):
-    """Keeps no bodies."""
-
-    keeps_bodies = False

@@ -384,21 +384,6 @@ def test_a_cache_that_cannot_be_used_costs_pages_in_full_and_a_sentence(
     assert "so pages are fetched in full" in line
 
 
-def test_a_cache_without_bodies_serves_spiders_that_need_none(site: ValidatingSite, tmp_path: Path) -> None:
-    without: dict[str, Any] = {"HTTPCACHE_STORAGE": "tests.crawls.again_spiders.WithoutBodies"}
-    paths = ["/b", "/c", "/d"]
-    urls = [site.url(path) for path in paths]
-    again(site, tmp_path, urls=urls, **without)
-    done = again(site, tmp_path, urls=urls, **without)
-    assert (site.paths(304), site.paths(200), done.items) == (paths, [], [])
-    assert row(tmp_path, "%/b")[0] == 2
-    # A crawl that needs bodies fetches them.
-    again(site, tmp_path, urls=urls)
-    assert site.paths(200) == paths
-    again(site, tmp_path, urls=urls)
-    assert site.paths(200) == []
-
-
 def test_several_spiders_have_a_cache_each(site: ValidatingSite, tmp_path: Path) -> None:
     again(site, tmp_path)
     crawl_one("Follower", settings(tmp_path), urls=[site.url("/")])

@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.downloadermiddlewares.httpcache import HttpCacheMiddleware
-from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.exceptions import NotConfigured
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.misc import load_object
 
@@ -163,16 +163,13 @@ class Recrawl(Listener):
     # --- A response.
 
     def answered(self, request: Request, response: Response) -> Request | Response:
-        """Return *response*, or a request to send instead.
-
-        Raises IgnoreRequest for a page without a body.
-        """
+        """Return *response*, or a request to send instead."""
         mode = take_own(request, names.RECRAWL)
         if mode == Mode.MODIFIED:
             self._modes[request] = Mode.MODIFIED
         if mode == Mode.NOT_DUE and names.FLAG_NOT_DUE in response.flags:
             self._stats.inc_value(names.STAT_NOT_DUE)
-            return self._kept(request, response, Touch.SEEN)
+            return self._kept(request, response)
         if mode is None or names.FLAG_NOT_MODIFIED not in response.flags:
             return response
         self._stats.inc_value(names.STAT_NOT_MODIFIED)
@@ -188,13 +185,10 @@ class Recrawl(Listener):
                 self._stats.inc_value(names.STAT_CHECKED)
                 return _again(request, Mode.CHECK)
             self._believed[self._key_of(request)] = request
-        return self._kept(request, response, Touch.VISITED)
+        return self._kept(request, response)
 
-    def _kept(self, request: Request, response: Response, visit: Touch) -> Response:
+    def _kept(self, request: Request, response: Response) -> Response:
         """Return the page in the cache. The plugin's middleware takes the verdict from its row."""
-        if not self._pages.keeps_bodies:
-            self._touch(request, visit)
-            raise IgnoreRequest(f"{request.url} is not {'due' if visit is Touch.SEEN else 'modified'}")
         request.meta.update(meta_with(request, names.KEPT, self._pages.page_hash(self._key_of(request))))
         return response
 
@@ -350,8 +344,6 @@ class SimhashRecrawlMiddleware:
         """Return *response*, or a request to send instead."""
         try:
             return self._recrawl.answered(request, response)
-        except IgnoreRequest:
-            raise
         except Exception:
             self._recrawl.failed(request)
             return response

@@ -28,7 +28,7 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 #: ``PRAGMA user_version`` of a file.
-VERSION = 1
+VERSION = 2
 #: Bodies are about 10 kB; with SQLite's 4 kB a fifth more is lost at the ends of overflow pages.
 _PAGE_SIZE = 8192
 #: Pages that are written at once. A kill loses them, and they are fetched in full again.
@@ -39,15 +39,13 @@ _TIMEOUT = 1.0
 FORGIVEN = 30 * 86_400
 
 _TABLES = """
-CREATE TABLE pages (key BLOB PRIMARY KEY, hash BLOB, body INTEGER NOT NULL);
-CREATE TABLE bodies (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE pages (key BLOB PRIMARY KEY, hash BLOB, data BLOB NOT NULL);
 CREATE TABLE hosts (
     host TEXT PRIMARY KEY, unmodified INTEGER NOT NULL, wrong INTEGER NOT NULL, has_shown_change INTEGER NOT NULL
 ) WITHOUT ROWID;
 """
-_DATA = "SELECT data FROM pages JOIN bodies ON id = body WHERE key = ?"
+_DATA = "SELECT data FROM pages WHERE key = ?"
 _HASH = "SELECT hash FROM pages WHERE key = ?"
-_BODY = "SELECT body FROM pages WHERE key = ?"
 _HOST = "SELECT unmodified, wrong, has_shown_change FROM hosts WHERE host = ?"
 
 
@@ -55,13 +53,10 @@ class PageStorage:
     """The setting ``HTTPCACHE_STORAGE``: ``<spider>.pages.sqlite`` in the folder ``HTTPCACHE_DIR``.
 
     A page has its status, headers, compressed body, and the hash of its compared text, which shows whether the store
-    has the same version of the page. A subclass with ``keeps_bodies = False`` keeps no bodies; a page that is not due
-    or not modified then raises IgnoreRequest, which suits spiders that get all URLs from sitemaps.
+    has the same version of the page.
 
     If the file cannot be used, this is logged once, and every page is fetched in full.
     """
-
-    keeps_bodies = True
 
     def __init__(self, settings: BaseSettings) -> None:
         self._folder = Path(data_path(settings["HTTPCACHE_DIR"], createdir=True))
@@ -111,7 +106,7 @@ class PageStorage:
             return None
         try:
             head, body = _unpacked(data)
-            if head["has_body"] < self.keeps_bodies or not _is_for(head["vary"], request):
+            if not _is_for(head["vary"], request):
                 return None
             headers = Headers(head["headers"])
             kind = responsetypes.from_args(headers=headers, url=head["url"], body=body)
@@ -123,7 +118,7 @@ class PageStorage:
     def store_response(self, spider: Spider, request: Request, response: Response) -> None:
         """Keep a page in memory until it is `compared`. An unmodified page stays unchanged."""
         if names.FLAG_NOT_MODIFIED not in response.flags and self._database is not None:
-            self._came[self._key_of(request)] = _packed(request, response, has_body=self.keeps_bodies)
+            self._came[self._key_of(request)] = _packed(request, response)
 
     # --- For `Recrawl`.
 
@@ -193,14 +188,10 @@ class PageStorage:
         with database:
             database.execute("BEGIN IMMEDIATE")
             for key, (page_hash, data) in self._compared.items():
-                found = database.execute(_BODY, (key,)).fetchone()
-                if found:
+                if data is None:
                     database.execute("UPDATE pages SET hash = ? WHERE key = ?", (page_hash, key))
-                if found and data is not None:
-                    database.execute("UPDATE bodies SET data = ? WHERE id = ?", (data, found[0]))
-                elif data is not None:
-                    new = database.execute("INSERT INTO bodies (data) VALUES (?)", (data,)).lastrowid
-                    database.execute("INSERT INTO pages VALUES (?, ?, ?)", (key, page_hash, new))
+                else:
+                    database.execute("INSERT OR REPLACE INTO pages VALUES (?, ?, ?)", (key, page_hash, data))
             hosts = [(host, *self._hosts[host]) for host in self._changed_hosts]
             database.executemany("INSERT OR REPLACE INTO hosts VALUES (?, ?, ?, ?)", hosts)
 
@@ -238,7 +229,7 @@ def _prepare(database: sqlite3.Connection) -> None:
     database.execute("PRAGMA synchronous = NORMAL")
 
 
-def _packed(request: Request, response: Response, *, has_body: bool) -> bytes:
+def _packed(request: Request, response: Response) -> bytes:
     """Return a page as bytes: a line of JSON without cookies, and the body, compressed unless it was already."""
     headers = {
         name.decode("latin-1"): [value.decode("latin-1") for value in values]
@@ -251,11 +242,9 @@ def _packed(request: Request, response: Response, *, has_body: bool) -> bytes:
         "status": response.status,
         "headers": headers,
         "vary": vary,
-        "has_body": has_body,
     }
-    body = response.body if has_body else b""
     level = 0 if b"Content-Encoding" in response.headers else 6
-    return zlib.compress(json.dumps(head).encode() + b"\n" + body, level)
+    return zlib.compress(json.dumps(head).encode() + b"\n" + response.body, level)
 
 
 def _unpacked(data: bytes) -> tuple[dict[str, Any], bytes]:
