@@ -1,39 +1,100 @@
-"""Output files of listeners: expand the path of a setting, and check that the file can be written."""
+"""Output files of listeners: expand the path of a setting, and append lines of JSON."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
+from collections import deque
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, timezone
+from io import RawIOBase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from scrapy_simhash.exceptions import SettingError
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+#: Max lines that wait while the file cannot be written.
+MOST_WAITING = 10_000
+#: Bytes per read to find the end of the last line.
+_CHUNK = 64 * 1024
 _PLACEHOLDER = re.compile(r"%(?:(?P<percent>%)|\((?P<name>\w+)\)s|)")
 
 
-def make_ready(path: Path, setting: str, *, may_be_pipe: bool = False) -> None:
-    """Check that the file of *setting* can be written, without changing it; create missing folders.
+class LineFile:
+    """Appends lines of JSON to the file of a setting, unbuffered, so that readers get each line at once."""
 
-    Raises SettingError if not; also for a pipe or a terminal, unless *may_be_pipe*.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        is_file = path.is_file() or not path.exists()
-        if not is_file and not may_be_pipe:
-            raise OSError("is not a file")
-        # Pipes and terminals are not tested, since the reader would see an end of file.
-        if is_file or path.is_dir():
-            path.open("ab").close()
-    except (OSError, ValueError) as error:
-        raise SettingError(
-            f"{setting} must be a file that can be written, got {str(path)!r}:"
-            f" {getattr(error, 'strerror', None) or error}"
-        ) from error
+    def __init__(self, path: Path, setting: str, *, may_be_pipe: bool = False) -> None:
+        """Check that *path* can be written, without changing it; create missing folders.
+
+        Raises SettingError if not; also for a pipe or a terminal, unless *may_be_pipe*.
+        """
+        self.path = path
+        self._file: RawIOBase | None = None
+        self._waiting: deque[bytes] = deque()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not (self._is_regular or may_be_pipe):
+                raise OSError("is not a file")
+            # Pipes and terminals are not tested, since the reader would see an end of file.
+            if self._is_regular or path.is_dir():
+                path.open("ab").close()
+        except (OSError, ValueError) as error:
+            raise SettingError(
+                f"{setting} must be a file that can be written, got {str(path)!r}:"
+                f" {getattr(error, 'strerror', None) or error}"
+            ) from error
+
+    @property
+    def _is_regular(self) -> bool:
+        return self.path.is_file() or not self.path.exists()
+
+    def open(self, *, appends: bool = True) -> None:
+        """Empty the file, or remove an incomplete last line, left by a kill. Raises OSError."""
+        if self._is_regular:
+            with self.path.open("ab+") as file:
+                file.truncate(_end_of_lines(file) if appends else 0)
+        self._file = cast(RawIOBase, self.path.open("ab", buffering=0))
+
+    def write(self, line: Mapping[str, Any]) -> None:
+        """Append *line*. Raises OSError; then it waits, and is written before the next one."""
+        if len(self._waiting) < MOST_WAITING:
+            # ASCII only, since a URL may contain characters that no encoding has.
+            self._waiting.append(json.dumps(line).encode("ascii") + b"\n")
+        if self._file is None:
+            self.open()
+        while self._waiting and self._file is not None:
+            count = self._file.write(self._waiting[0])
+            if count is None:
+                raise BlockingIOError("the reader of the pipe is too slow")
+            rest = self._waiting[0][count:]
+            if rest:
+                self._waiting[0] = rest
+            else:
+                self._waiting.popleft()
+
+    def close(self) -> None:
+        """Close the file. Later lines open it again. Raises OSError."""
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
+
+
+def _end_of_lines(file: IO[bytes]) -> int:
+    """Return the position after the last line end of *file*."""
+    end = file.seek(0, os.SEEK_END)
+    while end:
+        begin = max(end - _CHUNK, 0)
+        file.seek(begin)
+        found = file.read(end - begin).rfind(b"\n")
+        if found >= 0:
+            return begin + found + 1
+        end = begin
+    return 0
 
 
 def own_path(template: str, crawler: Crawler, setting: str) -> Path:

@@ -280,9 +280,9 @@ def test_what_a_killed_crawl_has_found_is_reported_at_least_once(tmp_path: Path)
         program = f"""
 from scrapy.crawler import CrawlerProcess
 from tests.crawls.changes_spiders import Reader
-from scrapy_simhash.observers.changes.feed import Feed
+from scrapy_simhash.observers.own_file import LineFile
 # Killed between the row and the line: no line is written.
-Feed.write = lambda self, line: None
+LineFile.write = lambda self, line: None
 process = CrawlerProcess({{**{ENABLED!r}, **{plan!r}}})
 process.crawl(Reader, urls=[{site.url("/")!r}], kill="/c")
 process.start()

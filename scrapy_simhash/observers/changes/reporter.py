@@ -9,6 +9,8 @@ import asyncio
 import logging
 import time
 from contextlib import suppress
+from enum import Enum
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -21,8 +23,7 @@ from scrapy_simhash import names
 from scrapy_simhash.crawling import Listener, Once, key_of, stats_of
 from scrapy_simhash.notes import PAGE, Note
 from scrapy_simhash.observers.changes.difference import Reported, difference
-from scrapy_simhash.observers.changes.feed import Change, Feed, line_id
-from scrapy_simhash.observers.own_file import own_path
+from scrapy_simhash.observers.own_file import LineFile, own_path
 from scrapy_simhash.observers.report import line_of
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.signals import page_changed
@@ -52,6 +53,31 @@ _GONE = (404, 410)
 TOGETHER = 50
 #: Max pages whose hashes are in memory to find moved pages: the latest new pages and copies.
 MOST_HASHES = 100_000
+
+
+class Change(str, Enum):
+    """The kind of change of a page since its last visit."""
+
+    NEW = "new"
+    CHANGED = "changed"
+    SMALL_CHANGE = "small_change"
+    """The page is still a near-duplicate of its former text."""
+    MOVED = "moved"
+    """The page is gone or was not seen, and its text is at another URL."""
+    GONE = "gone"
+    """The page answers 404 or 410."""
+    NOT_SEEN = "not_seen"
+    """A complete crawl did not request it."""
+    BACK = "back"
+    """The page was gone or not seen, and exists again."""
+
+
+def line_id(key: bytes, change: Change, *about: object) -> str:
+    """Return 16 hexadecimal digits, the same if the same change is reported again."""
+    text = "\0".join(map(str, (key.hex(), change.value, *about)))
+    return blake2b(text.encode(), digest_size=8).hexdigest()
+
+
 _CHANGES = {
     Reason.CHANGED: Change.CHANGED,
     Reason.NOW_NEAR_DUPLICATE: Change.CHANGED,
@@ -85,7 +111,8 @@ class ChangeReporter(Listener):
         self._key_of = key_of(crawler)
         self._stats = stats_of(crawler)
         self._once = Once(crawler, logger, names.ERRORS_CHANGES)
-        self._feed = Feed(own_path(config.changes, crawler, "SIMHASH_CHANGES"))
+        path = own_path(config.changes, crawler, "SIMHASH_CHANGES")
+        self._feed = LineFile(path, "SIMHASH_CHANGES")
         self._waiting: list[_Found] = []
         self._telling: asyncio.Task[None] | None = None
         self._notes: dict[bytes, Reported] = {}
@@ -277,6 +304,12 @@ class ChangeReporter(Listener):
 
     async def closing(self) -> None:
         """Report pages that are gone, and those that a complete crawl did not see."""
+        try:
+            await self._report_missing()
+        finally:
+            self._feed.close()
+
+    async def _report_missing(self) -> None:
         if self._telling is not None:
             await self._telling
         await self._tell()
