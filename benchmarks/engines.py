@@ -103,6 +103,8 @@ def _chunk(randoms: np.random.Generator, first: int, size: int) -> tuple[Any, li
         (first + int(a), first + int(b))
         for a, b in zip(originals, places, strict=True)
         if DEFAULT_RULE.similarity(fingerprints[a], fingerprints[b]) is not None
+        # Equal fingerprints are connected without a pair.
+        and (sketches[a], numbers[a]) != (sketches[b], numbers[b])
     ]
     return pa.RecordBatch.from_pydict(columns, schema=FINGERPRINTS.arrow()), near
 
