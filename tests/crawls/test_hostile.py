@@ -19,7 +19,6 @@ BODIES = {
     "processing instructions": 10,
     "nested button": 8,
     "nested list": 4,
-    "breaks": 10,
     "links": 8,
     "paragraphs": 4,
     "headings": 4,
