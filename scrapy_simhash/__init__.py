@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware as SimhashSpiderMiddleware
     from scrapy_simhash.crawling import main_text as main_text
     from scrapy_simhash.detector import NearDuplicateDetector as NearDuplicateDetector
-    from scrapy_simhash.display import to_dicts as to_dicts
     from scrapy_simhash.exceptions import RecordDamaged as RecordDamaged
     from scrapy_simhash.exceptions import SettingError as SettingError
     from scrapy_simhash.exceptions import SimhashError as SimhashError
@@ -65,7 +64,6 @@ _PUBLIC = {
     "crawl.spider_middleware": "SimhashSpiderMiddleware",
     "crawling": "main_text",
     "detector": "NearDuplicateDetector",
-    "display": "to_dicts",
     "exceptions": "RecordDamaged SettingError SimhashError StoreDamaged StoreError StoreLocked StoreMismatch"
     " StoreUnavailable",
     "files.batch": "cluster dedup",

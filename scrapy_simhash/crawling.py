@@ -186,10 +186,6 @@ class Page:
         """The paragraphs and the main text. Some milliseconds."""
         return self.fingerprinter.extract(self.tree, content_language=language_of(self.response))
 
-    def drops(self, part: Action) -> bool:
-        """Return whether the action drops *part*, such as ``Action.DROP_LINKS``."""
-        return self.action is not None and part in self.action
-
     def protections(self, wanted: Collection[str]) -> Iterable[str]:
         """Yield the *wanted* protections that apply, see `scrapy_simhash.judge.hints.protections`."""
         verdict, url = self.verdict, self.response.url

@@ -19,7 +19,6 @@ from scrapy_simhash import (
     Status,
     Verdict,
     result,
-    to_dicts,
 )
 from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.marks import write_result
@@ -51,16 +50,6 @@ FOUND = PageCluster(7, ("http://a.example/", "https://a.example/"), "https://a.e
 VALUES = [NEW, COPY, Match(1, 2**64 - 1, 0), FOUND]
 #: What a page might put into its URL: to end a tag, to run, to turn the direction of a line.
 HOSTILE = "https://a.example/\"><script>alert(1)</script>'\u202e\x1b[2J" + "x" * 10_000
-
-
-def test_rows_of_verdicts_have_the_same_columns_and_a_column_of_urls_where_these_are_known() -> None:
-    rows = to_dicts({"https://example.com/a": NEW, "https://example.com/b": COPY})
-    assert rows[0].keys() == rows[1].keys()
-    assert [next(iter(row.items())) for row in rows] == [
-        ("url", "https://example.com/a"),
-        ("url", "https://example.com/b"),
-    ]
-    assert [{**row, "url": None} for row in rows] == [{"url": None, **row} for row in to_dicts([NEW, COPY])]
 
 
 def page_of(request: Request, verdict: Verdict, **more: Any) -> Page:
@@ -98,13 +87,13 @@ def test_the_verdict_of_a_response_is_that_of_its_result(verdict: Verdict) -> No
 
 
 def test_pandas_takes_them_and_loses_no_bit() -> None:
-    frame = pandas.DataFrame(to_dicts({"https://example.com/a": NEW, "https://example.com/b": COPY}))
+    frame = pandas.DataFrame([NEW.to_dict(), COPY.to_dict()])
     assert list(frame["fingerprint"]) == [NEW.fingerprint.hex, COPY.fingerprint.hex]  # type: ignore[union-attr]
     assert list(frame["similarity"].dropna()) == [0.912]
     assert str(pandas.to_datetime(frame["last_seen"]).dropna().iloc[0]) == "2026-09-21 14:13:20+00:00"
     index = SimhashIndex()
     index.add(2**64 - 1, key=1)
-    matches = pandas.DataFrame(to_dicts(index.find(2**64 - 2)))
+    matches = pandas.DataFrame([match.to_dict() for match in index.find(2**64 - 2)])
     assert matches.to_dict("records") == [{"key": 1, "fingerprint": "f" * 16, "distance": 1}]
 
 

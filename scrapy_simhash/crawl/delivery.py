@@ -336,20 +336,14 @@ class Deliveries:
                 self._change(page.cluster, how, _IS_QUIET | _HAS_LED)
             elif self._is_stored and not page.has_raised:
                 self._detector.deliver(self._key_of(request), verdict.page_hash)
-        self._land(page.cluster, page.is_delivered)
-        if names.META_OWN in request.meta:
-            for carrier in _carried_by(request):
-                self._land(carrier, page.is_delivered)
-
-    def _land(self, cluster: int, is_delivered: bool) -> None:
-        """Record that a page that could deliver the text of *cluster* has ended."""
-        pending = self._pending.get(cluster, 0)
-        if pending > 1:
-            self._pending[cluster] = pending - 1
-            return
-        self._pending.pop(cluster, None)
-        if not is_delivered and cluster in self._kept:
-            self._start(cluster)
+        # It was pending for its text, and for the pages whose item it carries.
+        carried = _carried_by(request) if names.META_OWN in request.meta else ()
+        for cluster in (page.cluster, *carried):
+            pending = self._pending.pop(cluster, 0)
+            if pending > 1:
+                self._pending[cluster] = pending - 1
+            elif not page.is_delivered and cluster in self._kept:
+                self._start(cluster)
 
     # --- Kept copies.
 
