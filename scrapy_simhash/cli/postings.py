@@ -20,13 +20,13 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 from scrapy_simhash.cli.stores import Waited
 from scrapy_simhash.cli.streams import Refused
 from scrapy_simhash.config import Config
+from scrapy_simhash.display import printable
 from scrapy_simhash.notes import RULES, SITE
 from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
 from scrapy_simhash.page.fingerprint import Fingerprint, is_own_part, is_sketch
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.store import Header, History, Posting
-from scrapy_simhash.store.sqlite.files import printable
 from scrapy_simhash.times import parsed, written
 
 FORMAT = "scrapy-simhash postings"

@@ -144,7 +144,7 @@ def redis_place(wanted: StorePlace, prefix: str) -> Place:
 
     # As on the command line.
     shown = f"{server}?prefix={in_url(prefix.replace('%', '%%'))}"
-    return Place("redis", shown, f"{server.identity}?{prefix}", open_store)
+    return Place("redis", shown, shown, open_store)
 
 
 def add_store(parser: ArgumentParser) -> None:

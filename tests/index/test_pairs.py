@@ -90,22 +90,6 @@ def test_every_plan_finds_what_is_planted_among_random_values(way: str, name: st
     assert found(way, values, k, blocks) == expected
 
 
-@pytest.mark.parametrize("blocks", [4, 5, 7])
-def test_both_find_the_same_among_many_values(blocks: int) -> None:
-    values = with_planted(12_000, seed=9)
-    first, *others = [found(way, values, 3, blocks) for way in WAYS]
-    assert len(first) > 300
-    assert all(other == first for other in others)
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_the_order_depends_on_the_set_of_values_alone(way: str) -> None:
-    values = with_planted(3_000, seed=3)
-    shuffled = random.Random(4).sample(values, len(values))
-    with running(way):
-        assert list(pairs(values)) == list(pairs(shuffled + shuffled[:100]))
-
-
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("size", [0, 1, 30_000])  # 1,500 pairs: more than a step of the kernel returns
 def test_progress_rises_to_the_end_and_says_so_once(way: str, size: int) -> None:

@@ -82,25 +82,6 @@ RANKS = {
     "ranks are those of the cluster that a page is in now": "a 0 = 0, b 0 = 1, c 0 = 2, a, c 0 = 0, b 0 = 1, a 0 = 2",
     "short pages are counted too": "a '8' = 0, b '8' = 1, c '8' = 2, b '8' = 1",
 }
-#: Pages with sketches, and for each which one it repeats and how far from that it is.
-LIKE_TEXTS = {
-    "two contents with the same 64 bits are kept apart": (
-        [content(7, text="one"), content(7, text="other"), content(7, text="other"), content(7, text="one")],
-        [None, None, (1, 0), (0, 0)],
-    ),
-    "of several originals the most alike decides, not the nearest": (
-        [content(0, 60), content(0b11 << 8 | 1, text="x"), content(2**6 - 1 << 20), content(1, edited=10)],
-        [None, None, None, (2, 7)],
-    ),
-    "clusters do not drift along a chain of like texts": (
-        [content(0), content(0b1, edited=35), content(0b11, edited=70)],
-        [None, (0, 1), None],
-    ),
-    "a page without a sketch is compared by bits, whichever of the two has none": (
-        [content(0), Fingerprint(0b111), Fingerprint(0b1111), content(0b1111, text="x")],
-        [None, (0, 3), None, (2, 0)],
-    ),
-}
 
 
 def visit_of(words: str) -> Posting:
@@ -179,18 +160,6 @@ class StoreContract(ABC):
             visit = visit_of(words)
             assert (store.look(visit).rank, store.claim(visit).rank) == (int(rank), int(rank)), step
 
-    @pytest.mark.parametrize(("pages", "answers"), LIKE_TEXTS.values(), ids=LIKE_TEXTS)
-    def test_what_like_texts_are_answered(
-        self, careful: Any, pages: list[Fingerprint], answers: list[tuple[int, int] | None]
-    ) -> None:
-        for number, (page, answer) in enumerate(zip(pages, answers, strict=True)):
-            expected = original(number)
-            if answer is not None:
-                first, distance = answer
-                alike = SECOND_LOOK.similarity(page, pages[first])
-                expected = Answer(None, first, url(str(first)), distance, alike)
-            assert ask(careful, posting(str(number), page)) == expected
-
     def test_all_64_bits_and_any_key_can_be_kept(self, store: Any) -> None:
         keys = [b"", b"\0", b"\xff" * 32, "é漢".encode()]
         for number, key in enumerate(keys):
@@ -208,38 +177,6 @@ class StoreContract(ABC):
         assert store.claim(posting("beyond", 2 ** (max_distance + 1) - 1 << 30)).cluster == 2
 
     # --- A second look: sketches decide.
-
-    @pytest.mark.parametrize(
-        ("second", "is_kin"),
-        [
-            (content(2**20 - 1), True),  # found by its subject
-            (content(2**8 - 1, subject=""), True),  # as far as candidates are looked for
-            (content(2**9 - 1, subject=""), False),  # not looked for, though it says the same
-            (content(0b1, edited=40), True),
-            (content(0b1, edited=100), False),
-            (content(0, text="of another page"), False),  # the same 64 bits by chance
-            (content(0b1, edited=40, subject="day pilots"), False),
-            (content(0b1, subject="day pilots"), True),
-            (content(0b1, subject=""), True),
-        ],
-    )
-    def test_candidates_are_accepted_by_the_rule(
-        self, careful: Any, second: Fingerprint, is_kin: bool
-    ) -> None:
-        first = content(0)
-        careful.claim(posting("a", first))
-        expected = original(1)
-        if is_kin:
-            distance = (first.value ^ second.value).bit_count()
-            expected = Answer(None, 0, url("a"), distance, SECOND_LOOK.similarity(first, second))
-        assert ask(careful, posting("b", second)) == expected
-        assert (len(careful), careful.index_size) == (2, 1 if is_kin else 2)
-
-    def test_without_a_second_look_sketches_say_nothing(self) -> None:
-        store = self.make(header(CLASSIC))
-        store.claim(posting("a", content(0)))
-        assert ask(store, posting("b", content(0b111, text="of another page"))) == copy("a", 0, 3)
-        assert ask(store, posting("c", content(0b1111))) == original(2)
 
     # --- The same text to the letter.
 
@@ -295,29 +232,6 @@ class StoreContract(ABC):
 
     # --- Titles that several clusters have.
 
-    def test_a_title_that_three_clusters_have_says_little(self, careful: Any) -> None:
-        def known(text: str, edited: int = 0) -> Fingerprint:
-            value = int.from_bytes(text.encode() * 8, "big")
-            return replace(content(value, edited, text=text), own=OwnPart(WHOLE, 100).to_bytes())
-
-        version, copied = known("a", edited=60), known("a", edited=40)
-        for key in "ab":
-            careful.claim(posting(key, known(key)))
-            assert careful.look(posting("v", version)).original == url("a"), "equal titles, .74 in common"
-        # Another title, another scope, and one more page of a cluster.
-        careful.claim(posting("c", replace(content(FAR, subject="day pilots"), own=version.own)))
-        careful.claim(posting("d", known("d"), "x"))
-        careful.claim(posting("e", copied))
-        assert careful.look(posting("v", version)).original == url("a")
-        careful.claim(posting("f", known("f")))
-        assert careful.look(posting("v", version)).original is None
-        assert careful.look(posting("v", copied)).original == url("a")
-        careful.claim(posting("e", version))
-        assert careful.get(b"e").cluster != 0
-        careful.remove(b"e")
-        careful.remove(b"f")
-        assert careful.look(posting("v", version)).original == url("a")
-
     @pytest.mark.parametrize("seed", range(3))
     def test_where_few_titles_are_had_by_many_pages_answers_are_those_of_the_definition(
         self, careful: Any, seed: int
@@ -336,21 +250,6 @@ class StoreContract(ABC):
 
     # --- Pages that are near several clusters.
 
-    def test_a_page_names_the_other_clusters_that_it_is_near(self, careful: Any) -> None:
-        first, between, last = content(0), content(1, edited=40), content(3, edited=80)
-        for key, page in (("a", first), ("b", last), ("c", content(FAR, text="x"))):
-            assert careful.claim(posting(key, page)).also_near == ()
-        for asked in (careful.look, careful.claim):
-            claim = asked(posting("d", between, page_hash=1))
-            assert (claim.original, claim.also_near) == (url("a"), (1,)), "as like b, which came later"
-        # A page that was there, as any other; and one with a text that is known is not compared.
-        assert careful.claim(posting("d", between, page_hash=2)).also_near == (1,)
-        assert careful.claim(posting("a", between)).also_near == (1,)
-        assert careful.claim(posting("b", between)).also_near == (0,)
-        assert careful.claim(posting("e", last, page_hash=2)).also_near == ()
-        assert careful.remove(b"a")
-        assert careful.look(posting("f", between)).also_near == (), "a was removed"
-
     def test_a_page_that_is_near_a_copy_only_is_new_and_names_its_cluster(self, careful: Any) -> None:
         first, between, last = (content(2**at - 1, edited=35 * at) for at in range(3))
         for key, page in (("a", first), ("b", between)):
@@ -363,28 +262,6 @@ class StoreContract(ABC):
         assert careful.look(posting("b", last)).also_near == ()
         assert careful.look(posting("x", last, "x")).also_near == ()
         assert careful.look(posting("x", last, is_short=True)).also_near == ()
-
-    def test_of_a_cluster_the_first_copies_that_are_still_there_are_compared(self, careful: Any) -> None:
-        first, between, last = (content(2**at - 1, edited=35 * at) for at in range(3))
-        for key in "abcd":
-            careful.claim(posting(key, first))
-        careful.claim(posting("d", between))
-        assert careful.look(posting("x", last)).also_near == (), "d came third"
-        careful.claim(posting("b", between))
-        assert careful.look(posting("x", last)).also_near == (0,)
-        # As it is now, not as it was; and not for the cluster that it was in.
-        careful.claim(posting("b", first))
-        assert careful.look(posting("x", last)).also_near == ()
-        careful.claim(posting("c", between))
-        assert careful.look(posting("x", last)).also_near == (0,)
-        careful.claim(posting("c", FAR))
-        assert careful.look(posting("x", last)).also_near == ()
-        careful.claim(posting("c", between))
-        assert careful.look(posting("x", last)).also_near == (), "c came back after others"
-        careful.claim(posting("b", between))
-        assert careful.look(posting("x", last)).also_near == (0,)
-        assert careful.remove(b"b")
-        assert careful.look(posting("x", last)).also_near == ()
 
     @pytest.mark.parametrize("seed", range(3))
     def test_copies_change_nothing_but_the_clusters_that_are_named(self, careful: Any, seed: int) -> None:
@@ -434,20 +311,6 @@ class StoreContract(ABC):
         # By the same text it is a copy, whatever the facts.
         claim = careful.claim(posting("f", other, page_hash=1))
         assert (claim.original, claim.contradicts) == (url("a"), False)
-
-    def test_rows_contradict_as_lines_do_and_names_make_other_pages(self, careful: Any) -> None:
-        for number, pair in enumerate((ROWS, NAMES, THINGS)):
-            for key, facts in zip("ab", pair, strict=True):
-                claim = careful.claim(posting(f"{number}{key}", content(0, facts=facts), f"{number}.example"))
-            assert claim.contradicts == (pair is ROWS)
-            assert (claim.original is None) == (pair is not ROWS)
-            assert (claim.cluster, claim.rank) == (2 * number + 1, 0)
-
-    def test_what_a_page_does_not_contradict_goes_before_what_is_more_like_it(self, careful: Any) -> None:
-        careful.claim(posting("a", content(0, 20, facts=LINES[0])))
-        careful.claim(posting("b", content(1, 40, facts=LINES[1])))
-        assert careful.look(posting("c", content(0, 20, facts=LINES[1]))).original == url("b")
-        assert careful.look(posting("c", content(0, 20))).original == url("a")
 
     def test_a_page_that_comes_to_contradict_its_cluster_leaves_it(self, careful: Any) -> None:
         one, other = (content(0, facts=facts) for facts in LINES)
@@ -523,21 +386,6 @@ class StoreContract(ABC):
         assert (len(careful), careful.index_size) == (5, 4)
         assert [careful.remove(key) for key in (b"2", b"4")] == [True, True]
         assert (len(careful), careful.index_size) == (3, 3)
-
-    def test_among_many_of_one_subject_the_page_itself_and_the_nearest_are_compared(
-        self, careful: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(candidates, "MOST_COMPARED", 4)
-        for number in range(6):
-            # Of one subject, far from each other, and with nothing in common.
-            value = int.from_bytes(bytes([number] * 8), "big") * 0x9E3779B97F4A7C15 % 2**64
-            careful.claim(posting(str(number), content(value, text=f"page {number}")))
-        last = content(5 * 0x0101010101010101 * 0x9E3779B97F4A7C15 % 2**64, text="page 5")
-        assert careful.look(posting("5", last)).cluster == 5
-        by_text = replace(last, value=last.value ^ 1)
-        assert careful.look(posting("9", by_text)).original == url("5")
-        moved = replace(last, value=last.value ^ 2**40 - 1)
-        assert careful.look(posting("5", moved)).cluster == 5, "its own row"
 
     # --- Thresholds and near misses: what a claim tells beside the answer.
 

@@ -10,16 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.lib.shared_text import PLANS, make_site
-from benchmarks.lib.shared_text.sites import REPOSTS
-from scrapy_simhash import NearDuplicateDetector, Status
 from scrapy_simhash.notes import SITE
 from scrapy_simhash.page.site import SiteProfile
-from scrapy_simhash.store import Store
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.cases import SECOND_LOOK, header
-from tests.store.remote import RemoteStore
 from tests.store.server import RedisServer
 
 HEADER = header(SECOND_LOOK)
@@ -93,25 +88,3 @@ def test_a_kill_loses_what_was_learned_from_500_pages_at_most(kind: str, tmp_pat
     profile = SiteProfile.from_bytes(data)
     assert seen - 500 <= profile.pages <= seen + 1
     assert profile.is_known
-
-
-@pytest.mark.parametrize(
-    "store", [SqliteStore(header=HEADER), RemoteStore(HEADER)], ids=["here", "elsewhere"]
-)
-def test_coroutines_learn_too(store: Store) -> None:
-    detector = NearDuplicateDetector(store=store)
-    pages = make_site(PLANS[4]).pages
-
-    async def check_all() -> int:
-        copies = 0
-        for number, one in enumerate(pages):
-            page_url = f"https://jobs.example/{number}"
-            await detector.load_site(page_url)
-            verdict = await detector.conclude_async(detector.read(one.html, page_url), page_url)
-            copies += verdict.status is Status.NEAR_DUPLICATE
-        await detector.flush_async()
-        return copies
-
-    assert 0.9 * REPOSTS <= asyncio.run(check_all()) <= REPOSTS
-    assert detector.sites is not None
-    assert detector.sites.of("https://jobs.example/").is_known

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-from contextlib import closing
-from pathlib import Path
-
 import pytest
 from hypothesis import settings
 
@@ -104,20 +101,3 @@ def test_a_scope_has_an_index_to_itself(rule: Rule, monkeypatch: pytest.MonkeyPa
         again = content(0xFFFF << 8 * number, text=str(number))
         assert store.claim(posting(f"{number} again", again, "large")).cluster == number
         assert store.claim(posting(f"{number} elsewhere", again, "small")).cluster == 7 + 2 * number + 1
-
-
-def test_what_is_delivered_stays_noted_until_the_page_has_another_text(tmp_path: Path) -> None:
-    path = tmp_path / "seen.sqlite"
-    with closing(SqliteStore(path)) as store:
-        for key in ("a", "b"):
-            store.claim(posting(key, 1, page_hash=7))
-        store.deliver({b"a": 7, b"unknown": 7})
-    with closing(SqliteStore(path)) as store:
-        assert [store.get(key).delivered for key in (b"a", b"b")] == [1, None]  # type: ignore[union-attr]
-        former = [store.claim(posting(key, 1, page_hash=7)).former for key in ("a", "b")]
-        assert [visit and visit.delivered is not None for visit in former] == [True, False]
-        # It is asked with another text.
-        store.claim(posting("a", 1, page_hash=8))
-        again = store.claim(posting("a", 1, page_hash=7)).former
-        assert again is not None
-        assert again.delivered is None

@@ -21,7 +21,6 @@ _TLS_OPTIONS = {
 }
 #: Max retries of a command whose connection was lost.
 REPEATS = 8
-_THIS_MACHINE = {"127.0.0.1", "::1"}
 _DEFAULT_PORT = 6379
 _CLUSTER = re.compile(r"(rediss?)\+cluster://(.*@)?([^/?@,]+(?:,[^/?@,]+)*)(?:/0?)?(\?.*)?", re.DOTALL)
 
@@ -67,21 +66,6 @@ class Server:
     def is_cluster(self) -> bool:
         """Whether the URL names nodes of a cluster."""
         return "+cluster://" in self.url
-
-    @property
-    def identity(self) -> str:
-        """Address and database in a normal form. URLs with different nodes of a cluster have different identities.
-
-        >>> Server("redis://127.0.0.1").identity == Server("redis://:secret@LOCALHOST:6379/0").identity
-        True
-        """
-        if self.is_cluster:
-            return f"cluster {self}"
-        taken = self.client(1).connection_pool.connection_kwargs
-        host = str(taken.get("host") or "localhost").lower()
-        host = "localhost" if host in _THIS_MACHINE else host
-        address = taken.get("path") or f"{host}:{taken.get('port') or _DEFAULT_PORT}"
-        return f"{address}/{taken.get('db') or 0}"
 
     def client(self, timeout: float) -> Any:
         """Return an asyncio client of redis-py that returns bytes and connects at the first command.

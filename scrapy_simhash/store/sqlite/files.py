@@ -17,11 +17,12 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from struct import error as StructError
 
+from scrapy_simhash.display import printable
 from scrapy_simhash.exceptions import RecordDamaged, StoreDamaged, StoreError, StoreLocked, StoreUnavailable
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.sqlite import schema
@@ -78,26 +79,13 @@ REPAIR = (
 )
 
 
-def quick_check(execute: Callable[..., sqlite3.Cursor], most: int = 100) -> list[str]:
-    """Return the structural errors that SQLite finds in a file, at most so many lines. Reads the whole file."""
-    return [line for (line,) in execute(f"PRAGMA quick_check({most})") if line != "ok"]
-
-
 def check_after_kill(path: Path, connection: sqlite3.Connection) -> None:
-    """Log a damaged file if the last run was killed."""
+    """Log the first structural error of a file if the last run was killed. Reads the whole file."""
     last = connection.execute("SELECT ended FROM runs ORDER BY number DESC LIMIT 1").fetchall()
-    if last == [(None,)] and (found := quick_check(connection.execute, 1)):
-        logger.warning("%s", damage(path, printable(found[0])))
-
-
-def printable(value: object) -> str:
-    r"""Return *value* as printable ASCII, at most 200 characters.
-
-    >>> printable("https://example.com/é"), printable(b"a\n"), printable(7)
-    ('https://example.com/\\xe9', 'a\\n', '7')
-    """
-    text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
-    return ascii(text)[1:-1][:200]
+    if last == [(None,)]:
+        ((found,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
+        if found != "ok":
+            logger.warning("%s", damage(path, printable(found)))
 
 
 def words_of(error: Exception) -> str:
@@ -140,7 +128,7 @@ _BESIDE = ("-wal", "-shm", "-journal")
 def connect(path: Path, mode: str, patience: float = LOCK_TIMEOUT) -> sqlite3.Connection:
     """Return a connection in autocommit mode. *mode* is that of SQLite's URIs: ``ro``, ``rw``, ``rwc``."""
     return sqlite3.connect(
-        f"{without_host(path.as_uri())}?mode={mode}",
+        f"{path.as_uri()}?mode={mode}",
         uri=True,
         timeout=patience,
         isolation_level=None,
@@ -148,29 +136,17 @@ def connect(path: Path, mode: str, patience: float = LOCK_TIMEOUT) -> sqlite3.Co
     )
 
 
-def without_host(uri: str) -> str:
-    """Return the URI of a file for SQLite: for a Windows share, the host becomes part of the path.
-
-    >>> without_host("file:///C:/seen/shop.sqlite"), without_host("file://server/share/shop.sqlite")
-    ('file:///C:/seen/shop.sqlite', 'file:////server/share/shop.sqlite')
-    """
-    return uri if uri.startswith("file:///") else f"file://{uri.removeprefix('file:')}"
-
-
 def resolved(path: str | os.PathLike[str]) -> Path:
     """Return the resolved path, so that the lock is the same under all names of the file.
 
-    Raises StoreError for circular links and for invalid file names.
+    Raises StoreError for an invalid file name.
     """
     try:
-        file = Path(os.path.realpath(path))
-        if file.is_symlink():
-            raise OSError("it is a symbolic link that leads back to itself")
+        return Path(os.path.realpath(path))
     except (OSError, ValueError) as error:
         raise StoreError(
             f"{str(path)!r}: cannot open it: {error}. Set SIMHASH_STORE to another folder"
         ) from error
-    return file
 
 
 def beside(path: Path, suffix: str) -> Path:

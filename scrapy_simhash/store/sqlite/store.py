@@ -13,7 +13,7 @@ from threading import Lock
 from types import NoneType
 from typing import Any, TypeVar
 
-from scrapy_simhash.exceptions import RecordDamaged, StoreError
+from scrapy_simhash.exceptions import RecordDamaged, StoreError, StoreUnavailable
 from scrapy_simhash.index import SimhashIndex
 from scrapy_simhash.notes import KINDS, PAGE, Name, Note
 from scrapy_simhash.page.fingerprint import Fingerprint, sketch_length
@@ -479,24 +479,31 @@ class SqliteStore(Store):
         try:
             yield
         except files.FAULTS as error:
-            raised = files.runtime_error(self, error)
-            if isinstance(raised, RecordDamaged):
-                self.note_damage(files.words_of(error))
-            raise raised from error
+            raise self._error(error) from error
+
+    def _error(self, error: Exception) -> StoreUnavailable:
+        """Return the error of a store for *error*; note damage."""
+        raised = files.runtime_error(self, error)
+        if isinstance(raised, RecordDamaged):
+            self.note_damage(files.words_of(error))
+        return raised
 
     @contextmanager
     def _transaction(self, claims: int = 1) -> Iterator[None]:
         """Run a transaction, after which the log has grown as by so many *claims*; wait if a checkpoint is late."""
         if not self._run:
             raise StoreError(f"{self} was opened read-only, or was closed")
-        with self._guard(), self._turn:
-            self._execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._execute("COMMIT")
-                self._new_names.clear()
-            finally:
-                self._undo()
+        try:
+            with self._turn:
+                self._execute("BEGIN IMMEDIATE")
+                try:
+                    yield
+                    self._execute("COMMIT")
+                    self._new_names.clear()
+                finally:
+                    self._undo()
+        except files.FAULTS as error:
+            raise self._error(error) from error
         if self._checkpoints is not None:
             self._checkpoints.count(claims)
 
@@ -561,7 +568,7 @@ def _row(row: Sequence[Any], scopes: dict[int, str]) -> Row:
 
 def _page_in(row: Sequence[Any]) -> str:
     """Return the name in messages of the page in an unreadable row."""
-    return f"page {row[14]} ({files.printable(row[1])})"
+    return f"page {row[14]}"
 
 
 def _fingerprint_of(value: int, rest: bytes | None) -> Fingerprint:

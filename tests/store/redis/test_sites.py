@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash.exceptions import StoreError
-from scrapy_simhash.notes import SITE, Note
+from scrapy_simhash.notes import SITE
 from scrapy_simhash.page.fingerprint import sketch, subject_number
-from scrapy_simhash.page.site import SiteProfile, SiteProfiles, profiles
+from scrapy_simhash.page.site import SiteProfile, SiteProfiles
 from scrapy_simhash.store.redis import RedisStore
 from tests.page.site.test_table import packed
 from tests.store.redis.stores import eventually, opened, waits
@@ -95,36 +94,6 @@ async def test_of_concurrent_writes_nothing_is_lost(shared: RedisServer, prefix:
 
 
 @waits
-async def test_a_profile_that_is_pinned_meanwhile_takes_the_place_of_what_was_learned(
-    shared: RedisServer, prefix: str
-) -> None:
-    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
-        mine = SiteProfiles(one)
-        await taught(mine, SUBJECTS[:20])
-        await mine.share()
-        pinned = SiteProfile()
-        for about in SUBJECTS[:8]:
-            pinned.learn(packed([12, 14]), about, seen=1_790_000_000)
-        pinned.is_pinned = True
-        version, _ = await other.note(SITE, HOST)
-        (second,) = await other.replace_notes(SITE, [Note(HOST, version, pinned.to_bytes())])
-        assert second
-        for turn in range(2):
-            await taught(mine, SUBJECTS[20:30])
-            await mine.share()
-            assert mine.of(URL).to_bytes() == pinned.to_bytes(), turn
-            # Nobody has written it since.
-            assert await other.note(SITE, HOST) == (second, pinned.to_bytes())
-        assert mine.of(URL).flags(packed([12, 14])) == b"\1\1"
-        pinned.is_pinned = False
-        await other.replace_notes(SITE, [Note(HOST, second, pinned.to_bytes())])
-        late = SiteProfiles(one)
-        await taught(late, SUBJECTS[8:9])
-        await late.share()
-        assert (await profile_of(other)).pages == pinned.pages + 1
-
-
-@waits
 async def test_pages_of_a_host_that_come_at_once_ask_once(
     shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,54 +149,3 @@ async def test_an_outage_costs_nothing_that_was_learned(
         assert (await profile_of(store)).pages == 10
         assert [host async for host, _ in store.notes(SITE)] == [HOST]
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
-
-
-@waits
-async def test_a_profile_that_cannot_be_read_is_learned_anew(shared: RedisServer, prefix: str) -> None:
-    async with opened(shared.url, prefix) as store:
-        await store.replace_notes(SITE, [Note(HOST, 0, b"no profile")])
-        learner = SiteProfiles(store)
-        await taught(learner, SUBJECTS[:7])
-        await learner.share()
-        assert (await profile_of(store)).pages == 7
-
-
-@waits
-async def test_profiles_that_cannot_be_written_are_reported_once(
-    shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    async with opened(shared.url, prefix) as store:
-        shard = store._shard(0)
-        ask = shard.script
-
-        async def refused(name: str, *arguments: Any) -> Any:
-            if name == "replace_note":
-                raise StoreError(f"{store} denies access: the user may not run HDEL")
-            return await ask(name, *arguments)
-
-        monkeypatch.setattr(shard, "script", refused)
-        learner = SiteProfiles(store)
-        for about in SUBJECTS[:3]:
-            await taught(learner, [about])
-            await learner.share()
-        assert learner.of(URL).pages == 3
-    (said,) = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
-    assert said.startswith(f"Boilerplate models are not stored: the store {prefix!r} at")
-
-
-@waits
-async def test_a_host_that_left_memory_is_written_and_loaded_again(
-    shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(profiles, "MOST_HOSTS", 2)
-    urls = [f"https://{name}.example/" for name in "abcd"]
-    async with opened(shared.url, prefix) as store:
-        learner = SiteProfiles(store)
-        for url in urls[:2]:
-            await taught(learner, SUBJECTS[:8], url)
-        for url in urls[2:]:
-            await learner.load(url)
-        await learner.share()
-        assert [learner.of(url).pages for url in urls] == [0, 0, 0, 0]
-        await learner.load(urls[0])
-        assert learner.of(urls[0]).pages == 8
