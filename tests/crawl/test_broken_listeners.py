@@ -37,10 +37,6 @@ class Broken(Listener):
     closing = staticmethod(fail_later)
 
 
-class Idle(Listener):
-    """Does nothing."""
-
-
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[SimhashDownloaderMiddleware, Any]]:
     """Return what makes the middleware and the crawler of a crawl with a listener."""
@@ -75,15 +71,6 @@ def test_a_page_is_judged_and_delivered_whatever_hooks_fail(made: Any, tmp_path:
         middleware.detector.deliver(middleware._key_of(request), page_hash)
         asyncio.run(middleware._session._engine_stopped())
         assert simhash_stats(crawler)["errors/action"] == 3, "request_sent, page_compared, closing"
-
-
-def test_a_store_is_let_go_of_whatever_fails_at_the_end(made: Any, tmp_path: Path) -> None:
-    middleware, crawler = made(Idle, store=str(tmp_path))
-    middleware.detector.flush_async = fail_later
-    asyncio.run(middleware._session._engine_stopped())
-    assert simhash_stats(crawler) == {"errors/action": 1}
-    middleware, _ = made(Idle, store=str(tmp_path))
-    asyncio.run(middleware._session._engine_stopped())
 
 
 def test_a_request_is_sent_and_a_page_passes_whatever_fails_in_recrawling(

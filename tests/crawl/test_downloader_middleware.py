@@ -11,11 +11,9 @@ from unittest.mock import patch
 import pytest
 from scrapy import Request
 from scrapy.http import HtmlResponse, Response, TextResponse, XmlResponse
-from scrapy.http.request import NO_CALLBACK
 from scrapy.signalmanager import SignalManager
 
 from scrapy_simhash import (
-    NearDuplicateDetector,
     PageFingerprinter,
     SimhashDownloaderMiddleware,
     names,
@@ -117,10 +115,11 @@ def test_any_error_of_ours_gives_an_unknown_page(
     def fail(*arguments: object, **keywords: object) -> None:
         raise error("no verdict today")
 
-    monkeypatch.setattr(NearDuplicateDetector, "conclude_async", fail)
+    monkeypatch.setattr(PageFingerprinter, "read", fail)
     subject = middleware()
     with caplog.at_level(logging.DEBUG, "scrapy_simhash"):
-        assert [judged(subject, page(path)) for path in "ab"] == [{"status": "unknown"}] * 2
+        for judge in (judged, judged_in_thread):
+            assert judge(subject, page()) == {"status": "unknown"}
     assert simhash_stats(subject.crawler) == {"errors/compare": 2}
     assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG"]
 
@@ -170,15 +169,6 @@ def test_a_request_fingerprinter_that_fails_costs_no_page() -> None:
         assert judged(subject, page()) == {"status": "unknown"}
 
 
-@pytest.mark.parametrize(("response", "reason"), SKIPPED)
-def test_what_is_not_judged_is_not_read_in_a_thread_either(response: Response, reason: str) -> None:
-    subject = middleware(maxsize=10_000)
-    with read_in_threads():
-        assert judged(subject, response)["reason"] == reason
-        assert judged(subject, page(), meta={"simhash": False})["reason"] == "opted_out"
-        assert judged(subject, page(), callback=NO_CALLBACK) == {}
-
-
 def test_in_a_thread_a_page_gets_the_same_marks_flags_and_stats() -> None:
     near, far = middleware(), middleware()
     bodies = (article(), article() + "<p>Buy boats!", article(1), CAPTION, CAPTION, article(), "<p>")
@@ -187,22 +177,6 @@ def test_in_a_thread_a_page_gets_the_same_marks_flags_and_stats() -> None:
         assert judged_in_thread(far, one) == judged(near, other)
         assert one.flags == other.flags
     assert simhash_stats(far.crawler) == simhash_stats(near.crawler)
-
-
-@pytest.mark.parametrize("error", ERRORS)
-def test_any_error_in_the_thread_gives_an_unknown_page(
-    error: type[Exception], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def fail(*arguments: object, **keywords: object) -> None:
-        raise error("no reading today")
-
-    monkeypatch.setattr(PageFingerprinter, "read", fail)
-    subject = middleware()
-    with caplog.at_level(logging.DEBUG, "scrapy_simhash"):
-        assert [judged_in_thread(subject, page(path)) for path in "ab"] == [{"status": "unknown"}] * 2
-    assert simhash_stats(subject.crawler) == {"errors/compare": 2}
-    assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG"]
-    assert "no reading today" in caplog.text
 
 
 def test_marks_that_came_while_the_page_was_read_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,49 +190,6 @@ def test_marks_that_came_while_the_page_was_read_are_gone(monkeypatch: pytest.Mo
     asyncio.run(waiting(middleware(), request, page()))
     assert request.meta["simhash_result"]["status"] == "new"
     assert "of another visit" not in request.meta.values()
-
-
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        (
-            {"revisit_action": "drop_items"},
-            "SIMHASH_REVISIT_ACTION (drop_items) has no effect without a store that outlives the crawl:"
-            " set SIMHASH_STORE = './simhash'",
-        ),
-        (
-            {"item_action": "drop_items", "result_field": "copy"},
-            "SIMHASH_ITEM_ACTION (drop_items) has no effect without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS ="
-            " ['title', 'body']",
-        ),
-        *(
-            (
-                {name: "path"},
-                f"SIMHASH_{name.upper()} (path) has no effect without SIMHASH_ITEM_FIELDS: set"
-                " SIMHASH_ITEM_FIELDS = ['title', 'body']",
-            )
-            for name in ("item_key",)
-        ),
-        (
-            {"recrawl": {"": "7d"}},
-            "SIMHASH_RECRAWL ({'': '7d'}) has no effect without a store that outlives the crawl: set"
-            " SIMHASH_STORE = './simhash'",
-        ),
-        ({"item_action": "drop_items", "item_fields": "title"}, None),
-        ({}, None),
-    ],
-)
-def test_a_setting_that_cannot_do_anything_is_warned_of(
-    settings: dict[str, Any], said: str | None, caplog: pytest.LogCaptureFixture
-) -> None:
-    for is_crawling in (True, False):  # single pages are only marked, whatever the settings say
-        caplog.clear()
-        crawler = stand_in(is_crawling=is_crawling, **settings)
-        subject = SimhashDownloaderMiddleware.from_crawler(crawler)
-        assert crawler.spider is not None
-        with caplog.at_level(logging.WARNING, "scrapy_simhash"):
-            subject.spider_opened(crawler.spider)
-        assert [record.getMessage() for record in caplog.records] == ([said] if said and is_crawling else [])
 
 
 @pytest.mark.parametrize(

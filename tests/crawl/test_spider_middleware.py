@@ -60,12 +60,6 @@ def test_an_action_drops_what_its_name_says(action: str) -> None:
     assert left(middleware(), response(action)) == LEFT[action]
 
 
-@pytest.mark.parametrize("action", ACTIONS)
-@pytest.mark.parametrize("setting", ACTIONS)
-def test_what_was_decided_is_done_whatever_the_settings_ask_for(action: str, setting: str) -> None:
-    assert left(middleware(action=setting), response(action, simhash={"action": setting})) == LEFT[action]
-
-
 @pytest.mark.parametrize("words", ["drop", "", 1, None, [], object()])
 def test_words_that_a_callback_has_spoilt_drop_nothing(words: object) -> None:
     assert left(middleware(action="drop_page"), response(words)) == LEFT["mark"]
