@@ -38,6 +38,8 @@ IN_ORDER = {
 IN_THREADS = {"tests.crawls.spiders.InThreads": 0}
 #: Start pages lose their links like any other page.
 UNPROTECTED: Mapping[str, Any] = {"SIMHASH_PROTECT": []}
+#: Whether callbacks are called at once; Scrapy 2.13 calls them a tenth of a second later.
+IS_PROMPT = version_info >= (2, 14)
 #: The event loop ``none``, where Scrapy has it.
 WITHOUT_REACTOR = pytest.param(
     "none",
