@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -418,10 +419,13 @@ class Deliveries:
     # --- The end.
 
     def _spider_opened(self) -> None:
-        """Delay the closing of the pipelines until the kept items are processed."""
-        processor: Any = getattr(getattr(self._crawler.engine, "scraper", None), "itemproc", None)
+        """Watch the items, and delay the closing of the pipelines until the kept items are processed."""
+        scraper: Any = getattr(self._crawler.engine, "scraper", None)
+        processor: Any = getattr(scraper, "itemproc", None)
         if processor is None:
             return
+        if hasattr(scraper, "start_itemproc_async") and hasattr(processor, "process_item_async"):
+            self._watch_items(scraper, processor)
         # Scrapy 2.13 has only the other one, which takes the spider and returns a Deferred.
         is_async = hasattr(processor, "close_spider_async")
         name = "close_spider_async" if is_async else "close_spider"
@@ -434,6 +438,26 @@ class Deliveries:
 
         hook = finish_and_close if is_async else lambda *spider: deferred_from_coro(finish_and_close(*spider))
         setattr(processor, name, hook)
+
+    def _watch_items(self, scraper: Any, processor: Any) -> None:
+        """Replace the handler of ``item_scraped``: for each handler Scrapy starts a task of asyncio per item.
+
+        These tasks would be a tenth of what the plugin adds to a page. Scrapy 2.13 needs the handler.
+        """
+        send, process = scraper.start_itemproc_async, processor.process_item_async
+        response_of: ContextVar[Response | None] = ContextVar("response_of")
+
+        async def start_itemproc_async(item: Any, *, response: Any) -> None:
+            response_of.set(response)
+            await send(item, response=response)
+
+        async def process_item_async(item: Any) -> Any:
+            output = await process(item)
+            self._item_scraped(response_of.get(None))
+            return output
+
+        scraper.start_itemproc_async, processor.process_item_async = start_itemproc_async, process_item_async
+        self._crawler.signals.disconnect(self._item_scraped, signal=signals.item_scraped)
 
     def _spider_idle(self) -> None:
         """Deliver kept items whose text no page has delivered."""
