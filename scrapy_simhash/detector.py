@@ -350,32 +350,33 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
             distance = None if before.is_short else hamming_distance(its_value, posting.fingerprint.value)
         if distance is not None and former.is_unchanged(posting):
             distance = 0
-    return Verdict.of(
-        {
-            "status": status,
-            "fingerprint": fingerprint,
-            "duplicate_of": claim.original,
-            "distance": distance,
-            "similarity": claim.similarity,
-            "cluster": claim.cluster,
-            "reason": reason,
-            "last_seen": None if former is None else former.posting.seen,
-            # A page that was reported as gone is delivered again when it is back.
-            "is_delivered": reason is Reason.UNCHANGED
-            and former is not None
-            and former.delivered is not None
-            and not former.is_gone,
-            "is_exact": claim.is_same_text,
-            "rank": claim.rank,
-            "is_by_learning": claim.is_by_learning,
-            "also_near": claim.also_near,
-            "contradicts": claim.contradicts,
-            "text_number": claim.cluster,
-            "page_hash": posting.own_page_hash,
-            "original_key": claim.original_key,
-            "former": former,
-        }
+    # Its constructor would call a function per field, since it is frozen.
+    verdict = object.__new__(Verdict)
+    vars(verdict).update(
+        status=status,
+        fingerprint=fingerprint,
+        duplicate_of=claim.original,
+        distance=distance,
+        similarity=claim.similarity,
+        cluster=claim.cluster,
+        reason=reason,
+        last_seen=None if former is None else former.posting.seen,
+        # A page that was reported as gone is delivered again when it is back.
+        is_delivered=reason is Reason.UNCHANGED
+        and former is not None
+        and former.delivered is not None
+        and not former.is_gone,
+        is_exact=claim.is_same_text,
+        rank=claim.rank,
+        is_by_learning=claim.is_by_learning,
+        also_near=claim.also_near,
+        contradicts=claim.contradicts,
+        text_number=claim.cluster,
+        page_hash=posting.own_page_hash,
+        original_key=claim.original_key,
+        former=former,
     )
+    return verdict
 
 
 #: Explanation for a page with the same text as a copy in the cluster, whose first page it is not near: threshold,

@@ -151,17 +151,6 @@ class Verdict:
     former: Row | None = field(default=None, compare=False, repr=False)
     """Its previous row; None for a new page or a page without text."""
 
-    @classmethod
-    def of(cls, values: dict[str, Any]) -> Verdict:
-        """Return the verdict with these *values* by field; the others have their defaults.
-
-        Equal to ``Verdict(**values)``, which calls a function per field, as a frozen dataclass does: that costs ten
-        times as much.
-        """
-        verdict = object.__new__(cls)
-        vars(verdict).update(values)
-        return verdict
-
     @property
     def is_duplicate(self) -> bool:
         """Whether the page has an original: it is a near-duplicate, or a revisit of one."""
