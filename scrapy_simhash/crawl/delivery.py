@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itemadapter import ItemAdapter
 from scrapy import Request, signals
-from scrapy.exceptions import DontCloseSpider
+from scrapy.exceptions import DontCloseSpider, DropItem
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 
 from scrapy_simhash import names
@@ -130,14 +130,15 @@ class Deliveries:
         self.drop: Callable[[Any, Response], None] = lambda item, response: None
         #: Functions that return requests to queue when a crawl is stopped that will be resumed.
         self.give_back: list[Callable[[], list[Request]]] = []
-        for signal, handler in (
+        self._handlers = (
             (signals.item_scraped, self._item_scraped),
             (signals.item_dropped, self._item_lost),
             (signals.item_error, self._item_lost),
-            (signals.spider_opened, self._spider_opened),
-            (signals.spider_idle, self._spider_idle),
-        ):
+        )
+        for signal, handler in self._handlers:
             crawler.signals.connect(handler, signal=signal)
+        crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
+        crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
 
     # --- Pages, before the spider gets them.
 
@@ -440,9 +441,9 @@ class Deliveries:
         setattr(processor, name, hook)
 
     def _watch_items(self, scraper: Any, processor: Any) -> None:
-        """Replace the handler of ``item_scraped``: for each handler Scrapy starts a task of asyncio per item.
+        """Replace the handlers of items: for each of them Scrapy starts a task of asyncio per item.
 
-        These tasks would be a tenth of what the plugin adds to a page. Scrapy 2.13 needs the handler.
+        These tasks would be a tenth of what the plugin adds to a page. Scrapy 2.13 needs the handlers.
         """
         send, process = scraper.start_itemproc_async, processor.process_item_async
         response_of: ContextVar[Response | None] = ContextVar("response_of")
@@ -452,12 +453,18 @@ class Deliveries:
             await send(item, response=response)
 
         async def process_item_async(item: Any) -> Any:
-            output = await process(item)
-            self._item_scraped(response_of.get(None))
+            response = response_of.get(None)
+            try:
+                output = await process(item)
+            except Exception as error:
+                self._item_lost(response, None if isinstance(error, DropItem) else error)
+                raise
+            self._item_scraped(response)
             return output
 
         scraper.start_itemproc_async, processor.process_item_async = start_itemproc_async, process_item_async
-        self._crawler.signals.disconnect(self._item_scraped, signal=signals.item_scraped)
+        for signal, handler in self._handlers:
+            self._crawler.signals.disconnect(handler, signal=signal)
 
     def _spider_idle(self) -> None:
         """Deliver kept items whose text no page has delivered."""
