@@ -132,6 +132,7 @@ cdef extern from "page.h" nogil:
     int page_take_tree(page *p, const void *root)
     bint declared_language(const void *root, char *code)
     const void *next_head_link(const void *root, const void *former)
+    bint may_name_steps_in "may_name_steps"(const void *root)
     bint read_head_link(const void *element, const char *word, head_link *link)
     int page_take_text(page *p, const char *text, size_t n)
     int page_measure(page *p, declaration declared)

@@ -70,6 +70,11 @@ def links_in_head(_Element root not None, bytes word, Py_ssize_t limit):
     return found
 
 
+def may_name_steps(_Element root not None):
+    """Return whether a link of the page may name the next or the previous page: see judge/hints/markup.py."""
+    return root._c_node == NULL or may_name_steps_in(root._c_node)
+
+
 cdef str text_of(const char *text):
     return None if text == NULL else string_of(text, strlen(text))
 

@@ -155,6 +155,10 @@ def steps_in_body(root: etree._Element, base: str) -> Iterator[str]:
 
     At most `MAX_STEPS` URLs, from the first `MAX_IN_BODY` links.
     """
+    # Most pages name none.
+    reader = compiled_reader()
+    if reader is not None and not reader.may_name_steps(root):
+        return
     # Parents in use, see `elements`, whose generator would cost as much as the rest.
     parents = []
     left = MAX_STEPS

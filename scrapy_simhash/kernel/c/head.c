@@ -155,3 +155,26 @@ bool may_name_canonical(const void *element)
     const char *rel = declares_attributes(node->doc) ? NULL : attribute_text(find_attribute(node, "rel", NULL));
     return rel == NULL || has_word(rel, "canonical");
 }
+
+bool may_name_steps(const void *tree)
+{
+    const xmlNode *root = tree, *node = root;
+    if (declares_attributes(root->doc))
+        return true;
+    for (;;) {
+        if (node->properties != NULL && is_named(node, "a", "link")) {
+            const char *rel = attribute_text(find_attribute(node, "rel", NULL));
+            if (rel == NULL || has_word(rel, "next") || has_word(rel, "prev"))
+                return true;
+        }
+        if (node->type == XML_ELEMENT_NODE && node->children != NULL) {
+            node = node->children;
+            continue;
+        }
+        while (node != root && node->next == NULL)
+            node = node->parent;
+        if (node == root)
+            return false;
+        node = node->next;
+    }
+}

@@ -298,6 +298,8 @@ const void *next_head_link(const void *root, const void *former); /* xmlNode; th
 bool read_head_link(const void *element, const char *word, head_link *link);
 /* Whether a skipped element is or contains a link for which read_head_link() with the word "canonical" sets is_wanted. */
 bool may_name_canonical(const void *element);
+/* Whether an a or link element of the tree may name the next or the previous page. O(nodes). */
+bool may_name_steps(const void *root);
 outcome page_take_text(page *p, const char *text, size_t n);            /* UTF-8 */
 /* The next four may run without the GIL. The filters run between the first and the second. */
 outcome page_measure(page *p, declaration declared);

@@ -76,6 +76,11 @@ class CompiledReader:
         reading: Reading | None = self._reader.read_text(text, language, settings)
         return reading
 
+    def may_name_steps(self, root: etree._Element) -> bool:
+        """Return whether a link anywhere in a tree may name the next or the previous page."""
+        may_name: bool = self._native.may_name_steps(root)
+        return may_name
+
     def links_in_head(
         self, root: etree._Element, word: bytes | None, limit: int
     ) -> list[tuple[str | None, str, str | None, str | None]] | None:

@@ -104,6 +104,23 @@ def test_the_next_and_the_previous_page() -> None:
     assert list(hints_of('<link rel="next" href="javascript:next()">').steps()) == []
 
 
+@pytest.mark.parametrize(
+    ("link", "may"),
+    [
+        ('<a rel="Next" href="/2">', True),
+        ('<a rel="nofollow prev" href="/2">', True),
+        ('<link rel="previous" href="/2">', True),
+        ('<a rel="nofollow" href="/next">', False),
+        ('<area rel="next" href="/2">', False),
+    ],
+)
+def test_the_kernel_finds_the_pages_that_may_name_the_next_one(link: str, may: bool) -> None:
+    root = parse(f"<div><p>The sea<b>and</b></p>{link}</div><p>The ship")
+    reader = compiled_reader()
+    assert reader is None or reader.may_name_steps(root) is may
+    assert list(steps_in_body(root, URL)) == (["https://example.com/2"] if may else [])
+
+
 def test_a_page_that_says_very_much_is_not_read_to_its_end() -> None:
     assert (
         len(hints_of('<link rel="alternate" hreflang="de" href="/de">' * 2 * MAX_LINKS).alternates)
