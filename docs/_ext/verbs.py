@@ -23,9 +23,7 @@ _CODE = re.compile(
 def lines_of(verb: str) -> Iterator[str]:
     """Yield what is said of *verb*, as reStructuredText."""
     module, does = module_of(verb), VERBS[verb]
-    yield from (f"{does[0].upper()}{does[1:]}.", "", ".. code-block:: console", "")
-    yield from (f"    {line}" for line in module.EXAMPLE.splitlines())
-    yield ""
+    yield from (f"{does[0].upper()}{does[1:]}.", "")
     parser = ArgumentParser(add_help=False)
     module.add_arguments(parser)
     for action in parser._actions:

@@ -20,7 +20,7 @@ from scrapy_simhash.cli.options import (
     given_settings,
     write_html,
 )
-from scrapy_simhash.cli.streams import Refused, check_outputs, check_stdin, name_of, open_input
+from scrapy_simhash.cli.streams import Refused, add_options, check_outputs, check_stdin, name_of, open_input
 from scrapy_simhash.exceptions import FileError, failing
 from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.page.site import SiteProfile
@@ -28,12 +28,6 @@ from scrapy_simhash.scope import host_of
 from scrapy_simhash.view.comparison import URLS, Page, Source, comparison, read
 from scrapy_simhash.view.texts import comparison_html, comparison_lines
 
-EXAMPLE = """\
-$ scrapy-simhash compare page.html other.html
-near-duplicates: distance 4, similarity 0.96, titles: equal; ...
-they would not be near-duplicates with SIMHASH_MIN_SIMILARITY = 0.961
-...
-"""
 #: Seconds to wait for a response.
 PATIENCE = 30
 
@@ -46,12 +40,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 def add_reading(parser: ArgumentParser, number: int | str, pages: str) -> None:
     """Add arguments for *pages*, the settings to read them, and the output."""
     parser.add_argument("pages", metavar="PAGE", nargs=number, help=pages)
-    parser.add_argument(
-        "--store",
-        metavar="STORE",
-        help="read pages with the settings of this store, and with what it has learned about their hosts",
+    add_options(
+        parser,
+        {
+            "--store STORE": "read pages with the settings of this store, and with what it has learned about hosts",
+            "--host HOST": "the host of pages from files, for --store",
+        },
     )
-    parser.add_argument("--host", metavar="HOST", help="the host of pages from files, for --store")
     add_settings(parser)
     add_html(parser)
     add_json(parser)

@@ -12,21 +12,32 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
+from typing import cast
 
 from scrapy_simhash.cli.options import Inputs, add_inputs, add_json, batch_options, config_for
 from scrapy_simhash.cli.stores import STORES, Place, key_function, place_of
-from scrapy_simhash.cli.streams import Refused, counted, open_output, say, show, write_lines
+from scrapy_simhash.cli.streams import Refused, add_options, counted, open_output, say, show, write_lines
 from scrapy_simhash.exceptions import failing
 from scrapy_simhash.files.batch import KEEP, Judge, Options, Run
 from scrapy_simhash.files.batch.page import MARKS, Fate, Step, report_line
 from scrapy_simhash.files.records import open_writer
 from scrapy_simhash.names import FIELD_COPIES
 from scrapy_simhash.replacement import STDOUT
+from scrapy_simhash.store import Store
 
-EXAMPLE = """\
-$ scrapy-simhash dedup pages.jsonl -o unique.jsonl
-records: 3, kept: 2, near-duplicates: 1
-"""
+OPTIONS = {
+    "-o --output FILE": "where to write the pages that are kept; the ending of the name says the kind: .jsonl, .csv,"
+    " .parquet or .warc, compressed with .gz, .zst, .bz2 or .xz (-: JSON Lines on standard output; default: no pages"
+    " are written, each near-duplicate is shown with its original)",
+    "--report FILE": "write a report, a line for each page, as SIMHASH_REPORT does in a crawl: for report and tune",
+    "--clusters FILE": "write the clusters of two pages or more, a JSON object a line (-: standard output)",
+    "--against STORE": f"also drop near-duplicates of pages of this store, which does not change: {STORES}",
+    "--mark": "write all pages, each with its verdict in simhash_* fields",
+    "--copies": "write how many pages each one that is kept represents, itself included, in a field"
+    f" {FIELD_COPIES}",
+    "--protect": "keep pages that SIMHASH_PROTECT protects in a crawl",
+    "--two-pass": "learn what sites repeat from all pages before the first one is judged; takes twice as long",
+}
 #: Counts that are shown even if they are 0.
 _ALWAYS = ("records", "kept", "near_duplicates")
 
@@ -34,51 +45,13 @@ _ALWAYS = ("records", "kept", "near_duplicates")
 def add_arguments(parser: ArgumentParser) -> None:
     """Add arguments for the pages, the selection, and the outputs."""
     add_inputs(parser)
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="where to write the pages that are kept; the ending of the name says the kind: .jsonl, .csv, .parquet or"
-        " .warc, compressed with .gz, .zst, .bz2 or .xz (-: JSON Lines on standard output; default: no pages are"
-        " written, each near-duplicate is shown with its original)",
-    )
-    parser.add_argument(
-        "--report",
-        metavar="FILE",
-        help="write a report with a line for each page, as SIMHASH_REPORT does in a crawl: for report and tune",
-    )
-    parser.add_argument(
-        "--clusters",
-        metavar="FILE",
-        help="write the clusters of two pages or more, a JSON object a line (-: standard output)",
-    )
-    parser.add_argument(
-        "--against",
-        metavar="STORE",
-        help=f"also drop near-duplicates of pages of this store, which does not change: {STORES}",
-    )
+    add_options(parser, OPTIONS)
     parser.add_argument(
         "--keep",
         choices=KEEP,
         default="first",
-        help="which page of a cluster is kept: the first, the longest, or the"
-        " preferred one, as in --clusters (default: first)",
-    )
-    parser.add_argument(
-        "--mark", action="store_true", help="write all pages, each with its verdict in simhash_* fields"
-    )
-    parser.add_argument(
-        "--copies",
-        action="store_true",
-        help=f"write how many pages each one that is kept represents, itself included, in a field {FIELD_COPIES}",
-    )
-    parser.add_argument(
-        "--protect", action="store_true", help="keep pages that SIMHASH_PROTECT protects in a crawl"
-    )
-    parser.add_argument(
-        "--two-pass",
-        action="store_true",
-        help="learn what sites repeat from all pages before the first one is judged; takes twice as long",
+        help="which page of a cluster is kept: the first, the longest, or the preferred one, as in --clusters"
+        " (default: first)",
     )
     add_json(parser, "write the counts as a JSON object")
 
@@ -90,9 +63,7 @@ def run(options: Namespace) -> int:
     outputs = (options.output, options.clusters, options.report)
     if options.json and STDOUT in outputs:
         raise Refused("--json writes the counts to standard output: give the other outputs a file")
-    place = place_of(options.against, options) if options.against is not None else None
-    if place is not None:
-        place.check()
+    place = place_of(options.against, options) if options.against else None
     what = batch_options(
         options,
         config_for(options, place),
@@ -141,7 +112,7 @@ def _judge(place: Place | None, what: Options, options: Namespace) -> Iterator[J
         return None
 
     with place.reading() as store:
-        yield Judge(what.config, against=store.as_store(), key_of=key_of)
+        yield Judge(what.config, against=cast(Store, store), key_of=key_of)
 
 
 @contextmanager
@@ -164,7 +135,6 @@ def _writing(options: Namespace) -> Iterator[Callable[[Step], None]]:
 
 def _show(step: Step) -> None:
     """Show a dropped page and its original in one line."""
-    if step.page is None or step.verdict is None:
-        return
-    with failing("write standard output"):
-        say(f"{step.page.url} -> {step.verdict.duplicate_of or step.page.url}", sys.stdout)
+    if step.page is not None and step.verdict is not None:
+        with failing("write standard output"):
+            say(f"{step.page.url} -> {step.verdict.duplicate_of or step.page.url}", sys.stdout)

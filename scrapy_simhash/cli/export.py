@@ -6,26 +6,22 @@ from argparse import ArgumentParser, Namespace
 
 from scrapy_simhash.cli.postings import header_line, posting_line, site_line, sites_of
 from scrapy_simhash.cli.stores import add_store, left_out, place_of, walk
-from scrapy_simhash.cli.streams import add_output, bar, check_outputs, open_output, write_lines
+from scrapy_simhash.cli.streams import add_options, add_output, bar, check_outputs, open_output, write_lines
 from scrapy_simhash.exceptions import FileError
-
-EXAMPLE = """\
-$ scrapy-simhash export news.sqlite
-{"format": "scrapy-simhash postings", ...
-"""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add arguments for the store, the part of it, and the output."""
     add_store(parser)
     add_output(parser, "the lines")
-    parser.add_argument(
-        "--learned", action="store_true", help="write only what was learned about sites, and no pages"
+    add_options(
+        parser,
+        {
+            "--learned": "write only what was learned about sites, and no pages",
+            "--host HOST": "write only what was learned about this host, and no pages",
+            "--json": "write JSON, a line each (default)",
+        },
     )
-    parser.add_argument(
-        "--host", metavar="HOST", help="write only what was learned about this host, and no pages"
-    )
-    parser.add_argument("--json", action="store_true", help="write JSON, a line each (default)")
 
 
 def run(options: Namespace) -> int:

@@ -6,13 +6,13 @@ Hashes are lines of text, decimal or hexadecimal, exact to the last of 64 bits.
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain, compress, groupby, islice
 from operator import eq
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from scrapy_simhash.cli.kinds import HASHES, kind_of_head, refusal
 from scrapy_simhash.cli.options import add_json
@@ -32,10 +32,6 @@ from scrapy_simhash.index.index import SimhashIndex
 from scrapy_simhash.index.pairs import connected, pairs
 from scrapy_simhash.index.plans import BITS
 
-EXAMPLE = """\
-$ scrapy-simhash find hashes.txt
-[5456993838078482869, 5457064206285785525]
-"""
 #: Bytes that are read at once.
 CHUNK = 1 << 18
 #: Max characters of a line in a message.
@@ -68,31 +64,25 @@ def add_arguments(parser: ArgumentParser) -> None:
         "-d",
         "--distance",
         metavar="BITS",
-        type=_distance,
+        type=int,
         default=3,
         help="maximum Hamming distance in bits, 0 to 64 (default: 3)",
     )
     add_json(parser, "write one JSON object instead of a JSON value a line")
 
 
-def _distance(text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) < 4 and int(text) <= BITS:
-        return int(text)
-    raise ArgumentTypeError(f"must be a number of bits from 0 to {BITS}, got {text[:_SHOWN]!r}")
-
-
 def run(options: Namespace) -> int:
     """Write the results, and return 0."""
     check_stdin(*options.inputs, options.stored)
     distance = options.distance
+    if distance not in range(BITS + 1):
+        raise Refused(f"--distance must be a number of bits from 0 to {BITS}, got {distance}")
     with open_output(options.output) as output:
-        stored = None if options.stored is None else read_hashes([options.stored])
+        stored = [] if options.stored is None else read_hashes([options.stored])
         hashes = read_hashes(options.inputs)
-        facts: dict[str, Any] = {"distance": distance, "hashes": len(hashes)}
         values: Iterable[object]
-        if stored is not None:
+        if options.stored is not None:
             name, values = "answers", bar(_answers(hashes, stored, distance), "searching", len(hashes))
-            facts = {"distance": distance, "stored": len(stored), "queries": len(hashes)}
         else:
             repeats = _repeats(hashes)
             equal = ((value, value, 0) for value in repeats)
@@ -104,7 +94,8 @@ def run(options: Namespace) -> int:
                 length = 3 if options.json else 2
                 name, values = "pairs", (list(pair[:length]) for pair in found)
         if options.json:
-            write_lines(output, [json.dumps({**facts, name: list(values)}), "\n"])
+            facts = {"distance": distance, "hashes": len(hashes), name: list(values)}
+            write_lines(output, [json.dumps(facts), "\n"])
         else:
             write_lines(output, (f"{json.dumps(value)}\n" for value in values))
     return 0
@@ -121,7 +112,7 @@ def _repeats(hashes: array[int]) -> Counter[int]:
     return Counter(compress(ordered, map(eq, ordered, islice(ordered, 1, None))))
 
 
-def _answers(queries: array[int], stored: array[int], distance: int) -> Iterator[dict[str, object]]:
+def _answers(queries: array[int], stored: Iterable[int], distance: int) -> Iterator[dict[str, object]]:
     index = SimhashIndex(distance)
     # Keys number the hashes in ascending order, so the smallest of equally near ones comes first.
     index.add_many(array("Q", (value for value, _ in groupby(sorted(stored)))))

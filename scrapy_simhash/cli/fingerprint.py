@@ -6,14 +6,9 @@ import json
 from argparse import ArgumentParser, Namespace
 
 from scrapy_simhash.cli.options import Inputs, add_inputs, add_json, batch_options, config_for
-from scrapy_simhash.cli.streams import add_output, open_output, write_lines
+from scrapy_simhash.cli.streams import add_options, add_output, open_output, write_lines
 from scrapy_simhash.files.batch import Run, Step
 from scrapy_simhash.fingerprinter import Reading
-
-EXAMPLE = """\
-$ scrapy-simhash fingerprint pages.jsonl
-{"url": "https://example.com/ferry", "fingerprint": ...
-"""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -21,11 +16,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_inputs(parser)
     add_output(parser, "the fingerprints")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument(
-        "--hashes",
-        action="store_true",
-        help="write only the hash of each page that has one, as find reads it",
-    )
+    add_options(form, {"--hashes": "write only the hash of each page that has one, as find reads it"})
     add_json(form, "write a JSON object a line (default)")
 
 

@@ -13,15 +13,6 @@ from scrapy_simhash.cli.stores import Place, Waited, add_store, left_out, place_
 from scrapy_simhash.cli.streams import bar, show
 from scrapy_simhash.times import written
 
-EXAMPLE = """\
-$ scrapy-simhash info news.sqlite
-news.sqlite (sqlite, ... bytes)
-pages             3
-fingerprints      2
-clusters          1
-near-duplicates   1
-...
-"""
 #: Max clusters that are shown, largest first, and max runs, latest first.
 SHOWN_CLUSTERS, SHOWN_RUNS = 5, 10
 

@@ -9,7 +9,7 @@ from typing import Any
 from scrapy_simhash.cli.options import add_json
 from scrapy_simhash.cli.postings import LEARNED, Site
 from scrapy_simhash.cli.stores import Place, Waited, add_store, place_of
-from scrapy_simhash.cli.streams import Refused, show
+from scrapy_simhash.cli.streams import Refused, add_options, show
 from scrapy_simhash.exceptions import FileError
 from scrapy_simhash.notes import RULES, SITE, Note
 from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
@@ -18,15 +18,6 @@ from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.times import written
 from scrapy_simhash.view.words import shown
 
-EXAMPLE = """\
-$ scrapy-simhash learned news.sqlite
-host         pages  title keys  text blocks  known
-example.com  3      1           0            no
-
-host         URL rule                     state
-example.com  parameter sid in /stories/*  active
-"""
-
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add arguments for the store, the host, and the change."""
@@ -34,16 +25,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("host", metavar="HOST", nargs="?", help="only what was learned about this host")
     doing = parser.add_mutually_exclusive_group()
     add_json(doing)
-    doing.add_argument(
-        "--pin",
-        action="store_true",
-        help="keep the text of this host's site as it is known: crawls use it, and learn nothing more about it",
-    )
-    doing.add_argument("--unpin", action="store_true", help="let crawls learn the text of this host again")
-    doing.add_argument(
-        "--forget",
-        action="store_true",
-        help="forget all that was learned about this host: crawls learn it anew",
+    add_options(
+        doing,
+        {
+            "--pin": "keep the text of this site as it is known: crawls use it, and learn nothing more about it",
+            "--unpin": "let crawls learn the text of this host again",
+            "--forget": "forget all that was learned about this host: crawls learn it anew",
+        },
     )
 
 
@@ -68,11 +56,10 @@ def run(options: Namespace) -> int:
             found = list(_sites(store, place, host))
     elif not found and host is not None:
         raise _unknown(place, host)
+    learned = [(site.host, site.learned) for site in found]
     facts = {
-        "sites": [_facts(site.host, site.learned) for site in found if isinstance(site.learned, SiteProfile)],
-        "url_rules": [
-            _rules(site.host, site.learned) for site in found if isinstance(site.learned, RuleNote)
-        ],
+        "sites": [{"host": name, **_facts(one)} for name, one in learned if isinstance(one, SiteProfile)],
+        "url_rules": [{"host": name, **one.to_dict()} for name, one in learned if isinstance(one, RuleNote)],
     }
     show(facts, _lines(facts, host), options.json)
     return 0
@@ -129,23 +116,14 @@ def _change(store: Waited, site: Site, options: Namespace) -> None:
     store.replace_notes(site.kind, [Note(site.host, None, learned.to_bytes())])
 
 
-def _facts(host: str, profile: SiteProfile) -> dict[str, Any]:
+def _facts(profile: SiteProfile) -> dict[str, Any]:
     return {
-        "host": host,
         "pages": profile.pages,
         "since": written(profile.since) if profile.since else None,
         "title_keys": profile.subjects,
         "is_known": profile.is_known,
         "is_pinned": profile.is_pinned,
         "text_blocks": len(profile.known()),
-    }
-
-
-def _rules(host: str, note: RuleNote) -> dict[str, Any]:
-    rules = note.to_dict().items()
-    return {
-        "host": host,
-        "rules": [{"rule": text, "state": state} for state, texts in rules for text in sorted(texts)],
     }
 
 
@@ -156,20 +134,18 @@ def _lines(facts: Mapping[str, Sequence[Mapping[str, Any]]], host: str | None) -
         )
     sites = [
         (
-            shown(site["host"]),
-            f"{site['pages']:,}",
-            str(site["title_keys"]),
-            f"{site['text_blocks']:,}",
+            *(f"{site[name]}" for name in ("host", "pages", "title_keys", "text_blocks")),
             "pinned" if site["is_pinned"] else "yes" if site["is_known"] else "no",
         )
         for site in facts["sites"]
     ]
-    yield from _table(("host", "pages", "title keys", "text blocks", "known"), sites)
     rules = [
-        (shown(one["host"]), shown(rule["rule"]), rule["state"])
+        (one["host"], rule, state)
         for one in facts["url_rules"]
-        for rule in one["rules"]
+        for state in RuleNote._fields
+        for rule in sorted(one[state])
     ]
+    yield from _table(("host", "pages", "title keys", "text blocks", "known"), sites)
     if sites and rules:
         yield ""
     yield from _table(("host", "URL rule", "state"), rules)
@@ -180,4 +156,6 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]
     if rows:
         widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
         for row in (heads, *rows):
-            yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            yield shown(
+                "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            )

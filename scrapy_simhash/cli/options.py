@@ -12,6 +12,7 @@ from scrapy_simhash.cli.streams import (
     FAILED,
     STDIN,
     Refused,
+    add_options,
     bar,
     check_outputs,
     check_stdin,
@@ -19,7 +20,7 @@ from scrapy_simhash.cli.streams import (
     warn,
     write_lines,
 )
-from scrapy_simhash.config import Config, setting_names, unknown_settings, unused_settings
+from scrapy_simhash.config import Config, setting_names, unknown_settings
 from scrapy_simhash.exceptions import FileError
 
 if TYPE_CHECKING:
@@ -46,9 +47,7 @@ def add_json(parser: _ActionsContainer, what: str = "write a JSON object") -> No
 
 def add_html(parser: _ActionsContainer) -> None:
     """Add ``--html``: see `write_html`."""
-    parser.add_argument(
-        "--html", metavar="FILE", help="write a page of HTML to a file instead (-: standard output)"
-    )
+    add_options(parser, {"--html FILE": "write a page of HTML to a file instead (-: standard output)"})
 
 
 def write_html(options: Namespace, page: str) -> int:
@@ -93,10 +92,7 @@ def config_for(options: Namespace, place: Place | None = None) -> Config:
 
 
 def config_of(given: Mapping[str, str], held: Mapping[str, object]) -> Config:
-    """Return the *given* settings, then those *held* by a store; warn about unused ones."""
-    for name, sentence in unused_settings({**held, **given}).items():
-        if name in given:
-            warn(sentence)
+    """Return the *given* settings, then those *held* by a store."""
     return Config.from_settings({**held, **given})
 
 
@@ -125,11 +121,8 @@ FIELDS = {
 def add_fields(parser: _ActionsContainer) -> None:
     """Add arguments for the names of the fields with URL, page and time, and ``--format``."""
     for name, (what, default) in FIELDS.items():
-        parser.add_argument(
-            f"--{name}-field",
-            metavar="NAME",
-            help=f"name of the field or column with {what} (default: {default})",
-        )
+        text = f"name of the field or column with {what} (default: {default})"
+        add_options(parser, {f"--{name}-field NAME": text})
     parser.add_argument(
         "--format",
         choices=FORMATS,

@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +18,10 @@ from scrapy_simhash.cli.options import given_settings
 from scrapy_simhash.cli.stores import Place, file_place, redis_place
 from scrapy_simhash.cli.streams import Refused
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.store_session import file_of, open_store, place_of
+from scrapy_simhash.crawl.store_session import file_of, place_of
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.place import FOLDER, MEMORY, REDIS, filled
-from scrapy_simhash.store import Header, Store
+from scrapy_simhash.store import Header
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -82,10 +81,6 @@ class Project:
         self._crawlers[place] = crawler
         return place
 
-    def has(self, name: str) -> bool:
-        """Return whether there is a spider called *name*."""
-        return name in self._loader().list()
-
     def config_for(self, place: Place | None) -> Config:
         """Return the settings to read pages for *place*: those of its spider, if it has one."""
         return Config.from_settings(self._crawler_for(place).settings)
@@ -128,13 +123,6 @@ def _place_of(crawler: Crawler, spider: str) -> Place:
         return file_place(file_of(place, settings, spider))
     if place.kind == REDIS:
         return redis_place(place, filled(place.prefix, spider))
-
-    def open_own(header: Header | None) -> Store:
-        """Open a store of the project's class with the header of the settings."""
-        store = open_store(crawler, replace(config, reset=False), read_only=header is None)
-        if header is not None:
-            store.header.check(header, shown)
-        return store
-
-    shown = f"the store of spider {spider!r}"
-    return Place(place.path, shown, shown, open_own)
+    raise Refused(
+        f"spider {spider!r} has a store of its own class {place.path}: commands read SQLite and Redis only"
+    )

@@ -6,21 +6,16 @@ from argparse import ArgumentParser, Namespace
 
 from scrapy_simhash.cli.options import add_json
 from scrapy_simhash.cli.stores import STORES, key_function, place_of
-from scrapy_simhash.cli.streams import Refused, show
+from scrapy_simhash.cli.streams import Refused, add_options, show
 from scrapy_simhash.scope import host_of
-
-EXAMPLE = """\
-$ scrapy-simhash remove news.sqlite --host example.com --dry-run
-pages that would be removed: 3
-"""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the store, and the pages."""
     parser.add_argument("store", metavar="STORE", help=f"the store: {STORES}")
     parser.add_argument("url", metavar="URL", nargs="?", help="the page to remove")
-    parser.add_argument("--host", metavar="HOST", help="remove all pages of this host")
-    parser.add_argument("--dry-run", action="store_true", help="count the pages, and remove nothing")
+    dry_run = "count the pages, and remove nothing"
+    add_options(parser, {"--host HOST": "remove all pages of this host", "--dry-run": dry_run})
     add_json(parser, "write the number of pages as a JSON object")
 
 

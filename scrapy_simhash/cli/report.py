@@ -20,18 +20,12 @@ from scrapy_simhash.view.page import html
 from scrapy_simhash.view.serving import GrowingReport, ReportServer
 from scrapy_simhash.view.words import MEANINGS, explained, shown
 
-EXAMPLE = """\
-$ scrapy-simhash report report.jsonl --url https://example.com/print/ferry
-https://example.com/print/ferry is a near-duplicate of https://example.com/ferry, ...
-"""
 #: Max clusters in a summary, largest first.
 SHOWN_CLUSTERS = 10
 #: Max unreadable lines that are named.
 NAMED_LINES = 10
 #: Keys of a line whose value is text, or null.
 _TEXTS = ("reason", "duplicate_of", "action", "protected", "last_seen", "time")
-#: Any free port.
-FREE = 0
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -48,7 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--serve",
         nargs="?",
         type=int,
-        const=FREE,
+        const=0,
         metavar="PORT",
         help="serve the page of HTML on 127.0.0.1, and update it while a crawl writes the report, until Ctrl-C"
         " (default: any free port)",
@@ -61,12 +55,11 @@ def run(options: Namespace) -> int:
     check_outputs(options, [options.source])
     if options.serve is not None:
         return serve(options.source, options.serve)
-    lines = Lines(options.source)
     if options.url is not None:
-        facts = history(lines, options.url)
+        facts = history(options.source, options.url)
         show(facts, _story(facts), options.json)
         return 0
-    facts = survey(lines)
+    facts = survey(options.source)
     if options.html is not None:
         return write_html(options, html("overview", "Crawl report", facts))
     show(facts, _summary(facts), options.json)
@@ -92,40 +85,28 @@ def serve(source: str, port: int) -> int:
     return 0
 
 
-class Lines:
-    """The pages of a report; other lines are counted and skipped."""
-
-    def __init__(self, source: str) -> None:
-        """Read the file at *source*."""
-        self.name = name_of(source)
-        #: Number of unreadable lines, and the line numbers of the first ones.
-        self.bad: dict[str, Any] = {"count": 0, "lines": []}
-        self._source = source
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        path = None if self._source == STDIN else Path(self._source)
-        if path is not None and path.is_dir():
-            raise refusal(self.name, FOLDER, REPORT)
-        has_pages = False
-        with open_input(self._source) as stream:
-            for number, line in enumerate(bar(stream, "reading"), 1):
-                # A crawl that could not write leaves a line empty.
-                if not line.strip():
-                    continue
-                page = page_of(line)
-                if page is not None:
-                    has_pages = True
-                    yield page
-                    continue
-                self.bad["count"] += 1
-                self.bad["lines"] = [*self.bad["lines"], number][:NAMED_LINES]
-        if self.bad["count"] and not has_pages:
-            kind = None if path is None else kind_of(path)
-            if kind == PAGES:
-                raise Refused(
-                    f"{self.name} is {PAGES}: scrapy-simhash dedup {self.name} --report FILE makes a report"
-                )
-            raise refusal(self.name, None if kind == REPORT else kind, REPORT)
+def read_report(source: str, bad: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the pages of the report at *source*; other lines are counted in *bad*, and the first ones named."""
+    path = None if source == STDIN else Path(source)
+    if path is not None and path.is_dir():
+        raise refusal(source, FOLDER, REPORT)
+    has_pages = False
+    bad |= {"count": 0, "lines": []}
+    with open_input(source) as stream:
+        for number, line in enumerate(bar(stream, "reading"), 1):
+            page = page_of(line)
+            if page is not None:
+                has_pages = True
+                yield page
+            # A crawl that could not write leaves a line empty.
+            elif line.strip():
+                bad["count"] += 1
+                bad["lines"] = [*bad["lines"], number][:NAMED_LINES]
+    if bad["count"] and not has_pages:
+        kind = None if path is None else kind_of(path)
+        if kind == PAGES:
+            raise Refused(f"{source} is {PAGES}: scrapy-simhash dedup {source} --report FILE makes a report")
+        raise refusal(name_of(source), None if kind == REPORT else kind, REPORT)
 
 
 def page_of(line: bytes) -> dict[str, Any] | None:
@@ -141,17 +122,17 @@ def page_of(line: bytes) -> dict[str, Any] | None:
     return page if isinstance(page.get("hints"), list | None) else None
 
 
-def survey(lines: Lines) -> dict[str, Any]:
-    """Return the overview of *lines*, for JSON."""
-    overview = Overview()
+def survey(source: str) -> dict[str, Any]:
+    """Return the overview of the report at *source*, for JSON."""
+    overview, bad = Overview(), dict[str, Any]()
     # Collecting garbage takes a third of the time, and lines have no cycles.
     gc.disable()
     try:
-        for line in lines:
+        for line in read_report(source, bad):
             overview.add(line)
     finally:
         gc.enable()
-    return named(overview.as_dict(), lines.name, lines.bad)
+    return named(overview.as_dict(), name_of(source), bad)
 
 
 def named(facts: dict[str, Any], name: str, bad_lines: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,24 +141,25 @@ def named(facts: dict[str, Any], name: str, bad_lines: Mapping[str, Any]) -> dic
     return {"source": name, "bad_lines": bad_lines, **facts, "words": words}
 
 
-def history(lines: Lines, url: str) -> dict[str, Any]:
+def history(source: str, url: str) -> dict[str, Any]:
     """Return every line about *url*, each explained. Raises FileError if there is none."""
     visits: list[dict[str, Any]] = []
     copies: set[int] = set()
-    for page in lines:
+    bad: dict[str, Any] = {}
+    for page in read_report(source, bad):
         if page["url"] == url:
             visits.append(page)
         elif page.get("duplicate_of") == url:
             copies.add(hash(page["url"]))
     if not visits:
         seen = f", only {len(copies):,} near-duplicates of it" if copies else ""
-        raise FileError(f"{lines.name} has no page {url!r}{seen}")
+        raise FileError(f"{name_of(source)} has no page {url!r}{seen}")
     told = [explained(page, 0 if number else len(copies)) for number, page in enumerate(visits)]
     return {
         "url": url,
         "copies": len(copies),
         "visits": [{**page, "explanation": text} for page, text in zip(visits, told, strict=True)],
-        "bad_lines": lines.bad,
+        "bad_lines": bad,
     }
 
 

@@ -23,11 +23,11 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import isawaitable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from scrapy_simhash.cli.kinds import STORE, kind_of, refusal
 from scrapy_simhash.cli.streams import FAILED, Refused, warn
-from scrapy_simhash.exceptions import FileError, RecordDamaged, StoreError, StoreUnavailable, failing
+from scrapy_simhash.exceptions import FileError, RecordDamaged, StoreError, StoreUnavailable
 from scrapy_simhash.notes import change
 from scrapy_simhash.place import StorePlace, filled, in_url, is_redis
 from scrapy_simhash.store import Header, Posting, Row, Store
@@ -192,16 +192,6 @@ def _folder(path: Path) -> str:
     return f"{path} is a folder: give the file of a spider in it, such as {file}"
 
 
-def is_store(name: str, options: Namespace) -> bool:
-    """Return whether *name* is a store, and not another file. Raises FileError if it cannot be read."""
-    path = Path(name)
-    if path.is_file():
-        with failing(f"read {name}"):
-            return path.stat().st_size > 0 and is_database(path)
-    project = options.project
-    return _is_redis(name) or (project is not None and project.has(name))
-
-
 def key_function(place: Place, options: Namespace) -> Callable[[str], bytes]:
     """Return the function of a URL that returns the key of its page in a crawl; it raises Refused for a wrong URL."""
     # Imported here, since Scrapy takes longer to import than everything else.
@@ -276,10 +266,6 @@ class Waited:
     def __iter__(self) -> Iterator[Posting]:
         store: Any = self._store
         return self._all(aiter(store)) if store.is_remote else iter(store)
-
-    def as_store(self) -> Store:
-        """Return itself as a `Store`, since type checkers do not see forwarded attributes."""
-        return cast(Store, self)
 
     def change(self, kind: str, name: str, changed: Callable[[bytes | None], bytes | None]) -> None:
         """See :func:`scrapy_simhash.notes.change`."""

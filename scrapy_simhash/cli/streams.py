@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import sys
 import zlib
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace, _ActionsContainer
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from importlib import import_module
@@ -80,15 +80,20 @@ def check_stdin(*inputs: str | None) -> None:
         raise Refused("standard input can be read once only: give one -")
 
 
+def add_options(parser: _ActionsContainer, options: Mapping[str, str]) -> None:
+    """Add *options*, by their usage, with their help: ``--mark`` is a flag, ``--report FILE`` takes a value."""
+    for usage, text in options.items():
+        *names, last = usage.split()
+        if last.startswith("-"):
+            parser.add_argument(*names, last, action="store_true", help=text)
+        else:
+            parser.add_argument(*names, metavar=last, help=text)
+
+
 def add_output(parser: ArgumentParser, what: str) -> None:
     """Add ``--output``, a file or standard output, for *what*."""
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default=STDOUT,
-        help=f"where to write {what} (default: standard output)",
-    )
+    add_options(parser, {"-o --output FILE": f"where to write {what} (default: standard output)"})
+    parser.set_defaults(output=STDOUT)
 
 
 def check_outputs(options: Namespace, inputs: Iterable[str | None]) -> None:

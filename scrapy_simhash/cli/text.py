@@ -6,15 +6,8 @@ from argparse import ArgumentParser, Namespace
 
 from scrapy_simhash.cli.compare import add_reading, reading, show_pages
 from scrapy_simhash.cli.options import write_html
-from scrapy_simhash.view.texts import facts_of_text, text_html, text_lines
-
-EXAMPLE = """\
-$ scrapy-simhash text page.html
-page.html
-News
-25 words, language en
-...
-"""
+from scrapy_simhash.view.comparison import facts_of
+from scrapy_simhash.view.texts import text_html, text_lines
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -25,7 +18,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Write the texts of pages, and return 0."""
     with reading(options) as (_, pages):
-        facts = list(map(facts_of_text, pages))
+        facts = list(map(facts_of, pages))
     if options.html is not None:
         return write_html(options, text_html(facts))
     return show_pages(facts, text_lines, options.json)

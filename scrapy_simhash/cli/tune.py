@@ -21,13 +21,11 @@ from scrapy_simhash.cli.options import (
     fields_of,
     write_html,
 )
-from scrapy_simhash.cli.report import Lines
-from scrapy_simhash.cli.streams import Refused, bar, check_outputs, show, warn
+from scrapy_simhash.cli.report import read_report
+from scrapy_simhash.cli.streams import Refused, add_options, bar, check_outputs, show, warn
 from scrapy_simhash.exceptions import FileError, failing
 from scrapy_simhash.view.page import html
 from scrapy_simhash.view.tuning import (
-    Band,
-    Estimate,
     Pair,
     bands_of,
     estimates,
@@ -41,11 +39,6 @@ from scrapy_simhash.view.words import shown
 if TYPE_CHECKING:
     from scrapy_simhash.files.records import Record
 
-EXAMPLE = """\
-$ scrapy-simhash tune report.jsonl
-Pairs of pages that were compared: 1. The threshold of a pair is the greatest
-...
-"""
 #: Max pairs that are kept, about 25 MB; of more, a sample.
 MOST_PAIRS = 50_000
 #: Average number of answers per band of thresholds for which the page has pairs.
@@ -76,12 +69,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         help=f"the pages of the report, to show both texts of a pair on the page of --html: {KINDS}",
     )
     add_fields(parser)
-    parser.add_argument(
-        "--labels",
-        metavar="CSV",
-        help="answers that were downloaded from that page, with the columns url, other and answer (same, different or"
-        " skip)",
-    )
+    labels = "answers that were downloaded from that page, with the columns url, other and answer"
+    add_options(parser, {"--labels CSV": f"{labels} (same, different or skip)"})
     parser.add_argument(
         "--precision", type=float, default=0.95, metavar="P", help="the precision wanted (default: 0.95)"
     )
@@ -96,7 +85,7 @@ def run(options: Namespace) -> int:
     check_outputs(options, [options.source, options.labels, *(options.pages or ())])
     answers = _answers(options.labels) if options.labels else {}
     min_similarity = float(config_for(options).min_similarity)
-    pairs = sample(pairs_of(Lines(options.source)), MOST_PAIRS)
+    pairs = sample(pairs_of(read_report(options.source, {})), MOST_PAIRS)
     if not pairs:
         raise FileError(
             f"{options.source} has no pair with a threshold: no two pages were compared, or it was made with"
@@ -188,56 +177,41 @@ def judging(pairs: Sequence[Pair], answers: Answers, texts: Mapping[str, Text]) 
 def _facts(
     pairs: Sequence[Pair], answers: Answers, min_similarity: float, precision: float
 ) -> dict[str, Any]:
-    counted = [pair for pair in pairs if not pair.is_kept]
     bands = bands_of(pairs, _labels(answers))
     found = estimates(bands) if any(band.same or band.different for band in bands) else []
+    best = least_for(precision, found)
+    counts = ("identical", "same", "different", "pairs")
+    rows = [{"threshold": band.begin, **{name: getattr(band, name) for name in counts}} for band in bands]
+    for row, one in zip(rows, found, strict=False):
+        row |= {
+            "precision": one.precision and asdict(one.precision),
+            "recall": one.recall and asdict(one.recall),
+        }
     return {
-        "pairs": len(counted),
-        "unanswered": sum(pair.key not in answers and not pair.is_same_text for pair in counted),
-        "below_all_bands": len(counted) - sum(band.pairs for band in bands),
+        "pairs": sum(not pair.is_kept for pair in pairs),
         "min_similarity": min_similarity,
-        "bands": [_band(band) for band in bands],
-        "thresholds": [asdict(one) for one in found],
+        "thresholds": rows,
+        "is_judged": bool(found),
         "wanted_precision": precision,
-        "chosen": _chosen(counted, found, min_similarity, precision),
+        "chosen": best and best.threshold,
     }
 
 
-def _band(band: Band) -> dict[str, Any]:
-    counts = {name: getattr(band, name) for name in ("pairs", "identical", "same", "different")}
-    return {"begin": band.begin, "end": min(band.end, 1.0), **counts}
-
-
-def _chosen(
-    pairs: Sequence[Pair], found: Sequence[Estimate], min_similarity: float, precision: float
-) -> float | None:
-    """Return the threshold to set: that of the crawl if the best one gives the same near-duplicates."""
-    best = least_for(precision, found)
-    if best is None:
-        return None
-    low, high = sorted((best.threshold, min_similarity))
-    is_between = any(low <= pair.threshold < high for pair in pairs)
-    return best.threshold if is_between else min_similarity
-
-
 def _lines(facts: Mapping[str, Any], options: Namespace) -> Iterator[str]:
+    rows = facts["thresholds"]
     yield f"Pairs of pages that were compared: {facts['pairs']:,}. The threshold of a pair is the greatest"
     yield "SIMHASH_MIN_SIMILARITY with which the two are near-duplicates."
-    yield "\n                               judged     judged"
-    yield "threshold     pairs  identical   same  different"
-    most = max(band["pairs"] for band in facts["bands"]) or 1
-    for band in reversed(facts["bands"]):
-        length = "#" * -(-BAR * band["pairs"] // most)
-        counts = f"{band['pairs']:>7,}  {band['identical']:>9,}  {band['same']:>5,}  {band['different']:>9,}"
-        yield f"{band['begin']:.2f} - {band['end']:.2f}  {counts}  {length}".rstrip()
-    yield f"below 0.50   {facts['below_all_bands']:>7,}\n"
-    if facts["thresholds"]:
-        yield "threshold  precision (90 % interval)    recall (90 % interval)"
-        for one in reversed(facts["thresholds"]):
-            mark = "  <- as crawled" if abs(one["threshold"] - facts["min_similarity"]) < 0.001 else ""
-            precision, recall = _interval(one["precision"]), _interval(one["recall"])
-            yield f"{one['threshold']:.2f}       {precision:<27}  {recall}{mark}".rstrip()
-        yield "\nCopies that were never compared with their originals are not counted here.\n"
+    yield "\nthreshold    pairs  identical   same  different  precision, recall with it (90 % intervals)"
+    most = max(row["pairs"] for row in rows) or 1
+    for row in reversed(rows):
+        counts = f"{row['pairs']:>7,}  {row['identical']:>9,}  {row['same']:>5,}  {row['different']:>9,}"
+        shown = "#" * -(-BAR * row["pairs"] // most)
+        if facts["is_judged"]:
+            shown = f"{_interval(row['precision'])}, {_interval(row['recall'])}"
+        mark = "  <- as crawled" if abs(row["threshold"] - facts["min_similarity"]) < 0.001 else ""
+        yield f"{row['threshold']:.2f} or more  {counts}  {shown}{mark}".rstrip()
+    below = facts["pairs"] - sum(row["pairs"] for row in rows)
+    yield f"below 0.50 {below:>9,}\n"
     yield from _advice(facts, options)
 
 
@@ -246,20 +220,15 @@ def _interval(one: Mapping[str, float] | None) -> str:
 
 
 def _advice(facts: Mapping[str, Any], options: Namespace) -> Iterator[str]:
-    chosen, wanted = facts["chosen"], facts["wanted_precision"]
-    if not facts["thresholds"]:
+    if not facts["is_judged"]:
         yield "No pair has been judged yet, so the errors are unknown."
-    elif chosen is None:
-        yield f"These answers show no threshold with a precision of {wanted:g}."
+    elif facts["chosen"] is None:
+        yield f"These answers show no threshold with a precision of {facts['wanted_precision']:g}."
     else:
-        keep = "keep what you have" if chosen == facts["min_similarity"] else "in settings.py"
-        yield f"For a precision of {wanted:g} or more, {keep}:"
-        yield f"  SIMHASH_MIN_SIMILARITY = {chosen:g}"
-    if facts["unanswered"]:
-        labels = ["--labels", options.labels] if options.labels else []
-        yield "To judge more pairs, open the page that this writes, and download your answers:"
-        words = [options.source, *labels, "--pages", "PAGES", "--html", "judge.html"]
-        yield f"  scrapy-simhash tune {shlex.join(map(shown, words))}"
-        yield f"  scrapy-simhash tune {shlex.join(map(shown, [options.source, '--labels', 'pairs.csv']))}"
-    elif chosen is None:
-        yield "All pairs are judged: crawl more pages, or give a lower --precision."
+        yield f"For a precision of {facts['wanted_precision']:g} or more, in settings.py:"
+        yield f"  SIMHASH_MIN_SIMILARITY = {facts['chosen']:g}"
+    labels = ["--labels", options.labels] if options.labels else []
+    yield "To judge more pairs, open the page that this writes, and download your answers:"
+    words = [options.source, *labels, "--pages", "PAGES", "--html", "judge.html"]
+    yield f"  scrapy-simhash tune {shlex.join(map(shown, words))}"
+    yield f"  scrapy-simhash tune {shlex.join(map(shown, [options.source, '--labels', 'pairs.csv']))}"

@@ -14,10 +14,8 @@ from scrapy_simhash.display import printable
 
 PROGRAM = "scrapy-simhash"
 
-#: The description of each verb, in the order of the help. Each verb is a module with `add_arguments(parser)`,
-#: `run(options)`, which returns an exit status, and `EXAMPLE`: a call and its output, with ``...`` for the rest of a
-#: line or for further lines. Only the module of the called verb is imported, since some imports take longer than the
-#: help.
+#: The description of each verb, in the order of the help. Each verb is a module with `add_arguments(parser)` and
+#: `run(options)`, which returns an exit status. Only that of the called verb is imported, since imports take long.
 VERBS: Mapping[str, str] = {
     "dedup": "find near-duplicates among stored pages, and write the pages without them",
     "text": "show the main text of pages as it is compared, and what was left out",
@@ -45,7 +43,7 @@ exit status:
   2    wrong usage, a file of another kind, or a wrong line of the input
   130  interrupted with Ctrl-C
 
-scrapy-simhash VERB --help shows the options of a verb and an example.
+scrapy-simhash VERB --help shows the options of a verb.
 """
 
 
@@ -84,16 +82,10 @@ def make_parser(complete: Container[str], files: object = None) -> ArgumentParse
     )
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", dest="verb", prog=PROGRAM)
     for name, does in VERBS.items():
-        verb = verbs.add_parser(
-            name,
-            help=does,
-            description=f"{does[0].upper()}{does[1:]}.",
-            formatter_class=RawDescriptionHelpFormatter,
-        )
+        verb = verbs.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}.")
         if name in complete:
             module = module_of(name)
             module.add_arguments(verb)
-            verb.epilog = "\n".join(["example:", *(f"  {line}" for line in module.EXAMPLE.splitlines())])
             verb.set_defaults(run=module.run, project=None)
             for action in verb._actions:
                 if action.metavar in _FILES:

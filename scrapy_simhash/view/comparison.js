@@ -4,7 +4,7 @@ const sentence = text => `${text[0].toUpperCase()}${text.slice(1)}.`;
 const named = page => h("h3", null, /^https?:/.test(page.page) ? link(page.page) : page.page);
 /** Return the text that was left out of a page, by reason, in a fold. */
 const leftOut = page => Object.entries(facts.words.left_out).map(([reason, words]) => {
-  const texts = page.left_out.filter(block => block.reason === reason);
+  const texts = page.text.filter(block => block.left_out === reason);
   return texts.length > 0 && fold(`${number(texts.length)} left out: ${words}`, () => h("ul", null, texts.map(block => h("li", null, block.text))));
 });
 

@@ -141,17 +141,13 @@ def read(
     document = fingerprinter.extract(root, content_language=source.content_language)
     config = fingerprinter.config
     learns = config.site_learning and fingerprinter.rule.compares_sketches
-    named = f"https://{host}/" if host else ""
-    url = source.name if source.name.startswith(URLS) else named
-    return Page(
-        source.name,
-        document,
-        fingerprinter.read_document(document, site or SiteProfile(), structured(root), url)
-        if learns
-        else fingerprinter.read(root, content_language=source.content_language, url=url),
-        site_text=site_text(document, site) if learns and site is not None else (),
-        url=url,
-    )
+    url = source.name if source.name.startswith(URLS) else f"https://{host}/" if host else ""
+    if learns:
+        reading = fingerprinter.read_document(document, site or SiteProfile(), structured(root), url)
+    else:
+        reading = fingerprinter.read(root, content_language=source.content_language, url=url)
+    repeated = site_text(document, site) if learns and site is not None else ()
+    return Page(source.name, document, reading, repeated, url)
 
 
 def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, Any]:
@@ -159,24 +155,18 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
     rule = fingerprinter.rule
     one, other = a.reading.fingerprint, b.reading.fingerprint
     is_same_text = a.reading.page_hash is not None and a.reading.page_hash == b.reading.page_hash
-    pages = [_page(a), _page(b)]
+    pages = [facts_of(a), facts_of(b)]
     found: dict[str, Any] = {
         "pages": pages,
         "rule": str(rule),
         "is_near_duplicate": fingerprinter.is_near_duplicate(one, other),
         "is_near_by_text": False,
         "is_same_text": is_same_text,
-        **dict.fromkeys(("distance", "similarity")),
-        **dict.fromkeys(("titles", "decided_by", "required", "own_similarity")),
+        **dict.fromkeys(("distance", "similarity", "titles", "decided_by", "required", "own_similarity")),
         "contradiction": _contradiction(a, b),
         "changed_by": [],
         "differences": differences(pages),
-        "text": [
-            {"a": left, "b": right}
-            for left, right in aligned(
-                *([paragraph.text for paragraph in page.document.main] for page in (a, b))
-            )
-        ],
+        "text": [{"a": left, "b": right} for left, right in aligned(*map(_main_text, (a, b)))],
     }
     if one is None or other is None:
         found["is_near_duplicate"] = found["is_near_by_text"] = is_same_text
@@ -191,6 +181,10 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
             found["decided_by"], found["required"] = nearest.decided_by, round(nearest.required, 6)
         found["similarity"] = rounded(similarity(one.sketch, other.sketch), found["required"])
     return found
+
+
+def _main_text(page: Page) -> list[str]:
+    return [paragraph.text for paragraph in page.document.main]
 
 
 def differences(pages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -217,33 +211,25 @@ def differences(pages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def _page(page: Page) -> dict[str, Any]:
-    fingerprint = page.reading.fingerprint
-    own = _known_own(fingerprint)
+def facts_of(page: Page) -> dict[str, Any]:
+    """Return title, title key, facts and text of *page*, for JSON.
+
+    ``left_out`` of a block of text is the filter that left it out, None for main text.
+    """
+    document, fingerprint = page.document, page.reading.fingerprint
+    found, own = find_facts(document, page.url), _known_own(fingerprint)
     return {
         "page": page.name,
         "fingerprint": None if fingerprint is None else fingerprint.hex,
         "own_tokens": own and own.tokens,
-        "site_text": list(page.site_text),
-        **facts_of(page.document, page.url),
-    }
-
-
-def facts_of(document: Document, url: str = "") -> dict[str, Any]:
-    """Return title, title key, facts and length of the page at *url*, and the blocks that were left out."""
-    found = find_facts(document, url)
-    return {
         "title": document.title,
         "language": document.language,
         "subject": list(document.subject),
         "names": list(found.names) if found else [],
         "facts": [line.text for line in found.lines] if found else [],
         "tokens": sum(len(paragraph.tokens) for paragraph in document.main),
-        "left_out": [
-            {"reason": paragraph.boilerplate, "text": paragraph.text}
-            for paragraph in document.paragraphs
-            if paragraph.boilerplate is not None
-        ],
+        "text": [{"text": block.text, "left_out": block.boilerplate} for block in document.paragraphs],
+        "site_text": list(page.site_text),
     }
 
 

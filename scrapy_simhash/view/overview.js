@@ -1,14 +1,12 @@
 // The overview of a crawl: what stands out, doubtful pairs, clusters, decisions, the rest.
 let facts = readFacts();
-const SHOWN = 100, PAIRS = 3;
-const state = { query: "", key: "pages", isDown: true, opened: new Set(), shows: SHOWN };
+const PAIRS = 3;
 const parts = Object.fromEntries(["opening", "findings", "doubtful", "clusters", "decisions", "rest"]
   .map(id => [id, h("section", { id })]));
 
 const heading = text => h("h2", null, text);
 const pairOf = example => h("p", null, link(example.url, example.other ?? undefined),
   example.other && [h("br"), h("small", null, "like "), link(example.other, example.url)]);
-const examplesOf = (key, value) => (facts.examples[key][value] ?? []).map(pairOf);
 const quoted = word => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 const isTypable = (a, b) => isWeb(a) && isWeb(b) && a.length + b.length <= LONGEST_SHOWN;
 const command = (a, b) => isTypable(a, b) && fold(h("small", null, "Which words differ?"),
@@ -61,34 +59,17 @@ function doubtful() {
   ];
 }
 
-// --- Clusters: head and search field stay, the rows are replaced.
+// --- Clusters: the search field stays, the rows are replaced.
 
-const COLUMNS = [["pages", "pages"], ["identical", "identical"], ["least", "least similar"], ["first", "first page"]];
-const leastOf = cluster => Math.min(2, ...cluster.members.map(member => member.threshold ?? 2));
-const valueOf = (cluster, key) => key === "least" ? leastOf(cluster) : cluster[key];
 const textOf = cluster => [cluster.first, cluster.preferred, ...cluster.members.map(member => member.url)].join(" ").toLowerCase();
-const search = h("input", { id: "search", type: "search", autocomplete: "off", spellcheck: "false", input: () => {
-  state.query = search.value;
-  state.shows = SHOWN;
-  showClusters();
-} });
+const opened = new Set();
+const search = h("input", { id: "search", type: "search", autocomplete: "off", spellcheck: "false", input: () => showClusters() });
 const found = h("output", { for: "search", "aria-live": "polite" });
-const body = h("tbody");
-const more = h("button.more", { type: "button", click: () => { state.shows *= 2; showClusters(); } }, "Show more");
 const note = h("p.lede");
-const heads = COLUMNS.map(([key, name], place) => h(place < 3 ? "th.n" : "th", { scope: "col" },
-  h("button", { type: "button", click: () => {
-    state.isDown = state.key === key ? !state.isDown : key !== "first" && key !== "least";
-    state.key = key;
-    showClusters();
-  } }, name)));
-const clusterTable = [heading("Clusters"), note,
-  h("p.search", null, h("label", { for: "search" }, "Search URLs"), " ", search, " ", found),
-  h("table", { id: "clusters-table" }, h("thead", null, h("tr", null, heads)), body), more];
+const rows = h("div", { id: "clusters-table" });
 
 function members(cluster) {
-  const rest = cluster.pages - 1 - cluster.members.length;
-  const least = cluster.members.reduce((one, other) => (other.threshold ?? 2) < (one.threshold ?? 2) ? other : one, cluster.members[0]);
+  const rest = cluster.pages - 1 - cluster.members.length, [least] = cluster.members;
   return [
     h("p", null, "Seen first: ", link(cluster.first)),
     cluster.preferred !== cluster.first && h("p", null, "Preferred URL: ", link(cluster.preferred, cluster.first)),
@@ -99,42 +80,28 @@ function members(cluster) {
 }
 
 function row(cluster) {
-  const least = leastOf(cluster);
-  const toggled = isOpen => isOpen ? state.opened.add(cluster.first) : state.opened.delete(cluster.first);
-  const cell = (name, text) => h("td.n", { "data-head": text === "" ? "" : name }, text);
-  return h("tr", null, cell("pages", number(cluster.pages)), cell("identical", number(cluster.identical)),
-    cell("least similar", least > 1 ? "" : least.toFixed(2)),
-    h("td", null, fold(h("bdi", null, shortened(cluster.first)), () => members(cluster), state.opened.has(cluster.first), toggled)));
+  const toggled = isOpen => isOpen ? opened.add(cluster.first) : opened.delete(cluster.first);
+  return [cluster.pages, cluster.identical,
+    fold(h("bdi", null, shortened(cluster.first)), () => members(cluster), opened.has(cluster.first), toggled)];
 }
 
 function showClusters() {
-  const words = state.query.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
   const all = facts.largest_clusters;
   const matching = all.filter(cluster => words.every(word => textOf(cluster).includes(word)));
-  matching.sort((one, other) => {
-    const [a, b] = [valueOf(one, state.key), valueOf(other, state.key)];
-    return (a < b ? -1 : a > b ? 1 : 0) * (state.isDown ? -1 : 1);
-  });
   found.textContent = words.length ? `${number(matching.length)} of ${counted(all.length, "cluster")}` : "";
   note.textContent = (all.length < facts.clusters ? `The largest ${number(all.length)} of ${number(facts.clusters)}. ` : "") +
-    "Open one to see its pages, with the parts of their URLs that differ marked.";
-  body.replaceChildren(...matching.slice(0, state.shows).map(row));
-  more.hidden = matching.length <= state.shows;
-  heads.forEach((head, place) => {
-    if (COLUMNS[place][0] === state.key) head.setAttribute("aria-sort", state.isDown ? "descending" : "ascending");
-    else head.removeAttribute("aria-sort");
-  });
+    "Open one to see its least similar pages, with the parts of their URLs that differ marked.";
+  rows.replaceChildren(...table(["pages", "identical", "first page"], matching.map(row)).filter(Boolean));
 }
 
 function decisions() {
   const names = { status: "Results", action: "Actions", protected: "Kept, although an action was set", reason: "Why, and what became of known pages" };
   const tables = Object.entries(names).filter(([key]) => Object.keys(facts[key]).length > 0).map(([key, name]) => [
     h("h3", null, name),
-    table(["", "pages", "examples"], Object.entries(facts[key]).map(([value, count]) => {
-      const examples = examplesOf(key, value);
-      return [[h("code", null, value), facts.words[key]?.[value] && h("small.why", null, facts.words[key][value])], count,
-        fold("examples", () => examples)];
-    })),
+    table(["", "pages", "examples"], Object.entries(facts[key]).map(([value, count]) => [
+      [h("code", null, value), facts.words[key][value] && h("small.why", null, facts.words[key][value])], count,
+      fold("examples", () => facts.examples[key][value].map(pairOf))])),
   ]);
   return tables.length > 0 && [heading("Decisions"), tables];
 }
@@ -180,18 +147,7 @@ async function follow(seconds) {
   parts.opening.append(h("p.warning", null, "The server was stopped. This is the last state that it sent."));
 }
 
-addEventListener("keydown", event => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "/" && !(document.activeElement instanceof HTMLInputElement)) {
-    event.preventDefault();
-    search.focus();
-  } else if (event.key === "Escape" && document.activeElement === search) {
-    search.value = "";
-    search.dispatchEvent(new Event("input"));
-  }
-});
-
-parts.clusters.append(...clusterTable.flat());
+parts.clusters.append(heading("Clusters"), note, h("p.search", null, h("label", { for: "search" }, "Search URLs"), " ", search, " ", found), rows);
 document.getElementById("overview").append(...Object.values(parts));
 if (facts.refresh) document.body.dataset.live = facts.refresh;
 show();

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from heapq import nlargest
 from typing import Any
 
@@ -22,7 +22,7 @@ MAX_VALUES = 200
 MAX_URL = 2083
 #: Max characters of a URL pattern, and max parameters.
 MAX_PATTERN, MAX_PARAMETERS = 200, 8
-#: Max examples per value, and max members per cluster besides the least similar one.
+#: Max examples per value, and max members per cluster.
 EXAMPLES = 3
 #: Max clusters and URL patterns in the result.
 CLUSTERS, PATTERNS = 2_000, 100
@@ -80,7 +80,7 @@ class _Cluster:
     pages: int = 1
     identical: int = 0
     members: list[dict[str, Any]] = field(default_factory=list)
-    least: dict[str, Any] | None = None
+    """The least similar ones, in this order."""
 
 
 class Overview:
@@ -173,10 +173,8 @@ class Overview:
         cluster.identical += is_same
         self.identical += is_same
         member = self._add_pair(url, first, line, is_near=True)
-        if len(cluster.members) < EXAMPLES:
-            cluster.members.append(member)
-        elif _similarity(member) < (1.0 if cluster.least is None else _similarity(cluster.least)):
-            cluster.least = member
+        if len(cluster.members) < EXAMPLES or _similarity(member) < _similarity(cluster.members[-1]):
+            cluster.members = sorted([*cluster.members, member], key=_similarity)[:EXAMPLES]
 
     def _add_pair(self, url: str, other: str, line: Mapping[str, Any], is_near: bool) -> dict[str, Any]:
         """Return how two pages compare, and keep the pair if it is doubtful."""
@@ -221,21 +219,13 @@ class Overview:
                     "identical": cluster.identical,
                     "first": first,
                     "preferred": cluster.contest.winner,
-                    "members": [*cluster.members, *filter(None, [cluster.least])],
+                    "members": cluster.members,
                 }
                 for first, cluster in nlargest(clusters, self._clusters.items(), lambda item: item[1].pages)
             ],
             **{key: dict(counter.most_common()) for key, counter in self._counts.items()},
             "examples": self._examples,
-            "url_patterns": [
-                {
-                    "pattern": name,
-                    "pages": row.pages,
-                    "near_duplicates": row.near_duplicates,
-                    "example": row.example,
-                }
-                for name, row in patterns
-            ],
+            "url_patterns": [{"pattern": name, **asdict(row)} for name, row in patterns],
             "behind_near_duplicates": {"new": self._lost, "example": self._lost_example},
             "latest": {"pages": len(self._latest), "new": sum(self._latest)},
         }

@@ -31,46 +31,22 @@ const shortened = text =>
   text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN - 60)}...${text.slice(-57)}` : text;
 const isWeb = url => /^https?:\/\/[^\s<>"]+$/i.test(url) && visible(url) === url;
 
-/** Return the parts of a URL, each with whether the other URL has the same part. */
+/** Return the three parts of a URL: the beginning that another URL has too, the difference, and the common end. */
 function difference(url, other) {
-  const [ours, theirs] = [url, other].map(one => one.match(/[^/?&=#.:;_-]+|[/?&=#.:;_-]/g) ?? []);
-  // Longest common subsequence, from the end.
-  const length = Array.from({ length: ours.length + 1 }, () => new Uint16Array(theirs.length + 1));
-  for (let i = ours.length - 1; i >= 0; i--)
-    for (let j = theirs.length - 1; j >= 0; j--)
-      length[i][j] = ours[i] === theirs[j] ? length[i + 1][j + 1] + 1 : Math.max(length[i + 1][j], length[i][j + 1]);
-  const parts = [];
-  for (let i = 0, j = 0; i < ours.length;) {
-    const isCommon = j < theirs.length && ours[i] === theirs[j];
-    if (!isCommon && j < theirs.length && length[i][j + 1] > length[i + 1][j]) {
-      j += 1;
-      continue;
-    }
-    if (parts.length && parts.at(-1)[1] === isCommon) parts.at(-1)[0] += ours[i];
-    else parts.push([ours[i], isCommon]);
-    i += 1;
-    j += isCommon;
-  }
-  return joined(parts);
-}
-
-/** Join differences across a lone separator: a-b-c is easier to read as one difference than as three. */
-function joined(parts) {
-  const made = [];
-  for (const [place, [text, isCommon]] of parts.entries()) {
-    const isBetween = place > 0 && place < parts.length - 1 && !parts[place - 1][1] && !parts[place + 1][1];
-    const isSame = isCommon && !(isBetween && text.length === 1);
-    if (made.length && made.at(-1)[1] === isSame) made.at(-1)[0] += text;
-    else made.push([text, isSame]);
-  }
-  return made;
+  const least = Math.min(url.length, other.length), isWord = sign => /[^/?&=#.:;_-]/.test(sign ?? "/");
+  let begin = 0, end = 0;
+  while (begin < least && url[begin] === other[begin]) begin += 1;
+  while (begin > 0 && isWord(url[begin - 1]) && (isWord(url[begin]) || isWord(other[begin]))) begin -= 1;
+  while (end < least - begin && url.at(-1 - end) === other.at(-1 - end)) end += 1;
+  while (end > 0 && isWord(url.at(-end)) && (isWord(url.at(-1 - end)) || isWord(other.at(-1 - end)))) end -= 1;
+  return [url.slice(0, begin), url.slice(begin, url.length - end), url.slice(url.length - end)];
 }
 
 /** Return a URL, as a link if it is a web URL, with differences from the other URL marked. */
 function link(url, other = url) {
   const isShort = url.length <= LONGEST_SHOWN && other.length <= LONGEST_SHOWN;
-  const parts = other === url || !isShort ? shortened(url)
-    : difference(url, other).map(([part, isCommon]) => isCommon ? part : h("mark", null, part));
+  const [begin, middle, end] = difference(url, other);
+  const parts = other === url || !isShort ? shortened(url) : [begin, middle && h("mark", null, middle), end];
   return h("bdi", null, isWeb(url) ? h("a", { href: url, rel: "noreferrer nofollow" }, parts) : parts);
 }
 

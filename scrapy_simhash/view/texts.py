@@ -6,13 +6,13 @@ Lines are as long as they are, since terminals wrap them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, zip_longest
 from typing import Any
 
 from scrapy_simhash.display import printable
 from scrapy_simhash.judge.measured import BASES, BY_NAMES
-from scrapy_simhash.view.comparison import Page, Side, facts_of
+from scrapy_simhash.view.comparison import Side
 from scrapy_simhash.view.page import html
 
 #: Reasons why a block is no main text, by filter.
@@ -163,7 +163,7 @@ def about(page: Mapping[str, Any]) -> Iterator[str]:
     unique = "" if own is None else f", {own:,} of them not repeated by its site"
     yield f"{page['tokens']:,} words{unique}, language {page['language'] or 'unknown'}"
     yield f"subject: {printable(' '.join(page['subject'])) or 'none'}"
-    reasons = Counter(block["reason"] for block in page["left_out"])
+    reasons = Counter(block["left_out"] for block in page["text"] if block["left_out"] is not None)
     if reasons:
         counts = "; ".join(f"{count:,} {LEFT_OUT.get(reason, reason)}" for reason, count in reasons.items())
         yield f"left out: {counts}"
@@ -192,21 +192,6 @@ def comparison_html(facts: Mapping[str, Any]) -> str:
 # --- The main text of pages.
 
 
-def facts_of_text(page: Page) -> dict[str, Any]:
-    """Return the text of a page in order, for JSON: ``left_out`` is the filter, None for main text."""
-    fingerprint = page.reading.fingerprint
-    return {
-        "page": page.name,
-        **facts_of(page.document),
-        "fingerprint": None if fingerprint is None else fingerprint.hex,
-        "site_text": list(page.site_text),
-        "text": [
-            {"text": paragraph.text, "left_out": paragraph.boilerplate}
-            for paragraph in page.document.paragraphs
-        ],
-    }
-
-
 def text_lines(pages: Sequence[Mapping[str, Any]], has_colours: bool) -> Iterator[str]:
     """Yield the lines of *pages*: the main text, then what was left out."""
     for number, page in enumerate(pages):
@@ -224,16 +209,11 @@ def text_lines(pages: Sequence[Mapping[str, Any]], has_colours: bool) -> Iterato
             for reason, words in LEFT_OUT.items()
         }
         rest["repeated by the site"] = [piece["text"] for piece in page["site_text"]]
+        begin, end = (FAINT, PLAIN) if has_colours else ("", "")
         for title, texts in rest.items():
             if texts:
                 yield f"\n{title}:"
-                yield from _listed(texts, has_colours)
-
-
-def _listed(texts: Iterable[str], has_colours: bool) -> Iterator[str]:
-    begin, end = (FAINT, PLAIN) if has_colours else ("", "")
-    for text in texts:
-        yield f"- {begin}{printable(text)}{end}"
+                yield from (f"- {begin}{printable(text)}{end}" for text in texts)
 
 
 def text_html(pages: Sequence[Mapping[str, Any]]) -> str:

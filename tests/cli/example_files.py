@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import shlex
 from contextlib import closing
 from pathlib import Path
 
 from scrapy_simhash import Config, NearDuplicateDetector
-from scrapy_simhash.cli.verbs import VERBS, module_of
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.notes import RULES, Note
 from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
@@ -36,12 +34,23 @@ REPORT = (
         "action": "drop_items",
     },
 )
-#: Arguments of a run of each command that reads files, those of its example where that does.
+#: A run of each verb.
 READING = {
-    name: shlex.split(
-        module_of(name).EXAMPLE.splitlines()[0].removeprefix("$ scrapy-simhash ").split(" > ")[0]
+    line.split()[0]: line.split()
+    for line in (
+        "dedup pages.jsonl -o unique.jsonl",
+        "text page.html",
+        "compare page.html other.html",
+        "fingerprint pages.jsonl",
+        "report report.jsonl --url https://example.com/print/ferry",
+        "tune report.jsonl",
+        "find hashes.txt",
+        "info news.sqlite",
+        "learned news.sqlite",
+        "export news.sqlite",
+        "import new.sqlite pages.jsonl",
+        "remove news.sqlite --host example.com --dry-run",
     )
-    for name in VERBS
 }
 
 

@@ -48,7 +48,11 @@ def store(request: pytest.FixtureRequest, folder: Path) -> str:
     place = str(folder / "pages.sqlite")
     if request.param == "redis":
         source, place = place, f"{request.getfixturevalue('redis').url}?prefix=profiles"
-        assert main(["import", place, source]) == 0
+        assert (
+            main(["export", source, "-o", f"{source}.jsonl"])
+            == main(["import", place, f"{source}.jsonl"])
+            == 0
+        )
     return place
 
 

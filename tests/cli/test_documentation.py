@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.cli.verbs import VERBS, module_of
+from scrapy_simhash.cli.verbs import VERBS
 from tests.cli.test_main import posix_only
-from tests.commands import Cli
 from tests.docs.reader import DOCS, ROOT, blocks, sections
 
 REFERENCE = DOCS / "reference" / "command-line.rst"
@@ -73,18 +72,3 @@ def shape(shown: str) -> str:
     """Return what is *shown* without what is another time, or in another folder, something else."""
     shown = re.sub(r"(20\d\d-\d\d-\d\dT[\d:]+Z) to (20[\dT:-]+Z): import", "then to then: import", shown)
     return re.sub(r"^/\S*(/simhash/\S+) \(sqlite, [\d,]+ bytes\)", r"\1", shown, flags=re.MULTILINE)
-
-
-@posix_only
-@pytest.mark.parametrize("name", VERBS)
-def test_the_example_at_the_end_of_a_help_gives_what_it_shows(name: str, folder: Path, cli: Cli) -> None:
-    example = cli.ended(name, "--help")[1].partition("\nexample:\n")[2]
-    lines = [line.removeprefix("  ") for line in example.splitlines()]
-    assert lines == module_of(name).EXAMPLE.splitlines()
-    # A page shows it in full, where a terminal has 80 columns.
-    assert max(map(len, lines)) <= 100
-    command, *expected = lines
-    assert command.startswith(f"$ scrapy-simhash {name} ")
-    said = typed(command.removeprefix("$ "), folder, folder)
-    shape = re.escape("\n".join(expected)).replace(r"\.\.\.", ".*" if expected else "")
-    assert re.fullmatch(shape, said.rstrip("\n"), re.DOTALL), said

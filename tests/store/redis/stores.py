@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import wraps
 from itertools import count
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from scrapy_simhash.cli.stores import Waited
 from scrapy_simhash.exceptions import StoreUnavailable
@@ -114,7 +114,7 @@ class Opener:
         store = RedisStore(self.url, prefix, header, blocks=header.rule.reach + 2, **options)
         store.check()
         self.loop.run_until_complete(store.runs())
-        opened = Waited(store, self.loop).as_store()
+        opened = cast(Store, Waited(store, self.loop))
         self._stores[id(opened)] = opened, store, prefix
         return opened
 
