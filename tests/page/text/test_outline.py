@@ -190,3 +190,19 @@ def test_any_tree_yields_its_visible_characters_and_stays_as_it_was(root: etree.
     assert seen(page) == naive_text(root)
     assert all(0 <= block.link_length <= len(block.text) for block in page.blocks)
     assert all(0 <= span.start < span.stop <= len(page.blocks) for span in page.spans)
+
+
+@pytest.mark.parametrize(
+    ("html", "pictured"),
+    [
+        ("<div><a href=/><img src=x></a><p>a</p><p>b</p></div>", ["a"]),
+        ("<div><a href=/><img src=x></a></div><div>a</div>", ["a"]),
+        ("<figure><a href=/><picture><img src=x></picture></a><figcaption>a</figcaption></figure>", ["a"]),
+        ("<a href=/><div><img src=x></div><p>a</p></a>", ["a"]),
+        # inside of a line, and without a link
+        ("<p><a href=/><img src=x></a> a</p><p>b</p>", []),
+        ("<div><img src=x><p>a</p></div>", []),
+    ],
+)
+def test_what_stands_behind_a_linked_picture_is_its_caption(html: str, pictured: list[str]) -> None:
+    assert [block.text for block in outline(parse(html)).blocks if block.is_pictured] == pictured
