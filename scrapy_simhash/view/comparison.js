@@ -17,7 +17,7 @@ function comparison() {
   const differs = facts.text.some(pair => !isEqual(pair));
   return [
     h("section", { id: "verdict" }, facts.sentences.map(text => h("p", null, sentence(text))),
-      h("p", null, h("small", null, `Rule: ${facts.rule}.`, facts.common_share !== null && ` Share of shingles in common: ${facts.common_share}.`))),
+      h("p", null, h("small", null, `Rule: ${facts.rule}.`))),
     h("section", { id: "differences" }, h("h2", null, "Differences"), sides(named(pages[0]), named(pages[1])), lists,
       facts.text.length > 0 && h("h4", null, differs ? "text" : "text: no word differs"), paragraphs(facts.text)),
     h("section", { id: "rest" }, h("h2", null, "Both pages"),

@@ -1,6 +1,6 @@
 // The overview of a crawl: what stands out, doubtful pairs, clusters, decisions, the rest.
 let facts = readFacts();
-const PAIRS = 3;
+const SHOWN = 50, PAIRS = 3;
 const parts = Object.fromEntries(["opening", "findings", "doubtful", "clusters", "decisions", "rest"]
   .map(id => [id, h("section", { id })]));
 
@@ -81,7 +81,8 @@ function members(cluster) {
 
 function row(cluster) {
   const toggled = isOpen => isOpen ? opened.add(cluster.first) : opened.delete(cluster.first);
-  return [cluster.pages, cluster.identical,
+  const least = cluster.members[0]?.threshold ?? null;
+  return [cluster.pages, cluster.identical, least === null ? "" : Math.floor(100 * least) / 100,
     fold(h("bdi", null, shortened(cluster.first)), () => members(cluster), opened.has(cluster.first), toggled)];
 }
 
@@ -92,7 +93,7 @@ function showClusters() {
   found.textContent = words.length ? `${number(matching.length)} of ${counted(all.length, "cluster")}` : "";
   note.textContent = (all.length < facts.clusters ? `The largest ${number(all.length)} of ${number(facts.clusters)}. ` : "") +
     "Open one to see its least similar pages, with the parts of their URLs that differ marked.";
-  rows.replaceChildren(...table(["pages", "identical", "first page"], matching.map(row)).filter(Boolean));
+  rows.replaceChildren(...table(["pages", "identical", "least similar", "first page"], matching.map(row), SHOWN).filter(Boolean));
 }
 
 function decisions() {
@@ -126,7 +127,7 @@ function show() {
   if (facts.clusters > 0) showClusters();
 }
 
-/** Fetch the facts periodically; keep open folds, the search and the sort order. */
+/** Fetch the facts periodically; keep open folds and the search. */
 async function follow(seconds) {
   for (let failures = 0, last = ""; failures < 3;) {
     await new Promise(resolve => setTimeout(resolve, seconds * 1000));
