@@ -54,11 +54,17 @@ def test_a_server_that_goes_away_and_comes_back_costs_no_page(server: RedisServe
         time.sleep(2)
         return article(0)
 
+    def later(visit: int) -> str:
+        # The crawl connects again while this page is on its way.
+        time.sleep(1)
+        return article(0)
+
     routes: Routes = {
         "/first": article(0),
         "/stop": stop,
         "/away": article(0),
         "/start": start,
+        "/later": later,
         "/copy": article(0),
     }
     with serve(routes) as site:
@@ -68,13 +74,14 @@ def test_a_server_that_goes_away_and_comes_back_costs_no_page(server: RedisServe
         "/first": "new",
         "/stop": "unknown/store",
         "/away": "unknown/store",
-        "/start": "near_duplicate",
+        "/start": "unknown/store",
+        "/later": "near_duplicate",
         "/copy": "near_duplicate",
     }
-    assert len(done.items) == 5
-    assert done.stat("errors/store") == 2
+    assert len(done.items) == 6
+    assert done.stat("errors/store") == 3
     assert len(done.log("WARNING", "scrapy_simhash")) == 1
-    assert any("answers again; 2 pages" in line for line in done.log("INFO", "scrapy_simhash"))
+    assert any("answers again; 3 pages" in line for line in done.log("INFO", "scrapy_simhash"))
 
 
 def test_a_crawl_begins_without_its_server_and_ends_in_order(server: RedisServer, site: Site) -> None:
