@@ -11,7 +11,6 @@ from benchmarks.lib.shared_text import PLANS, Site, make_site
 from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.detector import header_for
-from scrapy_simhash.page.pieces import SHORT_TOKENS
 from scrapy_simhash.page.site.profile import LEAST_SUBJECTS
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.commands import Cli
@@ -123,16 +122,3 @@ def test_structured_data_that_names_different_things_is_told_as_in_a_crawl(
         assert (pair["is_near_duplicate"], pair["contradiction"]["by"]) == (False, "names")
         assert pair["similarity"] > 0.8
         assert "their names contradict each other" in " ".join(cli("compare", a, b, *given).split())
-
-
-def test_of_a_host_that_is_not_known_nothing_is_the_sites(store: str, folder: Path, cli: Cli) -> None:
-    path = saved(folder, "story.html", STORY)
-    for page in cli.json("compare", path, path, "--store", store, "--host", OTHER)["pages"]:
-        assert (page["own_tokens"], page["site_text"]) == (None, [])
-    assert "the site's text" not in cli("compare", path, path, "--store", store, "--host", OTHER)
-
-
-def test_a_page_without_text_has_no_own_part(store: str, folder: Path, cli: Cli) -> None:
-    path = saved(folder, "empty.html", f"<p>{'x ' * (SHORT_TOKENS - 1)}")
-    pair = cli.json("compare", path, path, "--store", store, "--host", BOARD)
-    assert (pair["distance"], pair["own_similarity"]) == (None, None)

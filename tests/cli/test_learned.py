@@ -98,14 +98,6 @@ def test_what_is_forgotten_is_not_there_any_more(board: str, cli: Cli) -> None:
     assert [site["host"] for site in cli.json("learned", board)["sites"]] == [OTHER]
 
 
-def test_a_store_that_a_crawl_writes_to_is_left_alone(tmp_path: Path, cli: Cli) -> None:
-    path = store_of(tmp_path / "pages.sqlite", jobs=profile(1))
-    with closing(SqliteStore(Path(path), RULE)):
-        status, said = cli.fails("learned", path, BOARD, "--pin")
-    assert (status, path in said) == (1, True)
-    assert not SiteProfile.from_bytes(notes(path, SITE)[BOARD]).is_pinned
-
-
 @pytest.mark.parametrize("kind", [SITE, RULES])
 def test_what_is_damaged_is_told(kind: str, tmp_path: Path, cli: Cli) -> None:
     path = store_of(tmp_path / "pages.sqlite")

@@ -137,17 +137,6 @@ CROWD = b"".join(b"%d\n" % (1 << first | 1 << second) for first, second in combi
 
 
 @posix_only
-def test_an_interrupt_while_it_writes_is_quiet(tmp_path: Path) -> None:
-    (tmp_path / "hashes.txt").write_bytes(CROWD)
-    with started("find", tmp_path / "hashes.txt") as process:
-        assert process.stdout is not None
-        process.stdout.read(1)
-        process.send_signal(signal.SIGINT)
-        _, complained = process.communicate(timeout=60)
-    assert (process.returncode, complained) == (130, b"")
-
-
-@posix_only
 @pytest.mark.parametrize(
     "arguments",
     [["find"], ["--help"], ["find", "--output", "/dev/stdout"]],

@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +29,6 @@ from tests.cli.test_main import posix_only, started
 from tests.commands import Cli
 from tests.examples import examples
 from tests.store.cases import SECOND_LOOK, content, header, own_part, posting
-from tests.store.cluster import RedisCluster, cluster_without_replicas
 from tests.store.redis.stores import admin
 from tests.store.sqlite.stores import connected
 
@@ -252,14 +251,6 @@ def test_a_store_is_told_alike_wherever_it_is(tmp_path: Path, redis: Any, cli: C
     assert told[0] == told[1]
 
 
-def test_a_url_is_shown_without_what_moves_a_cursor(places: Places, tmp_path: Path, cli: Cli) -> None:
-    place, hostile = places.new(), "https://example.com/\x1b[2J\r\ud800é"
-    postings = [posting(key, content(5))._replace(url=hostile) for key in ("a", "b")]
-    cli("import", place, exported(tmp_path / "hostile.jsonl", postings))
-    assert "  2 pages like https://example.com/\\x1b[2J\\r\\ud800\\xe9\n" in cli("info", place)
-    assert cli.json("info", place)["largest_clusters"] == [{"url": hostile, "pages": 2}]
-
-
 def test_a_look_works_beside_a_crawl_and_tells_that_it_has_not_ended(tmp_path: Path, cli: Cli) -> None:
     place = tmp_path / "pages.sqlite"
     with closing(SqliteStore(place, RULE)) as crawl:
@@ -311,22 +302,6 @@ def test_a_store_in_redis_has_a_prefix(redis: Any, tmp_path: Path, cli: Cli) -> 
     assert "needs a prefix" in cli.fails("info", "redis://localhost?prefix=simhash:%(name)s")[1]
 
 
-def test_what_a_place_says_of_its_keys_is_done(redis: Any, tmp_path: Path, cli: Cli) -> None:
-    source = exported(tmp_path / "postings.jsonl")
-    cli("import", f"{redis.url}?prefix=stays", source)
-    before = admin(redis.url).hkeys("stays:pages")
-    cli("info", f"{redis.url}?prefix=stays&keep=1s")
-    assert admin(redis.url).hkeys("stays:pages") == before, "only a crawl and an import remove pages"
-    (empty := tmp_path / "empty.jsonl").write_text(Path(source).read_text().splitlines()[0] + "\n")
-    cli("import", f"{redis.url}?prefix=stays&keep=1s", empty)
-    assert len(admin(redis.url).hkeys("stays:pages")) == 1 < len(before)
-    assert cli.fails("info", f"{redis.url}?prefix=stays&keep=soon") == (
-        2,
-        "STORE has keep=soon, which must be a number with a unit (s, m, h, d, w), such as 30d, from 1s up to"
-        " 4,294,967,295s",
-    )
-
-
 def test_a_password_is_not_shown(redis: Any, cli: Cli) -> None:
     secret = redis.url.replace("//", "//somebody:secret@")
     for arguments in (["info", secret], ["info", f"{secret}?prefix=a"]):
@@ -357,44 +332,6 @@ def test_a_signal_ends_an_import_in_order(
     assert found["runs"][0]["reason"] == "import stopped"
     # It can be repeated from the beginning.
     cli("import", place, exported(tmp_path / "all.jsonl"))
-
-
-#: Scopes of the postings of two stores, in several shards.
-SCOPES = [f"{number}.example" for number in range(6)]
-SHARDED = replace(RULE, scope="domain")
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisCluster]:
-    with cluster_without_replicas(tmp_path_factory.mktemp("cluster")) as cluster:
-        yield cluster
-
-
-def test_a_store_in_shards_holds_what_any_store_does(tmp_path: Path, cluster: RedisCluster, cli: Cli) -> None:
-    postings = [
-        posting._replace(key=scope.encode() + posting.key, scope=scope)
-        for scope in SCOPES
-        for posting in POSTINGS
-    ]
-    source = exported(tmp_path / "postings.jsonl", postings, SHARDED)
-    sharded, file = f"{cluster.url}?prefix=shards-{tmp_path.name}", str(tmp_path / "pages.sqlite")
-    said = {cli("import", place, source) for place in (sharded, file)}
-    assert len(said) == 1
-    assert "new: 18" in said.pop()
-    lines = [map(json.loads, cli("export", place).splitlines()) for place in (sharded, file)]
-    # Visits are not kept in Redis yet.
-    visits = ("first_seen", "last_visit", "visits", "changes", "rank")
-    bare = [[{name: line[name] for name in line if name not in visits} for line in its] for its in lines]
-    one, other = (sorted(map(json.dumps, its)) for its in bare)
-    assert one == other
-    told, known = cli.json("info", sharded), cli.json("info", file)
-    alike = ("pages", "index_size", "clusters", "near_duplicates", "settings", "first_seen", "last_seen")
-    assert {name: told[name] for name in alike} == {name: known[name] for name in alike}
-    assert [run["reason"] for run in told["runs"]] == ["import"]
-    merged = f"{cluster.url}?prefix=merged-{tmp_path.name}"
-    cli("export", sharded, "-o", tmp_path / "sharded.jsonl")
-    cli("import", merged, tmp_path / "sharded.jsonl", source)
-    assert cli.json("info", merged)["pages"] == known["pages"]
 
 
 # --- Damaged stores.

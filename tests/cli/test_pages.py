@@ -16,14 +16,12 @@ from typing import Any
 import pytest
 from scrapy import version_info
 
-from scrapy_simhash import Config, PageFingerprinter
-from scrapy_simhash.cli.options import SHOWN
-from scrapy_simhash.files.records import Broken, Record, open_writer, read
+from scrapy_simhash import PageFingerprinter
+from scrapy_simhash.files.records import Record, open_writer, read
 from tests.cli.conftest import Places
-from tests.cli.example_files import FERRY, PILOT, html
+from tests.cli.example_files import FERRY, html
 from tests.cli.test_main import posix_only
 from tests.commands import Cli
-from tests.files.batch.pages import records_of
 from tests.files.batch.test_run import OTHER, STORY, record
 
 # --- dedup.
@@ -61,21 +59,6 @@ def test_pages_are_written_as_they_came_and_all_outputs_agree(small: Path, tmp_p
     # Without an output, each page that is dropped is shown with its original.
     c = "https://example.com/c"
     assert cli.ended("dedup", small)[1] == f"{urls[1]} -> {urls[0]}\n{c} -> {c}\n"
-
-
-@pytest.mark.parametrize("options", [[], ["--mark"], ["--keep", "preferred"], ["--protect"]], ids=str)
-def test_copies_add_up_to_the_records(options: list[str], tmp_path: Path, cli: Cli) -> None:
-    path, out = tmp_path / "pages.jsonl", tmp_path / "out.jsonl"
-    lines = (
-        "broken" if isinstance(one, Broken) else json.dumps({"url": one.url, "html": one.page})
-        for one in records_of(400, 0, broken=0.01)
-    )
-    path.write_text("\n".join(lines) + "\n", "utf-8")
-    counts = json.loads(cli.ended("dedup", path, "-o", out, "--copies", "--json", *options)[1])
-    copies = [line["simhash_copies"] for line in lines_of(out) if line["simhash_copies"] is not None]
-    assert len(copies) == counts["kept"]
-    assert sum(copies) == counts["records"] - counts["broken"]
-    assert min(copies) == 1 < max(copies)
 
 
 def test_a_store_is_compared_with_and_stays_as_it_was(
@@ -127,13 +110,6 @@ def test_the_beginning_of_a_cut_file_is_written_and_the_status_is_1(
     else:
         assert out.read_bytes() == b"of yesterday"
         assert told.splitlines()[-1] == "scrapy-simhash: no page could be read"
-
-
-def test_the_first_broken_records_are_shown(tmp_path: Path, small: Path, cli: Cli) -> None:
-    small.write_text(small.read_text("utf-8") + "nonsense\n" * (SHOWN + 1), "utf-8")
-    told = cli.ended("dedup", small)[2].splitlines()
-    assert told[:2] == [f"warning: {small}:2: not JSON", f"warning: {small}:6: not JSON"]
-    assert told[SHOWN:] == ["warning: 2 more records could not be read", told[-1]]
 
 
 @posix_only
@@ -218,21 +194,6 @@ def page(folder: Path, name: str, text: str) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("text", [FIRST, EDITED, f"{FIRST} Fog.", f"{PILOT} lost one of them.", "Too short."])
-@pytest.mark.parametrize("rule", ["similarity", "classic"])
-def test_the_verdict_and_its_figures_are_those_of_python(
-    text: str, rule: str, tmp_path: Path, cli: Cli
-) -> None:
-    a, b = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", text)
-    fingerprinter = PageFingerprinter(Config(rule=rule))
-    one, other = (fingerprinter.from_html(Path(path).read_text("utf-8")) for path in (a, b))
-    found = cli.json("compare", a, b, "-s", f"SIMHASH_RULE={rule}")
-    assert found["is_near_duplicate"] is fingerprinter.is_near_duplicate(one, other)
-    assert [page["fingerprint"] for page in found["pages"]] == [one and one.hex, other and other.hex]
-    distance = None if one is None or other is None else (one.value ^ other.value).bit_count()
-    assert found["distance"] == distance
-
-
 @pytest.mark.parametrize("rule", ["similarity", "classic"])
 @pytest.mark.parametrize("text", [f"{FIRST} Fog came in.", EDITED])
 def test_the_setting_that_would_change_the_verdict_does_and_none_nearer_does(
@@ -250,17 +211,6 @@ def test_the_setting_that_would_change_the_verdict_does_and_none_nearer_does(
             for setting in (value, nearer)
         ]
         assert verdicts == [not found["is_near_duplicate"], found["is_near_duplicate"]]
-
-
-def test_paragraphs_are_those_that_python_compares(tmp_path: Path, cli: Cli) -> None:
-    nav = "<nav><a href='/'>Home \x9b2J</a> <a href='/boats'>Boats</a></nav>"
-    path = page(tmp_path, "a.html", f"{FIRST}</p></main>{nav}")
-    (facts,) = cli.json("text", path)
-    document = PageFingerprinter().extract(Path(path).read_text("utf-8"))
-    shown = [(one["text"], one["left_out"]) for one in facts["text"]]
-    assert shown == [(one.text, one.boilerplate) for one in document.paragraphs]
-    assert {reason for _, reason in shown} == {None, "chrome"}
-    assert all(sign.isprintable() or sign == "\n" for sign in cli("text", path))
 
 
 @pytest.fixture

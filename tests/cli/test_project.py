@@ -202,17 +202,6 @@ def test_of_several_spiders_one_must_be_named(tmp_path: Path) -> None:
     assert refused(tmp_path, "info", "./gales") == (1, "no such store: gales")
 
 
-def test_other_settings_than_those_of_the_store_are_refused_for_writing_only(tmp_path: Path) -> None:
-    project(tmp_path)
-    source = feed(tmp_path, ("https://example.com/a", article(1)))
-    arguments = ["import", "tides", source, "--html-field", "html"]
-    simhash(tmp_path, *arguments)
-    status, complaint = refused(tmp_path, *arguments, "-s", "SIMHASH_MIN_SHINGLES=20")
-    assert status == 2
-    assert "SIMHASH_MIN_SHINGLES is 12 there, 20 here. Nothing was changed" in complaint
-    assert json.loads(simhash(tmp_path, "info", "--json"))["pages"] == 1
-
-
 def test_pages_are_compared_by_the_settings_of_the_project(tmp_path: Path) -> None:
     project(tmp_path, "SIMHASH_MIN_SIMILARITY = 0.9")
     (tmp_path / "a.html").write_text(article(1), "utf-8")
@@ -247,14 +236,3 @@ def test_what_is_wrong_in_a_project_is_one_sentence(
         opened.write(f"{line}\n")
     status, message = refused(tmp_path, "info", "tides")
     assert (status, message.startswith(complaint)) == (2, True)
-
-
-def test_outside_of_a_project_a_store_must_be_named(tmp_path: Path) -> None:
-    status, complaint = refused(tmp_path, "info")
-    assert (status, complaint) == (
-        2,
-        "no store given: give a file, or a URL like redis://host:6379/0?prefix=news",
-    )
-    source = feed(tmp_path, ("https://example.com/a", article(1)))
-    simhash(tmp_path, "import", "a.sqlite", source, "--html-field", "html", "-s", "SIMHASH_SCOPE=host")
-    assert json.loads(simhash(tmp_path, "info", "a.sqlite", "--json"))["settings"]["SIMHASH_SCOPE"] == "host"

@@ -85,18 +85,6 @@ def test_all_pages_and_their_last_visits_are_taken_over(life: list[Posting | str
     assert len(target) == len(source)
 
 
-@settings(max_examples=examples(200), deadline=None)
-@given(st.lists(VISITS | SHORT_VISITS, max_size=40, unique_by=lambda visit: visit.key), RULES)
-def test_of_pages_that_were_visited_once_everything_is_the_same(
-    life: list[Posting | str], rule: Rule
-) -> None:
-    source = lived(life, rule)
-    target = taken_in(source)
-    assert list(walk(target)) == list(walk(source))
-    assert target.index_size == source.index_size
-    assert contents(target) == contents(source)
-
-
 @settings(max_examples=examples(300), deadline=None)
 @given(LIVES, RULES)
 def test_taking_all_in_again_changes_nothing(life: list[Posting | str], rule: Rule) -> None:

@@ -45,15 +45,6 @@ def test_pages_are_compared_by_the_scheme_that_is_set(
     assert changed["setting"] == "SIMHASH_MAX_DISTANCE"
 
 
-def test_two_short_pages_with_one_text_are_near_duplicates_as_in_a_crawl(
-    tmp_path: Path, command: Cli
-) -> None:
-    a, b = page(tmp_path, "a.html", "Please log in."), page(tmp_path, "b.html", "Please  log<br>in.")
-    assert command("compare", a, b).startswith("near-duplicates: title and main text are identical\n")
-    c = page(tmp_path, "c.html", "Please log out.")
-    assert command("compare", a, c).startswith("not near-duplicates: too little text for a fingerprint (")
-
-
 # --- The texts.
 
 

@@ -177,13 +177,6 @@ def test_a_bad_line_is_counted_and_named_and_the_others_are_read(
     assert command("report", report, "--url", PILOT).endswith("\nunreadable lines  1 (line 4)\n")
 
 
-def test_keys_of_a_later_version_and_keys_that_are_missing_are_no_fault(tmp_path: Path, command: Cli) -> None:
-    path = tmp_path / "report.jsonl"
-    path.write_text('{"url": "http://a.example/", "status": "odd", "weight": [1]}\n')
-    assert command.json("report", str(path))["status"] == {"odd": 1}
-    assert command("report", str(path), "--url", "http://a.example/") == "http://a.example/ was called odd.\n"
-
-
 # --- One page.
 
 
