@@ -154,10 +154,9 @@ def _take_entries(
     scope_of = None if source is not None and source.scope == scope else scope_function(scope)
     for entry in entries:
         if isinstance(entry, Site):
-            if entry.kind in store.note_kinds:
-                store.change(entry.kind, entry.host, entry.joined)
-                counts["notes"] += 1
-                counts["profiles"] += entry.kind == SITE
+            store.change(entry.kind, entry.host, entry.joined)
+            counts["notes"] += 1
+            counts["profiles"] += entry.kind == SITE
             continue
         posting = entry._replace(scope=scope_of(entry.url)) if scope_of else entry
         claim = store.claim(posting)

@@ -43,7 +43,7 @@ def run(options: Namespace) -> int:
     if is_change and host is None:
         raise Refused("--pin, --unpin and --forget need a HOST")
     with place.reading() as store:
-        header = keeper(store, place).header
+        header = store.header
         found = list(_sites(store, place, host))
     if is_change:
         chosen = [site for site in found if options.forget or site.kind == SITE]
@@ -65,16 +65,9 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def keeper(store: Waited, place: Place) -> Waited:
-    """Return *store* if it keeps learned data about sites. Raises Refused otherwise."""
-    if SITE not in store.note_kinds:
-        raise Refused(f"{place.shown} keeps nothing about sites: stores in an SQLite file and in Redis do")
-    return store
-
-
 def load(store: Waited, host: str, place: Place) -> SiteProfile | None:
     """Return the boilerplate model of *host*, None if there is none. Raises FileError if it is damaged."""
-    found = [site.learned for site in _sites(keeper(store, place), place, host)]
+    found = [site.learned for site in _sites(store, place, host)]
     return next((learned for learned in found if isinstance(learned, SiteProfile)), None)
 
 
