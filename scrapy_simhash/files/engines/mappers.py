@@ -15,27 +15,9 @@ from xxhash import xxh3_64_intdigest
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.detector import header_for, nothing_said, verdict_of
-from scrapy_simhash.files.batch.page import (
-    Fate,
-    GivenSite,
-    PageReader,
-    Read,
-    fate_of,
-    marks_of,
-)
-from scrapy_simhash.files.engines.sql import (
-    ANSWERS,
-    BANDS,
-    CLUSTERS,
-    FAULT,
-    JUDGED_PAGES,
-    KEYS,
-    PAIRS,
-    READINGS,
-    SITES,
-    arrow,
-    rows_of,
-)
+from scrapy_simhash.files.batch.page import Fate, GivenSite, PageReader, Read, fate_of, marks_of
+from scrapy_simhash.files.engines import sql
+from scrapy_simhash.files.engines.sql import BANDS, arrow, rows_of
 from scrapy_simhash.files.records import Record
 from scrapy_simhash.files.records.fields import wrong_url
 from scrapy_simhash.judge.clusters import Preference, first_of_joined, gathered
@@ -73,7 +55,7 @@ class ReadPages:
                 scope = scope_of(url) if scope is None else scope
                 asked = Record(url, page or "", "", self._is_text, kind, language)
                 rows.append(self._row(reader, id, asked, scope, GivenSite(answer)))
-            yield READINGS.batch(rows)
+            yield sql.READINGS.batch(rows)
 
     def _row(self, reader: PageReader, id: int, page: Record, scope: str, site: GivenSite) -> tuple[Any, ...]:
         learns = self._config.site_learning and not page.is_text
@@ -83,7 +65,7 @@ class ReadPages:
         about = (id, page.url, scope, host)
         if reading is None or (reading.fingerprint is None and reading.page_hash is None):
             why = Reason.TOO_LARGE if reading is None else nothing_said(reading).reason
-            outcome = FAULT if read.fault or why is None else why.value
+            outcome = sql.FAULT if read.fault or why is None else why.value
             return *about, None, None, False, None, None, read.canonical, outcome, None
         page_hash = reading.page_hash
         # A page with neither a fingerprint nor a hash was returned before.
@@ -104,9 +86,9 @@ def learn_sites(batches: Iterator[Any]) -> Iterator[Any]:
             profile.learn(pieces, sketch)
         found.append((host, profile.to_bytes()))
         if len(found) >= _SITES:
-            yield SITES.batch(found)
+            yield sql.SITES.batch(found)
             found = []
-    yield SITES.batch(found)
+    yield sql.SITES.batch(found)
 
 
 def answer_pages(batches: Iterator[Any]) -> Iterator[Any]:
@@ -124,7 +106,7 @@ def answer_pages(batches: Iterator[Any]) -> Iterator[Any]:
                 profile.join(pieces)
             elif (answer := profile.flags(pieces)) is not None:
                 found.append((id, answer))
-        yield ANSWERS.batch(found)
+        yield sql.ANSWERS.batch(found)
 
 
 #: Models per batch, each of 64 KiB at most.
@@ -158,7 +140,7 @@ def keys(batches: Iterator[Any]) -> Iterator[Any]:
             bands.byteswap()
         columns = [_column(pa.int64(), row) for row in (ids, scopes, values, subjects)]
         columns += [_column(pa.int32(), bands[band::BANDS]) for band in range(BANDS)]
-        yield pa.RecordBatch.from_arrays(columns, schema=KEYS.arrow())
+        yield pa.RecordBatch.from_arrays(columns, schema=sql.KEYS.arrow())
 
 
 def _column(kind: Any, values: array[int]) -> Any:
@@ -188,7 +170,7 @@ class ComparePairs:
                 for place, similarity, *_ in rule.compare_all(one, others):
                     if similarity is not None:
                         found.append((first, rows[place][1], similarity, distance_of(one, others[place])))
-            yield PAIRS.batch(found)
+            yield sql.PAIRS.batch(found)
 
 
 def _fingerprint(value: int, sketch: bytes, own: bytes) -> Fingerprint:
@@ -241,7 +223,7 @@ class JudgePages:
                 also_near = [id_of[cluster] for cluster in verdict.also_near]
                 text = None if verdict.text_number is None else id_of[verdict.text_number]
                 found.append((id, url, *marks.values(), text, also_near))
-            yield JUDGED_PAGES.batch(found)
+            yield sql.JUDGED_PAGES.batch(found)
 
 
 #: Pages after which a new store is created, so that memory does not grow with the table.
@@ -262,6 +244,6 @@ def gather_clusters(batches: Iterator[Any]) -> Iterator[Any]:
         of_clusters = [(first_of.get(cluster, cluster), *page) for _, cluster, *page, _ in pages]
         found += gathered(sorted(of_clusters, key=itemgetter(0)), preference)
         if len(found) >= _CLUSTERS:
-            yield CLUSTERS.batch(found)
+            yield sql.CLUSTERS.batch(found)
             found = []
-    yield CLUSTERS.batch(found)
+    yield sql.CLUSTERS.batch(found)

@@ -8,7 +8,7 @@ from typing import Any
 from xxhash import xxh3_64_intdigest
 
 from scrapy_simhash.files.engines.mappers import keys
-from scrapy_simhash.files.engines.sql import KEY_COLUMNS, order_mask
+from scrapy_simhash.files.engines.sql import KEY_COLUMNS
 from scrapy_simhash.page.fingerprint import MINHASH_BYTES, PART, WHOLE, OwnPart
 from tests.files.engines.pages import pa
 
@@ -44,9 +44,3 @@ def test_an_own_part_has_keys_as_a_page_has() -> None:
     assert (part["id"], part["value"], part["subject"]) == (7, -9, page["subject"])
     assert [part[name] for name in KEY_COLUMNS[:-1]] == naive_bands(its)
     assert part["scope"] == page["scope"]
-
-
-def test_each_key_sorts_by_other_bits() -> None:
-    masks = [order_mask(key) for key in range(len(KEY_COLUMNS))]
-    assert len(set(masks)) == len(masks)
-    assert all(0 < mask < 2**63 for mask in masks)
