@@ -33,17 +33,6 @@ class Reason(NamedTuple):
     rule: Rule
 
 
-class Idle(NamedTuple):
-    """Checks that were sent while the spider was idle."""
-
-    since: float
-    """Seconds."""
-    left: int = 0
-    """Number of requests that may still be sent at once; each may lead to many skipped ones."""
-    waits: int = 0
-    """Number of samples sent so far."""
-
-
 class KeptRequests:
     """The skipped requests, in memory.
 
@@ -54,9 +43,10 @@ class KeptRequests:
 
     def __init__(self) -> None:
         # Requests by key, oldest first.
-        self._requests: dict[Reason, OrderedDict[int, Request]] = {}
-        # Checks sent while the spider was idle, since all requests were taken.
-        self._idle: dict[Reason, Idle] = {}
+        self._requests: dict[Reason, dict[int, Request]] = {}
+        # Since when the spider is idle, the number of requests of the first check that are left (each may lead to
+        # many skipped ones), and the number of later checks.
+        self._idle: dict[Reason, tuple[float, int, int]] = {}
         #: Number of kept requests of traps.
         self._number = 0
         #: Number of dropped requests by reason.
@@ -72,10 +62,6 @@ class KeptRequests:
         """Whether there is no room for another request of a trap; these are never dropped."""
         return self._number >= MAX_KEPT
 
-    def number(self, reason: Reason) -> int:
-        """Return the number of requests kept for *reason*."""
-        return len(self._requests.get(reason, ()))
-
     def holds(self, reason: Reason, key: int) -> bool:
         """Return whether a request is kept under *key*."""
         return key in self._requests.get(reason, ())
@@ -89,15 +75,12 @@ class KeptRequests:
         if reason.rule.kind == "trap":
             self._number += 1
         elif len(requests) > MAX_OF_HOST:
-            requests.popitem(last=False)
+            del requests[next(iter(requests))]
             self.lost[reason] += 1
 
     def take(self, reason: Reason, is_wanted: Callable[[Request], bool] | None = None) -> list[Request]:
-        """Remove and return the requests kept for *reason*, or only the wanted ones.
-
-        Oldest first.
-        """
-        requests = self._requests.pop(reason, OrderedDict())
+        """Remove and return the requests kept for *reason*, or only the wanted ones, oldest first."""
+        requests = self._requests.pop(reason, {})
         left: OrderedDict[int, Request] = OrderedDict()
         if is_wanted is None:
             self._idle.pop(reason, None)
@@ -109,38 +92,37 @@ class KeptRequests:
             self._number -= len(requests) - len(left)
         return [request for key, request in requests.items() if key not in left]
 
+    def take_all(self) -> list[Request]:
+        """Remove and return all requests."""
+        return [request for reason in self.reasons for request in self.take(reason)]
+
     def check(self, reason: Reason, now: float, pace: float) -> list[Request] | None:
         """Return the requests of *reason* to send as a check while the spider is idle, None if it is done.
 
         Empty if it is too early. Requests that follow from a check are skipped too, and sent next time. *now* is in
         seconds, *pace* in seconds per page.
         """
-        number, is_trap = self.number(reason), reason.rule.kind == "trap"
-        if reason not in self._idle:
-            self._idle[reason] = Idle(now, LEAST_CHECKED + number // CHECKED_WHEN_IDLE if is_trap else 0)
-        idle = self._idle[reason]
-        if number and idle.left > 0:
+        number, is_trap = len(self._requests.get(reason, ())), reason.rule.kind == "trap"
+        first = LEAST_CHECKED + number // CHECKED_WHEN_IDLE if is_trap else 0
+        since, left, checks = self._idle.setdefault(reason, (now, first, 0))
+        if number and left > 0:
             sample = self._sample(reason)
-            self._idle[reason] = idle._replace(left=idle.left - len(sample))
+            self._idle[reason] = since, left - len(sample), checks
             return sample
-        if idle.waits >= (len(CHECKED_AT) if is_trap or reason.rule == OUTAGE else 1):
+        if checks >= (len(CHECKED_AT) if is_trap or reason.rule == OUTAGE else 1):
             return None
-        if now + SOON < idle.since + CHECKED_AT[idle.waits] * min(MAX_WAIT, pace * number):
+        if now + SOON < since + CHECKED_AT[checks] * min(MAX_WAIT, pace * number):
             return []
-        self._idle[reason] = idle._replace(waits=idle.waits + 1)
+        self._idle[reason] = since, left, checks + 1
         return self._sample(reason)
 
     def _sample(self, reason: Reason) -> list[Request]:
-        """Return a sample of the requests kept for *reason*, including the latest ones."""
+        """Take a sample of the requests kept for *reason*, including the latest one."""
         requests = list(self._requests.get(reason, {}).values())
         size = min(MAX_SAMPLE, max(2, len(requests) // SAMPLED))
         step = max(1, len(requests) // size)
         chosen = {id(request) for request in requests[::-1][::step][:size]}
         return self.take(reason, lambda request: id(request) in chosen)
-
-    def take_all(self) -> list[Request]:
-        """Remove and return all requests."""
-        return [request for reason in self.reasons for request in self.take(reason)]
 
 
 # --- Notes.
@@ -174,14 +156,10 @@ class Note(NamedTuple):
     @classmethod
     def from_dict(cls, kept: Any) -> Note:
         """Return the note from the output of to_dict(). Raises ValueError for anything else."""
-        if not isinstance(kept, dict) or not set(kept) <= set(cls._fields):
-            raise ValueError(f"URL rules must be lists of names under {', '.join(cls._fields)}")
-        if not all(
-            isinstance(texts, list) and all(isinstance(text, str) for text in texts)
-            for texts in kept.values()
-        ):
-            raise ValueError("URL rules must be lists of names")
-        return cls(**{name: tuple(map(parsed_rule, texts)) for name, texts in kept.items()})
+        try:
+            return cls(**{name: tuple(map(parsed_rule, texts)) for name, texts in kept.items()})
+        except (AttributeError, TypeError) as error:
+            raise ValueError(f"URL rules must be lists of names under {', '.join(cls._fields)}") from error
 
     def changed(self, *, learned: Iterable[Rule] = (), dropped: Iterable[Rule] = ()) -> Note:
         """Return the note with added and removed active rules."""
