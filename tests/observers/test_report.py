@@ -167,15 +167,6 @@ def test_a_url_that_no_encoding_holds_is_written(tmp_path: Path) -> None:
 # --- When it is written.
 
 
-def test_a_line_can_be_read_as_soon_as_it_is_written(tmp_path: Path) -> None:
-    report = report_at(tmp_path / "report.jsonl")
-    report.spider_opened()
-    for count in (1, 2):
-        report.write(line(NEW))
-        assert len(lines(report.file.path)) == count
-    report.spider_closed()
-
-
 def test_a_report_begins_anew(tmp_path: Path) -> None:
     path = tmp_path / "report.jsonl"
     assert len(written_by(path, line(NEW), line(COPY))) == 2
@@ -210,10 +201,6 @@ def test_a_line_after_the_end_is_still_written(tmp_path: Path) -> None:
     report.write(line(COPY))
     report.spider_closed()
     assert [line["status"] for line in lines(report.file.path)] == ["new", "near_duplicate"]
-
-
-def test_missing_folders_are_made(tmp_path: Path) -> None:
-    assert len(written_by(tmp_path / "out" / "today" / "report.jsonl", line(NEW))) == 1
 
 
 # --- What is in the way.

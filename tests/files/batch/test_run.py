@@ -129,26 +129,6 @@ def fates(records: Sequence[Item], **options: Any) -> list[str]:
     return [step.fate.value for step in run_of(records, **options)[1]]
 
 
-def test_the_same_url_is_dropped_with_the_same_text_and_kept_with_another() -> None:
-    records = [
-        record("a", STORY),
-        record("a", STORY),
-        record("a", OTHER),
-        record("b", STORY),
-        record("c", OTHER),
-    ]
-    run, steps = run_of(records)
-    assert [step.fate for step in steps] == [Fate.KEPT, Fate.REPEATED, Fate.KEPT, Fate.KEPT, Fate.COPY]
-    counts = run.counts
-    assert (counts.records, counts.kept, counts.repeated, counts.changed, counts.near_duplicates) == (
-        5,
-        3,
-        1,
-        1,
-        1,
-    )
-
-
 STORIES = {"story": STORY, "longer story": [*STORY[:3], MORE, *STORY[3:]], "other": OTHER}
 STORIES["longer other"] = [*OTHER[:3], MORE, *OTHER[3:]]
 

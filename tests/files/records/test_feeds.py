@@ -9,11 +9,8 @@ from io import BufferedReader, BytesIO, RawIOBase, StringIO
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from scrapy_simhash.files.records import Broken, Fields, Record, read
-from tests.examples import examples
 
 PAGES: list[dict[str, Any]] = [
     {"url": "https://example.com/ferry", "html": '<p>The ferry\n\u2028 "sails", at 8'},
@@ -60,29 +57,6 @@ def lines_of(pages: list[dict[str, Any]]) -> str:
 def test_a_record_knows_its_line_and_blank_lines_count() -> None:
     line = json.dumps(PAGES[0])
     assert [one.place for one in found(f"{line}\r\n\n  \n{line}")] == ["<stream>:1", "<stream>:4"]
-
-
-# --- JSON.
-
-
-JSON_VALUES = (
-    st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=9) | st.lists(st.integers())
-)
-
-
-@settings(max_examples=examples(60))
-@given(
-    st.lists(st.dictionaries(st.text(max_size=3), JSON_VALUES, max_size=3), max_size=4),
-    st.booleans(),
-    st.sampled_from([None, 0, 4]),
-    st.sampled_from(["", "\ufeff", " \n"]),
-)
-def test_an_array_is_what_json_says_it_is_however_it_is_laid_out(
-    rows: list[dict[str, Any]], is_ascii: bool, indent: int | None, around: str
-) -> None:
-    rows = [{**row, "url": "https://example.com/", "html": "<p>"} for row in rows]
-    text = json.dumps(rows, ensure_ascii=is_ascii, indent=indent)
-    assert values(around + text + around.strip("\ufeff")) == rows
 
 
 # --- CSV.

@@ -254,14 +254,3 @@ def test_the_members_of_a_zip_archive_are_read_as_a_file_system(tmp_path: Path) 
     ]
     with pytest.raises(FileError, match=r"cannot read zip://none\.html::"):
         read([f"zip://none.html::{path}"])
-
-
-def test_a_page_at_a_url_is_read(tmp_path: Path) -> None:
-    pytest.importorskip("aiohttp")
-    from tests.crawls.site import serve
-
-    with serve({"/a.html": FERRY, "/lines.jsonl": LINE.decode()}) as site:
-        assert pages(site.url("/a.html")) == [(site.url("/a.html"), FERRY.encode())]
-        assert len(pages(site.url("/lines.jsonl"))) == 1
-        with pytest.raises(FileError, match=r"^cannot read http"):
-            read([site.url("/none.html")])

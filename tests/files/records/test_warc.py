@@ -272,16 +272,6 @@ def raw(
     return lines.encode() + block + b"\r\n\r\n"
 
 
-def test_revisits_have_no_page_and_the_next_record_is_read(tmp_path: Path) -> None:
-    headers = StatusAndHeaders("304 Not Modified", [("Content-Type", "text/html")], "HTTP/1.1")
-    archive = Archive(tmp_path / "crawl.warc.gz").add("revisit", b"", http_headers=headers)
-    archive.add(
-        "revisit", b"", **{"WARC-Profile": "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"}
-    )
-    assert len(pages(archive.response(FERRY).close())) == 1
-    assert passed_over(archive.path) == {"WARC record of type revisit": 2}
-
-
 def test_the_archives_in_a_wacz_file_are_read(tmp_path: Path) -> None:
     made = Archive(tmp_path / "data.warc.gz").response(FERRY).close()
     with zipfile.ZipFile(tmp_path / "crawl.wacz", "w") as package:

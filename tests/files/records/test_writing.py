@@ -158,24 +158,6 @@ def test_a_record_of_an_archive_is_the_same_to_the_byte_and_its_marks_follow_it(
     assert records.passed_over == {"WARC record of type metadata": 2}
 
 
-def test_warcio_reads_what_was_written(tmp_path: Path) -> None:
-    iterator = pytest.importorskip("warcio.archiveiterator").ArchiveIterator
-    write(tmp_path / "out.warc.gz", [Record(f"{URL}/1", FERRY, "made:1")], marks=True)
-    with (tmp_path / "out.warc.gz").open("rb") as file:
-        found = [
-            (one.rec_type, one.rec_headers["WARC-Target-URI"], one.content_stream().read())
-            for one in iterator(file)
-        ]
-    assert found == [
-        ("response", f"{URL}/1", b"\xef\xbb\xbf" + FERRY.encode()),
-        (
-            "metadata",
-            f"{URL}/1",
-            b"simhash_status: near_duplicate\r\nsimhash_distance: 3\r\nsimhash_kept: true\r\n",
-        ),
-    ]
-
-
 def page(url: str) -> Record:
     return Record(url, f"<p>{url}", "made:1")
 

@@ -45,13 +45,6 @@ def test_two_requests_with_one_key_are_both_kept() -> None:
     assert taken(requests, TRAP) == [0, "other"]
 
 
-def test_some_are_taken_and_the_others_stay() -> None:
-    requests = kept(TRAP, 10)
-    assert taken(requests, TRAP, lambda each: each % 2 == 0) == [0, 2, 4, 6, 8]
-    assert taken(requests, TRAP) == [1, 3, 5, 7, 9]
-    assert not requests.reasons
-
-
 def test_the_latest_of_a_trap_is_checked_first_and_what_checks_lead_to_is_bounded() -> None:
     requests, sent = kept(TRAP, 1_000), 0
     first = requests.check(TRAP, 0.0, 0.0)

@@ -45,13 +45,6 @@ def test_each_time_it_takes_twice_as_many() -> None:
         traps.add_new(DAY, "/new", None)
 
 
-def test_a_new_page_in_between_begins_the_row_again() -> None:
-    traps = Traps()
-    barren(traps, IN_A_ROW - 1)
-    traps.add_new(DAY, "/new", None)
-    assert not barren(traps, IN_A_ROW - 1, start=100)
-
-
 def test_a_url_counts_once() -> None:
     traps = Traps()
     assert not any(traps.add_barren(DAY, "same", None) for _ in range(3 * IN_A_ROW))
@@ -122,10 +115,3 @@ def test_one_text_under_many_shapes_in_a_short_time_is_an_outage(pause: float, i
     found = [traps.is_outage(7, f"/{shape}/*", shape * pause) for shape in range(OUTAGE_SHAPES)]
     assert found == [False] * (OUTAGE_SHAPES - 1) + [is_outage]
     assert traps.is_outage(7, "/any/*", 10_000.0) is is_outage
-
-
-def test_pages_between_end_what_may_be_an_outage() -> None:
-    traps = Traps()
-    assert not any(
-        traps.is_outage(text, f"/{shape}/*", 0.0) for shape in range(9) for text in (7, shape + 10)
-    )

@@ -32,11 +32,6 @@ def test_urls_of_other_schemes_and_very_long_ones_are_not_looked_at() -> None:
     assert cut(f"{SITE}/{'a' * MAX_LENGTH}") is None
 
 
-def test_order_of_parameters_and_fragment_make_no_difference() -> None:
-    assert cut_url("/a?b=1&a=2#top") == cut_url("/a?a=2&&b=1")
-    assert cut_url("").path == "/"
-
-
 @pytest.mark.parametrize(
     ("rest", "shape"),
     [
