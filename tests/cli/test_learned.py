@@ -6,6 +6,7 @@ from argparse import Namespace
 from asyncio import new_event_loop
 from contextlib import closing
 from pathlib import Path
+from struct import pack
 from typing import Any
 
 import pytest
@@ -157,9 +158,7 @@ def test_rules_are_forgotten_with_their_host(ruled: str, cli: Cli) -> None:
 def profile(*subjects: int, piece: int = 5, pages: int = 10, is_pinned: bool = False) -> SiteProfile:
     """Return a profile of pages of these *subjects*, all of which have a piece of text."""
     bits = sum(1 << subject for subject in subjects)
-    made = SiteProfile.of_pieces(bits, [(piece, bits)])
-    made.pages, made.since, made.is_pinned = pages, 1_790_000_000, is_pinned
-    return made
+    return SiteProfile.from_bytes(pack("<QII?QQ", bits, pages, 1_790_000_000, is_pinned, piece, bits))
 
 
 def store_of(path: Path, **profiles: SiteProfile) -> str:

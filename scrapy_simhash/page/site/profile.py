@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from struct import Struct
 
 from scrapy_simhash import kernel
@@ -204,14 +204,6 @@ class SiteProfile:
     def pieces(self) -> list[tuple[int, int]]:
         """Return all pieces: key, and a bit for each subject of its pages; at most 4,096."""
         return list(_PIECE.iter_unpack(self._table.to_bytes()))
-
-    @classmethod
-    def of_pieces(cls, subjects: int, pieces: Iterable[tuple[int, int]]) -> SiteProfile:
-        """Return a profile for results of subject_bits and pieces()."""
-        profile = cls()
-        profile._table.subjects = subjects
-        profile._table.load(b"".join(_PIECE.pack(*piece) for piece in pieces))
-        return profile
 
     @classmethod
     def from_bytes(cls, data: bytes) -> SiteProfile:
