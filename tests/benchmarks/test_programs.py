@@ -118,6 +118,6 @@ def test_a_page_enters_no_more_python_functions_than_when_they_were_counted(run:
     """Whoever adds a call to the path of a page says so here."""
     entered = run("plugin", "--only functions --generated")["a page enters"]
     # Some thirty of them are those of a claim, which is SQL in memory too.
-    assert entered["new page, mark"]["functions"] <= 96
-    assert entered["new page, drop_items"]["functions"] <= 96
-    assert entered["dropped copy, drop_items"]["functions"] <= 286
+    assert entered["new page, mark"]["functions"] <= 80
+    assert entered["new page, drop_items"]["functions"] <= 80
+    assert entered["dropped copy, drop_items"]["functions"] <= 130
