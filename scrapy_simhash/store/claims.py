@@ -19,6 +19,8 @@ class Decision(NamedTuple):
     former: Row | None
     keeps_row: bool
     """Whether the page is an original that is still a near-duplicate of its row."""
+    takes_number: bool
+    """Whether the page takes the next number: it is new, becomes an original, or is none any more."""
     chosen: Original | None
     """The original in the claim; None if there is none, or if it is the page itself."""
     joined: Original | None
@@ -93,10 +95,8 @@ def decide(
         contradicts = best.contradicts and not keeps_row
         chosen = None if keeps_row else chosen_row
     joined = None if contradicts else chosen
-    was_copy = former is not None and not former.is_original
-    number = next_number
-    if former is not None and (keeps_row or (was_copy and joined is not None)):
-        number = former.number
+    stays_copy = former is not None and not former.is_original and joined is not None
+    number = former.number if former is not None and (keeps_row or stays_copy) else next_number
     cluster, rank = number, 0
     if joined is not None:
         is_there = former is not None and former.cluster == joined.number
@@ -124,7 +124,8 @@ def decide(
         row = row._replace(cluster=cluster, original=joined.url, rank=rank, found_by=0)
     elif not keeps_row:
         row = row._replace(found_by=0 if posting.is_short else found.found_by)
-    return Decision(claim, row, former, keeps_row, chosen, joined, found)
+    takes_number = not (keeps_row or stays_copy)
+    return Decision(claim, row, former, keeps_row, takes_number, chosen, joined, found)
 
 
 def _row_after(posting: Posting, former: Row | None, keeps_row: bool, run: int, number: int) -> Row:

@@ -9,10 +9,10 @@ local VERSION, NUMBER, ORIGINAL, RANK, JOINED, DELIVERED, FIRST_SEEN, LAST_SEEN,
 -- The kind of a text whose hash is not known.
 local NO_TEXT = 'n'
 
--- An event of the log: a sign, a mark by which it is recognised, the number of an original, by which values it is
--- found, the length of its scope; then the values, the scope, and its key. '+' adds an original, '-' removes one. In
--- the stream, '+' has the id `number + 1`-0, and '-' the next id.
-local EVENT, EVENT_HEAD = '>c1c4I8BB', 15
+-- An event of the log: a sign, a mark by which it is recognised, by which values an original is found, the length of
+-- its scope; then the values, the scope, and its key. '+' adds an original; in the stream it has the id `number + 1`-0.
+-- '-' removes one; it has the next id, and in place of the key the number.
+local EVENT_HEAD, FOUND_BY, SCOPE = 7, 6, 7
 -- Bytes of the values, by found_by plus 1.
 local VALUE_BYTES = {0, 8, 8, 16, 8, 16, 16, 24}
 -- The position of an event and its length, as in a reply.
@@ -64,7 +64,7 @@ local function original_of(number)
   local found = redis.call('XRANGE', LOG, id, id)[1]
   if not found then return nil end
   local event = found[2][2]
-  local key = event:sub(EVENT_HEAD + VALUE_BYTES[event:byte(14) + 1] + event:byte(15) + 1)
+  local key = event:sub(EVENT_HEAD + VALUE_BYTES[event:byte(FOUND_BY) + 1] + event:byte(SCOPE) + 1)
   local record = redis.call('HGET', PAGES, key)
   local row = read_row(record)
   if row and row[NUMBER] == number and row[ORIGINAL] == number then return key, record, row end
@@ -100,22 +100,17 @@ local function packed(events)
   return table.concat(parts)
 end
 
--- Add an event. Events that remove an original follow the one of the latest number.
-local function log(now, sign, mark, number, entry)
-  local first, second = number + 1, 0
-  if sign == '-' then
-    local latest = redis.call('XREVRANGE', LOG, '+', '-', 'COUNT', 1)[1]
-    local its_first, its_second = (latest and latest[1] or '0-0'):match('(%d+)-(%d+)')
-    first = now.next
-    second = tonumber(its_first) == first and tonumber(its_second) + 1 or 1
-  end
-  redis.call('XADD', LOG, event_id(first, second), 'e', struct.pack('>c1c4I8', sign, mark, number) .. entry)
-end
-
+-- Add the event that removes an original; it follows the events of the latest number.
 local function remove_original(now, number, mark)
   local id = event_id(number + 1, 0)
   local found = redis.call('XRANGE', LOG, id, id)[1]
-  if found then log(now, '-', mark, number, found[2][2]:sub(14)) end
+  if not found then return end
+  local event, latest = found[2][2], redis.call('XREVRANGE', LOG, '+', '-', 'COUNT', 1)[1]
+  local its_first, its_second = latest[1]:match('(%d+)-(%d+)')
+  local second = tonumber(its_first) == now.next and tonumber(its_second) + 1 or 1
+  local key_at = EVENT_HEAD + VALUE_BYTES[event:byte(FOUND_BY) + 1] + event:byte(SCOPE)
+  redis.call('XADD', LOG, event_id(now.next, second), 'e',
+    '-' .. mark .. event:sub(FOUND_BY, key_at) .. struct.pack('>I8', number))
 end
 
 -- Return the field of the text of a page, nil if its hash is not known. Short pages are equal to short pages only.
@@ -128,6 +123,14 @@ end
 local function read_text(text)
   local record = text and redis.call('HGET', TEXTS, text)
   if record and #record == TEXT_LENGTH then return struct.unpack(TEXT, record) end
+end
+
+-- Return what a claim depends on: the row of the page; number, key and record of the original of its text.
+local function facts_of(record, text)
+  local number = read_text(text ~= '' and text)
+  local key, its_record
+  if number then key, its_record = original_of(number) end
+  return {record or '', key and decimal(number) or '', key or '', its_record or ''}
 end
 
 local function take_text(text, original)

@@ -2,13 +2,12 @@
 --
 -- The caller has searched its replica of the log up to a position, and has read the row of the page, the original of
 -- its text and the original that it joins. If one of them is not as it expects, or another original within reach was
--- added meanwhile, nothing is stored: the reply has what is there, and the caller decides again. A claim that is sent
+-- added or removed meanwhile, nothing is stored: the reply has what is there, and the caller decides again. A claim that is sent
 -- again because its reply was lost gets the same reply and is stored once, since rows keep the version of their claim.
 local id, known, first, second, mark, trims, is_look, reach, keeps_row, joins, takes_number, found_by, values, version,
   former_version, with_text, chosen, chosen_version = struct.unpack('>c8I8I8I4c4I4BBBBBBc24I4I4I8I8I4', ARGV[1])
 local key, scope, text, visit, rest, others = unpack(ARGV, 2)
 
-local PLUS = 43
 local band, shift = bit.band, bit.rshift
 
 -- Return the number of set bits of a 32-bit number: sums of 2, 4 and 8 bits, then the sum of the four bytes.
@@ -35,8 +34,8 @@ local function is_within_reach(high, low)
 end
 
 local function is_near(event)
-  local values_end = EVENT_HEAD + VALUE_BYTES[event:byte(14) + 1]
-  if event:byte(1) ~= PLUS or event:sub(values_end + 1, values_end + event:byte(15)) ~= scope then return false end
+  local values_end = EVENT_HEAD + VALUE_BYTES[event:byte(FOUND_BY) + 1]
+  if event:sub(values_end + 1, values_end + event:byte(SCOPE)) ~= scope then return false end
   for at = EVENT_HEAD + 1, values_end, 8 do
     if is_within_reach(struct.unpack('>I4I4', event, at)) then return true end
   end
@@ -89,17 +88,14 @@ if not is_stored then
     -- No original is within reach of a short page.
     is_outdated = is_outdated or reach < 255 and is_near(event[2][2])
   end
-  local text_number = read_text(text ~= '' and text)
-  local text_key, text_record = '', ''
-  if text_number then text_key, text_record = original_of(text_number) end
-  text_number = text_key and text_number or nil
+  local facts = facts_of(record, text)
   -- Numbers in arguments are one more, 0 for none.
   local original_key, original_record, original
   if chosen > 0 then original_key, original_record, original = original_of(chosen - 1) end
-  if is_outdated or (text_number or -1) + 1 ~= with_text
+  if is_outdated or (tonumber(facts[2]) or -1) + 1 ~= with_text
     or chosen > 0 and (not original or original[VERSION] ~= chosen_version) then
-    return {head('R', now) .. packed(events), record or '', text_number and decimal(text_number) or '', text_key or '',
-      text_record or '', original_key or '', original_record or ''}
+    return {head('R', now) .. packed(events), facts[1], facts[2], facts[3], facts[4], original_key or '',
+      original_record or ''}
   end
   if takes_number == 1 then number = now.next end
   local is_there = joins == 1 and row and row[ORIGINAL] == chosen - 1
@@ -119,7 +115,8 @@ if not is_stored then
       redis.call('HSET', HEADER, 'next', decimal(now.next))
     end
     if joins == 0 and keeps_row == 0 then
-      log(now, '+', struct.pack('>I4', version), number, string.char(found_by, #scope) .. its_values() .. scope .. key)
+      redis.call('XADD', LOG, event_id(number + 1, 0), 'e',
+        '+' .. struct.pack('>I4BB', version, found_by, #scope) .. its_values() .. scope .. key)
     end
     if joins == 1 and not is_there then
       original[JOINED] = rank

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from struct import Struct
 
 from scrapy_simhash.exceptions import RecordDamaged
@@ -27,50 +28,65 @@ _CLAIMED = Struct(">QII")
 _COPY = Struct(">QI")
 
 
+@dataclass
+class Known:
+    """What the server has of a page, as far as the crawler knows: at first neither the page nor its text."""
+
+    key: bytes
+    """The field of the page."""
+    text: bytes
+    """The field of its text."""
+    former: Row | None = None
+    version: int = 0
+    """That of the former row."""
+    with_text: int = 0
+    """One more than the number of the original of its text."""
+    equal: Original | None = None
+    """This original; None if its row cannot be read."""
+
+    def update(self, shard: Shard, replica: Replica, facts: list[bytes]) -> None:
+        """Take over the row of the page, the original of its text as number, key and record."""
+        record, number, key, text_record = facts
+        self.former = shard.read_row(self.key[1:], record) if record else None
+        self.version = layout.version_in(record)
+        self.with_text = int(number) + 1 if number else 0
+        self.equal = _kept(shard, replica, key, text_record)
+
+
 async def claim_page(shard: Shard, posting: Posting, is_look: bool) -> Claim:
     """Claim *posting*, and store it unless *is_look*.
 
-    One round trip for a new page, two for a known page or text; one more for rows that are not cached, and one more
-    each time another page was stored first. Raises StoreUnavailable without a reply; the claim may have been stored
+    One round trip for a new page, two for a known page or text, or if rows of originals are not cached; one more each
+    time another page was stored first. Raises StoreUnavailable without a reply; the claim may have been stored
     nevertheless.
     """
-    key, scope = field_of(posting.key), layout.checked("scope", encoded(posting.scope))
+    scope = layout.checked("scope", encoded(posting.scope))
+    known = Known(field_of(posting.key), layout.text_of(posting))
     # Identifies the claim if redis-py sends it again.
     version = random.getrandbits(32) or 1
-    values, text = layout.packed_values(posting), layout.text_of(posting)
-    # What the server is expected to have; at first a page and a text that are new.
-    former: Row | None = None
-    equal: Original | None = None
-    former_version = with_text = losses = 0
+    losses, values = 0, layout.packed_values(posting)
     async with shard.turns:
         for _ in range(MOST_RACES):
             replica = await shard.ready()
-            decision = await _decide(shard, replica, posting, scope, former, equal)
-            row, chosen = decision.row, decision.chosen
+            decision = await _decide(shard, replica, posting, scope, known)
+            row, chosen, former = decision.row, decision.chosen, known.former
             record = layout.record_of(row)
             head = _CLAIM.pack(
                 *(is_look, _NO_REACH if posting.is_short else replica.rule.reach, decision.keeps_row),
-                *(
-                    decision.joined is not None,
-                    former is None or row.number != former.number,
-                    row.found_by,
-                ),
-                *(values, version, former_version, with_text),
+                *(decision.joined is not None, decision.takes_number, row.found_by, values, version),
+                *(known.version, known.with_text),
                 *((chosen.number + 1, chosen.version) if chosen is not None else (0, 0)),
             )
             others = [number for number in decision.found.others if former is None or number != former.number]
             reply = await shard.script(
-                *("claim", replica.position + head, key, scope, text, record.visit, record.rest),
+                *("claim", replica.position + head, known.key, scope, known.text, record.visit, record.rest),
                 b"".join([number.to_bytes(8, "big") for number in others]),
             )
             if isinstance(reply, list):
-                events, its_record, its_text, *originals = reply
+                events, *facts, original_key, original = reply
                 shard.apply(replica, events, HEAD.size)
-                former = shard.read_row(posting.key, its_record) if its_record else None
-                former_version = layout.version_in(its_record)
-                with_text = int(its_text) + 1 if its_text else 0
-                equal = _kept(shard, replica, *originals[:2])
-                if chosen is not None and _kept(shard, replica, *originals[2:]) is None:
+                known.update(shard, replica, facts)
+                if chosen is not None and _kept(shard, replica, original_key, original) is None:
                     replica.forget(chosen.number)
             elif reply[:1] == DONE:
                 return _stored(shard, replica, reply, posting, decision, None if is_look else version)
@@ -83,11 +99,9 @@ async def claim_page(shard: Shard, posting: Posting, is_look: bool) -> Claim:
     raise shard.gives_up()
 
 
-async def _decide(
-    shard: Shard, replica: Replica, posting: Posting, scope: bytes, former: Row | None, equal: Original | None
-) -> Decision:
-    """Decide on *posting*. One round trip if rows of originals are not cached."""
-    rows: dict[int, Original | None] = {} if equal is None else {equal.number: equal}
+async def _decide(shard: Shard, replica: Replica, posting: Posting, scope: bytes, known: Known) -> Decision:
+    """Decide on *posting*. One round trip if rows of originals are not cached; it also updates *known*."""
+    rows: dict[int, Original | None] = {}
     missing: list[int] = []
 
     def read(number: int) -> Original | None:
@@ -99,12 +113,16 @@ async def _decide(
         return row
 
     while True:
+        former, equal = known.former, known.equal
+        if equal is not None:
+            rows[equal.number] = equal
         found = find(posting, former, equal, replica.index(scope), replica.rule, {}, read)
         decision = decide(posting, former, found, read, shard.session.run, replica.known)
         if not missing:
             return decision
-        reply = await shard.script("rows", *missing)
-        for number, key, record in zip(missing, reply[::2], reply[1::2], strict=True):
+        reply = await shard.script("read", known.key, known.text, *missing)
+        known.update(shard, replica, reply[:4])
+        for number, key, record in zip(missing, reply[4::2], reply[5::2], strict=True):
             rows[number] = _kept(shard, replica, key, record)
         missing.clear()
 

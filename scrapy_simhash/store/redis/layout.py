@@ -47,8 +47,8 @@ _LONG, _SHORT, _NO_TEXT = b"t", b"s", b"n"
 _VISIT = Struct(">6I")
 # The head of an event in a part of the log: its two numbers, and the length of what follows.
 _EVENT_HEAD = Struct(">QIH")
-# Sign, mark, number, by which values it is found, length of the scope; values, scope and key follow.
-_EVENT = Struct(">c4sQBB")
+# Sign, mark, by which values it is found, length of the scope; values, scope and key follow.
+_EVENT = Struct(">c4sBB")
 _VALUES = tuple(Struct(f">{way.bit_count()}Q") for way in range(8))
 _RUN = Struct(f">{ID_BYTES}sqq")
 _ORDER_BYTES = 8
@@ -193,15 +193,14 @@ def read_events(packed: bytes, at: int) -> Iterator[Event]:
     while at < len(packed):
         first, second, length = _EVENT_HEAD.unpack_from(packed, at)
         at += _EVENT_HEAD.size
-        sign, mark, number, found_by, scope = _EVENT.unpack_from(packed, at)
+        sign, mark, found_by, scope_length = _EVENT.unpack_from(packed, at)
         values = _VALUES[found_by]
-        values_at = at + _EVENT.size
-        scope_at = values_at + values.size
-        its_values = values.unpack_from(packed, values_at)
-        yield Event(
-            (first, second), mark, sign == b"-", number, its_values, packed[scope_at : scope_at + scope]
-        )
+        scope_at = at + _EVENT.size + values.size
+        its_values = values.unpack_from(packed, at + _EVENT.size)
+        scope = packed[scope_at : scope_at + scope_length]
         at += length
+        number = first - 1 if sign == b"+" else int.from_bytes(packed[at - 8 : at], "big")
+        yield Event((first, second), mark, sign == b"-", number, its_values, scope)
 
 
 def read_run(number: bytes, record: bytes) -> Run:

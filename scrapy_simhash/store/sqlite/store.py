@@ -375,7 +375,7 @@ class SqliteStore(Store):
 
     def _follow(self, decision: Decision) -> None:
         """Apply a change of the file to the indexes and caches in memory."""
-        _, row, former, keeps_row, _, joined, found = decision
+        _, row, former, keeps_row, _, _, joined, found = decision
         posting, number = row.posting, row.number
         self._size += former is None
         self._next = max(self._next, number + 1)

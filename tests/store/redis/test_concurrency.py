@@ -95,10 +95,12 @@ class Steps:
             turn = asyncio.get_running_loop().create_future()
             self.waiting.append(turn)
             await turn
-            reply = await ask(name, *arguments)
+            try:
+                reply = await ask(name, *arguments)
+            finally:
+                self.is_under_way = False
             if (name == "claim" and reply[:1] == b"S") or (name == "remove" and reply in (b"y", b"n")):
                 self.order.append(_question.get())
-            self.is_under_way = False
             return reply
 
         shard.script = slow  # type: ignore[method-assign]
