@@ -183,7 +183,7 @@ class Page:
 
     @cached_property
     def document(self) -> Document:
-        """The paragraphs and the main text. Some milliseconds."""
+        """The paragraphs and the main text. Takes a few milliseconds."""
         return self.fingerprinter.extract(self.tree, content_language=language_of(self.response))
 
     def protections(self, wanted: Collection[str]) -> Iterable[str]:
@@ -300,7 +300,7 @@ def tree_of(response: Response) -> Any:
 def main_text(response: Response) -> str:
     """Return the main text of an HTML page, one paragraph per line; empty for any other response.
 
-    Pages are compared by this text, without navigation, advertisements and footers. Some milliseconds.
+    Pages are compared by this text, without navigation, advertisements and footers. Takes a few milliseconds.
     :meth:`PageFingerprinter.extract() <scrapy_simhash.PageFingerprinter.extract>` returns title and language as well.
     """
     root = tree_of(response) if isinstance(response, HtmlResponse) else None

@@ -80,7 +80,7 @@ class NearDuplicateDetector:
         self.store: Store = self._new_store() if store is None else store
         # The event loop for a remote store in synchronous code.
         self._loop: asyncio.AbstractEventLoop | None = None
-        # Explaining costs some microseconds per page.
+        # Explaining takes a few microseconds per page.
         self._explains = store is None or self.config.report is not None
         # Boilerplate models of hosts, if the rule uses them.
         self.sites: SiteProfiles | None = None
@@ -264,7 +264,7 @@ class NearDuplicateDetector:
             asyncio.get_running_loop()
             coroutine.close()
             raise TypeError(
-                f"a {type(self.store).__name__} is waited for, and here an event loop runs: await"
+                f"a {type(self.store).__name__} is remote, and an event loop is running: await"
                 " conclude_async() or flush_async() instead"
             )
         if self._loop is None:
@@ -301,9 +301,9 @@ class NearDuplicateDetector:
         return SqliteStore(header=header_for(self.config))
 
 
-#: Pages between two writes of boilerplate models: a kill loses at most what these pages taught.
+#: Pages between two writes of boilerplate models: a kill loses at most the data of these pages.
 _SITES_KEPT_EVERY = 500
-#: Max pending deliveries: a kill loses at most so many.
+#: Max pending deliveries: a kill loses at most this many.
 _MOST_DELIVERED = 500
 #: Max age of pending deliveries in seconds, checked by each claim, so that other crawlers see them soon.
 _LONGEST_DELIVERED = 0.2

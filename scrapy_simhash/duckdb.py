@@ -1,4 +1,4 @@
-"""Deduplicate pages with DuckDB on one machine, also more pages than fit into memory. Extra ``duckdb``."""
+"""Deduplicate pages with DuckDB on one machine; they need not fit into memory. Extra ``duckdb``."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class KindError(SimhashError, ValueError):
 
 
 class StoreError(SimhashError):
-    """A store cannot be used; the message names the store and says what to do."""
+    """A store cannot be used; the message names the store and the remedy."""
 
 
 class StoreMismatch(StoreError):

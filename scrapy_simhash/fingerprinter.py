@@ -149,7 +149,8 @@ class PageFingerprinter:
         With a *site*, a :class:`~scrapy_simhash.page.site.SiteProfile`, the fingerprint includes the unique text of
         the page; value and sketch do not change. *url* is the URL of the page.
 
-        Thread-safe, unless other code changes the tree meanwhile. The C extension releases the GIL for long texts.
+        Thread-safe, unless other code changes the tree during the call. The C extension releases the GIL for long
+        texts.
         """
         # A crawl passes a parsed tree.
         root = html if isinstance(html, etree.ElementBase) else parse(html, content_type)

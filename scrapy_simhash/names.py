@@ -17,7 +17,7 @@ META_OWN = "_simhash"
 PARENT = "parent"
 #: Why URL rules held back a request.
 WAITED = "waited"
-#: How a page is requested: see `Mode`.
+#: The way in which a page is requested: see `Mode`.
 RECRAWL = "recrawl"
 #: Last modification by a sitemap: seconds of Unix time.
 LASTMOD = "lastmod"

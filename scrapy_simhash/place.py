@@ -127,7 +127,7 @@ required=False, shards=None, keep=7776000)
         name, _, value = query.partition("=")
         try:
             if query and name != KEEP:
-                raise ValueError(f"has an unknown key {name!r} behind the folder: it takes {KEEP}")
+                raise ValueError(f"has an unknown key {name!r} after the folder: the only key is {KEEP}")
             return cls(FOLDER, _template(path), keep=_read(KEEP, value) if query else None)
         except ValueError as error:
             raise ValueError(f"{error}, got {text!r}") from None
@@ -139,7 +139,7 @@ required=False, shards=None, keep=7776000)
         # A password may have a #, and ends at the at sign.
         if "#" in text.rpartition("@")[2]:
             raise ValueError(
-                f"has a # behind {shown.partition('#')[0]}: write %23 in a password, and ?prefix= for a prefix"
+                f"has a # after {shown.partition('#')[0]}: write %23 in a password, and ?prefix= for a prefix"
             )
         given: dict[str, str] = {}
         others = []
@@ -151,12 +151,12 @@ required=False, shards=None, keep=7776000)
                     raise ValueError(f"has an @ in {name}: write %40, and %3F for ? in a password")
                 given[name] = value
             elif near := get_close_matches(name.lower(), KEYS, n=1, cutoff=0.75):
-                raise ValueError(f"has an unknown key {name!r} behind {shown}?: did you mean {near[0]}?")
+                raise ValueError(f"has an unknown key {name!r} after {shown}?: did you mean {near[0]}?")
             else:
                 others.append(part)
         is_cluster = address.startswith(("redis+cluster:", "rediss+cluster:"))
         if not is_cluster and (wrong := _OF_CLUSTER & given.keys()):
-            raise ValueError(f"has {min(wrong)}, which is for redis+cluster:// only, behind {shown}?")
+            raise ValueError(f"has {min(wrong)}, which is for redis+cluster:// only, after {shown}?")
         url = "?".join(filter(None, (address, "&".join(others))))
         return cls(REDIS, url=url, **{name: _read(name, value) for name, value in given.items()})
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Status(str, Enum):
-    """How a page relates to the pages before it."""
+    """The relation of a page to the pages before it."""
 
     NEW = "new"
     NEAR_DUPLICATE = "near_duplicate"

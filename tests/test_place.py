@@ -90,21 +90,21 @@ def test_a_prefix_is_written_as_in_urls_and_as_in_the_names_of_feeds(written: st
         (f"{HOST}?keep=7102w", "such as 30d, from 1s up to 4,294,967,295s"),
         (f"{HOST}?keep=0s", "such as 30d, from 1s up to 4,294,967,295s"),
         (f"{HOST}?required=maybe", "has required=maybe, which must be True or False"),
-        (f"{HOST}?shards=3", "has shards, which is for redis+cluster:// only, behind redis://host:6379/0?"),
+        (f"{HOST}?shards=3", "has shards, which is for redis+cluster:// only, after redis://host:6379/0?"),
         *(
             (f"redis+cluster://a?shards={wrong}", "which must be a whole number of shards, 1 to 16,384")
             for wrong in ("0", "16385", "-1", "many", "")
         ),
         (
             f"{HOST}?kepp=30d",
-            "has an unknown key 'kepp' behind redis://host:6379/0?: did you mean keep?",
+            "has an unknown key 'kepp' after redis://host:6379/0?: did you mean keep?",
         ),
         (f"{HOST}?Prefix=a", "did you mean prefix?"),
         (
             "redis://:secret@host/0#news",
-            "has a # behind redis://host/0: write %23 in a password, and ?prefix= for a prefix",
+            "has a # after redis://host/0: write %23 in a password, and ?prefix= for a prefix",
         ),
-        ("redis://host?password=secr#et", "has a # behind redis://host"),
+        ("redis://host?password=secr#et", "has a # after redis://host"),
     ],
 )
 def test_what_is_no_place_is_refused_in_a_sentence(text: str, message: str) -> None:

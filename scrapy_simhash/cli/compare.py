@@ -1,4 +1,4 @@
-"""Show what two pages have in common, where they differ, and the verdict on them."""
+"""Show the common text of two pages, their differences, and the verdict on them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def add_reading(parser: ArgumentParser, number: int | str, pages: str) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Compare two pages, and return 0 whatever the verdict."""
+    """Compare two pages, and return 0 for any verdict."""
     with reading(options) as (fingerprinter, (one, other)):
         facts = comparison(one, other, fingerprinter)
     if options.html is not None:
@@ -73,13 +73,13 @@ def show_pages(facts: Any, lines: Callable[[Any, bool], Iterable[str]], is_json:
 def reading(options: Namespace) -> Iterator[tuple[PageFingerprinter, list[Page]]]:
     """Read the pages with the settings and the boilerplate models of the store of ``--store``.
 
-    Raises FileError if a page cannot be read, Refused if it is no HTML page.
+    Raises FileError if a page cannot be read, Refused if it is not an HTML page.
     """
     check_stdin(*options.pages)
     check_outputs(options, [*options.pages, options.store])
     if options.store is None:
         if options.host is not None:
-            raise Refused("--host needs the store that has learned about it: give --store STORE")
+            raise Refused("--host needs a store with learned data: give --store STORE")
         fingerprinter = PageFingerprinter(config_for(options))
         yield fingerprinter, [read(source_of(name), fingerprinter) for name in options.pages]
         return
@@ -95,7 +95,7 @@ def reading(options: Namespace) -> Iterator[tuple[PageFingerprinter, list[Page]]
             host = host_of(name) if name.startswith(URLS) else (options.host or "").lower()
             site: SiteProfile | None = load(store, host, place) if host else None
             if site is None and options.host is not None and not name.startswith(URLS):
-                raise FileError(f"{place.shown} has learned nothing about {host}; learned lists all hosts")
+                raise FileError(f"{place.shown} has no learned data about {host}; learned lists all hosts")
             return read(source_of(name), fingerprinter, host, site)
 
         yield fingerprinter, list(map(page, options.pages))
@@ -104,7 +104,7 @@ def reading(options: Namespace) -> Iterator[tuple[PageFingerprinter, list[Page]]
 def source_of(name: str) -> Source:
     """Return the content of the page *name*: a URL that begins with http, a file, or standard input for ``-``.
 
-    Raises FileError if it cannot be read, Refused if it is no HTML page.
+    Raises FileError if it cannot be read, Refused if it is not an HTML page.
     """
     if name.startswith(URLS):
         return _fetched(name)
@@ -128,6 +128,6 @@ def _fetched(url: str) -> Source:
         with urlopen(Request(url, headers={"User-Agent": "scrapy-simhash"}), timeout=PATIENCE) as response:
             headers = response.headers
             return Source(url, response.read(), headers["Content-Type"], headers["Content-Language"])
-    # HTTPException, for an invalid HTTP response, is no OSError.
+    # HTTPException, for an invalid HTTP response, is not an OSError.
     except (OSError, HTTPException, ValueError) as error:
         raise FileError(f"cannot fetch {url}: {error}") from error

@@ -26,17 +26,17 @@ from scrapy_simhash.replacement import STDOUT
 from scrapy_simhash.store import Store
 
 OPTIONS = {
-    "-o --output FILE": "where to write the pages that are kept; the ending of the name says the kind: .jsonl, .csv,"
+    "-o --output FILE": "where to write the pages that are kept; the ending of the name is the format: .jsonl, .csv,"
     " .parquet or .warc, compressed with .gz, .zst, .bz2 or .xz (-: JSON Lines on standard output; default: no pages"
     " are written, each near-duplicate is shown with its original)",
     "--report FILE": "write a report, a line for each page, as SIMHASH_REPORT does in a crawl: for report and tune",
-    "--clusters FILE": "write the clusters of two pages or more, a JSON object a line (-: standard output)",
+    "--clusters FILE": "write the clusters of two pages or more, one JSON object per line (-: standard output)",
     "--against STORE": f"also drop near-duplicates of pages of this store, which does not change: {STORES}",
     "--mark": "write all pages, each with its verdict in simhash_* fields",
-    "--copies": "write how many pages each one that is kept represents, itself included, in a field"
+    "--copies": "write the number of pages that each kept page represents, including itself, in a field"
     f" {FIELD_COPIES}",
     "--protect": "keep pages that SIMHASH_PROTECT protects in a crawl",
-    "--two-pass": "learn what sites repeat from all pages before the first one is judged; takes twice as long",
+    "--two-pass": "learn boilerplate from all pages before the first one is compared; takes twice as long",
 }
 #: Counts that are shown even if they are 0.
 _ALWAYS = ("records", "kept", "near_duplicates")

@@ -17,8 +17,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_options(
         parser,
         {
-            "--learned": "write only what was learned about sites, and no pages",
-            "--host HOST": "write only what was learned about this host, and no pages",
+            "--learned": "write only the learned data about sites, and no pages",
+            "--host HOST": "write only the learned data about this host, and no pages",
             "--json": "write JSON, a line each (default)",
         },
     )
@@ -39,7 +39,7 @@ def run(options: Namespace) -> int:
             sites = [site for site in sites if host in (site.host, f"www.{site.host}")]
             if not sites:
                 raise FileError(
-                    f"{place.shown} has learned nothing about {options.host}: scrapy-simhash learned lists all hosts"
+                    f"{place.shown} has no learned data about {options.host}: scrapy-simhash learned lists all hosts"
                 )
         with open_output(options.output) as output:
             write_lines(output, [header_line(store.header)])

@@ -45,7 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="HASHES",
         nargs="*",
         default=[STDIN],
-        help="files of hashes, one a line, decimal or like 0xff (default: -, standard input)",
+        help="files of hashes, one per line, decimal or like 0xff (default: -, standard input)",
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
@@ -68,7 +68,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=3,
         help="maximum Hamming distance in bits, 0 to 64 (default: 3)",
     )
-    add_json(parser, "write one JSON object instead of a JSON value a line")
+    add_json(parser, "write one JSON object instead of one JSON value per line")
 
 
 def run(options: Namespace) -> int:
@@ -123,7 +123,7 @@ def _answers(queries: array[int], stored: Iterable[int], distance: int) -> Itera
 def read_hashes(paths: Iterable[str]) -> array[int]:
     """Return the hashes of the files at *paths*, ``-`` for standard input, in order.
 
-    Raises Refused for the first line that is no hash, with its number, FileError if a file cannot be read.
+    Raises Refused for the first line that is not a hash, with its number, FileError if a file cannot be read.
     """
     values = array("Q")
     for path in paths:

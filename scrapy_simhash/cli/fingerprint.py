@@ -1,4 +1,4 @@
-"""Write the fingerprints of pages, a line each."""
+"""Write the fingerprints of pages, one per line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_output(parser, "the fingerprints")
     form = parser.add_mutually_exclusive_group()
     add_options(form, {"--hashes": "write only the hash of each page that has one, as find reads it"})
-    add_json(form, "write a JSON object a line (default)")
+    add_json(form, "write one JSON object per line (default)")
 
 
 def run(options: Namespace) -> int:

@@ -91,7 +91,7 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
     if runs := facts["runs"]:
         yield f"runs              {len(runs):,}"
         for run in runs[-SHOWN_RUNS:]:
-            end = "has not ended: it goes on, or was killed"
+            end = "has not ended: it is running, or was killed"
             if run["ended"] is not None:
                 end = f"to {run['ended']}: {run['reason']}"
             yield f"  {run['number']}  {run['started']} {end}"

@@ -1,4 +1,4 @@
-"""Show what a store has learned about sites, their text and URL rules; pin or forget it."""
+"""Show the learned data of a store about sites, their text and URL rules; pin or forget it."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from scrapy_simhash.view.words import shown
 def add_arguments(parser: ArgumentParser) -> None:
     """Add arguments for the store, the host, and the change."""
     add_store(parser)
-    parser.add_argument("host", metavar="HOST", nargs="?", help="only what was learned about this host")
+    parser.add_argument("host", metavar="HOST", nargs="?", help="only the data about this host")
     doing = parser.add_mutually_exclusive_group()
     add_json(doing)
     add_options(
         doing,
         {
             "--pin": "keep the text of this site as it is known: crawls use it, and learn nothing more about it",
-            "--unpin": "let crawls learn the text of this host again",
-            "--forget": "forget all that was learned about this host: crawls learn it anew",
+            "--unpin": "unpin the boilerplate model of this host: crawls change it again",
+            "--forget": "delete the learned data about this host: crawls learn it again",
         },
     )
 
@@ -72,7 +72,7 @@ def load(store: Waited, host: str, place: Place) -> SiteProfile | None:
 
 
 def _sites(store: Waited, place: Place, host: str | None) -> Iterator[Site]:
-    """Yield what is learned about *host*, or all hosts. Raises FileError for damaged data."""
+    """Yield the learned data about *host*, or all hosts. Raises FileError for damaged data."""
     for kind in LEARNED:
         if host is None:
             notes = store.notes(kind)
@@ -95,12 +95,12 @@ def _sites(store: Waited, place: Place, host: str | None) -> Iterator[Site]:
 
 def _unknown(place: Place, host: str) -> FileError:
     return FileError(
-        f"{place.shown} has learned nothing about {shown(host)}; learned without HOST lists all hosts"
+        f"{place.shown} has no learned data about {shown(host)}; learned without HOST lists all hosts"
     )
 
 
 def _change(store: Waited, site: Site, options: Namespace) -> None:
-    """Pin, unpin or forget what is learned."""
+    """Pin, unpin or forget learned data."""
     learned = site.learned
     if options.forget:
         learned = LEARNED[site.kind]()
@@ -123,7 +123,7 @@ def _facts(profile: SiteProfile) -> dict[str, Any]:
 def _lines(facts: Mapping[str, Sequence[Mapping[str, Any]]], host: str | None) -> Iterator[str]:
     if not any(facts.values()):
         yield (
-            "nothing was learned about any site" if host is None else f"nothing is known about {shown(host)}"
+            "nothing was learned about any site" if host is None else f"there is no data about {shown(host)}"
         )
     sites = [
         (

@@ -113,7 +113,7 @@ def _setting(given: str) -> tuple[str, str]:
 FIELDS = {
     "url": ("the URL", "url"),
     "html": ("the HTML of a page", "html, body or content"),
-    "text": ("the text of a page, where there is no HTML", "text, body or content"),
+    "text": ("the text of a page, if there is no HTML", "text, body or content"),
     "time": ("the time of the fetch", "fetched"),
 }
 
@@ -127,7 +127,7 @@ def add_fields(parser: _ActionsContainer) -> None:
         "--format",
         choices=FORMATS,
         metavar="KIND",
-        help=f"kind of the inputs, whatever their names: {', '.join(FORMATS)} (default: by the ending of the"
+        help=f"format of the inputs: {', '.join(FORMATS)} (default: by the ending of the"
         " name; jsonl for standard input)",
     )
 
@@ -149,7 +149,7 @@ def add_inputs(parser: ArgumentParser) -> None:
         metavar="NUMBER",
         type=int,
         default=1,
-        help="processes that read pages, each host in one of them; any number gives the same results (default: 1)",
+        help="number of processes that read pages; it does not affect the results (default: 1)",
     )
     add_settings(parser)
 
@@ -247,4 +247,4 @@ class BrokenRecords:
         if self.count > SHOWN:
             warn(f"{self.count - SHOWN:,} more records could not be read")
         if self.status:
-            warn("a file could not be read to its end: what was read up to there is in the results")
+            warn("a file could not be read to its end: the results contain the part before")

@@ -31,7 +31,7 @@ from scrapy_simhash.times import parsed, written
 
 FORMAT = "scrapy-simhash postings"
 VERSION = 4
-#: Max bytes per line; a URL takes some thousands.
+#: Max bytes per line; a URL takes a few thousand.
 LONGEST = 1 << 20
 #: Max bytes of a key, and of a scope, that all stores support.
 LONGEST_NAME = 0xFFFF
@@ -237,12 +237,12 @@ def _entry(text: str) -> Posting | Site:
 
 # --- Sites.
 
-#: What is learned about a site, by the kind of its note.
+#: The learned data about a site, by the kind of its note.
 LEARNED: Mapping[str, type[SiteProfile | RuleNote]] = {SITE: SiteProfile, RULES: RuleNote}
 
 
 class Site(NamedTuple):
-    """A host, and a note of what was learned about it: a boilerplate model, or URL rules."""
+    """A host, and a note with the learned data about it: a boilerplate model, or URL rules."""
 
     host: str
     kind: str
@@ -251,7 +251,7 @@ class Site(NamedTuple):
 
     @property
     def learned(self) -> SiteProfile | RuleNote:
-        """What is in the note. Raises ValueError if it is damaged."""
+        """The contents of the note. Raises ValueError if it is damaged."""
         return LEARNED[self.kind].from_bytes(self.note)
 
     def joined(self, kept: bytes | None) -> bytes | None:

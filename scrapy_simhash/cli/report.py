@@ -110,7 +110,7 @@ def read_report(source: str, bad: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def page_of(line: bytes) -> dict[str, Any] | None:
-    """Return the page in *line*, None if it is no complete line of a report."""
+    """Return the page in *line*, None if it is not a complete line of a report."""
     try:
         page = json.loads(line)
     except (ValueError, RecursionError):

@@ -64,7 +64,7 @@ class Place:
         return sum(file.stat().st_size for file in files if file.exists())
 
     def exists(self) -> bool:
-        """Return whether the store exists; True if only opening can tell."""
+        """Return whether the store exists; True if only opening it would show that."""
         return self.path is None or self.path.exists()
 
     def check(self, may_be_new: bool = False) -> None:

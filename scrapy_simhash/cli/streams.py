@@ -30,13 +30,13 @@ from scrapy_simhash.replacement import STDOUT, writing
 #: The exit statuses.
 FAILED = 1
 REFUSED = 2
-#: The path that stands for standard input.
+#: The path that means standard input.
 STDIN = "-"
 #: Editors on Windows write it before the first line.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: The beginning of data that gzip has compressed.
 GZIP = b"\x1f\x8b"
-#: Lines that are written at once, some 200 KB.
+#: Lines that are written at once, about 200 KB.
 BATCH = 4096
 #: Seconds before a bar is shown.
 PATIENCE = 0.5
@@ -102,7 +102,7 @@ def check_outputs(options: Namespace, inputs: Iterable[str | None]) -> None:
     taken: dict[Path, str] = {}
     for option in ("output", "clusters", "report", "html"):
         name = getattr(options, option, None)
-        # Outputs may be URLs of file systems, which are no local files.
+        # Outputs may be URLs of file systems, which are not local files.
         if name is None or "://" in name:
             continue
         path = Path(name).resolve()
@@ -113,9 +113,7 @@ def check_outputs(options: Namespace, inputs: Iterable[str | None]) -> None:
                 # Pipes and /dev/null replace nothing, and may get two outputs.
                 continue
             if not read.isdisjoint((path, *path.parents)):
-                raise Refused(
-                    f"--{option} {name} is an input, or in one, and would be read: give another name"
-                )
+                raise Refused(f"--{option} {name} is an input, or in a folder that is one: give another name")
             if not path.parent.is_dir():
                 raise FileError(f"cannot write {name}: there is no folder {Path(name).parent}")
         if path in taken:

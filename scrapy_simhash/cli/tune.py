@@ -1,4 +1,4 @@
-"""Choose a threshold by pairs of a crawl: write a page on which a person judges them, and read the answers."""
+"""Choose a threshold by pairs of a crawl: write a page to judge them, and read the answers."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def _advice(facts: Mapping[str, Any], options: Namespace) -> Iterator[str]:
         yield f"For a precision of {facts['wanted_precision']:g} or more, in settings.py:"
         yield f"  SIMHASH_MIN_SIMILARITY = {facts['chosen']:g}"
     labels = ["--labels", options.labels] if options.labels else []
-    yield "To judge more pairs, open the page that this writes, and download your answers:"
+    yield "To judge more pairs, write the page with this command, and download your answers:"
     words = [options.source, *labels, "--pages", "PAGES", "--html", "judge.html"]
     yield f"  scrapy-simhash tune {shlex.join(map(shown, words))}"
     yield f"  scrapy-simhash tune {shlex.join(map(shown, [options.source, '--labels', 'pairs.csv']))}"

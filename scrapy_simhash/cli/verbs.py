@@ -18,14 +18,14 @@ PROGRAM = "scrapy-simhash"
 #: `run(options)`, which returns an exit status. Only that of the called verb is imported, since imports take long.
 VERBS: Mapping[str, str] = {
     "dedup": "find near-duplicates among stored pages, and write the pages without them",
-    "text": "show the main text of pages as it is compared, and what was left out",
-    "compare": "show what two pages have in common, and the verdict on them",
+    "text": "show the main text of pages as it is compared, and the removed text",
+    "compare": "show the differences of two pages, and the verdict on them",
     "fingerprint": "write the fingerprints of pages",
-    "report": "show what a crawl found, or explain the verdict on a page",
+    "report": "show the results of a crawl, or explain the verdict on a page",
     "tune": "choose a threshold by pairs of a crawl that you judge",
     "find": "find near-duplicates among hashes: pairs, clusters, or those in another file",
     "info": "show the pages, clusters, settings and runs of a store, or check it",
-    "learned": "show or correct what a store has learned about sites: their text and URL rules",
+    "learned": "show or correct the learned data of a store about sites: their text and URL rules",
     "export": "write a store as lines of text",
     "import": "add stores, exports, or pages of any kind of input to a store",
     "remove": "remove a page, or all pages of a host, from a store",
@@ -39,7 +39,7 @@ _FILES = ("FILE", "INPUT", "PAGE", "STORE", "SOURCE", "HASHES", "REPORT")
 EXIT_STATUS = """\
 exit status:
   0    it worked, whether or not anything was found
-  1    something is not there, cannot be read or written, or is damaged
+  1 something is missing, damaged, or cannot be read or written
   2    wrong usage, a file of another kind, or a wrong line of the input
   130  interrupted with Ctrl-C
 

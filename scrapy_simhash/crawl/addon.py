@@ -24,7 +24,7 @@ class Addon:
     """``ADDONS = {"scrapy_simhash.Addon": 500}``.
 
     Adds the two middlewares, one more for ``SIMHASH_RECRAWL``, and the item pipeline if ``SIMHASH_ITEM_FIELDS`` is
-    set, unless the project gave them an order, or None, of its own.
+    set, unless the project sets an order, or None, for them.
     """
 
     def update_settings(self, settings: BaseSettings) -> None:

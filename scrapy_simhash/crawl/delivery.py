@@ -105,7 +105,7 @@ class Deliveries:
         self._session = session
         self._key_of = key_of(crawler)
         self._detector = detector = session.detector
-        # Whether deliveries of earlier crawls count, and whether later ones know those of this crawl.
+        # Whether deliveries of earlier crawls count, and whether those of this crawl are stored.
         self._keeps_former = detector.config.revisit_action != "mark"
         self._is_stored = session.is_crawl and not session.forgets
         self._is_remote = detector.store.is_remote
@@ -119,8 +119,8 @@ class Deliveries:
         self._pending: dict[int, int] = {}
         self._kept: dict[int, list[Kept]] = {}
         self._number = 0
-        # Callbacks that gave items, those that gave one for a copy in place of its original, and how many copies each
-        # gave none for.
+        # Callbacks that yielded items, those that yielded one for a copy instead of its original, and for each the
+        # number of copies without items.
         self._giving: set[str] = set()
         self._found: set[str] = set()
         self._misses: Counter[str] = Counter()
@@ -158,7 +158,7 @@ class Deliveries:
             self._states[cluster >> 12][cluster & 4095] |= state
 
     async def look_up(self, verdict: Verdict) -> None:
-        """If the original of a copy did not come in this crawl, look up in the store whether it was delivered.
+        """If the original of a copy was not visited in this crawl, look up in the store whether it was delivered.
 
         Raises StoreError.
         """
@@ -371,7 +371,7 @@ class Deliveries:
                     del self._kept[cluster]
                 await self._send_items(cluster, first)
         except Exception:
-            self._give_up("Error while delivering what was kept of %(about)s", f"cluster {cluster}")
+            self._give_up("Error while delivering the kept output of %(about)s", f"cluster {cluster}")
         finally:
             self._releasing.discard(cluster)
             # Let the engine check at once whether the spider is idle; otherwise it checks every five seconds.
@@ -380,7 +380,7 @@ class Deliveries:
                 call.schedule()
 
     async def _is_delivered_elsewhere(self, copy: Verdict | None) -> bool:
-        """Return whether another crawler has delivered the original of a copy meanwhile."""
+        """Return whether another crawler has now delivered the original of a copy."""
         key = None if copy is None else copy.original_key
         try:
             return key is not None and self._is_remote and await self._session.is_delivered(key)

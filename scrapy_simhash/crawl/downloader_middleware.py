@@ -151,7 +151,7 @@ class SimhashDownloaderMiddleware:
                 "Error while comparing %(about)s with earlier pages: the page is kept, unmarked", response
             )
             page.verdict = Verdict(Status.UNKNOWN)
-        # A request that was sent twice may have been marked meanwhile.
+        # A request that was sent twice may have a mark by now.
         request.meta.pop(names.META_RESULT, None)
         # New pages need no decision.
         if page.verdict.status is not Status.NEW:

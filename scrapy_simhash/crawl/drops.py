@@ -39,7 +39,7 @@ class NearDuplicate(IgnoreRequest):
 class NearDuplicatePageItem(DropItem):
     """An item was dropped because its page, at ``url``, is a near-duplicate of the one at ``duplicate_of``.
 
-    ``duplicate_of`` is None if the page is no near-duplicate and its callback wrote the action into
+    ``duplicate_of`` is None if the page is not a near-duplicate and its callback wrote the action into
     ``simhash_result``.
     """
 

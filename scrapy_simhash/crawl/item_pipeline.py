@@ -112,7 +112,7 @@ class SimhashItemPipeline:
         if self._in_flight:
             logger.warning(
                 "Later crawls do not know %s: a later pipeline returned other objects with other values in"
-                " SIMHASH_ITEM_FIELDS. Move SimhashItemPipeline behind that pipeline",
+                " SIMHASH_ITEM_FIELDS. Move SimhashItemPipeline after that pipeline",
                 counted(len(self._in_flight), "item"),
             )
         if items and items == stats.get_value(names.ITEMS_SKIPPED, 0):

@@ -66,7 +66,7 @@ class ItemFingerprinter:
     def read(self, item: Any, seen: int = 0) -> ItemReading | None:
         """Return the reading of *item*, scraped at *seen* (Unix seconds); None if its fields have no text.
 
-        Raises TypeError for what is no item, and TooLarge.
+        Raises TypeError if it is not an item, and TooLarge.
         """
         texts = field_texts(item, self._weights)
         if not texts:
@@ -78,7 +78,7 @@ class ItemFingerprinter:
         if self._config.item_key is not None:
             own = " ".join(_Reader(is_literal=True).read(adapter.get(self._config.item_key)))
         label = own or (url.strip() if isinstance(url, str) else "") or next(iter(texts.values()))
-        # An item of three words is no earlier version of one with a thousand words.
+        # An item of three words is not an earlier version of one with a thousand words.
         size = "short" if fingerprint is None else "long"
         key = digest(f"{size} {label}") + digest(f"{own} {size}" if own else whole)
         page_hash = number(whole)
@@ -134,7 +134,7 @@ def field_texts(item: Any, fields: Iterable[str]) -> dict[str, str]:
     sorted. In dictionaries and items each value follows its name, sorted by name. None, and objects without a ``str``
     of their own, have no text. White space is collapsed, and an empty line separates paragraphs.
 
-    Raises TypeError for anything that is no item, and TooLarge.
+    Raises TypeError if it is not an item, and TooLarge.
 
     >>> field_texts({"name": "Kettle", "sizes": [1.5, 1.7], "note": None}, ["name", "note", "sizes"])
     {'name': 'Kettle', 'sizes': '1.5\n\n1.7'}
@@ -192,7 +192,7 @@ _LONG_NUMBER = re.compile(r"&#[0-9]{20,};?")
 def without_markup(text: str) -> str:
     """Return *text* without tags and with entities replaced if it contains an HTML tag, else unchanged. O(n).
 
-    Block tags separate words, inline tags do not. Entities in text without a tag are no markup.
+    Block tags separate words, inline tags do not. Entities in text without a tag are not markup.
 
     >>> " ".join(without_markup("<p>Salt &amp; pep<b>per</b></p><p>mills</p>").split())
     'Salt & pepper mills'

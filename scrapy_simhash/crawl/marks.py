@@ -141,7 +141,7 @@ class ItemMarks:
             # Nothing to write into an unmarked item, even if it is frozen.
             if values is not None or value or not has_field:
                 adapter[self._field] = None if values is None else dict(values)
-        except Exception:  # an undeclared or used field, a frozen item, or an object that is no item
+        except Exception:  # an undeclared or used field, a frozen item, or an object that is not an item
             if values is not None:
                 self._stats.inc_value(names.STAT_ITEMS_UNMARKED)
             if not self._has_warned:

@@ -61,8 +61,7 @@ def _dying() -> Iterator[None]:
         yield
     except BrokenProcessPool:
         raise WorkerDied(
-            "a process that reads pages has ended before its work was done, for lack of memory perhaps: use fewer"
-            " processes"
+            "a process that reads pages ended too early, possibly out of memory: use fewer processes"
         ) from None
 
 

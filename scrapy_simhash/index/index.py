@@ -60,7 +60,7 @@ class SimhashIndex:
     64-bit numbers (``array("Q")``, numpy's uint64, a memoryview cast to ``"Q"``), which is not copied.
 
     A search looks up buckets in each table and compares all 64 bits of their fingerprints. Fingerprints with an equal
-    key are all compared, by a search and when one of them is added. Below some thousand fingerprints, and without
+    key are all compared, by a search and when one of them is added. Below a few thousand fingerprints, and without
     the C extension, there are no tables and all fingerprints are compared.
 
     Not thread-safe. Methods are not coroutines, so a lookup and its insert are atomic in an event loop. With the C
@@ -85,7 +85,7 @@ class SimhashIndex:
 
         Few blocks make few tables but short keys, which have more candidates. ``"auto"`` uses one block more than
         *max_distance* up to a distance of 3, and five blocks for greater distances, in which a search looks up all
-        keys near the query's. A search among random fingerprints, see ``benchmarks/index.py``:
+        keys near the query's. Search times among random fingerprints, see ``benchmarks/index.py``:
 
         ========  ======  ======  ======  ==================  ====================
         ..                                microseconds among  bytes a fingerprint
@@ -153,10 +153,10 @@ class SimhashIndex:
         return self.core.find(value)
 
     def find_many(self, values: Iterable[SupportsIndex]) -> Iterator[list[Match]]:
-        """Yield what ``find`` returns for every value, in order.
+        """Yield the result of ``find`` for every value, in order.
 
         All values are checked first. A few hundred are searched at a time, and only their matches are in memory. The
-        index must not change meanwhile.
+        index must not change during the search.
 
         >>> index = SimhashIndex()
         >>> index.add(0b0011, key=1)

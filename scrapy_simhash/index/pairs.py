@@ -45,9 +45,9 @@ def pairs(
     classic plan, or ``"auto"`` for the fastest plan. *progress* is called with the completed share, 0.0 to 1.0, every
     few milliseconds.
 
-    The C extension takes 16 bytes a value and nothing for the pairs, and for a distance of 3 two seconds for
-    ten million random values; pure Python takes some 170 bytes a value, and a hundred times as long. Values that
-    share a key are compared each with each: a hundred thousand under one key take half a second, and no more memory.
+    The C extension takes 16 bytes per value and nothing for the pairs, and for a distance of 3 two seconds for ten
+    million random values; pure Python takes about 170 bytes per value, and a hundred times as long. Values that share
+    a key are compared each with each: a hundred thousand under one key take half a second, and no more memory.
 
     Raises TypeError or ValueError for invalid values, distances and numbers of blocks.
 
@@ -124,7 +124,7 @@ def connected(pairs: Iterable[tuple[int, int] | tuple[int, int, int]]) -> list[l
     """Return the groups of values that *pairs* connect, directly or through others.
 
     Each group is sorted, and groups are sorted by their first members. Values without a pair are in no group. A pair
-    is (value, value) or, as from ``pairs``, (value, value, distance). Pairs are not stored: memory use is some 230
+    is (value, value) or, as from ``pairs``, (value, value, distance). Pairs are not stored: memory use is about 230
     bytes per value. One to four microseconds per pair.
 
     Source: Galler, Fischer, "An improved equivalence algorithm", 1964.

@@ -29,16 +29,16 @@ from typing import Literal, SupportsIndex, TypeAlias
 from scrapy_simhash.index.values import checked_blocks
 
 BITS = 64
-#: Every table contains every fingerprint: with more tables, a scan is faster and smaller.
+#: With more tables, each of which contains every fingerprint, a scan is faster and smaller.
 MAX_TABLES = 1_000
-#: Blocks of the probing plan: with the C extension five are faster than four up to a million and more.
+#: Blocks of the probing plan: with the C extension five are faster than four, up to a million fingerprints and more.
 PROBED = 5
 #: The greatest distance for which ``auto`` selects the classic plan: with one table more than the distance, each key
 #: has at least 16 bits, and a search takes less time and memory than probing.
 MOST_CLASSIC = 3
 
 Key: TypeAlias = tuple[int, int]
-"""The mask of a table's key, and how many of its bits may differ from those of a query."""
+"""The mask of a table's key, and the number of its bits that may differ from those of a query."""
 
 
 def partition(blocks: int) -> list[int]:
@@ -76,7 +76,7 @@ def plan_for(max_distance: int, blocks: SupportsIndex | Literal["auto"]) -> list
 def classic(max_distance: int, blocks: SupportsIndex) -> list[Key]:
     """Return the plan of Manku et al.: a table for every choice of *blocks* - *max_distance* blocks.
 
-    Fingerprints within the distance are equal in at least so many blocks, which are the key of one table::
+    Fingerprints within the distance are equal in at least this number of blocks, which are the key of one table::
 
         m = 6, k = 3, twenty tables          the bits differ in     B     D  E
           A B C | D E F                      the table that finds   A  C  F | B  D  E
@@ -115,8 +115,8 @@ def probing(max_distance: int, blocks: int = PROBED) -> list[Key]:
         missed from                   2    +    3    +    3    +    3         bits on, which is 11
 
     Source: Norouzi, Punjani, Fleet, "Fast search in Hamming space with multi-index hashing", CVPR 2012, which has one
-    radius for all blocks; the sum is the pigeonhole principle in its general form (Qin et al., "GPH: similarity
-    search in Hamming space", ICDE 2018).
+    radius for all blocks; the sum is the general pigeonhole principle (Qin et al., "GPH: similarity search in Hamming
+    space", ICDE 2018).
 
     >>> [radius for _, radius in probing(max_distance=10, blocks=4)]
     [1, 2, 2, 2]

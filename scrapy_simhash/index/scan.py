@@ -28,7 +28,7 @@ class Scan:
     """Records in a list, compared with every query; has the methods of ``Postings`` in ``kernel/_hamming.pyx``.
 
     With numpy, a search takes 26 microseconds for 20,000 fingerprints and 109 for 100,000; without it, 50 per
-    thousand. Memory is some 350 bytes per fingerprint.
+    thousand. Memory is about 350 bytes per fingerprint.
 
     >>> scan = Scan(max_distance=3)
     >>> scan.add(0b1111, 1)
@@ -68,7 +68,7 @@ class Scan:
         return list(map(self.find, array("Q", values)))
 
     def nearest(self, values: Iterable[SupportsIndex], most: int) -> tuple[list[Match], list[int]]:
-        """See SimhashIndex.nearest. O(n) a value."""
+        """See SimhashIndex.nearest. O(n) per value."""
         found = [self._near(checked_value(value)) for value in values]
         return _nearest_first([match for matches in found for match in matches], most), list(map(len, found))
 

@@ -69,7 +69,7 @@ def row_of(values: Iterable[SupportsIndex]) -> memoryview:
     r"""Return *values* as a view of unsigned 64-bit numbers in the byte order of the machine.
 
     A one-dimensional buffer of such numbers is not copied: ``array("Q")``, numpy's uint64, a memoryview cast to
-    ``"Q"``. It cannot be resized while the view is in use. Other iterables are copied, 8 bytes a number. Raises
+    ``"Q"``. It cannot be resized while the view is in use. Other iterables are copied, 8 bytes per number. Raises
     TypeError or ValueError for the first value that is not a fingerprint, and TypeError for a buffer with several
     dimensions, and for bytes, which are ambiguous: pass ``memoryview(...).cast("Q")``.
 

@@ -14,8 +14,8 @@ from libc.string cimport memcpy, strlen
 
 cdef extern from *:
     """
-    /* How lxml lays out an element, by its public etreepublic.pxd. One of another size is refused at import. */
-    typedef struct {
+    /* The layout of lxml's elements, from its public etreepublic.pxd. Another size is refused at import. */ typedef
+    struct {
         PyObject_HEAD
         void *_doc, *_c_node;
         PyObject *_tag;

@@ -1,4 +1,4 @@
-"""Stores: which pages a crawl has seen."""
+"""Stores of the pages that crawls have seen."""
 
 from scrapy_simhash.store.base import (
     Claim,

@@ -7,8 +7,8 @@ near-duplicate of an original. The number of the original is the number of the *
     page 1  /ferry?print=1  original 0
     page 2  /pilot          original 2
 
-A small change of an original does not change its stored fingerprint, so clusters do not drift. If the new text is no
-near-duplicate of the stored one, the row is replaced and takes the next number. Copies of the former text are new
+A small change of an original does not change its stored fingerprint, so clusters do not drift. If the new text is not
+a near-duplicate of the stored one, the row is replaced and takes the next number. Copies of the former text are new
 from then on, and near-duplicates of the former text are compared again at their next visit.
 
 A *run* is one crawl or import that wrote to the store, from opening to closing.
@@ -132,7 +132,7 @@ class Row(NamedTuple):
 
     @property
     def is_gone(self) -> bool:
-        """Whether the page was not there at its last visit: see `Touch`."""
+        """Whether the page was gone at its last visit: see `Touch`."""
         history = self.posting.history
         return history is not None and history.last_visit > self.posting.seen
 
@@ -245,7 +245,7 @@ class Store(ABC):
     def header(self) -> Header:
         """The settings with which its fingerprints were made and compared. StoreError before they are known."""
         if self._header is None:
-            raise StoreError(f"{self} has no header before the first question to the server")
+            raise StoreError(f"{self} has no header before the first reply of the server")
         return self._header
 
     def __str__(self) -> str:

@@ -67,7 +67,7 @@ BY_ALL = BY_TEXT | BY_OWN_PART | BY_SUBJECT
 
 
 #: A title is generic if this many candidate clusters of one host have it. Such a title is the name of a site or a
-#: section and says little about the content of a page.
+#: section, not of a page.
 GENERIC = 3
 
 
@@ -107,7 +107,7 @@ def search(index: SimhashIndex, fingerprint: Fingerprint) -> Search:
     """Search for a page by its text, its unique text and its title key.
 
     Text and unique text match within reach. Title keys match only if they are equal: copies usually have equal ones,
-    and distances between different title keys mean nothing. If there are too many candidates, the nearest are
+    and distances between different title keys have no meaning. If there are too many candidates, the nearest are
     returned, at least half of them by text or unique text; without a sketch, all.
     """
     value, sketch = fingerprint.value, fingerprint.sketch
@@ -191,7 +191,7 @@ class Found(NamedTuple):
     near: tuple[int, ...] = ()
     """The originals that it is a near-duplicate of."""
     others: tuple[int, ...] = ()
-    """The first candidates, at most `MOST_CLUSTERS`, that it is no near-duplicate of."""
+    """The first candidates, at most `MOST_CLUSTERS`, that it is not a near-duplicate of."""
     is_generic: bool = False
     """Whether the title of the page is generic."""
 

@@ -53,9 +53,7 @@ class Header:
         own = rule_fields(kind)
         names = {"scheme", "width", "own_parts", "rule", *own, *_SHARED}
         if unknown := sorted(set(values) - names):
-            raise TypeError(
-                f"it has fields that this release does not know: {', '.join(unknown)}. A newer release wrote it"
-            )
+            raise TypeError(f"it has unknown fields: {', '.join(unknown)}. A newer release wrote it")
         if missing := sorted(names - set(values)):
             raise TypeError(f"it lacks the fields {', '.join(missing)}")
         for name, known in (("width", cls.width), ("own_parts", cls.own_parts)):

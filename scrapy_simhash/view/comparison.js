@@ -22,7 +22,7 @@ function comparison() {
       facts.text.length > 0 && h("h4", null, differs ? "text" : "text: no word differs"), paragraphs(facts.text)),
     h("section", { id: "rest" }, h("h2", null, "Both pages"),
       sides(...pages.map((page, place) => [named(page), facts.about[place].map(line => h("p", null, line)), leftOut(page)])),
-      facts.site_rows.length > 0 && fold("Text that the site repeats", () => table(["on pages of so many subjects", "text"], facts.site_rows))),
+      facts.site_rows.length > 0 && fold("Text that the site repeats", () => table(["subjects", "text"], facts.site_rows))),
   ];
 }
 

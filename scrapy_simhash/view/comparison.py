@@ -113,7 +113,7 @@ DISTANCES: Mapping[str, Sequence[int]] = {"similarity": range(21), "classic": ra
 
 
 class Source(NamedTuple):
-    """A page as it came."""
+    """A page as received."""
 
     name: str
     html: bytes
@@ -151,7 +151,7 @@ def read(
 
 
 def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, Any]:
-    """Return the comparison of two pages, for JSON. Takes some milliseconds for usual pages."""
+    """Return the comparison of two pages, for JSON. Takes a few milliseconds for usual pages."""
     rule = fingerprinter.rule
     one, other = a.reading.fingerprint, b.reading.fingerprint
     is_same_text = a.reading.page_hash is not None and a.reading.page_hash == b.reading.page_hash

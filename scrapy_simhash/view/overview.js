@@ -1,4 +1,4 @@
-// The overview of a crawl: what stands out, doubtful pairs, clusters, decisions, the rest.
+// The overview of a crawl: findings, doubtful pairs, clusters, decisions, the rest.
 let facts = readFacts();
 const SHOWN = 50, PAIRS = 3;
 const parts = Object.fromEntries(["opening", "findings", "doubtful", "clusters", "decisions", "rest"]
@@ -39,7 +39,7 @@ function opening() {
 }
 
 const findings = () => facts.findings.length > 0 &&
-  [heading("What stands out"), h("ul", null, facts.findings.map(sentence => h("li", null, sentence)))];
+  [heading("Findings"), h("ul", null, facts.findings.map(sentence => h("li", null, sentence)))];
 
 function doubtful() {
   const row = pair => h("li", null,

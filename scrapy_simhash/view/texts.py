@@ -69,7 +69,7 @@ def changes(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield sentences: why the text alone does not decide, and settings that alone would change the verdict."""
     if facts["is_near_by_text"] and not facts["is_near_duplicate"] and not facts["contradiction"]:
         is_known = all(page["own_tokens"] is not None for page in facts["pages"])
-        unknown = "their titles differ, and nothing is known about their site yet"
+        unknown = "their titles differ, and their site is still unknown"
         why = "not without the text that their site repeats" if is_known else unknown
         yield f"by all their text they would be near-duplicates, but {why}"
     if facts["is_near_duplicate"] and not facts["is_near_by_text"]:

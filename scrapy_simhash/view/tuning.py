@@ -1,4 +1,4 @@
-"""Choose ``SIMHASH_MIN_SIMILARITY`` for a site: estimates from pairs of pages that a person judged."""
+"""Choose ``SIMHASH_MIN_SIMILARITY`` for a site: estimates from judged pairs of pages."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 
 #: Descriptions of actions.
 DONE = {
-    "mark": "It was marked, nothing of it was dropped",
+    "mark": "It was marked, and nothing was dropped",
     "drop_items": "Its items were dropped",
     "drop_links": "Its links were dropped",
     "drop_items,drop_links": "Its items and its links were dropped",
@@ -19,10 +19,10 @@ PROTECTED = {
     "url": "its URL matches SIMHASH_KEEP_URLS",
     "itself": "it has the same URL as its original",
     "start": "the links of a start page are followed",
-    "listing": "the links of a page that lists others are followed",
+    "listing": "the links of a listing are followed",
     "pagination": "it is another page of the same listing",
     "language": "it is the same page for readers of another language or country",
-    "facts": "it states something beside its sentences that contradicts its original",
+    "facts": "its facts contradict those of its original",
 }
 #: Results for a page that was seen before.
 FATES = {
@@ -33,12 +33,12 @@ FATES = {
 }
 #: Reasons why a page was not compared.
 SKIPPED = {
-    "opted_out": "its request said simhash: False",
-    "status": "its HTTP status is not a 2xx one",
+    "opted_out": "its request has simhash: False",
+    "status": "its HTTP status is not 2xx",
     "not_html": "it is not HTML",
     "truncated": "its body is not complete",
     "too_large": "it is larger than SIMHASH_MAXSIZE",
-    "interstitial": "it stands in front of another page: it asks for a password or consent, or tests for humans",
+    "interstitial": "it is a login, consent or captcha page in front of another page",
     "short_text": "it has too little text for a fingerprint, and no other page has the same text",
 }
 

@@ -95,7 +95,7 @@ def test_a_profile_is_pinned_until_it_is_unpinned(board: str, cli: Cli) -> None:
 
 
 def test_what_is_forgotten_is_not_there_any_more(board: str, cli: Cli) -> None:
-    assert cli("learned", board, BOARD, "--forget") == f"nothing is known about {BOARD}\n"
+    assert cli("learned", board, BOARD, "--forget") == f"there is no data about {BOARD}\n"
     assert [site["host"] for site in cli.json("learned", board)["sites"]] == [OTHER]
 
 
@@ -146,10 +146,10 @@ def test_rules_are_listed_with_their_state(ruled: str, cli: Cli) -> None:
 
 def test_rules_are_forgotten_with_their_host(ruled: str, cli: Cli) -> None:
     assert rules_of(ruled, "example.com", cli) == {SID: "active"}
-    assert cli("learned", ruled, "www.example.com", "--forget") == "nothing is known about www.example.com\n"
+    assert cli("learned", ruled, "www.example.com", "--forget") == "there is no data about www.example.com\n"
     assert cli.json("learned", ruled)["url_rules"][0]["host"] == "other.example"
     status, complaint = cli.fails("learned", ruled, "other.example", "--pin")
-    assert (status, "has learned nothing about other.example" in complaint) == (1, True)
+    assert (status, "has no learned data about other.example" in complaint) == (1, True)
 
 
 # --- Carried over.

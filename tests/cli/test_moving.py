@@ -256,7 +256,7 @@ def test_a_look_works_beside_a_crawl_and_tells_that_it_has_not_ended(tmp_path: P
     with closing(SqliteStore(place, RULE)) as crawl:
         crawl.claim(POSTINGS[0])
         assert cli.json("info", str(place))["pages"] == 1
-        assert cli("info", str(place)).endswith(" has not ended: it goes on, or was killed\n")
+        assert cli("info", str(place)).endswith(" has not ended: it is running, or was killed\n")
         crawl.claim(POSTINGS[1])
         assert len(cli("export", str(place)).splitlines()) == 3
         status, complaint = cli.fails("import", str(place), exported(tmp_path / "p.jsonl"))

@@ -118,18 +118,18 @@ FAILS = {
     "info cut.sqlite": (1, "cut.sqlite"),
     "info later.sqlite": (1, "later.sqlite"),
     "info unix://none.sock?prefix=a": (1, "none.sock"),
-    "export news.sqlite --host nope.example": (1, "news.sqlite has learned nothing about nope.example"),
-    "learned news.sqlite b.example --pin": (1, "news.sqlite has learned nothing about b.example"),
+    "export news.sqlite --host nope.example": (1, "news.sqlite has no learned data about nope.example"),
+    "learned news.sqlite b.example --pin": (1, "news.sqlite has no learned data about b.example"),
     "text page.html --store news.sqlite --host b.example": (
         1,
-        "news.sqlite has learned nothing about b.example",
+        "news.sqlite has no learned data about b.example",
     ),
     # What an input or output may not be.
     "text - -": (2, "standard input can be read once only"),
     "dedup - --two-pass": (2, "give a file, not standard input"),
     "dedup pages.jsonl -o - --clusters -": (2, "--output and --clusters are both -: give one another name"),
     "dedup pages.jsonl -o x --report ./x": (2, "--output and --report are both ./x: give one another name"),
-    "dedup . -o a.jsonl": (2, "--output a.jsonl is an input, or in one"),
+    "dedup . -o a.jsonl": (2, "--output a.jsonl is an input, or in a folder that is one"),
     "dedup pages.jsonl --mark": (
         2,
         "--mark and --copies need --output: give a file, or - for standard output",

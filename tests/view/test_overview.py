@@ -174,7 +174,7 @@ def test_the_page_of_a_report_in_a_browser(reader: Reader, tmp_path: Path, comma
     reader.open(str(page_at(report, command)))
     headings = reader.page.eval_on_selector_all("h2", "all => all.map(one => one.textContent)")
     assert headings == [
-        *("What stands out", "Doubtful pairs", "Clusters", "Decisions", "Where near-duplicates come from"),
+        *("Findings", "Doubtful pairs", "Clusters", "Decisions", "Where near-duplicates come from"),
     ]
     assert len(everything := shown_rows(reader)) == 40
     reader.page.fill("#search", "boats/17 session")

@@ -216,7 +216,7 @@ EXPLANATIONS = [
     ),
     (
         {**ORIGINAL, "exact": True, "action": "mark"},
-        f"{REPEATS}title and main text are identical. It was marked, nothing of it was dropped.",
+        f"{REPEATS}title and main text are identical. It was marked, and nothing was dropped.",
     ),
     (
         {**ORIGINAL, "distance": 0, "reason": "short_text"},
@@ -225,7 +225,7 @@ EXPLANATIONS = [
     (
         {**ORIGINAL, "action": "drop_items", "protected": "listing", "hints": ["address", "redirect"]},
         f"{NEAR}. Hints in markup and URLs connect the two pages: address, redirect. Its items were dropped. It was"
-        " protected from the full action (listing): the links of a page that lists others are followed.",
+        " protected from the full action (listing): the links of a listing are followed.",
     ),
     (
         {

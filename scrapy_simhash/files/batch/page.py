@@ -159,7 +159,7 @@ class Fate(str, Enum):
     COPY = "copy"
     """Dropped as a near-duplicate of another page."""
     REPEATED = "repeated"
-    """Dropped because its URL came before with the same text."""
+    """Dropped because an earlier record has the same URL and text."""
 
 
 class Outcome(NamedTuple):
@@ -220,9 +220,9 @@ class Counts:
     repeated: int = 0
     """Dropped because the same URL came before with the same text."""
     changed: int = 0
-    """Kept, though the same URL came before, with another text."""
+    """Kept, although an earlier record has the same URL, since the text differs."""
     protected: int = 0
-    """Kept, though they are near-duplicates."""
+    """Kept, although they are near-duplicates."""
     skipped: int = 0
     """Kept without a comparison: too little text, or too large."""
     failed: int = 0

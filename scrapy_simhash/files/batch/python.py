@@ -140,7 +140,7 @@ def _record(place: str, page: object, fields: Fields) -> Record | Broken:
         values = dict(page)
     else:
         return Broken(
-            place, f"{type(page).__name__} is no Record, no pair of URL and HTML, and no dictionary"
+            place, f"{type(page).__name__} is not a Record, a pair of URL and HTML, or a dictionary"
         )
     record = fields.record(place, values, _Given(page))
     return Broken(place, record.reason) if isinstance(record, PassedOver) else record

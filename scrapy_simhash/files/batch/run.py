@@ -108,7 +108,7 @@ class PageCluster(NamedTuple):
     cluster: int
     """Number of the cluster, as in `Verdict.cluster`; the first of merged clusters."""
     members: tuple[str, ...]
-    """Their URLs, in the order in which they came."""
+    """Their URLs, in order of arrival."""
     preferred: str
     """The preferred URL: https before http, then the most frequent canonical URL, the shorter, the first."""
 
@@ -207,7 +207,7 @@ class Run:
         for item, step in zip_longest(self._records(), self._results):
             if item is None or step is None or _url_of(item) != _url_of(step.item):
                 place = "the end" if item is None else item.place
-                raise RecordsChanged(f"{place} is another record than at the first time")
+                raise RecordsChanged(f"{place} is not the same record as in the first pass")
             represents = step.fate is Fate.KEPT and step.text is not None and not step.protected
             copies = 1 + dropped.pop(step.text, 0) if represents else 1
             yield replace(step, item=item, copies=copies)

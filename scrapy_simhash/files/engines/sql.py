@@ -3,7 +3,7 @@
 Bands are the keys that select the pages to compare. A crawl searches all pages within ten bits, which a join cannot
 do. Engines compare pages that share one of these keys, within their scope::
 
-    28 bands      16 bins of the sketch, 2 bits each: a number of 32 bits; 0 for no filled bin, which is no key
+    28 bands      16 bins of the sketch, 2 bits each: a 32-bit number; 0 if no bin is filled, which is not a key
      1 subject    the hash of the words of the subject, as the sketch has them; 0 for none
 
 If two pages share a part *j* of their shingles, a bin is equal with probability (1 + 2j) / 3, a band with the 16th

@@ -93,7 +93,7 @@ class Records(Iterator["Record | Broken"]):
         if kind is not None and kind not in FORMATS:
             raise KindError(f"the format must be one of {', '.join(FORMATS)}, got {kind!r}")
         self.passed_over: Counter[str] = Counter()
-        """Number of records that are no pages, by reason."""
+        """Number of records that are not pages, by reason."""
         self._fields = fields
         self._ending = None if kind is None else f".{kind}"
         # At once, so that a missing input is an error before an output is opened.
@@ -140,7 +140,7 @@ class Records(Iterator["Record | Broken"]):
         for files in self._files:
             for file in files:
                 found = self._read(file)
-                # A saved site may have JSON files that are no feeds.
+                # A saved site may have JSON files that are not feeds.
                 if file.is_member and ending_of(file.name)[0] == ".json":
                     records = list(found)
                     is_feed = any(isinstance(one, Record) for one in records)

@@ -50,7 +50,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class PassedOver:
-    """A valid record that is no page of HTML or text, such as an image or a redirect."""
+    """A valid record that is not a page of HTML or text, such as an image or a redirect."""
 
     place: str
     reason: str

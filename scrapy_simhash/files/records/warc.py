@@ -253,7 +253,7 @@ def _deflate(body: bytes) -> bytes:
 def _brotli(body: bytes) -> bytes:
     decoder = extra("Brotli data", "brotli").Decompressor()
     decoded = bytearray()
-    # The decompressor has no limit, but small pieces become some megabytes at most.
+    # The decompressor has no limit, but small pieces become a few megabytes at most.
     for at in range(0, len(body), 4096):
         decoded += decoder.process(body[at : at + 4096])
         if len(decoded) > LIMIT:

@@ -33,7 +33,7 @@ def fields_of(record: Record) -> Mapping[str, Any]:
     if isinstance(record.source, TableRow):
         row: Mapping[str, Any] = record.source.batch.slice(record.source.number, 1).to_pylist()[0]
         return row
-    # Decoded as a crawl decodes it.
+    # Decoded as in a crawl.
     page = record.page if isinstance(record.page, str) else decode_html(record.page, record.content_type)
     fields: dict[str, Any] = {"url": record.url, "text" if record.is_text else "html": page}
     if record.seen is not None:
@@ -74,7 +74,7 @@ class CsvWriter:
             self._writer.writeheader()
         if unknown := fields.keys() - self._writer.fieldnames:
             raise KindError(
-                f"{record.place}: {min(unknown)!r} is no column of the table, which the first record has made:"
+                f"{record.place}: {min(unknown)!r} is not a column of the table of the first record:"
                 " write JSON Lines instead"
             )
         self._writer.writerow({name: _cell(value) for name, value in fields.items()})
@@ -149,7 +149,9 @@ class ParquetWriter:
         try:
             table = self._table([record for record, _ in rows])
         except (self._arrow.ArrowInvalid, self._arrow.ArrowTypeError) as error:
-            raise KindError(f"{place}: no row of one table, write JSON Lines instead: {error}") from None
+            raise KindError(
+                f"{place}: its values do not fit one table: write JSON Lines instead: {error}"
+            ) from None
         for name, kind in self._marks.items():
             if name in table.column_names:
                 table = table.drop_columns([name])

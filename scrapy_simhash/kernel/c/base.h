@@ -21,7 +21,7 @@ typedef enum {
     CALLBACK_FAILED = 3, /* a Python exception is set */
 } outcome;
 
-/* Where escape() continues. Only C frames may lie between. */
+/* The place where escape() continues. Only C frames may lie between. */
 typedef struct {
     jmp_buf exit;
 } hatch;

@@ -122,7 +122,7 @@ enum { CHAR_WORD = 1, CHAR_MARK = 2, CHAR_UNSPACED = 4, CHAR_DECIMAL = 8 };
 /* A character with its classes: the lower 21 bits, and the bits above. */
 enum { CHARACTER = 0x1fffff, CLASSES_SHIFT = 21 };
 
-/* How a character is normalised: the two highest bits of `normal` are the kind, the lower bits its argument. */
+/* Kinds of normalisation: the two highest bits of `normal` are the kind, the lower bits its argument. */
 enum {
     KIND_SHIFT = 30,
     NORMAL_ONE = 0,     /* it becomes the character in the lower bits, usually itself, with its classes */

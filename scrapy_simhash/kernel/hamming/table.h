@@ -62,7 +62,7 @@ typedef struct {
     segment segments[SEGMENTS];
 } table;
 
-/* Where a fingerprint was found. */
+/* The place of an entry. */
 typedef struct {
     segment *in;
     uint32_t at;

@@ -64,13 +64,13 @@ class Reported(NamedTuple):
         """Return what `to_bytes` returned. Raises ValueError for anything else."""
         facts = data[_TOLD_BYTES:]
         if not facts or len(facts) < facts[0] + 1:
-            raise ValueError("a note ends too soon")
+            raise ValueError("a note is truncated")
         end = _TOLD_BYTES + 1 + facts[0]
         return cls(data[:_TOLD_BYTES], data[_TOLD_BYTES:end], data[end:])
 
 
 def difference(former: Reported, document: Document, url: str) -> dict[str, Any]:
-    """Return what differs between a page as it was reported and its present *document* at *url*.
+    """Return the differences between a reported page and its current *document* at *url*.
 
     A moved paragraph counts as unchanged; one with a changed word counts as removed and added. O(paragraphs).
     """

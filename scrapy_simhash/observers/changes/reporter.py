@@ -236,7 +236,7 @@ class ChangeReporter(Listener):
         key, change, former = found.key, found.change, found.former
         known = None if change is Change.NEW else await self._reported(key)
         if change is None:
-            # Unchanged since a run that was killed: was its line written?
+            # Unchanged since a killed run, which may not have written its line.
             if known is not None and known.page == found.reported.page:
                 return
             change = Change.NEW if known is None else Change.BACK if known.is_gone else Change.CHANGED

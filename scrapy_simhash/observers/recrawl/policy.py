@@ -51,7 +51,7 @@ class Mode(str, Enum):
 
 
 def mode_of(request: Request) -> Mode | None:
-    """Return the mode of *request*; None for a request that is sent as without a cache."""
+    """Return the mode of *request*; None for a request that does not use the cache."""
     mode = own_of(request).get(names.RECRAWL)
     return None if mode is None else Mode(mode)
 
@@ -66,8 +66,8 @@ class RecrawlPolicy:
     """The setting ``HTTPCACHE_POLICY``. Needs ``SIMHASH_RECRAWL``, the add-on, and `PageStorage`.
 
     The page in the cache is the response after a 304, or while the page is not due, but never for an error: 5xx
-    responses are retried as without a cache. Unlike Scrapy's policies, it also stores responses with ``Cache-Control:
-    no-cache`` or ``max-age=0``, which require revalidation only. Requests without a mode are sent as without a cache.
+    responses are retried. Unlike Scrapy's policies, it also stores responses with ``Cache-Control: no-cache`` or
+    ``max-age=0``, which require revalidation only. Requests without a mode do not use the cache.
     """
 
     def __init__(self, settings: BaseSettings) -> None:

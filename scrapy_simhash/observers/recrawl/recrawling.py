@@ -127,7 +127,7 @@ class Recrawl(Listener):
     # --- A request.
 
     async def prepare(self, request: Request) -> None:
-        """Write the mode into *request*; nothing if it is sent as without a cache."""
+        """Write the mode into *request*; nothing if it does not use the cache."""
         former, lastmod = take_own(request, names.RECRAWL), take_own(request, names.LASTMOD)
         if lastmod is None:
             lastmod = moment(asked_of(request).get("lastmod"))
@@ -269,7 +269,7 @@ class Recrawl(Listener):
 
 
 class _Etags:
-    """The latest ETags of a host, and the number of pages whose ETag came with another text before."""
+    """The latest ETags of a host, and the number of pages whose ETag occurred with another text."""
 
     def __init__(self) -> None:
         self._hashes: Recent[bytes, int] = Recent(MOST_ETAGS)

@@ -100,7 +100,7 @@ _EARLIEST = 631_152_000
 
 
 def moment(lastmod: object) -> int | None:
-    """Return the latest second that *lastmod* of a sitemap can mean, None if it is no time from 1990 on.
+    """Return the latest second that *lastmod* of a sitemap can mean, None if it is not a time from 1990 on.
 
     >>> moment("2026-11-27"), moment("2026-11-27T00:00:00Z"), moment("2026") == moment("2026-12-31")
     (1795823999, 1795737600, True)

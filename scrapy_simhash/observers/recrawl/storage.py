@@ -221,7 +221,7 @@ def _prepare(database: sqlite3.Connection) -> None:
     if version == VERSION:
         database.execute(_HASH, (b"",))
     elif version or database.execute("SELECT 1 FROM sqlite_master").fetchone():
-        raise sqlite3.DatabaseError(f"is of version {version}, and not of version {VERSION}: remove it")
+        raise sqlite3.DatabaseError(f"has version {version} instead of {VERSION}: remove it")
     else:
         database.execute("PRAGMA journal_mode = WAL")
         database.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")

@@ -37,7 +37,7 @@ class Content(NamedTuple):
     text: int
     """Hash of title, text and facts; for a short page or an interstitial, of all displayed text."""
     links: int = 0
-    """Hash of the texts of the links of a list page in any order; 1 for a page that is no list, 0 if unknown."""
+    """Hash of the texts of the links of a list page in any order; 1 for a page that is not a list, 0 if unknown."""
     is_short: bool = False
     is_interstitial: bool = False
     is_silent: bool = False
@@ -83,7 +83,7 @@ def _seen_text(page: Page, unseen: frozenset[str] = _UNSEEN) -> int:
 
 
 def _links(root: Any) -> int:
-    """Return a hash of the texts of the links of a list page in any order, 1 for a page that is no list."""
+    """Return a hash of the texts of the links of a list page in any order, 1 for a page that is not a list."""
     if not is_listing(root):
         return 1
     links = elements(root, "a", limit=MAX_LINKS)

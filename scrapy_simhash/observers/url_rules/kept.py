@@ -12,8 +12,8 @@ from scrapy_simhash.observers.url_rules.urls import Rule, parsed_rule, site_of
 if TYPE_CHECKING:
     from scrapy import Request
 
-#: Max skipped requests per rule and host; the oldest are dropped, since fresh session ids never end. Max skipped
-#: requests of all traps; beyond it, traps skip no more.
+#: Max skipped requests per rule and host; the oldest are dropped, since a host may create session ids without end.
+#: Max skipped requests of all traps; beyond it, traps skip no more.
 MAX_OF_HOST, MAX_KEPT = 1_000, 20_000
 #: Max requests per check when the spider is idle, and their share of the kept ones.
 MAX_SAMPLE, SAMPLED = 20, 80
@@ -183,7 +183,7 @@ class Choice(NamedTuple):
 
 
 def choice(text: str) -> Choice:
-    """Return the rule in *text*, for the host before it, if any. Raises ValueError for anything else.
+    """Return the rule in *text*, which may begin with a host. Raises ValueError for anything else.
 
     >>> choice("-example.com: parameter sort")
     Choice(rule=Rule(kind='parameter', about='sort', shape=''), host='example.com', is_forbidden=True)

@@ -64,7 +64,7 @@ MAX_LOGGED = 5
 #: Meta key: why a request has dont_filter although the spider did not set it: a check, or skipped before.
 _CHECK, _KEPT = "check", "kept"
 #: Why nothing of a trap is skipped any more.
-_FULL = "20,000 skipped requests are kept already, so no trap is stopped any more"
+_FULL = "20,000 skipped requests are kept, so no further trap is stopped"
 
 
 class Host:
@@ -275,7 +275,7 @@ class UrlRuleListener(Listener):
                 self._send(self.kept.take(reason), _KEPT)
 
     def _is_outage(self, host: Host, shape: str, content: Content) -> bool:
-        """Return whether a page replaces many, as in an outage or a login; such a page is no evidence for a rule.
+        """Return whether a page replaces many, as in an outage or a login; it is not evidence for a rule.
 
         A path that only serves a login form, such as ``/login?back=/page/7``, does not count.
         """
@@ -301,7 +301,7 @@ class UrlRuleListener(Listener):
         """Return whether *request* could be sent later; log the first one that could not."""
         limit = None
         if not self._purpose(request)[0]:
-            limit = "its callback is no method of the spider"
+            limit = "its callback is not a method of the spider"
         elif carries_item(request):
             limit = "it carries an item"
         if (reason := limit or (self.kept.is_full and _FULL)) and self._once.is_first(reason):
@@ -328,22 +328,22 @@ class UrlRuleListener(Listener):
         row = host.traps.rows[kind]
         self._stats.inc_value(names.STAT_URL_RULES_TRAPS)
         logger.warning(
-            "Trap: %(length)d pages in a row of %(shape)s on %(site)s have a text that came before; %(action)s. Some"
-            " of the URLs: %(urls)s",
+            "Trap: %(length)d pages in a row of %(shape)s on %(site)s have the text of earlier pages; %(action)s."
+            " Some of the URLs: %(urls)s",
             {
                 "length": row.length,
                 "shape": kind[0],
                 "site": site,
-                "action": "no more of them are requested, but for checks"
+                "action": "no more of them are requested, except for checks"
                 if self._skips
-                else "SIMHASH_URL_RULES = 'skip' would request no more of them",
+                else "SIMHASH_URL_RULES = 'skip' would skip them",
                 "urls": ", ".join(row.urls),
             },
             extra={"spider": self._crawler.spider},
         )
 
     def _goes_on(self, site: str, kinds: Iterable[Kind]) -> None:
-        """Send the skipped requests of traps that brought something new."""
+        """Send the skipped requests of traps with a new page."""
         self._drop(site, dict.fromkeys(Rule("trap", shape) for shape, _ in kinds))
 
     def _match_again(self, site: str, rules: Sequence[Rule]) -> None:
@@ -369,7 +369,7 @@ class UrlRuleListener(Listener):
                 {
                     "rule": rule,
                     "site": site,
-                    "why": "it brings something new" if rule.kind == "trap" else "it changes the page",
+                    "why": "it has new pages" if rule.kind == "trap" else "it changes the page",
                     "number": len(again),
                     "lost": f"; {lost} older ones are lost (limit 1,000)" if lost else "",
                 },
@@ -387,7 +387,7 @@ class UrlRuleListener(Listener):
     def _purpose(self, request: Request) -> Purpose:
         """Return the purpose of *request*: its callback with its rule, and its cookies.
 
-        The callback is empty if it is no method of the spider; such requests are never skipped.
+        The callback is empty if it is not a method of the spider; such requests are never skipped.
         """
         callback, meta = request.callback, request.meta
         if callback is None:
@@ -544,12 +544,12 @@ def _marked(request: Request, mark: str) -> Request:
 
 
 class RequestSkipped(IgnoreRequest):
-    """A request was not sent because of URL rules: it would bring nothing new."""
+    """A request was not sent because of URL rules: its page is known."""
 
     def __init__(self, url: str, rules: tuple[str, ...]) -> None:
         is_trap = any(rule.startswith("trap ") for rule in rules)
         reason = (
-            "URLs like it bring nothing new" if is_trap else "its page has been fetched under another URL"
+            "URLs like it have no new pages" if is_trap else "its page has been fetched under another URL"
         )
         super().__init__(f"{url} was skipped: {reason} ({', '.join(rules)})")
         self.rules = rules

@@ -1,8 +1,8 @@
-"""Traps: shapes of URLs that bring nothing new any more, such as calendars, facets and circular paths.
+"""Traps: shapes of URLs without new pages, such as calendars, facets and circular paths.
 
-Pages *in a row* without a new text are counted per shape. After 59, fewer than one in twenty brings something new,
-with 95 % confidence, and the shape is stopped. A new page ends the row of its shape and of the pages that led to it,
-and doubles the number for the next time.
+Pages *in a row* without a new text are counted per shape. After 59, fewer than one in twenty is new, with 95 %
+confidence, and the shape is stopped. A new page ends the row of its shape and of the pages that led to it, and
+doubles the number for the next time.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from scrapy_simhash.recent import Recent
 IN_A_ROW, MAX_DOUBLED = 59, 3
 #: Max checks: one in this many requests of the host, since each may lead to hundreds of pages.
 BUDGET = 3
-#: Max shapes per host; beyond it, the half with the shortest rows is dropped. Max pages that may still lead to
-#: something new, and max new pages whose links are followed; the oldest are dropped.
+#: Max shapes per host; beyond it, the half with the shortest rows is dropped. Max pages that may still lead to a new
+#: page, and max new pages whose links are followed; the oldest are dropped.
 MAX_ROWS, MAX_BARREN, MAX_FERTILE = 1_000, 2_000, 20_000
 #: Example URLs per trap.
 SAMPLES = 5
@@ -31,7 +31,7 @@ Kind = tuple[str, str]
 
 
 class Row(Checks):
-    """The pages of one shape in a row that brought nothing new."""
+    """The pages of one shape in a row without a new text."""
 
     __slots__ = ("is_stopped", "length", "undone", "urls")
 
@@ -43,7 +43,7 @@ class Row(Checks):
 
 
 class Barren(NamedTuple):
-    """A page that brought nothing new so far."""
+    """A page that has led to no new page so far."""
 
     kind: Kind
     parent: str | None
@@ -67,7 +67,7 @@ class Traps:
         #: Number of requests that were sent as checks.
         self._checks = 0
         self.barren: Recent[str, Barren] = Recent(MAX_BARREN)
-        #: The shape of the path of each page that brought something new, by hash of its URL.
+        #: The shape of the path of each new page, by hash of its URL.
         self._fertile: Recent[int, str] = Recent(MAX_FERTILE)
         #: Texts of outages and login pages; the text of the latest pages, its first time, and their shapes.
         self.outages: set[int] = set()
@@ -88,7 +88,7 @@ class Traps:
         return text in self.outages
 
     def add_new(self, kind: Kind | None, url: str, parent: str | None) -> list[Kind]:
-        """Count the page at *url*, which brought something new, and return the stopped shapes that go on.
+        """Count the new page at *url*, and return the stopped shapes that are resumed.
 
         *parent* is the URL of the page that led to it: empty if unknown, None if there is none.
         """

@@ -1,11 +1,11 @@
 """URLs in parts, the shapes that they share, and the rules about their differences.
 
 ====================================== ==========================================================
-``parameter sid in /stories/*``        the value of a parameter, or whether it is there
-``parameter ref,utm_source in /*``     the same of some that always come together, or of all
+``parameter sid in /stories/*``        the value of a parameter, or its presence
+``parameter ref,utm_source in /*``     the same for several that always occur together, or for all
 ``order of tags in /shop``             the order of the values of a parameter: ``a,b``, ``f[0]=a&f[1]=b``
 ``order of segments in /shop/**``      the order of the segments of a path, and of the values in one
-``trap /calendar/{number}/{number}``   all URLs of this shape bring nothing new
+``trap /calendar/{number}/{number}``   no URL of this shape has a new page
 ====================================== ==========================================================
 
 Without ``in SHAPE`` a rule is about the whole host.
@@ -30,7 +30,7 @@ CIRCLES = 3
 _NUMBER = re.compile("[0-9]+")
 #: A segment of a path with a number in it.
 _NUMBERED = re.compile(r"(?<![^/])[^/0-9]*[0-9][^/]*")
-# A digest or a UUID, with a digit and a letter; or a mix of letters and digits that no word has.
+# A digest or a UUID, with a digit and a letter; or a mix of letters and digits unlike any word.
 _OPAQUE = re.compile(
     r"(?=[^0-9]*[0-9])(?=[^a-z]*[a-z])(?:[0-9a-f]{8,}(?:-[0-9a-f]{4,}){0,4}|[0-9a-z]{16,})", re.IGNORECASE
 )
@@ -62,7 +62,7 @@ class CutUrl(NamedTuple):
 
 
 def cut(url: str) -> CutUrl | None:
-    """Return *url* in parts, None if it is too long or no web URL.
+    """Return *url* in parts, None if it is too long or not a web URL.
 
     >>> cut("https://example.com/a/b?y&x=1&#top")
     CutUrl(origin='https://example.com', path='/a/b', query=('x=1', 'y'))
@@ -154,7 +154,7 @@ def _trap_shape(path: str, has_query: bool) -> str | None:
 
 
 class Rule(NamedTuple):
-    """A difference between URLs that has no effect on the page, or a shape of URLs that bring nothing new."""
+    """A difference between URLs without an effect on the page, or a shape of URLs without new pages."""
 
     kind: str
     """``parameter``, ``order of`` or ``trap``."""

@@ -23,7 +23,7 @@ SIZE = 256
 #: Classes of a character, as bits.
 WORD, MARK, IS_UNSPACED, DECIMAL = 1, 2, 4, 8
 
-#: How a character is normalised: the two upper bits of its entry, which define the meaning of the others.
+#: Kinds of normalisation: the two upper bits of an entry, which define the meaning of the others.
 ONE, MANY, GONE, COMPLEX = (kind << 30 for kind in range(4))
 #: A character with its classes: 21 bits, and those above.
 CLASSES_SHIFT = 21

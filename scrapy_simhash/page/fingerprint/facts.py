@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-#: Where a word is: in the name of the page, which is its heading; in the rest of its title; in a line; in a line
+#: The place of a word: in the name of the page, which is its heading; in the rest of its title; in a line; in a line
 #: with a number, such as a date; in the value of a row. For the first two: whether it is also in the page's URL, and
 #: in its sentences. `SAID` is a word beside the sentences that is not a fact.
 NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE, NUMBERED, ROW, SAID = range(10)

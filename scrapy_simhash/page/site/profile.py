@@ -18,7 +18,7 @@ SITE = 1
 DOUBTFUL = 2
 #: Pieces in a bucket.
 BUCKET = 8
-#: Buckets of a new table, and of the largest: 64 KiB with 16 bytes a piece.
+#: Buckets of a new table, and of the largest: 64 KiB with 16 bytes per piece.
 FIRST_BUCKETS = 16
 MOST_BUCKETS = 512
 _FILLED = 6

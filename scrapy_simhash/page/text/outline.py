@@ -140,7 +140,7 @@ def outline(root: etree._Element) -> Outline:
                 # Titles of svg pictures are skipped with their content.
                 if title is None and tag == "title":
                     title = element.text or ""
-                # The next event is this element's end: its tail is read, its inside is not.
+                # The next event is the end of this element: its tail is read, its content is not.
                 skipped = walker.skips = True
                 continue
             kinds.append(kind)

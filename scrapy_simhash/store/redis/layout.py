@@ -19,7 +19,9 @@ from scrapy_simhash.store.base import History, Posting, Row, Run
 #: Version of the layout. Stores with another version are refused.
 VERSION = 13
 #: The remedy for a store that this release cannot read.
-ANEW = "Nothing was changed. Set SIMHASH_RESET = True to begin anew, or give SIMHASH_STORE another prefix"
+ANEW = (
+    "Nothing was changed. Set SIMHASH_RESET = True to delete the store, or give SIMHASH_STORE another prefix"
+)
 #: The keys, in the order of the arguments of scripts. All are hashes with an empty field, but the log is a stream.
 KEYS = ("header", "pages", "log", "texts", "runs", "notes")
 #: Bytes of the random ids of stores and runs.
@@ -43,7 +45,7 @@ _TEXT = Struct(">Bc8s")
 _REST = Struct(">BQ?QH")
 #: Kinds of texts in ``_TEXT``: of a page with a fingerprint, of a short page, or not known.
 _LONG, _SHORT, _NO_TEXT = b"t", b"s", b"n"
-#: What a visit changes in the head of a row: delivered, first seen, last seen, last visit, visits, changes.
+#: Fields in the head of a row that a visit changes: delivered, first seen, last seen, last visit, visits, changes.
 _VISIT = Struct(">6I")
 # The head of an event in a part of the log: its two numbers, and the length of what follows.
 _EVENT_HEAD = Struct(">QIH")
@@ -70,7 +72,7 @@ class Event(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What a claim stores of a row, besides its number, original and rank, which the server knows."""
+    """The part of a row that a claim stores, besides number, original and rank, which the server knows."""
 
     text: bytes
     """The field in ``texts``; empty if the page hash is not known."""

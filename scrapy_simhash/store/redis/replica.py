@@ -36,7 +36,7 @@ class Replica:
         self.rule = rule
         #: One more than the highest known number of a page.
         self.known = 0
-        #: How often the log was shortened.
+        #: Number of times that the log was shortened.
         self.trims = 0
         #: Positions of the events that removed an original, and of those that had added it, until they are deleted.
         self.dead: list[tuple[int, int]] = []

@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 RETRY_FIRST, _RETRY_MAX = 0.1, 5.0
 #: Max concurrent claims. More would be slower, since each is compared with those stored since it was sent.
 _AT_ONCE = 24
-#: Events per slice of the log while a replica is filled: some milliseconds, so that other commands are not delayed.
+#: Events per slice of the log while a replica is filled: a few milliseconds, so that other commands are not delayed.
 _SLICE = 2000
 #: Rows scanned per step of retention, which blocks the server for a few milliseconds.
 _KEEP_STEP = 200
@@ -54,7 +54,7 @@ DONE, LOST, REREAD, BEHIND, UNREADABLE = b"S", b"L", b"O", b"B", b"D"
 
 @dataclass
 class Session:
-    """What the shards of a store share while it is open."""
+    """The state that the shards of an open store share."""
 
     client: Client
     place: str
@@ -201,7 +201,7 @@ class Shard:
     def gives_up(self) -> StoreUnavailable:
         """Return the error after too many retries."""
         return StoreUnavailable(
-            f"{self.session.place} loses stored pages, or other pages come first, again and again"
+            f"{self.session.place} repeatedly loses stored pages, or stores other pages first"
         )
 
     async def catch_up(self, replica: Replica) -> bytes:
@@ -295,7 +295,7 @@ class Shard:
             replica = None
         if is_loss:
             logger.warning(
-                "%s has lost stored pages; this crawl continues with those that are left", session.place
+                "%s has lost stored pages; this crawl continues with the remaining ones", session.place
             )
         while replica is None:
             assert session.header is not None

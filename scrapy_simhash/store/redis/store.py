@@ -279,7 +279,7 @@ class RedisStore(Store):
                 some = fields[start : start + _NOTES]
                 for field, kept in zip(some, await shard.ask("HMGET", key, *some), strict=True):
                     name = field.removeprefix(before)
-                    # Names that cannot be decoded are no hosts.
+                    # Names that cannot be decoded are not hosts.
                     with suppress(UnicodeDecodeError):
                         if kept:
                             yield name if kind == PAGE else decoded(name), layout.read_note(kept)[1]

@@ -4,9 +4,9 @@
 
     shop.sqlite          the store
     shop.sqlite-wal      its latest transactions, which belong to it; while it is open, or after a kill
-    shop.sqlite-shm      where they are; can be told from the -wal at any time
-    shop.sqlite-lock     empty; locked by who is writing
-    shop.sqlite-new      a store that is being made
+    shop.sqlite-shm      their positions; SQLite can derive it from the -wal at any time
+    shop.sqlite-lock     empty; locked by the writer
+    shop.sqlite-new      a store that is being created
 
 Only SQLite opens these files. With POSIX locks, opening and closing a file elsewhere in this process would release
 SQLite's locks on it.
@@ -183,7 +183,7 @@ def open_for_writing(
 ) -> tuple[sqlite3.Connection, sqlite3.Connection]:
     """Return the lock of the store at *path* and a connection to it.
 
-    A missing file is created for *header*; with *reset* the file is created anew.
+    A missing file is created for *header*; with *reset* the file is replaced.
     """
     with ExitStack() as undo, open_errors(path, "write"):
         path.parent.mkdir(parents=True, exist_ok=True)

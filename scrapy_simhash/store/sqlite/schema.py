@@ -154,7 +154,7 @@ def create(connection: sqlite3.Connection, header: Header) -> None:
     for statement in (*TABLES, *INDEXES, *VIEWS):
         connection.execute(statement)
     connection.executemany("INSERT INTO header VALUES (?, ?)", header.to_dict().items())
-    # Last, since a database without a version is no store.
+    # Last, since a database without a version is not a store.
     connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")
 
@@ -180,8 +180,8 @@ def check(connection: sqlite3.Connection, place: str) -> None:
         age = "a newer" if version > VERSION else "an older"
         raise StoreDamaged(
             f"{place} was written by {age} release of scrapy-simhash: its tables have version {version}, "
-            f"this release reads version {VERSION}. Nothing was changed. Set SIMHASH_RESET = True to begin anew, "
-            "or set SIMHASH_STORE to another folder"
+            f"this release reads version {VERSION}. Nothing was changed. Set SIMHASH_RESET = True to delete the"
+            " store, or set SIMHASH_STORE to another folder"
         )
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     wanted = {statement.split()[2] for statement in TABLES}

@@ -80,11 +80,11 @@ class SqliteStore(Store):
         default for a new store. One process at a time can write to a file. *read_only* begins no run, refuses claims,
         and works while a crawl is running: ``get`` and iteration return pages that the crawl adds, but ``look`` does
         not find them. *reset* deletes the stored pages, damaged or not. *blocks* is for `index_for`. *keep* removes
-        pages that were not seen for so many seconds before the end of the last run.
+        pages that were not seen for that many seconds before the end of the last run.
 
         Raises StoreMismatch for a file with another header, StoreLocked if another process writes to it, StoreDamaged
-        for a damaged file, another version or a file that is no store, StoreError for a file that does not exist or
-        cannot be written, StoreUnavailable if the disk is full.
+        for a damaged file, another version or a file that is not a store, StoreError for a file that does not exist
+        or cannot be written, StoreUnavailable if the disk is full.
         """
         self._path = None if path == MEMORY else files.resolved(path)
         # A subclass may keep its pages elsewhere.
@@ -490,7 +490,7 @@ class SqliteStore(Store):
 
     @contextmanager
     def _transaction(self, claims: int = 1) -> Iterator[None]:
-        """Run a transaction, after which the log has grown as by so many *claims*; wait if a checkpoint is late."""
+        """Run a transaction, after which the log has grown as by *claims* claims; wait if a checkpoint is late."""
         if not self._run:
             raise StoreError(f"{self} was opened read-only, or was closed")
         try:

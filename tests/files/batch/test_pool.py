@@ -37,7 +37,7 @@ def test_a_process_that_dies_ends_the_batch_with_an_error() -> None:
     pid = multiprocessing.active_children()[0].pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    with pytest.raises(WorkerDied, match=r"has ended before its work was done.* use fewer processes"):
+    with pytest.raises(WorkerDied, match=r"ended too early.* use fewer processes"):
         list(steps)
     assert multiprocessing.active_children() == []
 

@@ -68,8 +68,8 @@ def test_what_is_no_page_is_left_out_and_named(caplog: pytest.LogCaptureFixture)
     told = [each.getMessage() for each in caplog.records]
     assert told == [
         "page 2 is left out: no HTML and no text",
-        "page 3 is left out: the URL is not a text, but of the type int",
-        "page 4 is left out: str is no Record, no pair of URL and HTML, and no dictionary",
+        "page 3 is left out: the URL is not a text: its type is int",
+        "page 4 is left out: str is not a Record, a pair of URL and HTML, or a dictionary",
     ]
     caplog.clear()
     with caplog.at_level(logging.WARNING):

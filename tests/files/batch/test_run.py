@@ -250,5 +250,5 @@ def test_records_that_are_others_at_the_second_time_are_refused() -> None:
     for others in ([Broken("0", "not JSON"), *records], [*records, record("c", STORY)]):
         times = iter([records, others])
         run = Run(lambda times=times: iter(next(times)), Options(keep="longest"))  # type: ignore[misc]
-        with pytest.raises(RecordsChanged, match="is another record than at the first time"):
+        with pytest.raises(RecordsChanged, match="is not the same record as in the first pass"):
             list(run.steps())

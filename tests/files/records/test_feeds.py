@@ -147,9 +147,9 @@ WRONG: list[tuple[str | bytes, list[str]]] = [
     ("url,html\nhttps://a.example/,b,c\n", ["2: 3 fields, and 2 names in the first row"]),
     (b"url,html\nhttps://a.example/,\xff\n", ["2: not valid UTF-8"]),
     ('{"url": "example.com", "html": "a"}', ["1: 'example.com' is not a URL: it has no scheme"]),
-    ('{"url": 7, "html": "a"}', ["1: the URL is not a text, but of the type int"]),
-    ('{"url": "a:b", "html": {"a": 1}}', ["1: the page is not a text, but of the type dict"]),
-    ('{"url": "a:b", "body": [1]}', ["1: the page is not a text, but of the type list"]),
+    ('{"url": 7, "html": "a"}', ["1: the URL is not a text: its type is int"]),
+    ('{"url": "a:b", "html": {"a": 1}}', ["1: the page is not a text: its type is dict"]),
+    ('{"url": "a:b", "body": [1]}', ["1: the page is not a text: its type is list"]),
 ]
 
 

@@ -97,13 +97,13 @@ def dump(server: RedisServer, prefix: str) -> dict[bytes, bytes]:
         (["HSET {}:pages a b"], "has no header, and a key .*:pages"),
         (
             ["HSET {}:header id 12345678 version 7 header {{}}"],
-            "another release .*: its layout has version 7, this .* Set SIMHASH_RESET = True to begin anew",
+            "another release .*: its layout has version 7, this .* Set SIMHASH_RESET = True to delete the store",
         ),
         (["HSET {}:header id 12345678 version {version} header {{}}"], "header that cannot be read"),
         (["HSET {}:header id 12345678 version {version} header what"], "header that cannot be read"),
         (
             ['HSET {}:header id 12345678 version {version} header {{"rule":"classic","later":1}}'],
-            "does not know: later. A newer release wrote it",
+            "unknown fields: later. A newer release wrote it",
         ),
         (["HSET {}:header id 12345678"], "header that cannot be read"),
     ],

@@ -283,7 +283,7 @@ OURS = {
     "of an older release": (
         changed(f"PRAGMA user_version = {schema.VERSION - 1}"),
         f"an older release of scrapy-simhash: its tables have version {schema.VERSION - 1}, this release reads "
-        f"version {schema.VERSION}. Nothing was changed. Set SIMHASH_RESET = True to begin anew, or set"
+        f"version {schema.VERSION}. Nothing was changed. Set SIMHASH_RESET = True to delete the store, or set"
         " SIMHASH_STORE",
     ),
     "a text": (a_text, f"{DAMAGE}file is not a database"),
