@@ -18,7 +18,7 @@ from scrapy_simhash.exceptions import FileError, failing
 from scrapy_simhash.view.overview import COUNTED, Overview
 from scrapy_simhash.view.page import html
 from scrapy_simhash.view.serving import GrowingReport, ReportServer
-from scrapy_simhash.view.words import MEANINGS, explained, shown
+from scrapy_simhash.view.words import explained, shown
 
 #: Max clusters in a summary, largest first.
 SHOWN_CLUSTERS = 10
@@ -73,7 +73,7 @@ def serve(source: str, port: int) -> int:
         raise Refused(f"--serve takes a port from 0 to 65535, got {port}")
     if not path.is_file():
         raise Refused(f"--serve needs a report in a file, got {shown(source)}")
-    report = GrowingReport(path, page_of, lambda facts, bad: named(facts, source, bad))
+    report = GrowingReport(path, page_of)
     with failing(f"read {source}"):
         report.facts()
     with failing(f"listen on 127.0.0.1:{port}"):
@@ -124,21 +124,15 @@ def page_of(line: bytes) -> dict[str, Any] | None:
 
 def survey(source: str) -> dict[str, Any]:
     """Return the overview of the report at *source*, for JSON."""
-    overview, bad = Overview(), dict[str, Any]()
+    overview = Overview()
     # Collecting garbage takes a third of the time, and lines have no cycles.
     gc.disable()
     try:
-        for line in read_report(source, bad):
+        for line in read_report(source, overview.bad_lines):
             overview.add(line)
     finally:
         gc.enable()
-    return named(overview.as_dict(), name_of(source), bad)
-
-
-def named(facts: dict[str, Any], name: str, bad_lines: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *facts* of the report *name*, with explanations of their values."""
-    words = {key: {value: MEANINGS[key].get(value) for value in facts[key]} for key in COUNTED}
-    return {"source": name, "bad_lines": bad_lines, **facts, "words": words}
+    return overview.as_dict(name_of(source))
 
 
 def history(source: str, url: str) -> dict[str, Any]:

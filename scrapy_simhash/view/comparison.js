@@ -8,6 +8,9 @@ const leftOut = page => Object.entries(facts.words.left_out).map(([reason, words
   return texts.length > 0 && fold(`${number(texts.length)} left out: ${words}`, () => h("ul", null, texts.map(block => h("li", null, block.text))));
 });
 
+const repeated = page => page.site_text.length > 0 &&
+  fold("Repeated by the site", () => h("ul", null, page.site_text.map(piece => h("li", null, piece.text))));
+
 function comparison() {
   const pages = facts.pages;
   const lists = facts.differences.map(({ what, only_in_a: a, only_in_b: b }) => {
@@ -21,8 +24,7 @@ function comparison() {
     h("section", { id: "differences" }, h("h2", null, "Differences"), sides(named(pages[0]), named(pages[1])), lists,
       facts.text.length > 0 && h("h4", null, differs ? "text" : "text: no word differs"), paragraphs(facts.text)),
     h("section", { id: "rest" }, h("h2", null, "Both pages"),
-      sides(...pages.map((page, place) => [named(page), facts.about[place].map(line => h("p", null, line)), leftOut(page)])),
-      facts.site_rows.length > 0 && fold("Text that the site repeats", () => table(["subjects", "text"], facts.site_rows))),
+      sides(...pages.map((page, place) => [named(page), facts.about[place].map(line => h("p", null, line)), leftOut(page), repeated(page)]))),
   ];
 }
 
@@ -38,7 +40,7 @@ function text() {
     }
     return h("section", null, h("h2", null, page.page), facts.about[place].map(line => h("p.about", null, line)),
       page.fingerprint === null && h("p.warning", null, "There is too little text for a fingerprint."), h("div.text", null, parts),
-      page.site_text.length > 0 && fold("Repeated by the site", () => h("ul", null, page.site_text.map(piece => h("li", null, piece.text)))));
+      repeated(page));
   });
 }
 

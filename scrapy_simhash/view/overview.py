@@ -13,6 +13,7 @@ from scrapy_simhash.judge.clusters import Contest, Preference
 from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.observers.url_rules.urls import path_shape
 from scrapy_simhash.scope import host_of
+from scrapy_simhash.view.words import MEANINGS
 
 #: Keys of a line whose values are counted.
 COUNTED = ("status", "reason", "action", "protected")
@@ -24,6 +25,8 @@ MAX_URL = 2083
 MAX_PATTERN, MAX_PARAMETERS = 200, 8
 #: Max examples per value, and max members per cluster.
 EXAMPLES = 3
+#: Max unreadable lines that are named.
+BAD_LINES = 10
 #: Max clusters and URL patterns in the result.
 CLUSTERS, PATTERNS = 2_000, 100
 #: Max doubtful pairs of each kind: near-duplicates, and new pages.
@@ -97,6 +100,8 @@ class Overview:
 
     def __init__(self) -> None:
         self.pages = self.copies = self.identical = 0
+        #: Number of unreadable lines, and the line numbers of the first ones.
+        self.bad_lines: dict[str, Any] = {"count": 0, "lines": []}
         self._counts: dict[str, Counter[str]] = {key: Counter() for key in COUNTED}
         self._examples: dict[str, dict[str, list[dict[str, str | None]]]] = {key: {} for key in COUNTED}
         self._patterns: defaultdict[str, _Pattern] = defaultdict(_Pattern)
@@ -114,6 +119,11 @@ class Overview:
         self._behind: set[int] = set()
         self._lost = 0
         self._lost_example: dict[str, str] | None = None
+
+    def add_bad(self, number: int) -> None:
+        """Count the unreadable line with this *number*."""
+        self.bad_lines["count"] += 1
+        self.bad_lines["lines"] = [*self.bad_lines["lines"], number][:BAD_LINES]
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Count *line*, which has the keys of a report; only ``url`` and ``status`` are required. About 20 us."""
@@ -197,12 +207,18 @@ class Overview:
             self._doubtful[is_near] = _most_doubtful(pairs, is_near)
         return pair
 
-    def as_dict(self, clusters: int = CLUSTERS) -> dict[str, Any]:
-        """Return everything for JSON, with at most *clusters* clusters, largest first. About 50 ms."""
+    def as_dict(self, source: str = "", clusters: int = CLUSTERS) -> dict[str, Any]:
+        """Return everything about the report *source* for JSON, with at most *clusters* clusters, largest first.
+
+        About 50 ms.
+        """
         patterns = nlargest(
             PATTERNS, self._patterns.items(), lambda item: (item[1].near_duplicates, item[1].pages)
         )
+        counts = {key: dict(counter.most_common()) for key, counter in self._counts.items()}
         facts: dict[str, Any] = {
+            "source": source,
+            "bad_lines": self.bad_lines,
             "pages": self.pages,
             "near_duplicates": self.copies,
             "identical": self.identical,
@@ -223,7 +239,8 @@ class Overview:
                 }
                 for first, cluster in nlargest(clusters, self._clusters.items(), lambda item: item[1].pages)
             ],
-            **{key: dict(counter.most_common()) for key, counter in self._counts.items()},
+            **counts,
+            "words": {key: {value: MEANINGS[key].get(value) for value in counts[key]} for key in COUNTED},
             "examples": self._examples,
             "url_patterns": [{"pattern": name, **asdict(row)} for name, row in patterns],
             "behind_near_duplicates": {"new": self._lost, "example": self._lost_example},

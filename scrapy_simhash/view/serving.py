@@ -35,21 +35,15 @@ _LOCAL = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]*)?")
 class GrowingReport:
     """The facts of a report that may still be growing. Each line is read once."""
 
-    def __init__(
-        self,
-        path: Path,
-        read_line: Callable[[bytes], Mapping[str, Any] | None],
-        decorate: Callable[[dict[str, Any], Mapping[str, Any]], dict[str, Any]],
-    ) -> None:
-        """*read_line* parses a line, None if it is unreadable. *decorate* adds facts that are not counted."""
-        self._path, self._read_line, self._decorate = path, read_line, decorate
+    def __init__(self, path: Path, read_line: Callable[[bytes], Mapping[str, Any] | None]) -> None:
+        """*read_line* parses a line, None if it is unreadable."""
+        self._path, self._read_line = path, read_line
         self._lock = Lock()
         self._begin(b"")
 
     def _begin(self, head: bytes) -> None:
         self._head, self._at, self._lines = head, 0, 0
         self._overview = Overview()
-        self._bad: dict[str, Any] = {"count": 0, "lines": []}
         self._facts: dict[str, Any] | None = None
 
     def facts(self) -> dict[str, Any]:
@@ -67,8 +61,7 @@ class GrowingReport:
                     break
                 self._add(line)
             if self._facts is None:
-                facts = self._decorate(self._overview.as_dict(CLUSTERS), self._bad)
-                self._facts = {**facts, "refresh": REFRESH}
+                self._facts = {**self._overview.as_dict(str(self._path), CLUSTERS), "refresh": REFRESH}
             return self._facts
 
     def _add(self, line: bytes) -> None:
@@ -79,8 +72,7 @@ class GrowingReport:
         if page is not None:
             self._overview.add(page)
         elif line.strip():
-            self._bad["count"] += 1
-            self._bad["lines"] = [*self._bad["lines"], self._lines][:10]
+            self._overview.add_bad(self._lines)
 
 
 class ReportServer(ThreadingTCPServer):

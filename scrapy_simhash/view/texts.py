@@ -107,7 +107,6 @@ def comparison_lines(facts: Mapping[str, Any], has_colours: bool) -> Iterator[st
         yield f"\n{number}  {printable(page['page'])}"
         yield from (f"   {line}" for line in about(page))
     yield f"\nrule: {facts['rule']}"
-    yield from (f"text of the site ({subjects}): {text}" for subjects, text in site_rows(facts))
 
 
 def _is_equal(pair: Mapping[str, Side]) -> bool:
@@ -169,13 +168,6 @@ def about(page: Mapping[str, Any]) -> Iterator[str]:
         yield f"left out: {counts}"
 
 
-def site_rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the repeated text of the site, each block once, with its number of title keys or a question mark."""
-    found = {piece["text"]: piece for page in facts["pages"] for piece in page["site_text"]}
-    for text, piece in found.items():
-        yield str(piece["subjects"]) if piece["is_site"] else "?", printable(text)
-
-
 def comparison_html(facts: Mapping[str, Any]) -> str:
     """Return the page of HTML about a comparison, ASCII only."""
     name, _, measured = verdict(facts).partition(": ")
@@ -185,7 +177,6 @@ def comparison_html(facts: Mapping[str, Any]) -> str:
         # Without the last line, since what was left out is in folds.
         "about": [list(about(page))[:3] for page in facts["pages"]],
         "words": {"left_out": LEFT_OUT, "kinds": KINDS},
-        "site_rows": list(site_rows(facts)),
     }
     return html("comparison", name.capitalize(), shown)
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from scrapy_simhash.cli.report import named, page_of
+from scrapy_simhash.cli.report import page_of
 from scrapy_simhash.view import overview, serving
 from scrapy_simhash.view.overview import Overview, findings
 from tests.browser import Reader
@@ -313,7 +313,7 @@ def test_a_browser_follows_and_keeps_what_was_typed_and_opened(
     context: Any, report: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serving, "REFRESH", 0.1)
-    growing = serving.GrowingReport(report, page_of, lambda facts, bad: named(facts, "news.jsonl", bad))
+    growing = serving.GrowingReport(report, page_of)
     server = serving.ReportServer(growing, 0)
     thread = Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
