@@ -157,7 +157,7 @@ static void sort(uint64_t *at, size_t n)
     }
 }
 
-/* Keep one of equal values, and sort them in an order that does not depend on their original order. */
+/* Remove duplicates, and sort the values in an order that does not depend on the original one. */
 static void keep_distinct(pair_search *s)
 {
     const uint64_t all = ~(uint64_t)0;

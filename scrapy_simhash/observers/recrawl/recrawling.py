@@ -75,7 +75,7 @@ MOST_DATES = 100_000
 #: Visits that are stored at once. After a kill, these pages are due again.
 TOGETHER = 50
 #: Max hosts whose ETags are compared, and max ETags per host. Files of one size and second may share an ETag by
-#: chance, so a host is wrong only if pages share ETags this often, and one page in four does.
+#: chance, so a host is wrong only if at least this many pages, and one page in four, share ETags.
 MOST_HOSTS, MOST_ETAGS, SHARED = 1_000, 16, 3
 _HAS_CHANGED = frozenset((Reason.CHANGED, Reason.SMALL_CHANGE, Reason.NOW_NEAR_DUPLICATE))
 

@@ -73,7 +73,7 @@ class Session:
     run: int = 0
     """Number of the run; 0 before it begins, and for a reader."""
     token: bytes = field(default_factory=partial(os.urandom, ID_BYTES))
-    """Distinguishes this run from one with the same number on a server that lost this one."""
+    """Random: a server that lost this run may give its number to another one."""
     started: int = field(default_factory=lambda: int(time.time()))
 
     @property
