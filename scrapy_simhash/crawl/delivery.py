@@ -12,13 +12,12 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itemadapter import ItemAdapter
 from scrapy import Request, signals
-from scrapy.exceptions import DontCloseSpider, DropItem
+from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 
 from scrapy_simhash import names
@@ -130,15 +129,14 @@ class Deliveries:
         self.drop: Callable[[Any, Response], None] = lambda item, response: None
         #: Functions that return requests to queue when a crawl is stopped that will be resumed.
         self.give_back: list[Callable[[], list[Request]]] = []
-        self._handlers = (
+        for signal, handler in (
             (signals.item_scraped, self._item_scraped),
             (signals.item_dropped, self._item_lost),
             (signals.item_error, self._item_lost),
-        )
-        for signal, handler in self._handlers:
+            (signals.spider_opened, self._spider_opened),
+            (signals.spider_idle, self._spider_idle),
+        ):
             crawler.signals.connect(handler, signal=signal)
-        crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
-        crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
 
     # --- Pages, before the spider gets them.
 
@@ -420,13 +418,10 @@ class Deliveries:
     # --- The end.
 
     def _spider_opened(self) -> None:
-        """Watch the items, and delay the closing of the pipelines until the kept items are processed."""
-        scraper: Any = getattr(self._crawler.engine, "scraper", None)
-        processor: Any = getattr(scraper, "itemproc", None)
+        """Delay the closing of the pipelines until the kept items are processed."""
+        processor: Any = getattr(getattr(self._crawler.engine, "scraper", None), "itemproc", None)
         if processor is None:
             return
-        if hasattr(scraper, "start_itemproc_async") and hasattr(processor, "process_item_async"):
-            self._watch_items(scraper, processor)
         # Scrapy 2.13 has only the other one, which takes the spider and returns a Deferred.
         is_async = hasattr(processor, "close_spider_async")
         name = "close_spider_async" if is_async else "close_spider"
@@ -439,32 +434,6 @@ class Deliveries:
 
         hook = finish_and_close if is_async else lambda *spider: deferred_from_coro(finish_and_close(*spider))
         setattr(processor, name, hook)
-
-    def _watch_items(self, scraper: Any, processor: Any) -> None:
-        """Replace the handlers of items: for each of them Scrapy starts a task of asyncio per item.
-
-        These tasks would be a tenth of what the plugin adds to a page. Scrapy 2.13 needs the handlers.
-        """
-        send, process = scraper.start_itemproc_async, processor.process_item_async
-        response_of: ContextVar[Response | None] = ContextVar("response_of")
-
-        async def start_itemproc_async(item: Any, *, response: Any) -> None:
-            response_of.set(response)
-            await send(item, response=response)
-
-        async def process_item_async(item: Any) -> Any:
-            response = response_of.get(None)
-            try:
-                output = await process(item)
-            except Exception as error:
-                self._item_lost(response, None if isinstance(error, DropItem) else error)
-                raise
-            self._item_scraped(response)
-            return output
-
-        scraper.start_itemproc_async, processor.process_item_async = start_itemproc_async, process_item_async
-        for signal, handler in self._handlers:
-            self._crawler.signals.disconnect(handler, signal=signal)
 
     def _spider_idle(self) -> None:
         """Deliver kept items whose text no page has delivered."""
