@@ -43,7 +43,7 @@ def add_reading(parser: ArgumentParser, number: int | str, pages: str) -> None:
     add_options(
         parser,
         {
-            "--store STORE": "read pages with the settings of this store, and with what it has learned about hosts",
+            "--store STORE": "read pages with the settings and the learned data of this store",
             "--host HOST": "the host of pages from files, for --store",
         },
     )

@@ -1,4 +1,4 @@
-"""Claims: decide which original a page joins, and what its row says afterwards. The same for all stores."""
+"""Claims: decide which original a page joins, and compute its new row. The same for all stores."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class Host:
 
 
 class UrlRuleListener(Listener):
-    """Learns which URLs are superfluous, and skips their requests, or logs what would be saved.
+    """Learns which URLs are superfluous, and skips their requests, or logs the possible savings.
 
     Errors are counted and logged, and never lose a page.
     """

@@ -2,7 +2,7 @@
 local HEADER, PAGES, LOG, TEXTS, RUNS, NOTES = unpack(KEYS)
 
 -- The head of a row: the numbers below, and the lengths of the keys of the first two copies. The keys follow, then the
--- rest: the length of the scope, the kind of the text, its hash, the scope, and what only callers read.
+-- rest: the length of the scope, the kind of the text, its hash, the scope, and data that only callers read.
 local ROW, ROW_HEAD, TEXT_HEAD = '>I4I8I8I4I4I4I4I4I4I4I4BB', 54, 10
 local VERSION, NUMBER, ORIGINAL, RANK, JOINED, DELIVERED, FIRST_SEEN, LAST_SEEN, LAST_VISIT, VISITS, CHANGES =
   1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
@@ -125,7 +125,7 @@ local function read_text(text)
   if record and #record == TEXT_LENGTH then return struct.unpack(TEXT, record) end
 end
 
--- Return what a claim depends on: the row of the page; number, key and record of the original of its text.
+-- Return the data that a claim depends on: the row of the page; number, key and record of the original of its text.
 local function facts_of(record, text)
   local number = read_text(text ~= '' and text)
   local key, its_record

@@ -30,7 +30,7 @@ _COPY = Struct(">QI")
 
 @dataclass
 class Known:
-    """What the server has of a page, as far as the crawler knows: at first neither the page nor its text."""
+    """The data of a page on the server, as far as the crawler knows: initially neither the page nor its text."""
 
     key: bytes
     """The field of the page."""
@@ -130,7 +130,7 @@ async def _decide(shard: Shard, replica: Replica, posting: Posting, scope: bytes
 def _stored(
     shard: Shard, replica: Replica, reply: bytes, posting: Posting, decision: Decision, version: int | None
 ) -> Claim:
-    """Return the claim with what the server has decided. The page was stored unless *version* is None."""
+    """Return the claim with the decision of the server. The page was stored unless *version* is None."""
     number, rank, length = _CLAIMED.unpack_from(reply, HEAD.size)
     at = HEAD.size + _CLAIMED.size
     shard.apply(replica, reply, at + length)
@@ -151,7 +151,7 @@ def _stored(
 
 
 def _copies(packed: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the cluster of each copy, and what is compared."""
+    """Yield the cluster of each copy, and its compared bytes."""
     at = 0
     while at < len(packed):
         cluster, length = _COPY.unpack_from(packed, at)

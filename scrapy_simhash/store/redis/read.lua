@@ -1,4 +1,4 @@
--- read: return what a claim depends on: the row of a page, the original of its text, and the originals with the given
+-- read: return the data that a claim depends on: the row of a page, the original of its text, and the originals with the given
 -- numbers. Each original as its key and record, empty for a missing one.
 local found = facts_of(redis.call('HGET', PAGES, ARGV[1]), ARGV[2])
 for i = 3, #ARGV do

@@ -508,7 +508,7 @@ class SqliteStore(Store):
             self._checkpoints.count(claims)
 
     def _undo(self) -> None:
-        """Roll back what was not committed, unless SQLite has done so."""
+        """Roll back uncommitted changes, unless SQLite has done so."""
         if self._connection.in_transaction:
             with suppress(sqlite3.Error):
                 self._execute("ROLLBACK")
