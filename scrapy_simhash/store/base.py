@@ -113,7 +113,7 @@ class Row(NamedTuple):
     """Number of the original, or of the page itself."""
     original: str | None = None
     """URL of the original; None if the page is an original, or if its original was removed or has another text
-    now. Not in the former row of a ``Claim``."""
+    now. May be missing in the former row of a ``Claim``."""
     delivered: int | None = None
     """Number of the run that last delivered an item of the page; None if none was delivered with this text. In the
     former row of a ``Claim``, also None for the run of the claim: a page that is requested twice in one crawl is
