@@ -154,7 +154,7 @@ cdef class Rules:
         c.long_text, c.longer_text, c.least_number = definition.long_text, definition.longer_text, definition.least_number
         if definition.limits_of_facts != (
             LONGEST_LINE, MOST_LINES, LONGEST_HEADING, MOST_SEGMENTS, FIRST_BLOCKS, LONGEST_LABEL, LONGEST_VALUE,
-            WORD_BITS, MOST_WORDS_KEPT, MOST_FACTS, MOST_ROWS
+            WORD_BITS, MOST_WORDS_KEPT, MOST_FACTS, MOST_ROWS, MOST_ORDERS
         ):
             raise ValueError(f"the kernel has other limits of facts than {definition.limits_of_facts}")
         c.max_path_depth, c.most_marks = definition.max_path_depth, definition.most_marks

@@ -259,7 +259,13 @@ def _unsaid(facts: Facts | None, other: Facts | None) -> list[str]:
     words = chain(facts.names, *(line.words for line in facts.lines))
     unsaid = [word for word in dict.fromkeys(words) if word not in other.said]
     repeated = [set().union(*(line.repeated for line in each.lines)) for each in (facts, other)]
-    return unsaid + sorted(repeated[0] - repeated[1] - set(unsaid))
+    # Short lines without such a word, and numbers in another order.
+    runs = [
+        dict.fromkeys(" ".join(run) for line in each.lines for run in (line.whole, *line.orders) if run)
+        for each in (facts, other)
+    ]
+    others = [run for run in runs[0] if run not in runs[1]]
+    return unsaid + sorted(repeated[0] - repeated[1] - set(unsaid)) + others
 
 
 def _changes(rule: Rule, one: Fingerprint, other: Fingerprint) -> Iterator[dict[str, Any]]:

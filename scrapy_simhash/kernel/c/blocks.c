@@ -497,7 +497,7 @@ static bool is_named(const path_node *node, const char *name)
 }
 
 /* Whether a block is in an element with a name. */
-static bool is_inside(const page *p, const block *b, const char *name)
+bool is_inside(const page *p, const block *b, const char *name)
 {
     const path_node *node = &p->paths.at[b->path];
     for (; node->depth > 0; node = &p->paths.at[node->parent])
@@ -515,13 +515,18 @@ static bool states(const page *p, const block *b)
     return (is_entry(p, b) && !is_named(last, "li")) || is_named(last, "figcaption");
 }
 
-/* Whether a block is a line with a date and other words. */
+/* Whether a block is a line with a date and other words, one of which rotates; stopwords only rotate in front. */
 bool is_byline(const page *p, const block *b)
 {
     uint32_t words = 0;
-    for (uint32_t k = 0; k < b->tokens; k++)
-        words += !p->facts.at[p->run.at[b->run + k]].is_decimal;
-    return words > p->rules->most_words_of_date && has_date(p, b);
+    bool rotates = false;
+    for (uint32_t k = 0; k < b->tokens; k++) {
+        const token_facts *facts = &p->facts.at[p->run.at[b->run + k]];
+        const bool is_stopword = p->language >= 0 && facts->lists >> p->language & 1;
+        words += !facts->is_decimal;
+        rotates |= facts->lists >> ROTATING_BIT & 1 && (k == 0 || !is_stopword);
+    }
+    return words > p->rules->most_words_of_date && rotates && has_date(p, b);
 }
 
 /* Whether a block before the end of the main text, but not in it, is one of the article's lines. */
@@ -537,15 +542,23 @@ static bool may_state(const page *p, const block *b, bool is_below_title)
 }
 
 /* Whether a block after the main text, from `first` to `last`, belongs to it or has facts of the article. */
-static bool may_be_last(const page *p, const block *b, const block *first, const block *last)
+static bool may_be_last(page *p, size_t i, const block *first, const block *last)
 {
+    const block *b = &p->blocks.at[i];
     if (b->zone == ZONE_HEADING || is_unread(p, b))
         return false;
     if (b->in_article && (states(p, b) || is_inside(p, b, "details")))
         return is_steady(p, b);
-    if (b->reason == p->rules->edge)
-        return (is_entry(p, b) || are_beside(p, b, first) || are_beside(p, b, last)) && is_steady(p, b);
-    return b->in_article && is_entry(p, b) && b->reason != p->rules->chrome && !is_byline(p, b) && is_steady(p, b);
+    if (b->reason == p->rules->edge && (is_entry(p, b) || are_beside(p, b, first) || are_beside(p, b, last)))
+        return is_steady(p, b);
+    if (!b->in_article || b->reason == p->rules->chrome)
+        return false;
+    words label, value;
+    read_row(p, i, &label, &value);
+    bool is_item = label.n > 0;
+    for (uint32_t k = 0; k < label.n; k++)
+        is_item &= !(p->facts.at[p->run.at[label.run + k]].lists >> ROTATING_BIT & 1);
+    return (is_item || is_entry(p, b)) && !is_byline(p, b) && is_steady(p, b);
 }
 
 static void append(page *p, uint32_t text, uint32_t n, char end)
@@ -585,7 +598,7 @@ void mark_compared(page *p)
         p->columns.marks[i] = is_main(b) || (b->reason == p->rules->hidden && b->in_article) ||
                               (b->reason == p->rules->edge && p->columns.is_h1[i]) ||
                               (i < last && may_state(p, b, title < i && i < below)) ||
-                              (i > last && may_be_last(p, b, &p->blocks.at[first], &p->blocks.at[last]));
+                              (i > last && may_be_last(p, i, &p->blocks.at[first], &p->blocks.at[last]));
     }
 }
 

@@ -8,11 +8,6 @@ enum { NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE,
 enum { KIND_BITS = 4 };
 enum { LABEL_LETTERS = 40 };
 
-/* Tokens in page.run. */
-typedef struct {
-    uint32_t run, n;
-} words;
-
 /* Letters and digits of the host in the page's URL, and the words of the URL. */
 typedef struct {
     const char *place, *path;
@@ -21,11 +16,12 @@ typedef struct {
 } address;
 
 typedef struct {
-    uint32_t words[MOST_LINES * LONGEST_LINE + 2 * LONGEST_HEADING + MOST_WORDS_KEPT];
+    uint32_t words[MOST_LINES * LONGEST_LINE + 2 * LONGEST_HEADING + MOST_ORDERS + MOST_WORDS_KEPT];
     uint32_t n;
     uint64_t labels[MOST_LINES], values[MOST_LINES];
     bool is_unlike[MOST_LINES]; /* a label that occurs twice, with different values */
-    int rows, lines;
+    uint64_t orders[MOST_ORDERS];
+    int rows, lines, n_orders;
 } stated;
 
 static bool is_ascii_text(const char *at, size_t n)
@@ -319,8 +315,7 @@ static bool is_beside(const page *p, size_t i)
            (i + 1 == p->blocks.n || containers[i + 1] != containers[i]);
 }
 
-/* Splits a line into a label, which may be empty, and its value. */
-static void read_row(page *p, size_t i, words *label, words *value)
+void read_row(page *p, size_t i, words *label, words *value)
 {
     const block *b = &p->blocks.at[i];
     *value = (words){.run = b->run, .n = b->tokens};
@@ -361,6 +356,23 @@ static uint64_t mixed(const page *p, words w, bool has_date)
     return key;
 }
 
+/* Each short number with the next one. */
+static void add_orders(const page *p, stated *s, words w, bool has_date)
+{
+    uint64_t former = 0;
+    bool has_former = false;
+    for (uint32_t i = 0; i < w.n && s->n_orders < MOST_ORDERS; i++) {
+        const token_facts *facts = &p->facts.at[word_at(p, w, i)];
+        if (!facts->is_decimal || facts->length >= (uint32_t)p->rules->least_number)
+            continue;
+        const uint64_t number = unified(p, w, i, has_date);
+        if (has_former)
+            s->orders[s->n_orders++] = mix(p, mix(p, 0, former), number);
+        former = number;
+        has_former = true;
+    }
+}
+
 static bool is_numbered(const page *p, words w)
 {
     bool found = false;
@@ -369,9 +381,25 @@ static bool is_numbered(const page *p, words w)
     return found;
 }
 
-static void add_row(const page *p, stated *s, words label, words value, bool has_date)
+/* _signs(): mixes each plus and minus that a space is on one side of into the key. */
+static uint64_t mix_signs(const page *p, uint64_t key, const char *text, size_t n)
 {
-    const uint64_t key = mixed(p, label, false), value_key = mixed(p, value, has_date);
+    static const char MINUS[] = "\xe2\x88\x92";
+    for (size_t i = 0; i < n; i++) {
+        const size_t length = n - i > 2 && memcmp(text + i, MINUS, 3) == 0 ? 3 : text[i] == '-' || text[i] == '+';
+        if (length == 0)
+            continue;
+        const bool is_first = i == 0 || text[i - 1] == ' ', is_last = i + length == n || text[i + length] == ' ';
+        if (is_first != is_last)
+            key = mix(p, key, xxh3(text[i] == '+' ? "+" : "-", 1));
+    }
+    return key;
+}
+
+static void add_row(const page *p, stated *s, words label, words value, bool has_date, const block *b)
+{
+    const uint64_t key = mixed(p, label, false);
+    const uint64_t value_key = mix_signs(p, mixed(p, value, has_date), p->text.at + b->text, b->n);
     for (int i = 0; i < s->rows; i++)
         if (s->labels[i] == key) {
             s->is_unlike[i] |= s->values[i] != value_key;
@@ -401,7 +429,8 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
     if (b->tokens == 0 || b->tokens >= LONGEST_LINE || is_sentence(p, b) ||
         (double)b->link_length / (double)b->length >= r->linked)
         return;
-    if (b->zone == ZONE_HEADING) {
+    const bool is_section = b->zone == ZONE_HEADING && !(f->title < i && i < f->first);
+    if (is_section || is_inside(p, b, "blockquote")) {
         add_said(p, (words){.run = b->run, .n = b->tokens}, has_date(p, b));
         return;
     }
@@ -426,14 +455,19 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
         return;
     const bool has_number = is_numbered(p, value);
     if (label.n > 0 && (has_number || value.n == 1))
-        add_row(p, s, label, value, is_dated);
+        add_row(p, s, label, value, is_dated, b);
     s->lines++;
     uint64_t numbers[LONGEST_LINE];
     uint32_t n = 0;
+    const int kind = label.n > 0 ? ROW : has_number ? NUMBERED : LINE;
+    bool is_whole = !is_dated;
+    uint32_t facts = 0;
     for (uint32_t k = 0; k < value.n; k++) {
         const uint32_t number = word_at(p, value, k);
+        is_whole &= !is_own_number(p, number);
         if (is_stopword(p, number) || is_in(p, number, IN_TEXT) || is_own_number(p, number))
             continue;
+        facts++;
         uint64_t word = unified(p, value, k, is_dated);
         if (p->facts.at[number].is_decimal) {
             bool is_repeated = false;
@@ -443,8 +477,11 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
             if (is_repeated)
                 word = mix(p, 0, word);
         }
-        add(s, word, label.n > 0 ? ROW : has_number ? NUMBERED : LINE);
+        add(s, word, kind);
     }
+    if (is_whole && facts == 0 && value.n <= LONGEST_VALUE)
+        add(s, mixed(p, value, false), kind);
+    add_orders(p, s, value, is_dated);
 }
 
 /* --- As bytes. */
@@ -458,6 +495,8 @@ static int by_word(const void *a, const void *b)
 static void pack(page *p, stated *s, uint8_t host, reading *result)
 {
     uint32_t kept[MOST_WORDS_KEPT];
+    for (int i = 0; i < s->n_orders; i++)
+        add(s, s->orders[i], NUMBERED);
     uint32_t n = s->n < MOST_FACTS ? s->n : MOST_FACTS;
     memcpy(kept, s->words, n * sizeof *kept);
     for (size_t i = 0; i < p->rows.n && n < MOST_WORDS_KEPT; i++) {
@@ -503,7 +542,7 @@ void find_facts(page *p, const char *url, size_t url_n, reading *result)
         return;
     stated s;
     s.n = 0;
-    s.rows = s.lines = 0;
+    s.rows = s.lines = s.n_orders = 0;
     frame f = {.title = title_of(p)};
     const address a = read_address(p, url, url_n);
     words name = {.run = p->subject.run, .n = p->subject.n};
@@ -531,6 +570,13 @@ void find_facts(page *p, const char *url, size_t url_n, reading *result)
         }
         utf8_decode(at, end, &step);
         at += step;
+    }
+    for (size_t i = 0; i < p->blocks.n; i++) {
+        block *b = &p->blocks.at[i];
+        if (!b->is_hidden || is_main(b) || !p->columns.marks[i])
+            continue;
+        b->run = (uint32_t)p->run.n;
+        b->tokens = words_of(p, p->text.at + b->text, b->n, b->is_ascii);
     }
     /* No new words after this line. */
     p->inside.n = 0;
@@ -560,5 +606,8 @@ void find_facts(page *p, const char *url, size_t url_n, reading *result)
         if (p->columns.marks[i] || (b->zone == ZONE_HEADING && !is_unnamed(p, b)))
             add_line(p, &s, &f, i);
     }
+    for (size_t i = 0; i < p->blocks.n; i++)
+        if (p->blocks.at[i].is_hidden && !is_main(&p->blocks.at[i]))
+            p->blocks.at[i].tokens = 0;
     pack(p, &s, host_number(p, &a), result);
 }

@@ -146,6 +146,11 @@ typedef struct {
     bool heading, hidden, of_template;
 } open_element;
 
+/* Tokens in page.run. */
+typedef struct {
+    uint32_t run, n;
+} words;
+
 /* A heading, or part of a title: tokens in page.run. */
 typedef struct {
     uint32_t run, n;
@@ -200,7 +205,8 @@ enum { STRUCTURED_SCRIPTS = 1, STRUCTURED_ITEMS = 2 };
 
 /* Limits of page/features/facts.py and page/fingerprint/facts.py, and the bit of a word of ROTATING in a lexicon of stopwords. */
 enum { LONGEST_LINE = 24, MOST_LINES = 16, LONGEST_HEADING = 64, MOST_SEGMENTS = 32, FIRST_BLOCKS = 3, LONGEST_LABEL = 4,
-       LONGEST_VALUE = 8, WORD_BITS = 20, MOST_WORDS_KEPT = 29, MOST_FACTS = 28, MOST_ROWS = 4, ROTATING_BIT = 63 };
+       LONGEST_VALUE = 8, WORD_BITS = 20, MOST_WORDS_KEPT = 29, MOST_FACTS = 28, MOST_ROWS = 4, MOST_ORDERS = 4,
+       ROTATING_BIT = 63 };
 
 typedef struct {
     hatch way_out;
@@ -357,6 +363,9 @@ void find_facts(page *p, const char *url, size_t n, reading *result);
 heading unnumbered(heading h, const char *at, const char *end);
 size_t separator_at(const char *at, const char *end);
 bool is_byline(const page *p, const block *b);
+/* Splits a line into a label, which may be empty, and its value. */
+void read_row(page *p, size_t i, words *label, words *value);
+bool is_inside(const page *p, const block *b, const char *name);
 bool is_year(const page *p, uint32_t token);
 bool has_little_text(const page *p);
 void hash_texts(page *p, reading *result); /* page hash and text hash; needs main text */

@@ -12,7 +12,14 @@ from lxml import etree
 from scrapy_simhash.page import interstitial
 from scrapy_simhash.page.compiled.characters import character
 from scrapy_simhash.page.features import facts, weight
-from scrapy_simhash.page.features.extract import LEAST_BESIDE, LEAST_TOKENS, MOST_WORDS_OF_DATE
+from scrapy_simhash.page.features.extract import (
+    LEAST_BESIDE,
+    LEAST_TOKENS,
+    LONGEST_LABEL,
+    LONGEST_VALUE,
+    MOST_WORDS_OF_DATE,
+    ROTATING,
+)
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.fingerprint.facts import MOST_FACTS, MOST_ROWS, MOST_WORDS, WORD_BITS
 from scrapy_simhash.page.fingerprint.fold import SCATTER as OCCURRENCE_SCATTER
@@ -70,9 +77,9 @@ _LIMITS_OF_FACTS = (
     facts.LONGEST_HEADING,
     facts.MOST_SEGMENTS,
     facts.FIRST_BLOCKS,
-    facts.LONGEST_LABEL,
-    facts.LONGEST_VALUE,
-    *(WORD_BITS, MOST_WORDS, MOST_FACTS, MOST_ROWS),
+    LONGEST_LABEL,
+    LONGEST_VALUE,
+    *(WORD_BITS, MOST_WORDS, MOST_FACTS, MOST_ROWS, facts.MOST_ORDERS),
 )
 
 
@@ -150,7 +157,7 @@ def definition() -> SimpleNamespace:
         stopwords=_bits(
             {
                 **{1 << number: stopwords(code) for number, code in enumerate(LANGUAGES)},
-                _ROTATING: facts.ROTATING,
+                _ROTATING: ROTATING,
             }
         ),
         languages=len(LANGUAGES),

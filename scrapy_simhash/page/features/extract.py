@@ -13,7 +13,7 @@ from itertools import chain
 
 from scrapy_simhash.page.features.shingles import selects_prose, shingle, with_stopword
 from scrapy_simhash.page.fingerprint.fold import number
-from scrapy_simhash.page.language import stopwords
+from scrapy_simhash.page.language import normalize, stopwords, tokenize
 from scrapy_simhash.page.text.columns import DATE
 from scrapy_simhash.page.text.document import Document, Paragraph
 from scrapy_simhash.page.text.main_text import (
@@ -26,6 +26,7 @@ from scrapy_simhash.page.text.main_text import (
     PROSE_TOKENS,
     REASONS,
 )
+from scrapy_simhash.page.text.subject import unnumbered
 from scrapy_simhash.page.text.tags import ENTRIES
 from scrapy_simhash.patterns import lazy_pattern
 
@@ -136,6 +137,26 @@ _TIME = lazy_pattern("[0-9]:[0-9][0-9]:[0-9][0-9]")
 STATING = ENTRIES - {"li"} | {"figcaption"}
 #: Max words of a date beside its numbers: the month, the day of the week, a room.
 MOST_WORDS_OF_DATE = 3
+#: First words of lines, and words of labels, with date, author, number or views of a page: they change when the page
+#: is posted again.
+ROTATING = frozenset(
+    "written posted published updated modified edited created added submitted listed last by author views view visits"
+    " hits reads comments likes share shares votes downloads replies id ref reference ad advert posting listing"
+    " veröffentlicht aktualisiert geändert stand erstellt eingestellt von autor aufrufe kommentare ansichten"
+    " teilen anzeige publié modifié mis par auteur vues mise commentaires partager partages référence annonce"
+    " publicado actualizado modificado actualización por autor vistas visitas comentarios compartir anuncio"
+    " referencia atualizado atualização visualizações comentários pubblicato aggiornato aggiornamento da"
+    " autore visite commenti geplaatst bijgewerkt door auteur reacties publicerad uppdaterad av visningar kommentarer"
+    " opublikowano zaktualizowano aktualizacja autor wyświetleń komentarze udostępnij"
+    " опубликовано обновлено автор просмотров комментариев"
+    " نشر نشرت تحديث بواسطة الكاتب مشاهدة مشاهدات المشاهدات تعليقات مشاركة"
+    # Two characters each, as they are compared.
+    " 投稿 更新 公開 掲載 閲覧 著者 シェ 发布 發布 阅读 閱讀 浏览 瀏覽 作者 评论 評論 分享".split()
+)
+#: Max tokens of a label, and of the value of a row.
+LONGEST_LABEL, LONGEST_VALUE = 4, 8
+#: A label and a colon.
+_LABELLED = lazy_pattern(r"([^:,0-9]{2,40}): ")
 # Tags around a request to enable JavaScript, and around content that a click opens.
 _PLEA, _OPENED = "noscript", "details"
 
@@ -149,7 +170,7 @@ def compared(document: Document) -> list[int]:
     - before the end of the main text, every line that is not boilerplate, mostly links, or a byline, which has a date
       and more;
     - between the title and the first sentences, also lines without links that are boilerplate by their class names;
-    - after the main text, entries of a list that are not bylines, and content that a click opens.
+    - after the main text, values of rows, entries of a list that are not bylines, and content that a click opens.
 
     Also each ``h1`` at the edge of the main text, and paragraphs that may be its last one: in the same element as its
     first or last paragraph. Outside of the main text, lines with seconds and headings after it do not count.
@@ -160,6 +181,7 @@ def compared(document: Document) -> list[int]:
     """
     paragraphs = document.paragraphs
     main = [place for place, paragraph in enumerate(paragraphs) if paragraph.boilerplate is None]
+    known = stopwords(document.language)
     ends = {paragraphs[place].path.rpartition("/")[0] for place in (*main[:1], *main[-1:])}
     last = max(main, default=-1)
     title = next(
@@ -172,8 +194,8 @@ def compared(document: Document) -> list[int]:
         if paragraph.boilerplate is None
         or (paragraph.boilerplate == _HIDDEN and paragraph.in_article)
         or (paragraph.boilerplate == _EDGE and paragraph.path.endswith("/h1"))
-        or (place < last and _may_state(paragraph, title < place < first))
-        or (place > last and _may_be_last(paragraph, ends))
+        or (place < last and _may_state(paragraph, title < place < first, known))
+        or (place > last and _may_be_last(paragraphs, place, ends, known))
     ]
 
 
@@ -187,7 +209,7 @@ def is_long(paragraph: Paragraph) -> bool:
     return paragraph.zone != "heading" and len(paragraph.tokens) >= PROSE_TOKENS
 
 
-def _may_state(paragraph: Paragraph, is_below_title: bool) -> bool:
+def _may_state(paragraph: Paragraph, is_below_title: bool, known: frozenset[str]) -> bool:
     """Return whether a paragraph outside of the main text and before its end is a line of the article."""
     *around, tag = paragraph.path.split("/")
     if paragraph.boilerplate in (_LINKS, _DIALOG, _HIDDEN) or not paragraph.in_article:
@@ -199,30 +221,74 @@ def _may_state(paragraph: Paragraph, is_below_title: bool) -> bool:
         is_plea = tag == _PLEA or _PLEA in around
         if not is_below_title or paragraph.link_density > 0 or is_plea:
             return False
-    return not is_byline(paragraph) and _is_steady(paragraph)
+    return not is_byline(paragraph, known) and _is_steady(paragraph)
 
 
-def _may_be_last(paragraph: Paragraph, ends: set[str]) -> bool:
+def _may_be_last(paragraphs: Sequence[Paragraph], place: int, ends: set[str], known: frozenset[str]) -> bool:
     """Return whether a paragraph after the main text belongs to it or to the article."""
+    paragraph = paragraphs[place]
     if paragraph.zone == "heading" or paragraph.boilerplate in (_LINKS, _DIALOG, _HIDDEN):
         return False
     *around, tag = paragraph.path.split("/")
     if paragraph.in_article and (tag in STATING or tag == _OPENED or _OPENED in around):
         return _is_steady(paragraph)
-    if paragraph.boilerplate == _EDGE:
-        return (tag in ENTRIES or "/".join(around) in ends) and _is_steady(paragraph)
-    is_item = paragraph.in_article and tag in ENTRIES and paragraph.boilerplate != _CHROME
-    return is_item and not is_byline(paragraph) and _is_steady(paragraph)
+    if paragraph.boilerplate == _EDGE and (tag in ENTRIES or "/".join(around) in ends):
+        return _is_steady(paragraph)
+    if not paragraph.in_article or paragraph.boilerplate == _CHROME:
+        return False
+    label, _ = row(paragraphs, place)
+    is_item = tag in ENTRIES or (len(label) > 0 and ROTATING.isdisjoint(label))
+    return is_item and not is_byline(paragraph, known) and _is_steady(paragraph)
 
 
-def is_byline(paragraph: Paragraph) -> bool:
-    """Return whether a line has a date and more, such as a number of views."""
-    words = sum(not token.isdecimal() for token in paragraph.tokens)
-    return words > MOST_WORDS_OF_DATE and DATE.search(paragraph.text) is not None
+def is_byline(paragraph: Paragraph, known: frozenset[str]) -> bool:
+    """Return whether a line has a date and more, of which a word rotates, such as a number of views.
+
+    A rotating word that is one of the *known* stopwords counts only in front: an event may be *by* or *von*.
+    """
+    tokens = paragraph.tokens
+    words = sum(not token.isdecimal() for token in tokens)
+    return (
+        words > MOST_WORDS_OF_DATE
+        and any(token in ROTATING and (not place or token not in known) for place, token in enumerate(tokens))
+        and DATE.search(paragraph.text) is not None
+    )
 
 
 def _is_steady(paragraph: Paragraph) -> bool:
     return paragraph.link_density < LINKED and _TIME.search(paragraph.text) is None
+
+
+def row(parts: Sequence[Paragraph], place: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the tokens of label and value of a row; for a line without label, no tokens and all of its tokens."""
+    part = parts[place]
+    if found := _LABELLED.match(part.text):
+        label = tuple(tokenize(normalize(found[1])))
+        value = part.tokens[len(label) :]
+        if _fits(label, value):
+            return label, value
+    if place and _is_beside(parts, place) and _fits(parts[place - 1].tokens, part.tokens):
+        return parts[place - 1].tokens, part.tokens
+    return (), unnumbered(part.text, part.tokens)
+
+
+def _is_beside(parts: Sequence[Paragraph], place: int) -> bool:
+    """Return whether a paragraph is the value of the previous one, in a row of two or in a list of terms."""
+    before, part = parts[place - 1], parts[place]
+    tag, its_tag = part.path.rpartition("/")[2], before.path.rpartition("/")[2]
+    if before.zone == "heading" or tag == "li":
+        return False
+    if (its_tag, tag) == ("dt", "dd"):
+        return True
+    if part.container < 0 or part.container != before.container:
+        return False
+    around = [parts[k].container for k in (place - 2, place + 1) if 0 <= k < len(parts)]
+    return part.container not in around
+
+
+def _fits(label: Sequence[str], value: Sequence[str]) -> bool:
+    is_label = 0 < len(label) <= LONGEST_LABEL and not all(word.isdecimal() for word in label)
+    return is_label and 0 < len(value) <= LONGEST_VALUE
 
 
 #: Min tokens of main text of a page without fingerprint that is compared.

@@ -8,11 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
-from scrapy_simhash.page.features.extract import compared, is_byline, is_long, is_title
+from scrapy_simhash.page.features.extract import (
+    LONGEST_VALUE,
+    ROTATING,
+    compared,
+    is_byline,
+    is_long,
+    is_title,
+    row,
+)
 from scrapy_simhash.page.fingerprint.facts import (
     LINE,
     NAME,
@@ -34,7 +43,7 @@ from scrapy_simhash.page.language import normalize, stopwords, tokenize
 from scrapy_simhash.page.pieces import is_year
 from scrapy_simhash.page.text.columns import DATE, has_price
 from scrapy_simhash.page.text.document import Document, Paragraph
-from scrapy_simhash.page.text.main_text import LINKED
+from scrapy_simhash.page.text.main_text import HIDDEN, LINKED, REASONS
 from scrapy_simhash.page.text.subject import UNNAMED, segments, unnumbered
 from scrapy_simhash.patterns import lazy_pattern
 
@@ -44,32 +53,19 @@ LONGEST_HEADING, MOST_SEGMENTS = 64, 32
 LONGEST_LINE = 24
 #: Max lines of a page; further ones are ignored.
 MOST_LINES = 16
-#: Max tokens of a label, and of the value of a row.
-LONGEST_LABEL, LONGEST_VALUE = 4, 8
 #: Tokens of sentences from which only values and the lines above the sentences count, and from which only those lines
 #: without a date count.
 LONG_TEXT, LONGER_TEXT = 200, 600
 #: Min digits of a number in the page's URL that is an id and not a fact.
 LEAST_NUMBER = 4
+#: Max pairs of numbers of a page whose order is a fact.
+MOST_ORDERS = 4
 #: Max blocks of a page that are searched for the name of its site.
 FIRST_BLOCKS = 3
-#: First words of lines, and words of labels, with date, author, number or views of a page: they change when the page
-#: is posted again.
-ROTATING = frozenset(
-    "posted published updated modified edited created added submitted listed last by author views view visits hits"
-    " reads comments likes shares votes downloads replies id ref reference ad advert posting listing"
-    " veröffentlicht aktualisiert geändert stand erstellt eingestellt von autor aufrufe kommentare ansichten anzeige"
-    " publié modifié mis par auteur vues commentaires partages référence annonce"
-    " publicado actualizado modificado por autor vistas visitas comentarios anuncio referencia"
-    " atualizado visualizações comentários pubblicato aggiornato da autore visite commenti"
-    " geplaatst bijgewerkt door auteur reacties publicerad uppdaterad av visningar kommentarer"
-    " opublikowano zaktualizowano autor wyświetleń опубликовано обновлено автор просмотров комментариев".split()
-)
 #: A version in a title: ``v1.26``, ``13.0.0``.
 _VERSION = lazy_pattern(r"v?[0-9]+(?:\.[0-9]+)+[A-Za-z0-9]*")
 _LETTERS = lazy_pattern("[a-z0-9]+")
-#: A label and a colon.
-_LABELLED = lazy_pattern(r"([^:,0-9]{2,40}): ")
+_SIGN = lazy_pattern("[-+\N{MINUS SIGN}]")
 
 
 class Line(NamedTuple):
@@ -82,6 +78,10 @@ class Line(NamedTuple):
     """Words that are facts."""
     is_numbered: bool
     """Whether it has a number."""
+    whole: tuple[str, ...] = ()
+    """All its words, if it is short and none of them is a fact: a size *S*, a word of the sentences."""
+    orders: tuple[tuple[str, str], ...] = ()
+    """Each of its short numbers with the next one: ``2:1`` is not ``1:2``."""
 
     @property
     def repeated(self) -> set[str]:
@@ -114,11 +114,16 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
 
     Stopwords and ids in the page's URL are not facts. O(characters).
     """
-    parts = document.paragraphs
-    if not any(part.path for part in parts):
+    if not any(part.path for part in document.paragraphs):
         return None
     known = stopwords(document.language)
-    places = compared(document)
+    chosen = set(compared(document))
+    parts = [
+        part._replace(tokens=tuple(_words(part.text)))
+        if place in chosen and part.boilerplate == REASONS[HIDDEN]
+        else part
+        for place, part in enumerate(document.paragraphs)
+    ]
     title = next((place for place, part in enumerate(parts) if is_title(part)), len(parts))
     sentences = [place for place, part in enumerate(parts) if _is_sentence(part)]
     first = next((place for place in sentences if place > title), -1)
@@ -129,18 +134,19 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
     said = dict.fromkeys((*names, *_unknown(_words(document.title), False, known)))
     lines: list[Line] = []
     rows: dict[int, int | None] = {}
-    chosen = set(places)
     for place, part in enumerate(parts):
         if not (place in chosen or (part.zone == "heading" and part.boilerplate not in UNNAMED)):
             continue
         if not 0 < len(part.tokens) < LONGEST_LINE or part.link_density >= LINKED or _is_sentence(part):
             continue
         has_date = DATE.search(part.text) is not None
-        if part.zone == "heading":
+        # A quotation is a sentence, however short, and many sites show another one each time.
+        is_section = part.zone == "heading" and not title < place < first
+        if is_section or "blockquote" in part.path.split("/"):
             said.update(dict.fromkeys(_unknown(part.tokens, has_date, known)))
             continue
-        label, value = _row(parts, place)
-        is_left_out_byline = part.boilerplate is not None and is_byline(part)
+        label, value = row(parts, place)
+        is_left_out_byline = part.boilerplate is not None and is_byline(part, known)
         if is_left_out_byline or not ROTATING.isdisjoint(label or value[:1]):
             continue
         said.update(dict.fromkeys(_unknown(part.tokens, has_date, known)))
@@ -158,14 +164,26 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
             continue
         is_numbered = any(word.isdecimal() for word in value)
         if label and (is_numbered or len(value) == 1):
-            key, unified = _mixed(label), _mixed(_unified(value, has_date))
+            key, unified = _mixed(label), _mixed((*_unified(value, has_date), *_signs(part.text)))
             rows[key] = None if key in rows and rows[key] != unified else unified
         words = [
             unified
             for word, unified in zip(value, _unified(value, has_date), strict=True)
             if word not in known and word not in in_text and word not in address.numbers
         ]
-        lines.append(Line(part.text, " ".join(label), tuple(words), is_numbered))
+        is_short = len(value) <= LONGEST_VALUE and not has_date
+        is_whole = is_short and not words and address.numbers.isdisjoint(value)
+        orders = _pairs_of_numbers(value, has_date)
+        lines.append(
+            Line(
+                part.text,
+                " ".join(label),
+                tuple(words),
+                is_numbered,
+                tuple(value) if is_whole else (),
+                orders,
+            )
+        )
     labelled = tuple((label, value) for label, value in rows.items() if value is not None)
     return Facts(names, tuple(lines), tuple(said), labelled, address.host)
 
@@ -181,6 +199,8 @@ def facts_bytes(found: Facts | None) -> bytes:
         kind = ROW if line.label else NUMBERED if line.is_numbered else LINE
         for fact in _facts_of(line):
             words.setdefault(fact, kind)
+    for order in [order for line in found.lines for order in line.orders][:MOST_ORDERS]:
+        words.setdefault(_mixed(order) >> 64 - WORD_BITS, NUMBERED)
     for word in found.said:
         words.setdefault(_hash(word), SAID)
     return packed(found.host, words, found.rows)
@@ -209,6 +229,8 @@ def _facts_of(line: Line) -> Iterator[int]:
     for place, word in enumerate(line.words):
         is_again = word in repeated and word in line.words[:place]
         yield _mixed((word,)) >> 64 - WORD_BITS if is_again else _hash(word)
+    if line.whole:
+        yield _mixed(line.whole) >> 64 - WORD_BITS
 
 
 #: Tags of values and of their labels.
@@ -270,38 +292,6 @@ _KIND_OF_NAME = {
 }
 
 
-def _row(parts: Sequence[Paragraph], place: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the tokens of label and value of a row; for a line without label, no tokens and all of its tokens."""
-    part = parts[place]
-    if found := _LABELLED.match(part.text):
-        label = tuple(_words(found[1]))
-        value = part.tokens[len(label) :]
-        if _fits(label, value):
-            return label, value
-    if place and _is_beside(parts, place) and _fits(parts[place - 1].tokens, part.tokens):
-        return parts[place - 1].tokens, part.tokens
-    return (), unnumbered(part.text, part.tokens)
-
-
-def _is_beside(parts: Sequence[Paragraph], place: int) -> bool:
-    """Return whether a paragraph is the value of the previous one, in a row of two or in a list of terms."""
-    before, part = parts[place - 1], parts[place]
-    tag, its_tag = part.path.rpartition("/")[2], before.path.rpartition("/")[2]
-    if before.zone == "heading" or tag == "li":
-        return False
-    if (its_tag, tag) == ("dt", "dd"):
-        return True
-    if part.container < 0 or part.container != before.container:
-        return False
-    around = [parts[k].container for k in (place - 2, place + 1) if 0 <= k < len(parts)]
-    return part.container not in around
-
-
-def _fits(label: Sequence[str], value: Sequence[str]) -> bool:
-    is_label = 0 < len(label) <= LONGEST_LABEL and not all(word.isdecimal() for word in label)
-    return is_label and 0 < len(value) <= LONGEST_VALUE
-
-
 def _unified(words: Sequence[str], has_date: bool) -> Sequence[str]:
     """Return *words* with the forms of a date made equal: ``03 December`` and ``3 Dec``.
 
@@ -314,6 +304,23 @@ def _unified(words: Sequence[str], has_date: bool) -> Sequence[str]:
         (word.lstrip("0") or "0") if decimal[i] else word[:3] if decimal[i - 1] or decimal[i + 1] else word
         for i, word in enumerate(words, 1)
     ]
+
+
+def _signs(text: str) -> Iterator[str]:
+    """Yield each plus and minus that a space is on one side of: of ``-3 °C``, of ``A+``, and not of ``4-5``."""
+    for found in _SIGN.finditer(text):
+        is_first = found.start() == 0 or text[found.start() - 1] == " "
+        is_last = found.end() == len(text) or text[found.end()] == " "
+        if is_first != is_last:
+            yield "+" if found[0] == "+" else "-"
+
+
+def _pairs_of_numbers(words: Sequence[str], has_date: bool) -> tuple[tuple[str, str], ...]:
+    """Return each number with the next one, without numbers of four digits or more."""
+    pairs = zip(words, _unified(words, has_date), strict=True)
+    return tuple(
+        pairwise(unified for word, unified in pairs if word.isdecimal() and len(word) < LEAST_NUMBER)
+    )
 
 
 def _unknown(words: Sequence[str], has_date: bool, known: frozenset[str]) -> list[str]:

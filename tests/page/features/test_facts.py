@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from scrapy_simhash.judge.second_look import AGREED, OTHER_FACTS, contradiction
+from scrapy_simhash.page.features.extract import LONGEST_LABEL, LONGEST_VALUE
 from scrapy_simhash.page.features.facts import (
     LEAST_NUMBER,
-    LONGEST_LABEL,
     LONGEST_LINE,
-    LONGEST_VALUE,
     MOST_LINES,
     Facts,
     facts_bytes,
@@ -260,3 +259,55 @@ def test_a_host_is_one_with_and_without_www_and_in_any_case() -> None:
     assert 1 <= hosts[0] <= 255
     assert stated(page(), "https://f.example/").host != hosts[0]
     assert stated(page()).host == stated(page(), "about:blank").host == stated(page(), "/path").host == 0
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        # a long line with a date, of which no word rotates
+        ("<p>Monday, 4 May 2026, 7 pm, Old Mill, Kiel", "<p>Friday, 8 May 2026, 7 pm, Old Mill, Kiel"),
+        ("<p>Day: 4 May 2026, 7 pm, hosted by Ann Lund", "<p>Day: 9 May 2026, 7 pm, hosted by Ann Lund"),
+        # words that are stopwords, or in the sentences
+        ("<p>S", "<p>XL"),
+        ("<p>Yes", "<p>No"),
+        ("<p>Tide", "<p>Ebb"),
+        # the order of numbers
+        ("<p>Result 3:1", "<p>Result 1:3"),
+        ("<p>04/05/2026", "<p>05/04/2026"),
+        # signs in rows
+        ("<p>Air: -4 °C", "<p>Air: 4 °C"),
+        ("<p>Rating: A+", "<p>Rating: A-"),
+        # a heading below the title, and hidden text
+        ("<h2>Kiel</h2>", "<h2>Ulm</h2>"),
+        ("<div hidden>Weight: 4 kg</div>", "<div hidden>Weight: 9 kg</div>"),
+    ],
+)
+def test_short_lines_above_the_text_contradict_each_other(one: str, other: str) -> None:
+    assert contradicts(page(one), page(other))
+
+
+def test_rows_of_two_blocks_after_the_text_contradict_each_other() -> None:
+    row = "</article><section><div><div>Town</div><div>{}</div></div></section>"
+    one, other = (page(below=row.format(town)).replace("<p>", "<article><p>", 1) for town in ("Kiel", "Ulm"))
+    assert contradicts(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        # quotations, and lines with a date and views or comments
+        ("<blockquote>Time flies.</blockquote>", "<blockquote>Slow down.</blockquote>"),
+        ("<p>Kiel, 4 May 2026, Anna Lund, 7 comments", "<p>Kiel, 9 May 2026, Anna Lund, 8 comments"),
+        ("<p>发布于 2026年5月4日", "<p>发布于 2026年6月7日"),
+        # one line has more
+        ("<p>4 May 2026", "<p>4 May 2026, 19:30"),
+    ],
+)
+def test_lines_that_change_with_each_copy_do_not_contradict_each_other(one: str, other: str) -> None:
+    assert not contradicts(page(one), page(other))
+
+
+def contradicts(one: str, other: str) -> bool:
+    """Return whether the facts of two pages contradict each other."""
+    first, second = (facts_bytes(stated(html, "https://e.example/x")) for html in (one, other))
+    return contradiction(first, second) == OTHER_FACTS
