@@ -93,7 +93,7 @@ function showClusters() {
   found.textContent = words.length ? `${number(matching.length)} of ${counted(all.length, "cluster")}` : "";
   note.textContent = (all.length < facts.clusters ? `The largest ${number(all.length)} of ${number(facts.clusters)}. ` : "") +
     "Open one to see its least similar pages, with the parts of their URLs that differ marked.";
-  rows.replaceChildren(...table(["pages", "identical", "least similar", "first page"], matching.map(row), SHOWN).filter(Boolean));
+  rows.replaceChildren(table(["pages", "identical", "least similar", "first page"], matching.map(row), SHOWN));
 }
 
 function decisions() {

@@ -66,16 +66,35 @@ function fold(summary, make, isOpen = false, toggled = () => {}) {
   return details;
 }
 
-/** Return a table with right-aligned numbers. On a phone the name of the column precedes each cell. */
+const textOfCell = cell => [cell].flat(Infinity).map(part => part?.textContent ?? part ?? "").join("");
+
+/** Return a table with right-aligned numbers, sorted by the column whose heading is clicked.
+ *
+ * On a phone the name of the column precedes each cell. */
 function table(heads, rows, shows = Infinity) {
+  const isNumeric = place => rows.some(row => typeof row[place] === "number");
+  const whole = h("div"), sorted = { place: -1, isDown: false };
+  const compare = (one, other) => {
+    const [a, b] = (sorted.isDown ? [other, one] : [one, other]).map(row => row[sorted.place]);
+    return typeof a === "number" && typeof b === "number" ? a - b : textOfCell(a).localeCompare(textOfCell(b), "en", { numeric: true });
+  };
+  const sort = place => {
+    sorted.isDown = sorted.place === place ? !sorted.isDown : isNumeric(place);
+    sorted.place = place;
+    rows.sort(compare);
+    show();
+    whole.querySelectorAll("th button")[heads.slice(0, place).filter(Boolean).length].focus();
+  };
+  const heading = (head, place) => h(isNumeric(place) ? "th.n" : "th",
+    { scope: "col", "aria-sort": sorted.place === place && (sorted.isDown ? "descending" : "ascending") },
+    head && rows.length > 1 ? h("button", { type: "button", click: () => sort(place) }, head) : head);
   const line = row => h("tr", null, row.map((cell, place) => typeof cell === "number"
     ? h("td.n", { "data-head": heads[place] }, number(cell)) : h("td", null, cell)));
-  const made = given => h("table", null,
-    h("thead", null, h("tr", null, heads.map((head, place) =>
-      h(typeof rows[0]?.[place] === "number" ? "th.n" : "th", { scope: "col" }, head)))),
-    h("tbody", null, given.map(line)));
-  return [made(rows.slice(0, shows)),
-    rows.length > shows && fold(`${number(rows.length - shows)} more`, () => made(rows.slice(shows)))];
+  const made = given => h("table", null, h("thead", null, h("tr", null, heads.map(heading))), h("tbody", null, given.map(line)));
+  const show = () => whole.replaceChildren(...[made(rows.slice(0, shows)),
+    rows.length > shows && fold(`${number(rows.length - shows)} more`, () => made(rows.slice(shows)))].filter(Boolean));
+  show();
+  return whole;
 }
 
 const percent = (part, whole) => `${Math.round(100 * part / whole)}%`;

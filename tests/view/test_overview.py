@@ -182,6 +182,12 @@ def test_the_page_of_a_report_in_a_browser(reader: Reader, tmp_path: Path, comma
     assert reader.page.text_content(".search output") == "1 of 40 clusters"
     reader.page.fill("#search", "")
     assert shown_rows(reader) == everything
+    pages = "#clusters-table tbody:first-of-type > tr > td:first-child"
+    for direction in ("descending", "ascending"):
+        reader.page.click("#clusters-table th:has-text('pages') button")
+        counts = reader.page.eval_on_selector_all(pages, "all => all.map(one => Number(one.textContent))")
+        assert counts == sorted(counts, reverse=direction == "descending")
+        assert reader.page.get_attribute("#clusters-table th", "aria-sort") == direction
     row = reader.page.locator("#clusters-table tbody > tr", has_text=f"{SITE}/boats/33")
     row.locator("summary").first.click()
     row.locator("li").first.wait_for()
