@@ -42,7 +42,7 @@ from tests.stand_in import stand_in
 
 #: Sizes that are compared, in units of an attack: each is twice the one before.
 SIZES = (1, 2, 4)
-#: Ways that do what others do, one after another.
+#: Entry points that call other ones.
 TOGETHER = ("detector", "middleware")
 #: Factor from one size to the next above which the work is not linear.
 MOST_GROWTH = 3.0
@@ -53,7 +53,7 @@ PROSE = "The ship that went out to the sea came home with the tide, and nobody h
 
 
 class Visit(NamedTuple):
-    """What a server sends."""
+    """A response of a server."""
 
     body: str
     url: str = URL
@@ -61,9 +61,8 @@ class Visit(NamedTuple):
 
 
 class Attack(NamedTuple):
-    """A way to take time: *make* returns what a server sends for a number of units.
-
-    *units* of them are 100 kB or so, less where Scrapy's own parser takes time with the square of them.
+    """An attack: *make* returns a response of a number of units. *units* are about 100 kB, less if Scrapy's own
+    parser takes quadratic time.
     """
 
     units: int
@@ -79,7 +78,7 @@ class Case:
         self.root: etree._Element = self.response.selector.root
 
     def respond(self, url: str) -> HtmlResponse:
-        """Return the response, which is parsed when it is asked for its selector."""
+        """Return the response, which is parsed at the first use of its selector."""
         headers = cast("Any", dict(self.visit.headers))
         return HtmlResponse(
             url, body=self.visit.body.encode("utf-8", "replace"), encoding="utf-8", headers=headers
@@ -98,7 +97,7 @@ def _page(body: str, head: str = "") -> Visit:
 
 
 def _repeated(part: str, before: str = "", after: str = "", head: str = "") -> Callable[[int], Visit]:
-    """Return what makes pages of *part* again and again; ``%d`` in it is the number of the time."""
+    """Return a function that makes pages of repetitions of *part*; ``%d`` in it is the number of the repetition."""
     if "%d" in part:
         return lambda n: _page(before + "".join(part.replace("%d", str(i)) for i in range(n)) + after, head)
     return lambda n: _page(before + part * n + after, head)
@@ -183,7 +182,7 @@ ATTACKS: Mapping[str, Attack] = {
     "numbers": Attack(40_000, _repeated("7,", "<p>")),
     "prices": Attack(8_000, _repeated("<p>$ %d")),
     "numbers without a price": Attack(50_000, _repeated("1 ", "<p>", "x")),
-    # what a head says
+    # the head
     "alternates": Attack(2_000, _in_head('<link rel=alternate hreflang=en href="/a/%d">')),
     "long alternates": Attack(
         40,
@@ -200,7 +199,7 @@ ATTACKS: Mapping[str, Attack] = {
         ),
     ),
     "bases": Attack(3_500, _in_head("<base href=mailto:a%d>")),
-    # what scripts say
+    # scripts
     "JSON-LD things": Attack(4_000, _script(lambda n: f'[{",".join(["""{"@type": "Product"}"""] * n)}]')),
     "JSON-LD nested": Attack(25_000, _script(lambda n: '{"mainEntity":' * n + '"Product"' + "}" * n)),
     "JSON-LD brackets": Attack(50_000, _script(lambda n: '"Product"' + "[" * n)),
@@ -222,7 +221,7 @@ ATTACKS: Mapping[str, Attack] = {
     "properties in properties": Attack(6_000, _repeated("<b itemprop=p%d>", _THING, "Harbour")),
     "buttons in depth": Attack(5_000, lambda n: _page("<div class=a>" * n + "<button>b</button>" * n)),
     "passwords in depth": Attack(5_000, lambda n: _page("<div class=a>" * n + "<input type=password>" * n)),
-    # what a server says beside the page
+    # headers
     "language header": Attack(25_000, _header("Content-Language", lambda n: ["en, " * n])),
     # URLs: twenty kilobytes is more than a redirect may have
     "www": Attack(5_000, _at(lambda n: f"https://{'www.' * n}x/")),
@@ -231,7 +230,7 @@ ATTACKS: Mapping[str, Attack] = {
     "digest in a path": Attack(5_000, _at(lambda n: URL + "/" + "a1b2" * n + "-")),
     "parameters": Attack(2_000, _at(lambda n: URL + "?" + "&".join(f"a{i}=1" for i in range(n)))),
     "percent signs": Attack(6_000, _at(lambda n: URL + "/" + "%e4" * n)),
-    # what a field of an item may hold
+    # fields of items
     "open tags": Attack(15_000, lambda n: Visit("<b>" + "<script" * n)),
     "open comments": Attack(25_000, lambda n: Visit("<b>" + "<!--" * n)),
     "brackets": Attack(100_000, lambda n: Visit("<b>" + "<" * n)),
@@ -240,7 +239,7 @@ ATTACKS: Mapping[str, Attack] = {
 
 
 class _Entries:
-    """The ways into the plugin, each with whatever it needs."""
+    """The entry points of the plugin, with their fixtures."""
 
     def __init__(self) -> None:
         self.fingerprinter = PageFingerprinter(Config())
@@ -257,7 +256,7 @@ class _Entries:
         return self.fingerprinter.read(case.root)
 
     def read_on_a_known_site(self, case: Case) -> object:
-        """Read it without what its site repeats."""
+        """Read it without the boilerplate of its site."""
         return self.fingerprinter.read(case.root, site=self._site)
 
     def extract(self, case: Case) -> object:
@@ -265,13 +264,13 @@ class _Entries:
         return self.fingerprinter.extract(case.root)
 
     def hints(self, case: Case) -> object:
-        """Read what head and headers say about URLs, and compare."""
+        """Read URLs in head and headers, and compare."""
         url = case.visit.url
         hints = read_hints(case.root, url)
         return evidence(hints, url, URL, [url]), read_canonical(case.root, url)
 
     def protections(self, case: Case) -> object:
-        """Ask for every protection."""
+        """Check every protection."""
         url = case.visit.url
         hints = read_hints(case.root, url)
         return list(protections(case.root, url, URL, hints, (), PROTECTIONS, contradicts=True))
@@ -342,7 +341,7 @@ def entries() -> Iterator[tuple[str, Callable[[Case], object]]]:
 
 
 def seconds(way: Callable[[Case], object], case: Case, repeats: int = 1) -> float:
-    """Return the processor time of a way, the least of *repeats*; the garbage collector does not run meanwhile."""
+    """Return the least processor time of an entry point in *repeats* calls, without garbage collection."""
     nanoseconds = []
     for _ in range(repeats):
         gc.disable()

@@ -1,4 +1,4 @@
-"""Where the tests that open a real browser find one, and what they ask of a page that it shows."""
+"""Find a browser for tests, and check the pages that it shows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
 #: Why a test is skipped without one.
 NO_BROWSER = "needs a browser: apt install chromium-headless-shell"
 
-#: Run in a page. Returns what is wrong with it at the size and in the colours that it has now.
+#: Run in a page. Returns the errors at its current size and in its current colours.
 FAULTS = """root => {
     const faults = [];
     const screen = document.documentElement.clientWidth;
@@ -66,10 +66,10 @@ FAULTS = """root => {
 
 
 class Reader:
-    """A browser's page that remembers what went wrong since it was asked last."""
+    """A page of a browser that records errors."""
 
     def __init__(self, page: Any, address: str, root: str = "article") -> None:
-        """Look at what is in the elements that the selector *root* finds; *address* is whence all must come."""
+        """Check the elements under the selector *root*; everything must be loaded from *address*."""
         self.page = page
         self.address = address
         self._root = root

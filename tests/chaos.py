@@ -1,4 +1,4 @@
-"""Crawl a made-up web again and again while everything goes wrong that can: is any page lost?
+"""Crawl a generated web repeatedly with random failures, and check that no page is lost.
 
     python -m tests.chaos --seeds 1000
     python -m tests.chaos --first 17 --seeds 1      # once more what seed 17 did, and its log
@@ -61,14 +61,14 @@ from tests.clock import Clock, classes, public_functions
 from tests.crawls.harness import ENABLED, IN_THREADS, forked
 from tests.store.server import RedisServer
 
-#: Where every public method is a step.
+#: Modules whose public methods are steps.
 SEAMS = (
     "scrapy_simhash.observers",
     "scrapy_simhash.page.site",
     "scrapy_simhash.fingerprinter",
     "scrapy_simhash.crawl.items",
 )
-#: What is there not a part of the page path: values, and what Scrapy calls.
+#: Exceptions: values, and functions that Scrapy calls.
 OTHERS = (Enum, BaseSpiderMiddleware, SimhashRecrawlMiddleware, RecrawlPolicy, PageStorage)
 DAY = 86_400
 RECRAWL: dict[str, Any] = {
@@ -77,7 +77,7 @@ RECRAWL: dict[str, Any] = {
     "HTTPCACHE_STORAGE": ("scrapy_simhash.PageStorage",),
     "HTTPCACHE_DIR": ("cache",),
 }
-#: What may happen in any step; *late* is an error after the step has done its work.
+#: Failures of a step; *late* is an error after the step has done its work.
 KINDS = ("error", "error", "late", "delay", "clock", "kill")
 ERRORS: tuple[Callable[[str], Exception], ...] = (
     RuntimeError,
@@ -100,7 +100,7 @@ PAGES = 40
 
 
 def full_disk(name: str) -> Exception:
-    """Return what SQLite raises on a full disk."""
+    """Return the error of SQLite on a full disk."""
     return sqlite3.OperationalError(f"database or disk is full ({name})")
 
 
@@ -134,7 +134,7 @@ class Handler(WebHandler):
 
 
 class Life(NamedTuple):
-    """One process of a seed: what it crawls, and how."""
+    """One process of a seed: its crawl and settings."""
 
     seed: int
     number: int
@@ -148,7 +148,7 @@ class Life(NamedTuple):
 
     @property
     def file(self) -> Path:
-        """Where it writes what happens, line by line."""
+        """Its log of failures, one per line."""
         return Path(f"life-{self.number}.jsonl")
 
     def note(self, what: str, **more: Any) -> None:
@@ -170,7 +170,7 @@ class Faults:
         self.raised = 0
 
     def due(self, step: str, errors: Sequence[Callable[[str], Exception]] = ERRORS) -> bool:
-        """Let happen what is due at this call of *step*; tell whether it is to fail when it has done its work."""
+        """Run the failures of this call of *step*; return whether it fails after its work."""
         if not self.are_on:
             return False
         if step not in self._plans:
@@ -220,7 +220,7 @@ class Faults:
 
         @wraps(function)
         def stepped(*arguments: Any, **named: Any) -> Any:
-            if "signal" in named:  # by Scrapy, which looks at what a handler takes
+            if "signal" in named:  # by Scrapy, which reads the signature of a handler
                 known = function.__code__.co_varnames
                 return function(*arguments, **{key: value for key, value in named.items() if key in known})
             is_late = self.due(name, errors)
@@ -258,7 +258,7 @@ class Faults:
 
 
 class ChaosSpider(Spider):
-    """Asks for all pages of the web, and now and then for one under another URL."""
+    """Requests all pages of the web, and some under another URL."""
 
     name = "chaos"
 
@@ -267,7 +267,7 @@ class ChaosSpider(Spider):
         self.life, self.web, self.making_ns = life, ChaosWeb(life.seed, life.generation), 0
 
     async def start(self) -> AsyncIterator[Request]:
-        """Ask for a page of each host."""
+        """Request a page of each host."""
         self.crawler.signals.connect(self.note_item, signal=signals.item_scraped)
         for url in self.web.urls[:2]:
             yield Request(url, dont_filter=True)
@@ -379,7 +379,7 @@ class Trial:
                 was_killed = False
                 while not self._live(generation, kills, is_whole=not was_killed):
                     kills, was_killed = kills - 1, True
-                    # What a kill leaves of it stops requests without a word.
+                    # After a kill, its remains would stop requests silently.
                     rmtree(self._job / "requests.queue", ignore_errors=True)
                 rmtree(self._job, ignore_errors=True)
                 kills = 0
@@ -387,7 +387,7 @@ class Trial:
                     self._delivered.clear()
 
     def _live(self, generation: int, kills: int, *, is_whole: bool) -> bool:
-        """Crawl, and look at what came of it if it comes to its end; return whether it does."""
+        """Crawl, and check the results if the crawl ends; return whether it does."""
         share, is_early = self._draw.choice((0.01, 0.03, 0.1)), kills > 0 and self._draw.random() < 0.1
         life = Life(self._seed, self.lives, generation, self._settings, kills > 0, share, is_early)
         self.lives += 1
@@ -415,14 +415,14 @@ class Trial:
         return True
 
     def _lost(self, web: ChaosWeb, come: set[str]) -> list[str]:
-        """Return which pages are lost, of those that have not *come*."""
+        """Return the lost pages among those that are not in *come*."""
         words = {str(self._settings.get(f"SIMHASH_{name}")) for name in DROPPING}
         excused = set[object]() if words <= KEEPING else self._delivered
         lost = [url for url in web.urls if url not in come and web.text_of(url) not in excused]
         return [f"{len(lost)} pages are lost, such as {lost[0]}"] if lost else []
 
     def _faults_of(self, of: dict[str, list[dict[str, Any]]], log: str) -> Iterator[str]:
-        """Yield what else is otherwise than it should be."""
+        """Yield all other deviations."""
         stats = of["end"][0]["stats"]
         if stats.get("finish_reason") != "finished":
             yield f"it ended with {stats.get('finish_reason')}"
@@ -444,7 +444,7 @@ class Trial:
 
 
 def run(seed: int, where: Path | None = None) -> tuple[int, Counter[str], list[str]]:
-    """Return how many crawls there were, what happened in them, and what was wrong."""
+    """Return the number of crawls, their failures, and the errors."""
     draw = Random(seed)
     with ExitStack() as ends:
         folder = where or Path(ends.enter_context(tempfile.TemporaryDirectory()))

@@ -1,4 +1,4 @@
-"""A clock that can be set: what the package takes for the time of day."""
+"""A clock that tests can set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _REAL = time.time
 
 
 class Clock:
-    """Tells the time, *ahead* seconds ahead of the real clock."""
+    """Returns the time, *ahead* seconds ahead of the real clock."""
 
     def __init__(self, ahead: float = 0.0) -> None:
         self.ahead = ahead
@@ -20,7 +20,7 @@ class Clock:
         return _REAL() + self.ahead
 
     def install(self) -> None:
-        """Have everybody in this process ask this clock, also who has the real one as the default of an argument."""
+        """Replace the real clock in this process, including defaults of arguments."""
         time.time = self
         for function in (
             one for kind in classes() for one in vars(kind).values() if isinstance(one, FunctionType)

@@ -11,13 +11,13 @@ from scrapy_simhash.cli.main import main
 
 
 class Cli:
-    """Runs commands in this process, and knows what they write."""
+    """Runs commands in this process, and captures their output."""
 
     def __init__(self, capture: pytest.CaptureFixture[str]) -> None:
         self._capture = capture
 
     def ended(self, *arguments: object) -> tuple[int, str, str]:
-        """Return the exit status of a command, and what it writes to standard output and error."""
+        """Return exit status, standard output and standard error of a command."""
         self._capture.readouterr()
         try:
             status = main([str(argument) for argument in arguments])
@@ -28,17 +28,17 @@ class Cli:
         return status, said.out, said.err
 
     def __call__(self, *arguments: object) -> str:
-        """Return what a command writes that works without a word on standard error."""
+        """Return the output of a command that writes nothing to standard error."""
         status, said, complaint = self.ended(*arguments)
         assert (status, complaint) == (0, "")
         return said
 
     def json(self, *arguments: object) -> Any:
-        """Return what a command writes with --json."""
+        """Return the parsed output of a command with --json."""
         return json.loads(self(*arguments, "--json"))
 
     def fails(self, *arguments: object) -> tuple[int, str]:
-        """Return the status of a command that fails, and what it complains."""
+        """Return exit status and error message of a command."""
         status, said, complaint = self.ended(*arguments)
         assert said == ""
         assert complaint.startswith("scrapy-simhash: ")

@@ -21,7 +21,7 @@ from tests.browser import BROWSER, NO_BROWSER
 
 # A slow machine is no failure, and two runs test the same.
 hypothesis.settings.register_profile("suite", deadline=None, derandomize=True)
-# Fewer, for a run that somebody waits for:  make test
+# Fewer examples, for a quick run:  make test
 hypothesis.settings.register_profile("quick", deadline=None, derandomize=True, max_examples=30)
 # Others each time, and more, see tests/examples.py:  make nightly
 hypothesis.settings.register_profile(

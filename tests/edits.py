@@ -1,4 +1,4 @@
-"""Texts written anew in part, so that two of them are alike to a known degree."""
+"""Edited texts with a known similarity."""
 
 import re
 from random import Random

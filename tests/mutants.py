@@ -77,7 +77,7 @@ OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
 
 
 def mutated(node: ast.AST) -> ast.AST | None:
-    """Return what takes the place of *node* in a mutant, or None if nothing does."""
+    """Return the replacement of *node* in a mutant; None if there is none."""
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         return ast.Compare(node.left, [COMPARISONS[type(node.ops[0])]()], node.comparators)
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:

@@ -1,4 +1,4 @@
-"""A crawler that never crawls, for what needs no reactor: settings, signals, stats, fingerprints."""
+"""A crawler that never crawls, for tests without a reactor."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Whatever goes wrong, no page is lost: some seeds of tests/chaos.py, and more of them by ``make nightly``."""
+"""No page is lost with any failures: some seeds of tests/chaos.py; ``make nightly`` runs more."""
 
 import os
 

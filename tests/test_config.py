@@ -1,4 +1,4 @@
-"""Every setting: what it takes, what is said of a wrong one, and what has no effect."""
+"""Every setting: valid values, errors, and settings without effect."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("given", "name", "what"), WRONG)
-def test_a_wrong_value_is_told_in_one_sentence_with_setting_value_and_what_to_write(
+def test_a_wrong_value_is_reported_in_one_sentence_with_setting_value_and_remedy(
     given: dict[str, Any], name: str, what: str
 ) -> None:
     message = f"{setting_name(name)} {what}, got {given[name]!r}"
@@ -178,7 +178,7 @@ def test_a_wrong_value_is_told_in_one_sentence_with_setting_value_and_what_to_wr
         ),
     ],
 )
-def test_of_a_list_the_part_that_is_wrong_is_named(given: dict[str, Any], message: str) -> None:
+def test_the_wrong_part_of_a_list_is_named(given: dict[str, Any], message: str) -> None:
     with pytest.raises(SettingError, match=f"^{re.escape(message)}$"):
         Config(**given)
 
@@ -189,7 +189,7 @@ NO_VALUES = [b"x", [[]], {1: 2}, {"a": "b"}, 3.7j, int, print, [None], Path]
 
 @pytest.mark.parametrize("value", NO_VALUES, ids=repr)
 @pytest.mark.parametrize("setting", setting_names())
-def test_a_value_of_another_type_is_told_in_one_sentence_with_setting_and_value(
+def test_a_value_of_another_type_is_reported_in_one_sentence_with_setting_and_value(
     setting: str, value: object
 ) -> None:
     with pytest.raises(SettingError) as caught:
@@ -201,7 +201,7 @@ def test_a_value_of_another_type_is_told_in_one_sentence_with_setting_and_value(
 
 
 @pytest.mark.parametrize("name", REMOVED)
-def test_a_setting_that_there_was_before_is_refused_with_what_to_write(name: str) -> None:
+def test_a_removed_setting_is_refused_with_its_replacement(name: str) -> None:
     old = f"SIMHASH_{name}"
     with pytest.raises(SettingError) as caught:
         Config.from_settings(Settings({old: "redis://me:secret@host"}))
@@ -294,7 +294,7 @@ def test_a_setting_that_there_was_before_is_refused_with_what_to_write(name: str
         *(({"enabled": word}, "enabled", False) for word in (False, 0, "0", "false", "No", "off", "")),
     ],
 )
-def test_a_value_is_taken_as_what_it_means(given: dict[str, Any], name: str, value: object) -> None:
+def test_a_value_is_parsed_by_its_meaning(given: dict[str, Any], name: str, value: object) -> None:
     config = Config(**given)
     found = getattr(config, name)
     assert found == value
@@ -305,7 +305,7 @@ def test_a_value_is_taken_as_what_it_means(given: dict[str, Any], name: str, val
     assert Config.from_settings(settings) == config
 
 
-def test_all_defaults_are_valid_and_what_they_are_declared_as() -> None:
+def test_all_defaults_are_valid_and_of_their_declared_types() -> None:
     config = Config()
     assert {name: getattr(config, name) for name in DEFAULTS} == DEFAULTS
     assert list(DEFAULTS) == list(READERS) == [field.name for field in fields(Config)]
@@ -384,7 +384,7 @@ UNUSED: list[tuple[dict[str, Any], bool, dict[str, str]]] = [
 
 
 @pytest.mark.parametrize(("given", "forgets", "unused"), UNUSED)
-def test_a_setting_without_effect_is_named_with_what_to_do(
+def test_a_setting_without_effect_is_logged_with_the_remedy(
     given: dict[str, Any], forgets: bool, unused: dict[str, str]
 ) -> None:
     settings = {setting_name(name): value for name, value in given.items()}
@@ -414,7 +414,7 @@ def test_a_setting_without_effect_is_named_with_what_to_do(
         ({"simhash_action": "mark"}, {}),
     ],
 )
-def test_a_misspelt_setting_is_told_with_the_one_it_resembles(
+def test_a_misspelt_setting_is_logged_with_the_most_similar_name(
     settings: dict[str, Any], unknown: dict[str, str]
 ) -> None:
     sentences = [f"{name} is not a setting of scrapy-simhash; {hint}" for name, hint in unknown.items()]

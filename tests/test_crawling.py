@@ -33,15 +33,15 @@ def test_a_spider_that_starts_by_itself_crawls(module: str | None) -> None:
 
 
 @pytest.mark.parametrize("command", ["fetch", "parse", "check"])
-def test_a_spider_that_a_command_starts_does_not(command: str) -> None:
+def test_a_spider_that_a_command_starts_does_not_crawl(command: str) -> None:
     assert not is_crawl(with_start(f"scrapy.commands.{command}"))
 
 
-def test_a_crawler_that_was_not_told_to_crawl_does_not() -> None:
+def test_a_crawler_without_a_crawl_call_does_not_crawl() -> None:
     assert not is_crawl(stand_in(is_crawling=False))
 
 
-def test_a_crawler_without_a_spider_crawls_if_it_says_so() -> None:
+def test_a_crawler_without_a_spider_crawls_if_its_flag_is_set() -> None:
     crawler = cast("Any", stand_in())
     crawler.spider = None
     assert is_crawl(crawler)

@@ -98,7 +98,7 @@ def test_verdicts(
         "<title>The loft</title>",
     ],
 )
-def test_a_page_that_says_next_to_nothing_is_skipped_and_not_remembered(
+def test_a_page_with_almost_no_text_is_skipped_and_not_stored(
     detector: NearDuplicateDetector, html: str | bytes
 ) -> None:
     for url in (A, B, A):
@@ -142,7 +142,7 @@ def caption(text: str, title: str = "The sail loft") -> str:
 LOFT, STORE = caption("The loft in the rain."), caption("The net store at noon.")
 
 
-def test_a_short_page_is_skipped_unless_it_says_exactly_what_another_says(
+def test_a_short_page_is_skipped_unless_it_has_exactly_the_text_of_another(
     detector: NearDuplicateDetector,
 ) -> None:
     skipped = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
@@ -154,7 +154,7 @@ def test_a_short_page_is_skipped_unless_it_says_exactly_what_another_says(
     assert detector.store.index_size == 0
 
 
-def test_a_page_that_says_little_beside_its_menus_is_no_copy_of_another(
+def test_a_page_with_little_text_beside_its_menus_is_not_a_copy_of_another(
     detector: NearDuplicateDetector,
 ) -> None:
     html = caption("Scroll to top").replace("Home", "Home, albums, contact, legal")
@@ -164,7 +164,7 @@ def test_a_page_that_says_little_beside_its_menus_is_no_copy_of_another(
     assert first == again != other
 
 
-def test_a_short_page_visited_again_is_no_duplicate_of_itself_and_its_copy_a_revisit(
+def test_a_short_page_visited_again_is_a_revisit_and_so_is_its_copy(
     detector: NearDuplicateDetector,
 ) -> None:
     detector.check(LOFT, A)
@@ -177,7 +177,7 @@ def test_a_short_page_visited_again_is_no_duplicate_of_itself_and_its_copy_a_rev
     assert (back.status, back.reason, back.duplicate_of) == (Status.REVISIT, Reason.NOW_NEAR_DUPLICATE, A)
 
 
-def test_a_page_that_grew_out_of_a_short_one_is_a_revisit_that_changed(
+def test_a_short_page_that_grew_is_a_changed_revisit(
     detector: NearDuplicateDetector,
 ) -> None:
     detector.check(LOFT, A)
@@ -191,7 +191,7 @@ def test_a_page_that_grew_out_of_a_short_one_is_a_revisit_that_changed(
 
 
 @pytest.mark.parametrize("make", [lambda header: SqliteStore(header=header), RemoteStore])
-def test_a_page_that_was_short_meanwhile_or_long_is_not_unchanged(make: Callable[[Header], Any]) -> None:
+def test_a_page_that_was_short_or_long_in_between_is_not_unchanged(make: Callable[[Header], Any]) -> None:
     detector = NearDuplicateDetector(store=make(header_for(Config())))
 
     def fate(html: str, url: str = A) -> Reason | None:
@@ -205,7 +205,7 @@ def test_a_page_that_was_short_meanwhile_or_long_is_not_unchanged(make: Callable
     ]
 
 
-def test_a_remote_store_is_waited_for_where_no_event_loop_runs() -> None:
+def test_a_remote_store_works_without_an_event_loop() -> None:
     store = RemoteStore(header_for(Config()))
     detector = NearDuplicateDetector(store=store)
     assert detector.check(ENGLISH, A).status is Status.NEW
@@ -221,7 +221,7 @@ def test_a_remote_store_is_waited_for_where_no_event_loop_runs() -> None:
         asyncio.run(check())
 
 
-def test_a_page_is_unchanged_when_its_text_is_and_not_when_its_fingerprint_is() -> None:
+def test_a_page_is_unchanged_if_its_text_is_and_not_if_only_its_fingerprint_is() -> None:
     detector = NearDuplicateDetector()
     reading = detector.fingerprinter.read(ENGLISH)
     detector.conclude(reading, A)
@@ -315,7 +315,7 @@ class Slow(RemoteStore):
         self.noted.append("heard")
 
 
-def test_a_delivery_that_is_noted_while_others_are_stored_is_stored_and_a_claim_waits_for_both() -> None:
+def test_a_delivery_recorded_during_a_write_is_stored_and_a_claim_waits_for_both() -> None:
     async def told(*, fails: int) -> list[str]:
         store = Slow(header_for(Config()))
         store.fails = fails

@@ -70,7 +70,7 @@ def test_meta_and_reports_have_the_same_dictionary_with_what_was_decided() -> No
 @pytest.mark.parametrize(
     "verdict", [NEW, COPY, Verdict(Status.UNKNOWN), Verdict(Status.SKIPPED, reason=Reason.STATUS)]
 )
-def test_the_verdict_of_a_response_is_that_of_its_result(verdict: Verdict) -> None:
+def test_the_verdict_of_a_response_is_in_its_result(verdict: Verdict) -> None:
     request = Request("https://example.com/b")
     assert result(request) is result(Response(request.url)) is None
     write_result(page_of(request, verdict))
@@ -86,7 +86,7 @@ def test_the_verdict_of_a_response_is_that_of_its_result(verdict: Verdict) -> No
     )
 
 
-def test_pandas_takes_them_and_loses_no_bit() -> None:
+def test_pandas_keeps_all_bits() -> None:
     frame = pandas.DataFrame([NEW.to_dict(), COPY.to_dict()])
     assert list(frame["fingerprint"]) == [NEW.fingerprint.hex, COPY.fingerprint.hex]  # type: ignore[union-attr]
     assert list(frame["similarity"].dropna()) == [0.912]
@@ -112,5 +112,5 @@ def test_pandas_takes_them_and_loses_no_bit() -> None:
         (Verdict(Status.NEAR_DUPLICATE, duplicate_of=""), True),  # a page without an address is one
     ],
 )
-def test_a_page_is_a_duplicate_when_it_repeats_another(verdict: Verdict, is_duplicate: bool) -> None:
+def test_a_page_is_a_duplicate_if_it_is_near_another(verdict: Verdict, is_duplicate: bool) -> None:
     assert verdict.is_duplicate is is_duplicate

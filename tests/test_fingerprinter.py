@@ -24,7 +24,7 @@ def test_a_page_and_its_plain_text_have_one_fingerprint() -> None:
     assert fingerprinter.from_html(HTML) == fingerprinter.from_text(TEXTS["en"]) is not None
 
 
-def test_the_template_around_a_text_moves_no_bit() -> None:
+def test_the_template_around_a_text_changes_no_bit() -> None:
     other = (
         "<html><body><nav><a href=/>Home</a></nav><div class=cookies>We keep cookies.</div><h1>T</h1><article>"
         + "".join(f"<div><p style='color: red'><b>{part[:9]}</b>{part[9:]}</p></div>" for part in STORY)
@@ -44,7 +44,7 @@ def test_a_sketch_counts_how_often_a_shingle_occurs() -> None:
     assert similarity(short.sketch, long.sketch) == pytest.approx(1 / 3, abs=0.1)
 
 
-def test_near_duplicates_are_for_the_fingerprinter_what_they_are_for_the_detector(pages: list[Page]) -> None:
+def test_fingerprinter_and_detector_agree_on_near_duplicates(pages: list[Page]) -> None:
     found = [fingerprinter.from_html(page.body(), content_type=page.content_type) for page in pages]
     by_content = {fingerprint.to_bytes(): fingerprint for fingerprint in found if fingerprint}
     pairs = list(combinations(by_content.values(), 2))
@@ -108,11 +108,11 @@ def test_the_page_hash_is_of_the_whole_text_and_the_price_in_structured_data(pag
     ],
     ids=["short", "long", "without spaces"],
 )
-def test_page_hashes_are_kept_by_stores_and_never_change(page: str, expected: int) -> None:
+def test_stored_page_hashes_never_change(page: str, expected: int) -> None:
     assert hash_of(page) == expected
 
 
-def test_the_hash_of_a_short_text_is_of_title_and_main_text_and_of_nothing_else() -> None:
+def test_the_hash_of_a_short_text_is_of_title_and_main_text_only() -> None:
     loft = hash_of(LOFT)
     assert loft == hash_of("<title>The\nloft</title><nav><a href=/>Home</a></nav><main><b>In</b> the rain")
     assert loft is not None
@@ -123,7 +123,7 @@ def test_the_hash_of_a_short_text_is_of_title_and_main_text_and_of_nothing_else(
     assert len({loft, *map(hash_of, others)}) == 1 + len(others)
 
 
-def test_a_long_page_is_told_from_what_became_of_it_though_its_fingerprint_is_not() -> None:
+def test_a_long_page_with_a_small_change_is_changed_although_its_fingerprint_is_equal() -> None:
     before = fingerprinter.read(HTML)
     in_another_skin = HTML.replace("<main>", "<nav><a href=/>Home</a> <a href=/news>News</a></nav><main>")
     assert fingerprinter.read(in_another_skin) == before
@@ -145,7 +145,7 @@ def test_a_long_page_is_told_from_what_became_of_it_though_its_fingerprint_is_no
         ("Word", 1, (True, True)),
     ],
 )
-def test_less_than_three_words_have_no_hash_unless_they_have_a_fingerprint(
+def test_fewer_than_three_words_have_no_hash_without_a_fingerprint(
     text: str, min_shingles: int, has: tuple[bool, bool]
 ) -> None:
     own = PageFingerprinter(Config(min_shingles=min_shingles))

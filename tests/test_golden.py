@@ -28,7 +28,7 @@ def test_fingerprints_are_bit_for_bit_those_committed(made: dict[str, str]) -> N
     assert not changes, "\n".join([ADVICE, *changes])
 
 
-def test_another_process_with_another_hash_seed_makes_the_same(made: dict[str, str]) -> None:
+def test_another_process_with_another_hash_seed_returns_the_same(made: dict[str, str]) -> None:
     program = "import json; from tests.golden import recipe; print(json.dumps(recipe.made()))"
     outputs = set()
     for seed in ("0", "1"):
@@ -48,13 +48,13 @@ python -m tests.golden --write
 """
 
 
-def test_what_compare_says_of_a_dozen_pairs_is_what_is_committed() -> None:
+def test_compare_returns_the_committed_results_for_a_dozen_pairs() -> None:
     changes = explanations.changes()
     assert not changes, "\n".join([TOLD, *changes])
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_the_verdict_is_the_right_one_and_that_of_a_crawl(name: str) -> None:
+def test_the_verdict_is_correct_and_equals_that_of_a_crawl(name: str) -> None:
     pair = PAIRS[name]
     facts = json.loads(explanations.committed()[f"{name}.json"])
     detector = NearDuplicateDetector()

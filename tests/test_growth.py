@@ -1,4 +1,4 @@
-"""Twice the page takes no more than thrice the time, whatever the page: processor time, with both kernels."""
+"""A page of twice the size takes at most three times the processor time, with both kernels."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_the_time_of_a_large_attack_grows_with_its_size_and_no_faster(name: str,
         assert not faults(name, 1.0, {way: does for way, does in entries() if way not in TOGETHER})
 
 
-def test_work_with_the_square_of_the_size_is_noticed() -> None:
+def test_quadratic_time_is_noticed() -> None:
     def quadratic(case: Case) -> object:
         return sum(1 for _ in range((len(case.visit.body) // 400) ** 2))
 
@@ -93,7 +93,7 @@ def test_work_with_the_square_of_the_size_is_noticed() -> None:
 
 
 @pytest.mark.parametrize("kernel_name", KERNELS)
-def test_every_attack_passes_every_entry(kernel_name: str) -> None:
+def test_every_entry_point_accepts_every_hostile_page(kernel_name: str) -> None:
     with kernel_of(kernel_name):
         ways = dict(entries())
         for attack in ATTACKS.values():

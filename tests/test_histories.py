@@ -1,4 +1,4 @@
-"""Whole histories of crawls: what no rule, no kill, no outage and no way back to an old text may do to an item.
+"""Random histories of crawls: no rule, kill, outage or return to an old text may lose an item.
 
 The promise: what a page yields is delivered at every visit, unless a rule of the settings drops it as a copy, or it
 is as it was and has been delivered, since the page has that text, by a run that ended in order.
@@ -274,7 +274,7 @@ RULES = st.builds(
 
 @settings(max_examples=examples(120), deadline=None)
 @given(HISTORIES, RULES)
-def test_nothing_is_dropped_but_by_a_rule_or_when_it_is_safe_since_the_page_has_that_text(
+def test_output_is_dropped_only_by_a_rule_or_if_its_text_is_delivered(
     history: list[Run], rules: Rules
 ) -> None:
     pasts: dict[str, Past] = {}
@@ -377,7 +377,7 @@ MEETINGS = st.lists(
 
 @settings(max_examples=examples(100), deadline=None)
 @given(HISTORIES | MEETINGS, RULES, st.integers(0, 2**32))
-def test_nothing_passes_for_safe_that_nobody_has_whatever_order_answers_come_in(
+def test_no_text_counts_as_delivered_before_an_item_is_scraped_in_any_order_of_replies(
     history: list[Run], rules: Rules, seed: int
 ) -> None:
     safe: set[tuple[str, str]] = set()

@@ -11,7 +11,7 @@ from tests.mutants import PACKAGE, ROOMS, ROOT, mutants
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_a_mutant_is_one_change_that_compiles(room: str) -> None:
+def test_a_mutant_has_one_change_and_compiles(room: str) -> None:
     files, tests = ROOMS[room]
     assert all(list(ROOT.glob(name)) for name in tests)
     made = list(mutants(ROOT, files, 20, random.Random(1)))
@@ -23,6 +23,6 @@ def test_a_mutant_is_one_change_that_compiles(room: str) -> None:
             ast.parse(text)
 
 
-def test_the_rooms_are_all_folders_of_the_package() -> None:
+def test_the_rooms_are_the_folders_of_the_package() -> None:
     folders = {path.parent.name for path in (ROOT / PACKAGE).glob("*/__init__.py")}
     assert {*ROOMS} == {*folders, "root"}

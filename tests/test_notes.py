@@ -1,4 +1,4 @@
-"""Crawlers that write notes at once lose nothing, whoever is faster, and whenever."""
+"""Concurrent writes of notes lose nothing, in any order."""
 
 from __future__ import annotations
 
@@ -81,9 +81,7 @@ learned = st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=4), min_size
 
 
 @given(learned, schedules)
-def test_profiles_of_crawlers_that_write_at_once_are_all_there(
-    pages: list[list[int]], order: Iterator[int]
-) -> None:
+def test_concurrent_writes_of_profiles_are_merged(pages: list[list[int]], order: Iterator[int]) -> None:
     table = Table()
 
     async def crawl(crawler: int, mine: list[int]) -> None:
@@ -102,7 +100,7 @@ def test_profiles_of_crawlers_that_write_at_once_are_all_there(
 
 
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=5), schedules)
-def test_a_change_is_made_to_what_is_there_by_then(numbers: list[int], order: Iterator[int]) -> None:
+def test_a_change_applies_to_the_current_note(numbers: list[int], order: Iterator[int]) -> None:
     table = Table()
 
     def more(number: int) -> Coroutine[Any, Any, None]:
@@ -112,7 +110,7 @@ def test_a_change_is_made_to_what_is_there_by_then(numbers: list[int], order: It
     assert int(table.rows[SITE, HOST][1]) == sum(numbers)
 
 
-def test_who_is_never_fast_enough_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_writer_that_loses_every_conflict_gets_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: Counter[str] = Counter()
 
     class Busy(Table):
@@ -131,7 +129,7 @@ def test_who_is_never_fast_enough_is_told_so(monkeypatch: pytest.MonkeyPatch) ->
     assert asked["note"] == 3
 
 
-def test_an_answer_comes_at_once_or_is_waited_for() -> None:
+def test_a_result_may_be_immediate_or_awaited() -> None:
     async def later() -> int:
         await asyncio.sleep(0)
         return 7

@@ -1,4 +1,4 @@
-"""What can be pickled and used in other processes: fingerprinter, settings, an empty detector, plain values."""
+"""Fingerprinter, settings, an empty detector and plain values can be pickled and used in other processes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ways: pytest.MarkDecorator = pytest.mark.parametrize("again", AGAIN.values(), id
 
 
 @ways
-def test_values_are_equal_afterwards(again: Callable[[Any], Any]) -> None:
+def test_values_are_equal_after_a_round_trip(again: Callable[[Any], Any]) -> None:
     for value in VALUES:
         other = again(value)
         assert (type(other), other, repr(other)) == (type(value), value, repr(value))
@@ -64,6 +64,6 @@ def test_a_fingerprinter_works_in_another_process() -> None:
 
 
 @ways
-def test_an_index_names_what_to_do_instead(again: Callable[[Any], Any]) -> None:
+def test_an_index_that_is_pickled_names_the_alternative(again: Callable[[Any], Any]) -> None:
     with pytest.raises(TypeError, match="cannot be pickled or copied: add its postings to a new one"):
         again(SimhashIndex())

@@ -1,4 +1,4 @@
-"""Where a store is: what SIMHASH_STORE means, what it refuses and never shows, and which file is whose."""
+"""The place of a store: SIMHASH_STORE is parsed, refused and shown without passwords; each spider has its file."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ HOST = "redis://host:6379/0"
         ("rediss+cluster://a", StorePlace("redis", url="rediss+cluster://a")),
     ],
 )
-def test_a_place_is_what_it_says(text: str, meant: StorePlace) -> None:
+def test_a_place_is_parsed(text: str, meant: StorePlace) -> None:
     assert StorePlace.of(text) == meant
     assert Config(store=text).place == meant
 
@@ -107,7 +107,7 @@ def test_a_prefix_is_written_as_in_urls_and_as_in_the_names_of_feeds(written: st
         ("redis://host?password=secr#et", "has a # after redis://host"),
     ],
 )
-def test_what_is_no_place_is_refused_in_a_sentence(text: str, message: str) -> None:
+def test_invalid_places_are_refused_in_a_sentence(text: str, message: str) -> None:
     with pytest.raises(SettingError) as caught:
         Config(store=text)
     assert str(caught.value).startswith("SIMHASH_STORE ")
@@ -129,7 +129,7 @@ WRONG = (
 
 
 @pytest.mark.parametrize("mark", list("@/?#[]:&="))
-def test_of_a_password_that_is_not_quoted_nothing_is_shown(mark: str) -> None:
+def test_no_part_of_an_unquoted_password_is_shown(mark: str) -> None:
     users = (f":geh{mark}eim@", f"u:g@eh{mark}eim@", f"geh{mark}eim@")
     said = []
     for scheme, user, wrong in product(("redis", "http", "redis+cluster"), users, WRONG):

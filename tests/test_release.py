@@ -1,4 +1,4 @@
-"""What a release is made with: version and changes, and the workflows, which run with others' actions."""
+"""Releases: version, changes and workflows."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_workflow_pins_actions_and_may_only_read_unless_it_publishes(path: Pat
     assert text.count("actions/checkout@") == text.count("persist-credentials: false")
 
 
-def test_the_lowest_versions_that_are_tried_are_those_that_are_allowed() -> None:
+def test_the_lowest_tested_versions_are_the_lowest_allowed_ones() -> None:
     pyproject, tox = ((ROOT / name).read_text("utf-8") for name in ("pyproject.toml", "tox.ini"))
     listed = re.search(r"^dependencies = \[\n(.*?)^\]", pyproject, re.MULTILINE | re.DOTALL)
     assert listed

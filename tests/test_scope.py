@@ -87,7 +87,7 @@ def first_folder(url: str) -> str:
     return url.split("/")[3]
 
 
-def test_a_function_of_ones_own_is_found_by_its_path() -> None:
+def test_a_custom_function_is_found_by_its_path() -> None:
     detector = NearDuplicateDetector(Config(scope=f"{__name__}.first_folder"))
     page = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
     statuses = [

@@ -1,4 +1,4 @@
-"""The import contract, read from the source: which room imports which, and what an import of the package costs."""
+"""The import contract, read from the source, and the cost of importing the package."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def imports() -> Iterator[tuple[str, str]]:
 IMPORTS = set(imports())
 
 
-def test_rooms_import_down_and_none_is_missing_in_the_list() -> None:
+def test_imports_between_folders_point_down_and_all_folders_are_listed() -> None:
     assert sorted(ROOMS) == sorted(folder.parent.name for folder in ROOT.glob("*/__init__.py"))
     above = {room: ROOMS[place + 1 :] for place, room in enumerate(ROOMS)}
     assert {(room, name) for room, name in IMPORTS if room_of(name) in above.get(room, ())} == set()
@@ -79,7 +79,7 @@ def test_others_are_imported_where_they_may_be() -> None:
     assert {room for room, name in IMPORTS if name.split(".")[0] == "scrapy"} <= EDGE
 
 
-def test_everything_public_is_there() -> None:
+def test_all_public_names_exist() -> None:
     package = importlib.import_module(PACKAGE)
     assert package.__all__
     assert [name for name in package.__all__ if not hasattr(package, name)] == []
@@ -107,7 +107,7 @@ print(json.dumps({
 """
 
 
-def test_an_import_is_silent_and_reads_no_lists() -> None:
+def test_importing_the_package_prints_nothing_and_reads_no_lists() -> None:
     done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, check=True, cwd=ROOT.parent)
     found = json.loads(done.stdout)
     assert found["warnings"] == []

@@ -40,7 +40,7 @@ def test_a_time_is_a_number_of_seconds_or_a_date_in_utc_unless_it_names_a_zone(v
 
 
 @pytest.mark.parametrize("value", NO_TIMES)
-def test_anything_else_is_no_time(value: object) -> None:
+def test_anything_else_is_not_a_time(value: object) -> None:
     with pytest.raises(ValueError, match=r"^is n"):
         parsed(value)
 

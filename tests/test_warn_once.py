@@ -1,4 +1,4 @@
-"""What is told of exceptions that somebody handled."""
+"""Log messages for handled exceptions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scrapy_simhash.crawling import Once
 from tests.stand_in import simhash_stats, stand_in
 
 
-def test_the_first_is_a_warning_and_each_has_its_traceback(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_first_error_is_a_warning_and_each_has_its_traceback(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     crawler = stand_in()
     faults = Once(crawler, logging.getLogger("scrapy_simhash.someone"), "simhash/errors/compare")

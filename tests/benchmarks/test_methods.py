@@ -1,4 +1,4 @@
-"""All ways to search that the documents describe find what the linear scan finds, and so the same as each other."""
+"""All search methods of the documents find the same as a linear scan."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def scanned(values: Iterable[int], query: int, max_distance: int) -> list[Found]
 @every_way
 @settings(max_examples=examples(60))
 @given(drawn=st.data(), plan=st.sampled_from(PLANS))
-def test_a_way_finds_what_the_scan_finds(
+def test_each_plan_finds_what_a_scan_finds(
     make: Callable[[Plan, list[int]], Way], drawn: st.DataObject, plan: Plan
 ) -> None:
     query = drawn.draw(fingerprints)

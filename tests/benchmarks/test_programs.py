@@ -1,4 +1,4 @@
-"""Each program runs with its smallest options, and finds what can be known beforehand."""
+"""Each program runs with its smallest options, and prints expected results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmarks.lib.report import document
 
 Run = Callable[..., dict[str, Any]]
 PROGRAMS = sorted(path.stem for path in (ROOT / "benchmarks").glob("[a-z]*.py"))
-#: By program the smallest options, and what of the result says that it did its work.
+#: The smallest options of each program, and a part of its expected output.
 SMALLEST: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "index": ("--sizes 1000 --only auto scan pairs",
               lambda found: found["pairs at 1,000"]["pairs(values)"]["recall"] == 1),
@@ -51,7 +51,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     def run(name: str, options: str) -> dict[str, Any]:
         assert import_module(f"benchmarks.{name}").main([*options.split(), "--json"]) == 0
         read = capsys.readouterr()
-        assert not read.err  # it is quiet where nobody watches
+        assert not read.err  # no progress without a terminal
         result: dict[str, Any] = json.loads(read.out)
         assert {"command", "machine", "versions"} <= result.keys()
         return result
@@ -61,7 +61,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.usefixtures("no_pack")
 @pytest.mark.parametrize("name", SMALLEST)
-def test_a_program_runs(name: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_example_program_runs(name: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     program = import_module(f"benchmarks.{name}")
     monkeypatch.setattr(program, "alone", lambda function, *given: function(*given), raising=False)
     monkeypatch.setattr(index, "FRESH", 4_000)
@@ -73,7 +73,7 @@ def test_a_program_runs(name: str, run: Run, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.slow("starts processes and servers")
 @pytest.mark.skipif(version_info < (2, 14), reason="the download handlers are coroutines")
 @pytest.mark.parametrize("name", SLOW)
-def test_a_program_with_processes_runs(name: str, run: Run) -> None:
+def test_an_example_program_with_processes_runs(name: str, run: Run) -> None:
     pytest.importorskip({"engines": "duckdb", "stores": "redis"}.get(name, "json"))
     options, is_done = SLOW[name]
     assert is_done(run(name, options))
@@ -91,7 +91,7 @@ def test_a_crawl_of_a_pack_drops_its_copies(pack: Pack, run: Run) -> None:
     assert found["by label"]["unlisted"]["dropped"] == len(found["pages that are dropped wrongly"]) <= 1
 
 
-def test_what_the_documentation_states_is_written_by_the_command_that_measures_it(tmp_path: Path) -> None:
+def test_documented_figures_are_written_by_their_commands(tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
     at = [["pack", "rows", 1], ["pack", "all"]]
     ours = {
@@ -109,13 +109,13 @@ def test_what_the_documentation_states_is_written_by_the_command_that_measures_i
     assert written["another"] == another
 
 
-def test_no_program_is_without_a_test() -> None:
+def test_every_program_has_a_test() -> None:
     assert set(PROGRAMS) == {*SMALLEST, *SLOW, *OTHERS}
 
 
 @pytest.mark.skipif(version_info < (2, 14), reason="the download handler is a coroutine")
 def test_a_page_enters_no_more_python_functions_than_when_they_were_counted(run: Run) -> None:
-    """Whoever adds a call to the path of a page says so here."""
+    """Update the number when a call is added to the path of a page."""
     entered = run("plugin", "--only functions --generated")["a page enters"]
     # Some thirty of them are those of a claim, which is SQL in memory too.
     assert entered["new page, mark"]["functions"] <= 80

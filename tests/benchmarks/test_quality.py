@@ -53,7 +53,7 @@ def test_precision_and_recall(k: int, expected: Score, precision: float | None, 
     assert (scored.precision, scored.recall) == (precision, recall)
 
 
-def test_grey_pairs_make_no_group_and_each_group_is_scored_by_itself() -> None:
+def test_undecided_pairs_make_no_group_and_each_group_is_scored_alone() -> None:
     groups = scores_by(lambda pair: pair.source, PAIRS, within(5))
     assert groups == {"one": Score(4, 2, 0, 0), "two": Score(0, 0, 3, 1)}
 

@@ -1,4 +1,4 @@
-"""The quality on labelled real pages never falls below what ``quality_floor.json`` says.
+"""The quality on labelled real pages never falls below ``quality_floor.json``.
 
 The file holds floors a little below what was measured when they were set, for the classic rule at the default
 distance and for the similarity rule, by the digest of the labels they were measured on. To raise a floor is progress;
@@ -53,16 +53,16 @@ def test_precision_and_recall(digest: str, rule: str, over: str, of: str) -> Non
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_recall_of_pages_whose_main_text_is_the_same(digest: str, rule: str) -> None:
+def test_recall_of_pages_with_the_same_main_text(digest: str, rule: str) -> None:
     recall = measured(digest)[rule]["by_similarity"]["=1"]["recall"]
     assert recall >= FLOORS[digest][rule]["same_text"]["recall"]
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_pages_that_nobody_labelled_are_not_drawn_together(digest: str, rule: str) -> None:
+def test_unlabelled_pages_are_not_joined(digest: str, rule: str) -> None:
     assert measured(digest)[rule]["unlisted"]["count"] <= FLOORS[digest][rule]["unlisted_at_most"]
 
 
-def test_siblings_of_one_template_are_told_apart(digest: str) -> None:
+def test_siblings_of_one_template_are_distinguished(digest: str) -> None:
     siblings = measured(digest)[SIMILARITY]["by_kind"]["different: other-page/sibling-text"]
     assert siblings["different_within"] <= FLOORS[digest][SIMILARITY]["sibling_text_errors_at_most"]

@@ -1,4 +1,4 @@
-"""compare with what a store knows of a site, after a detector has seen a job board."""
+"""compare with the boilerplate model in a store, after a detector has read a job board."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def two_pages(board: Site, folder: Path) -> list[str]:
     return [saved(folder, f"{number}.html", board.pages[number].html) for number in (1, 3)]
 
 
-# --- Two pages compared, with what the store knows of their site.
+# --- Two pages compared with the boilerplate model of their site.
 
 
-def test_the_text_of_the_site_is_shown_and_on_how_many_subjects_it_stood(
+def test_the_boilerplate_of_the_site_is_shown_with_its_number_of_subjects(
     store: str, folder: Path, board: Site, cli: Cli
 ) -> None:
     a, b = two_pages(board, folder)
@@ -88,7 +88,7 @@ def test_the_text_of_the_site_is_shown_and_on_how_many_subjects_it_stood(
     assert "works council" in out.read_text("ascii").partition('"site_text"')[2]
 
 
-def test_different_pages_of_a_site_are_told_by_what_is_not_the_sites(
+def test_different_pages_of_a_site_are_distinguished_by_unique_text(
     store: str, folder: Path, board: Site, cli: Cli
 ) -> None:
     a, b = two_pages(board, folder)
@@ -104,7 +104,7 @@ def test_different_pages_of_a_site_are_told_by_what_is_not_the_sites(
     assert own in " ".join(cli("compare", a, b, "--store", store, "--host", BOARD).split())
 
 
-def test_structured_data_that_names_different_things_is_told_as_in_a_crawl(
+def test_structured_data_about_different_things_counts_as_in_a_crawl(
     store: str, folder: Path, cli: Cli
 ) -> None:
     pages = [

@@ -1,4 +1,4 @@
-"""The scripts that complete a line, which shtab makes of the parsers: what is in them, and what bash makes of one."""
+"""Completion scripts that shtab generates from the parsers: their contents, and one in bash."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scrapy_simhash.cli.main import main
 from scrapy_simhash.cli.verbs import SHELLS, VERBS
 
 
-def test_without_shtab_it_says_what_to_install(
+def test_without_shtab_the_error_names_the_package(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "shtab", None)
@@ -36,7 +36,7 @@ def test_the_script_of_a_shell_has_all_verbs_and_their_options(
         assert subprocess.run([shell, "-n", str(tmp_path / "completions")], check=False).returncode == 0
 
 
-#: What is typed before the Tab, and what it is completed to in a folder with two files.
+#: Text before the Tab, and its completions in a folder with two files.
 TYPED = {
     "fi": ["find", "fingerprint"],
     "dedup --keep p": ["preferred"],

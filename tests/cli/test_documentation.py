@@ -1,4 +1,4 @@
-"""The pages about the command say what it does: every verb has its section, every example gives what it shows."""
+"""The pages about the command: every verb has a section, every example has the shown output."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_reference_has_every_verb_and_no_other() -> None:
 
 
 def typed(command: str, folder: Path, home: Path) -> str:
-    """Return what *command* writes in a shell in *folder*, where the program is installed."""
+    """Return the output of *command* in a shell in *folder*, where the program is installed."""
     program = home / "bin" / "scrapy-simhash"
     program.parent.mkdir(exist_ok=True)
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m scrapy_simhash "$@"\n', "utf-8")
@@ -53,7 +53,7 @@ def typed(command: str, folder: Path, home: Path) -> str:
 
 @posix_only
 @pytest.mark.parametrize(("page", "label"), [("python.rst", ""), ("stored-pages.rst", ".. _moving-data:")])
-def test_what_a_how_to_types_gives_what_it_shows(page: str, label: str, tmp_path: Path) -> None:
+def test_commands_of_a_how_to_have_the_shown_output(page: str, label: str, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     before = (HOW_TO / page).read_text("utf-8").partition(label)[0] if label else ""
     later = [block for block in blocks(HOW_TO / page) if block.line > before.count("\n")]

@@ -85,7 +85,7 @@ def test_a_feed_without_pages_creates_no_store(place: str, tmp_path: Path, cli: 
     assert [one.url for one in stored(place)[1]] == [large["url"]]
 
 
-def test_text_and_times_are_read_from_the_fields_that_are_named(place: str, tmp_path: Path, cli: Cli) -> None:
+def test_text_and_times_are_read_from_named_fields(place: str, tmp_path: Path, cli: Cli) -> None:
     times = ["2026-09-21T14:13:20Z", 1_790_000_000.7, "1790000000", ""]
     pages = [
         {"link": f"https://example.com/{number}", "body": f"{TEXT} {number}\n\n<p>no markup</p>", "at": at}

@@ -1,4 +1,4 @@
-"""What a store has learned about sites: shown and changed by `learned`, carried over by `export` and `import`."""
+"""Learned data about sites: shown and changed by `learned`, copied by `export` and `import`."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def runs_of(place: str) -> list[str | None]:
 # --- The text of sites.
 
 
-def test_every_host_is_listed_with_what_was_learned_of_it(board: str, cli: Cli) -> None:
+def test_every_host_is_listed_with_its_learned_data(board: str, cli: Cli) -> None:
     known, unknown = cli.json("learned", board)["sites"]
     assert (known["host"], known["is_known"], known["since"]) == (BOARD, True, SINCE)
     assert LEAST_SUBJECTS < known["title_keys"] <= 64
@@ -94,13 +94,13 @@ def test_a_profile_is_pinned_until_it_is_unpinned(board: str, cli: Cli) -> None:
     assert runs_of(board)[-2:] == ["learned", "learned"]
 
 
-def test_what_is_forgotten_is_not_there_any_more(board: str, cli: Cli) -> None:
+def test_forgotten_data_is_removed(board: str, cli: Cli) -> None:
     assert cli("learned", board, BOARD, "--forget") == f"there is no data about {BOARD}\n"
     assert [site["host"] for site in cli.json("learned", board)["sites"]] == [OTHER]
 
 
 @pytest.mark.parametrize("kind", [SITE, RULES])
-def test_what_is_damaged_is_told(kind: str, tmp_path: Path, cli: Cli) -> None:
+def test_damaged_records_are_reported(kind: str, tmp_path: Path, cli: Cli) -> None:
     path = store_of(tmp_path / "pages.sqlite")
     with closing(SqliteStore(path, RULE)) as store:
         store.replace_notes(kind, [Note(BOARD, None, b"short")])
@@ -181,7 +181,7 @@ def learned(place: str) -> dict[str, tuple[int, int, list[tuple[int, int]], bool
     }
 
 
-def test_profiles_are_carried_over_and_joined(places: Places, tmp_path: Path, cli: Cli) -> None:
+def test_profiles_are_imported_and_merged(places: Places, tmp_path: Path, cli: Cli) -> None:
     monday = store_of(tmp_path / "monday.sqlite", jobs=profile(1, 2), news=profile(7, piece=9))
     tuesday = store_of(
         tmp_path / "tuesday.sqlite", jobs=profile(2, 3, pages=4), flats=profile(8, is_pinned=True)
@@ -200,9 +200,7 @@ def test_profiles_are_carried_over_and_joined(places: Places, tmp_path: Path, cl
     assert learned(both) == expected, "the same again adds nothing"
 
 
-def test_what_was_learned_is_exported_without_pages_of_all_hosts_or_one(
-    places: Places, tmp_path: Path, cli: Cli
-) -> None:
+def test_learned_data_is_exported_for_all_hosts_or_one(places: Places, tmp_path: Path, cli: Cli) -> None:
     source = store_of(tmp_path / "monday.sqlite", jobs=profile(1, 2), news=profile(7))
     for option, hosts in (
         (("--learned",), ["jobs.example", "news.example"]),
@@ -227,12 +225,12 @@ def test_a_pinned_profile_stays_as_it_is(places: Places, tmp_path: Path, cli: Cl
     assert learned(both) == {"jobs.example": (10, 0b10, [(5, 0b10)], True)}
 
 
-def test_a_pinned_profile_takes_the_place_of_what_was_learned() -> None:
+def test_a_pinned_profile_replaces_the_learned_one() -> None:
     data = Site("jobs.example", SITE, profile(1, is_pinned=True).to_bytes()).joined(profile(2, 3).to_bytes())
     assert data == profile(1, is_pinned=True).to_bytes()
 
 
-def test_rules_come_along_from_store_to_store(ruled: str, tmp_path: Path, cli: Cli) -> None:
+def test_rules_are_imported_from_store_to_store(ruled: str, tmp_path: Path, cli: Cli) -> None:
     export, other = tmp_path / "export.jsonl", tmp_path / "other.sqlite"
     # The same once more adds nothing.
     for _ in range(2):
@@ -254,7 +252,7 @@ def test_a_damaged_profile_is_left_out_or_replaced(tmp_path: Path, cli: Cli) -> 
     assert learned(str(damaged)) == learned(sound)
 
 
-def test_what_another_crawler_learns_meanwhile_is_not_lost(redis: RedisServer) -> None:
+def test_concurrently_learned_data_is_not_lost(redis: RedisServer) -> None:
     loop, prefix = new_event_loop(), "learn-meanwhile"
     store = Waited(RedisStore(redis.url, prefix, RULE), loop)
     store.replace_notes(SITE, [Note("jobs.example", None, profile(2).to_bytes())])

@@ -15,7 +15,7 @@ import pytest
 from tests.docs.reader import PACKAGE
 
 COMMAND = (sys.executable, "-m", "scrapy_simhash")
-#: Without a buffer argparse itself passes over what it cannot print.
+#: Without a buffer argparse itself ignores text that it cannot print.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="a thing of POSIX")
 linux_only = pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
@@ -40,7 +40,7 @@ PAIRS = [
 
 
 def run(*arguments: str | Path, read: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """Run the command on what is to be *read* from standard input."""
+    """Run the command with *read* as standard input."""
     return subprocess.run(
         [*COMMAND, *arguments], input=read, capture_output=True, check=False, env=ENVIRONMENT, timeout=60
     )
@@ -50,10 +50,10 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-# --- What goes in and comes out.
+# --- Inputs and outputs.
 
 
-def test_pairs_from_pipe_to_pipe_as_simhash_cpp_is_called() -> None:
+def test_pairs_are_written_between_pipes_like_with_simhash_cpp() -> None:
     done = run("find", *"--distance 3 --output -".split(), read=INPUT)
     assert (done.returncode, done.stderr) == (0, b"")
     assert sorted(map(json.loads, done.stdout.splitlines())) == PAIRS
@@ -62,7 +62,7 @@ def test_pairs_from_pipe_to_pipe_as_simhash_cpp_is_called() -> None:
     assert done.stdout.endswith(b"]\n")
 
 
-def test_a_file_may_be_replaced_by_what_is_found_in_it(tmp_path: Path) -> None:
+def test_an_output_may_replace_its_input(tmp_path: Path) -> None:
     both = tmp_path / "hashes.txt"
     both.write_bytes(INPUT)
     done = run("find", both, "--output", both)
@@ -71,11 +71,11 @@ def test_a_file_may_be_replaced_by_what_is_found_in_it(tmp_path: Path) -> None:
     assert names(tmp_path) == ["hashes.txt"]
 
 
-# --- What fails: status 1, and one sentence.
+# --- Failures: status 1, and one sentence.
 
 
 @linux_only
-def test_a_full_disk_is_told_once(tmp_path: Path) -> None:
+def test_a_full_disk_is_logged_once(tmp_path: Path) -> None:
     pytest.importorskip("shtab")
     (tmp_path / "hashes.txt").write_bytes(INPUT)
     arguments = ["find", str(tmp_path / "hashes.txt")]
@@ -90,7 +90,7 @@ def test_a_full_disk_is_told_once(tmp_path: Path) -> None:
             assert process.returncode == 1
 
 
-# --- Interrupts, and readers that go.
+# --- Interrupts, and closed pipes.
 
 
 #: Starts a program with the signals of a terminal, whatever this process ignores.
@@ -116,7 +116,7 @@ def started(
 
 @posix_only
 @pytest.mark.parametrize(("number", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_a_signal_while_it_reads_leaves_the_old_output_and_no_other_file(
+def test_a_signal_during_a_run_leaves_the_old_output_and_no_other_file(
     tmp_path: Path, number: str, status: int
 ) -> None:
     (tmp_path / "pairs").write_bytes(b"old")
@@ -141,7 +141,7 @@ CROWD = b"".join(b"%d\n" % (1 << first | 1 << second) for first, second in combi
     "arguments",
     [["find"], ["--help"], ["find", "--output", "/dev/stdout"]],
 )
-def test_a_reader_that_has_gone_is_no_reason_to_complain(tmp_path: Path, arguments: list[str]) -> None:
+def test_a_closed_pipe_causes_no_error_message(tmp_path: Path, arguments: list[str]) -> None:
     (tmp_path / "hashes.txt").write_bytes(CROWD)
     reading, writing = os.pipe()
     os.close(reading)
@@ -152,7 +152,7 @@ def test_a_reader_that_has_gone_is_no_reason_to_complain(tmp_path: Path, argumen
     assert (process.returncode, complained) == (141, b"")
 
 
-# --- Help, and what it costs to start.
+# --- Help, and the cost of a start.
 
 
 #: Without what the shop window shows.

@@ -1,4 +1,4 @@
-"""info, export and import on real stores: what goes in comes out, whichever keeps it."""
+"""info, export and import on real stores: an import of an export recreates the store."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def filled(places: Places, tmp_path: Path, cli: Cli) -> str:
 # --- import.
 
 
-def test_an_import_counts_what_became_of_each_posting(places: Places, tmp_path: Path, cli: Cli) -> None:
+def test_an_import_counts_the_results_of_its_postings(places: Places, tmp_path: Path, cli: Cli) -> None:
     place, source = places.new(), exported(tmp_path / "postings.jsonl")
     assert cli("import", place, source) == ("pages: 7, new: 3, near-duplicates: 2, revisits: 1, short: 1\n")
     again = json.loads(cli("import", place, source, "--json"))
@@ -70,7 +70,7 @@ def test_an_import_counts_what_became_of_each_posting(places: Places, tmp_path: 
     assert (again["pages"], again["revisits"]) == (7, 7)
 
 
-def test_a_wrong_line_ends_the_import_and_what_came_before_it_stays(
+def test_a_wrong_line_ends_the_import_and_earlier_lines_stay(
     places: Places, tmp_path: Path, cli: Cli
 ) -> None:
     place, source = places.new(), exported(tmp_path / "postings.jsonl")
@@ -83,7 +83,7 @@ def test_a_wrong_line_ends_the_import_and_what_came_before_it_stays(
     assert cli.json("info", place)["runs"][0]["reason"] == "import stopped"
 
 
-def test_an_import_of_nothing_makes_no_file(tmp_path: Path, cli: Cli) -> None:
+def test_an_empty_import_creates_no_file(tmp_path: Path, cli: Cli) -> None:
     place, source = str(tmp_path / "new.sqlite"), exported(tmp_path / "none.jsonl", [])
     assert cli("import", place, source) == "pages: 0, new: 0, near-duplicates: 0, revisits: 0, short: 0\n"
     with Path(source).open("a", encoding="ascii") as file:
@@ -96,9 +96,7 @@ def test_an_import_of_nothing_makes_no_file(tmp_path: Path, cli: Cli) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["none.jsonl"]
 
 
-def test_postings_are_compared_by_the_rule_and_the_scope_of_the_store_that_takes_them_in(
-    tmp_path: Path, cli: Cli
-) -> None:
+def test_imported_postings_are_compared_by_the_rule_and_scope_of_the_store(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "strict.sqlite"
     strict = Header("web-4", SimilarityRule(min_similarity=0.99), scope="host")
     SqliteStore(path, strict).close()
@@ -125,7 +123,7 @@ TEXTS = [
     (content(1, 20), 2),
     (content(0xFF, text="x"), 3),
     (content(0xFFFF, text="y"), 4),
-    # Under one template, which only their unique text tells.
+    # Pages of one template, which differ only in their unique text.
     (replace(content(0b11), own=own_part(0b1111)), 5),
     (replace(content(2**40 - 1, text="z"), own=own_part(0b1110)), 6),
 ]
@@ -166,7 +164,7 @@ def test_a_round_trip_is_exact(tmp_path: Path, cli: Cli, postings: list[Posting]
 
 
 def without_origin(line: str) -> str:
-    """Return a line without what an import finds out by itself."""
+    """Return a line without the values that an import computes."""
     line_of = json.loads(line)
     return json.dumps({name: line_of[name] for name in line_of if name not in ("duplicate_of", "rank")})
 
@@ -175,7 +173,7 @@ def without_origin(line: str) -> str:
     max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.lists(MANY, min_size=1, max_size=3))
-def test_a_merge_is_the_postings_claimed_one_after_another(
+def test_a_merge_equals_claiming_the_postings_one_after_another(
     tmp_path: Path, cli: Cli, crawls: list[list[Posting]]
 ) -> None:
     for path in tmp_path.iterdir():
@@ -238,7 +236,7 @@ def test_sources_must_agree_with_each_other_and_with_the_target(
 # --- info.
 
 
-def test_a_store_is_told_alike_wherever_it_is(tmp_path: Path, redis: Any, cli: Cli) -> None:
+def test_a_store_is_logged_alike_at_any_place(tmp_path: Path, redis: Any, cli: Cli) -> None:
     source, told = exported(tmp_path / "postings.jsonl"), []
     for place in (str(tmp_path / "pages.sqlite"), f"{redis.url}?prefix=alike"):
         cli("import", place, source)
@@ -251,7 +249,7 @@ def test_a_store_is_told_alike_wherever_it_is(tmp_path: Path, redis: Any, cli: C
     assert told[0] == told[1]
 
 
-def test_a_look_works_beside_a_crawl_and_tells_that_it_has_not_ended(tmp_path: Path, cli: Cli) -> None:
+def test_a_look_works_during_a_crawl_and_shows_it_as_running(tmp_path: Path, cli: Cli) -> None:
     place = tmp_path / "pages.sqlite"
     with closing(SqliteStore(place, RULE)) as crawl:
         crawl.claim(POSTINGS[0])
@@ -267,7 +265,7 @@ def test_a_look_works_beside_a_crawl_and_tells_that_it_has_not_ended(tmp_path: P
 # --- Places.
 
 
-def test_a_store_that_is_not_there_is_not_created(tmp_path: Path, redis: Any, cli: Cli) -> None:
+def test_a_missing_store_is_not_created(tmp_path: Path, redis: Any, cli: Cli) -> None:
     missing = tmp_path / "missing.sqlite"
     assert cli.fails("info", missing) == (1, f"no such store: {missing}")
     assert not missing.exists()
@@ -276,13 +274,13 @@ def test_a_store_that_is_not_there_is_not_created(tmp_path: Path, redis: Any, cl
 
 
 @posix_only
-def test_a_check_of_a_file_costs_a_store_no_lock(tmp_path: Path) -> None:
+def test_a_check_of_a_file_keeps_the_lock_of_the_store(tmp_path: Path) -> None:
     place = file_place(tmp_path / "pages.sqlite")
     with closing(SqliteStore(tmp_path / "pages.sqlite", RULE)) as store:
         store.claim(POSTINGS[0])
         place.check()
         assert place.header() == RULE
-        # Another process can do this to a file on which nobody has a lock.
+        # Another process can do this to an unlocked file.
         command = "import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone())"
         words = [sys.executable, "-c", command, str(place.path), "PRAGMA journal_mode = DELETE"]
         done = subprocess.run(words, capture_output=True, text=True)
@@ -309,12 +307,12 @@ def test_a_password_is_not_shown(redis: Any, cli: Cli) -> None:
         assert "secret" not in complaint
 
 
-# --- Interrupts, and what a look costs.
+# --- Interrupts, and the cost of `info`.
 
 
 @posix_only
 @pytest.mark.parametrize(("number", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_a_signal_ends_an_import_in_order(
+def test_a_signal_ends_an_import_cleanly(
     number: str, status: int, places: Places, tmp_path: Path, cli: Cli
 ) -> None:
     place = places.new()
@@ -350,7 +348,7 @@ def damage(place: str) -> None:
             connection.execute("UPDATE pages SET value = 'many' WHERE number = 0")
 
 
-def test_the_sound_records_of_a_damaged_store_are_read_and_the_others_are_named(
+def test_the_readable_records_of_a_damaged_store_are_read_and_the_others_are_reported(
     filled: str, places: Places, tmp_path: Path, cli: Cli
 ) -> None:
     damage(filled)
@@ -364,7 +362,7 @@ def test_the_sound_records_of_a_damaged_store_are_read_and_the_others_are_named(
     assert (status, complaint.endswith("; nothing was stored")) == (1, True)
 
 
-def test_damaged_notes_are_named(tmp_path: Path, cli: Cli) -> None:
+def test_damaged_notes_are_reported(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "shop.sqlite"
     with closing(SqliteStore(path, RULE)) as store:
         for kind in (SITE, RULES):

@@ -1,4 +1,4 @@
-"""dedup, fingerprint, text and compare: what is left when an input is damaged, and the same answers as in Python."""
+"""dedup, fingerprint, text and compare: damaged inputs, and the same results as in Python."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def test_pages_are_written_as_they_came_and_all_outputs_agree(small: Path, tmp_path: Path, cli: Cli) -> None:
+def test_pages_are_written_unchanged_and_all_outputs_agree(small: Path, tmp_path: Path, cli: Cli) -> None:
     out, clusters, report = (tmp_path / name for name in ("out.jsonl", "clusters.jsonl", "report.jsonl"))
     status, said, told = cli.ended(
         "dedup", small, "-o", out, "--clusters", clusters, "--report", report, "--json"
@@ -88,7 +88,7 @@ CUT = {"warc.gz": 30, "warc": 30, "jsonl.gz": 30, "jsonl": 30, "parquet": 0}
 
 @pytest.mark.parametrize("kind", CUT)
 @pytest.mark.parametrize("processes", [1, 2])
-def test_the_beginning_of_a_cut_file_is_written_and_the_status_is_1(
+def test_the_readable_part_of_a_truncated_file_is_written_and_the_status_is_1(
     kind: str, processes: int, tmp_path: Path, cli: Cli
 ) -> None:
     if kind == "parquet":
@@ -196,7 +196,7 @@ def page(folder: Path, name: str, text: str) -> str:
 
 @pytest.mark.parametrize("rule", ["similarity", "classic"])
 @pytest.mark.parametrize("text", [f"{FIRST} Fog came in.", EDITED])
-def test_the_setting_that_would_change_the_verdict_does_and_none_nearer_does(
+def test_the_suggested_setting_changes_the_verdict_and_no_nearer_one_does(
     rule: str, text: str, tmp_path: Path, cli: Cli
 ) -> None:
     options = [page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", text), "-s", f"SIMHASH_RULE={rule}"]

@@ -40,7 +40,7 @@ def read(*lines: str | bytes) -> tuple[Header, Iterator[Posting | Site]]:
 
 
 def as_one(text: str) -> str:
-    """Return *text* with the two halves of a character put together, as they can't be told from it in JSON."""
+    """Return *text* with surrogate pairs joined, since JSON does not distinguish them."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
@@ -76,7 +76,7 @@ ANY_POSTING = st.builds(
 
 
 @given(ANY_POSTING, st.none() | ANY_TEXT)
-def test_a_posting_is_one_line_of_ascii_and_comes_back_as_it_was(
+def test_a_posting_is_one_line_of_ascii_and_survives_a_round_trip(
     posting: Posting, original: str | None
 ) -> None:
     line = posting_line(posting, original)
@@ -98,11 +98,11 @@ def test_a_posting_is_one_line_of_ascii_and_comes_back_as_it_was(
         Header("web-4", ClassicRule(63)),
     ],
 )
-def test_a_header_comes_back_as_it_was(header: Header) -> None:
+def test_a_header_survives_a_round_trip(header: Header) -> None:
     assert parsed_header(header_line(header)) == header
 
 
-def test_lines_are_as_they_are_documented() -> None:
+def test_lines_have_the_documented_format() -> None:
     assert header_line(Header("web-4")) == (
         '{"format": "scrapy-simhash postings", "version": 4, "scheme": "web-4", "width": 64, "own_parts": 1,'
         ' "settings": {"SIMHASH_RULE": "similarity", "SIMHASH_MAX_DISTANCE": 8, "SIMHASH_MIN_SIMILARITY": 0.8,'
@@ -137,12 +137,12 @@ def test_lines_are_as_they_are_documented() -> None:
     )
 
 
-def test_an_export_is_its_header_and_its_postings() -> None:
+def test_an_export_has_a_header_and_postings() -> None:
     found = [Posting(b"a", "u", "", Fingerprint(1)), Posting(b"b", "v", "", Fingerprint(2))]
     lines = [header_line(Header("web-4")), *map(posting_line, found)]
     header, entries = read(*lines)
     assert (header, list(entries)) == (Header("web-4"), found)
-    # What another program wrote: other blanks, other names, a byte order mark, no last line end.
+    # Lines of other programs: other white space and names, a byte order mark, no last line end.
     others = [json.dumps({"later": 1, **json.loads(line)}, separators=(",", ":")) for line in lines]
     assert list(read(b"\xef\xbb\xbf", "\r\n".join(others))[1]) == found
 
@@ -167,7 +167,7 @@ def note_line(**changes: object) -> str:
     return json.dumps({**line, **changes})
 
 
-def test_a_site_comes_back_as_it_was() -> None:
+def test_a_site_survives_a_round_trip() -> None:
     for kind, note in ((SITE, SiteProfile().to_bytes()), (RULES, RuleNote().to_bytes())):
         site = Site("e.com", kind, note)
         assert parsed_site(json.loads(site_line(site))) == site
@@ -206,7 +206,7 @@ def test_a_wrong_line_is_refused_by_its_number(line: str | bytes) -> None:
         next(entries)
 
 
-def test_the_wrong_field_is_named() -> None:
+def test_the_wrong_field_is_reported() -> None:
     for name, value in (("value", "0" * 15), ("url", None), ("visits", -(2**64))):
         with pytest.raises(ValueError, match=f"^'{name}' is wrong: "):
             parsed_posting({**SKETCHED, name: value})
@@ -231,7 +231,7 @@ def test_a_wrong_header_is_refused(line: str, problem: str) -> None:
     assert str(caught.value).startswith(f"pages.jsonl:1: the line is not the header of an export: {problem}")
 
 
-def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_line_is_refused_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postings, "LONGEST", 1000)
     with pytest.raises(Refused, match=r"^pages.jsonl:2: .* it has more than 1,000 bytes$"):
         list(read(header_line(Header()), b"1" * 2000)[1])

@@ -1,4 +1,4 @@
-"""The bar that shows how far a run is: what it shows, and when."""
+"""The progress bar."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_long_run_shows_how_far_it_is_and_leaves_the_line_empty(show: Callable
 
 
 @pytest.mark.parametrize("case", ["short", "no terminal", "closed", "no tqdm"])
-def test_a_short_run_shows_nothing_nor_one_without_a_terminal_or_tqdm(
+def test_a_short_run_shows_no_bar_nor_does_one_without_a_terminal_or_tqdm(
     case: str, show: Callable[..., Terminal], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     terminal = show(60 if case == "short" else 0)
@@ -51,7 +51,7 @@ def test_a_short_run_shows_nothing_nor_one_without_a_terminal_or_tqdm(
     assert stream is None or stream.getvalue() == ""
 
 
-def test_a_warning_is_on_a_line_of_its_own(show: Callable[..., Terminal]) -> None:
+def test_a_warning_has_its_own_line(show: Callable[..., Terminal]) -> None:
     terminal = show()
     for _ in bar([1], "reading"):
         warn("page 7 is damaged")

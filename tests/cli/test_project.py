@@ -102,7 +102,7 @@ def feed(folder: Path, *pages: tuple[str, str]) -> str:
     return str(path)
 
 
-def test_what_a_crawl_has_seen_is_told_exported_and_joined(tmp_path: Path) -> None:
+def test_pages_of_a_crawl_are_shown_exported_and_merged(tmp_path: Path) -> None:
     routes = {"/ferry": article(1), "/ferry/print": article(1), "/pilot": article(2)}
     with serve(routes) as site:
         project(tmp_path, urls=[site.url(path) for path in routes])
@@ -124,7 +124,7 @@ def test_what_a_crawl_has_seen_is_told_exported_and_joined(tmp_path: Path) -> No
         assert (len(copy), copy.index_size, copy.header.scope) == (3, 2, "host")
 
 
-def test_settings_of_the_command_go_before_those_of_the_project(tmp_path: Path) -> None:
+def test_settings_of_the_command_override_those_of_the_project(tmp_path: Path) -> None:
     project(tmp_path)
     source = feed(tmp_path, ("https://example.com/a", article(1)))
     settings = ["-s", "SIMHASH_STORE=./elsewhere", "--set", "SIMHASH_MIN_SHINGLES=20"]
@@ -141,7 +141,7 @@ def test_a_reset_in_the_settings_is_for_crawls(tmp_path: Path) -> None:
     assert json.loads(simhash(tmp_path, "info", "--json"))["pages"] == 2
 
 
-def test_pages_are_known_by_the_fingerprinter_of_the_project(tmp_path: Path) -> None:
+def test_keys_of_pages_use_the_fingerprinter_of_the_project(tmp_path: Path) -> None:
     project(tmp_path, 'SIMHASH_STORE = "./seen"\nREQUEST_FINGERPRINTER_CLASS = "harbour.own.ByPath"')
     pages = [(f"https://{host}.example/a", article(1)) for host in ("one", "two")]
     counted = simhash(tmp_path, "import", "tides", feed(tmp_path, *pages), "--html-field", "html")
@@ -154,7 +154,7 @@ def test_pages_are_known_by_the_fingerprinter_of_the_project(tmp_path: Path) -> 
         assert [posting.key for posting in store] == [b"/a"]
 
 
-def test_a_store_of_somebody_s_own_is_refused(tmp_path: Path) -> None:
+def test_a_custom_store_is_refused(tmp_path: Path) -> None:
     project(tmp_path, 'SIMHASH_STORE = "harbour.own.OwnStore"')
     assert refused(tmp_path, "info") == (
         2,
@@ -162,10 +162,10 @@ def test_a_store_of_somebody_s_own_is_refused(tmp_path: Path) -> None:
     )
 
 
-# --- What is not clear, and what is not there.
+# --- Ambiguous and missing stores.
 
 
-def test_a_spider_that_forgets_has_no_store(tmp_path: Path) -> None:
+def test_a_spider_without_a_permanent_store_has_none(tmp_path: Path) -> None:
     status, complaint = refused(project(tmp_path, ""), "info")
     assert (status, complaint) == (
         2,
@@ -182,7 +182,7 @@ def test_the_store_of_a_spider_in_redis_is_that_of_its_url(tmp_path: Path, redis
     assert told == json.loads(simhash(tmp_path, "info", told["place"], "--json"))
 
 
-def test_of_several_spiders_one_must_be_named(tmp_path: Path) -> None:
+def test_one_of_several_spiders_must_be_named(tmp_path: Path) -> None:
     project(tmp_path)
     (tmp_path / "harbour" / "spiders" / "winds.py").write_text(OTHER_SPIDER, "utf-8")
     assert refused(tmp_path, "info") == (
@@ -229,9 +229,7 @@ def test_pages_are_compared_by_the_settings_of_the_project(tmp_path: Path) -> No
         ),
     ],
 )
-def test_what_is_wrong_in_a_project_is_one_sentence(
-    file: str, line: str, complaint: str, tmp_path: Path
-) -> None:
+def test_errors_of_a_project_are_one_sentence(file: str, line: str, complaint: str, tmp_path: Path) -> None:
     with (project(tmp_path) / "harbour" / file).open("a", encoding="utf-8") as opened:
         opened.write(f"{line}\n")
     status, message = refused(tmp_path, "info", "tides")

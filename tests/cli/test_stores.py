@@ -1,4 +1,4 @@
-"""Stores as commands know them: what a walk yields another store takes in."""
+"""Stores of commands: another store can claim pages in the order of iteration."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ def facts(store: Waited) -> dict[bytes, tuple[object, ...]]:
 
 
 def contents(store: Waited) -> list[tuple[object, ...]]:
-    """Return what can be found: which values of which pages."""
+    """Return the searchable values of pages."""
     originals = [page.posting for page in walk(store) if page.cluster == page.number]
     return sorted((p.key, p.scope, p.fingerprint.value, p.is_short) for p in originals)
 
 
 @settings(max_examples=examples(300), deadline=None)
 @given(LIVES, RULES)
-def test_all_pages_and_their_last_visits_are_taken_over(life: list[Posting | str], rule: Rule) -> None:
+def test_all_pages_and_their_last_visits_are_imported(life: list[Posting | str], rule: Rule) -> None:
     source = lived(life, rule)
     target = taken_in(source)
     assert {key: fact[:2] for key, fact in facts(target).items()} == {
@@ -87,7 +87,7 @@ def test_all_pages_and_their_last_visits_are_taken_over(life: list[Posting | str
 
 @settings(max_examples=examples(300), deadline=None)
 @given(LIVES, RULES)
-def test_taking_all_in_again_changes_nothing(life: list[Posting | str], rule: Rule) -> None:
+def test_importing_all_again_changes_nothing(life: list[Posting | str], rule: Rule) -> None:
     source = lived(life, rule)
     once, twice = taken_in(source), taken_in(source, taken_in(source))
     assert facts(twice) == facts(once)
@@ -107,13 +107,13 @@ def originals(store: Waited) -> dict[str, str | None]:
     ],
     ids=["an original", "a copy"],
 )
-def test_a_page_that_came_to_repeat_a_younger_one_leaves_that_one_its_content(life: list[Posting]) -> None:
+def test_a_page_that_became_a_copy_of_a_newer_page_is_imported_as_its_copy(life: list[Posting]) -> None:
     source = lived(life, CLASSIC)
     assert originals(taken_in(source)) == {url("a"): None, url("b"): url("c"), url("c"): None}
     assert contents(taken_in(source)) == contents(source)
 
 
-def test_a_page_whose_original_was_removed_takes_no_content_from_another() -> None:
+def test_a_page_whose_original_was_removed_is_imported_as_a_copy_of_another() -> None:
     source = lived([posting("a", 0), posting("b", 0b111), posting("c", 0b11111), "a"], CLASSIC)
     assert originals(source) == {url("b"): None, url("c"): None}
     assert originals(taken_in(source)) == {url("b"): url("c"), url("c"): None}

@@ -18,7 +18,7 @@ from scrapy_simhash.cli.verbs import VERBS
 from tests.cli.example_files import READING
 from tests.commands import Cli
 
-#: Commands that work, and a part of what they write to standard output, or to standard error after a ``2>``.
+#: Commands that succeed, and a part of their standard output, or of standard error after a ``2>``.
 WORKS = {
     "dedup pages.jsonl": "https://example.com/print/ferry -> https://example.com/ferry\n",
     "dedup pages.jsonl -o u.jsonl": "2>records: 3, kept: 2, near-duplicates: 1\n",
@@ -105,7 +105,7 @@ FAILS = {
     "learned page.html": (2, "page.html is an HTML page, not a store: scrapy-simhash text page.html"),
     "report pages.jsonl": (2, "scrapy-simhash dedup pages.jsonl --report FILE makes a report"),
     "info .": (1, ". is a folder: give the file of a spider in it, such as "),
-    # What is not there, or cannot be read or written.
+    # Missing files, and files that cannot be read or written.
     "text none.html": (1, "cannot read none.html: No such file or directory"),
     "text cut.html.gz": (1, "cannot read cut.html.gz: Compressed file ended before the end-of-stream marker"),
     "compare http://127.0.0.1:9/ page.html": (1, "cannot fetch http://127.0.0.1:9/: "),
@@ -124,7 +124,7 @@ FAILS = {
         1,
         "news.sqlite has no learned data about b.example",
     ),
-    # What an input or output may not be.
+    # Invalid inputs and outputs.
     "text - -": (2, "standard input can be read once only"),
     "dedup - --two-pass": (2, "give a file, not standard input"),
     "dedup pages.jsonl -o - --clusters -": (2, "--output and --clusters are both -: give one another name"),
@@ -145,12 +145,12 @@ FAILS = {
     ),
 }
 
-#: What it would do to a terminal: change its title, ring, and clear the screen.
+#: Control characters that change the title of a terminal, ring, and clear the screen.
 CONTROLS = "\x1b]0;x\x07\x9b2J"
 
 
 @pytest.mark.parametrize("typed", ["find", "info", "dedup"])
-def test_names_of_files_and_words_move_no_cursor(typed: str, cli: Cli) -> None:
+def test_names_of_files_and_words_have_no_control_characters(typed: str, cli: Cli) -> None:
     _, said, told = cli.ended(typed, CONTROLS)
     assert "?]0;x??2J" in told
     assert all(sign.isprintable() or sign == "\n" for sign in said + told)
@@ -173,7 +173,7 @@ def files(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Path:
         "page.html.gz": gzip.compress(page),
         "pages.jsonl.gz": gzip.compress(pages),
         "program": b"\x7fELF\x00\x01\x02" * 100,
-        # Not a report, whatever its status.
+        # Not a report, with any status.
         "status.jsonl": pages.replace(b'"html"', b'"status": "for sale", "raw"'),
         "twice.txt": b"0x7\n15\r\n7\n\n",
         "wrong.txt": b"1\nab\n",
@@ -218,7 +218,7 @@ def test_a_command_that_fails_writes_one_line_and_changes_nothing(typed: str, fi
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_json_is_written_to_standard_output_by_every_verb(verb: str, files: Path, cli: Cli) -> None:
+def test_every_verb_writes_json_to_standard_output(verb: str, files: Path, cli: Cli) -> None:
     words = {"dedup": ["dedup", "pages.jsonl"], "compare": ["compare", "page.html", "other.html"]}
     status, said, told = cli.ended(*words.get(verb, READING[verb]), "--json")
     assert status == 0, told

@@ -1,4 +1,4 @@
-"""The one settings line: what it adds, and what it leaves to the user."""
+"""The add-on: added components, and orders set by the user."""
 
 from typing import Any
 
@@ -27,14 +27,14 @@ def components(settings: Settings, name: str) -> list[object]:
     return sorted((path for path, order in orders.items() if order is not None), key=lambda cls: orders[cls])
 
 
-def test_pages_are_judged_on_the_engines_side_of_all_built_in_middlewares() -> None:
+def test_pages_are_compared_on_the_engine_side_of_all_built_in_middlewares() -> None:
     assert components(updated(), "DOWNLOADER_MIDDLEWARES")[0] is SimhashDownloaderMiddleware
 
 
 @pytest.mark.parametrize(("name", "component"), COMPONENTS.items())
 @pytest.mark.parametrize("order", [777, None])
 @pytest.mark.parametrize("is_path", [True, False])
-def test_the_users_own_order_wins(name: str, component: type, order: int | None, is_path: bool) -> None:
+def test_the_order_of_the_user_wins(name: str, component: type, order: int | None, is_path: bool) -> None:
     key: object = f"scrapy_simhash.{component.__name__}" if is_path else component
     settings = updated(**{name: {key: order}})
     assert dict(settings[name]) == {key: order}

@@ -1,4 +1,4 @@
-"""Hooks that raise: neither the page, nor what it leads to, nor the end of the crawl is lost by it."""
+"""Exceptions in hooks lose neither a page, nor its links, nor the end of the crawl."""
 
 import asyncio
 from collections.abc import Callable
@@ -39,7 +39,7 @@ class Broken(Listener):
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[SimhashDownloaderMiddleware, Any]]:
-    """Return what makes the middleware and the crawler of a crawl with a listener."""
+    """Return a function that creates middleware and crawler of a crawl with a listener."""
 
     def make(listener: type[Listener], **settings: Any) -> tuple[SimhashDownloaderMiddleware, Any]:
         monkeypatch.setattr(listeners, "LISTENERS", {"url_rules": f"{__name__}.{listener.__name__}"})
@@ -59,7 +59,7 @@ def page(*flags: str) -> HtmlResponse:
     )
 
 
-def test_a_page_is_judged_and_delivered_whatever_hooks_fail(made: Any, tmp_path: Path) -> None:
+def test_a_page_is_compared_and_delivered_if_hooks_fail(made: Any, tmp_path: Path) -> None:
     for visit in range(2):
         middleware, crawler = made(Broken, store=str(tmp_path))
         response = page()
@@ -73,7 +73,7 @@ def test_a_page_is_judged_and_delivered_whatever_hooks_fail(made: Any, tmp_path:
         assert simhash_stats(crawler)["errors/action"] == 3, "request_sent, page_compared, closing"
 
 
-def test_a_request_is_sent_and_a_page_passes_whatever_fails_in_recrawling(
+def test_errors_in_recrawling_lose_no_request_and_no_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     crawler = stand_in()
@@ -94,7 +94,7 @@ class BrokenNotes(RemoteStore):
     note = replace_notes = staticmethod(fail_later)  # type: ignore[assignment]
 
 
-def test_what_fails_while_a_site_is_loaded_is_raised_once() -> None:
+def test_an_error_while_a_site_is_loaded_is_raised_once() -> None:
     async def loaded() -> list[object]:
         sites = SiteProfiles(BrokenNotes(Header()))
         return await asyncio.gather(*(sites.load(URL) for _ in range(3)), return_exceptions=True)

@@ -37,7 +37,7 @@ def page(path: str = "a", body: str | None = None, **arguments: Any) -> HtmlResp
 
 
 def marks_of(request: Request) -> dict[str, Any]:
-    """Return what the result says, without what is None."""
+    """Return the result without values that are None."""
     result = request.meta.get("simhash_result", {})
     return {name: value for name, value in result.items() if value not in (None, [])}
 
@@ -52,7 +52,7 @@ def judged(subject: SimhashDownloaderMiddleware, response: Response, **arguments
 def waiting(
     subject: SimhashDownloaderMiddleware, request: Request, response: Response
 ) -> Coroutine[Any, Any, Response]:
-    """Return what Scrapy gets for a page that is to be read in a thread."""
+    """Return the result of the middleware for a page that is read in a thread."""
     with read_in_threads():
         outcome = subject.process_response(request, response)
     assert inspect.iscoroutine(outcome)
@@ -84,7 +84,7 @@ SKIPPED: list[tuple[Response, str]] = [
 @pytest.mark.parametrize(
     ("response", "reason"), [*SKIPPED, (Response(URL), "not_html"), (page(body=""), "short_text")]
 )
-def test_what_is_no_page_is_skipped_with_a_reason(response: Response, reason: str) -> None:
+def test_responses_that_are_not_pages_are_skipped_with_a_reason(response: Response, reason: str) -> None:
     subject = middleware(maxsize=10_000)
     assert judged(subject, response) == {"status": "skipped", "reason": reason}
     assert simhash_stats(subject.crawler) == {f"skipped/{reason}": 1}
@@ -98,7 +98,7 @@ def test_only_false_opts_out(value: object, reason: str | None) -> None:
     assert judged(middleware(), page(), meta={"simhash": value}).get("reason") == reason
 
 
-def test_the_same_url_by_another_method_is_another_page() -> None:
+def test_the_same_url_with_another_method_is_another_page() -> None:
     subject = middleware()
     assert judged(subject, page())["status"] == "new"
     assert judged(subject, page(), method="POST", body="q=1")["status"] == "near_duplicate"
@@ -179,7 +179,7 @@ def test_in_a_thread_a_page_gets_the_same_marks_flags_and_stats() -> None:
     assert simhash_stats(far.crawler) == simhash_stats(near.crawler)
 
 
-def test_marks_that_came_while_the_page_was_read_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_marks_set_while_the_page_was_read_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     request, really_read = Request(URL), PageFingerprinter.read
 
     def read(fingerprinter: PageFingerprinter, *arguments: Any, **keywords: Any) -> Any:
@@ -207,7 +207,7 @@ def test_marks_that_came_while_the_page_was_read_are_gone(monkeypatch: pytest.Mo
         ({"rule": "classic", "max_distance": "2"}, ": simhash distance <= 2, scope: crawl, "),
     ],
 )
-def test_the_first_line_says_the_rule(
+def test_the_first_line_has_the_rule(
     settings: dict[str, Any], said: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     subject = middleware(**settings)
@@ -248,5 +248,5 @@ def test_a_sitemap_or_feed_that_calls_itself_html_is_skipped(head: str) -> None:
         "<!--" * 500,
     ],
 )
-def test_other_pages_are_not_taken_for_feeds(head: str) -> None:
+def test_other_pages_are_not_feeds(head: str) -> None:
     assert judged(middleware(), page("a", head)).get("reason") != "not_html"

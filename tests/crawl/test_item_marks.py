@@ -1,4 +1,4 @@
-"""What was found, in a field of an item."""
+"""Results in a field of an item."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Frozen:
     seen: object = None
 
 
-def test_an_item_that_can_hold_it_has_a_copy_of_its_own() -> None:
+def test_an_item_gets_its_own_copy_of_the_result() -> None:
     crawler, values = stand_in(), {"status": "new"}
     marks = ItemMarks(crawler, "seen")
     declared, other = Declared(), {"title": "Kettle"}
@@ -40,7 +40,7 @@ def test_an_item_that_can_hold_it_has_a_copy_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("item", [Undeclared(), Frozen(), object(), "text", None])
-def test_one_that_cannot_is_counted_and_warned_of_once(
+def test_an_item_without_the_field_is_counted_and_logged_once(
     item: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     crawler = stand_in()
@@ -54,7 +54,7 @@ def test_one_that_cannot_is_counted_and_warned_of_once(
     )
 
 
-def test_what_an_item_says_itself_is_kept_counted_and_warned_of_once(
+def test_values_of_the_item_itself_are_kept_counted_and_logged_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     crawler = stand_in()

@@ -27,7 +27,7 @@ def pipeline(**settings: Any) -> SimhashItemPipeline:
     return SimhashItemPipeline.from_crawler(stand_in(**{"item_fields": FIELDS, **settings}))
 
 
-def test_who_looks_at_single_pages_is_dropped_nothing() -> None:
+def test_commands_for_single_pages_drop_nothing() -> None:
     crawler = stand_in(is_crawling=False, item_fields=FIELDS, item_action="drop_items")
     subject = SimhashItemPipeline.from_crawler(crawler)
     for _ in range(2):
@@ -36,7 +36,7 @@ def test_who_looks_at_single_pages_is_dropped_nothing() -> None:
 
 
 def lives(subject: SimhashItemPipeline, item: dict[str, Any]) -> bool:
-    """Tell whether *item* is not dropped."""
+    """Return whether *item* is not dropped."""
     try:
         subject.process_item(item)
     except NearDuplicateItem as error:
@@ -46,7 +46,7 @@ def lives(subject: SimhashItemPipeline, item: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("error", [None, DropItem("no")])
-def test_what_repeats_an_item_that_was_lost_on_its_way_is_kept(error: Exception | None) -> None:
+def test_copies_of_a_lost_item_are_kept(error: Exception | None) -> None:
     subject = pipeline(item_action="drop_items", item_key="url")
     first = item(url="/a")
     assert lives(subject, first)
@@ -55,7 +55,7 @@ def test_what_repeats_an_item_that_was_lost_on_its_way_is_kept(error: Exception 
     assert not lives(subject, item(url="/c"))
 
 
-def test_an_item_that_has_arrived_is_not_lost_with_one_that_an_earlier_pipeline_drops() -> None:
+def test_a_scraped_item_is_not_lost_with_one_that_an_earlier_pipeline_drops() -> None:
     subject = pipeline(item_action="drop_items", item_key="url")
     first, again = item(url="/a"), item(url="/a")
     assert lives(subject, first)
@@ -65,7 +65,7 @@ def test_an_item_that_has_arrived_is_not_lost_with_one_that_an_earlier_pipeline_
 
 
 @pytest.mark.parametrize("error", [NearDuplicatePageItem(PAGE), UnchangedPageItem(PAGE)])
-def test_an_item_dropped_because_of_its_page_is_not_the_one_on_its_way_that_has_its_key(
+def test_an_item_dropped_with_its_page_is_not_another_one_with_its_key(
     error: DropItem,
 ) -> None:
     subject = pipeline(item_action="drop_items", item_key="url")
@@ -74,7 +74,7 @@ def test_an_item_dropped_because_of_its_page_is_not_the_one_on_its_way_that_has_
     assert not lives(subject, item(url="/b"))
 
 
-def test_an_item_that_is_lost_as_another_object_is_known_by_its_key() -> None:
+def test_an_item_lost_as_another_object_is_identified_by_its_key() -> None:
     subject = pipeline(item_action="drop_items", item_key="url")
     yielded = item(url="/a")
     assert lives(subject, {**yielded, "title": "clean"})
@@ -97,7 +97,7 @@ def test_an_item_is_stored_when_it_is_scraped_and_not_before(tmp_path: Path) -> 
     assert [run(scraped=scraped) for scraped in (False, True, True)] == [True, True, False]
 
 
-def test_items_that_are_alike_are_found_while_the_first_is_in_later_pipelines() -> None:
+def test_similar_items_are_found_while_the_first_is_in_later_pipelines() -> None:
     subject = pipeline(item_action="drop_items", item_key="url")
     first = item(url="/a")
     near = {**item(url="/b"), "body": f"{item()['body']} and more"}
@@ -109,7 +109,7 @@ def test_items_that_are_alike_are_found_while_the_first_is_in_later_pipelines() 
     assert len(subject._store) == 0
 
 
-def test_short_items_are_alike_if_they_are_equal() -> None:
+def test_short_items_are_near_duplicates_if_they_are_equal() -> None:
     subject = pipeline(item_action="drop_items")
     kept = [
         lives(subject, {"title": title, "url": url})
@@ -132,7 +132,7 @@ def test_an_item_that_could_not_be_compared_is_stored_when_it_is_scraped(tmp_pat
     assert not lives(subject, item())
 
 
-def test_items_that_later_pipelines_replaced_are_counted_at_the_end(caplog: pytest.LogCaptureFixture) -> None:
+def test_items_replaced_by_later_pipelines_are_counted_at_the_end(caplog: pytest.LogCaptureFixture) -> None:
     subject = pipeline()
     for number in range(2):
         subject.process_item(item(number))

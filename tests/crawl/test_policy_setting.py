@@ -1,4 +1,4 @@
-"""What a request asks for and has no effect, and a policy of the user's own."""
+"""Options of a request without effect, and custom policies."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ HERE = f"{__name__}."
         ),
     ],
 )
-def test_what_cannot_be_understood_is_named_with_what_to_write(meta: object, sentence: str) -> None:
+def test_invalid_places_are_reported_with_the_remedy(meta: object, sentence: str) -> None:
     assert [said for _, said in complaints(meta)] == [sentence]
 
 
@@ -100,7 +100,7 @@ def result_of_copy(meta: dict[str, Any] | None = None, **settings: Any) -> tuple
     return result, subject.crawler
 
 
-def test_a_policy_of_ones_own_decides() -> None:
+def test_a_custom_policy_decides() -> None:
     settings: dict[str, Any] = {"policy": f"{HERE}ByWords", "words": "drop_items,drop_links"}
     assert result_of_copy(**settings)[0]["action"] == "drop_items,drop_links"
     assert result_of_copy({"simhash": {"action": "mark"}}, **settings)[0]["action"] == "mark"
@@ -143,6 +143,6 @@ def test_a_policy_that_fails_keeps_the_page(
         (f"{HERE}Demanding", "SIMHASH_POLICY: cannot create '.*': .*more"),
     ],
 )
-def test_a_class_that_will_not_do_is_refused_at_the_start(path: str, message: str) -> None:
+def test_an_unsuitable_class_is_refused_at_the_start(path: str, message: str) -> None:
     with pytest.raises(SettingError, match=message):
         SimhashDownloaderMiddleware.from_crawler(stand_in(policy=path))

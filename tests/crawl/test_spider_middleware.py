@@ -36,7 +36,7 @@ def response(action: object = "mark", is_duplicate: bool = True, **meta: Any) ->
 
 
 def left(subject: SimhashSpiderMiddleware, page: Response) -> set[str]:
-    """Return what is left of the page: itself, its item, its link."""
+    """Return the remaining output of the page: itself, its item, its link."""
     try:
         subject.process_spider_input(page)
     except NearDuplicate:
@@ -56,22 +56,22 @@ LEFT = {
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_an_action_drops_what_its_name_says(action: str) -> None:
+def test_an_action_drops_what_it_names(action: str) -> None:
     assert left(middleware(), response(action)) == LEFT[action]
 
 
 @pytest.mark.parametrize("words", ["drop", "", 1, None, [], object()])
-def test_words_that_a_callback_has_spoilt_drop_nothing(words: object) -> None:
+def test_invalid_actions_of_a_callback_drop_nothing(words: object) -> None:
     assert left(middleware(action="drop_page"), response(words)) == LEFT["mark"]
 
 
 @pytest.mark.parametrize("result", [None, "drop_page", {}, {"duplicate_of": FIRST}])
-def test_a_result_that_somebody_has_spoilt_drops_nothing(result: object) -> None:
+def test_an_invalid_result_drops_nothing(result: object) -> None:
     page = response(simhash_result=result)
     assert left(middleware(action="drop_page", result_field="copy"), page) == LEFT["mark"]
 
 
-def test_what_a_callback_drops_of_a_new_page_is_not_called_unchanged(
+def test_output_that_a_callback_drops_of_a_new_page_is_not_unchanged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     subject, page = middleware(), response(is_duplicate=False)
@@ -96,7 +96,7 @@ def also_copy(verdict: Verdict, **more: Any) -> Verdict:
     ("verdict", "dropped_as", "why", "is_unchanged"),
     [
         (UNCHANGED, "unchanged", CONFIRMED, True),
-        # A copy that is unchanged, by what drops it.
+        # A copy that is unchanged, by the action that drops it.
         (also_copy(UNCHANGED), "unchanged", CONFIRMED, True),
         (also_copy(UNCHANGED), "near_duplicate", f"is a near-duplicate of {FIRST}", False),
         # Only the callback wrote the action.
@@ -106,7 +106,7 @@ def also_copy(verdict: Verdict, **more: Any) -> Verdict:
         (replace(UNCHANGED, is_delivered=False), None, ASKED, False),
     ],
 )
-def test_what_is_dropped_because_its_page_is_unchanged_says_so(
+def test_drops_because_of_unchanged_pages_have_that_reason(
     verdict: Verdict, dropped_as: str | None, why: str, is_unchanged: bool
 ) -> None:
     def page(action: str) -> Response:
@@ -127,7 +127,7 @@ def test_what_is_dropped_because_its_page_is_unchanged_says_so(
 
 
 @pytest.mark.parametrize("item", [object(), "text", 3, ["list"], (1, 2)])
-def test_what_is_no_item_goes_on_without_a_mark(item: object) -> None:
+def test_objects_that_are_not_items_pass_without_a_mark(item: object) -> None:
     subject = middleware(result_field="copy")
     assert left_of(subject, item, response()) is item
     assert simhash_stats(subject._drops._crawler) == {"items/unmarked": 1}
@@ -135,7 +135,7 @@ def test_what_is_no_item_goes_on_without_a_mark(item: object) -> None:
 
 @pytest.mark.parametrize("page", [response(), response(is_duplicate=False)])
 @pytest.mark.parametrize("url_rules", ["off", "observe"])
-def test_a_request_that_copies_meta_loses_our_result_and_keeps_what_the_user_asks_for(
+def test_a_request_that_copies_meta_loses_the_result_and_keeps_the_options(
     page: Response, url_rules: str
 ) -> None:
     mine = {"simhash": {"action": "mark"}, "depth": 3}
@@ -146,7 +146,7 @@ def test_a_request_that_copies_meta_loses_our_result_and_keeps_what_the_user_ask
 
 
 @pytest.mark.parametrize("url_rules", ["off", "observe"])
-def test_what_we_note_in_a_meta_is_not_handed_on_nor_changed_for_another(url_rules: str) -> None:
+def test_internal_meta_is_neither_passed_on_nor_shared(url_rules: str) -> None:
     page, noted = response(), {"parent": FIRST, "waited": "sent after all"}
     page.meta["_simhash"] = noted
     for request in (Request(FIRST, meta=page.meta), Request(FIRST, meta=page.meta)):
@@ -168,7 +168,7 @@ def test_what_we_note_in_a_meta_is_not_handed_on_nor_changed_for_another(url_rul
         (Request(URL, body="q=1"), False),
     ],
 )
-def test_drop_links_lets_the_page_be_asked_for_again(request_: Request, is_kept: bool) -> None:
+def test_drop_links_keeps_a_retry_of_the_page(request_: Request, is_kept: bool) -> None:
     subject = middleware()
     page = response("drop_links")
     assert (left_of(subject, request_, page) is request_) is is_kept
@@ -178,7 +178,7 @@ def test_drop_links_lets_the_page_be_asked_for_again(request_: Request, is_kept:
 @pytest.mark.parametrize(
     ("redirects", "is_kept"), [([FIRST], True), ((FIRST, URL), True), ([], False), (None, False), (7, False)]
 )
-def test_drop_links_lets_the_address_that_led_here_be_asked_again(redirects: object, is_kept: bool) -> None:
+def test_drop_links_keeps_a_retry_of_the_redirected_url(redirects: object, is_kept: bool) -> None:
     page = response("drop_links", redirect_urls=redirects)
     again = Request(FIRST, dont_filter=True)
     assert (left_of(middleware(), again, page) is again) is is_kept

@@ -32,7 +32,7 @@ from tests.crawls.site import article
 from tests.stand_in import simhash_stats, stand_in
 
 URL = "https://example.com/"
-#: Where an error may come, from the request to what is done about its page, and at the end of the crawl.
+#: Steps that may fail, from the request to the action, and at the end of the crawl.
 STEPS: list[tuple[Any, str]] = [
     (UrlRuleListener, "request_sent"),
     (RequestFingerprinter, "fingerprint"),
@@ -51,12 +51,12 @@ STEPS: list[tuple[Any, str]] = [
     (Recrawl, "page_compared"),
     (SignalManager, "send_catch_log"),
 ]
-#: A copy, a copy of it, a page that comes again.
+#: A copy, a copy of it, a page that is visited again.
 PAGES = [("a", 0), ("b", 0), ("c", 1), ("a", 0), ("d", 1), ("c", 2)]
 
 
 def answered(subject: SimhashDownloaderMiddleware, request: Request, response: Response) -> object:
-    """Return what Scrapy gets for a request that is sent and answered; None if it is not sent."""
+    """Return the response that Scrapy gets for a request; None if it is not sent."""
 
     async def sent() -> object:
         try:
@@ -125,7 +125,7 @@ def faults(stats: dict[str, Any]) -> int:
     return sum(number for name, number in stats.items() if name.startswith("errors/"))
 
 
-def test_without_errors_none_is_counted(tmp_path: Path) -> None:
+def test_no_errors_are_counted_without_errors(tmp_path: Path) -> None:
     assert faults(crawl(tmp_path, [], 0)) == 0
 
 

@@ -1,4 +1,4 @@
-"""The end of a store: in order only if all has been told."""
+"""The end of a store: a run ends only if all data was stored."""
 
 import asyncio
 from collections.abc import Collection
@@ -46,11 +46,11 @@ def away(keys: Collection[bytes]) -> None:
 
 @pytest.mark.parametrize("end", ["in order", "killed", "away"])
 @pytest.mark.parametrize("delivers", [False, True])
-def test_a_page_is_delivered_if_that_was_stored(
+def test_a_page_is_delivered_if_its_delivery_was_stored(
     delivers: bool, end: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert not crawled(tmp_path, delivers=delivers, end=end)
     assert ("delivers these pages again: nobody answers" in caplog.text) == (delivers and end == "away")
     assert crawled(tmp_path) is (delivers and end == "in order")
-    # The file was let go of in any case.
+    # The file was released in any case.
     assert crawled(tmp_path) is True

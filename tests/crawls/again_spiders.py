@@ -1,4 +1,4 @@
-"""Spiders for crawls that come again."""
+"""Spiders for repeated crawls."""
 
 import os
 import signal
@@ -43,7 +43,7 @@ class Again(Follower):
 
 
 class NewCode(Again):
-    """Is what `Again` is after its author has changed it: follows only /b, and scrapes other items."""
+    """`Again` after a change of its code: follows only /b, and scrapes other items."""
 
     def parse(self, response: Response) -> Iterator[Any]:
         assert isinstance(response, TextResponse)

@@ -1,4 +1,4 @@
-"""Spiders for the crawls of test_changes.py: what the meta and the signal say of changes."""
+"""Spiders for test_changes.py, which record changes in the meta and the signal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Reader(Follower):
-    """Notes what meta and signal say; its callback fails at *failing*, or kills its process at *kill*."""
+    """Records meta and signal; its callback fails at *failing*, or kills its process at *kill*."""
 
     name = "reader"
     hears = (("page_changed", page_changed),)

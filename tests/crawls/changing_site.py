@@ -1,4 +1,4 @@
-"""A site that changes by a script, its server, and the truth about it: what the change feed of a crawl has to tell.
+"""A site that changes by a script, its server, and the expected change feed of a crawl.
 
 Pages are listed on six lists, each page on one; the start page links to the lists. In each generation pages are
 edited, moved, deleted, brought back and added. In every other generation servers fail, so that the crawl is not
@@ -24,14 +24,14 @@ from benchmarks.lib.serving import in_thread
 LISTS = 6
 #: Pages of each list at the beginning.
 ON_A_LIST = 8
-#: What a server that fails at a page does, and what robots.txt can.
+#: Failures of a server, and of robots.txt.
 FAILURES = (503, 500, "cut off", "forbidden")
 _NOUNS = "ferry harbour captain bridge lantern river museum winter market school ladder garden letter engine".split()
 _VERBS = "carried painted followed repaired borrowed measured answered watched forgotten promised".split()
 
 
 class Told(NamedTuple):
-    """A change that a crawl has to tell."""
+    """A change that a crawl must report."""
 
     path: str
     change: str
@@ -45,13 +45,13 @@ def told(folder: Path) -> list[dict[str, Any]]:
 
 
 def as_told(line: dict[str, Any]) -> Told:
-    """Return what a line tells, as the script does."""
+    """Return the change in a line, in the format of the script."""
     previous = line["previous_url"]
     return Told(urlsplit(line["url"]).path, line["change"], previous and urlsplit(previous).path)
 
 
 class Reply(NamedTuple):
-    """What the server sends for a path: a page if *status* is 200, and nothing that ends well if *is_cut* is true."""
+    """The response for a path: a page if *status* is 200, and a truncated one if *is_cut* is true."""
 
     status: int = 200
     body: str = ""
@@ -60,7 +60,7 @@ class Reply(NamedTuple):
 
 
 class ChangingSite:
-    """The site in one generation. `next()` changes it; *truth* then has what is to be told, by generation."""
+    """The site in one generation. `next()` changes it; *truth* then has the expected changes by generation."""
 
     def __init__(self, seed: int = 0) -> None:
         self._random = Random(seed)
@@ -88,7 +88,7 @@ class ChangingSite:
         self.truth[0] |= {Told(path, "new") for path in ("/", *(f"/list/{n}" for n in range(LISTS)))}
 
     def reply(self, path: str) -> Reply:
-        """Return what the server sends for *path* now."""
+        """Return the current response for *path*."""
         failure = self.failing.get(path)
         if isinstance(failure, int):
             return Reply(failure, "<p>Out of order.")
@@ -136,7 +136,7 @@ class ChangingSite:
             if path in self.pages
             and path not in self.missing
             and path not in {t.path for t in told}
-            # Of two pages with one text nobody can tell which of them has moved.
+            # If two pages have the same text, either may have moved.
             and texts[self.pages[path][0]] == 1
         ]
         self._random.shuffle(free)
@@ -167,7 +167,7 @@ class ChangingSite:
         ]
         return Told(there[0], "moved", path) if there else Told(path, "not_seen")
 
-    # --- What happens to a page, and what is to be told of it.
+    # --- Changes of a page, and the expected reports.
 
     def _add(self, number: int) -> None:
         self._texts += 1
@@ -297,7 +297,7 @@ class ChangingServer(ThreadingHTTPServer):
         self.lock = Lock()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing of a client that was killed."""
+        """Ignore a client that was killed."""
 
     @property
     def url(self) -> str:
@@ -332,7 +332,7 @@ class _Handler(BaseHTTPRequestHandler):
         if is_page:
             self.send_header("ETag", etag)
         self.send_header("Content-Type", "text/plain" if self.path == "/robots.txt" else "text/html")
-        # A length that the body never comes to.
+        # A length greater than that of the body.
         self.send_header("Content-Length", str(len(body) + 100 * reply.is_cut))
         if reply.location is not None:
             self.send_header("Location", reply.location)
@@ -341,4 +341,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = reply.is_cut
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+        """Log nothing."""

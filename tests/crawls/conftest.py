@@ -13,7 +13,7 @@ collect_ignore_glob = ["*spiders.py"]
 
 @pytest.fixture(scope="module")
 def site(request: pytest.FixtureRequest) -> Iterator[Site]:
-    """What serves the ``PAGES`` of a file of tests; one that needs more has a fixture of its own."""
+    """Serves the ``PAGES`` of a test file."""
     with serve(request.module.PAGES) as site:
         yield site
 

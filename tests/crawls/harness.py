@@ -1,4 +1,4 @@
-"""Runs real crawls in a fresh process and says what came of them.
+"""Runs real crawls in a fresh process, and returns their results.
 
 One process may run several crawls, one after another: each has its own crawler, settings, log and stats. Starting
 Python and Scrapy costs half a second, a crawl of ten pages a tenth of that. So on Linux the fresh process is a fork
@@ -54,7 +54,7 @@ FORKS = sys.platform == "linux"
 _PATIENCE = 120
 
 
-#: Stats that say how large something is, and one that depends on the machine.
+#: Stats that are sizes, and one that depends on the machine.
 SIZES = {
     "simhash/index_size",
     "simhash/site/hosts_known",
@@ -71,7 +71,7 @@ class Plan(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A response as the spider got it; *marks* are what its result says, without what is None."""
+    """A response as the spider got it; *marks* is its result without values that are None."""
 
     url: str
     path: str
@@ -87,7 +87,7 @@ class Page(NamedTuple):
 
 @dataclass
 class Crawl:
-    """What came of a crawl. *found* holds what the signal said, *notes* what the spider wrote down."""
+    """The results of a crawl. *found* has the verdicts of the signal, *notes* the records of the spider."""
 
     items: list[dict[str, Any]]
     pages: list[Page]
@@ -103,7 +103,7 @@ class Crawl:
 
     @property
     def simhash_stats(self) -> dict[str, int]:
-        """What was counted; how large something is, is no count."""
+        """The counts, without stats that are sizes."""
         return {
             name.partition("/")[2]: n
             for name, n in self.stats.items()
@@ -127,7 +127,7 @@ class Crawl:
         return sorted(item["path"] for item in self.items)
 
     def log(self, level: str | None = None, logger: str = "") -> list[str]:
-        """Return what was logged, at *level* if given, by *logger* and those below it."""
+        """Return the log messages, at *level* if given, of *logger* and its children."""
         return [
             text
             for name, source, text in self.records
@@ -182,7 +182,7 @@ def crawl(*plans: Plan, reactor: str = "asyncio", order: str = "in turn") -> lis
 
 
 def crawl_each(plans: Mapping[Key, Plan], *, reactor: str = "asyncio") -> dict[Key, Crawl]:
-    """Run *plans* one after another, and return what came of each by its name."""
+    """Run *plans* one after another, and return their results by name."""
     return dict(zip(plans, crawl(*plans.values(), reactor=reactor), strict=True))
 
 

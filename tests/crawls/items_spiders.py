@@ -60,7 +60,7 @@ KINDS = {"dict": dict, "Item": ScrapyItem, "dataclass": DataItem, "attrs": Attrs
 
 
 class Shop(Visitor):
-    """Yields of each page its title and its text as an item of the *kind* given, and notes what the signals say."""
+    """Yields title and text of each page as an item of *kind*, and records the signals."""
 
     name = "shop"
     hears = (("found", near_duplicate_item_found), ("dropped", signals.item_dropped))
@@ -111,7 +111,7 @@ class Killed(Shop):
 
 
 class Elsewhere(RemoteStore):
-    """A store of one's own that is asked by coroutines."""
+    """A custom store whose methods are coroutines."""
 
 
 class Cleaner:

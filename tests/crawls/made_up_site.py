@@ -1,4 +1,4 @@
-"""A made-up site, drawn from a seed, with the crawl of it, and all that must reach the spider.
+"""A random site, its crawl, and the pages that must reach the spider.
 
 A site has sections: lists that look alike, variants of a product, copies, traps, walls, redirects, and so on. Each
 knows its *classes*: the paths at which one article or variant is found. Of each class one page must reach the spider,
@@ -26,7 +26,7 @@ from tests.crawls.validating_site import ValidatingSite
 
 ACTIONS = ("mark", "drop_items", "drop_links", "drop_page")
 _LOSES_LINKS = frozenset(("drop_links", "drop_page"))
-#: What the server says, and what the spider does, about the Referer.
+#: Referrer policies of the server and of the spider.
 REFERRERS: tuple[tuple[dict[str, str], dict[str, Any]], ...] = (
     ({}, {}),
     ({"Referrer-Policy": "origin"}, {}),
@@ -40,7 +40,7 @@ FIRST_IN = {
     "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
 }
 ORDERS: tuple[dict[str, Any], ...] = ({}, FIRST_IN, {**FIRST_IN, "DEPTH_PRIORITY": 1}, {"DEPTH_PRIORITY": -1})
-#: What a site that is crawled again says of known pages.
+#: Responses for known pages in a second crawl.
 _CACHE = {
     "HTTPCACHE_ENABLED": True,
     "HTTPCACHE_POLICY": "scrapy_simhash.RecrawlPolicy",
@@ -90,7 +90,7 @@ class _Routes(dict[str, Route]):
 
 
 class MadeUpSite:
-    """What one seed makes."""
+    """The site and the crawl of a seed."""
 
     def __init__(self, seed: int, *, most_sections: int = MOST_SECTIONS) -> None:
         self.seed = seed
@@ -109,7 +109,7 @@ class MadeUpSite:
             "CONCURRENT_REQUESTS_PER_DOMAIN": 32,
             "SIMHASH_URL_RULES": random.choice(("skip", "skip", "skip", "observe", "off")),
             "SIMHASH_ACTION": random.choice(ACTIONS),
-            # Where it fails, it shall not go on for ever.
+            # If the test fails, the crawl must end.
             "CLOSESPIDER_PAGECOUNT": 3_000,
         }
         if random.random() < 0.5:
@@ -161,7 +161,7 @@ class MadeUpSite:
         yield Visit(settings, [frozenset((path,)) for path in due], changes)
 
     def faults(self, folder: Path) -> list[str]:
-        """Crawl, and return what did not reach the spider, and what else went wrong."""
+        """Crawl, and return the lost pages and other errors."""
         with in_thread(ValidatingSite({})) as site:
             urls = site.urls("/", *self._entrances)
             self.routes["/sitemap.xml"] = Answer(_sitemap(urls), content_type="application/xml")
@@ -194,7 +194,7 @@ class MadeUpSite:
             *_unended(crawls[-1]),
         ]
 
-    # What sections are made of.
+    # Parts of sections.
 
     def _text(self) -> int:
         self._texts += 1
@@ -386,7 +386,7 @@ def _sitemap(urls: Sequence[str]) -> str:
 
 
 def _is_due(path: str, recrawl: dict[str, Any]) -> bool:
-    """Tell whether a page that was read a moment ago is fetched again for certain."""
+    """Return whether a page that was just read is certainly fetched again."""
     age = recrawl.get("SIMHASH_RECRAWL", "always")
     if isinstance(age, dict):
         age = next(each for pattern, each in age.items() if pattern in path or pattern == "budget")

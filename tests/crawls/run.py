@@ -1,4 +1,4 @@
-"""The other side of harness.py: runs the crawls that it asks for, and writes down what came of them."""
+"""Runs the crawls of harness.py, and writes their results."""
 
 import asyncio
 import gc
@@ -102,7 +102,7 @@ class Recorder(logging.Handler):
 
 
 class Task(NamedTuple):
-    """What is to be done in a process of its own; results go to the file *target*."""
+    """A task for a separate process; results are written to the file *target*."""
 
     reactor: str
     order: str
@@ -111,7 +111,7 @@ class Task(NamedTuple):
 
 
 def serve() -> None:
-    """Do each task that a line of stdin asks for in a fork of this process, and answer with the fork's exit code.
+    """Run the task in each line of stdin in a fork of this process, and write its exit code.
 
     A line has the *cwd* and *environment* of a process, the files for its *stdout* and *stderr*, and either a *task*
     or *arguments* for Python.

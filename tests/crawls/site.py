@@ -14,7 +14,7 @@ from benchmarks.lib.serving import in_thread
 
 
 class Answer(NamedTuple):
-    """What the server sends. *length* is the Content-Length that it claims, None the true one, -1 none at all."""
+    """A response. *length* is the Content-Length; None for the correct one, -1 for no header."""
 
     body: bytes | str = ""
     status: int = 200
@@ -23,7 +23,7 @@ class Answer(NamedTuple):
     length: int | None = None
 
 
-#: A page as text, an answer, or what tells the answer from the number of the visit, counted from 0.
+#: A page as text, a response, or a function of the number of the visit, counted from 0.
 Route: TypeAlias = "str | Answer | Callable[[int], str | Answer]"
 Routes: TypeAlias = "Mapping[str, Route]"
 
@@ -64,7 +64,7 @@ def links(*paths: str) -> str:
 
 
 class Site(ThreadingHTTPServer):
-    """Serves *routes*; what is not among them is a 404. Knows how often each path was asked for."""
+    """Serves *routes*, and 404 for other paths. Counts the requests of each path."""
 
     # Scrapy opens more connections at once than the default backlog of five.
     request_queue_size = 64
@@ -87,7 +87,7 @@ class Site(ThreadingHTTPServer):
         return [self.url(path) for path in paths]
 
     def reply(self, path: str, headers: Mapping[str, str]) -> Answer:
-        """Return what is sent to a request with *headers*."""
+        """Return the response to a request with *headers*."""
         return self.answer(path)
 
     def answer(self, path: str) -> Answer:

@@ -44,7 +44,7 @@ def path_of(url: str) -> str:
 
 
 class InThreads:
-    """An extension that has every page of a crawl read in a thread, whatever its size."""
+    """An extension that makes every page of a crawl be read in a thread."""
 
     def __init__(self, crawler: Crawler) -> None:
         self.size, reader.THREAD_SIZE = reader.THREAD_SIZE, 0
@@ -59,7 +59,7 @@ class InThreads:
 
 
 class Visitor(scrapy.Spider):
-    """Asks for *urls* in this order, with *meta* for all or ``metas[path]`` for one; yields an item a page."""
+    """Requests *urls* in this order, with *meta* or ``metas[path]``; yields one item per page."""
 
     name = "visitor"
     #: Names of its methods, each with the signal that it hears.
@@ -242,7 +242,7 @@ class Copier(Visitor):
 
 
 class Asking(Copier):
-    """Does not let the child's answer overwrite what it asked with: notes the meta on the way out."""
+    """Records the meta of requests before responses change it."""
 
     name = "asking"
     custom_settings = {"DOWNLOADER_MIDDLEWARES": {"tests.crawls.spiders.NoteMeta": 10}}  # noqa: RUF012
@@ -264,7 +264,7 @@ class NoteMeta:
 
 
 class Retrier(Visitor):
-    """Asks for each page again, once, in the *way* given, from its callback."""
+    """Requests each page again, once, in the given *way*, from its callback."""
 
     name = "retrier"
 
@@ -289,7 +289,7 @@ class Retrier(Visitor):
 
 
 class Inliner(Visitor):
-    """Downloads a page without a callback, as media pipelines do, before it asks for *urls*."""
+    """Downloads a page without a callback, as media pipelines do, before it requests *urls*."""
 
     name = "inliner"
 
@@ -496,7 +496,7 @@ class Magazine(Follower):
 
 
 class Enabled(Visitor):
-    """Enables scrapy-simhash by itself, in a project that does not."""
+    """Enables scrapy-simhash in a project that does not."""
 
     name = "enabled"
     custom_settings = {"ADDONS": {"scrapy_simhash.Addon": 500}}  # noqa: RUF012
@@ -506,7 +506,7 @@ class Enabled(Visitor):
 
 
 class Clusters(Visitor):
-    """Notes of what the signal says that pages are near-duplicates."""
+    """Records the pages that the signal reports as near-duplicates."""
 
     name = "clusters"
     hears = (("found", near_duplicate_found),)
@@ -515,7 +515,7 @@ class Clusters(Visitor):
         self.notes.append(path_of(verdict.duplicate_of or ""))
 
 
-# --- Marks in items, and what is dropped.
+# --- Marks in items, and drops.
 
 
 class FailingLogFormatter(LogFormatter):
@@ -526,7 +526,7 @@ class FailingLogFormatter(LogFormatter):
 
 
 class Hearer(Follower):
-    """Notes what Scrapy's signal ``item_dropped`` says, in a handler of the *style* given."""
+    """Records Scrapy's signal ``item_dropped`` in a handler of the given *style*."""
 
     name = "hearer"
 
@@ -587,7 +587,7 @@ class Stubborn(Wanderer):
 
 
 class Unjudged(Wanderer):
-    """Asks for stories in a way that nobody judges: *way* says which."""
+    """Requests stories in one of the *ways* that are not compared."""
 
     name = "unjudged"
     way = ""

@@ -1,4 +1,4 @@
-"""Stores of somebody's own, as a project would name them in ``SIMHASH_STORE``."""
+"""Custom stores for ``SIMHASH_STORE``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Named(SqliteStore):
         return cls(header, crawler.spidercls.name)
 
     def close(self, reason: str = "finished") -> None:
-        """Say in the log that it was closed, and why."""
+        """Log the reason of the close."""
         super().close(reason)
         raise StoreUnavailable(f"the store of {self.spider} was closed: {reason}")
 
@@ -53,7 +53,7 @@ class Moody(SqliteStore):
 
 
 class Remote(RemoteStore):
-    """The same somewhere else: its methods are coroutines."""
+    """The same as a remote store, whose methods are coroutines."""
 
     def __init__(self, header: Header) -> None:
         super().__init__(header)

@@ -1,4 +1,4 @@
-"""The change feed: what is reported of pages that are new, changed, moved, gone, not seen or back."""
+"""The change feed: pages that are new, changed, moved, gone, not seen or back."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def age(folder: Path) -> None:
 
 
 class Feed(NamedTuple):
-    """What one crawl after another reported."""
+    """The reports of consecutive crawls."""
 
     crawls: list[Crawl]
     lines: list[list[Told]]
@@ -102,7 +102,7 @@ def reader(folder: Path, site: Site, **more: Any) -> Plan:
 
 
 def routes() -> dict[str, Any]:
-    """A start page, a list, and what that leads to."""
+    """A start page, a list, and its pages."""
     return {
         "/": article(0, before=links("/list")),
         "/list": article(1, before=links("/a", "/b")),
@@ -114,7 +114,7 @@ def routes() -> dict[str, Any]:
 NEW = [Told(path, "new") for path in ("/", "/list", "/a", "/b")]
 
 
-def test_meta_lines_and_signal_say_what_has_changed(tmp_path: Path) -> None:
+def test_meta_lines_and_signal_have_the_change(tmp_path: Path) -> None:
     pages = {**routes(), "/a": lambda visit: edited(article(2)) if visit else article(2)}
     with serve(pages) as site:
         plan = reader(tmp_path, site)
@@ -160,7 +160,7 @@ def test_a_page_that_is_gone_is_reported_once_and_comes_back(tmp_path: Path) -> 
         site.routes["/b"] = article(3)
         back = crawls_of(tmp_path, plan, plan)
     assert back.lines == [[Told("/b", "back")], []]
-    # Its items are delivered again, although its text is what it was.
+    # Its items are delivered again, although its text is unchanged.
     assert [done.paths_scraped for done in back.crawls] == [["/b"], []]
 
 
@@ -189,7 +189,7 @@ def test_a_page_that_is_gone_is_due_and_comes_back_by_a_304(tmp_path: Path, rule
     ],
     ids=["error 500", "cut off", "aborted", "callback fails"],
 )
-def test_a_crawl_that_is_not_complete_does_not_report_what_it_did_not_see(
+def test_an_incomplete_crawl_does_not_report_pages_as_not_seen(
     tmp_path: Path, second: dict[str, Any], more: dict[str, Any]
 ) -> None:
     with serve(routes()) as site:
@@ -205,7 +205,7 @@ def test_a_crawl_that_is_not_complete_does_not_report_what_it_did_not_see(
 
 @pytest.mark.slow("two crawls")
 @pytest.mark.parametrize("rule", ["7d", "always"])
-def test_pages_that_were_not_fetched_are_seen(tmp_path: Path, rule: str) -> None:
+def test_pages_that_were_not_fetched_count_as_seen(tmp_path: Path, rule: str) -> None:
     pages = {path: Answer(page, headers={"ETag": f'"{path}"'}) for path, page in routes().items()}
     with serve(pages) as site:
         plan = reader(tmp_path, site, **{**RECRAWL, "SIMHASH_RECRAWL": {"": rule}})
@@ -218,9 +218,7 @@ def test_pages_that_were_not_fetched_are_seen(tmp_path: Path, rule: str) -> None
 
 @pytest.mark.slow("two crawls")
 @pytest.mark.parametrize("order", [("/old", "/new"), ("/new", "/old")])
-def test_a_page_moves_by_a_redirect_in_whatever_order_it_is_linked(
-    tmp_path: Path, order: tuple[str, str]
-) -> None:
+def test_a_page_moves_by_a_redirect_in_any_order_of_its_links(tmp_path: Path, order: tuple[str, str]) -> None:
     with serve({"/": article(0, before=links("/old")), "/old": article(1)}) as site:
         plan = reader(tmp_path, site)
         crawls_of(tmp_path, plan)
@@ -232,7 +230,7 @@ def test_a_page_moves_by_a_redirect_in_whatever_order_it_is_linked(
 
 
 @pytest.mark.slow("three crawls")
-def test_a_page_has_moved_to_a_copy_that_is_still_there(tmp_path: Path) -> None:
+def test_a_moved_page_is_reported_with_its_copy(tmp_path: Path) -> None:
     copies = {"/": article(0, before=links("/a", "/b")), "/a": article(1), "/b": article(1)}
     for gone, left in (("/a", "/b"), ("/b", "/a")):
         folder = tmp_path / gone[1:]
@@ -245,7 +243,7 @@ def test_a_page_has_moved_to_a_copy_that_is_still_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow("two crawls")
-def test_a_page_with_the_text_of_one_that_is_gone_for_long_has_moved(tmp_path: Path) -> None:
+def test_a_page_with_the_text_of_a_page_gone_long_ago_has_moved(tmp_path: Path) -> None:
     with serve(routes()) as site:
         plan = reader(tmp_path, site)
         crawls_of(tmp_path, plan)
@@ -256,7 +254,7 @@ def test_a_page_with_the_text_of_one_that_is_gone_for_long_has_moved(tmp_path: P
 
 
 @pytest.mark.slow("two crawls")
-def test_the_pages_of_an_older_store_are_known(tmp_path: Path) -> None:
+def test_the_pages_of_an_older_store_are_imported(tmp_path: Path) -> None:
     with serve(routes()) as site:
         plan = reader(tmp_path, site)
         crawl(plan._replace(settings={**plan.settings, "SIMHASH_CHANGES": None}))
@@ -268,7 +266,7 @@ def test_the_pages_of_an_older_store_are_known(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow("three crawls, one of them killed")
-def test_what_a_killed_crawl_has_found_is_reported_at_least_once(tmp_path: Path) -> None:
+def test_changes_of_a_killed_crawl_are_reported_at_least_once(tmp_path: Path) -> None:
     plan = settings(tmp_path, **IN_ORDER)
     with serve(routes()) as site:
         crawl(reader(tmp_path, site))
@@ -299,7 +297,7 @@ process.start()
 
 
 @pytest.mark.slow("four crawls")
-def test_with_a_store_in_redis(tmp_path: Path) -> None:
+def test_a_crawl_with_a_store_in_redis(tmp_path: Path) -> None:
     pytest.importorskip("redis")
     with RedisServer(tmp_path) as server, serve(routes()) as site:
         plan = reader(tmp_path, site, SIMHASH_STORE=f"{server.url}?prefix=feed")
@@ -312,7 +310,7 @@ def test_with_a_store_in_redis(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow("two crawls")
-def test_a_crawl_in_two_runs_is_one(tmp_path: Path) -> None:
+def test_a_crawl_in_two_runs_counts_as_one(tmp_path: Path) -> None:
     with serve(routes()) as site:
         crawls_of(tmp_path, reader(tmp_path, site))
         site.routes["/list"] = article(1, before=links("/a"))
@@ -321,7 +319,7 @@ def test_a_crawl_in_two_runs_is_one(tmp_path: Path) -> None:
         assert crawls_of(tmp_path, reader(tmp_path, site, **job)).lines == [[Told("/b", "not_seen")]]
 
 
-def test_a_job_that_is_started_again_after_its_end_misses_no_page(tmp_path: Path) -> None:
+def test_a_job_that_is_restarted_after_its_end_misses_no_page(tmp_path: Path) -> None:
     with serve(routes()) as site:
         plan = reader(tmp_path, site, JOBDIR=str(tmp_path / "job"))
         crawl(plan)

@@ -1,4 +1,4 @@
-"""Scrapy's other commands: who asks for one page gets it, whatever the project does to near-duplicates."""
+"""Scrapy's other commands: a single page is never dropped."""
 
 import re
 import subprocess
@@ -57,7 +57,7 @@ Outcomes: TypeAlias = "dict[str, subprocess.CompletedProcess[str]]"
 
 @pytest.fixture(scope="module")
 def outcomes(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
-    """What each command says in a project that drops pages."""
+    """The output of each command in a project that drops pages."""
     folder = tmp_path_factory.mktemp("project")
     make_project(folder, **ENABLED, SPIDER_MODULES=["tides"], SIMHASH_ACTION="drop_page")
     urls = {"front": site.url("/front"), "copy": site.url("/copy"), "other_copy": site.url("/other-copy")}
@@ -79,19 +79,19 @@ def test_parse_shows_the_items_and_links_of_near_duplicates_at_every_depth(outco
     done = outcomes["parse"]
     for path in ("front", "copy", "other-copy"):
         assert f"{{'path': '{path}'}}" in done.stdout
-    # They were recognised; the log says that nothing is done about it.
+    # They were recognised; the log states that they are only marked.
     assert "1 new, 2 near-duplicates" in done.stderr
     assert "action: mark (this command does not crawl)" in done.stderr
 
 
-def test_check_tests_contracts_on_near_duplicates(outcomes: Outcomes) -> None:
+def test_scrapy_check_runs_contracts_on_near_duplicates(outcomes: Outcomes) -> None:
     done = outcomes["check"]
     assert done.returncode == 0, done.stderr
     assert re.search(r"Ran [45] contracts", done.stderr)
     assert done.stderr.rstrip().endswith("OK")
 
 
-def test_shell_has_the_response_of_a_near_duplicate(outcomes: Outcomes) -> None:
+def test_scrapy_shell_has_the_response_of_a_near_duplicate(outcomes: Outcomes) -> None:
     done = outcomes["shell"]
     assert "Once more" in done.stdout, done.stderr
     assert "/copy is a near-duplicate of " in done.stderr

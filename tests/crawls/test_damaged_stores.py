@@ -50,7 +50,7 @@ def test_a_damaged_record_costs_one_page(
         damage(settings)
         second: Crawl
         (second,) = crawl(Plan("Visitor", settings, urls))
-    # What is unchanged was dropped; of the damaged page that is not known, so it is kept.
+    # Unchanged pages were dropped; the damaged one may have changed, so it is kept.
     assert second.stat("dropped/items") == 3
     assert second.stat("revisits/unchanged") == 3
     assert second.page("/a").marks["status"] == "unknown"
@@ -60,7 +60,7 @@ def test_a_damaged_record_costs_one_page(
     assert "damaged" in warned
 
 
-def test_a_store_that_refuses_stops_the_crawl_and_says_why(tmp_path: Path) -> None:
+def test_a_store_that_refuses_stops_the_crawl_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "visitor.sqlite").write_text("no store")
     program = f"""
 from scrapy.crawler import AsyncCrawlerProcess

@@ -1,4 +1,4 @@
-"""No text is lost by dropping: what plain Scrapy delivers of a site is delivered once at least, whatever fails."""
+"""Dropping loses no text: each text that plain Scrapy delivers is delivered at least once, with any failures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.crawls.harness import IN_ORDER, IS_PROMPT, Crawl, Plan, crawl, killed
 from tests.crawls.site import Routes, article, links, serve
 from tests.examples import examples
 
-#: What the callback does with a page, or a pipeline with its item; and whether an item comes out.
+#: Behaviour of a callback or a pipeline, and whether an item is scraped.
 WAYS = {
     "yields": True,
     "yields slowly": True,
@@ -37,11 +37,11 @@ ACTIONS = ("drop_items", "drop_items,drop_links", "drop_page", "drop_links")
 
 
 class Fails(Exception):
-    """What callbacks and pipelines raise here."""
+    """The exception of callbacks and pipelines."""
 
 
 class Storing:
-    """A pipeline that drops, fails and takes its time, as the item says."""
+    """A pipeline that drops, fails or waits, by a field of the item."""
 
     # Scrapy 2.13 passes the spider.
     async def process_item(self, item: dict[str, Any], spider: object = None) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class Storing:
 
 
 class Reader(scrapy.Spider):
-    """Asks for all *urls*, and does with each page what its path says: ``/TEXT/NUMBER/WAY``."""
+    """Requests all *urls*, and handles each page by its path: ``/TEXT/NUMBER/WAY``."""
 
     name = "reader"
     custom_settings = {"ITEM_PIPELINES": {Storing: 300}}  # noqa: RUF012  # as Scrapy has it
@@ -131,7 +131,7 @@ def expected(pages: list[Page]) -> set[str]:
 
 
 @pytest.mark.parametrize("seed", range(examples(12)))
-def test_what_plain_scrapy_delivers_is_delivered(seed: int, tmp_path: Path) -> None:
+def test_items_of_plain_scrapy_are_delivered(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
     pages = made(random)
     settings: dict[str, Any] = {
@@ -160,7 +160,7 @@ def test_what_plain_scrapy_delivers_is_delivered(seed: int, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("seed", range(examples(6)))
-def test_with_a_revisit_action_it_is_delivered_then_or_before(seed: int, tmp_path: Path) -> None:
+def test_with_a_revisit_action_items_are_delivered_at_least_once(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
     pages = made(random)
     settings = {
@@ -222,7 +222,7 @@ class Mortal(Reader):
 
 @pytest.mark.parametrize("seed", range(examples(4)))
 @pytest.mark.parametrize("most", [1, 500])
-def test_after_a_kill_it_is_delivered_then_or_before(seed: int, most: int, tmp_path: Path) -> None:
+def test_after_a_kill_an_item_is_delivered_once(seed: int, most: int, tmp_path: Path) -> None:
     random = Random(seed)
     pages = made(random)
     # Deliveries are stored one by one, or at the end only.
@@ -258,7 +258,7 @@ def plans_of(action: str, pages: list[Page], **settings: Any) -> Crawl:
 
 
 @pytest.mark.parametrize("action", ["drop_items", "drop_page"])
-def test_a_copy_is_delivered_in_place_of_an_original_that_yields_nothing(action: str) -> None:
+def test_a_copy_is_delivered_instead_of_an_original_without_items(action: str) -> None:
     first, *copies = [Page(0, number, "is silent" if number == 0 else "yields") for number in range(4)]
     done = plans_of(action, [first, *copies])
     # One of them, and the others are dropped.
@@ -267,7 +267,7 @@ def test_a_copy_is_delivered_in_place_of_an_original_that_yields_nothing(action:
     assert done.stat("dropped/items") + done.stat("dropped/pages") == 2
 
 
-def test_items_wait_for_an_original_that_takes_its_time() -> None:
+def test_items_wait_for_a_slow_original() -> None:
     pages = [Page(0, 0, "is stored slowly"), Page(0, 1, "yields"), Page(0, 2, "yields")]
     done = plans_of("drop_items", pages, CONCURRENT_REQUESTS=8)
     assert len(done.items) == 1
@@ -321,7 +321,9 @@ def test_links_of_a_copy_are_followed_until_those_of_its_original_are_known() ->
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("action", ACTIONS)
-def test_a_crawl_that_is_stopped_and_resumed_delivers_all(action: str, seed: int, tmp_path: Path) -> None:
+def test_a_crawl_that_is_stopped_and_resumed_delivers_all_items(
+    action: str, seed: int, tmp_path: Path
+) -> None:
     pages = made(Random(seed))
     settings = {
         **IN_ORDER,
@@ -338,7 +340,7 @@ def test_a_crawl_that_is_stopped_and_resumed_delivers_all(action: str, seed: int
     assert expected(pages) - found == set()
 
 
-def test_items_that_wait_are_delivered_when_the_crawl_is_stopped(tmp_path: Path) -> None:
+def test_waiting_items_are_delivered_if_the_crawl_is_stopped(tmp_path: Path) -> None:
     # In the second crawl the original is not asked for, and the crawl ends before it has nothing else to do.
     first, copy, *others = [
         Page(0, 0, "yields"),

@@ -1,4 +1,4 @@
-"""What is dropped is told: in the last line of the log, the stats, and as Scrapy tells of dropped items."""
+"""Drops are reported: in the last line of the log, the stats, and by Scrapy's signal for dropped items."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def closing(done: Crawl) -> str:
 FOUND = "7 pages compared, 5 new, 2 near-duplicates, 0 revisits; 0 skipped, 0 errors"
 
 
-def test_what_is_dropped_because_it_is_unchanged_is_told_apart(site: Site, tmp_path: Path) -> None:
+def test_drops_of_unchanged_pages_are_counted_separately(site: Site, tmp_path: Path) -> None:
     settings = {"SIMHASH_STORE": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
     first, second = crawl(plan(site, "drop_items", **settings), plan(site, "drop_items", **settings))
     assert "dropped as near-duplicates: 2 items" in closing(first)
@@ -78,9 +78,7 @@ def test_a_log_formatter_that_fails_costs_no_link(site: Site) -> None:
     assert len(errors) == 2
 
 
-def test_the_signal_of_scrapy_says_which_item_was_dropped_and_why(
-    crawls: dict[str, Crawl], site: Site
-) -> None:
+def test_the_item_dropped_signal_has_the_item_and_the_reason(crawls: dict[str, Crawl], site: Site) -> None:
     first, second = crawls["heard"].notes
     assert first == {
         "item": {"path": "/copy"},
@@ -106,7 +104,7 @@ def told(done: Crawl) -> list[str]:
     return [line for line in done.log(None, "scrapy_simhash") if "Start pages are protected" in line]
 
 
-def test_a_spider_that_has_all_urls_from_start_is_told_once_that_start_pages_are_protected(
+def test_a_spider_with_all_urls_from_start_is_warned_once_that_they_are_protected(
     site: Site,
 ) -> None:
     done = start_only(site, SIMHASH_ACTION="drop_links")

@@ -51,7 +51,7 @@ def attacked() -> Crawl:
     return done
 
 
-def test_the_event_loop_is_never_held_up_for_long(attacked: Crawl) -> None:
+def test_the_event_loop_is_never_blocked_for_long(attacked: Crawl) -> None:
     longest, beats = attacked.notes
     assert attacked.complaints == []
     assert longest < MOST

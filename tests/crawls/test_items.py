@@ -53,7 +53,7 @@ def item_stats(done: Crawl) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("kind", ["dict", "Item", "dataclass", "attrs", "frozen"])
-def test_items_that_repeat_others_are_dropped(site: Site, kind: str) -> None:
+def test_near_duplicate_items_are_dropped(site: Site, kind: str) -> None:
     done = visit(site, DROP, kind=kind)
     assert done.paths_scraped == ["/first", "/other"]
     assert item_stats(done) == {"new": 2, "near_duplicates": 2, "exact": 1, "dropped": 2}
@@ -64,7 +64,7 @@ def test_items_that_repeat_others_are_dropped(site: Site, kind: str) -> None:
     assert len(done.pages) == 4
 
 
-def test_what_was_found_is_told_by_signal_exception_and_log(site: Site) -> None:
+def test_results_are_in_the_signal_the_exception_and_the_log(site: Site) -> None:
     done = visit(site, {**DROP, "SIMHASH_ITEM_KEY": "path"})
     near, near_dropped, same, same_dropped = done.notes
     assert (near, same) == (
@@ -86,10 +86,10 @@ def test_what_was_found_is_told_by_signal_exception_and_log(site: Site) -> None:
     assert "Items: 2 new, 2 near-duplicates, 0 revisits; 2 dropped, 0 skipped, 0 errors" in said
 
 
-# --- What enables it.
+# --- Settings that enable it.
 
 
-def test_it_stands_between_those_that_clean_and_those_that_store(site: Site) -> None:
+def test_the_pipeline_is_between_those_that_clean_and_those_that_store(site: Site) -> None:
     site.routes |= {path: f"<h1>Kettle - {path}</h1>" for path in PATHS}
     done = visit(site, {**DROP, "ITEM_PIPELINES": {PIPELINE + "Cleaner": 10, PIPELINE + "Storage": 100}})
     assert done.paths_scraped == ["/first"]
@@ -101,7 +101,7 @@ def test_it_stands_between_those_that_clean_and_those_that_store(site: Site) -> 
 
 @pytest.mark.parametrize("pipeline", ["Leak", "Refusal"])
 @pytest.mark.parametrize("store", ["memory", "tests.crawls.items_spiders.Elsewhere"])
-def test_what_another_pipeline_loses_is_no_reason_to_drop_its_copies(
+def test_an_item_lost_in_another_pipeline_does_not_drop_its_copies(
     site: Site, pipeline: str, store: str
 ) -> None:
     leaking = {"SIMHASH_ITEM_KEY": "path", "ITEM_PIPELINES": {PIPELINE + pipeline: 100}}
@@ -112,7 +112,7 @@ def test_what_another_pipeline_loses_is_no_reason_to_drop_its_copies(
 
 
 @pytest.mark.parametrize("store", ["memory", "tests.crawls.items_spiders.Elsewhere"])
-def test_equal_items_that_are_in_a_slow_pipeline_together_are_dropped_but_one(site: Site, store: str) -> None:
+def test_of_equal_items_in_a_slow_pipeline_one_is_kept(site: Site, store: str) -> None:
     settings = {**DROP, "SIMHASH_STORE": store, "ITEM_PIPELINES": {PIPELINE + "Slow": 100}}
     done = visit(site, settings, "/first", times=5)
     assert done.paths_scraped == ["/first"]
@@ -145,7 +145,7 @@ def test_items_that_a_killed_crawl_had_not_scraped_come_again_and_only_once(
     assert later.paths_scraped == []
 
 
-def test_a_crawl_that_failed_to_start_holds_neither_file(site: Site, tmp_path: Path) -> None:
+def test_a_crawl_that_failed_to_start_releases_both_files(site: Site, tmp_path: Path) -> None:
     way = "cannot_be_opened"
     settings = {**DROP, "SIMHASH_STORE": str(tmp_path)}
     plan = Plan("items_spiders.Shop", settings, {"urls": site.urls("/first")})
@@ -161,7 +161,7 @@ def test_a_crawl_that_failed_to_start_holds_neither_file(site: Site, tmp_path: P
 
 
 @pytest.mark.parametrize("store", ["Moody", "Remote"])
-def test_items_go_on_while_a_store_does_not_answer(site: Site, store: str) -> None:
+def test_items_pass_while_a_store_does_not_answer(site: Site, store: str) -> None:
     settings = {**DROP, "SIMHASH_STORE": f"tests.crawls.stores.{store}"}
     paths = [f"/same?{number}" for number in range(7)]
     site.routes |= {path: article(0) for path in paths}
@@ -179,7 +179,7 @@ def test_items_go_on_while_a_store_does_not_answer(site: Site, store: str) -> No
 # --- Looking at single pages.
 
 
-def test_who_looks_at_single_pages_is_dropped_no_item_and_leaves_no_trace(site: Site, tmp_path: Path) -> None:
+def test_commands_for_single_pages_drop_no_item_and_leave_no_trace(site: Site, tmp_path: Path) -> None:
     settings = {**DROP, "SIMHASH_STORE": str(tmp_path / "seen")}
     make_project(tmp_path, **ENABLED, **settings, SPIDER_MODULES=["tests.crawls.items_spiders"])
     crawl_one("items_spiders.Shop", settings, urls=site.urls("/first"))

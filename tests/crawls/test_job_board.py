@@ -44,7 +44,7 @@ class Board(NamedTuple):
         return len(self.entities) - kept
 
     def check_copies(self, crawl: Crawl) -> None:
-        """Check that whatever repeats another page advertises what that does."""
+        """Check that each copy advertises the same job as its original."""
         for page in crawl.pages:
             if page.verdict == "near_duplicate" and page.path in self.entities:
                 original = urlsplit(page.marks["duplicate_of"]).path
@@ -52,7 +52,7 @@ class Board(NamedTuple):
 
 
 def made(plan: Plan) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the pages of a site and what they are about, by path."""
+    """Return the pages of a site and their subjects, by path."""
     site = make_site(plan)
     paths = {urlsplit(page.url).path: page for page in site.pages}
     return (
@@ -103,10 +103,10 @@ def test_no_advert_is_lost_and_reposts_are_dropped(board: Board, crawls: dict[st
     board.check_copies(done)
 
 
-def test_without_learning_no_advert_is_lost_either(board: Board, crawls: dict[str, Crawl]) -> None:
+def test_without_learning_no_advert_is_lost(board: Board, crawls: dict[str, Crawl]) -> None:
     done = crawls["not learning"]
     assert done.complaints == []
-    # Their names tell them apart.
+    # They differ in their names.
     assert board.kept(done) == set(board.entities.values())
 
 
@@ -136,7 +136,7 @@ def test_a_later_crawl_knows_the_site_from_its_first_page(board: Board, tmp_path
 
 
 @pytest.mark.parametrize("markup", [JSON_LD, MICRODATA])
-def test_of_a_series_no_advert_is_lost(tmp_path: Path, markup: str) -> None:
+def test_no_advert_of_a_series_is_lost(tmp_path: Path, markup: str) -> None:
     routes, entities = made(Plan("jobs", 120, is_structured=True, markup=markup, is_series=True))
     with serve(routes) as site:
         series, urls = Board(site, entities, []), {"urls": site.urls(*entities)}
@@ -177,7 +177,7 @@ def profile_in(server: RedisServer) -> SiteProfile:
     return SiteProfile.from_bytes(read_note(profile)[1])
 
 
-def test_crawlers_that_share_a_board_lose_no_advert_and_teach_the_next_one(
+def test_crawlers_that_share_a_store_lose_no_advert_and_share_models(
     board: Board, server: RedisServer
 ) -> None:
     adverts = list(board.entities)

@@ -39,7 +39,7 @@ def crawls(site: Site, reactor: str) -> dict[str, Crawl]:
 
 
 @pytest.mark.parametrize("name", ["pair", "pair, to be dropped"])
-def test_of_two_equal_pages_in_threads_at_once_one_is_new_and_one_repeats_it(
+def test_one_of_two_equal_pages_in_threads_is_new_and_the_other_its_copy(
     crawls: dict[str, Crawl], name: str
 ) -> None:
     done = crawls[name]
@@ -72,12 +72,12 @@ def test_a_crawl_that_is_closed_during_a_reading_loses_no_page(crawls: dict[str,
     assert "2 pages compared" in done.log("INFO", "scrapy_simhash")[-1]
 
 
-def test_no_thread_brings_errors(crawls: dict[str, Crawl]) -> None:
+def test_no_thread_causes_errors(crawls: dict[str, Crawl]) -> None:
     assert {name: done.complaints for name, done in crawls.items()} == {name: [] for name in crawls}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal there")
-def test_a_crawl_that_is_interrupted_during_a_reading_ends_well(
+def test_a_crawl_that_is_interrupted_during_a_reading_ends_cleanly(
     site: Site, reactor: str, tmp_path: Path
 ) -> None:
     setting = {

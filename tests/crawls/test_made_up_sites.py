@@ -1,4 +1,4 @@
-"""Crawls of made-up sites, each drawn from a seed: no article and no variant is lost, whatever the settings.
+"""Crawls of random sites: no article and no variant is lost, with any settings.
 
 ``SIMHASH_MADE_UP_SITE=SEED`` crawls the one with this seed first.
 """

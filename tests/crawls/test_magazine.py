@@ -8,7 +8,7 @@ from magazine.truth import Truth
 
 from tests.crawls.harness import Crawl, crawl_one
 
-# Reasons to skip a page, by what truth.json says of it. Others are content, and judged.
+# Reasons to skip a page, by its status in truth.json. Other pages are compared.
 SKIPPED = {"short": "short_text", "not_html": "not_html", "error": "status"}
 # Link extractors pass over these.
 UNLINKED = ("/static/lamp.svg", "/static/lamp.css", "/files/tide-tables-2024.pdf")
@@ -43,7 +43,7 @@ def test_every_page_that_robots_txt_allows_is_crawled(
     assert set(items) == expected - {"/robots.txt"}
 
 
-def test_no_page_is_called_a_near_duplicate_of_a_different_one(done: Crawl, truth: Truth) -> None:
+def test_different_pages_are_never_near_duplicates(done: Crawl, truth: Truth) -> None:
     marked = [item for item in done.items if item["status"] == "near_duplicate"]
     assert len(marked) > 60
     wrong = [
@@ -93,7 +93,7 @@ def test_no_cluster_holds_two_pages_known_to_be_different(
     assert wrong == []
 
 
-def test_what_is_no_content_is_skipped_for_the_right_reason(
+def test_pages_without_content_are_skipped_with_the_right_reason(
     items: dict[str, dict[str, object]], done: Crawl, truth: Truth
 ) -> None:
     expected = {
@@ -112,7 +112,7 @@ def test_what_is_no_content_is_skipped_for_the_right_reason(
     assert counted == Counter(expected.values())
 
 
-def test_the_crawl_is_without_errors(done: Crawl) -> None:
+def test_the_crawl_has_no_errors(done: Crawl) -> None:
     assert done.complaints == []
     assert done.stat("errors/compare") == 0
     assert done.stat("processed") == sum(done.stat(name) for name in ("new", "near_duplicates", "revisits"))

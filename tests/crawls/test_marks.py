@@ -1,4 +1,4 @@
-"""What users see of a near-duplicate: flag, item field, CSV feed, signal and log."""
+"""Visible results: flag, item field, CSV feed, signal and log."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_log_shows_the_first_duplicate_only_and_says_how_to_see_all(crawls: 
     assert "SIMHASH_DEBUG" in line
 
 
-def test_every_item_that_has_the_field_is_marked_and_every_other_goes_on_without(
+def test_every_item_with_the_field_is_marked_and_others_pass_without(
     crawls: dict[str, Crawl], site: Site
 ) -> None:
     done = crawls["field"]

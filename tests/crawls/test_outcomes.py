@@ -271,7 +271,7 @@ def test_callbacks_of_every_style(site: Site, style: str, action: str) -> None:
     assert ("/of/copy" in done.verdicts) is (action in ("mark", "drop_items"))
 
 
-def test_a_product_at_its_new_address_repeats_that_at_its_old_one_while_a_variant_does_not() -> None:
+def test_a_product_at_a_new_url_is_a_copy_while_a_variant_is_not() -> None:
     before, after = product("/small", "small"), product("/large", "large")
     moved = Answer(status=302, headers={"Location": "/goods/lantern"})
     routes: Routes = {
@@ -294,7 +294,7 @@ def test_a_product_at_its_new_address_repeats_that_at_its_old_one_while_a_varian
 
 
 @pytest.mark.parametrize("name", ["SIMHASH_ACTION", "SIMHASH_EXACT_ACTION"])
-def test_a_page_in_front_of_others_reaches_the_callback_that_asks_again(name: str) -> None:
+def test_an_interstitial_reaches_the_callback_that_retries(name: str) -> None:
     asks = "<main><h1>Just a moment</h1><p>Tick the box if you are human.</p><div class=g-recaptcha></div></main>"
 
     def route(number: int) -> Route:

@@ -81,5 +81,5 @@ def test_stores_reports_and_clusters_are_the_same_on_every_reactor(crawls: dict[
     assert crawls["again"].stat("errors/report") == 0
 
 
-def test_no_reactor_brings_errors(crawls: dict[str, Crawl]) -> None:
+def test_no_reactor_causes_errors(crawls: dict[str, Crawl]) -> None:
     assert {name: done.complaints for name, done in crawls.items()} == {name: [] for name in crawls}

@@ -1,4 +1,4 @@
-"""SIMHASH_RECRAWL: known pages are requested conditionally or not at all, and what is behind them is reached."""
+"""SIMHASH_RECRAWL: known pages are requested conditionally or not at all, and their links are followed."""
 
 import gzip
 import sqlite3
@@ -54,7 +54,7 @@ def again(
     spider: str = "Again",
     **more: Any,
 ) -> Crawl:
-    """Crawl the site with a store in *folder*; what was sent before is forgotten."""
+    """Crawl the site with a store in *folder*; reset its list of responses."""
     site.sent.clear()
     given = {name: more.pop(name) for name in list(more) if name.isupper()}
     urls = more.pop("urls", [site.url("/")])
@@ -81,7 +81,7 @@ def row(folder: Path, url: str) -> tuple[int, int, int]:
 
 
 @pytest.mark.parametrize("reactor", ["asyncio", "select", WITHOUT_REACTOR])
-def test_a_second_crawl_transfers_no_page_and_runs_every_callback(
+def test_a_second_crawl_downloads_no_page_and_runs_every_callback(
     site: ValidatingSite, tmp_path: Path, reactor: str
 ) -> None:
     first = again(site, tmp_path, reactor=reactor)
@@ -97,9 +97,7 @@ def test_a_second_crawl_transfers_no_page_and_runs_every_callback(
     assert row(tmp_path, "%/a") == (2, 0, 0)
 
 
-def test_items_of_unchanged_pages_are_dropped_as_from_the_server(
-    site: ValidatingSite, tmp_path: Path
-) -> None:
+def test_items_of_unchanged_pages_in_the_cache_are_dropped(site: ValidatingSite, tmp_path: Path) -> None:
     drop: dict[str, Any] = {"SIMHASH_REVISIT_ACTION": "drop_items"}
     assert again(site, tmp_path, **drop).paths_scraped == ALL
     second = again(site, tmp_path, **drop)
@@ -108,7 +106,7 @@ def test_items_of_unchanged_pages_are_dropped_as_from_the_server(
     assert (site.paths(304), site.paths(200), third.items) == (["/"], [], [])
 
 
-def test_a_page_that_changed_comes_in_full_and_its_new_links_are_followed(
+def test_a_changed_page_is_fetched_in_full_and_its_new_links_are_followed(
     site: ValidatingSite, tmp_path: Path
 ) -> None:
     again(site, tmp_path)
@@ -121,9 +119,7 @@ def test_a_page_that_changed_comes_in_full_and_its_new_links_are_followed(
     assert (set(site.paths(304)), site.paths(200)) == ({*ALL, "/e"}, [])
 
 
-def test_a_callback_that_was_changed_runs_on_the_pages_in_the_cache(
-    site: ValidatingSite, tmp_path: Path
-) -> None:
+def test_a_changed_callback_runs_on_cached_pages(site: ValidatingSite, tmp_path: Path) -> None:
     again(site, tmp_path)
     second = again(site, tmp_path, {"": "7d"}, "NewCode")
     assert site.paths(200) == []
@@ -150,7 +146,7 @@ def test_pages_without_validators_are_fetched_in_full(site: ValidatingSite, tmp_
 # --- The schedule.
 
 
-def test_pages_that_are_not_old_enough_are_not_requested_and_their_links_are_followed(
+def test_pages_that_are_not_due_are_not_requested_and_their_links_are_followed(
     site: ValidatingSite, tmp_path: Path
 ) -> None:
     rules = {"/[ac]$": "7d", "/d$": "always"}
@@ -178,7 +174,7 @@ def test_a_page_is_due_an_hour_before_its_age(site: ValidatingSite, tmp_path: Pa
     assert {path for path, _, _ in site.sent} == {"/", "/a"}
 
 
-def test_a_page_that_never_changed_is_visited_after_as_long_again(
+def test_a_page_that_never_changed_is_visited_after_twice_the_time(
     site: ValidatingSite, tmp_path: Path
 ) -> None:
     again(site, tmp_path, {"": "auto"})
@@ -194,7 +190,7 @@ def test_a_page_that_never_changed_is_visited_after_as_long_again(
     assert {path for path, _, _ in site.sent} == set(ALL)
 
 
-def test_pages_whose_sitemap_says_that_they_are_old_are_not_requested(tmp_path: Path) -> None:
+def test_pages_with_an_old_sitemap_date_are_not_requested(tmp_path: Path) -> None:
     paths = {"/a": "2020", "/b": "2120-01-01T00:00:00Z", "/ä": "2020-02", "/d": "2020-02-03"}
     routes = {"/%C3%A4": article(3)} | {path: article(number) for number, path in enumerate(paths)}
     with in_thread(ValidatingSite(routes)) as site:
@@ -215,7 +211,7 @@ def test_pages_whose_sitemap_says_that_they_are_old_are_not_requested(tmp_path: 
     [b"\x1f\x8b\x08 no gzip", gzip.compress(b"<?xml version='1.0'?><urlset>lastmod\0", mtime=0)],
     ids=["no gzip", "no XML"],
 )
-def test_a_file_that_is_no_sitemap_is_scraped(tmp_path: Path, body: bytes) -> None:
+def test_a_file_that_is_not_a_sitemap_is_scraped(tmp_path: Path, body: bytes) -> None:
     with in_thread(ValidatingSite({"/file.gz": Answer(body, content_type="application/gzip")})) as site:
         done = crawl_one("Visitor", settings(tmp_path, {"": "lastmod"}), urls=[site.url("/file.gz")])
         assert (done.paths_scraped, done.log("ERROR")) == (["/file.gz"], [])
@@ -283,7 +279,7 @@ def test_an_honest_server_is_checked_less_and_less(site: ValidatingSite, tmp_pat
     again(site, tmp_path, checks=True)
 
 
-def test_validators_of_a_page_are_not_sent_to_where_it_redirects(
+def test_validators_of_a_page_are_not_sent_to_its_redirect_target(
     site: ValidatingSite, tmp_path: Path
 ) -> None:
     site.mode = "lies"  # answers 304 to whoever sends any
@@ -295,7 +291,7 @@ def test_validators_of_a_page_are_not_sent_to_where_it_redirects(
     assert done.paths_scraped == ["/new"]
 
 
-def test_an_error_is_retried_and_never_answered_from_the_cache(site: ValidatingSite, tmp_path: Path) -> None:
+def test_an_error_is_retried_and_never_replaced_from_the_cache(site: ValidatingSite, tmp_path: Path) -> None:
     again(site, tmp_path)
     site.routes["/b"] = lambda visit: Answer("", 503) if visit == 1 else article(2)
     done = again(site, tmp_path)
@@ -320,7 +316,7 @@ def test_the_session_of_the_last_crawl_is_not_replayed(site: ValidatingSite, tmp
 
 
 @pytest.mark.parametrize("vary", ["*", "Cookie, Accept-Encoding"])
-def test_a_page_that_differs_by_what_is_sent_is_fetched_in_full(
+def test_a_page_that_varies_by_request_headers_is_fetched_in_full(
     site: ValidatingSite, tmp_path: Path, vary: str
 ) -> None:
     site.routes["/"] = article(0, before=links("/b"))
@@ -333,9 +329,7 @@ def test_a_page_that_differs_by_what_is_sent_is_fetched_in_full(
     assert b"who=" not in (tmp_path / "cache" / "again.pages.sqlite").read_bytes()
 
 
-def test_requests_that_are_not_for_everybody_are_sent_as_without_the_policy(
-    site: ValidatingSite, tmp_path: Path
-) -> None:
+def test_requests_of_one_user_are_sent_as_without_the_policy(site: ValidatingSite, tmp_path: Path) -> None:
     for _ in range(2):
         done = again(site, tmp_path, spider="Cookies")
         assert set(site.paths(200)) >= {"/a", "/b", "/c", "/d"}
@@ -345,7 +339,7 @@ def test_requests_that_are_not_for_everybody_are_sent_as_without_the_policy(
     assert ("/", 200) in [sent[:2] for sent in site.sent]
 
 
-def test_a_page_in_front_of_another_is_not_kept(site: ValidatingSite, tmp_path: Path) -> None:
+def test_an_interstitial_is_not_kept(site: ValidatingSite, tmp_path: Path) -> None:
     wall = "<title>Log in</title><form><input name=u><input type=password name=p></form>"
     again(site, tmp_path, {"": "7d"})
     site.routes["/b"] = wall
@@ -361,7 +355,7 @@ def test_a_page_in_front_of_another_is_not_kept(site: ValidatingSite, tmp_path: 
 
 
 @pytest.mark.parametrize("trouble", ["damaged", "another version", "read-only", "no database"])
-def test_a_cache_that_cannot_be_used_costs_pages_in_full_and_a_sentence(
+def test_an_unusable_cache_is_logged_and_pages_are_fetched_in_full(
     site: ValidatingSite, tmp_path: Path, trouble: str
 ) -> None:
     again(site, tmp_path)
@@ -393,14 +387,14 @@ def test_several_spiders_have_a_cache_each(site: ValidatingSite, tmp_path: Path)
     }
 
 
-def test_a_page_whose_row_was_lost_is_read_again(site: ValidatingSite, tmp_path: Path) -> None:
+def test_a_page_without_a_row_is_read_again(site: ValidatingSite, tmp_path: Path) -> None:
     again(site, tmp_path)
     (tmp_path / "again.sqlite").unlink()
     done = again(site, tmp_path, {"": "7d"})
     assert (site.paths(200), set(done.verdicts.values())) == ([], {"new"})
 
 
-def test_with_a_store_in_redis(site: ValidatingSite, tmp_path: Path) -> None:
+def test_a_crawl_with_a_store_in_redis(site: ValidatingSite, tmp_path: Path) -> None:
     pytest.importorskip("redis")
     with RedisServer(tmp_path) as server:
         redis: dict[str, Any] = {"SIMHASH_STORE": f"{server.url}?prefix=shared"}
@@ -414,7 +408,7 @@ def test_with_a_store_in_redis(site: ValidatingSite, tmp_path: Path) -> None:
         assert site.paths(200) == ["/b"]
 
 
-def test_nothing_of_a_crawl_that_was_killed_is_lost(site: ValidatingSite, tmp_path: Path) -> None:
+def test_nothing_of_a_killed_crawl_is_lost(site: ValidatingSite, tmp_path: Path) -> None:
     plan = settings(tmp_path, JOBDIR=str(tmp_path / "job"), SIMHASH_REVISIT_ACTION="drop_items")
     program = f"""
 import sys
@@ -451,7 +445,7 @@ process.start()
         ({"SIMHASH_CONDITIONAL": True}, "was removed: set HTTPCACHE_ENABLED = True"),
     ],
 )
-def test_settings_that_do_not_go_together_stop_the_crawl(
+def test_conflicting_settings_stop_the_crawl(
     site: ValidatingSite, tmp_path: Path, change: dict[str, Any], message: str
 ) -> None:
     done = again(site, tmp_path, **change)

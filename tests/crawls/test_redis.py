@@ -1,4 +1,4 @@
-"""Crawls that share a store in Redis, and what becomes of them when it is away."""
+"""Crawls that share a store in Redis, and its outages."""
 
 import re
 import time
@@ -28,7 +28,7 @@ def shared(server: RedisServer, more: str = "") -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("reactor", ["asyncio", WITHOUT_REACTOR])
-def test_what_one_crawl_saw_another_knows(server: RedisServer, site: Site, reactor: str) -> None:
+def test_another_crawl_knows_the_pages_of_one_crawl(server: RedisServer, site: Site, reactor: str) -> None:
     first, second = crawl(
         Plan("Visitor", shared(server), {"urls": site.urls("/first")}),
         Plan("Follower", {**IN_ORDER, **shared(server)}, {"urls": site.urls("/first", "/copy", "/other")}),
@@ -43,7 +43,7 @@ def test_what_one_crawl_saw_another_knows(server: RedisServer, site: Site, react
     assert " (1 page known) " in said
 
 
-def test_a_server_that_goes_away_and_comes_back_costs_no_page(server: RedisServer) -> None:
+def test_a_server_that_is_down_for_a_time_loses_no_page(server: RedisServer) -> None:
     def stop(visit: int) -> str:
         server.kill()
         return article(2)
@@ -84,7 +84,7 @@ def test_a_server_that_goes_away_and_comes_back_costs_no_page(server: RedisServe
     assert any("answers again; 3 pages" in line for line in done.log("INFO", "scrapy_simhash"))
 
 
-def test_a_crawl_begins_without_its_server_and_ends_in_order(server: RedisServer, site: Site) -> None:
+def test_a_crawl_starts_and_ends_without_its_server(server: RedisServer, site: Site) -> None:
     server.kill()
     done = crawl_one("Visitor", shared(server), urls=site.urls("/first", "/copy"))
     assert done.complaints == []
@@ -135,7 +135,7 @@ def test_a_crawl_that_requires_its_server_stops_before_any_request(
     assert (not_required.error, not_required.verdicts) == (None, {"/first": "unknown/store"})
 
 
-def test_items_too_stop_for_a_server_that_is_required(server: RedisServer, site: Site) -> None:
+def test_items_also_require_the_server(server: RedisServer, site: Site) -> None:
     server.kill()
     # By itself: there is no downloader middleware that has seen it before.
     settings = {

@@ -1,4 +1,4 @@
-"""A page is known by its request: what asks again is a revisit, what inherits meta is a page of its own."""
+"""The request identifies a page: a repeated request is a revisit, inherited meta does not matter."""
 
 from threading import Barrier
 
@@ -10,7 +10,7 @@ from tests.crawls.site import Answer, Routes, article, links, serve
 IN_FLIGHT = 8
 
 
-def test_a_child_request_with_its_parents_meta_does_not_carry_our_marks() -> None:
+def test_a_child_request_with_the_meta_of_its_parent_has_no_marks() -> None:
     routes: Routes = {
         "/first": article(0),
         "/copy": article(0, before=links("/a", "/b", "/c")),
@@ -26,7 +26,7 @@ def test_a_child_request_with_its_parents_meta_does_not_carry_our_marks() -> Non
             meta={"simhash": {"action": "mark"}},
         )
     asked = {note["asked"]: note["keys"] for note in done.notes if isinstance(note, dict)}
-    # What the user put there is inherited, as all of a user's meta is; what we put there is not.
+    # Options of the user are inherited like other meta; results are not.
     assert {path: set(keys) for path, keys in asked.items()} == {path: {"simhash"} for path in routes}
     assert done.verdicts == {
         "/first": "new",
@@ -68,7 +68,7 @@ RETRIES = [
 
 
 @pytest.mark.parametrize("name", RETRIES)
-def test_a_retry_from_a_callback_is_a_revisit_and_no_link(retried: dict[str, Crawl], name: str) -> None:
+def test_a_retry_from_a_callback_is_a_revisit_and_not_a_link(retried: dict[str, Crawl], name: str) -> None:
     done = retried[name]
     assert done.page("/same").verdict == "new"
     assert done.page("/same", 1).verdict == "revisit/unchanged"
@@ -80,7 +80,7 @@ def test_a_retry_from_a_callback_is_a_revisit_and_no_link(retried: dict[str, Cra
         assert done.complaints == []
 
 
-def test_a_page_that_changed_is_a_changed_revisit(retried: dict[str, Crawl]) -> None:
+def test_a_changed_page_is_a_changed_revisit(retried: dict[str, Crawl]) -> None:
     # Every plan asks twice, and the page is another one at each visit.
     done = retried["helper, mark"]
     assert done.page("/changed", 1).verdict == "revisit/changed"
@@ -130,7 +130,7 @@ def test_only_the_last_answer_to_a_request_is_judged(roundabout: Crawl) -> None:
     assert roundabout.found == []
 
 
-def test_identical_pages_in_flight_at_once_are_one_new_page_and_copies_of_it() -> None:
+def test_identical_concurrent_pages_are_one_new_page_and_its_copies() -> None:
     # No page is answered before all are asked for.
     barrier = Barrier(IN_FLIGHT, timeout=30)
 

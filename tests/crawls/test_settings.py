@@ -1,4 +1,4 @@
-"""Ways to switch it on and off, and what a wrong setting does to a crawl."""
+"""Settings that enable and disable the plugin, and wrong settings."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -57,7 +57,7 @@ def crawls(site: Site) -> dict[str, Crawl]:
 
 
 @pytest.mark.parametrize("name", ["nothing", "off"])
-def test_switched_off_it_leaves_no_trace(crawls: dict[str, Crawl], name: str) -> None:
+def test_the_disabled_plugin_leaves_no_trace(crawls: dict[str, Crawl], name: str) -> None:
     done = crawls[name]
     assert done.paths_scraped == ["/copy", "/first", "/other"]
     assert done.simhash_stats == {}

@@ -1,4 +1,4 @@
-"""Which store a crawl remembers in, and what that changes in the crawls that follow."""
+"""The store of a crawl, and its effect on later crawls."""
 
 import re
 import sqlite3
@@ -55,7 +55,7 @@ def twice(site: Site, *more: str, **settings: Any) -> tuple[Crawl, Crawl]:
     return first, second
 
 
-def test_a_crawl_knows_what_an_earlier_one_saw(site: Site, tmp_path: Path) -> None:
+def test_a_crawl_knows_the_pages_of_an_earlier_crawl(site: Site, tmp_path: Path) -> None:
     _first, second = twice(site, "/copy", "/late", SIMHASH_STORE=str(tmp_path))
     assert second.verdicts == {
         "/same": "revisit/unchanged",
@@ -86,7 +86,7 @@ def test_a_crawl_knows_what_an_earlier_one_saw(site: Site, tmp_path: Path) -> No
     assert f"store: {file} (4 pages known)" in "\n".join(second.log("INFO", "scrapy_simhash"))
 
 
-def test_a_revisit_tells_when_it_was_seen_last_in_meta_and_in_the_item(site: Site, tmp_path: Path) -> None:
+def test_a_revisit_has_its_last_time_in_meta_and_in_the_item(site: Site, tmp_path: Path) -> None:
     _, second = twice(site, SIMHASH_STORE=str(tmp_path))
     marks = second.page("/same").marks
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", marks["last_seen"])
@@ -118,9 +118,7 @@ def test_an_incremental_crawl_has_no_items_of_unchanged_pages(site: Site, tmp_pa
     assert any("action: mark, revisit action: drop_items, store: " in line for line in said)
 
 
-def test_what_was_made_of_a_page_is_lost_with_its_callback_and_its_pipeline(
-    site: Site, tmp_path: Path
-) -> None:
+def test_a_page_is_not_delivered_if_its_callback_or_pipeline_fails(site: Site, tmp_path: Path) -> None:
     settings = {**IN_ORDER, "SIMHASH_STORE": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
     arguments = {"urls": site.urls("/same", "/late", "/copy")}
     first, second, third = crawl(
@@ -136,9 +134,7 @@ def test_what_was_made_of_a_page_is_lost_with_its_callback_and_its_pipeline(
     assert third.paths_scraped == []
 
 
-def test_what_was_dropped_as_a_copy_is_delivered_when_the_action_is_another(
-    site: Site, tmp_path: Path
-) -> None:
+def test_a_dropped_copy_is_delivered_under_another_action(site: Site, tmp_path: Path) -> None:
     settings = {**IN_ORDER, "SIMHASH_STORE": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
     arguments = {"urls": site.urls("/same", "/late", "/same%20again")}
     site.routes["/same%20again"] = article(0)
@@ -151,7 +147,7 @@ def test_what_was_dropped_as_a_copy_is_delivered_when_the_action_is_another(
     assert third.paths_scraped == []
 
 
-def test_what_a_killed_crawl_saw_is_known_and_not_yet_settled(site: Site, tmp_path: Path) -> None:
+def test_pages_of_a_killed_crawl_are_known_and_not_delivered(site: Site, tmp_path: Path) -> None:
     settings = {"SIMHASH_STORE": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
     killed("changes_spiders.Reader", settings, name="visitor", urls=site.urls("/same"), kill="/same")
     plan = Plan("Visitor", settings, {"urls": site.urls("/same")})
@@ -163,19 +159,19 @@ def test_what_a_killed_crawl_saw_is_known_and_not_yet_settled(site: Site, tmp_pa
     assert later.paths_scraped == []
 
 
-# --- A store of one's own.
+# --- Custom stores.
 
 OWN = "tests.crawls.stores."
 
 
-def test_a_store_of_ones_own_is_built_from_the_crawler_and_closed_at_the_end(site: Site) -> None:
+def test_a_custom_store_is_created_from_the_crawler_and_closed_at_the_end(site: Site) -> None:
     done = crawl_one("Visitor", {"SIMHASH_STORE": OWN + "Named"}, urls=site.urls("/same"))
     assert done.verdicts == {"/same": "new"}
     assert "the store of visitor was closed: finished" in done.log("WARNING", "scrapy_simhash")[0]
 
 
 @pytest.mark.parametrize("store", ["Moody", "Remote"])
-def test_pages_go_on_while_a_store_does_not_answer(site: Site, store: str) -> None:
+def test_pages_pass_while_a_store_does_not_answer(site: Site, store: str) -> None:
     urls = site.urls(*[f"/same?{number}" for number in range(10)])
     site.routes |= {f"/same?{number}": article(0) for number in range(10)}
     done = crawl_one("Visitor", {**IN_ORDER, "SIMHASH_STORE": OWN + store}, urls=urls)

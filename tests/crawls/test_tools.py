@@ -1,4 +1,4 @@
-"""What Scrapy brings along: its spiders, its cache, its queues on disk, its limits, its feeds and its pipelines."""
+"""Parts of Scrapy: spiders, cache, queues on disk, limits, feeds and pipelines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ XML = "application/xml"
 # --- Its spiders.
 
 
-def test_the_errback_of_a_rule_is_told_of_a_dropped_page_and_of_no_other() -> None:
+def test_the_errback_of_a_rule_is_called_for_dropped_pages_only() -> None:
     routes: Routes = {
         "/": article(5, before=links("/list-1", "/list-2")),
         "/list-1": article(6, before=links("/article-1", "/article-2")),
@@ -48,7 +48,7 @@ def sitemap(kind: str, urls: Iterable[str]) -> str:
     )
 
 
-def test_sitemaps_are_nobodys_copies_and_the_pages_they_name_may_be() -> None:
+def test_sitemaps_are_not_copies_and_their_pages_may_be() -> None:
     with serve({"/1": article(1), "/2": article(2), "/copy": article(1)}) as site:
         site.routes |= {
             "/robots.txt": Answer(f"Sitemap: {site.url('/index.xml')}", content_type="text/plain"),
@@ -68,7 +68,7 @@ def test_sitemaps_are_nobodys_copies_and_the_pages_they_name_may_be() -> None:
 # --- Its cache, its queues.
 
 
-def test_a_replay_from_the_cache_is_a_crawl_of_revisits_where_a_store_is_kept(tmp_path: Path) -> None:
+def test_a_replay_from_the_cache_has_revisits_if_the_store_is_kept(tmp_path: Path) -> None:
     routes: Routes = {
         "/": article(0, before=links("/copy", "/other")),
         "/copy": article(0),
@@ -95,7 +95,7 @@ def test_a_replay_from_the_cache_is_a_crawl_of_revisits_where_a_store_is_kept(tm
     assert (third.items, set(third.verdicts)) == ([], set(routes))
 
 
-def test_a_crawl_in_two_parts_drops_what_one_crawl_drops(tmp_path: Path) -> None:
+def test_a_crawl_in_two_parts_drops_the_same_pages_as_one_crawl(tmp_path: Path) -> None:
     names = [f"/{number}" for number in range(6)]
     routes: Routes = {"/": article(7, before=links(*names))} | {
         name: article(number // 2) for number, name in enumerate(names)

@@ -56,9 +56,7 @@ def crawls() -> dict[str, Crawl]:
     "wrong",
     ["nothing", "NearDuplicatesMonitor", "TrapsMonitor", "StoreErrorsMonitor", "UnjudgedMonitor"],
 )
-def test_a_monitor_fails_for_what_it_is_there_for_and_for_nothing_else(
-    crawls: dict[str, Crawl], wrong: str
-) -> None:
+def test_a_monitor_fails_only_for_its_condition(crawls: dict[str, Crawl], wrong: str) -> None:
     log = "\n".join(crawls[wrong].log())
     ends = dict(re.findall(r"(\w+Monitor)/test_limit\.\.\. (\w+)", log))
     assert len(ends) == 4

@@ -43,7 +43,7 @@ def done() -> Crawl:
         )
 
 
-def test_the_text_that_a_script_puts_in_is_what_is_compared(done: Crawl) -> None:
+def test_text_inserted_by_a_script_is_compared(done: Crawl) -> None:
     assert done.verdicts == {
         "/": "new",
         "/other": "new",

@@ -48,21 +48,21 @@ def test_an_item_of_a_page_object_is_marked_and_its_callback_sees_the_verdict(
 
 
 @pytest.mark.parametrize("name", ["drop_page", "drop_items", "callback_for", "retry"])
-def test_the_items_of_a_copy_are_dropped_however_they_are_made(crawls: dict[str, Crawl], name: str) -> None:
+def test_the_items_of_a_copy_are_dropped_with_any_callback(crawls: dict[str, Crawl], name: str) -> None:
     assert crawls[name].paths_scraped == ["/first", "/other"]
     assert crawls[name].item("/first") == FIRST
 
 
-def test_a_page_object_that_asks_for_its_page_again_gets_a_revisit(crawls: dict[str, Crawl]) -> None:
+def test_a_page_object_that_requests_its_page_again_gets_a_revisit(crawls: dict[str, Crawl]) -> None:
     assert crawls["retry"].verdicts == dict.fromkeys(PAGES, "revisit/unchanged")
 
 
-def test_a_page_asked_for_twice_can_be_left_uncompared_the_second_time(crawls: dict[str, Crawl]) -> None:
+def test_a_second_request_for_a_page_may_skip_the_comparison(crawls: dict[str, Crawl]) -> None:
     done = crawls["twofold"]
     assert done.paths_scraped == ["/first", "/other", *sorted(f"summary of {path}" for path in PAGES)]
     assert done.stat("skipped/opted_out") == 3
 
 
-def test_the_errback_is_told_of_a_dropped_page(crawls: dict[str, Crawl]) -> None:
+def test_the_errback_is_called_for_a_dropped_page(crawls: dict[str, Crawl]) -> None:
     assert ["NearDuplicate", "/copy"] in crawls["drop_page"].notes
     assert crawls["callback_for"].notes == [["NearDuplicate", "/copy"]]

@@ -24,7 +24,7 @@ UNDER_WAY = 16
 CHECKS = 40
 MOST = IN_A_ROW + UNDER_WAY + CHECKS
 SKIP = {"SIMHASH_URL_RULES": "skip"}
-#: Where a test fails, the trap shall not go on for ever.
+#: If a test fails, the crawl must end.
 NOT_FOR_EVER = {"CLOSESPIDER_PAGECOUNT": 400}
 ARTICLES = [f"/articles/{number}" for number in range(8)]
 
@@ -36,7 +36,7 @@ NOT_FOUND = (
 
 
 def calendar(path: str) -> str:
-    """Return a month of a calendar that goes on for ever, in both directions."""
+    """Return a month of an endless calendar."""
     year, month = map(int, re.findall(r"\d+", path))
     months = 12 * year + month - 1
     beside = [f"/calendar/{at // 12}/{at % 12 + 1}" for at in (months - 1, months + 1)]
@@ -91,7 +91,7 @@ def traps(ended: Crawl) -> list[str]:
 
 
 def has_ended(ended: Crawl) -> None:
-    """Check that a crawl ended by itself, with all that is no trap."""
+    """Check that a crawl ended, and that only traps were skipped."""
     assert ended.complaints == []
     assert ended.stats["finish_reason"] == "finished"
     assert set(ARTICLES) < set(ended.paths_scraped)
@@ -112,7 +112,7 @@ def test_an_endless_calendar_ends(reactor: str) -> None:
 
 
 @pytest.mark.slow("two crawls of a hundred pages")
-def test_a_faceted_search_and_a_path_that_winds_around_end() -> None:
+def test_a_faceted_search_and_a_circular_path_end() -> None:
     with endless("/shop") as goods, endless("/down/") as files:
         plans = [
             Plan("Wanderer", {**SKIP, **NOT_FOR_EVER}, {"urls": [site.url()]}) for site in (goods, files)
@@ -124,7 +124,7 @@ def test_a_faceted_search_and_a_path_that_winds_around_end() -> None:
 
 
 @pytest.mark.parametrize("mode", ["observe", "off"])
-def test_a_trap_goes_on_unless_it_is_to_end(mode: str) -> None:
+def test_a_trap_continues_unless_it_is_stopped(mode: str) -> None:
     with endless("/calendar/2024/5") as site:
         settings = {"SIMHASH_URL_RULES": mode, "CLOSESPIDER_PAGECOUNT": 120}
         ended = crawl_one("Wanderer", settings, urls=[site.url()])
@@ -135,7 +135,7 @@ def test_a_trap_goes_on_unless_it_is_to_end(mode: str) -> None:
     assert ended.stat("url_rules/skipped") == 0
 
 
-def test_what_has_opted_out_is_neither_counted_nor_skipped() -> None:
+def test_requests_that_opted_out_are_neither_counted_nor_skipped() -> None:
     with endless("/calendar/2024/5") as site:
         settings = {**SKIP, "CLOSESPIDER_PAGECOUNT": 100}
         ended = crawl_one("Stubborn", settings, urls=[site.url()])
@@ -167,7 +167,7 @@ LOGGED = ("soft_404", "trap")
 
 
 @pytest.mark.slow("four crawls of a hundred pages")
-def test_walls_are_noticed_and_told_apart_and_only_others_are_stopped() -> None:
+def test_interstitials_are_recognised_and_only_other_shapes_are_stopped() -> None:
     with ExitStack() as stack:
         sites = [stack.enter_context(serve(members(answer))) for answer in WALLS.values()]
         plans = [Plan("Wanderer", {**SKIP, **IN_ORDER}, {"urls": [site.url()]}) for site in sites]
@@ -191,7 +191,7 @@ def test_a_trap_behind_redirects_is_stopped_before_the_redirect() -> None:
     assert traps(ended) == ["/members/{number}"]
 
 
-def test_meta_that_is_passed_on_does_not_make_a_trap_of_a_redirect() -> None:
+def test_passing_meta_on_does_not_make_a_trap_of_a_redirect() -> None:
     days = [f"/day/{number}" for number in range(70)]
     routes: dict[str, Route] = {
         "/": page("", "/r/1"),
@@ -208,7 +208,7 @@ def test_meta_that_is_passed_on_does_not_make_a_trap_of_a_redirect() -> None:
     assert {"/r/2", "/r/3"} < set(ended.paths_scraped)
 
 
-def test_a_trap_that_brings_something_new_after_all_is_requested_after_all() -> None:
+def test_a_trap_with_a_new_page_is_requested_again() -> None:
     numbers = range(150)
     routes: dict[str, Route] = {f"/day/{number}": WALLS["trap"] for number in numbers}
     # Neither what is under way when the group is stopped, nor all that is requested to check it.
@@ -247,7 +247,7 @@ def lists(kind: str) -> dict[str, Route]:
     return routes
 
 
-#: Spiders, and how they ask.
+#: Spiders, and the order of their requests.
 GOES_ON: dict[str, tuple[str, dict[str, str]]] = {
     "one by one": ("Wanderer", {}),
     "in parts": ("Wanderer", {}),
@@ -259,7 +259,7 @@ GOES_ON: dict[str, tuple[str, dict[str, str]]] = {
 
 @pytest.mark.slow("five crawls of two hundred pages")
 @pytest.mark.parametrize("order", LISTS)
-def test_the_way_to_pages_that_may_be_new_is_not_stopped(order: str) -> None:
+def test_lists_that_may_lead_to_new_pages_are_not_stopped(order: str) -> None:
     with ExitStack() as stack:
         sites = [stack.enter_context(serve(lists(kind))) for kind in GOES_ON]
         plans = [
@@ -294,7 +294,7 @@ SAID = (*REFERRERS[1:], ({}, {"DEFAULT_REQUEST_HEADERS": {"Referer": "https://se
 
 @pytest.mark.slow("crawls of five hundred pages")
 @pytest.mark.parametrize("is_chain", [False, True], ids=["at once", "chained"])
-def test_no_article_is_lost_whatever_the_referer_says(is_chain: bool) -> None:
+def test_no_article_is_lost_with_any_referer(is_chain: bool) -> None:
     with ExitStack() as stack:
         plans = []
         for headers, settings in SAID:
@@ -307,7 +307,7 @@ def test_no_article_is_lost_whatever_the_referer_says(is_chain: bool) -> None:
 
 
 @pytest.mark.parametrize("place", ["/boot?variant={}", "/boot/{}"])
-def test_no_variant_of_a_product_is_lost_that_drop_page_would_keep(place: str) -> None:
+def test_no_variant_of_a_product_is_lost_to_a_trap(place: str) -> None:
     variants = [place.format(number) for number in range(150)]
     routes: dict[str, Route] = {path: page(variant(number)) for number, path in enumerate(variants)}
     with serve({**routes, "/": page("", *variants)}) as site:
@@ -328,7 +328,7 @@ def test_no_article_is_lost_in_a_breadth_first_crawl_of_many_lists() -> None:
 
 
 @pytest.mark.slow("three crawls of two hundred pages")
-def test_a_crawl_of_a_site_that_has_not_changed_goes_on_as_the_first_one(tmp_path: Any) -> None:
+def test_a_crawl_of_an_unchanged_site_runs_like_the_first_one(tmp_path: Any) -> None:
     routes = lists("")
     with in_thread(ValidatingSite(routes)) as site:
         # The lists are sent in full each time, the stories once more only if they are not asked for by their ETag.
@@ -348,7 +348,7 @@ def test_a_crawl_of_a_site_that_has_not_changed_goes_on_as_the_first_one(tmp_pat
     assert len(site.paths(304)) >= 90
 
 
-def test_a_page_of_an_earlier_crawl_counts_and_one_that_is_asked_for_again_does_not(tmp_path: Any) -> None:
+def test_a_page_of_an_earlier_crawl_counts_and_a_retried_one_does_not(tmp_path: Any) -> None:
     kept = {"SIMHASH_STORE": str(tmp_path), "SIMHASH_URL_RULES": "observe"}
     with serve(members(WALLS["trap"])) as site:
         again = {"urls": site.urls(*MEMBERS[: IN_A_ROW - 1] * 3)}
@@ -361,7 +361,7 @@ def test_a_page_of_an_earlier_crawl_counts_and_one_that_is_asked_for_again_does_
 
 
 @pytest.mark.slow("two crawls of eighty pages")
-def test_each_crawl_fetches_all_pages_whatever_brought_nothing_new_in_the_last(tmp_path: Any) -> None:
+def test_each_crawl_fetches_shapes_without_new_pages_in_the_last_one(tmp_path: Any) -> None:
     with endless("/calendar/2024/5") as site:
         settings = {**SKIP, **NOT_FOR_EVER, "SIMHASH_STORE": str(tmp_path)}
         for _ in range(2):

@@ -35,7 +35,7 @@ def ending(number: int, end: str, key: str = "") -> str:
 
 
 def turning(number: int, ends: tuple[str, str]) -> Callable[[int], str]:
-    """Return a route: what is sent at the first visit, and at all after that."""
+    """Return a route: the response to the first visit, and to later ones."""
     return lambda visit: ending(number, ends[visit > 0])
 
 
@@ -43,7 +43,7 @@ def start(site: Site) -> dict[str, list[str]]:
     return {"urls": site.urls("/")}
 
 
-def test_the_items_of_a_page_that_changed_in_one_sign_are_not_dropped(tmp_path: Path) -> None:
+def test_items_of_a_page_with_one_changed_character_are_not_dropped(tmp_path: Path) -> None:
     pages = {**CHANGED, **ROTATING}
     routes = {path: turning(number, ends) for number, (path, ends) in enumerate(pages.items())}
     with serve({"/": article(11, before=links(*pages)), **routes}) as site:
@@ -59,7 +59,7 @@ def test_the_items_of_a_page_that_changed_in_one_sign_are_not_dropped(tmp_path: 
     assert second.stat("revisits/unchanged") == len(ROTATING) + 1
 
 
-def test_a_page_with_another_sign_has_not_moved(tmp_path: Path) -> None:
+def test_a_page_with_another_character_has_not_moved(tmp_path: Path) -> None:
     def only(visits: range, page: str) -> Callable[[int], str | Answer]:
         return lambda visit: page if visit in visits else Answer("<p>No such page.", 404)
 

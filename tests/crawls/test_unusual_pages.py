@@ -1,4 +1,4 @@
-"""What the web serves beside pages: every answer gets a verdict, no answer costs an error or a page."""
+"""Unusual responses: each gets a verdict, and none causes an error or loses a page."""
 
 import gzip
 from collections.abc import Iterator
@@ -139,7 +139,7 @@ def crawls(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Cr
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_answer_gets_the_verdict_it_deserves(crawls: dict[str, Crawl], path: str) -> None:
+def test_every_response_has_the_expected_verdict(crawls: dict[str, Crawl], path: str) -> None:
     assert crawls["pages"].page(path).verdict == PAGES[path][1]
 
 
@@ -162,7 +162,7 @@ def test_no_page_causes_an_error(crawls: dict[str, Crawl], name: str) -> None:
     assert crawls[name].complaints == []
 
 
-def test_a_download_of_a_pipeline_is_neither_judged_nor_counted(crawls: dict[str, Crawl]) -> None:
+def test_a_download_of_a_pipeline_is_neither_compared_nor_counted(crawls: dict[str, Crawl]) -> None:
     done = crawls["files"]
     assert done.items[0]["files"][0]["status"] == "downloaded"
     assert done.simhash_stats == {"processed": 1, "new": 1}

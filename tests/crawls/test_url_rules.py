@@ -1,4 +1,4 @@
-"""URL rules in real crawls: what is skipped, what is not, and what is sent after all."""
+"""URL rules in real crawls: requests that are skipped, sent, and sent later."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.store.server import RedisServer
 
 SKIP = {"SIMHASH_URL_RULES": "skip"}
 IN_JOB = {**SKIP, **IN_ORDER, "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue"}
-#: Where a test fails, a shop with fresh links shall not go on for ever.
+#: If a test fails, the crawl must end.
 NOT_FOR_EVER = {"CLOSESPIDER_PAGECOUNT": 2_000}
 VISITOR = "url_rules_spiders.Visitor"
 
@@ -38,7 +38,7 @@ def test_a_shop_with_a_new_session_id_in_each_link_ends_and_loses_nothing(tmp_pa
         (line,) = rule_lines(ended)
         assert "parameter sid in /thing/*" in line
         assert " were skipped" in line
-        # The next crawl knows the rules, and fetches the pages anew.
+        # The next crawl knows the rules, and fetches the pages again.
         routes.pages.clear()
         again = crawl_one(VISITOR, settings, urls=[site.url()])
         assert {page for page in routes.pages if not page.startswith("/print/")} == fetched
@@ -48,7 +48,7 @@ def test_a_shop_with_a_new_session_id_in_each_link_ends_and_loses_nothing(tmp_pa
 
 @pytest.mark.slow("two crawls of two hundred pages")
 @pytest.mark.parametrize("mode", ["off", "observe"])
-def test_nothing_is_skipped_unless_it_is_asked_for(mode: str) -> None:
+def test_nothing_is_skipped_unless_requested(mode: str) -> None:
     with stories(60, turn=60) as (site, routes):
         ended = crawl_one(VISITOR, {"SIMHASH_URL_RULES": mode}, urls=[site.url("/list/0")])
         assert len(routes.sent) == 3 * 60
@@ -65,7 +65,7 @@ def test_nothing_is_skipped_unless_it_is_asked_for(mode: str) -> None:
         assert 0 < ended.stat("url_rules/would_skip") < 120
 
 
-def test_a_rule_that_stops_holding_is_given_up_and_what_it_skipped_is_sent_after_all() -> None:
+def test_a_rule_that_fails_is_dropped_and_its_requests_are_sent() -> None:
     with stories(150, turn=90) as (site, routes):
         ended = crawl_one(VISITOR, {**SKIP, **IN_ORDER}, urls=[site.url("/list/0")])
         assert set(routes.sent) == routes.names
@@ -80,7 +80,7 @@ def test_a_rule_that_stops_holding_is_given_up_and_what_it_skipped_is_sent_after
 
 
 @pytest.mark.slow("two crawls of three hundred pages in all")
-def test_what_was_skipped_before_a_stop_is_sent_after_the_resume(tmp_path: Path) -> None:
+def test_requests_skipped_before_a_stop_are_sent_after_the_resume(tmp_path: Path) -> None:
     job = {**IN_JOB, "JOBDIR": str(tmp_path)}
     with stories(150, turn=90) as (site, routes):
         urls = [site.url("/list/0")]
@@ -111,7 +111,7 @@ def test_crawlers_that_share_a_store_in_redis_share_the_rules(tmp_path: Path) ->
 
 
 @pytest.mark.slow("a crawl of three hundred pages, a server in Redis")
-def test_a_rule_is_undone_with_the_queue_of_scrapy_redis(tmp_path: Path) -> None:
+def test_a_dropped_rule_re_sends_requests_in_the_queue_of_scrapy_redis(tmp_path: Path) -> None:
     pytest.importorskip("scrapy_redis")
     with RedisServer(tmp_path) as server, stories(150, turn=90) as (site, routes):
         queue = {
@@ -128,7 +128,7 @@ def test_a_rule_is_undone_with_the_queue_of_scrapy_redis(tmp_path: Path) -> None
 
 
 @pytest.mark.slow("a crawl of three hundred pages")
-def test_a_rule_that_stops_holding_at_the_very_end_is_found_by_the_last_check() -> None:
+def test_a_rule_that_fails_at_the_end_is_found_by_the_last_check() -> None:
     with stories(90, turn=88) as (site, routes):
         ended = crawl_one(VISITOR, {**SKIP, **IN_ORDER}, urls=[site.url("/list/0")])
         assert set(routes.sent) == routes.names

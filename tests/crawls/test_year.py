@@ -9,7 +9,7 @@ from tests.crawls.year import WAYS, year
 
 @pytest.mark.slow("it crawls a site 52 times")
 @pytest.mark.parametrize("way", WAYS)
-def test_each_change_of_a_year_is_told_once_and_in_time(way: str, tmp_path: Path) -> None:
+def test_each_change_of_a_year_is_reported_once_and_in_time(way: str, tmp_path: Path) -> None:
     found = year(way, tmp_path)
     assert found["faults"] == []
     assert found["pages in the store"] < 50

@@ -1,4 +1,4 @@
-"""A site that is crawled every week for a year, by a clock that is set: are all changes told, and each once?
+"""A site that is crawled every week of a simulated year: all changes must be reported once.
 
     python -m tests.crawls.year                     # a table: what was sent and told, with each way to recrawl
 

@@ -69,7 +69,7 @@ def test_the_errback_shown_receives_the_pages_that_are_dropped(tmp_path: Path, s
     assert "dropped as near-duplicates: 1 page" in log
 
 
-def test_with_requests_of_start_it_is_called_only_with_the_settings_shown(tmp_path: Path, site: Site) -> None:
+def test_the_errback_for_start_requests_needs_the_documented_settings(tmp_path: Path, site: Site) -> None:
     spider = from_start(block(ACTIONS, "errback.py"), site)
     first, copy = site.urls("/first", "/copy")
     log = run(tmp_path, spider, "items.json")
@@ -86,7 +86,7 @@ def test_with_requests_of_start_it_is_called_only_with_the_settings_shown(tmp_pa
     assert "Start pages are protected" not in log
 
 
-def test_the_spider_for_csv_gives_the_columns_that_it_promises(tmp_path: Path, site: Site) -> None:
+def test_the_spider_for_csv_has_the_documented_columns(tmp_path: Path, site: Site) -> None:
     spider = block(ITEMS, "csv_columns.py").replace(SHOWN, site.url())
     run(tmp_path, spider, "items.csv", 'ADDONS={"scrapy_simhash.Addon": 500}')
     with (tmp_path / "items.csv").open(newline="", encoding="utf-8") as file:
@@ -100,7 +100,7 @@ def test_the_spider_for_csv_gives_the_columns_that_it_promises(tmp_path: Path, s
     ]
 
 
-def test_an_element_that_is_left_out_is_neither_compared_nor_seen(tmp_path: Path, site: Site) -> None:
+def test_an_excluded_element_is_neither_compared_nor_shown(tmp_path: Path, site: Site) -> None:
     (tmp_path / "middlewares.py").write_text(block(DEPLOYMENT, "middlewares.py"), "utf-8")
     other = article(3).partition("</h1>")[2].partition("</main>")[0]
     site.routes["/ticker"] = article(0).replace("</main>", f'<div class="ticker">{other}</div></main>')
@@ -118,7 +118,7 @@ def test_an_element_that_is_left_out_is_neither_compared_nor_seen(tmp_path: Path
     assert items(tmp_path) == [{"status": "new", "ticker": 0}, {"status": "near_duplicate", "ticker": 0}]
 
 
-def test_settings_are_tried_on_the_urls_of_a_file(tmp_path: Path, site: Site) -> None:
+def test_the_documented_spider_reads_the_urls_of_a_file(tmp_path: Path, site: Site) -> None:
     (tmp_path / "urls.txt").write_text("\n".join(site.urls("/first", "/copy")), "utf-8")
     for _ in range(2):
         run(tmp_path, block(SITES, "ten.py"), "items.json")

@@ -1,4 +1,4 @@
-"""What the pages show of crawls is what crawls show: real ones, of the example site, in processes of their own."""
+"""The documented output of crawls is that of real crawls of the example site."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def numbers_told(sentence: str) -> list[int]:
     return [int(number) for number in found]
 
 
-def test_the_readme_tells_the_benefit_as_it_is(example_crawl: ExampleCrawl, tmp_path: Path) -> None:
+def test_the_readme_has_the_measured_benefit(example_crawl: ExampleCrawl, tmp_path: Path) -> None:
     items, dropped = numbers_told(r"of (\d+) items (\d+) are dropped, and no different page is lost")
     saved, requests = numbers_told(r"(\d+) of (\d+) requests are saved")
     kept = ExampleCrawl.with_action("drop_items,drop_links", tmp_path / "kept.jsonl")
@@ -149,7 +149,7 @@ def test_the_readme_tells_the_benefit_as_it_is(example_crawl: ExampleCrawl, tmp_
         assert any(truth.relation(page, other).expected != "different" for other in left), page
 
 
-def test_the_how_to_goes_from_a_crawl_to_a_setting(
+def test_the_how_to_leads_from_a_crawl_to_a_setting(
     example_crawl: ExampleCrawl,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

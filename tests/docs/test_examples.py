@@ -57,7 +57,7 @@ def is_settings(block: Block) -> bool:
 
 
 @pytest.mark.parametrize("page", sorted({block.page for block in TRIED}), ids=lambda page: page.stem)
-def test_what_a_page_types_at_the_prompt_gives_what_it_shows(
+def test_commands_at_a_prompt_have_the_shown_output(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # some write files
@@ -75,7 +75,7 @@ def test_what_a_page_types_at_the_prompt_gives_what_it_shows(
 
 
 @pytest.mark.parametrize("block", PYTHON, ids=str)
-def test_a_block_of_settings_is_accepted_and_any_other_block_runs(
+def test_settings_blocks_are_accepted_and_other_blocks_run(
     block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # one makes a folder
@@ -97,7 +97,7 @@ def test_a_block_of_settings_is_accepted_and_any_other_block_runs(
 
 
 @pytest.mark.parametrize(("block", "command"), COMMANDS, ids=str)
-def test_a_command_exists(block: Block, command: str) -> None:
+def test_the_command_exists(block: Block, command: str) -> None:
     for part in re.split(r" [|<>] ", command):
         try_part(block, part)
 

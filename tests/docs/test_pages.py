@@ -1,4 +1,4 @@
-"""What pages name is there, and the numbers that they say in words are those of the code."""
+"""Documented names exist, and documented numbers are those of the code."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FIGURES = json.loads((DOCS / "figures.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_has_its_command_and_its_date_and_is_used(name: str) -> None:
+def test_each_figure_has_a_command_and_a_date_and_is_used(name: str) -> None:
     figure = FIGURES[name]
     assert set(figure) == {"value", "command", "measured", "at", "format"}
     program, *_ = figure["command"].removeprefix("python ").split()

@@ -1,4 +1,4 @@
-"""What the code has, the reference pages describe, and the other way round."""
+"""The reference describes exactly what the code has."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_every_public_name_is_in_the_api_and_there_is_no_other() -> None:
 
 
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_page_names_no_setting_stat_or_meta_key_that_does_not_exist(page: Path) -> None:
+def test_the_docs_name_no_setting_stat_or_meta_key_that_does_not_exist(page: Path) -> None:
     lines = page.read_text("utf-8").splitlines()
     # The message about a setting that there is not shows one, and a table of the changes what was called otherwise.
     is_change = page.suffix == ".md" and page.parent.name in ("changelog.d", ROOT.name)

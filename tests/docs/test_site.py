@@ -1,4 +1,4 @@
-"""The site as a reader meets it: it builds, and links lead somewhere."""
+"""The built site: it builds without warnings, and links have targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages say of stores and revisits is what crawls do, one after another in the same project."""
+"""The documented behaviour of stores and revisits, in crawls of one project."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def shown(page: Path, of: Path) -> str:
     return words(page.read_text("utf-8")).replace(PLACE, str(of.resolve()))
 
 
-def test_a_folder_keeps_what_the_pages_say_it_keeps(project: Project) -> None:
+def test_a_folder_has_the_files_that_its_pages_list(project: Project) -> None:
     (settings, *_) = blocks(STORES, "python")
     project.set(settings.text)
     project.crawl()
@@ -114,7 +114,7 @@ def test_an_incremental_crawl_keeps_only_what_is_new(project: Project) -> None:
     assert project.items == {}
 
 
-def test_the_store_of_the_page_remembers(project: Project) -> None:
+def test_the_documented_store_keeps_its_pages(project: Project) -> None:
     module = (ROOT / "example_project" / "own_store.py").read_text("utf-8")
     (settings,) = (block for block in blocks(STORES, "python") if "myproject" in block.text)
     path = project.folder / "myproject" / "stores.py"

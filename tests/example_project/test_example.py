@@ -1,4 +1,4 @@
-"""The example site: what it serves is what it was built as, and what its truth says of two pages."""
+"""The example site: the served pages, and the relations of pages in its truth."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ def truth() -> Truth:
     return Truth()
 
 
-def test_every_page_is_served_byte_for_byte_as_built_and_is_in_the_truth(
-    site: dict[Address, Page], truth: Truth
-) -> None:
+def test_every_page_is_served_as_built_and_is_in_the_truth(site: dict[Address, Page], truth: Truth) -> None:
     with serving() as server, closing(HTTPConnection("127.0.0.1", server.port, timeout=10)) as connection:
         for address, page in site.items():
             connection.request("GET", address.target, headers={"Host": f"{address.host}:{server.port}"})
@@ -47,7 +45,7 @@ def test_every_page_is_served_byte_for_byte_as_built_and_is_in_the_truth(
         ("/boats/last-wooden-ferry", "/ferry", "unscored", "redirect", ""),
     ],
 )
-def test_the_relation_of_two_pages(
+def test_the_relation_of_two_pages_is_shown(
     truth: Truth, a: str, b: str, expected: str, kind: str, grade: str
 ) -> None:
     relation = truth.relation(a, b)

@@ -1,4 +1,4 @@
-"""The fuzzers find what is planted; ``make fuzz`` runs them."""
+"""The fuzzers find planted errors; ``make fuzz`` runs them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scrapy_simhash.page.reading import Reading
 pytestmark = pytest.mark.skipif(compiled_reader() is None, reason=f"pure Python runs: {kernel.REASON}")
 
 
-def test_a_planted_difference_of_a_page_is_found_and_made_small(
+def test_a_planted_difference_of_a_page_is_found_and_minimised(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = CompiledReader.read
@@ -36,7 +36,9 @@ def test_a_planted_difference_of_a_page_is_found_and_made_small(
     assert pages.differences(pages.read(Path(finding["file"]).read_text("ascii"))) == finding["lines"]
 
 
-def test_a_crash_by_wrong_calls_is_shown_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_crash_by_wrong_calls_is_reported_and_saved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "crash.json"
     file.write_text(calls.Script(("5.find(1)", "__import__('os').abort()")).written(), "ascii")
     assert run.main(["objects", "--replay", str(file), "--out", str(tmp_path / "out")]) == run.DIFFERS

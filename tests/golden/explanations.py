@@ -1,4 +1,4 @@
-"""What ``scrapy-simhash compare`` says of each pair, and how that is kept: as a terminal shows it, and as JSON."""
+"""The output of ``scrapy-simhash compare`` for each pair: for a terminal, and as JSON."""
 
 from __future__ import annotations
 

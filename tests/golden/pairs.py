@@ -1,4 +1,4 @@
-"""A dozen pairs of pages, one of each kind that users ask about, and what a crawl is to say of them."""
+"""A dozen pairs of pages, one of each kind that users ask about, and their expected verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the golden fingerprints are made of, and how they are kept."""
+"""The inputs and the format of the golden fingerprints."""
 
 from __future__ import annotations
 

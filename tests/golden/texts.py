@@ -1,4 +1,4 @@
-"""Plain texts whose fingerprints are committed: the same small scene told in many languages, and some oddities."""
+"""Plain texts whose fingerprints are committed: the same small scene in many languages, and some oddities."""
 
 from __future__ import annotations
 

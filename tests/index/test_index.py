@@ -69,7 +69,7 @@ def test_index_finds_exactly_what_comparing_all_finds(
 
 @every_core
 @pytest.mark.parametrize("radii", [(-1, 3, -1), (0, -1, 2), (1, 1, -1), (0, 0, 1), (3, -1, -1)])
-def test_an_index_over_any_exact_plan_of_probes_is_exact(radii: tuple[int, ...], core: str) -> None:
+def test_an_index_over_any_exact_probing_plan_is_exact(radii: tuple[int, ...], core: str) -> None:
     values = values_of_every_kind(random.Random(6), 16, blocks=3)
     plan = [(mask, radius) for mask, radius in zip(partition(3), radii, strict=True) if radius >= 0]
     assert_finds_what_comparing_all_finds(over(core, 3, plan), values, values[::4])
@@ -91,7 +91,7 @@ def test_every_split_of_the_differing_bits_over_the_blocks_is_found(k: int, m: i
 
 
 @every
-def test_matches_come_nearest_first_then_by_key_each_key_once(make: Make) -> None:
+def test_matches_are_nearest_first_then_by_key_with_each_key_once(make: Make) -> None:
     searched = make()
     for value, key in [(0b1, 4), (0b0, 9), (0b111, 2), (0b0, 7), (0b10, 3), (0b0, 7)]:
         searched.add(value, key)
@@ -120,7 +120,7 @@ def test_a_key_that_has_several_values_matches_once_with_the_nearest(make: Make)
     "make", [partial(tables, max_distance=2, blocks=4), partial(probes, max_distance=8, blocks=3)]
 )
 @every_core
-def test_the_room_of_discarded_values_is_used_again(make: Callable[..., SimhashIndex], core: str) -> None:
+def test_the_memory_of_discarded_values_is_reused(make: Callable[..., SimhashIndex], core: str) -> None:
     draw = random.Random(9)
     index = make(core)
     index.add_many([draw.getrandbits(64) for _ in range(300)])
@@ -137,7 +137,7 @@ def test_the_room_of_discarded_values_is_used_again(make: Callable[..., SimhashI
 
 
 @every
-def test_add_many_numbers_values_on_from_the_greatest_key_ever_added(make: Make) -> None:
+def test_add_many_continues_keys_from_the_greatest_key_ever_added(make: Make) -> None:
     searched = make()
     searched.add_many([1 << 10, 1 << 20])
     searched.add(1 << 30, key=7)
@@ -183,7 +183,7 @@ class IntegerLike:
         (None, TypeError, "be an integer, got None"),
     ],
 )
-def test_what_is_no_fingerprint_or_no_key_is_refused(
+def test_invalid_fingerprints_and_keys_are_refused(
     make: Make, number: Any, error: type[Exception], said: str
 ) -> None:
     searched = make()
@@ -213,7 +213,7 @@ def test_what_is_no_fingerprint_or_no_key_is_refused(
 
 
 @every
-def test_the_greatest_value_and_key_are_taken_and_numbering_stops_there(make: Make) -> None:
+def test_the_greatest_value_and_key_are_accepted_and_numbering_stops_there(make: Make) -> None:
     searched = make()
     searched.add(ALL_ONES, 2**63 - 3)
     with pytest.raises(ValueError, match="key must be from 0"):
@@ -239,7 +239,7 @@ def test_the_greatest_value_and_key_are_taken_and_numbering_stops_there(make: Ma
         ((3, "6"), TypeError, "blocks must be an integer, got '6'"),
     ],
 )
-def test_an_index_that_cannot_work_is_refused(
+def test_an_impossible_index_is_refused(
     arguments: tuple[Any, Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
@@ -247,7 +247,7 @@ def test_an_index_that_cannot_work_is_refused(
 
 
 @every
-def test_of_the_nearest_of_several_values_so_many_are_returned_and_all_are_counted(make: Make) -> None:
+def test_the_nearest_matches_are_returned_and_all_are_counted(make: Make) -> None:
     searched = make()
     for value, key in ((0b0000, 4), (0b0001, 3), (0b0011, 2), (0b0111, 4), (0xFF << 40, 1)):
         searched.add(value, key)

@@ -75,14 +75,14 @@ clustered = st.lists(fingerprints, min_size=1, max_size=4).flatmap(
 
 @pytest.mark.parametrize("way", WAYS)
 @given(values=clustered | st.lists(fingerprints, max_size=60), name=st.sampled_from(list(PLANS)))
-def test_every_plan_finds_what_comparing_each_with_each_finds(way: str, values: list[int], name: str) -> None:
+def test_every_plan_finds_what_comparing_all_pairs_finds(way: str, values: list[int], name: str) -> None:
     k, blocks = PLANS[name]
     assert found(way, values, k, blocks) == naive(values, k)
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", PLANS)
-def test_every_plan_finds_what_is_planted_among_random_values(way: str, name: str) -> None:
+def test_every_plan_finds_planted_pairs_among_random_values(way: str, name: str) -> None:
     k, blocks = PLANS[name]
     values = with_planted(700, seed=k)
     expected = naive(values, k)
@@ -92,7 +92,7 @@ def test_every_plan_finds_what_is_planted_among_random_values(way: str, name: st
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("size", [0, 1, 30_000])  # 1,500 pairs: more than a step of the kernel returns
-def test_progress_rises_to_the_end_and_says_so_once(way: str, size: int) -> None:
+def test_progress_rises_to_the_end_and_reports_it_once(way: str, size: int) -> None:
     shares: list[float] = []
     with running(way):
         list(pairs(with_planted(size, seed=7) if size else [], 3, 4, shares.append))
@@ -121,7 +121,7 @@ def test_progress_rises_to_the_end_and_says_so_once(way: str, size: int) -> None
         (([], 3, "few"), TypeError, "blocks must be an integer, got 'few'"),
     ],
 )
-def test_what_is_wrong_is_said_at_the_call(
+def test_wrong_arguments_raise_at_the_call(
     way: str, arguments: Sequence[Any], error: type[Exception], message: str
 ) -> None:
     with running(way), pytest.raises(error, match=message):
@@ -139,5 +139,5 @@ def spread(pairs: Sequence[tuple[int, int]]) -> list[list[int]]:
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=60))
-def test_a_group_is_all_that_a_chain_of_pairs_leads_to(chosen: list[tuple[int, int]]) -> None:
+def test_a_group_has_all_values_connected_by_pairs(chosen: list[tuple[int, int]]) -> None:
     assert connected(chosen) == spread(chosen)

@@ -1,4 +1,4 @@
-"""The plans of tables and of probes: their shapes, the proof that they are exact, and what is no plan."""
+"""Classic and probing plans: their shapes, the proof that they are exact, and invalid plans."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CLASSIC = [(k, m) for k, m in product(range(7), range(1, 11)) if k < m]
         (64, [1] * 64),
     ],
 )
-def test_blocks_are_as_equal_as_possible_the_wider_ones_first(blocks: int, widths: list[int]) -> None:
+def test_blocks_are_nearly_equal_with_the_wider_ones_first(blocks: int, widths: list[int]) -> None:
     assert [block.bit_count() for block in partition(blocks)] == widths
 
 
@@ -67,7 +67,7 @@ def test_a_classic_plan_without_one_of_its_keys_misses_pairs(k: int, m: int) -> 
 
 
 @pytest.mark.parametrize(("k", "blocks"), list(product(range(65), [1, 2, 3, 4, 5, 6, 8, 64])))
-def test_the_radii_of_a_probing_plan_are_exact_and_none_is_too_great(k: int, blocks: int) -> None:
+def test_the_radii_of_a_probing_plan_are_exact_and_minimal(k: int, blocks: int) -> None:
     plan = probing(k, blocks)
     assert sum(radius + 1 for _, radius in plan) == k + 1
     radii = [radius for _, radius in plan] + [-1] * (blocks - len(plan))
@@ -96,7 +96,7 @@ def test_auto_is_one_block_more_than_the_distance_up_to_three_and_probes_beyond(
         (3, "6", TypeError, "blocks must be an integer, got '6'"),
     ],
 )
-def test_blocks_that_make_no_plan_are_refused(
+def test_invalid_numbers_of_blocks_are_refused(
     k: int, blocks: Any, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):

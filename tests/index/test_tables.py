@@ -72,9 +72,7 @@ def test_every_planted_neighbour_is_found_at_every_size_and_layout(count: int) -
         (3, [(0xFF << shift, 0) for shift in range(0, 64, 8)]),
     ],
 )
-def test_a_life_of_thousands_of_changes_leaves_what_it_leaves_in_a_dict(
-    distance: int, plan: list[Key]
-) -> None:
+def test_thousands_of_changes_have_the_same_result_as_in_a_dict(distance: int, plan: list[Key]) -> None:
     draw = random.Random(1)
     index, known = over("native", distance, plan), dict[int, int]()
     values = list(dict.fromkeys(drawn(2, 40_000)))
@@ -113,7 +111,7 @@ def test_fingerprints_that_share_bits_are_found_like_others(values: array[int]) 
 
 
 @pytest.mark.parametrize("plan", [classic(3, 4), classic(3, 6), probing(3, 2)], ids=len)
-def test_a_row_that_moves_to_tables_answers_the_same_before_while_and_after(plan: list[Key]) -> None:
+def test_a_row_that_moves_to_tables_returns_the_same_before_during_and_after(plan: list[Key]) -> None:
     values, draw = drawn(5, 12_000), random.Random(5)
     index = over("native", 3, plan, row_limit=8_000)
     was_row = set()
@@ -136,7 +134,7 @@ def test_a_row_that_moves_to_tables_answers_the_same_before_while_and_after(plan
     assert sorted(index) == sorted(zip(values, range(len(values)), strict=True))
 
 
-def test_the_move_to_tables_takes_place_a_few_postings_an_insert() -> None:
+def test_each_insert_moves_a_few_postings_to_the_tables() -> None:
     index = tables("native", 3, 10, row_limit=2_000)
     values = drawn(6, 2_200)
     index.add_many(values[:1_999])
@@ -199,7 +197,7 @@ print("sound", len(index) > 300_000)
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is limited the way Linux does it")
-def test_without_memory_an_insert_fails_alone_and_the_index_stays_sound() -> None:
+def test_an_insert_without_memory_fails_and_the_index_stays_valid() -> None:
     done = subprocess.run([sys.executable, "-c", STARVED], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("sound True\n", "")
 

@@ -68,9 +68,7 @@ def naive(order: tuple[str, ...], pages: list[Page]) -> str:
 
 
 @given(ORDERS, PAGES)
-def test_it_is_the_best_of_all_pages_so_far_after_every_one(
-    order: tuple[str, ...], pages: list[Page]
-) -> None:
+def test_the_winner_is_the_best_page_after_every_step(order: tuple[str, ...], pages: list[Page]) -> None:
     for count in range(1, len(pages) + 1):
         assert contest_of(order, pages[:count]).winner == naive(order, pages[:count])
 
@@ -88,7 +86,7 @@ def test_pages_in_another_order_prefer_the_same_unless_only_earlier_tells_them_a
         assert preference.key(one, votes.count(one), 0) == preference.key(other, votes.count(other), 0)
 
 
-def test_beyond_the_bound_what_was_named_before_can_still_win_and_nothing_else() -> None:
+def test_beyond_the_limit_only_urls_with_earlier_votes_can_win() -> None:
     contest = Contest(Preference(["canonical"]), FIRST)
     for number in range(MAX_KNOWN):
         contest.enter(f"{FIRST}?a={number}", FIRST + "?named" if number == 0 else None)
@@ -102,7 +100,7 @@ def test_beyond_the_bound_what_was_named_before_can_still_win_and_nothing_else()
     assert contest.kept == size + 2
 
 
-def test_stored_pages_are_gathered_by_cluster_and_a_url_that_comes_again_is_one() -> None:
+def test_stored_pages_are_grouped_by_cluster_with_each_url_once() -> None:
     later = "https://example.com/later"
     pages = [(1, FIRST, later), (1, FIRST, None), (1, later, None), (4, FIRST, None), (4, FIRST, None)]
     assert [*gathered(pages, Preference(["canonical"]))] == [(1, (FIRST, later), later)]

@@ -1,4 +1,4 @@
-"""What is done about a page, by the rules of the settings: in single cases, and against the rules as they read."""
+"""The action for a page: single cases, and a comparison with a naive version."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -132,11 +132,13 @@ def both_of(copy: Action, again: Action) -> Asked:
         ),
     ],
 )
-def test_a_page_that_is_spared_says_why(asked: Asked, settings: dict[str, object], decision: Outcome) -> None:
+def test_a_protected_page_is_explained_with_the_reason(
+    asked: Asked, settings: dict[str, object], decision: Outcome
+) -> None:
     assert decided(asked, **settings) == decision
 
 
-def test_a_page_is_no_copy_of_itself_under_another_request() -> None:
+def test_a_page_is_not_a_copy_of_itself_under_another_request() -> None:
     itself = replace(COPY, duplicate_of=URL, rank=9)
     for settings in ({}, {"protect": ()}):
         assert decided(Asked(itself), **settings) == (Action.MARK, Protection.ITSELF)
@@ -162,7 +164,7 @@ DROP, MARK = Wish(Action.DROP_ITEMS), Wish(Action.MARK)
         (Asked(AGAIN, on_unchanged=MARK), {}, None),
     ],
 )
-def test_a_page_counts_as_unchanged_only_if_it_loses_nothing_as_a_copy(
+def test_a_page_is_dropped_as_unchanged_only_if_its_copy_would_be(
     asked: Asked, settings: dict[str, object], dropped_as: str | None
 ) -> None:
     assert decision_on(asked, **settings).dropped_as == dropped_as
@@ -213,7 +215,9 @@ WISHES = st.builds(Wish, st.sampled_from([Action.named(words) for words in COMBI
     is_denied=st.booleans(),
     protect=st.sets(st.sampled_from(PROTECTIONS)),
 )
-def test_rules_combine_as_they_read(asked: Asked, is_denied: bool, protect: set[str]) -> None:
+def test_settings_of_the_policy_combine_like_in_the_naive_version(
+    asked: Asked, is_denied: bool, protect: set[str]
+) -> None:
     decision = decision_on(
         asked,
         keep_urls=["copy"] if is_denied else (),

@@ -57,9 +57,7 @@ def fingerprint(
         (3, 995, "day pilots", True),  # another headline over the same text
     ],
 )
-def test_the_second_look_decides_about_candidates(
-    distance: int, shared: int, subject: str, near: bool
-) -> None:
+def test_verification_decides_about_candidates(distance: int, shared: int, subject: str, near: bool) -> None:
     a, b = fingerprint(0), fingerprint((1 << distance) - 1, shared, subject)
     rule = SimilarityRule()
     assert (rule.similarity(a, b) is not None) is near
@@ -91,11 +89,11 @@ def test_without_a_sketch_three_bits_decide() -> None:
         (ClassicRule(2), "simhash distance <= 2"),
     ],
 )
-def test_a_rule_says_itself_in_a_few_words(rule: Rule, words: str) -> None:
+def test_a_rule_is_shown_in_a_few_words(rule: Rule, words: str) -> None:
     assert str(rule) == words
 
 
-# --- Own parts: what is compared where something is known about the sites.
+# --- Own parts: comparisons on known sites.
 
 SAME, OTHER, CLOSE = "night pilots", "day pilots", "night pilots of the port of lisbon harbour"
 
@@ -215,7 +213,7 @@ def elsewhere(own: bytes, subject: str = SAME) -> Fingerprint:
         ),
     ],
 )
-def test_own_parts_decide_where_something_is_known(a: Fingerprint, b: Fingerprint, near: bool) -> None:
+def test_own_parts_decide_if_the_site_is_known(a: Fingerprint, b: Fingerprint, near: bool) -> None:
     rule = SimilarityRule()
     assert (rule.similarity(a, b) is not None) is near
     assert rule.similarity(b, a) == rule.similarity(a, b)
@@ -257,7 +255,7 @@ PAGES = st.builds(
 
 
 @given(PAGES, PAGES, st.sampled_from([SimilarityRule(), SimilarityRule(2, 0.9), SimilarityRule(20, 0.5)]))
-def test_which_page_came_first_does_not_matter(a: Fingerprint, b: Fingerprint, rule: SimilarityRule) -> None:
+def test_the_order_of_two_pages_does_not_matter(a: Fingerprint, b: Fingerprint, rule: SimilarityRule) -> None:
     found = rule.similarity(a, b)
     assert rule.similarity(b, a) == found
     assert found is None or 0 <= found <= 1
@@ -274,7 +272,7 @@ def test_which_page_came_first_does_not_matter(a: Fingerprint, b: Fingerprint, r
     st.lists(PAGES, max_size=20),
     st.sampled_from([SimilarityRule(), SimilarityRule(2, 0.9), ClassicRule()]),
 )
-def test_all_at_once_are_compared_as_each_alone(
+def test_comparing_all_at_once_equals_comparing_each_alone(
     page: Fingerprint, others: list[Fingerprint], rule: Rule
 ) -> None:
     near = rule.compare_all(page, [other.compared_bytes() for other in others])
@@ -307,7 +305,7 @@ def test_a_generic_title_makes_no_pair_near_and_python_and_the_kernel_agree(
 
 @settings(max_examples=examples(200))
 @given(PAGES, st.lists(PAGES, max_size=8), st.sampled_from([SimilarityRule(), SimilarityRule(2, 0.9)]))
-def test_the_nearest_page_tells_by_which_setting_it_would_be_a_near_duplicate(
+def test_the_nearest_page_has_the_setting_that_would_make_it_a_near_duplicate(
     page: Fingerprint, others: list[Fingerprint], rule: SimilarityRule
 ) -> None:
     found = rule.nearest(page, [other.compared_bytes() for other in others])
@@ -323,21 +321,21 @@ def test_the_nearest_page_tells_by_which_setting_it_would_be_a_near_duplicate(
 
 
 @pytest.mark.parametrize("size", [0, 7, 9, 136, 138, 147, 149, 268])
-def test_bytes_that_are_no_fingerprint_are_refused(size: int) -> None:
+def test_bytes_that_are_not_a_fingerprint_are_refused(size: int) -> None:
     with pytest.raises(ValueError, match="bytes"):
         SimilarityRule().compare_all(page(unknown(100)), [bytes(size)])
 
 
 @given(PAGES)
-def test_a_page_is_a_near_duplicate_of_itself_whatever_is_known(a: Fingerprint) -> None:
+def test_a_page_is_a_near_duplicate_of_itself_with_any_site_model(a: Fingerprint) -> None:
     assert SimilarityRule().similarity(a, a) == 1.0
 
 
-# --- Names: what structured data say a page is about.
+# --- Names in structured data.
 
 
 @pytest.mark.parametrize("own", [b"", unknown(), whole(), own_part()])
-def test_pages_whose_facts_contradict_are_near_duplicates_and_say_so(own: bytes) -> None:
+def test_pages_whose_facts_contradict_are_near_duplicates_with_a_contradiction(own: bytes) -> None:
     rule = SimilarityRule()
     one, other = (packed(1, {word: LINE}) for word in (1, 2))
     a, b, c = (page(own, value, facts=facts) for value, facts in ((0, one), (1, other), (1, NONE)))
@@ -347,7 +345,7 @@ def test_pages_whose_facts_contradict_are_near_duplicates_and_say_so(own: bytes)
 
 
 @given(PAGES, PAGES, st.floats(0.001, 1), st.floats(0.001, 1))
-def test_a_greater_similarity_never_makes_a_pair_near_duplicates(
+def test_a_greater_minimum_similarity_never_makes_a_pair_near_duplicates(
     a: Fingerprint, b: Fingerprint, one: float, other: float
 ) -> None:
     low, high = sorted((one, other))
@@ -379,7 +377,7 @@ def test_at_a_similarity_of_1_only_equal_texts_are_near_duplicates(a: Fingerprin
         (page(whole(), facts=KIEL), page(whole(), 7, 990, facts=ULM), "names", 0.7),
     ],
 )
-def test_a_pair_says_what_decided_it(
+def test_a_pair_has_the_basis_of_its_decision(
     a: Fingerprint, b: Fingerprint, decided_by: str, required: float
 ) -> None:
     for nearest in (SimilarityRule().nearest(a, [b.compared_bytes()]), nearest_in_pure_python(a, b)):

@@ -35,7 +35,7 @@ IN_URL = {NAME_IN_URL, NAME_IN_BOTH, TITLE_IN_URL}
 
 @dataclass(frozen=True)
 class Stated:
-    """What a page states: words with their kinds, and rows, each a label with a value."""
+    """Facts of a page: words with their kinds, and rows of label and value."""
 
     words: dict[int, int] = field(default_factory=dict)
     rows: dict[int, int] = field(default_factory=dict)
@@ -92,12 +92,14 @@ PAGES = st.builds(
 @example(Stated({1: NAME}), Stated({1: NAME, 2: NAME_IN_URL}))
 @example(Stated({1: LINE}, host=255), Stated({2: LINE}, host=254))
 @example(Stated({1: LINE}), Stated({2: NUMBERED}))
-def test_pages_contradict_each_other_as_sets_say(one: Stated, other: Stated) -> None:
+def test_pages_contradict_each_other_like_sets_of_words(one: Stated, other: Stated) -> None:
     assert contradiction(one.to_bytes(), other.to_bytes()) == naive(one, other)
 
 
 @given(PAGES, PAGES)
-def test_a_contradiction_is_symmetric_and_none_of_a_page_with_itself(one: Stated, other: Stated) -> None:
+def test_a_contradiction_is_symmetric_and_a_page_does_not_contradict_itself(
+    one: Stated, other: Stated
+) -> None:
     a, b = one.to_bytes(), other.to_bytes()
     assert contradiction(a, b) == contradiction(b, a)
     assert contradiction(a, a) == AGREED
@@ -109,7 +111,7 @@ def test_a_contradiction_is_symmetric_and_none_of_a_page_with_itself(one: Stated
 
 @pytest.mark.parametrize("is_native", [True, False])
 @given(one=PAGES, other=PAGES)
-def test_a_rule_finds_what_the_definition_says(is_native: bool, one: Stated, other: Stated) -> None:
+def test_a_rule_finds_the_same_as_its_definition(is_native: bool, one: Stated, other: Stated) -> None:
     a, b = (
         Fingerprint(0, sketch=sketch(range(1, 2**64, 2**57), (), page.to_bytes())) for page in (one, other)
     )

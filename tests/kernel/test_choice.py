@@ -1,4 +1,4 @@
-"""Which implementation runs: said by the environment and by what was built, in processes of their own. Its hash."""
+"""The choice of the implementation, by environment variable and built modules, in separate processes. Its hash."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from scrapy_simhash import kernel
 
 SHOW = "from scrapy_simhash import PageFingerprinter, kernel; PageFingerprinter(); print(kernel.NAME, kernel.REASON)"
-#: What an installation without the compiled modules is like: nothing finds them.
+#: An installation without the compiled modules.
 WITHOUT = """
 import sys
 class Without:
@@ -49,7 +49,7 @@ def run(program: str, wanted: str | None) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_pure_python_runs_where_it_is_asked_for() -> None:
+def test_pure_python_runs_if_it_is_forced() -> None:
     done = run(SHOW, "pure")
     assert (done.stdout.strip(), done.stderr) == ("pure SCRAPY_SIMHASH_KERNEL is pure", "")
 
@@ -118,7 +118,7 @@ def choice(monkeypatch: pytest.MonkeyPatch) -> Choice:
 
 
 @pytest.mark.parametrize("wanted", ["Native", "fast", " pure", "0"])
-def test_anything_else_is_an_error_that_says_what_there_is(choice: Choice, wanted: str) -> None:
+def test_anything_else_is_an_error_that_lists_the_choices(choice: Choice, wanted: str) -> None:
     said = f"SCRAPY_SIMHASH_KERNEL must be auto, pure or native, got {wanted!r}"
     with pytest.raises(ImportError, match=re.escape(said)):
         choice.of(wanted)
@@ -134,7 +134,7 @@ def test_anything_else_is_an_error_that_says_what_there_is(choice: Choice, wante
         ),
     ],
 )
-def test_why_pure_python_runs_is_told_and_is_an_error_where_the_kernel_is_asked_for(
+def test_the_reason_for_pure_python_is_logged_and_an_error_if_the_kernel_is_forced(
     choice: Choice, reason: Exception, told: str
 ) -> None:
     for wanted in (None, "auto"):
@@ -160,6 +160,6 @@ except KeyboardInterrupt:
 """
 
 
-def test_an_interrupt_while_the_kernel_starts_is_an_interrupt_and_no_crash() -> None:
+def test_an_interrupt_while_the_kernel_starts_does_not_crash() -> None:
     done = run(INTERRUPTED, None)
     assert (done.returncode, done.stdout.strip()) == (0, "interrupted")

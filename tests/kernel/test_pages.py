@@ -63,7 +63,7 @@ int main(void)
 @pytest.mark.skipif(
     COMPILER is None or not sys.platform.startswith("linux"), reason="it needs Linux and a compiler"
 )
-def test_all_is_given_back_whatever_the_size_of_a_page(tmp_path: Path) -> None:
+def test_all_memory_is_freed_for_pages_of_any_size(tmp_path: Path) -> None:
     assert COMPILER is not None
     (tmp_path / "pages_test.c").write_text(SYSTEM, "ascii")
     command = [COMPILER, "-std=c11", "-I", str(KERNEL), str(KERNEL / "hamming" / "scan.c"), "pages_test.c"]

@@ -84,7 +84,7 @@ def scanned(library: ctypes.CDLL, values: list[int], query: int, most: int) -> l
 
 
 @pytest.mark.parametrize("max_distance", DISTANCES)
-def test_every_value_within_the_distance_is_hit_and_no_other(library: ctypes.CDLL, max_distance: int) -> None:
+def test_exactly_the_values_within_the_distance_are_found(library: ctypes.CDLL, max_distance: int) -> None:
     draw = random.Random(max_distance)
     for size in SIZES:
         query = draw.getrandbits(64)
@@ -96,7 +96,9 @@ def test_every_value_within_the_distance_is_hit_and_no_other(library: ctypes.CDL
 
 
 @pytest.mark.parametrize("max_distance", DISTANCES)
-def test_what_is_in_two_pieces_is_hit_by_the_sum_of_both(library: ctypes.CDLL, max_distance: int) -> None:
+def test_entries_in_two_pieces_are_compared_by_the_sum_of_both(
+    library: ctypes.CDLL, max_distance: int
+) -> None:
     draw = random.Random(max_distance)
     scan = Scans.in_dll(library, "scan").tags
     for size in SIZES:

@@ -70,7 +70,9 @@ def test_a_function_of_another_type_is_refused(function: Any) -> None:
         (numbers(1, 2), None, 2**63 - 1),
     ],
 )
-def test_values_without_a_key_each_are_refused(values: bytes, keys: bytes | None, first: int) -> None:
+def test_values_with_another_number_of_keys_are_refused(
+    values: bytes, keys: bytes | None, first: int
+) -> None:
     core = native_postings()
     with pytest.raises(ValueError, match=r"key|bytes"):
         core.add_many(values, keys, first)
@@ -81,7 +83,7 @@ def test_values_without_a_key_each_are_refused(values: bytes, keys: bytes | None
     assert core.find(1) == [(2**63 - 1, 1, 0)]
 
 
-def test_rows_that_are_cut_off_are_refused() -> None:
+def test_truncated_rows_are_refused() -> None:
     search = HAMMING.PairSearch(2, [2**64 - 1], 3)
     calls: list[Callable[[], object]] = [
         lambda: native_postings().find_many(bytes(9)),
@@ -152,7 +154,7 @@ def near(read: Callable[[int], Any], most: int = 64) -> Any:
     return core.near(look(), page.compared_bytes(), 7, most, 256, {}, read, 3, -1, 2)
 
 
-def test_an_original_that_is_none_is_refused_and_one_that_is_missing_passed_over() -> None:
+def test_an_invalid_original_is_refused_and_a_missing_one_is_skipped() -> None:
     def original(number: int) -> Original:
         return Original(number, b"", "", content(5).compared_bytes(), None, 0, 1)
 

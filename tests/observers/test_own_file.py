@@ -29,7 +29,7 @@ SPIDER = SimpleNamespace(name="news", edition=7)
         ("%%(name)s", "%(name)s"),
     ],
 )
-def test_a_path_has_places_as_feeds_have_them(template: str, expected: str) -> None:
+def test_a_path_has_the_placeholders_of_feeds(template: str, expected: str) -> None:
     assert path_of(template, SPIDER, "SIMHASH_REPORT", MOMENT).as_posix() == expected
 
 
@@ -43,7 +43,7 @@ def test_any_other_place_is_refused(template: str) -> None:
         path_of(template, SPIDER, "SIMHASH_REPORT")
 
 
-def test_a_tilde_is_the_users_own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(tmp_path))
     assert path_of("~/report.jsonl", SPIDER, "SIMHASH_REPORT") == tmp_path / "report.jsonl"
@@ -51,9 +51,7 @@ def test_a_tilde_is_the_users_own_folder(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 @pytest.mark.parametrize("other", ["FEEDS", "-o", "LOG_FILE", "SIMHASH_REPORT", "SIMHASH_CHANGES"])
 @pytest.mark.parametrize("setting", ["SIMHASH_REPORT", "SIMHASH_CHANGES"])
-def test_a_file_that_the_crawl_writes_for_something_else_is_refused(
-    other: str, setting: str, tmp_path: Path
-) -> None:
+def test_a_file_that_the_crawl_already_writes_is_refused(other: str, setting: str, tmp_path: Path) -> None:
     path, link = tmp_path / "stand-in.jsonl", tmp_path / "link.jsonl"
     path.write_text("of yesterday\n")
     link.symlink_to(path)

@@ -1,4 +1,4 @@
-"""The report as a file: what a line holds, and what happens to it when something is in the way."""
+"""The report as a file: its lines, and errors when writing it."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ def line(
     return line_of(page)
 
 
-# --- What a line holds.
+# --- The line of a page.
 
 
-def test_a_line_says_all_that_is_known_of_a_page() -> None:
+def test_a_line_has_all_data_about_a_page() -> None:
     decision = Decision(Action.DROP_ITEMS | Action.DROP_LINKS, Protection.START, "near_duplicate")
     made = line(COPY, decision=decision, meta={"depth": 2}, headers={"Referer": "https://example.com/"})
     assert made == {
@@ -137,9 +137,7 @@ def test_a_line_says_all_that_is_known_of_a_page() -> None:
         ),
     ],
 )
-def test_a_key_of_which_nothing_is_known_is_null(
-    verdict: Verdict, expected: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_key_without_a_value_is_null(verdict: Verdict, expected: dict[str, Any], tmp_path: Path) -> None:
     (made,) = written_by(tmp_path / "report.jsonl", line(verdict))
     assert list(made) == list(line(COPY))
     told = {key: value for key, value in made.items() if value not in (None, [])}
@@ -154,7 +152,7 @@ def test_every_key_is_documented_and_no_other() -> None:
     assert [url, *result, *beside] == list(line(COPY))
 
 
-def test_a_url_that_no_encoding_holds_is_written(tmp_path: Path) -> None:
+def test_a_url_with_lone_surrogates_is_written(tmp_path: Path) -> None:
     report = report_at(tmp_path / "report.jsonl")
     url = "https://example.com/\udcff\n\N{GREEK SMALL LETTER ALPHA}"
     report.write(line(NEW, headers={b"Referer": b"http://\xff/"}) | {"url": url})
@@ -167,7 +165,7 @@ def test_a_url_that_no_encoding_holds_is_written(tmp_path: Path) -> None:
 # --- When it is written.
 
 
-def test_a_report_begins_anew(tmp_path: Path) -> None:
+def test_a_report_is_emptied_at_the_start(tmp_path: Path) -> None:
     path = tmp_path / "report.jsonl"
     assert len(written_by(path, line(NEW), line(COPY))) == 2
     report = report_at(path)
@@ -181,7 +179,7 @@ def test_a_report_begins_anew(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "left", [b"", b'{"url": "x"}\n', b'{"url": "x"}\n{"url": "y", "sta', b'{"url": "x"}']
 )
-def test_a_report_that_is_taken_up_again_keeps_whole_lines(left: bytes, tmp_path: Path) -> None:
+def test_a_resumed_report_keeps_complete_lines(left: bytes, tmp_path: Path) -> None:
     path = tmp_path / "report.jsonl"
     path.write_bytes(left)
     report = report_at(path, "job")
@@ -203,11 +201,11 @@ def test_a_line_after_the_end_is_still_written(tmp_path: Path) -> None:
     assert [line["status"] for line in lines(report.file.path)] == ["new", "near_duplicate"]
 
 
-# --- What is in the way.
+# --- Errors.
 
 
 @pytest.mark.parametrize("name", [".", "file/report.jsonl", "a\0b"])
-def test_what_cannot_be_written_is_refused_at_the_start(tmp_path: Path, name: str) -> None:
+def test_an_output_that_cannot_be_written_is_refused_at_the_start(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(SettingError, match=r"^SIMHASH_REPORT must be a file that can be written, got "):
         report_at(tmp_path / name)
@@ -228,7 +226,7 @@ class Disk(BytesIO):
         return count
 
 
-def test_a_full_disk_is_warned_of_once_and_counted_and_no_line_is_lost(
+def test_a_full_disk_is_logged_once_and_counted_and_no_line_is_lost(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     crawler = stand_in()

@@ -1,4 +1,4 @@
-"""Pages whose data are in scripts or attributes: they are told apart by these."""
+"""Pages with data in scripts or attributes, which distinguish them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def script(number: int, kind: str = "application/json", more: str = "") -> str:
         lambda number: f'<div data-place="{told(number)}" data-text="{told(number)}"></div>{LINES}',
     ],
 )
-def test_pages_with_other_data_are_no_copies_and_those_with_the_same_are(form: object) -> None:
+def test_pages_with_other_data_are_not_copies_and_those_with_the_same_data_are(form: object) -> None:
     assert callable(form)
     detector = NearDuplicateDetector()
     pages = [f"<html lang=en><title>App</title><body><div id=app></div>{form(n)}" for n in (0, 1, 2, 0)]
@@ -62,7 +62,7 @@ def test_pages_with_other_data_are_no_copies_and_those_with_the_same_are(form: o
         '<script type="application/json"></script><!-- --><?pi?>',
     ],
 )
-def test_other_scripts_and_attributes_are_no_data(html: str) -> None:
+def test_other_scripts_and_attributes_are_not_data(html: str) -> None:
     root = parse(f"<body>{html}")
     shown = sum(len(part.tokens) for part in extract(root).paragraphs)
     assert data_of(root, shown).rows == ()

@@ -1,4 +1,4 @@
-"""Pages in front of others: told by structure, never compared, never dropped, and named."""
+"""Interstitials: recognised by structure, never compared and never dropped."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("page", WALLS.values(), ids=WALLS)
-def test_an_interstitial_is_compared_with_nothing_and_named(page: str) -> None:
+def test_an_interstitial_is_not_compared_and_has_its_reason(page: str) -> None:
     detector = NearDuplicateDetector()
     verdicts = [
         detector.check(f"<html lang=en><title>Club</title><body>{page}", f"https://e.org/{n}") for n in "ab"
@@ -70,7 +70,7 @@ def test_a_page_with_a_login_form_or_a_consent_box_is_a_page(page: str) -> None:
     assert detector.check(html, "https://e.org/b").status is Status.NEAR_DUPLICATE
 
 
-def test_what_stands_in_front_is_no_original_for_what_stands_behind() -> None:
+def test_an_interstitial_is_never_an_original() -> None:
     detector = NearDuplicateDetector()
     wall = f"<title>Club</title><main>{SIGN_IN}<form><input type=password></form></main>"
     assert detector.check(wall, "https://e.org/a").reason is Reason.INTERSTITIAL
@@ -79,7 +79,7 @@ def test_what_stands_in_front_is_no_original_for_what_stands_behind() -> None:
     assert detector.check(page, "https://e.org/a").status is Status.NEW
 
 
-def test_a_page_says_something_from_sixty_words_on() -> None:
+def test_a_page_with_sixty_words_is_never_an_interstitial() -> None:
     form = "<form><input type=password></form>"
     for tokens in (FEW_TOKENS - 1, FEW_TOKENS):
         html = f"<body><p>{'word ' * tokens}</p>{form}"
@@ -96,5 +96,5 @@ def test_a_page_says_something_from_sixty_words_on() -> None:
         "<div id=g-recaptcha></div>",
     ],
 )
-def test_what_the_walk_does_not_enter_is_looked_at_too(field: str) -> None:
+def test_skipped_elements_are_searched_too(field: str) -> None:
     assert PageFingerprinter().read(f"<main>{SIGN_IN}<form>{field}</form></main>").is_interstitial

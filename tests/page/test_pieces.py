@@ -34,7 +34,7 @@ def document(*paragraphs: str) -> Document:
 
 
 @given(st.lists(st.lists(WORDS, min_size=1, max_size=80), max_size=6))
-def test_pieces_hold_all_tokens_of_the_main_text_in_order(paragraphs: list[list[str]]) -> None:
+def test_pieces_contain_all_tokens_of_the_main_text_in_order(paragraphs: list[list[str]]) -> None:
     page = document(*(" ".join(words) for words in paragraphs))
     found = pieces(page)
     assert list(chain.from_iterable(piece.tokens for piece in found)) == list(
@@ -49,9 +49,7 @@ def test_pieces_hold_all_tokens_of_the_main_text_in_order(paragraphs: list[list[
 
 
 @given(st.lists(WORDS, max_size=30), st.lists(WORDS, max_size=30))
-def test_a_sentence_inside_other_paragraphs_gives_the_same_pieces(
-    before: list[str], after: list[str]
-) -> None:
+def test_a_sentence_has_the_same_pieces_in_any_paragraph(before: list[str], after: list[str]) -> None:
     alone = pieces(document(SHARED))
     within = {piece.key for piece in pieces(document(f"{' '.join(before)} {SHARED} {' '.join(after)}"))}
     common = sum(len(piece.tokens) for piece in alone if piece.key in within)
@@ -90,7 +88,7 @@ def test_pages_that_differ_in_numbers_and_dates_have_the_same_words(
     assert (words_number(document(one)) == words_number(document(other))) is is_same
 
 
-def test_keys_and_the_number_of_words_are_stored_and_stay_what_they_are() -> None:
+def test_stored_keys_and_word_counts_do_not_change() -> None:
     first, second, *_ = pieces(document(SHARED))
     assert (first.key, second.key) == (0x58F9F9DA47DF0B77, 0xD9CC6D3264EBCFBC)
     assert words_number(document(SHARED)) == 0x56B9

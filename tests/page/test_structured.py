@@ -1,4 +1,4 @@
-"""What a page says that it is about, in JSON-LD and microdata."""
+"""The subject of a page in JSON-LD and microdata."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def are_different(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
         (FLAT, {"datePosted": "2026"}, {"address": "Mill Lane 5, Ulm"}),
     ],
 )
-def test_rows_are_what_a_reader_sees(
+def test_rows_have_the_visible_text(
     form: Callable[[object], str], thing: Thing, same: Thing, other: Thing
 ) -> None:
     name = "The Nurse, Concert, Chair, Branch and Flat"
@@ -163,7 +163,7 @@ def test_rows_are_what_a_reader_sees(
         (f'<form style="display: none">{script(CHAIR)}</form>', "Chair", None),
     ],
 )
-def test_a_page_is_about_one_thing_or_none(markup: str, name: str, thing: Thing | None) -> None:
+def test_a_page_is_about_at_most_one_thing(markup: str, name: str, thing: Thing | None) -> None:
     found = about(markup, name)
     if thing is None:
         assert found == ()
@@ -198,7 +198,7 @@ _VALUES = st.recursive(
 
 @settings(max_examples=examples(200))
 @given(_VALUES, st.dictionaries(_KEYS, _VALUES, max_size=6))
-def test_any_json_is_tolerated(value: object, thing: Thing) -> None:
+def test_any_json_is_accepted(value: object, thing: Thing) -> None:
     for things in (
         value,
         {**thing, "@type": "Product"},
@@ -209,7 +209,7 @@ def test_any_json_is_tolerated(value: object, thing: Thing) -> None:
     assert isinstance(text_of(value), str)
 
 
-def test_a_page_of_many_items_takes_bounded_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_with_many_items_takes_bounded_time(monkeypatch: pytest.MonkeyPatch) -> None:
     read = 0
 
     def counted(element: etree._Element) -> Thing:
@@ -268,7 +268,7 @@ def markup(random: random.Random) -> str:
     )
 
 
-def test_the_kernel_sees_where_there_is_structured_data() -> None:
+def test_the_kernel_detects_structured_data() -> None:
     way, found, hashes = PageFingerprinter(), set(), set()
     for number in range(examples(600)):
         root = parse(markup(random.Random(number)))
@@ -301,7 +301,7 @@ def test_one_text_about_jobs_in_two_towns_is_two_pages() -> None:
     assert detector.check(kiel, "https://mirror.example/").duplicate_of == "https://jobs.example/a"
 
 
-def test_pages_of_two_hosts_are_not_told_apart_by_structured_data() -> None:
+def test_structured_data_does_not_distinguish_pages_of_two_hosts() -> None:
     way = PageFingerprinter()
     a, b = (page(script({**NURSE, "jobLocation": town}), "Nurse") for town in (KIEL, ULM))
     places = ((a, "http://a.example/1"), (b, "http://a.example/2"), (b, "http://b.example/1"), (b, ""))

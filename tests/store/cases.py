@@ -1,4 +1,4 @@
-"""What tests of stores are written in: headers, contents, postings, and the answers to them."""
+"""Headers, contents, postings and claims for tests of stores."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What every store must do, case by case. A backend's test file subclasses ``StoreContract`` or, when the store keeps
-what it is told, ``PersistentContract``; and a machine of ``machine.py``.
+"""The contract of stores. The tests of a backend subclass ``StoreContract`` or, for a permanent store,
+``PersistentContract``; and a machine of ``machine.py``.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class StoreContract(ABC):
 
     @abstractmethod
     def make(self, header: Header) -> Any:
-        """Return an empty store of the kind under test: all that a subclass has to say."""
+        """Return an empty store; a subclass must implement only this."""
 
     @pytest.fixture(params=[CLASSIC, SECOND_LOOK], ids=["classic", "second look"])
     def store(self, request: pytest.FixtureRequest) -> Any:
@@ -125,7 +125,7 @@ class StoreContract(ABC):
         return self.make(header(SECOND_LOOK))
 
     @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
-    def test_what_pages_are_answered(self, store: Any, scenario: str) -> None:
+    def test_claims_have_the_results_of_a_simple_model(self, store: Any, scenario: str) -> None:
         # Number, value, and whether it is an original and short, by page.
         rows: dict[str, tuple[int, int, bool, bool]] = {}
         count = 0
@@ -160,7 +160,7 @@ class StoreContract(ABC):
             visit = visit_of(words)
             assert (store.look(visit).rank, store.claim(visit).rank) == (int(rank), int(rank)), step
 
-    def test_all_64_bits_and_any_key_can_be_kept(self, store: Any) -> None:
+    def test_all_64_bits_and_any_key_can_be_stored(self, store: Any) -> None:
         keys = [b"", b"\0", b"\xff" * 32, "é漢".encode()]
         for number, key in enumerate(keys):
             value = (2**64 - 1) ^ (0xFF << 16 * number)
@@ -170,7 +170,7 @@ class StoreContract(ABC):
         assert again.former == (2**64 - 1) ^ 0xFF
 
     @pytest.mark.parametrize("max_distance", [0, 1, 5])
-    def test_the_distance_is_the_one_asked_for(self, max_distance: int) -> None:
+    def test_the_distance_is_the_given_one(self, max_distance: int) -> None:
         store = self.make(header(ClassicRule(max_distance)))
         store.claim(posting("a", 0))
         assert store.claim(posting("at it", 2**max_distance - 1)).cluster == 0
@@ -206,7 +206,7 @@ class StoreContract(ABC):
             True,
         ]
 
-    def test_equal_text_is_one_cluster_whatever_else_the_pages_are_like(self, careful: Any) -> None:
+    def test_pages_with_equal_text_are_one_cluster(self, careful: Any) -> None:
         near, between, far = content(0), content(1, edited=35), content(3, edited=70)
         careful.claim(posting("a", near, page_hash=1))
         assert careful.claim(posting("b", between, page_hash=2)).original == url("a")
@@ -233,7 +233,7 @@ class StoreContract(ABC):
     # --- Titles that several clusters have.
 
     @pytest.mark.parametrize("seed", range(3))
-    def test_where_few_titles_are_had_by_many_pages_answers_are_those_of_the_definition(
+    def test_few_titles_of_many_pages_have_the_results_of_the_definition(
         self, careful: Any, seed: int
     ) -> None:
         random, naive = Random(seed), NaiveStore(SECOND_LOOK)
@@ -250,7 +250,7 @@ class StoreContract(ABC):
 
     # --- Pages that are near several clusters.
 
-    def test_a_page_that_is_near_a_copy_only_is_new_and_names_its_cluster(self, careful: Any) -> None:
+    def test_a_page_that_is_near_only_a_copy_is_new_and_names_its_cluster(self, careful: Any) -> None:
         first, between, last = (content(2**at - 1, edited=35 * at) for at in range(3))
         for key, page in (("a", first), ("b", between)):
             assert careful.claim(posting(key, page)).cluster == 0
@@ -280,7 +280,7 @@ class StoreContract(ABC):
                 assert careful.remove(key) == naive.remove(key)
         assert named > 2
 
-    def test_where_bits_decide_too(self) -> None:
+    def test_bits_also_decide(self) -> None:
         store = self.make(header(CLASSIC))
         for key, value in (("a", 0), ("b", 0b1111), ("c", FAR)):
             store.claim(posting(key, value))
@@ -289,7 +289,7 @@ class StoreContract(ABC):
 
     # --- Pages whose facts contradict each other.
 
-    def test_a_page_that_contradicts_what_it_repeats_has_a_cluster_of_its_own(self, careful: Any) -> None:
+    def test_a_page_that_contradicts_its_original_has_its_own_cluster(self, careful: Any) -> None:
         one, other = (content(0, facts=facts) for facts in LINES)
         careful.claim(posting("a", one, page_hash=1))
         for asked in (careful.look, careful.claim):
@@ -312,7 +312,7 @@ class StoreContract(ABC):
         claim = careful.claim(posting("f", other, page_hash=1))
         assert (claim.original, claim.contradicts) == (url("a"), False)
 
-    def test_a_page_that_comes_to_contradict_its_cluster_leaves_it(self, careful: Any) -> None:
+    def test_a_page_that_contradicts_its_cluster_after_a_change_leaves_it(self, careful: Any) -> None:
         one, other = (content(0, facts=facts) for facts in LINES)
         for key in "ab":
             careful.claim(posting(key, one))
@@ -324,7 +324,7 @@ class StoreContract(ABC):
         assert careful.claim(posting("a", other)).cluster == 0, "a page does not leave its own cluster"
 
     @pytest.mark.parametrize("seed", range(3))
-    def test_pages_with_facts_are_answered_by_the_definition(self, careful: Any, seed: int) -> None:
+    def test_pages_with_facts_have_the_results_of_the_definition(self, careful: Any, seed: int) -> None:
         random, naive, contradicting = Random(seed), NaiveStore(SECOND_LOOK), 0
         for number in range(120):
             text, facts = random.choice(
@@ -345,7 +345,7 @@ class StoreContract(ABC):
 
     # --- Many that are like each other.
 
-    def test_of_many_candidates_the_nearest_ones_are_compared(
+    def test_the_nearest_of_many_candidates_are_compared(
         self, careful: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         unknown = OwnPart(UNKNOWN, 100).to_bytes()
@@ -360,7 +360,7 @@ class StoreContract(ABC):
         # A page's own row is always among them.
         assert careful.look(posting("3", asked)).cluster == 3
 
-    def test_in_a_crowd_a_page_is_found_by_its_subject_and_its_own_part(
+    def test_in_a_dense_region_a_page_is_found_by_title_key_and_unique_text(
         self, careful: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(candidates, "MOST_NEARBY", 2)
@@ -389,7 +389,7 @@ class StoreContract(ABC):
 
     # --- Thresholds and near misses: what a claim tells beside the answer.
 
-    def test_a_near_miss_is_the_most_alike_of_all_candidates(
+    def test_a_near_miss_is_the_most_similar_of_all_candidates(
         self, careful: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         random = Random(20)
@@ -463,7 +463,7 @@ class StoreContract(ABC):
         store.claim(posting("b", FAR, page_hash=3, seen=60))
         assert store.get(b"b").rank == 1
 
-    def test_postings_bring_their_visits_along(self, store: Any) -> None:
+    def test_postings_are_imported_with_their_visits(self, store: Any) -> None:
         if not self.keeps_history:
             pytest.skip("it keeps no history")
         store.claim(posting("a", 5, page_hash=1, seen=9)._replace(history=History(3, 7, 4, 2)))
@@ -474,7 +474,7 @@ class StoreContract(ABC):
         store.claim(posting("a", 5, page_hash=2, seen=13)._replace(history=History(12, 13, 1, 0)))
         assert store.get(b"a").posting.history == History(1, 13, 7, 4)
 
-    def test_a_page_that_was_removed_is_not_known_nor_found(self, store: Any) -> None:
+    def test_a_removed_page_is_neither_known_nor_found(self, store: Any) -> None:
         store.claim(posting("a", 0))
         store.claim(posting("a", FAR))
         store.claim(posting("b", 8, is_short=True))
@@ -496,7 +496,7 @@ class StoreContract(ABC):
         assert store.remove_host("a.example") == 0
         assert len(store) == 1
 
-    def test_who_repeats_a_page_that_was_removed_stays_and_is_compared_anew(self, store: Any) -> None:
+    def test_copies_of_a_removed_page_stay_and_are_compared_again(self, store: Any) -> None:
         store.claim(posting("a", 0))
         store.claim(posting("b", 1))
         store.remove(b"a")
@@ -506,7 +506,7 @@ class StoreContract(ABC):
         assert ask(store, posting("b", 1)) == original(2, former=1)
         assert ask(store, posting("c", 1)) == copy("b", 2, 0)
 
-    def test_postings_make_a_store_like_the_one_they_come_from(self, careful: Any) -> None:
+    def test_postings_recreate_their_store(self, careful: Any) -> None:
         visits = [
             posting("a", content(0), seen=1, page_hash=1),
             posting("b", content(1, edited=20), seen=2, page_hash=2),
@@ -523,11 +523,11 @@ class StoreContract(ABC):
         kept = [whole(p) for p in careful]
         assert kept == [whole(visit) for visit in (b, c, d_again, a_again)]
 
-    def test_a_store_says_what_it_compares_by(self) -> None:
+    def test_a_store_names_its_comparison_settings(self) -> None:
         wanted = header(SimilarityRule(8, 0.9))
         assert self.make(wanted).header == wanted
 
-    def test_a_run_is_noted_with_its_end(self, store: Any) -> None:
+    def test_a_run_is_stored_with_its_end(self, store: Any) -> None:
         (run,) = store.runs()
         assert (run.number, run.ended, run.reason) == (1, None, None)
         assert run.started > 1_700_000_000
@@ -553,14 +553,14 @@ FATES = {
 
 
 class PersistentContract(StoreContract):
-    """Tests of a store that keeps what it is told."""
+    """Tests of a permanent store."""
 
     @abstractmethod
     def reopen(self, store: Any, in_order: bool, header: Header | None = None) -> Any:
         """Close *store*, or let it end as a kill would, and open it again, for another *header* if given."""
 
     @pytest.mark.parametrize("in_order", ENDINGS.values(), ids=ENDINGS)
-    def test_what_was_claimed_is_still_there(self, careful: Any, in_order: bool) -> None:
+    def test_claimed_pages_are_stored(self, careful: Any, in_order: bool) -> None:
         careful.claim(posting("a", content(0), seen=1, page_hash=1))
         careful.claim(posting("b", content(1, edited=20)))
         careful.claim(posting("c", 9, "x.example", is_short=True))
@@ -577,7 +577,7 @@ class PersistentContract(StoreContract):
         )
 
     @pytest.mark.parametrize("fates", FATES.values(), ids=FATES)
-    def test_what_another_run_delivered(self, store: Any, fates: str) -> None:
+    def test_deliveries_of_another_run_are_known(self, store: Any, fates: str) -> None:
         for step in fates.split(", "):
             what, *words = step.split()
             if what in ("end", "kill"):
@@ -595,7 +595,7 @@ class PersistentContract(StoreContract):
                 assert told == words[0], step
         assert all(run.ended is None or run.ended >= run.started for run in store.runs())
 
-    def test_runs_are_counted_and_told_with_their_ends(self, store: Any) -> None:
+    def test_runs_are_counted_and_listed_with_their_ends(self, store: Any) -> None:
         store = self.reopen(store, in_order=True)
         store = self.reopen(store, in_order=False)
         first, second, third = store.runs()
@@ -606,7 +606,7 @@ class PersistentContract(StoreContract):
         assert (second.ended, second.reason, third.ended) == (None, None, None)
 
     @pytest.mark.parametrize("in_order", ENDINGS.values(), ids=ENDINGS)
-    def test_a_note_is_replaced_only_by_who_knows_its_version(self, store: Any, in_order: bool) -> None:
+    def test_a_note_is_replaced_only_with_its_current_version(self, store: Any, in_order: bool) -> None:
         assert store.note(SITE, "b.example") == (0, None)
         (first,) = store.replace_notes(SITE, [Note("b.example", 0, b"1")])
         assert (
@@ -656,7 +656,7 @@ class PersistentContract(StoreContract):
             assert store.claim(posting("b", 5, seen=600)).former.is_gone
             assert not store.get(b"b").is_gone
 
-    def test_a_delivery_is_kept_with_its_run(self, store: Any) -> None:
+    def test_a_delivery_is_stored_with_its_run(self, store: Any) -> None:
         for key, value in (("a", 5), ("b", 5), ("c", FAR)):
             store.claim(posting(key, value))
         store.deliver(dict.fromkeys((b"b", b"c", b"unknown")))
@@ -671,7 +671,7 @@ class PersistentContract(StoreContract):
         assert [store.get(key).delivered for key in (b"a", b"b", b"c")] == [2, 1, 2]
         assert len(store) == 3
 
-    def test_a_store_of_other_fingerprints_is_refused_and_left_as_it_is(self, store: Any) -> None:
+    def test_a_store_of_other_fingerprints_is_refused_and_unchanged(self, store: Any) -> None:
         store.claim(posting("a", 0))
         right = store.header
         for wrong in (Header("web-0"), header(SimilarityRule(8, 0.9))):
@@ -679,7 +679,7 @@ class PersistentContract(StoreContract):
                 self.reopen(store, True, wrong)
         assert ask(self.reopen(store, True, right), posting("b", 0)) == copy("a", 0, 0)
 
-    def test_what_is_found_by_its_subject_is_found_so_after_opening_again(
+    def test_pages_found_by_title_key_are_found_after_reopening(
         self, careful: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(candidates, "MOST_NEARBY", 2)

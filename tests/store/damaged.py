@@ -1,4 +1,4 @@
-"""What a damaged record of a store costs: one page, and no other. Asked of any store, whatever is damaged."""
+"""A damaged record of any store affects only its page."""
 
 from __future__ import annotations
 

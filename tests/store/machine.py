@@ -1,5 +1,5 @@
-"""The life of any store, lived beside ``NaiveStore``. A backend's test file subclasses ``StoreMachine`` or, when the
-store keeps what it is told, ``PersistentMachine``.
+"""Random operations on any store, compared with ``NaiveStore``. The tests of a backend subclass ``StoreMachine`` or,
+for a permanent store, ``PersistentMachine``.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @abstractmethod
     def make(self, header: Header) -> Any:
-        """Return an empty store of the kind under test: all that a subclass has to say."""
+        """Return an empty store; a subclass must implement only this."""
 
     @initialize(
         rule=st.sampled_from(

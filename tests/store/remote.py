@@ -1,4 +1,4 @@
-"""A store that is somewhere else, for what asks stores by coroutines."""
+"""A remote store, for callers of coroutines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept beside pages: own parts, and what a crawl learns about sites."""
+"""Own parts, and learned data about sites."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ async def profile_in_redis(url: str) -> bytes | None:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "redis"])
-def test_a_kill_loses_what_was_learned_from_500_pages_at_most(kind: str, tmp_path: Path) -> None:
+def test_a_kill_loses_the_learned_data_of_500_pages_at_most(kind: str, tmp_path: Path) -> None:
     if kind == "sqlite":
         seen = killed(path := str(tmp_path / "pages.sqlite"))
         data = profile_in_file(path)

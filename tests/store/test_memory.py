@@ -87,7 +87,7 @@ TestPromotedStoreMachine.settings = SETTINGS
 
 
 @pytest.mark.parametrize("rule", [CLASSIC, SECOND_LOOK])
-def test_a_scope_has_an_index_to_itself(rule: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scope_has_its_own_index(rule: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
     scan_up_to(4, monkeypatch)
     store = SqliteStore(header=header(rule))
     for number in range(6):

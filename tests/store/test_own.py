@@ -1,4 +1,4 @@
-"""The store that the docs write passes the contract of the built-in ones; what it leaves out says so."""
+"""The store in the docs passes the contract of the built-in ones; missing methods raise errors."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TestOwnStore(StoreContract):
         return Whole(header, self.folder / f"{self.made}.pickle")
 
 
-def test_what_it_leaves_out_does_what_the_page_says(tmp_path: Path) -> None:
+def test_methods_that_a_store_leaves_out_have_their_documented_defaults(tmp_path: Path) -> None:
     store = PickleStore(Header(), tmp_path / "pages.pickle")
     store.claim(posting("a", 5))
     with pytest.raises(StoreUnavailable, match="cannot compare a page without storing it"):
@@ -57,7 +57,7 @@ def test_what_it_leaves_out_does_what_the_page_says(tmp_path: Path) -> None:
     assert len(PickleStore(Header(), tmp_path / "pages.pickle")) == 1
 
 
-def test_a_detector_works_with_it_and_its_pages_are_there_again(tmp_path: Path) -> None:
+def test_a_detector_finds_its_pages_in_a_reopened_store(tmp_path: Path) -> None:
     text = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
     for status in (Status.NEW, Status.REVISIT):
         store = PickleStore(header_for(Config()), tmp_path / "pages.pickle")

@@ -76,7 +76,7 @@ def test_a_similarity_is_never_shown_as_the_threshold_that_it_does_not_reach(
                 assert found["similarity"] < change["value"]
 
 
-def test_in_a_terminal_words_that_differ_are_coloured_unless_no_color_is_set(
+def test_a_terminal_shows_differing_words_in_colour_unless_no_color_is_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Cli
 ) -> None:
     pair = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", EDITED)
@@ -89,11 +89,11 @@ def test_in_a_terminal_words_that_differ_are_coloured_unless_no_color_is_set(
     assert f"{RED}noon,{PLAIN} {GREEN}ten,{PLAIN}" in coloured
 
 
-def test_every_reason_for_which_a_block_is_left_out_is_explained() -> None:
+def test_every_reason_to_remove_a_block_is_described() -> None:
     assert set(LEFT_OUT) == set(REASONS) - {None}
 
 
-def test_a_long_page_beside_a_short_one_is_shown_by_its_beginning(tmp_path: Path, command: Cli) -> None:
+def test_a_long_page_beside_a_short_one_is_shown_up_to_a_limit(tmp_path: Path, command: Cli) -> None:
     paragraphs = (
         "<p>" + " ".join(f"the boat {number} went out {word}" for word in range(40)) for number in range(300)
     )
@@ -111,9 +111,7 @@ TEXT = f"""\
 """
 
 
-def test_the_main_text_is_that_which_the_library_compares_and_comes_before_what_is_left_out(
-    tmp_path: Path, command: Cli
-) -> None:
+def test_the_compared_main_text_is_shown_before_the_removed_text(tmp_path: Path, command: Cli) -> None:
     (tmp_path / "ferry.html").write_text(TEXT, "utf-8")
     (tmp_path / "short.html").write_text("<p>No.", "utf-8")
     pages = [str(tmp_path / name) for name in ("ferry.html", "short.html")]
@@ -135,7 +133,7 @@ def test_the_main_text_is_that_which_the_library_compares_and_comes_before_what_
 # --- Hostile pages, and browsers.
 
 
-def test_nothing_of_a_page_moves_the_cursor(tmp_path: Path, command: Cli) -> None:
+def test_pages_are_shown_without_control_characters(tmp_path: Path, command: Cli) -> None:
     a = page(tmp_path, "a.html", FIRST)
     b = page(tmp_path, "b.html", HOSTILE.replace("<", "&lt;").replace("\x9b", "&#155;") + EDITED)
     assert all(sign.isprintable() or sign == "\n" for sign in command("compare", a, b))

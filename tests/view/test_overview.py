@@ -90,7 +90,7 @@ def test_the_least_similar_page_of_a_cluster_is_among_those_that_are_shown() -> 
     assert [member["threshold"] for member in cluster["members"]] == [0.83, 0.95, 0.96]
 
 
-def test_what_stands_out_is_said_in_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_findings_are_described_in_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
     told = "\n".join(facts_of(crawl())["findings"])
     assert f"123 URLs returned nearly the same page, 55% of all near-duplicates: {SITE}/boats/1." in told
     assert "100 of 100 pages at example.com/boats/{number}?session are near-duplicates." in told
@@ -99,7 +99,7 @@ def test_what_stands_out_is_said_in_sentences(monkeypatch: pytest.MonkeyPatch) -
     assert "Only 1 of the last 100 pages were new." in "\n".join(facts_of(crawl())["findings"])
 
 
-def test_pages_that_have_nothing_in_common_are_no_finding() -> None:
+def test_unrelated_pages_are_not_a_finding() -> None:
     miss = {"url": "http://a.example/", "threshold": 0.0}
     assert list(findings(facts_of(iter([line("/b", near_miss=miss)])))) == []
 
@@ -204,7 +204,7 @@ def test_the_page_of_a_report_in_a_browser(reader: Reader, tmp_path: Path, comma
     assert faults + reader.wrong() == []
 
 
-def test_nothing_of_a_url_runs_or_breaks_the_page(reader: Reader, tmp_path: Path, command: Cli) -> None:
+def test_urls_cannot_run_scripts_or_break_the_page(reader: Reader, tmp_path: Path, command: Cli) -> None:
     report = tmp_path / "report.jsonl"
     write(report, hostile())
     out = page_at(report, command)
@@ -285,7 +285,7 @@ def test_a_report_is_followed_while_a_crawl_writes_it_and_after_it(
     assert json.loads(asked(url)[2])["pages"] == 100
 
 
-def test_only_this_machine_by_its_own_name_gets_an_answer(served: tuple[str, Any]) -> None:
+def test_only_local_host_names_get_a_response(served: tuple[str, Any]) -> None:
     url, _ = served
     place = urlsplit(url)
     for host, status in (("localhost", 200), ("127.0.0.1:1", 200), ("[::1]:80", 200)):
@@ -305,7 +305,7 @@ def test_only_this_machine_by_its_own_name_gets_an_answer(served: tuple[str, Any
         one.close()
 
 
-def test_a_port_that_is_taken_and_a_report_that_is_missing_are_errors(
+def test_a_port_in_use_and_a_missing_report_are_errors(
     report: Path, served: tuple[str, Any], command: Cli
 ) -> None:
     port = urlsplit(served[0]).port
@@ -315,7 +315,7 @@ def test_a_port_that_is_taken_and_a_report_that_is_missing_are_errors(
     assert (status, message) == (2, f"--serve needs a report in a file, got {report.with_name('none.jsonl')}")
 
 
-def test_a_browser_follows_and_keeps_what_was_typed_and_opened(
+def test_a_browser_follows_the_report_and_keeps_its_state(
     context: Any, report: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serving, "REFRESH", 0.1)

@@ -101,7 +101,7 @@ def report(tmp_path: Path) -> str:
 # --- All pages.
 
 
-def test_pages_are_counted_by_what_became_of_them(report: str, command: Cli) -> None:
+def test_pages_are_counted_by_their_result(report: str, command: Cli) -> None:
     found = command.json("report", report)
     told = ("pages", *COUNTED, "clusters", "bad_lines")
     assert {key: found[key] for key in told} == {
@@ -121,13 +121,13 @@ def test_pages_are_counted_by_what_became_of_them(report: str, command: Cli) -> 
     ]
 
 
-def test_a_page_that_comes_again_counts_once_in_its_cluster(tmp_path: Path, command: Cli) -> None:
+def test_a_page_that_is_visited_again_counts_once_in_its_cluster(tmp_path: Path, command: Cli) -> None:
     revisit = Verdict(Status.REVISIT, duplicate_of=PILOT, cluster=1, reason=Reason.UNCHANGED)
     path = written(tmp_path / "report.jsonl", [*PAGES, (f"{SITE}/print/night-pilot", revisit, {})])
     assert command.json("report", path)["largest_clusters"][0]["pages"] == 3
 
 
-def test_the_url_that_pages_name_is_preferred_or_else_the_shortest(tmp_path: Path, command: Cli) -> None:
+def test_the_canonical_url_is_preferred_and_else_the_shortest(tmp_path: Path, command: Cli) -> None:
     short = f"{SITE}/p"
     pages: list[Told] = [*PAGES, (short, copy(PILOT, 1), {})]
     path = written(tmp_path / "report.jsonl", pages)
@@ -166,7 +166,7 @@ BAD = [
 
 
 @pytest.mark.parametrize("line", BAD, ids=range(len(BAD)))
-def test_a_bad_line_is_counted_and_named_and_the_others_are_read(
+def test_a_bad_line_is_counted_and_reported_and_the_others_are_read(
     line: bytes, report: str, command: Cli
 ) -> None:
     good = Path(report).read_bytes().splitlines()
@@ -180,7 +180,7 @@ def test_a_bad_line_is_counted_and_named_and_the_others_are_read(
 # --- One page.
 
 
-def test_every_visit_of_a_page_is_told(report: str, command: Cli) -> None:
+def test_every_visit_of_a_page_is_stored(report: str, command: Cli) -> None:
     found = command.json("report", report, "--url", PILOT)
     assert (found["url"], found["copies"]) == (PILOT, 2)
     assert [visit["status"] for visit in found["visits"]] == ["new", "revisit"]
@@ -192,7 +192,7 @@ def test_every_visit_of_a_page_is_told(report: str, command: Cli) -> None:
     assert told == [f"{visit['time']}: {visit['explanation']}" for visit in found["visits"]]
 
 
-def test_a_page_that_is_only_repeated_here_is_refused_with_a_word_on_that(
+def test_a_url_that_is_only_an_original_in_the_report_is_refused_with_a_hint(
     tmp_path: Path, command: Cli
 ) -> None:
     path = written(tmp_path / "report.jsonl", [page for page in PAGES if page[0] != PILOT])
@@ -281,11 +281,11 @@ def test_a_page_is_explained_in_sentences(page: dict[str, Any], expected: str) -
     ("copies", "expected"),
     [(1, "Another page is a near-duplicate of it."), (1200, "1,200 other pages are near-duplicates of it.")],
 )
-def test_a_page_that_is_repeated_knows_how_often(copies: int, expected: str) -> None:
+def test_an_original_is_explained_with_the_number_of_its_copies(copies: int, expected: str) -> None:
     assert explained({"url": "http://a.example/", "status": "new"}, copies).endswith(expected)
 
 
-def test_there_is_a_sentence_for_every_word() -> None:
+def test_every_word_has_a_sentence() -> None:
     actions = {str(action) for action in (*Action, Action.DROP_PAGE, Action.MARK)}
     actions |= {str(Action.DROP_ITEMS | Action.DROP_LINKS)}
     assert set(DONE) >= actions
@@ -303,7 +303,7 @@ def test_there_is_a_sentence_for_every_word() -> None:
 # --- The page about it.
 
 
-def test_the_how_to_shows_what_the_command_says(
+def test_the_how_to_shows_the_output_of_the_command(
     report: str, command: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(Path(report).parent)

@@ -66,7 +66,7 @@ def judged(report: Path, same: str = "same") -> Path:
     return labels
 
 
-def test_with_answers_it_shows_the_setting_and_how_sure_that_is(report: Path, command: Cli) -> None:
+def test_with_answers_it_shows_the_setting_and_its_interval(report: Path, command: Cli) -> None:
     labels = judged(report)
     said = command("tune", report, "--labels", labels, "-s", "SIMHASH_MIN_SIMILARITY=0.6")
     assert "in settings.py:\n  SIMHASH_MIN_SIMILARITY = 0.8\n" in said
@@ -78,7 +78,7 @@ def test_with_answers_it_shows_the_setting_and_how_sure_that_is(report: Path, co
     assert facts["pairs"] == sum(row["pairs"] for row in facts["thresholds"]) == 150
 
 
-def test_what_the_answers_do_not_show_is_said(report: Path, command: Cli) -> None:
+def test_missing_answers_are_reported(report: Path, command: Cli) -> None:
     assert "No pair has been judged yet" in command("tune", report)
     labels = judged(report)
     few = labels.read_text("utf-8").splitlines()[:1] + labels.read_text("utf-8").splitlines()[-2:]
@@ -123,7 +123,7 @@ def test_a_report_without_pairs_is_an_error(tmp_path: Path, command: Cli) -> Non
     assert (status, 'with SIMHASH_RULE = "classic"' in message) == (1, True)
 
 
-def test_pairs_are_judged_in_a_browser_and_the_download_is_read(
+def test_pairs_judged_in_a_browser_are_read(
     browser: Any, report: Path, command: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tune, "ASKED", 2)
@@ -223,11 +223,11 @@ def test_a_report_has_pairs_of_near_duplicates_and_near_misses() -> None:
         {**MISS, "near_miss": {"url": 3, "threshold": 0.5}},
     ],
 )
-def test_other_lines_have_none(line: dict[str, Any]) -> None:
+def test_other_lines_have_no_label(line: dict[str, Any]) -> None:
     assert list(pairs_of([line])) == []
 
 
-def test_a_sample_is_the_same_whatever_the_order_and_does_not_grow() -> None:
+def test_a_sample_does_not_depend_on_the_order_and_does_not_grow() -> None:
     pairs = [Pair(f"{SITE}/{number}", SITE, 0.5) for number in range(1_000)]
     chosen = sample(pairs, 100)
     assert len(chosen) == 100
@@ -252,7 +252,7 @@ def test_a_pair_is_in_the_band_of_its_threshold() -> None:
     assert (identical.identical, identical.unjudged) == (1, [])
 
 
-def test_with_every_answer_estimates_are_the_truth() -> None:
+def test_with_every_answer_estimates_equal_the_truth() -> None:
     pairs, truth = drawn(400, Random(1), 0.1)
     for one in estimates(bands_of(pairs, truth)):
         called = [pair for pair in pairs if pair.threshold >= one.threshold]
@@ -284,7 +284,7 @@ def test_intervals_hold_the_truth_in_nine_of_ten_cases() -> None:
     assert sum(widths) / len(widths) < 0.35
 
 
-def test_the_lowest_threshold_that_is_shown_to_be_precise_is_chosen() -> None:
+def test_the_lowest_threshold_with_proven_precision_is_chosen() -> None:
     bands = [
         Band(0.7, 0.8, same=5, different=45),
         Band(0.8, 0.9, identical=900),
@@ -305,7 +305,7 @@ def test_the_lowest_threshold_that_is_shown_to_be_precise_is_chosen() -> None:
     assert unknown.threshold == 0.8
 
 
-def test_what_is_near_the_threshold_is_judged_first_and_what_is_most_is_judged_most() -> None:
+def test_pairs_near_the_threshold_are_judged_first() -> None:
     pairs = [Pair(f"{edge} {number}", "0", edge) for edge in EDGES for number in range(40)]
     pairs += [Pair(f"more {number}", "0", 0.97) for number in range(1_000)]
     asked = to_judge(bands_of(pairs, {}), 0.8, 10)

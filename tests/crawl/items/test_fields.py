@@ -42,7 +42,7 @@ class Colour(Enum):
 
 
 class Nameless:
-    """Has no text of its own: what Python makes up for it names a place in memory."""
+    """Has no text: its default representation contains a memory address."""
 
 
 def models() -> list[Any]:
@@ -56,7 +56,7 @@ def models() -> list[Any]:
 
 
 @pytest.mark.parametrize("kind", [dict, Scraped, Data, Attrs, *models()])
-def test_items_of_every_kind_say_the_same(kind: Any) -> None:
+def test_items_of_every_kind_have_the_same_text(kind: Any) -> None:
     assert field_texts(kind(name="Kettle", body=["A", 2]), FIELDS) == {"name": "Kettle", "body": "A\n\n2"}
     assert field_texts(kind(name="Kettle"), FIELDS) == {"name": "Kettle"}
     assert field_texts(kind(name=None, body=""), FIELDS) == {}
@@ -112,7 +112,7 @@ def nested(depth: int) -> list[Any]:
     return value
 
 
-def test_what_holds_itself_is_too_large() -> None:
+def test_values_that_contain_themselves_are_too_large() -> None:
     ring: list[Any] = []
     ring.append(ring)
     loop: dict[str, Any] = {}
@@ -124,7 +124,7 @@ def test_what_holds_itself_is_too_large() -> None:
             field_texts({"name": value}, FIELDS)
 
 
-def test_a_few_lists_that_make_billions_are_too_large_whether_they_say_something_or_not() -> None:
+def test_nested_lists_with_billions_of_values_are_too_large() -> None:
     for value in ("lol", None):
         lol: Any = value
         for _ in range(12):

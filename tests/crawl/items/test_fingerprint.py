@@ -1,4 +1,4 @@
-"""Items to fingerprints: what is compared, and how well that tells items apart."""
+"""Items to fingerprints: the compared text, and the quality of verdicts."""
 
 from random import Random
 from typing import Any
@@ -15,12 +15,12 @@ FIELDS = ("title", "body")
 
 
 def config_of(**settings: Any) -> Config:
-    """Return a config whose settings are what users may write."""
+    """Return a config of settings as users write them."""
     return Config(**{"item_fields": FIELDS, **settings})
 
 
 def words(number: int, count: int = 120) -> list[str]:
-    """Return made-up words, one word in three a short one that comes again and again."""
+    """Return random words; one word in three is a short repeated one."""
     random = Random(number)
     return [
         random.choice(SYLLABLES) if place % 3 else "".join(random.choices(SYLLABLES, k=3))
@@ -43,7 +43,7 @@ def read(item: Any, **settings: Any) -> Posting:
 
 
 def alike(a: Any, b: Any, **settings: Any) -> bool:
-    """Tell whether two items are near-duplicates."""
+    """Return whether two items are near-duplicates."""
     config = config_of(**settings)
     one, two = read(a, **settings), read(b, **settings)
     assert not one.is_short
@@ -62,7 +62,7 @@ def test_the_fingerprint_of_an_item_is_fixed_within_a_scheme() -> None:
 @pytest.mark.parametrize(
     ("one", "other"), [("C++", "C#"), ("-5", "5"), ("ab", "a b"), ("★★", "★★★"), ("A", "a")]
 )
-def test_short_items_are_told_apart_by_every_character(one: str, other: str) -> None:
+def test_short_items_differ_by_any_character(one: str, other: str) -> None:
     a, b = read({"title": one}), read({"title": other})
     assert a.is_short
     assert b.is_short
@@ -72,7 +72,7 @@ def test_short_items_are_told_apart_by_every_character(one: str, other: str) -> 
 # --- Which item it is.
 
 
-def test_an_item_is_called_by_its_key_else_its_url_else_its_text() -> None:
+def test_an_item_is_named_by_its_key_else_its_url_else_its_text() -> None:
     given = item(sku=17, url="https://example.com/17")
     assert read(given, item_key="sku").url == "17"
     assert read(given).url == "https://example.com/17"
@@ -91,7 +91,7 @@ def test_a_store_of_other_fields_weights_or_another_key_is_another_store() -> No
         assert "SIMHASH_ITEM_FIELDS body 1, title 1" in difference
 
 
-# --- How well it tells.
+# --- Quality.
 
 
 def reworded(text: str, share: float) -> str:
@@ -116,7 +116,7 @@ def test_an_item_that_was_edited_a_little_is_found() -> None:
     assert share_found(cut) >= 0.9
 
 
-def test_variants_that_differ_in_a_number_are_near_duplicates_unless_that_number_has_weight() -> None:
+def test_variants_with_another_number_are_near_duplicates_unless_its_field_has_weight() -> None:
     def variant(item: dict[str, Any]) -> dict[str, Any]:
         return {**item, "size": 2}
 

@@ -1,4 +1,4 @@
-"""What becomes of markup in a field."""
+"""Markup in a field."""
 
 import pytest
 
@@ -24,7 +24,7 @@ from scrapy_simhash.crawl.items import without_markup
         ("", ""),
     ],
 )
-def test_html_becomes_what_a_reader_sees(text: str, expected: str) -> None:
+def test_html_becomes_visible_text(text: str, expected: str) -> None:
     assert " ".join(without_markup(text).split()) == expected
 
 
@@ -32,12 +32,12 @@ def test_html_becomes_what_a_reader_sees(text: str, expected: str) -> None:
     "text",
     ["a < b and b > c", "x<y>z", "if (a<b||c>d)", "Fish &amp; chips", "<3 <3 <3", "List<String> a", "<pre5>"],
 )
-def test_what_only_looks_like_html_stays_as_it_is(text: str) -> None:
+def test_text_that_looks_like_html_is_unchanged(text: str) -> None:
     assert without_markup(text) == text
 
 
 @pytest.mark.parametrize("piece", ["<p", "<script>", "<!--", "<p <", "</", "<a href='"])
-def test_what_strangers_write_is_read_once(piece: str) -> None:
+def test_markup_is_removed_in_linear_time(piece: str) -> None:
     # Read again from each of its beginnings, any of these would take hours.
     text = "<p>" + piece * 200_000
     assert len(without_markup(text)) <= len(text)

@@ -87,7 +87,7 @@ def answers_for(path: Path, out: Path, *arguments: str) -> dict[str, Any]:
     return answers
 
 
-def test_the_pages_of_a_crawl_get_the_answers_of_the_crawl(site: Site, tmp_path: Path) -> None:
+def test_stored_pages_get_the_verdicts_of_the_crawl(site: Site, tmp_path: Path) -> None:
     expected = answers_of_the_crawl(site.crawl)
     found = answers_for(site.pages, tmp_path / "out.jsonl")
     assert len(found) > 150

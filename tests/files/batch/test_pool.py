@@ -22,7 +22,7 @@ from tests.cli.test_main import posix_only
 from tests.files.batch.pages import records_of
 
 
-def test_no_process_is_left_when_nobody_reads_on() -> None:
+def test_no_process_is_left_if_iteration_stops() -> None:
     steps = Run(lambda: iter(records_of(300)), Options(processes=2)).steps()
     next(steps)
     assert len(multiprocessing.active_children()) == 2
@@ -89,7 +89,7 @@ class Counting:
 
 @pytest.mark.parametrize("size", [1, 100_000])
 @pytest.mark.parametrize("hosts", [1, 2, 50])
-def test_each_host_is_read_by_one_process_and_pages_on_their_way_are_bounded(size: int, hosts: int) -> None:
+def test_each_host_is_read_by_one_process_and_pending_pages_are_bounded(size: int, hosts: int) -> None:
     counting: Any = Counting(3)
     given = 0
 

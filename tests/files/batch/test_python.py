@@ -1,4 +1,4 @@
-"""dedup() and cluster(): what they take, what they yield, what they say about what they cannot take."""
+"""dedup() and cluster(): inputs, results and errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DICTIONARIES = [{"url": each.url, "html": each.page, "number": number} for numbe
 
 
 @pytest.mark.parametrize("pages", [RECORDS, PAIRS, DICTIONARIES], ids=["records", "pairs", "dictionaries"])
-def test_what_is_kept_comes_out_as_it_came_in(pages: list[Any]) -> None:
+def test_kept_values_survive_a_round_trip(pages: list[Any]) -> None:
     kept = list(scrapy_simhash.dedup(pages))
     assert [any(each is page for each in kept) for page in pages] == [True, False, True]
     outcomes = list(scrapy_simhash.dedup(pages, mark=True))
@@ -31,7 +31,7 @@ def test_what_is_kept_comes_out_as_it_came_in(pages: list[Any]) -> None:
     assert cluster.members == (RECORDS[0].url, RECORDS[1].url)
 
 
-def test_clusters_that_one_page_is_near_are_one_and_nothing_more_is_dropped() -> None:
+def test_clusters_near_one_page_are_merged_and_nothing_more_is_dropped() -> None:
     def text_of(first: int, last: int) -> list[str]:
         return [f"the {''.join(chr(97 + int(digit)) for digit in str(n))}" for n in range(first, last)]
 
@@ -47,21 +47,21 @@ def test_clusters_that_one_page_is_near_are_one_and_nothing_more_is_dropped() ->
 
 
 @pytest.mark.parametrize("page", ["<p>A page", b"<p>A page", DICTIONARIES[0]], ids=["str", "bytes", "dict"])
-def test_one_page_is_no_collection_of_pages(page: Any) -> None:
+def test_one_page_is_not_a_collection_of_pages(page: Any) -> None:
     for take in (scrapy_simhash.dedup, scrapy_simhash.cluster):
         with pytest.raises(TypeError, match=f"must be an iterable of pages, got one {type(page).__name__}"):
             take(page)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_a_table_is_refused_with_a_word_on_its_rows(library: str) -> None:
+def test_a_table_is_refused_with_a_hint_about_its_rows(library: str) -> None:
     frame = pytest.importorskip(library).DataFrame(DICTIONARIES)
     for take in (scrapy_simhash.dedup, scrapy_simhash.cluster):
         with pytest.raises(TypeError, match="got a DataFrame, which yields its columns: pass its rows"):
             take(frame)
 
 
-def test_what_is_no_page_is_left_out_and_named(caplog: pytest.LogCaptureFixture) -> None:
+def test_records_that_are_not_pages_are_left_out_and_reported(caplog: pytest.LogCaptureFixture) -> None:
     odd: list[Any] = [PAIRS[0], {"url": "https://example.com/"}, {"url": 3, "html": "x"}, "page", PAIRS[1]]
     with caplog.at_level(logging.WARNING):
         assert list(scrapy_simhash.dedup(odd)) == [PAIRS[0]]

@@ -1,4 +1,4 @@
-"""A batch gives the verdicts that a detector gives, in however many processes, and keeps what it says it keeps."""
+"""A batch has the verdicts of a detector, in any number of processes, and keeps the documented pages."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def checked(records: Sequence[Item], config: Config) -> list[Verdict]:
         ]
     ),
 )
-def test_the_verdicts_are_those_of_a_detector(seed: int, hosts: int, config: Config) -> None:
+def test_the_verdicts_equal_those_of_a_detector(seed: int, hosts: int, config: Config) -> None:
     records = records_of(40, seed, hosts=hosts)
     expected = checked(records, config)
     _, steps = run_of(records, config=config)
@@ -76,7 +76,7 @@ def test_the_verdicts_are_those_of_a_detector(seed: int, hosts: int, config: Con
         assert (ours and ours.compared_bytes()) == (theirs and theirs.compared_bytes())
 
 
-def test_short_pages_with_one_text_are_a_cluster_with_the_first_of_them() -> None:
+def test_short_pages_with_one_text_are_one_cluster() -> None:
     texts = ["<p>The ferry office is closed today, come back tomorrow."] * 3
     texts.append("<p>The ferry office is open again, come in at once.")
     pages = [Record(f"https://example.com/{at}", text, str(at)) for at, text in enumerate(texts)]
@@ -87,7 +87,7 @@ def test_short_pages_with_one_text_are_a_cluster_with_the_first_of_them() -> Non
 
 
 @pytest.mark.parametrize("keep", ["first", "longest", "preferred"])
-def test_kept_records_represent_all(keep: str) -> None:
+def test_kept_records_represent_all_records(keep: str) -> None:
     records = records_of(400, 11, broken=0.02)
     run, steps = run_of(records, keep=keep, with_copies=True)
     kept = [step.copies for step in steps if step.fate is Fate.KEPT and step.page is not None]
@@ -158,13 +158,13 @@ STORIES["longer other"] = [*OTHER[:3], MORE, *OTHER[3:]]
         ),
     ],
 )
-def test_which_pages_are_kept(
+def test_the_selected_page_is_kept(
     pages: list[tuple[str, str]], options: dict[str, Any], expected: list[str]
 ) -> None:
     assert fates([record(path, STORIES[story]) for path, story in pages], **options) == expected
 
 
-def test_the_preferred_page_is_kept_by_what_pages_name_as_their_own() -> None:
+def test_the_preferred_page_is_kept_by_canonical_urls() -> None:
     def naming(path: str, canonical: str) -> Record:
         page = record(path, STORY)
         link = f'<link rel="canonical" href="https://example.com/{canonical}"></head>'
@@ -184,7 +184,7 @@ def test_the_preferred_page_is_kept_by_what_pages_name_as_their_own() -> None:
     assert [url.rpartition("com/")[2] for url in cluster.members] == ["print/a", "print/b", "story"]
 
 
-def test_two_passes_know_the_site_before_the_first_page() -> None:
+def test_two_passes_learn_the_site_before_the_first_page() -> None:
     records = records_of(60, 5, hosts=1)
     _, one = run_of(records)
     _, two = run_of(records, two_pass=True)
@@ -199,7 +199,7 @@ def test_two_passes_know_the_site_before_the_first_page() -> None:
     assert own_parts(one)[0] != own_parts(two)[0]
 
 
-def test_a_protected_copy_is_kept_only_when_asked_for() -> None:
+def test_a_protected_copy_is_kept_only_if_requested() -> None:
     def page(number: int) -> Record:
         html = html_of(STORY, FRAME).replace(
             "</main>", f'<a rel="next" href="/list?page={number + 1}">more</a></main>'
@@ -231,7 +231,7 @@ def test_a_page_that_cannot_be_read_is_kept_and_counted(monkeypatch: pytest.Monk
     assert run.counts.failed == 1
 
 
-def test_hostile_pages_and_urls_go_through() -> None:
+def test_hostile_pages_and_urls_are_accepted() -> None:
     pages: list[Item] = [
         Record("https://example.com/\ud800", "<p>\ud800" + " the sea" * 50, "1"),
         Record("http://[broken", b"\xff\xfe<\x00p\x00>\x00", "2", content_type="text/html; charset=nonsense"),
@@ -245,7 +245,7 @@ def test_hostile_pages_and_urls_go_through() -> None:
     assert [step.fault for step in one] == [""] * 5
 
 
-def test_records_that_are_others_at_the_second_time_are_refused() -> None:
+def test_records_that_differ_in_the_second_pass_are_refused() -> None:
     records: list[Item] = [record("a", STORY), record("b", OTHER)]
     for others in ([Broken("0", "not JSON"), *records], [*records, record("c", STORY)]):
         times = iter([records, others])

@@ -1,4 +1,4 @@
-"""Generated pages as a table, and what dedup says of them: what every engine must say."""
+"""Generated pages as a table, and the results of dedup, which every engine must have."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_verdicts_and_clusters_are_those_of_dedup_with_two_passes(tmp_path: Path
     assert len(representatives) == result.counts.kept < len(PAGES)
 
 
-def test_pages_of_a_scope_with_the_same_text_hang_together() -> None:
+def test_pages_of_a_scope_with_the_same_text_are_connected() -> None:
     # Scope, hash of the text, whether it is short, outcome.
     rows: list[tuple[str, int | None, bool, str | None]]
     rows = [("x", 7, False, None), ("x", 8, False, None), ("x", 7, False, None), ("y", 7, False, None)]
@@ -84,7 +84,7 @@ def judged_by_fingerprints(pages: list[Fingerprint], folder: Path) -> Any:
 
 @many_queries
 @pytest.mark.parametrize("seed", range(2))
-def test_titles_that_several_clusters_have_say_as_little_as_in_a_crawl(tmp_path: Path, seed: int) -> None:
+def test_titles_of_several_clusters_are_generic_as_in_a_crawl(tmp_path: Path, seed: int) -> None:
     random, store = Random(seed), SqliteStore(header=Header())
     titles = {text: random.choice(("night pilots", "day pilots", "boats")) for text in "abcdefghijkl"}
     pages, answers = [], []
@@ -134,7 +134,7 @@ def test_copies_in_large_buckets_are_found(tmp_path: Path) -> None:
 
 @many_queries
 @pytest.mark.parametrize("seed", range(3))
-def test_components_are_what_pairs_connect(tmp_path: Path, seed: int) -> None:
+def test_components_are_connected_by_pairs(tmp_path: Path, seed: int) -> None:
     random = Random(seed)
     chain = [(at, at + 1) for at in range(200, 260)]
     some = [random.sample(range(150), 2) for _ in range(90)]
@@ -159,7 +159,7 @@ def test_components_are_what_pairs_connect(tmp_path: Path, seed: int) -> None:
 
 
 @many_queries
-def test_ids_that_are_not_different_are_refused(tmp_path: Path) -> None:
+def test_duplicate_ids_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="ids must be different for all pages and not NULL, got 0 for 1"):
         deduplicate("SELECT NULL::INT AS id, 'https://example.com/' AS url, '' AS html", tmp_path)
     with pytest.raises(ValueError, match="ids must be 0 or more, got -1"):
@@ -169,7 +169,7 @@ def test_ids_that_are_not_different_are_refused(tmp_path: Path) -> None:
 
 
 @many_queries
-def test_columns_have_any_case_and_their_types_are_those_of_pages(tmp_path: Path) -> None:
+def test_column_names_have_any_case_and_their_types_are_checked(tmp_path: Path) -> None:
     story = PAGES[0].page
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE stored AS SELECT ?::BLOB AS page", [bytes(str(story), "utf-8")])

@@ -1,4 +1,4 @@
-"""Pages for the tests of inputs, and what is read of a file as plain values."""
+"""Pages for the tests of inputs, and the results of reading a file as plain values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feeds: JSON Lines, JSON arrays and tables of text, and what is wrong in them."""
+"""Feeds: JSON Lines, JSON arrays and tables of text, and their errors."""
 
 from __future__ import annotations
 
@@ -87,13 +87,13 @@ FOUND: list[tuple[dict[str, Any], tuple[str, bool]]] = [
 
 
 @pytest.mark.parametrize(("fields", "page"), FOUND)
-def test_fields_are_found_by_what_they_are_called(fields: dict[str, Any], page: tuple[str, bool]) -> None:
+def test_fields_are_found_by_their_names(fields: dict[str, Any], page: tuple[str, bool]) -> None:
     (record,) = found(json.dumps({**URL, **fields}))
     assert isinstance(record, Record)
     assert (record.page, record.is_text) == page
 
 
-def test_fields_that_are_named_are_taken_and_no_others() -> None:
+def test_only_named_fields_are_read() -> None:
     line = json.dumps(
         {**URL, "html": "<p>no", "page": "<p>yes", "words": "yes", "link": "https://b.example/"}
     )
@@ -105,7 +105,7 @@ def test_fields_that_are_named_are_taken_and_no_others() -> None:
     assert (record.url, record.page, record.is_text) == (URL["url"], "yes", True)
 
 
-def test_the_time_of_the_fetch_is_found_if_it_is_one() -> None:
+def test_the_time_of_the_fetch_is_found() -> None:
     lines = [{**URL, "text": "a", "fetched": value} for value in ("2026-09-21T14:13:20Z", 1.7, "noon", "")]
     assert [record.seen for record in found(lines_of(lines)) if isinstance(record, Record)] == [
         1_790_000_000,
@@ -115,14 +115,14 @@ def test_the_time_of_the_fetch_is_found_if_it_is_one() -> None:
     ]
 
 
-def test_what_has_no_url_or_no_page_is_passed_over() -> None:
+def test_records_without_a_url_or_a_page_are_skipped() -> None:
     records = read([BytesIO(lines_of([{"html": "<p>"}, URL, {**URL, "html": ""}, PAGES[0]]).encode())])
     assert len(list(records)) == 1
     assert records.passed_over == {"no URL": 1, "no HTML and no text": 2}
     assert records.complaint is None
 
 
-def test_if_nothing_has_a_page_the_names_are_told() -> None:
+def test_if_no_record_has_a_page_the_names_are_reported() -> None:
     records = read([BytesIO(b'{"url": "https://example.com/", "name": "a"}')])
     assert list(records) == []
     assert records.complaint == (
@@ -131,7 +131,7 @@ def test_if_nothing_has_a_page_the_names_are_told() -> None:
     )
 
 
-# --- What is wrong.
+# --- Errors.
 
 LINE = json.dumps(PAGES[0])
 WRONG: list[tuple[str | bytes, list[str]]] = [
@@ -159,7 +159,7 @@ def test_a_broken_record_is_named(content: str | bytes, expected: list[str]) -> 
 
 
 @pytest.mark.parametrize("start", [f"{LINE}\n", f"url,html\n{PAGES[0]['url']},a\n"])
-def test_what_cannot_be_read_on_is_broken_and_what_came_before_it_is_not(start: str) -> None:
+def test_an_input_is_broken_from_its_first_damage_on(start: str) -> None:
     class Failing(RawIOBase):
         content = start.encode().ljust(1_000)
 

@@ -31,7 +31,7 @@ def tree(folder: Path, files: dict[str, bytes | str]) -> Path:
 # --- Kinds.
 
 
-def test_the_ending_of_a_name_says_the_kind_and_a_format_goes_before_it(tmp_path: Path) -> None:
+def test_the_ending_of_a_name_is_the_format_unless_one_is_given(tmp_path: Path) -> None:
     array = b"[" + LINE.strip() + b"]"
     tree(
         tmp_path,
@@ -56,7 +56,7 @@ def test_a_file_of_no_known_kind_is_refused_with_the_kinds(name: str, tmp_path: 
         found(tmp_path / name)
 
 
-def test_one_path_or_a_table_is_no_list_of_inputs() -> None:
+def test_one_path_or_a_table_is_not_a_list_of_inputs() -> None:
     inputs: Any
     for inputs in ("pages.jsonl", Path("pages.jsonl"), type("DataFrame", (), {"columns": ["url"]})()):
         with pytest.raises(TypeError, match="the inputs must be a list of paths or streams, got a "):
@@ -66,7 +66,7 @@ def test_one_path_or_a_table_is_no_list_of_inputs() -> None:
 # --- Folders and URLs.
 
 
-def test_a_folder_is_read_by_name_files_first_and_what_is_no_page_is_passed_over(tmp_path: Path) -> None:
+def test_a_folder_is_read_in_order_of_names_and_other_files_are_skipped(tmp_path: Path) -> None:
     tree(
         tmp_path,
         {
@@ -111,7 +111,7 @@ HEADS = [
 
 
 @pytest.mark.parametrize(("head", "is_page"), HEADS)
-def test_a_file_of_a_folder_without_a_known_ending_is_judged_by_its_first_bytes(
+def test_a_file_without_a_known_ending_is_recognised_by_its_first_bytes(
     head: bytes, is_page: bool, tmp_path: Path
 ) -> None:
     tree(tmp_path / "example.com", {"about": head, "index.html?add-to-cart=1": head})
@@ -120,7 +120,7 @@ def test_a_file_of_a_folder_without_a_known_ending_is_judged_by_its_first_bytes(
 
 
 @pytest.mark.parametrize("name", ["page.html", "page.html.gz"])
-def test_a_page_that_is_too_large_or_becomes_so_is_not_read_to_its_end(
+def test_a_page_that_is_too_large_before_or_after_decompression_is_not_read(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "LIMIT", 100_000)
@@ -168,9 +168,7 @@ def test_a_file_is_decompressed_by_the_ending_of_its_name(ending: str, tmp_path:
 
 
 @pytest.mark.parametrize("ending", endings())
-def test_compressed_data_that_is_cut_or_damaged_is_broken_and_what_came_before_is_read(
-    ending: str, tmp_path: Path
-) -> None:
+def test_compressed_data_is_read_up_to_a_damaged_part(ending: str, tmp_path: Path) -> None:
     noise = Random(3)
     # bz2 has blocks of 900 kB, of which the first one is to be whole.
     number = 14_000 if ending == ".bz2" else 3_000

@@ -1,4 +1,4 @@
-"""Web archives, written by warcio as crawlers write them, and what is wrong in them."""
+"""Web archives, written by warcio as crawlers write them, and their errors."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def encoded() -> list[tuple[str, bytes]]:
 @pytest.mark.parametrize(
     ("encoding", "body"), encoded(), ids=lambda value: value if isinstance(value, str) else ""
 )
-def test_what_servers_do_to_a_page_is_undone(encoding: str, body: bytes, tmp_path: Path) -> None:
+def test_transformations_by_servers_are_undone(encoding: str, body: bytes, tmp_path: Path) -> None:
     headers = {**HTML, "Content-Encoding": encoding}
     archive = Archive(tmp_path / "crawl.warc.gz").response(body, headers)
     archive.response(chunked(body, 1000), {**headers, "Transfer-Encoding": "chunked"})
@@ -139,7 +139,7 @@ NOT_PAGES: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("response", "reason"), NOT_PAGES)
-def test_what_a_crawl_would_pass_over_is_passed_over(
+def test_records_that_a_crawl_would_skip_are_skipped(
     response: dict[str, Any], reason: str, tmp_path: Path
 ) -> None:
     archive = Archive(tmp_path / "crawl.warc").response(**{"page": FERRY, **response}).close()
@@ -147,7 +147,7 @@ def test_what_a_crawl_would_pass_over_is_passed_over(
     assert passed_over(archive) == {reason: 1}
 
 
-def test_other_records_are_no_pages_but_resources_and_texts(tmp_path: Path) -> None:
+def test_other_records_are_written_as_resources_and_conversions(tmp_path: Path) -> None:
     archive = Archive(tmp_path / "crawl.warc")
     archive.add("request", b"", http_headers=StatusAndHeaders("GET / HTTP/1.1", [], is_http_request=True))
     archive.add("metadata", b"a: b\r\n")
@@ -168,7 +168,7 @@ def test_other_records_are_no_pages_but_resources_and_texts(tmp_path: Path) -> N
     }
 
 
-# --- What is wrong.
+# --- Errors.
 
 
 def three(path: Path) -> tuple[Path, list[bytes]]:
@@ -208,7 +208,7 @@ def test_a_broken_record_does_not_hide_the_next(damage: Any, reason: str, tmp_pa
         lambda one: one.replace(b"Content-Length: 1", b"Content-Length: 2", 1),
     ],
 )
-def test_a_damaged_header_ends_the_file_and_is_named(damage: Any, tmp_path: Path) -> None:
+def test_a_damaged_header_ends_the_file_and_is_reported(damage: Any, tmp_path: Path) -> None:
     path, records = three(tmp_path / "crawl.warc")
     path.write_bytes(b"".join((records[0], damage(records[1]), records[2])))
     first, *others = found(path)
@@ -220,9 +220,7 @@ def test_a_damaged_header_ends_the_file_and_is_named(damage: Any, tmp_path: Path
 
 @pytest.mark.parametrize("kind", ["response", "request"])
 @pytest.mark.parametrize("size", [5, 100, 250, 400, 500])
-def test_an_archive_that_ends_too_early_is_named_with_the_record(
-    kind: str, size: int, tmp_path: Path
-) -> None:
+def test_a_truncated_archive_is_reported_with_the_record(kind: str, size: int, tmp_path: Path) -> None:
     path, records = three(tmp_path / "crawl.warc")
     last = records[1].replace(b"WARC-Type: response", b"WARC-Type: " + kind.encode())
     path.write_bytes(records[0] + last[: min(size, len(last) - 10)])
@@ -231,7 +229,7 @@ def test_an_archive_that_ends_too_early_is_named_with_the_record(
     assert re.fullmatch(r" (the last record ends too early|not a WARC record: .*) \(record 2\)", reason)
 
 
-def test_a_compressed_archive_that_ends_too_early_has_the_records_before(tmp_path: Path) -> None:
+def test_a_truncated_compressed_archive_has_the_records_before_the_end(tmp_path: Path) -> None:
     # Noise, so that it is not decompressed in one step.
     page = f"<html>{Random(1).randbytes(20_000).hex()}"
     path = Archive(tmp_path / "crawl.warc.gz").response(page).close()
@@ -246,7 +244,7 @@ def test_a_compressed_archive_that_ends_too_early_has_the_records_before(tmp_pat
     assert reason.startswith(" the gz data is damaged: ")
 
 
-def test_a_record_that_is_too_large_is_skipped_whatever_it_claims(
+def test_a_record_that_is_too_large_is_skipped_whatever_its_declared_length(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(warc, "LIMIT", 5_000)

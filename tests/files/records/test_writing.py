@@ -1,4 +1,4 @@
-"""Writers: what was written is read again, in the form that came, whole or not at all."""
+"""Writers: written records are read again unchanged; outputs are complete or absent."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ RECORDS = st.lists(
 @pytest.mark.parametrize("ending", [*ENDINGS, *PACKED])
 @settings(max_examples=examples(10), deadline=None)
 @given(RECORDS, st.booleans())
-def test_records_that_were_written_are_read_again(ending: str, records: list[Record], marks: bool) -> None:
+def test_written_records_are_read_again(ending: str, records: list[Record], marks: bool) -> None:
     with TemporaryDirectory() as folder:
         write(f"{folder}/out{ending}", records, marks)
         found = again(f"{folder}/out{ending}")
@@ -137,9 +137,7 @@ def test_a_row_of_parquet_keeps_its_types(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
-def test_a_record_of_an_archive_is_the_same_to_the_byte_and_its_marks_follow_it(
-    ending: str, tmp_path: Path
-) -> None:
+def test_a_record_of_an_archive_is_unchanged_and_its_marks_follow_it(ending: str, tmp_path: Path) -> None:
     made = [
         Record(f"{URL}/1", PILOT, "made:1", content_type="text/html; charset=koi8-r", content_language="ru"),
         Record(f"{URL}/2", "Said.", "made:2", is_text=True, seen=1_790_000_000),
@@ -165,7 +163,7 @@ def page(url: str) -> Record:
 # --- Other file systems.
 
 
-def test_an_output_in_another_file_system_is_there_when_it_is_whole() -> None:
+def test_an_output_in_another_file_system_appears_when_complete() -> None:
     system = pytest.importorskip("fsspec").filesystem("memory")
     system.store.clear()
     write("memory://out/pages.jsonl.gz", [page(URL)])
@@ -188,7 +186,7 @@ def test_an_output_in_another_file_system_is_there_when_it_is_whole() -> None:
 
 
 @pytest.mark.parametrize("ending", [*ENDINGS, *PACKED])
-def test_what_is_raised_on_the_way_leaves_nothing(ending: str, tmp_path: Path) -> None:
+def test_an_exception_leaves_no_file(ending: str, tmp_path: Path) -> None:
     def half() -> None:
         with open_writer(f"{tmp_path}/out{ending}") as writer:
             writer.write(Record(URL, FERRY * 1_000, "made:1"))
@@ -199,7 +197,7 @@ def test_what_is_raised_on_the_way_leaves_nothing(ending: str, tmp_path: Path) -
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_is_told(tmp_path: Path) -> None:
+def test_a_full_disk_is_logged(tmp_path: Path) -> None:
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("there is no /dev/full")

@@ -35,7 +35,7 @@ def found(
         ({"alternates": (("de", ORIGINAL),), "url": ORIGINAL + "/"}, ("address",)),
     ],
 )
-def test_what_is_said_of_the_original_is_evidence(said: dict[str, Any], evident: tuple[str, ...]) -> None:
+def test_hints_about_the_original_are_evidence(said: dict[str, Any], evident: tuple[str, ...]) -> None:
     assert found(**said) == evident
 
 
@@ -53,7 +53,7 @@ def test_what_is_said_of_the_original_is_evidence(said: dict[str, Any], evident:
         ((("en", URL), ("de", URL)), False),
     ],
 )
-def test_the_original_is_the_page_in_another_language(
+def test_a_translation_of_the_original_is_protected(
     alternates: tuple[tuple[str, str], ...], expected: bool
 ) -> None:
     assert found(alternates=alternates) == (("hreflang",) if expected else ())

@@ -1,4 +1,4 @@
-"""What hints and protections are worth on the example site, whose truth is known."""
+"""The quality of hints and protections on the example site, whose truth is known."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scrapy_simhash.page.text import extract, parse
 
 
 class Told:
-    """The pages of the example site, and what they say about each other: each is read once."""
+    """The pages of the example site and their hints; each is read once."""
 
     def __init__(self, site: dict[Address, Page]) -> None:
         self._site = site
@@ -60,7 +60,7 @@ def truth() -> Truth:
 OTHERS = {"new-headline", "calendar-month", "other-encoding"}
 
 
-def test_no_copy_of_a_page_is_protected_but_for_what_it_says(told: Told, truth: Truth) -> None:
+def test_a_copy_is_protected_only_because_of_its_content(told: Told, truth: Truth) -> None:
     held = {
         relation.kind
         for a, b, relation in truth.pairs("duplicate")

@@ -92,7 +92,7 @@ def test_translations_with_their_languages() -> None:
     assert hints.canonical is None
 
 
-def test_the_next_and_the_previous_page() -> None:
+def test_the_next_and_the_previous_page_are_found() -> None:
     hints = hints_of(
         '<link rel="next" href="?page=3"><link rel="Prev" href="?page=1"><link rel="first" href="?">'
     )
@@ -114,14 +114,14 @@ def test_the_next_and_the_previous_page() -> None:
         ('<area rel="next" href="/2">', False),
     ],
 )
-def test_the_kernel_finds_the_pages_that_may_name_the_next_one(link: str, may: bool) -> None:
+def test_the_kernel_finds_pages_that_may_link_to_the_next_one(link: str, may: bool) -> None:
     root = parse(f"<div><p>The sea<b>and</b></p>{link}</div><p>The ship")
     reader = compiled_reader()
     assert reader is None or reader.may_name_steps(root) is may
     assert list(steps_in_body(root, URL)) == (["https://example.com/2"] if may else [])
 
 
-def test_a_page_that_says_very_much_is_not_read_to_its_end() -> None:
+def test_a_page_with_very_long_structured_data_is_read_up_to_the_limit() -> None:
     assert (
         len(hints_of('<link rel="alternate" hreflang="de" href="/de">' * 2 * MAX_LINKS).alternates)
         == MAX_LINKS
@@ -133,7 +133,7 @@ def test_a_page_that_says_very_much_is_not_read_to_its_end() -> None:
     assert hints_of(f'<link rel="canonical" href="/{"x" * MAX_ADDRESS}">').canonical is None
 
 
-def test_a_head_of_very_many_links_is_not_read_to_its_end() -> None:
+def test_a_head_with_very_many_links_is_read_up_to_the_limit() -> None:
     many = '<link rel="canonical">' * (MAX_IN_HEAD - 1)
     last = '<link rel="canonical" href="/a">'
     assert hints_of(f"{many}{last}").canonical == "https://example.com/a"
@@ -181,7 +181,7 @@ def assert_the_kernel_finds_the_same_links(root: etree._Element) -> None:
         assert all(rel is None for rel, *_ in canonical)
 
 
-def test_a_head_is_not_read_for_a_canonical_address_that_it_surely_does_not_name() -> None:
+def test_a_head_without_a_canonical_url_is_not_read() -> None:
     way = PageFingerprinter()
     named, other = (
         way.read(f'<html><head><link rel="{rel}" href="/a"></head><body><p>Fog.').may_name_canonical

@@ -1,4 +1,4 @@
-"""What is a listing, and what structured data claims."""
+"""Detection of listings, and types in structured data."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_other_pages(main: str) -> None:
     assert not listing(main)
 
 
-def test_of_a_page_of_very_many_nodes_the_first_tell() -> None:
+def test_the_first_nodes_of_a_large_page_decide() -> None:
     entries = lines(MAX_NODES)
     assert is_listing(parse(entries + PROSE * 20_000))
     assert not is_listing(parse(PROSE * 20_000 + "<br>" * MAX_NODES + entries))
@@ -104,7 +104,7 @@ STORIES = set(
 )
 
 
-def test_of_the_example_site_every_listing_of_two_entries_is_found_and_no_story(pages: list[Page]) -> None:
+def test_all_listings_of_the_example_site_are_found_and_no_story(pages: list[Page]) -> None:
     missed = {
         page.address.key
         for page in pages
@@ -156,7 +156,7 @@ LANTERN = {"@context": "https://schema.org", "@type": "SomeProducts", "name": "L
         (["SomeProducts", 7, None], {}),
     ],
 )
-def test_what_json_ld_says_the_page_is_about(value: object, types: dict[str, int]) -> None:
+def test_structured_data_in_json_ld_is_read(value: object, types: dict[str, int]) -> None:
     assert types_of(script(json.dumps(value))) == types
 
 
@@ -172,6 +172,6 @@ def test_what_json_ld_says_the_page_is_about(value: object, types: dict[str, int
         json.dumps([{"@graph": []}] * MAX_THINGS + ["SomeProducts"]),
     ],
 )
-def test_scripts_that_cannot_be_read_are_passed_over(text: str) -> None:
+def test_invalid_scripts_are_skipped(text: str) -> None:
     assert set(types_of(script(text))) <= {"SomeProducts"}
     assert types_of(script(text) + script(LANTERN))["SomeProducts"] >= 1

@@ -61,7 +61,7 @@ CHAPTER = page(PROSE, '<link rel="next" href="/2.0/ch03"><link rel="prev" href="
         (page(LISTING), "/original/", "/original", "listing"),
     ],
 )
-def test_each_has_its_reason(html: str, path: str, original: str, protection: str | None) -> None:
+def test_each_page_has_its_reason(html: str, path: str, original: str, protection: str | None) -> None:
     assert held(html, path, original, contradicts=False) == ([protection] if protection else [])
 
 
@@ -76,7 +76,7 @@ def test_each_has_its_reason(html: str, path: str, original: str, protection: st
         ("", "/copy", ["/original"], []),
     ],
 )
-def test_a_page_that_contradicts_another_is_none_of_its_copies(
+def test_a_page_that_contradicts_another_is_not_its_copy(
     head: str, path: str, redirects: list[str], protection: list[str]
 ) -> None:
     assert held(page(PROSE, head), path, redirects=redirects) == protection

@@ -50,11 +50,11 @@ OTHER = [
 
 
 @pytest.mark.parametrize("url", SAME)
-def test_ways_to_write_an_address_have_one_key(url: str) -> None:
+def test_equivalent_urls_have_one_key(url: str) -> None:
     assert url_key(url) == "http://example.com/boats"
 
 
-def test_what_may_be_another_page_has_another_key() -> None:
+def test_urls_of_possibly_different_pages_have_different_keys() -> None:
     keys = [url_key(url) for url in (SAME[0], *OTHER)]
     assert len(set(keys)) == len(keys)
 
@@ -130,7 +130,7 @@ def test_pages_of_a_listing_differ_in_their_number(one: str, other: str) -> None
         ("/homepage2.html", "/homepage3.html"),
     ],
 )
-def test_other_addresses_are_no_pages_of_one_listing(one: str, other: str) -> None:
+def test_other_urls_are_not_pages_of_one_listing(one: str, other: str) -> None:
     assert not are_pages_of_one_listing(SITE + one, SITE + other)
 
 
@@ -151,9 +151,7 @@ def test_other_addresses_are_no_pages_of_one_listing(one: str, other: str) -> No
         ("/list?sid=y", "/list?sid=x", "/list?sid=y&page=2", False),
     ],
 )
-def test_steps_make_a_listing_when_they_lead_to_the_original(
-    url: str, original: str, step: str, expected: bool
-) -> None:
+def test_steps_to_the_original_make_a_listing(url: str, original: str, step: str, expected: bool) -> None:
     assert are_pages_of_one_listing(SITE + url, SITE + original, [SITE + step]) is expected
     assert not are_pages_of_one_listing(SITE + url, SITE + original, [])
 
@@ -161,7 +159,7 @@ def test_steps_make_a_listing_when_they_lead_to_the_original(
 @given(
     st.one_of(st.text(), URLS), st.one_of(st.text(), URLS), st.lists(st.one_of(st.text(), URLS), max_size=2)
 )
-def test_any_texts_have_an_answer_and_without_steps_the_same_both_ways(
+def test_any_texts_have_a_result_and_without_steps_a_symmetric_one(
     one: str, other: str, steps: list[str]
 ) -> None:
     assert are_pages_of_one_listing(one, other, steps) in (True, False)

@@ -1,4 +1,4 @@
-"""What differs between a page as it was reported and as it is."""
+"""Differences between a reported page and its current version."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def reported(page: Document) -> Reported:
     return Reported(b"12345678", facts_bytes(find_facts(page, URL)), packed(page))
 
 
-def test_a_paragraph_that_stands_elsewhere_is_kept_and_one_that_stands_twice_counts_twice() -> None:
+def test_a_moved_paragraph_is_kept_and_a_repeated_one_counts_twice() -> None:
     former = document("One.", "Two.", "Two.", "Three and four.")
     found = difference(reported(former), document("Two.", "One.", "One.", "Five."), URL)
     assert found["text_added"] == ["One.", "Five."]
@@ -35,7 +35,7 @@ def test_a_paragraph_that_stands_elsewhere_is_kept_and_one_that_stands_twice_cou
     assert unchanged["paragraphs_kept"] == len(former.main)
 
 
-def test_facts_that_are_new_are_named() -> None:
+def test_new_facts_are_reported() -> None:
     former = document("One.")
     assert difference(reported(former), document("One.", row="Bremen"), URL)["facts_added"] == ["Bremen"]
 
@@ -57,7 +57,7 @@ def test_bytes_are_read_as_they_were_written_or_refused(data: bytes) -> None:
     assert found.to_bytes() == data
 
 
-def test_a_page_that_is_gone_says_since_when() -> None:
+def test_a_page_that_is_gone_is_reported_with_its_last_time() -> None:
     gone = Reported(b"12345678", b"\0", b"").gone(1_790_000_000, has_moved=True)
     assert (gone.is_gone, gone.has_moved, len(gone.page)) == (True, True, 8)
     assert not gone.gone(1_790_000_001, has_moved=False).has_moved

@@ -57,7 +57,7 @@ def test_a_date_is_read_as_its_latest_second(lastmod: object, expected: str) -> 
         *("0001-01-01", "yesterday", "١٢٣٤", "inf", "nan", 2026, 20261127, None, True),
     ],
 )
-def test_what_is_no_time_of_a_web_page_is_no_time(lastmod: object) -> None:
+def test_impossible_times_of_a_web_page_are_ignored(lastmod: object) -> None:
     assert moment(lastmod) is None
 
 
@@ -69,7 +69,7 @@ def test_each_notation_of_a_day_is_the_same_second(day: object) -> None:
 
 
 @pytest.mark.parametrize("lastmod", ["2026", "20261127", "2026-11", "0", "202611"])
-def test_a_page_whose_date_has_no_time_is_requested(lastmod: str) -> None:
+def test_a_page_with_an_invalid_sitemap_date_is_requested(lastmod: str) -> None:
     schedule = Schedule([("", "lastmod")])
     now = second("2026-11-27T12:00:00")
     visited = History(0, now - 2 * 86_400)
@@ -90,7 +90,7 @@ def test_a_page_is_due_at_nine_tenths_of_its_age(age: int, is_due: bool) -> None
 
 
 @given(st.integers(0, 400), st.integers(1, 50), st.integers(0, 60))
-def test_a_page_that_changes_more_is_visited_more_and_none_less_than_once_a_month(
+def test_a_page_that_changes_more_is_visited_more_often_and_each_once_a_month(
     days: int, visits: int, changes: int
 ) -> None:
     fewer, more = (interval(History(0, days * 86_400, visits, n)) for n in (changes, changes + 1))
@@ -99,7 +99,7 @@ def test_a_page_that_changes_more_is_visited_more_and_none_less_than_once_a_mont
     assert schedule.is_due("https://e.com/", History(0, 0, visits, changes), None, 30 * 86_400)
 
 
-def test_a_date_belongs_to_the_url_that_a_request_has() -> None:
+def test_a_sitemap_date_belongs_to_the_url_of_the_request() -> None:
     locations = ["https://e.com/å b", "https://e.com/plain", "https://e.com/a?b=ü"]
     entries = "".join(f"<url><loc>{url}</loc><lastmod>2026</lastmod></url>" for url in locations)
     body = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'.encode()

@@ -1,4 +1,4 @@
-"""Made-up sites with superfluous URLs, each made from a description: what it has, and what is put on its links.
+"""Generated sites with superfluous URLs, each from a description.
 
 A page has one key, under whatever URL it comes: what a crawl has fetched and what it has lost is counted by keys.
 """

@@ -1,4 +1,4 @@
-"""From pairs of pages to rules: what activates one, what ends it, and what is skipped by it."""
+"""From pairs of pages to rules: their activation, their end, and skipped requests."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_rule_is_active_after_59_equal_pairs_without_a_different_one() -> None
     assert skipped(host, "/p/7?sid=new", "/p/31?sid=new", "/other/7?sid=new") == ["/p/7?sid=new"]
 
 
-def test_the_pairs_of_a_rule_are_of_ten_contents_at_least() -> None:
+def test_the_pairs_of_a_rule_have_at_least_ten_contents() -> None:
     host = HostRules()
     learn(host, ((f"/p/{visit % 9}?sid={visit}", visit % 9 + 1) for visit in range(500)))
     assert host.active == []
@@ -67,7 +67,7 @@ def test_the_pairs_of_a_rule_are_of_ten_contents_at_least() -> None:
     assert names(host) == ["parameter sid in /p/*"]
 
 
-def test_of_a_path_with_one_page_59_pairs_are_enough() -> None:
+def test_59_pairs_are_enough_for_a_path_with_one_page() -> None:
     host = HostRules()
     for visit in range(PAIRS + 1):
         host.learn(cut_url(f"/login?back=/p/{visit}"), 0, Content(7, is_short=True), is_only_page=True)
@@ -75,14 +75,14 @@ def test_of_a_path_with_one_page_59_pairs_are_enough() -> None:
     assert skipped(host, "/login?back=/q", "/search?back=/q") == ["/login?back=/q"]
 
 
-def test_a_different_pair_begins_the_row_again_and_doubles_it() -> None:
+def test_a_different_pair_restarts_the_row_and_doubles_its_length() -> None:
     host = trained(30 + PAIRS - 1)
     host.learn(cut_url("/p/3?sid=other"), 0, Content(999))
     took = learn(host, ((f"/p/{visit % 30}?sid=x{visit}", visit % 30 + 1) for visit in range(500)))
     assert 2 * PAIRS <= took <= 2 * PAIRS + 2
 
 
-def test_what_differs_again_and_again_is_never_a_rule() -> None:
+def test_a_parameter_with_repeated_differences_is_never_a_rule() -> None:
     host = HostRules()
     learn(host, ((f"/p/{visit % 30}?x={visit}", visit) for visit in range(300)))
     learn(host, ((f"/p/{visit % 30}?x={visit}", visit % 30) for visit in range(300, 2_000)))
@@ -132,7 +132,7 @@ def test_differences_without_effect_are_found(kind: str) -> None:
     assert rule in names(host)
 
 
-def test_a_parameter_that_decides_beside_one_without_effect_is_kept() -> None:
+def test_a_parameter_with_an_effect_is_kept_beside_one_without() -> None:
     host = HostRules()
     learn(host, ((f"/p?id={visit % 30}&sid={visit}", visit % 30 + 1) for visit in range(200)))
     assert names(host) == ["parameter sid in /*"]
@@ -163,7 +163,7 @@ def test_checks_are_a_share_of_the_requests() -> None:
     assert len(sent) <= 6
 
 
-def test_where_a_rule_is_active_under_another_shape_fewer_pairs_are_enough() -> None:
+def test_fewer_pairs_are_enough_if_a_rule_is_active_under_another_shape() -> None:
     host = trained()
     for folder, pairs in zip("abcd", (*[PAIRS_IF_RELATED[0]] * 2, *[PAIRS_IF_RELATED[1]] * 2), strict=True):
         assert learn(host, ((f"/{folder}/?sid={visit}", 1) for visit in range(200))) == pairs + 1
@@ -201,7 +201,7 @@ def test_a_page_that_is_lost_is_not_skipped() -> None:
     assert skipped(host, "/p/7?sid=new", "/p/8?sid=new") == ["/p/8?sid=new"]
 
 
-def test_pinned_rules_hold_without_evidence_and_against_it() -> None:
+def test_pinned_rules_are_active_without_and_against_evidence() -> None:
     host = HostRules(pinned=[parsed_rule("parameter sid")])
     learn(host, [("/any/7?sid=1", 1)])
     rests = [f"/any/7?sid=x{visit}" for visit in range(100)]
@@ -215,14 +215,14 @@ def test_forbidden_rules_are_never_active(text: str) -> None:
     assert HostRules([parsed_rule("parameter sid in /p/*")], forbidden=[parsed_rule(text)]).active == []
 
 
-def test_rules_of_an_earlier_crawl_hold_from_the_beginning_until_a_page_differs() -> None:
+def test_rules_of_an_earlier_crawl_are_active_until_a_page_differs() -> None:
     host = HostRules([parsed_rule("parameter sid in /p/*")])
     learn(host, [("/p/1?sid=1", 1)])
     assert skipped(host, "/p/1?sid=2", "/p/2?sid=2") == ["/p/1?sid=2"]
     assert host.learn(cut_url("/p/1?sid=3"), 0, Content(3)).deactivated
 
 
-def test_a_list_in_another_order_is_the_same_and_one_with_other_entries_is_not() -> None:
+def test_a_list_in_another_order_is_equal_and_one_with_other_entries_is_not() -> None:
     assert Content(1, 10).equals(2, 10) is True
     assert Content(1, 10).equals(2, 11) is False
     # The former page was new, so that nobody has looked at its links.
@@ -232,7 +232,7 @@ def test_a_list_in_another_order_is_the_same_and_one_with_other_entries_is_not()
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.booleans()), max_size=300))
-def test_what_is_skipped_was_fetched_under_another_url(visits: list[tuple[int, int, bool]]) -> None:
+def test_skipped_pages_were_fetched_at_another_url(visits: list[tuple[int, int, bool]]) -> None:
     # Whatever the pages, and whatever is learned from them.
     host = HostRules(pinned=[parsed_rule("parameter sid")])
     fetched: dict[int, set[str]] = {}

@@ -32,7 +32,7 @@ def taken(requests: KeptRequests, reason: Reason, is_wanted: Any = None) -> list
     return list(requests.take(reason, is_wanted))
 
 
-def test_of_a_rule_the_latest_are_kept_and_the_others_are_counted() -> None:
+def test_the_latest_requests_of_a_rule_are_kept_and_others_are_counted() -> None:
     requests = kept(RULE, MAX_OF_HOST + 5)
     assert requests.lost[RULE] == 5
     assert taken(requests, RULE) == list(range(5, MAX_OF_HOST + 5))
@@ -45,7 +45,7 @@ def test_two_requests_with_one_key_are_both_kept() -> None:
     assert taken(requests, TRAP) == [0, "other"]
 
 
-def test_the_latest_of_a_trap_is_checked_first_and_what_checks_lead_to_is_bounded() -> None:
+def test_the_latest_request_of_a_trap_is_checked_first_and_checks_are_bounded() -> None:
     requests, sent = kept(TRAP, 1_000), 0
     first = requests.check(TRAP, 0.0, 0.0)
     assert first is not None
@@ -60,7 +60,7 @@ def test_the_latest_of_a_trap_is_checked_first_and_what_checks_lead_to_is_bounde
     )
 
 
-def test_an_outage_is_checked_again_after_the_time_that_its_pages_would_have_taken() -> None:
+def test_an_outage_is_checked_after_the_time_of_its_pages() -> None:
     reason = Reason("a.example", OUTAGE)
     requests = kept(reason, 10)
     assert requests.check(reason, 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""Made-up sites, crawled in memory in any order: what the listener skips must not cost a page."""
+"""Generated sites, crawled in memory in any order: skipped requests must not lose a page."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_no_page_of_a_site_is_lost_whatever_the_order(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_calendar_whose_links_have_marks_ends_and_no_month_with_events_is_lost(seed: int) -> None:
+def test_a_calendar_with_marked_links_ends_without_losing_a_month_with_events(seed: int) -> None:
     about = Description("town", sections=1, things=2, marks=["utm"], has_calendar=True, seed=seed)
     crawl = Crawl(about, seed, most=1_500).run()
     assert sum(crawl.pages.values()) < crawl.most

@@ -26,7 +26,7 @@ def barren(traps: Traps, number: int, kind: Kind = DAY, parent: str | None = Non
     return stopped[-1]
 
 
-def test_59_pages_in_a_row_stop_a_shape_and_one_new_page_lets_it_go_on() -> None:
+def test_59_pages_in_a_row_stop_a_shape_and_one_new_page_resumes_it() -> None:
     traps = Traps()
     assert not barren(traps, IN_A_ROW - 1)
     assert not traps.skips(DAY)
@@ -37,7 +37,7 @@ def test_59_pages_in_a_row_stop_a_shape_and_one_new_page_lets_it_go_on() -> None
     assert traps.add_new(DAY, "/new", None) == []
 
 
-def test_each_time_it_takes_twice_as_many() -> None:
+def test_each_new_page_doubles_the_required_number() -> None:
     traps, start = Traps(), 0
     for needed in (IN_A_ROW, 2 * IN_A_ROW, 4 * IN_A_ROW, 8 * IN_A_ROW, 8 * IN_A_ROW):
         assert barren(traps, needed, start=start)
@@ -50,7 +50,7 @@ def test_a_url_counts_once() -> None:
     assert not any(traps.add_barren(DAY, "same", None) for _ in range(3 * IN_A_ROW))
 
 
-def test_a_new_page_lets_the_pages_go_on_that_led_to_it() -> None:
+def test_a_new_page_resumes_the_shapes_of_pages_that_led_to_it() -> None:
     traps = Traps()
     for number in range(IN_A_ROW):
         traps.add_barren(LIST, f"/list/{number}", None)
@@ -62,7 +62,7 @@ def test_a_new_page_lets_the_pages_go_on_that_led_to_it() -> None:
     assert traps.add_new(None, "/new", "/day/3") == []
 
 
-def test_what_a_new_page_of_a_stopped_shape_links_to_is_sent() -> None:
+def test_links_of_a_new_page_of_a_stopped_shape_are_sent() -> None:
     traps = Traps()
     traps.add_new((f"{DAY[0]}?*", "parse"), "/day/1?sid=1", None)
     traps.add_new(LIST, "/list/1", None)
@@ -72,13 +72,13 @@ def test_what_a_new_page_of_a_stopped_shape_links_to_is_sent() -> None:
     assert traps.skips(DAY, "/list/1")
 
 
-def test_a_page_whose_parent_is_not_known_may_come_from_the_latest() -> None:
+def test_a_page_without_a_known_parent_counts_for_the_latest_page() -> None:
     traps = Traps()
     barren(traps, IN_A_ROW)
     assert traps.add_new(LIST, "/new", "") == [DAY]
 
 
-def test_another_callback_is_another_row() -> None:
+def test_another_callback_starts_another_row() -> None:
     traps = Traps()
     barren(traps, IN_A_ROW)
     assert not traps.skips((DAY[0], "parse_event"))
@@ -110,7 +110,7 @@ def test_memory_is_bounded_and_stopped_shapes_stay() -> None:
 
 
 @pytest.mark.parametrize(("pause", "is_outage"), [(0.1, True), (OUTAGE_SECONDS, False)])
-def test_one_text_under_many_shapes_in_a_short_time_is_an_outage(pause: float, is_outage: bool) -> None:
+def test_one_text_under_many_shapes_within_a_short_time_is_an_outage(pause: float, is_outage: bool) -> None:
     traps = Traps()
     found = [traps.is_outage(7, f"/{shape}/*", shape * pause) for shape in range(OUTAGE_SHAPES)]
     assert found == [False] * (OUTAGE_SHAPES - 1) + [is_outage]

@@ -27,7 +27,7 @@ def cut_url(rest: str) -> CutUrl:
     return found
 
 
-def test_urls_of_other_schemes_and_very_long_ones_are_not_looked_at() -> None:
+def test_urls_of_other_schemes_and_very_long_ones_are_ignored() -> None:
     assert cut("ftp://example.com/a") is None
     assert cut(f"{SITE}/{'a' * MAX_LENGTH}") is None
 
@@ -47,7 +47,7 @@ def test_urls_of_other_schemes_and_very_long_ones_are_not_looked_at() -> None:
         ("/", None),
     ],
 )
-def test_shapes_that_may_be_a_trap(rest: str, shape: str | None) -> None:
+def test_possible_trap_shapes(rest: str, shape: str | None) -> None:
     assert trap_shape(cut_url(rest)) == shape
 
 
@@ -63,7 +63,7 @@ def test_shapes_that_may_be_a_trap(rest: str, shape: str | None) -> None:
         ("order of segments in /shop/{number}/**", "/shop/9/wool/3", "/shop/9/3/wool"),
     ],
 )
-def test_what_a_rule_leaves_out_of_a_url(text: str, rest: str, without: str) -> None:
+def test_a_rule_reduces_a_url(text: str, rest: str, without: str) -> None:
     assert parsed_rule(text).without(cut_url(rest)) == cut_url(without)
 
 
@@ -76,7 +76,7 @@ def test_values_with_an_index_in_their_names_are_one_parameter() -> None:
 @pytest.mark.parametrize(
     "text", ["", "sid", "parameter", "slash at end", "parameter a in b", "trap x", "order of"]
 )
-def test_other_texts_are_no_rules(text: str) -> None:
+def test_other_texts_are_not_rules(text: str) -> None:
     with pytest.raises(ValueError, match="not a URL rule"):
         parsed_rule(text)
 
@@ -91,11 +91,11 @@ def test_other_texts_are_no_rules(text: str) -> None:
         "trap /a/** in circles",
     ],
 )
-def test_the_text_of_a_rule_is_read_again(text: str) -> None:
+def test_the_text_of_a_rule_survives_a_round_trip(text: str) -> None:
     assert str(parsed_rule(text)) == text
 
 
-def test_a_choice_names_a_host_and_forbids_with_a_minus_in_front() -> None:
+def test_a_choice_may_have_a_host_and_a_minus_that_forbids_it() -> None:
     assert choice("parameter sid") == (Rule("parameter", "sid"), "", False)
     assert choice("-www.example.com: trap /a/*") == (Rule("trap", "/a/*"), "example.com", True)
     assert choice("-parameter sid").is_forbidden
@@ -108,7 +108,7 @@ _QUERIES = st.lists(st.sampled_from(["a=1", "b=2,1", "f[0]=z", "f[1]=y", "sid=9"
 
 
 @given(_PATHS, _QUERIES)
-def test_a_rule_leaves_out_the_same_of_what_it_has_left_out(path: str, query: str) -> None:
+def test_a_rule_is_idempotent(path: str, query: str) -> None:
     url = cut_url(f"/{path}?{query}")
     shape = rule_shape(url.path)
     for rule in (Rule("parameter", "sid", shape), Rule("parameter", "a,b", shape), *order_rules(url, shape)):

@@ -139,7 +139,7 @@ def test_any_page_or_text_is_read_alike(made: Case) -> None:
 
 @settings(max_examples=examples(300))
 @given(stating_pages())
-def test_a_page_that_states_facts_is_read_alike(page: tuple[str, str]) -> None:
+def test_a_page_with_facts_is_read_alike(page: tuple[str, str]) -> None:
     assert page_differences(parse(page[0]), None, FINGERPRINTERS[:2], page[1]) == []
 
 
@@ -182,7 +182,7 @@ def is_storable(character: str) -> bool:
         ),
     ],
 )
-def test_every_character_alone_and_beside_others_makes_the_same_words(
+def test_every_character_alone_and_beside_others_has_the_same_words(
     reader: CompiledReader, planes: range
 ) -> None:
     # A plane of private characters, and those not assigned, are treated alike: some will do.
@@ -193,7 +193,7 @@ def test_every_character_alone_and_beside_others_makes_the_same_words(
         assert tokens_differ(reader, texts) == []
 
 
-def test_neighbours_drawn_at_random_make_the_same_words(reader: CompiledReader) -> None:
+def test_random_neighbours_have_the_same_words(reader: CompiledReader) -> None:
     dice = random.Random(1)
     kinds = [[c for c in alphabet if is_storable(c)] for alphabet in ALPHABETS.values()]
     for _ in range(40 if os.environ.get("SIMHASH_ALL_CHARACTERS") else 2):
@@ -207,7 +207,7 @@ def test_neighbours_drawn_at_random_make_the_same_words(reader: CompiledReader) 
 # --- What is written again in C: separators of titles, codes of no language, hiding styles.
 
 
-def test_titles_are_parted_by_the_same_characters() -> None:
+def test_titles_are_split_at_the_same_characters() -> None:
     signs = [c for c in map(chr, range(0x20, 0x10000)) if category(c)[0] in "PSZ" and c not in "<&"]
     rare = random.Random(3).sample([sign for sign in signs if sign > "\u2200"], 100)
     subjects = set()
@@ -220,7 +220,7 @@ def test_titles_are_parted_by_the_same_characters() -> None:
     assert len(subjects) > 1
 
 
-def test_the_same_codes_name_no_language(reader: CompiledReader) -> None:
+def test_the_same_codes_are_not_languages(reader: CompiledReader) -> None:
     codes = ["".join(code) for n in (1, 2, 3) for code in product("deilmnuxz", repeat=n)]
     root = parse("<html><p>1</p></html>")
     for code in [*codes, "en-GB", " De", "x-klingon", "four", "m\u00fcl", "MUL", "en_US", "\u3000fr,de"]:
@@ -286,7 +286,7 @@ def read_both_ways(
 
 @settings(max_examples=examples(100))
 @given(CASES, SITES)
-def test_the_own_part_of_any_page_is_read_alike(made: Case, site: DrawnSite) -> None:
+def test_the_own_part_of_any_page_is_computed_alike(made: Case, site: DrawnSite) -> None:
     root = None if made.kind == "text" else made.root()
     # Which no reader takes.
     assume(root is not None and not any(isinstance(node, etree._Entity) for node in root.iter()))

@@ -64,7 +64,7 @@ def broken(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.usefixtures("broken")
-def test_a_kernel_that_differs_is_given_up_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_kernel_that_differs_is_not_used_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         assert compiled_reader() is None
     assert "The compiled kernel is not used: it reads a page differently (lxml " in caplog.text
@@ -73,7 +73,7 @@ def test_a_kernel_that_differs_is_given_up_with_a_warning(caplog: pytest.LogCapt
     assert kernel.REASON.startswith("it reads a page differently")
 
 
-def test_a_kernel_that_fails_is_given_up_with_a_warning(
+def test_a_kernel_that_fails_is_not_used_and_is_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(CompiledReader, "document", fail)
@@ -84,7 +84,7 @@ def test_a_kernel_that_fails_is_given_up_with_a_warning(
 
 
 @pytest.mark.usefixtures("broken")
-def test_a_kernel_that_differs_is_an_error_where_the_environment_insists_on_it(
+def test_a_kernel_that_differs_is_an_error_if_the_environment_forces_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv(kernel.VARIABLE, "native")
@@ -108,7 +108,7 @@ def test_without_the_kernel_pages_are_read_as_before() -> None:
     )
 
 
-def test_the_stored_hash_is_that_of_what_pure_python_makes_of_the_page() -> None:
+def test_the_stored_hash_is_that_of_the_result_of_pure_python() -> None:
     # After a change of what pages are read as, or of the page: store the new number.
     assert hex(number(repr(check._read_by_python(parse(check._PAGE))))) == hex(check._EXPECTED)
 

@@ -1,4 +1,4 @@
-"""The reader as a piece of machinery: threads, memory, and what becomes of errors."""
+"""The compiled reader: threads, memory and errors."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ PAGES = {
 
 
 @pytest.mark.parametrize("callback", sorted(PAGES))
-def test_an_error_in_a_callback_comes_out_and_the_reader_goes_on(
+def test_an_error_in_a_callback_is_raised_and_the_reader_continues(
     native_reader: Callable[..., CompiledReader], callback: str
 ) -> None:
     fails = [True]
@@ -155,7 +155,7 @@ def test_an_error_in_a_callback_comes_out_and_the_reader_goes_on(
         ("character", (0, 1, "0", b"")),
     ],
 )
-def test_a_wrong_answer_of_a_callback_is_an_error_and_no_crash(
+def test_a_wrong_result_of_a_callback_is_an_error_and_not_a_crash(
     native_reader: Callable[..., CompiledReader], callback: str, answer: object
 ) -> None:
     reader = native_reader(**{callback: lambda *given: answer})
@@ -167,7 +167,7 @@ def test_a_wrong_answer_of_a_callback_is_an_error_and_no_crash(
     ("name", "value"),
     [("tags", {}), ("stopwords", {}), ("languages", 65), ("sentence_marks", ["."] * 33)],
 )
-def test_rules_that_the_kernel_has_no_room_for_are_refused(
+def test_rules_beyond_the_capacity_of_the_kernel_are_refused(
     native_reader: Callable[..., CompiledReader], name: str, value: object
 ) -> None:
     with pytest.raises(ValueError):

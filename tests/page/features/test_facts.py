@@ -1,4 +1,4 @@
-"""What a page states beside its sentences, on small made-up pages."""
+"""The facts of small generated pages."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def rows(html: str) -> list[tuple[str, str]]:
         (page(h1="", title=""), "", {}),
     ],
 )
-def test_the_names_of_a_page_are_its_heading_and_the_title_beside_it(
+def test_the_names_of_a_page_are_from_its_heading_and_its_title(
     html: str, url: str, names: dict[str, int]
 ) -> None:
     assert stated(html, url).names == names
@@ -108,11 +108,11 @@ def test_the_names_of_a_page_are_its_heading_and_the_title_beside_it(
         (page().replace("<main>", "<header>The Lamp</header><main>"), ""),
     ],
 )
-def test_the_name_of_the_site_is_no_name_of_the_page(html: str, url: str) -> None:
+def test_the_name_of_the_site_is_not_a_name_of_the_page(html: str, url: str) -> None:
     assert stated(html, url).names == {"night": NAME, "pilots": NAME}
 
 
-def test_the_version_of_a_site_is_no_name_of_the_page() -> None:
+def test_the_version_of_a_site_is_not_a_name_of_the_page() -> None:
     for title in ("Night pilots v1.26 manual", "Night pilots manual 13.0.0rc1"):
         assert stated(page(title=title)).names == {"night": NAME, "pilots": NAME, "manual": TITLE}
     # A folder of its URL names it, unless it is a year.
@@ -130,7 +130,7 @@ def test_the_version_of_a_site_is_no_name_of_the_page() -> None:
 # --- Lines.
 
 
-def test_lines_above_the_first_sentence_count_in_any_text() -> None:
+def test_lines_above_the_first_sentence_always_count() -> None:
     for text in (5, 12, 40):
         assert lines(page("<p>Kiel, room 7</p>", text=text)) == [("kiel", "room", "7")]
     # Also what the name of an element calls boilerplate, but no link.
@@ -138,7 +138,7 @@ def test_lines_above_the_first_sentence_count_in_any_text() -> None:
     assert lines(page('<p class="meta"><a href="/7">Room 7</a></p>')) == []
 
 
-def test_lines_below_the_text_count_only_where_that_is_short() -> None:
+def test_lines_below_the_text_count_only_if_it_is_short() -> None:
     for text, line, value in ((5, True, True), (12, False, True), (40, False, False)):
         assert bool(lines(page(below="<p>Kiel, room 7</p>", text=text))) is line
         assert bool(lines(page(below="<p>Room: Kiel 7</p>", text=text))) is value
@@ -160,13 +160,13 @@ def test_in_long_texts_no_line_with_a_date_counts() -> None:
         "Now at $ 5.00", "Price: 5,00 €",
     ],
 )  # fmt: skip
-def test_lines_that_rotate_and_prices_are_no_facts(line: str) -> None:
+def test_rotating_lines_and_prices_are_not_facts(line: str) -> None:
     found = stated(page(f"<p>{line}</p><p>Room 7</p>"))
     assert line not in [one.text for one in found.lines]
     assert found.lines[-1].words == ("room", "7")
 
 
-def test_numbers_by_which_its_url_calls_a_page_are_no_facts() -> None:
+def test_numbers_in_the_url_of_a_page_are_not_facts() -> None:
     html = page("<p>Room 12345 and 98765</p><p>Room B 2024</p><p>Room 123</p>")
     url = "https://e.example/98765/rooms-12345-2024-123?id=77777"
     # Years, and short numbers, are.
@@ -228,7 +228,7 @@ def test_a_row_is_a_label_and_its_value(markup: str) -> None:
         "<p>Town Kiel</p>",
     ],
 )
-def test_what_is_no_row(markup: str) -> None:
+def test_lines_that_are_not_a_row(markup: str) -> None:
     for html in (page(markup), page(below=markup)):
         assert rows(html) == []
         assert stated(html).rows == ()
@@ -238,7 +238,7 @@ def test_what_is_no_row(markup: str) -> None:
 
 
 @pytest.mark.parametrize("day", ["19 May 2027, 19:30", "20 May 2027, 20:00"])
-def test_a_day_with_the_number_of_the_hour_contradicts_another_day(day: str) -> None:
+def test_a_day_equal_to_the_hour_contradicts_another_day(day: str) -> None:
     other = f"28 {day.partition(' ')[2]}"
     one, two, same = (facts_bytes(stated(page(f"<p>{line}</p>"))) for line in (day, other, day))
     assert contradiction(one, two) == contradiction(two, one) == OTHER_FACTS

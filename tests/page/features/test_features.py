@@ -59,7 +59,7 @@ TIDES = ("High tide on the 12 of May is at 04 30 and at 16 45.", "Low tide on th
 OTHER_TIDES = ("High tide on the 3 of May is at 11 05 and at 23 20.", "Low tide on the 3 of May is at 5 7.")
 
 
-def test_with_masked_digits_all_numbers_are_one() -> None:
+def test_with_masked_digits_all_numbers_are_equal() -> None:
     one, other = document(*TIDES), document(*OTHER_TIDES)
     assert features(one) != features(other)
     assert features(one, mask_digits=True) == features(other, mask_digits=True) != {}
@@ -79,9 +79,7 @@ COUNTING = sorted(ZONES)
 )
 @pytest.mark.parametrize("is_word", [False, True])
 @pytest.mark.parametrize("zone", COUNTING)
-def test_no_weight_is_so_near_to_a_rounding_boundary_that_a_platform_could_tell_it_otherwise(
-    zone: str, is_word: bool, counts: range
-) -> None:
+def test_no_weight_is_near_a_rounding_boundary(zone: str, is_word: bool, counts: range) -> None:
     # Powers of floats may differ in the last bit from one C library to the next, by 1e-10 at these sizes.
     factor = UNIT * Decimal(str(ZONES[zone])) * (Decimal(str(WORD)) if is_word else 1)
     power = Decimal(str(DAMPING))
@@ -189,7 +187,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("former", "latter"), CHANGES)
-def test_a_page_has_changed(read: Read, former: str, latter: str) -> None:
+def test_a_changed_page_is_reported(read: Read, former: str, latter: str) -> None:
     assert read(former) is not None
     assert read(former) != read(latter)
 
@@ -223,7 +221,7 @@ NO_CHANGES = [
 
 
 @pytest.mark.parametrize(("former", "latter"), NO_CHANGES)
-def test_a_page_is_unchanged(read: Read, former: str, latter: str) -> None:
+def test_an_unchanged_page_is_not_reported(read: Read, former: str, latter: str) -> None:
     assert read(former) is not None
     assert read(former) == read(latter)
 
@@ -238,6 +236,6 @@ def test_a_page_is_unchanged(read: Read, former: str, latter: str) -> None:
         (("Home " * 13, "Twelve words " * 6), False),
     ],
 )
-def test_eleven_words_say_little_where_more_is_left_out(parts: tuple[str, ...], answer: bool) -> None:
+def test_eleven_words_are_too_few_if_more_were_removed(parts: tuple[str, ...], answer: bool) -> None:
     found = (part(text, "chrome" if "Home" in text else None) for text in parts)
     assert has_little_text(page_of("A title of many words", *found)) is answer

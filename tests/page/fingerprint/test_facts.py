@@ -57,7 +57,7 @@ def test_facts_of_any_page_are_facts_of_at_most_128_bytes(
 
 
 @given(HOSTS, WORDS)
-def test_the_first_facts_go_before_words_that_are_only_said(host: int, words: dict[int, int]) -> None:
+def test_the_first_facts_have_priority_over_other_words(host: int, words: dict[int, int]) -> None:
     _, kept, _ = read(packed(host, words))
     facts = [pair for pair in words.items() if pair[1] != SAID][:MOST_FACTS]
     said = [pair for pair in words.items() if pair[1] == SAID]
@@ -65,7 +65,7 @@ def test_the_first_facts_go_before_words_that_are_only_said(host: int, words: di
 
 
 @given(HOSTS, WORDS, ROWS, st.binary(min_size=1, max_size=9))
-def test_bytes_of_another_length_are_no_facts(
+def test_bytes_of_another_length_are_not_facts(
     host: int, words: dict[int, int], rows: list[tuple[int, int]], more: bytes
 ) -> None:
     facts = packed(host, words, rows)
@@ -76,7 +76,7 @@ def test_bytes_of_another_length_are_no_facts(
     assert not is_facts(facts[:1] + bytes((99,)) + facts[2:])
 
 
-def test_bytes_are_stored_and_stay_what_they_are() -> None:
+def test_stored_bytes_do_not_change() -> None:
     facts = packed(9, {0xBCDEF: LINE, 0x12345: NAME, 0xFFFFF: SAID, 0x00001: ROW}, [(2**64 - 1, 2**63)])
     rest = "123450bcdef6fffff97fff8000"
     assert facts.hex() == f"1204000018{rest}09"

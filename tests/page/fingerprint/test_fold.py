@@ -25,13 +25,13 @@ def check(features: list[tuple[bytes, int]]) -> None:
 
 
 @given(WEIGHTED)
-def test_a_bit_is_set_where_those_that_have_it_lead(features: list[tuple[bytes, int]]) -> None:
+def test_a_bit_is_set_if_the_features_with_it_outweigh_the_others(features: list[tuple[bytes, int]]) -> None:
     check(features)
     # Ties, in every bit.
     check([*features, *((bytes(255 - byte for byte in digest), weight) for digest, weight in features)])
 
 
-def test_the_tie_mask_is_the_fraction_of_pi_and_favours_neither() -> None:
+def test_the_tie_mask_is_from_pi_and_balanced() -> None:
     # Machin's formula, in integers with room for the rounding.
     one = 1 << 128
 
@@ -52,7 +52,7 @@ def test_the_tie_mask_is_the_fraction_of_pi_and_favours_neither() -> None:
 
 
 @given(st.text() | st.just("a\ud800 b"))
-def test_a_digest_has_eight_bytes_and_is_the_number_of_the_specification(feature: str) -> None:
+def test_a_digest_has_eight_bytes_and_equals_that_of_the_specification(feature: str) -> None:
     expected = xxh3_64_intdigest(feature.encode("utf-8", "replace"), seed=0)
     assert digest(feature) == expected.to_bytes(8, "big")
     assert number(feature) == expected

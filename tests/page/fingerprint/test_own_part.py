@@ -47,7 +47,7 @@ OWN_PARTS = st.builds(
 
 
 @given(OWN_PARTS)
-def test_from_bytes_undoes_to_bytes(own: OwnPart) -> None:
+def test_from_bytes_inverts_to_bytes(own: OwnPart) -> None:
     data = own.to_bytes()
     assert OwnPart.from_bytes(data) == own
     assert 11 <= len(data) == own_part_length(data[0]) <= 131
@@ -57,7 +57,7 @@ def test_from_bytes_undoes_to_bytes(own: OwnPart) -> None:
 
 
 @given(OWN_PARTS, st.binary(min_size=1, max_size=9))
-def test_bytes_of_another_length_are_no_own_part(own: OwnPart, more: bytes) -> None:
+def test_bytes_of_another_length_are_not_an_own_part(own: OwnPart, more: bytes) -> None:
     data = own.to_bytes()
     for wrong in (data + more, data[:-1], bytes([data[0] | 4]) + data[1:]):
         assert not is_own_part(wrong)
@@ -76,7 +76,7 @@ SKETCHES = (
 
 
 @given(st.sampled_from(SKETCHES), st.binary(max_size=300))
-def test_a_sketch_says_where_it_ends(of_page: bytes, rest: bytes) -> None:
+def test_a_sketch_contains_its_length(of_page: bytes, rest: bytes) -> None:
     assert is_sketch(of_page)
     assert FACTS_AT < len(of_page) <= 256
     assert sketch_length(of_page + rest) == sketch_length(b"value" + of_page + rest, 5) == len(of_page)
@@ -88,7 +88,7 @@ def test_a_sketch_says_where_it_ends(of_page: bytes, rest: bytes) -> None:
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**32 - 1), st.sampled_from([b"", *SKETCHES]))
-def test_bytes_hold_all_of_a_fingerprint(value: int, features: int, of_page: bytes) -> None:
+def test_bytes_contain_the_whole_fingerprint(value: int, features: int, of_page: bytes) -> None:
     written = Fingerprint(value, features, of_page).to_bytes()
     read = Fingerprint.from_bytes(written)
     assert (read.value, read.features, read.sketch) == (value, features, of_page)
@@ -97,7 +97,7 @@ def test_bytes_hold_all_of_a_fingerprint(value: int, features: int, of_page: byt
 
 
 @given(st.integers(0, 2**64 - 1), st.sampled_from([b"", *SKETCHES]), OWN_PARTS)
-def test_what_a_rule_compares_comes_back_from_its_bytes(value: int, of_page: bytes, own: OwnPart) -> None:
+def test_compared_bytes_survive_a_round_trip(value: int, of_page: bytes, own: OwnPart) -> None:
     data = Fingerprint(value, 7, of_page, own.to_bytes()).compared_bytes()
     found = Fingerprint.from_compared_bytes(data)
     expected = (of_page, own.to_bytes()) if of_page else (b"", b"")
@@ -109,7 +109,7 @@ def test_what_a_rule_compares_comes_back_from_its_bytes(value: int, of_page: byt
             Fingerprint.from_compared_bytes(data[:length])
 
 
-def test_bytes_are_stored_and_stay_what_they_are() -> None:
+def test_stored_bytes_do_not_change() -> None:
     part = OwnPart(PART, 700, 5, b"m" * MINHASH_BYTES, 3, 1234, 77).to_bytes()
     assert part.hex() == f"0202bc730003000000004d0000000000000005{'6d' * MINHASH_BYTES}"
     doubtful = OwnPart(DOUBTFUL, 70_000, 0, b"", 3, 17, 2**40 - 1)

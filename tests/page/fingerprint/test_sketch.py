@@ -41,7 +41,7 @@ def naive_bins(shingles: Set[int]) -> str:
 @given(
     st.sets(st.integers(0, 2**64 - 1), max_size=60) | st.sets(st.sampled_from([0, 1, 2**32 - 1, 2**64 - 1]))
 )
-def test_a_bin_holds_the_mark_of_its_least_shingle(shingles: set[int]) -> None:
+def test_a_bin_has_the_mark_of_its_least_shingle(shingles: set[int]) -> None:
     assert sketch(shingles, [])[:112] == int(naive_bins(shingles), 4).to_bytes(112, "big")
 
 
@@ -86,9 +86,7 @@ def test_the_estimate_is_near_the_true_share_of_common_shingles(
         ("a b c d z", "a b c d e f g h i j k l", OTHER_KEY),
     ],
 )
-def test_title_keys_contradict_each_other_when_each_has_a_word_of_its_own(
-    a: str, b: str, expected: int
-) -> None:
+def test_title_keys_contradict_if_each_has_a_word_that_the_other_lacks(a: str, b: str, expected: int) -> None:
     sketch_a, sketch_b = sketch([1], a.split()), sketch([1], b.split())
     assert compare_keys(sketch_a, sketch_b) == expected
     assert compare_keys(sketch_b, sketch_a) == expected
@@ -97,7 +95,7 @@ def test_title_keys_contradict_each_other_when_each_has_a_word_of_its_own(
 @given(
     st.sets(st.integers(0, 60), min_size=1, max_size=50), st.sets(st.integers(0, 60), min_size=1, max_size=50)
 )
-def test_long_title_keys_compare_as_sets_of_words_do(one: set[int], other: set[int]) -> None:
+def test_long_title_keys_compare_like_sets_of_words(one: set[int], other: set[int]) -> None:
     found = compare_keys(
         *(sketch([1], [f"word{number}" for number in sorted(words)]) for words in (one, other))
     )

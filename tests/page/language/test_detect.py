@@ -55,13 +55,13 @@ def words(text: str) -> list[str]:
         ("Ελλάδα Αθήνα", None, None),  # two names
     ],
 )
-def test_a_declaration_is_honoured_unless_the_text_says_otherwise(
+def test_a_declared_language_counts_unless_the_text_contradicts_it(
     text: str, declared: str | None, language: str | None
 ) -> None:
     assert detect(words(text), declared) == language
 
 
-def test_a_declaration_is_borne_out_by_nine_tenths_of_the_votes_of_another() -> None:
+def test_a_declaration_needs_nine_tenths_of_the_votes_of_the_winner() -> None:
     english = ["the", "been", "which", "they", "with", "would", "this", "from", "there", "of"]
     german = ["und", "der", "nicht", "ist", "auch", "sich", "auf", "mit", "eine"]
     assert detect(english + german) == "en"
@@ -70,7 +70,7 @@ def test_a_declaration_is_borne_out_by_nine_tenths_of_the_votes_of_another() -> 
 
 
 @given(st.lists(st.sampled_from(sorted(stopwords("hr") | stopwords("sr") | stopwords("sl"))), max_size=12))
-def test_a_tie_of_related_languages_is_settled_alike_in_any_order(tokens: list[str]) -> None:
+def test_a_tie_of_related_languages_has_the_same_winner_in_any_order(tokens: list[str]) -> None:
     again = list(tokens)
     random.Random(1).shuffle(again)
     assert detect(again) == detect(tokens)
@@ -108,7 +108,7 @@ def test_primary_subtag_of_what_pages_declare(tag: str | None, language: str | N
     assert primary_subtag(tag) == language
 
 
-def test_stopwords_are_tokens_as_the_text_yields_them() -> None:
+def test_stopwords_are_tokens() -> None:
     strays = {
         language: strange
         for language in languages()
@@ -118,7 +118,7 @@ def test_stopwords_are_tokens_as_the_text_yields_them() -> None:
 
 
 @pytest.mark.parametrize(("code", "language"), [(300, "zh"), (1_000, None)])
-def test_a_text_that_is_mostly_code_is_in_the_language_of_its_sentences_if_there_are_enough(
+def test_a_text_that_is_mostly_code_has_the_language_of_its_sentences(
     code: int, language: str | None
 ) -> None:
     sentences = list("夜间引航员在雾中把船带进港口他们从来没有看见过岸上的灯光但是听得见钟声" * 4)

@@ -1,4 +1,4 @@
-"""The stopword lists as files: form, size, what they cover of prose and what they leave out.
+"""The stopword lists as files: format, size and coverage of prose.
 
 Reads the text files by path and splits words by its own rule, so that it stands without the package.
 """
@@ -68,9 +68,7 @@ def test_a_list_has_the_form_that_the_package_reads(code: str) -> None:
 
 
 @pytest.mark.parametrize(("code", "least", "text"), PROSE)
-def test_a_list_covers_its_share_of_prose_and_no_other_covers_as_much(
-    code: str, least: float, text: str
-) -> None:
+def test_a_stopword_list_covers_its_language_more_than_any_other(code: str, least: float, text: str) -> None:
     others = {other: coverage(other, text) for other in CODES if other != code}
     assert coverage(code, text) >= least
     assert max(others.values()) < coverage(code, text), max(others, key=others.__getitem__)

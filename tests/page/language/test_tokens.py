@@ -48,7 +48,7 @@ def naive_tokens(normalized: str) -> list[str]:
 
 
 @given(text)
-def test_tokens_are_what_the_naive_version_finds(text: str) -> None:
+def test_tokens_equal_those_of_the_naive_version(text: str) -> None:
     assert tokenize(normalize(text)) == naive_tokens(normalize(text))
 
 
@@ -84,7 +84,7 @@ def test_normalize_is_idempotent_on_every_character() -> None:
         ("\u1100\u1161\u11a8", "\uac01"),  # Korean letters become a syllable
     ],
 )
-def test_normalize_writes_alike_what_reads_alike(written: str, compared: str) -> None:
+def test_normalize_makes_equal_texts_that_look_equal(written: str, compared: str) -> None:
     assert normalize(written) == compared
 
 
@@ -131,7 +131,7 @@ def test_tokens_of_many_scripts(text: str, tokens: list[str]) -> None:
 
 
 @pytest.mark.parametrize("unit", ["\u0316", "\u0316\u0301", "\u0301\u200d"])
-def test_of_a_run_of_marks_only_the_first_thirty_count(unit: str) -> None:
+def test_only_the_first_thirty_marks_of_a_run_count(unit: str) -> None:
     run = unit * MOST_MARKS
     assert normalize("a" + run + unit) == normalize("a" + run[:MOST_MARKS])
     assert normalize("b" + "\u0316" * MOST_MARKS) == "b" + "\u0316" * MOST_MARKS

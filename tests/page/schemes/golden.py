@@ -1,4 +1,4 @@
-"""The committed fingerprints of the named schemes: what they are made of, and how they are written."""
+"""The committed fingerprints of the named schemes: their inputs and their format."""
 
 from __future__ import annotations
 

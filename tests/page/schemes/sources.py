@@ -1,4 +1,4 @@
-"""What the documents print, written again word for word and without any code of the package: the tests compare."""
+"""The algorithms of the documents, written without any code of the package."""
 
 from __future__ import annotations
 

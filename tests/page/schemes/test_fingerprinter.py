@@ -28,7 +28,7 @@ OTHERS = SCHEMES[1:]
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_a_scheme_by_name_makes_the_committed_fingerprints(name: str) -> None:
+def test_a_named_scheme_returns_the_committed_fingerprints(name: str) -> None:
     fingerprinter = PageFingerprinter(scheme=name)
     golden = committed()[fingerprinter.scheme]
     page = fingerprinter.from_html(STORY)
@@ -50,7 +50,7 @@ def test_a_detector_compares_by_the_scheme() -> None:
     assert detector.sites is None
 
 
-def test_a_scheme_of_ones_own_reads_the_tree_and_the_url() -> None:
+def test_a_custom_scheme_reads_the_tree_and_the_url() -> None:
     fingerprinter = PageFingerprinter(Config(min_shingles=1), scheme=OWN)
     assert fingerprinter.scheme == f"{OWN}-3"
     linked = STORY.replace("</main>", "</main><a href=/fog>Fog</a>")
@@ -66,7 +66,7 @@ def test_a_scheme_of_ones_own_reads_the_tree_and_the_url() -> None:
 # --- Settings.
 
 
-def test_another_scheme_is_compared_by_the_classic_rule_and_leaves_out_what_has_no_effect() -> None:
+def test_another_scheme_uses_the_classic_rule_and_ignores_settings_without_effect() -> None:
     assert Config(scheme="moz") == Config(scheme="moz", rule="classic")
     settings = {
         "SIMHASH_SCHEME": "moz",
@@ -91,7 +91,7 @@ def test_another_scheme_is_compared_by_the_classic_rule_and_leaves_out_what_has_
 
 
 @pytest.mark.parametrize("name", [*SCHEMES, OWN])
-def test_the_header_of_a_store_names_the_scheme_and_gives_its_setting_back(name: str) -> None:
+def test_the_header_of_a_store_names_the_scheme_and_returns_its_setting(name: str) -> None:
     config = Config(scheme=name)
     header = header_for(config)
     version = BUILT_IN[name].version if name in BUILT_IN else BY_LINKS.version

@@ -1,4 +1,4 @@
-"""Each kind of features: what it returns, and of which pages it returns nothing."""
+"""Each kind of features: its results, and pages without any."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_links_are_absolute_and_without_fragments() -> None:
     assert [list(kind(Page(page.document))) for kind in (Links(), TagPaths(), Images())] == [[], [], []]
 
 
-def test_tag_paths_say_how_a_page_is_built_and_not_what_it_says() -> None:
+def test_tag_paths_depend_on_markup_and_not_on_text() -> None:
     kind = TagPaths()
     html = "<html><body><main><p>{}<b>{}</b></main></body></html>"
     fog, sea = (page_of(html.format(*words)) for words in (("Fog", "in May"), ("Sea", "and sky")))
@@ -73,7 +73,7 @@ def test_an_image_is_its_url_its_text_and_its_bytes() -> None:
 
 
 @pytest.mark.parametrize("count", [*range(1, 40), 64, 100])
-def test_an_enumerated_value_is_that_of_the_slides(count: int) -> None:
+def test_an_enumerated_value_equals_that_of_the_slides(count: int) -> None:
     values = [repeated(ordinal, count) for ordinal in range(count)]
     assert values == [sources.slides_enum(ordinal, count) for ordinal in range(count)]
     assert len(set(values)) == count
@@ -125,12 +125,12 @@ def test_a_hash_has_the_published_value(feature_hash: FeatureHash, feature: str,
         (SENTENCE.encode(), (1, 0), (0xCD628161, 0x6CBEA4B3)),
     ],
 )
-def test_jenkins_is_lookup3(data: bytes, seeds: tuple[int, int], halves: tuple[int, int]) -> None:
+def test_jenkins_equals_lookup3(data: bytes, seeds: tuple[int, int], halves: tuple[int, int]) -> None:
     assert lookup3(data, *seeds) == halves
 
 
 @given(st.text())
-def test_fnv_over_utf16_is_that_of_the_java_class(word: str) -> None:
+def test_fnv_over_utf16_equals_that_of_the_java_class(word: str) -> None:
     assert FNV1_UTF16.of(word) == sources.fnv1_of_the_java_class(word)
 
 
@@ -148,10 +148,10 @@ def test_fnv_over_utf16_is_that_of_the_java_class(word: str) -> None:
         ("€", HANZI + ord("?") - 9),  # Not in GB2312.
     ],
 )
-def test_a_character_of_the_slides_is_its_place_in_gb2312(character: str, code: int) -> None:
+def test_the_code_of_a_character_is_its_position_in_gb2312(character: str, code: int) -> None:
     assert character_code(character) == code == sources.slides_code(character)
 
 
 @given(st.text(st.characters(max_codepoint=0xFFFF, exclude_categories=["Cs"]), min_size=1, max_size=12))
-def test_the_hash_of_a_word_is_that_of_the_slides(word: str) -> None:
+def test_the_hash_of_a_word_equals_that_of_the_slides(word: str) -> None:
     assert GB2312.of(word) == sources.slides_string(word)

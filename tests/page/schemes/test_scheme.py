@@ -1,4 +1,4 @@
-"""The steps that all schemes share: weights, the vote in any width, ties, and what cannot be a scheme."""
+"""The common steps of schemes: weights, the vote in any width, ties, and invalid schemes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def page_of(text: str) -> Page:
 
 @pytest.mark.parametrize("width", WIDTHS)
 @given(features=FEATURES)
-def test_the_vote_is_the_tally_of_the_documents_in_any_width(
+def test_the_vote_equals_the_tally_of_the_documents_in_any_width(
     width: int, features: Sequence[tuple[int, int]]
 ) -> None:
     cut = [(value & (1 << width) - 1, weight) for value, weight in features]
@@ -94,7 +94,7 @@ def test_a_scheme_takes_the_lowest_bits_of_its_hash(feature_hash: FeatureHash) -
         (Capped(term_frequency, 3), {"fog": 64, "sea": 192}),
     ],
 )
-def test_a_weight_grows_with_the_count_as_the_weighing_says(weigh: Weighing, weights: dict[str, int]) -> None:
+def test_a_weight_grows_with_the_count_by_the_weighing(weigh: Weighing, weights: dict[str, int]) -> None:
     assert Scheme({Words(): 1}, weigh=weigh).weights(page_of("fog" + " sea" * 10)) == weights
 
 
@@ -129,7 +129,7 @@ def words_of(document: Document) -> list[str]:
     return [token for paragraph in document.main for token in paragraph.tokens]
 
 
-def test_the_default_scheme_is_told_as_it_is_made() -> None:
+def test_the_default_scheme_equals_the_fingerprinter() -> None:
     assert f"web-{SCHEMES['web'].version}" == SCHEME
     compared, web, fingerprinter = 0, SCHEMES["web"], PageFingerprinter()
     documents = [plain_text(text) for text in (TEXTS | ODDITIES).values()]
@@ -154,7 +154,7 @@ def test_fnv_words_is_the_java_class(document: Document) -> None:
     assert f"{value:064b}" == text
 
 
-def test_slides_is_the_code_of_the_slides(document: Document) -> None:
+def test_slides_equals_the_code_of_the_slides(document: Document) -> None:
     features = [(sources.slides_string(word), count) for word, count in Counter(words_of(document)).items()]
     if document.language in languages():
         ordinal = languages().index(document.language)
@@ -162,19 +162,19 @@ def test_slides_is_the_code_of_the_slides(document: Document) -> None:
     assert SCHEMES["slides"].value(Page(document)) == sources.slides(features)
 
 
-def test_moz_makes_the_value_that_its_generator_has_published() -> None:
+def test_moz_returns_the_published_value_of_its_generator() -> None:
     published = 0x041379A587C66880
     assert SCHEMES["moz"].value(Page(plain_text(JABBERWOCKY))) == published
     assert sources.moz(JABBERWOCKY, JENKINS.of) == published
 
 
-def test_moz_is_the_generator_of_simhash_cpp(document: Document) -> None:
+def test_moz_equals_the_generator_of_simhash_cpp(document: Document) -> None:
     value = SCHEMES["moz"].value(Page(document))
     # It drops all letters but those of ASCII.
     assert (value or 0) == sources.moz(document.text, JENKINS.of)
 
 
-def test_manku_is_the_words_without_stopwords_and_a_bit_for_a_sum_above_0(document: Document) -> None:
+def test_manku_counts_words_without_stopwords_and_sets_bits_with_a_sum_above_0(document: Document) -> None:
     known = stopwords(document.language)
     counts = Counter(word for word in words_of(document) if word not in known)
     web = SCHEMES["web"].feature_hash
@@ -187,7 +187,7 @@ def test_fingerprints_are_bit_for_bit_those_committed() -> None:
 
 
 @pytest.mark.slow("jieba reads its dictionary")
-def test_segmented_words_are_a_tokenizer_for_chinese() -> None:
+def test_segmented_words_are_tokens_for_chinese() -> None:
     jieba = pytest.importorskip("jieba")
     assert segments("我来到北京大学。") == jieba.lcut("我来到北京大学")
     page = Page(plain_text(TEXTS["zh"], "zh"))
@@ -214,6 +214,6 @@ def test_segments_without_jieba_names_the_extra(monkeypatch: pytest.MonkeyPatch)
         ("scrapy_simhash.page.schemes.Words", "SIMHASH_SCHEME must be the import path of a Scheme"),
     ],
 )
-def test_what_is_no_scheme_is_named(name: str, message: str) -> None:
+def test_invalid_schemes_are_reported(name: str, message: str) -> None:
     with pytest.raises(SettingError, match=message):
         scheme_named(name)

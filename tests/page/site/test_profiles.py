@@ -102,7 +102,7 @@ def test_a_site_is_known_after_pages_of_six_subjects() -> None:
         max_size=40,
     )
 )
-def test_a_profile_comes_back_from_its_bytes(learned: list[tuple[list[int], int]]) -> None:
+def test_a_profile_survives_a_round_trip_through_bytes(learned: list[tuple[list[int], int]]) -> None:
     profile = SiteProfile()
     for keys, subject in learned:
         profile.learn(packed(keys), about(subject))
@@ -133,7 +133,7 @@ def test_a_pinned_profile_is_used_and_learns_nothing(keeper: Keeper) -> None:
 
 
 @pytest.mark.usefixtures("_room_for_two")
-def test_the_host_that_was_not_used_for_longest_is_forgotten_without_a_store() -> None:
+def test_the_least_recently_used_host_is_dropped_without_a_store() -> None:
     sites = SiteProfiles()
     taught(sites, A)
     taught(sites, B)
@@ -144,7 +144,7 @@ def test_the_host_that_was_not_used_for_longest_is_forgotten_without_a_store() -
 
 
 @pytest.mark.usefixtures("_room_for_two")
-def test_what_is_dropped_from_memory_comes_back_from_the_store(keeper: Keeper) -> None:
+def test_models_dropped_from_memory_are_loaded_from_the_store(keeper: Keeper) -> None:
     sites = SiteProfiles(keeper)
     for url in (A, B, C, D):
         taught(sites, url)
@@ -155,7 +155,7 @@ def test_what_is_dropped_from_memory_comes_back_from_the_store(keeper: Keeper) -
 
 
 @pytest.mark.usefixtures("_room_for_two")
-def test_what_the_store_was_not_given_yet_is_not_lost(keeper: Keeper) -> None:
+def test_pending_writes_of_a_store_are_not_lost(keeper: Keeper) -> None:
     sites = SiteProfiles(keeper)
     for _ in range(3):
         sites.of(C), sites.of(D)
@@ -166,7 +166,7 @@ def test_what_the_store_was_not_given_yet_is_not_lost(keeper: Keeper) -> None:
     assert list(keeper.kept) == ["a.example"], "hosts of which nothing was learned are not written"
 
 
-def test_while_the_store_does_not_work_a_site_is_unknown_and_asked_for_again(keeper: Keeper) -> None:
+def test_a_site_is_unknown_and_requested_again_while_the_store_fails(keeper: Keeper) -> None:
     sites = SiteProfiles(keeper)
     taught(sites, A)
     finished(sites.share())
@@ -181,7 +181,7 @@ def test_while_the_store_does_not_work_a_site_is_unknown_and_asked_for_again(kee
     assert again.of(A).is_known
 
 
-def test_what_could_not_be_written_is_written_later(keeper: Keeper) -> None:
+def test_failed_writes_are_repeated_later(keeper: Keeper) -> None:
     sites = SiteProfiles(keeper)
     taught(sites, A)
     keeper.works = False
@@ -194,7 +194,7 @@ def test_what_could_not_be_written_is_written_later(keeper: Keeper) -> None:
 
 
 @pytest.mark.usefixtures("_room_for_two")
-def test_a_store_that_does_not_work_costs_no_more_memory_than_twice_as_many_hosts(keeper: Keeper) -> None:
+def test_a_failing_store_at_most_doubles_the_hosts_in_memory(keeper: Keeper) -> None:
     sites = SiteProfiles(keeper)
     taught(sites, A)
     for number in range(50):
@@ -206,7 +206,7 @@ def test_a_store_that_does_not_work_costs_no_more_memory_than_twice_as_many_host
         assert (len(sites._profiles), len(sites._changed)) <= (2, 2)
 
 
-def test_a_damaged_profile_is_learned_anew(keeper: Keeper) -> None:
+def test_a_damaged_profile_is_learned_again(keeper: Keeper) -> None:
     keeper.kept["a.example"] = b"not a profile"
     sites = SiteProfiles(keeper)
     taught(sites, A)
@@ -214,7 +214,7 @@ def test_a_damaged_profile_is_learned_anew(keeper: Keeper) -> None:
     assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 20
 
 
-def test_threads_may_read_while_one_learns(keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_may_read_while_one_thread_learns(keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(profiles, "MOST_HOSTS", 3)
     sites = SiteProfiles(keeper)
     urls = [f"https://{number}.example/" for number in range(9)]

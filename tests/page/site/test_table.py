@@ -58,7 +58,7 @@ def made(kind: Any, learned: list[tuple[list[int], int]]) -> Any:
 @pytest.mark.skipif(COMPILED is None, reason="no kernel")
 @settings(max_examples=examples(100))
 @given(STEPS)
-def test_the_kernel_s_table_is_that_of_pure_python(steps: list[tuple[str, list[int], int]]) -> None:
+def test_the_table_of_the_kernel_equals_that_of_pure_python(steps: list[tuple[str, list[int], int]]) -> None:
     pure, compiled = PieceTable(LEAST, LEAST_SHORT), COMPILED(LEAST, LEAST_SHORT)
     for step, keys, subject in steps:
         if step == "learn":
@@ -95,7 +95,7 @@ def ordered(found: Any) -> dict[int, list[bytes]]:
 
 
 @BOTH
-def test_a_table_takes_at_most_64_kib_and_keeps_what_it_knows(kind: Any) -> None:
+def test_a_table_takes_at_most_64_kib_and_keeps_known_boilerplate(kind: Any) -> None:
     found = kind(LEAST, LEAST_SHORT)
     of_site = packed([2 * number * 0x9E3779B97F4A7C15 % 2**64 for number in range(1, 101)])
     for subject in range(LEAST):
@@ -109,7 +109,7 @@ def test_a_table_takes_at_most_64_kib_and_keeps_what_it_knows(kind: Any) -> None
 
 
 @BOTH
-def test_a_piece_is_the_site_s_from_six_subjects_on_and_a_short_one_from_twelve(kind: Any) -> None:
+def test_a_piece_is_boilerplate_from_six_subjects_on_and_a_short_one_from_twelve(kind: Any) -> None:
     found = kind(LEAST, LEAST_SHORT)
     found.subjects = 2**LEAST - 1  # of pages that have nothing in common
     flags = []

@@ -1,4 +1,4 @@
-"""Sites unlike those that learning was made for: what happens is stated, and costs bounded memory and time."""
+"""Unusual sites: learning takes bounded memory and time."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ SIZES = [300, pytest.param(10_000, marks=pytest.mark.slow("it reads 10,000 pages
 
 @pytest.mark.parametrize("pages", SIZES)
 @pytest.mark.parametrize("own_words", [3, 40])
-def test_near_equal_pages_with_different_titles_are_new_and_cost_bounded_work(
+def test_similar_pages_with_different_titles_are_new_and_take_bounded_time(
     own_words: int, pages: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site = Site(monkeypatch)
@@ -123,9 +123,7 @@ def test_near_equal_pages_with_different_titles_are_new_and_cost_bounded_work(
 @pytest.mark.parametrize(
     "title", ["All our prices", ""], ids=["one subject on all pages", "no subject on any page"]
 )
-def test_a_site_of_one_subject_or_none_is_never_known_and_compared_by_all_text(
-    title: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_site_with_one_subject_is_compared_by_all_text(title: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def page(draw: random.Random, number: int) -> str:
         # Page after page comes again with a few other words.
         draw = random.Random(number // 2)
@@ -147,9 +145,7 @@ def test_a_site_of_one_subject_or_none_is_never_known_and_compared_by_all_text(
         pytest.param("host", 12, id="twelve sentences on each page, scope host"),
     ],
 )
-def test_a_hostile_site_does_not_change_what_is_said_of_the_pages_of_another_one(
-    scope: str, stolen: int | None
-) -> None:
+def test_a_hostile_site_does_not_change_the_verdicts_of_other_sites(scope: str, stolen: int | None) -> None:
     """Between the pages of a job board come those of a site that repeats its sentences, under titles of its own."""
     board = make_site(PLANS[0], 0)
     lines = [line for page in board.pages for line in re.findall(r"<p>[^<]{40,}</p>", page.html)]

@@ -1,4 +1,4 @@
-"""Comments, figures and teasers that follow an article, and what only looks like them."""
+"""Comments, figures and teasers after an article, and similar main text."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ AFTER = {
 
 @pytest.mark.parametrize("language", ARTICLE)
 @pytest.mark.parametrize("name", AFTER)
-def test_comments_behind_an_article_are_left_out(name: str, language: str) -> None:
+def test_comments_after_an_article_are_removed(name: str, language: str) -> None:
     body, entry = AFTER[name]
     said = f"<h2>{COMMENTS[language]}</h2>{comments(language, entry)}"
     body = body.replace("{h1}", H1).replace("@", paragraphs(language)).replace("#", said)
@@ -141,7 +141,7 @@ ROWS = "<div><div><a href=/{1}><img src={1}></a></div><div>{0}</div></div>"
         f"<article>{H1}@</article><article>{stories('<div><b>{0}</b><p>{1}</p></div>') * 2}</article>",
     ],
 )
-def test_pictures_and_teasers_behind_an_article_are_left_out(body: str) -> None:
+def test_pictures_and_teasers_after_an_article_are_removed(body: str) -> None:
     text = read(page(body.replace("@", paragraphs()))).text
     assert text.removeprefix("The ferry\n") == "\n".join(ARTICLE["en"])
 
@@ -158,7 +158,7 @@ KEPT_BEHIND = {
 
 
 @pytest.mark.parametrize("name", KEPT_BEHIND)
-def test_what_a_text_may_look_like_too_is_kept(name: str) -> None:
+def test_text_that_looks_like_boilerplate_is_kept(name: str) -> None:
     kept = read(page(KEPT_BEHIND[name].replace("@", paragraphs()))).text
     assert all(text in kept for text in ARTICLE["en"])
     if name != "in the article":
@@ -215,7 +215,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_what_repeats_and_is_the_text_is_kept(name: str) -> None:
+def test_repeated_elements_that_are_the_text_are_kept(name: str) -> None:
     pictured = CAPTIONS if "figcaption" in TEXTS[name] else ()
     parts = [part for part in read(page(TEXTS[name])).paragraphs if part.text not in pictured]
     assert [part.text for part in parts if len(part.text) > 60 and part.boilerplate] == []

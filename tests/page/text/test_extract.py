@@ -71,12 +71,12 @@ PROSE_TWICE = f"<p>{PROSE}</p><p>{PROSE}</p>"
         ("<ul><li><a href=/>Home</a></ul><footer>Since 1962 the lamp is lit every night</footer>", False),
     ],
 )
-def test_a_tag_is_believed_more_than_a_name(html: str, is_left_out: bool) -> None:
+def test_a_tag_counts_more_than_a_name(html: str, is_left_out: bool) -> None:
     (part,) = [part for part in document(html).paragraphs if part.text.startswith("Since 1962")]
     assert (part.boilerplate == "chrome") is is_left_out
 
 
-def test_a_word_that_names_nearly_everything_is_not_believed() -> None:
+def test_a_word_that_names_nearly_everything_is_ignored() -> None:
     # Some systems make a page of widgets; what else is named on it is still left out.
     widgets = [
         f"<div class='block widget'><p>{PROSE} {number}</p></div>" for number in "one two three".split()
@@ -94,7 +94,7 @@ def test_in_a_forum_comments_are_the_text(posts: int) -> None:
     assert sum(part.text.startswith(PROSE) for part in found.main) == posts
 
 
-def test_comments_below_an_article_are_left_out_however_many() -> None:
+def test_any_number_of_comments_below_an_article_are_removed() -> None:
     article = f"<div class=story>{f'<p>{PROSE}</p>' * 7}</div>"
     comments = "".join(f"<div class=comment><p>{PROSE} {number}</p></div>" for number in range(80))
     assert document(article + comments).text == "\n".join([PROSE] * 7)
@@ -105,7 +105,7 @@ NOTICE = (
 )
 
 
-def test_what_stands_before_the_title_is_left_out() -> None:
+def test_text_before_the_title_is_removed() -> None:
     list_of_parts = "<p>By the keeper</p><ul><li>Oil<li>Wick<li>Glass</ul>"
     page = f"<main>{NOTICE}{{}}{list_of_parts}<p>{PROSE}</p><p>{PROSE}</p></main>"
     assert document(page.format("<h1>The lamp</h1>")).text.startswith("The lamp\nBy the keeper\nOil")
@@ -130,7 +130,7 @@ def test_a_short_post_is_not_left_out_for_the_biography_of_its_author() -> None:
         assert f"A photograph of {thing}." in document(post.format(thing) + BIOGRAPHY).text
 
 
-def test_the_furniture_of_an_article_is_left_out_and_that_of_a_short_text_is_not() -> None:
+def test_boilerplate_of_an_article_is_removed_and_that_of_a_short_text_is_not() -> None:
     page = "<div>First of May</div>{}<div>Seen 12 times</div>"
     assert document(page.format(f"<p>{PROSE}</p>" * 6)).text == "\n".join([PROSE] * 6)
     assert (
@@ -146,27 +146,27 @@ def test_the_furniture_of_an_article_is_left_out_and_that_of_a_short_text_is_not
         "<td>98<br>99<br>100</td>",
     ],
 )
-def test_line_numbers_of_a_listing_are_left_out(gutter: str) -> None:
+def test_line_numbers_of_a_listing_are_removed(gutter: str) -> None:
     page = (
         f"<p>{PROSE}</p><table><tr>{{}}<td><pre>light(lamp)\nwait(night)\n</pre></td></table><p>{PROSE}</p>"
     )
     assert document(page.format(gutter)).text == document(page.format("")).text
 
 
-def test_captions_in_an_article_are_left_out_and_those_of_a_gallery_are_not() -> None:
+def test_captions_in_an_article_are_removed_and_those_of_a_gallery_are_kept() -> None:
     figure = "<figure><img src=lamp><figcaption>The lamp in the snow (Ada)</figcaption></figure>"
     assert document(f"<p>{PROSE}</p>{figure}" * 5 + f"<p>{PROSE}</p>").text == "\n".join([PROSE] * 6)
     assert document(f"<h1>Snow</h1>{figure * 3}").text.endswith("The lamp in the snow (Ada)")
 
 
-def test_the_id_of_a_section_is_its_address_and_no_name() -> None:
+def test_the_id_of_a_section_is_not_a_name() -> None:
     manual = f"<main><section id=intro>{f'<p>{PROSE}</p>' * 3}</section>{{}}</main>"
     part = "<{0} id=related><h2>Related tools</h2><p>The lamp is lit by a wick, and the wick by a match.</p></{0}>"
     assert "by a wick" in document(manual.format(part.format("section"))).text
     assert "by a wick" not in document(manual.format(part.format("div"))).text
 
 
-def test_a_heading_of_the_first_level_is_no_link_though_it_links_to_its_page() -> None:
+def test_a_heading_of_the_first_level_is_not_a_link() -> None:
     facts = "".join(
         f"<p>{fact}</p>"
         for fact in (
@@ -247,7 +247,7 @@ def test_a_price_makes_a_page_an_offer(price: str) -> None:
         "Brass, glass, two wicks, height 31 cm, weight 2 kg, ring, hook, spare glass included, postage £5 extra",
     ],
 )
-def test_what_only_looks_like_a_price_makes_no_offer(remark: str) -> None:
+def test_text_that_looks_like_a_price_is_not_an_offer(remark: str) -> None:
     assert "offer" not in zones(remark).values()
 
 
@@ -294,7 +294,9 @@ def test_the_tree_of_every_recording_is_the_tree_the_spider_gets(pages: list[Pag
         (b"<meta charset=utf-8><p>cr\xe8me", None, "cr\ufffdme"),  # declared, and not true
     ],
 )
-def test_bytes_are_decoded_by_what_they_declare(body: bytes, content_type: str | None, text: str) -> None:
+def test_bytes_are_decoded_by_their_declared_encoding(
+    body: bytes, content_type: str | None, text: str
+) -> None:
     assert text_of(body, content_type) == text
 
 
@@ -311,7 +313,7 @@ def test_bytes_are_decoded_by_what_they_declare(body: bytes, content_type: str |
         etree.ProcessingInstruction("no", "page"),
     ],
 )
-def test_what_is_no_page_is_refused_by_name(thing: Any) -> None:
+def test_inputs_that_are_not_pages_are_refused_by_name(thing: Any) -> None:
     with pytest.raises(
         TypeError, match=rf"html must be str, bytes or an lxml element, got {type(thing).__name__}"
     ):
@@ -332,7 +334,7 @@ def test_what_is_no_page_is_refused_by_name(thing: Any) -> None:
         ("<p>No markup</p>", ["<p>No markup</p>"]),
     ],
 )
-def test_empty_lines_part_paragraphs(text: str, paragraphs: list[str]) -> None:
+def test_empty_lines_separate_paragraphs(text: str, paragraphs: list[str]) -> None:
     assert [paragraph.text for paragraph in plain_text(text).paragraphs] == paragraphs
 
 
@@ -340,6 +342,6 @@ def test_empty_lines_part_paragraphs(text: str, paragraphs: list[str]) -> None:
     ("language", "expected"),
     [(None, "en"), ("de", "de"), ("xx", "xx")],  # what the caller says is not questioned
 )
-def test_the_words_tell_the_language_unless_the_caller_does(language: str | None, expected: str) -> None:
+def test_the_language_is_detected_unless_it_is_given(language: str | None, expected: str) -> None:
     text = "It was not the lamp that had gone out but the wind, and all of us were glad of it."
     assert plain_text(text, language).language == expected

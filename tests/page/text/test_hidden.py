@@ -75,7 +75,7 @@ def test_other_hidden_text_is_not_read(inside: str) -> None:
     assert "Sure?" not in [part.text for part in both(page(inside)).paragraphs]
 
 
-def test_what_is_hidden_elsewhere_is_no_part_of_the_page() -> None:
+def test_text_hidden_elsewhere_is_not_part_of_the_page() -> None:
     box = "<div class=basket style='display:none'><p>No barges yet</p></div>"
     (part,) = [part for part in both(page("", after=box)).paragraphs if part.text == "No barges yet"]
     assert (part.boilerplate, part.in_article) == ("hidden", False)
@@ -93,13 +93,13 @@ def test_what_is_hidden_elsewhere_is_no_part_of_the_page() -> None:
         lambda text: f"<nav><a href=/>Home</a> <a href=/b>Barges</a></nav><div hidden>{text}</div>",
     ],
 )
-def test_where_all_is_hidden_it_is_the_main_text(hide: Callable[[str], str]) -> None:
+def test_hidden_text_is_main_text_if_all_is_hidden(hide: Callable[[str], str]) -> None:
     document = both(f"<html lang=en><title>The lock</title><body>{hide(SHOWN)}")
     assert "Chapter 1 tells" in document.text
     assert PageFingerprinter().from_document(document) is not None
 
 
-def test_little_that_is_hidden_is_not_taken_for_a_page_of_links() -> None:
+def test_a_little_hidden_text_is_not_the_text_of_a_page_of_links() -> None:
     links = "".join(f"<li><a href=/{n}>Barge number {n}</a></li>" for n in range(30))
     document = both(
         f"<body><ul>{links}</ul><div hidden><p>{'Send us your name and we call you. ' * 30}</p></div>"

@@ -1,4 +1,4 @@
-"""Pages of links: the entries are what they say, whatever stands above and below them."""
+"""Pages of links: the entries are the main text, without lines above and below them."""
 
 from __future__ import annotations
 

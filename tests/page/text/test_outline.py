@@ -85,7 +85,7 @@ def test_text_between_two_block_tags_is_one_block(html: str, texts: list[str]) -
         "<a class='Visually-Hidden' href=/>not</a>",
     ],
 )
-def test_what_a_reader_does_not_see_is_left_out_and_what_follows_is_not(hidden: str) -> None:
+def test_invisible_text_is_removed_and_text_after_it_is_kept(hidden: str) -> None:
     html = f"<p>before</p>{hidden}after<p>end</p>"
     assert "".join(blocks(html)) == "beforeafterend"
 
@@ -94,7 +94,7 @@ def test_what_a_reader_does_not_see_is_left_out_and_what_follows_is_not(hidden: 
     "attribute", ["hidden", "style='visibility:hidden'", "style='display:none'", "class=hide"]
 )
 @pytest.mark.parametrize("tag", ["html", "body"])
-def test_a_page_that_hides_itself_is_shown_by_a_script_and_read(tag: str, attribute: str) -> None:
+def test_a_page_that_a_script_shows_is_read(tag: str, attribute: str) -> None:
     page = "<html><body><p>The text.</p></body></html>".replace(f"<{tag}>", f"<{tag} {attribute}>")
     assert blocks(page) == ["The text."]
 
@@ -109,7 +109,7 @@ def test_a_page_that_hides_itself_is_shown_by_a_script_and_read(tag: str, attrib
         "<!DOCTYPE html><title>T</title><main><p>The text.</p></main>",
     ],
 )
-def test_a_page_that_leaves_out_its_body_or_ends_before_it_has_its_text(page: str) -> None:
+def test_a_page_without_a_body_tag_has_its_text(page: str) -> None:
     found = outline(parse(page))
     assert [block.text for block in found.blocks] == ["The text."]
     assert found.title == "T"
@@ -183,7 +183,7 @@ def naive_text(root: etree._Element) -> str:
 
 
 @given(trees())
-def test_any_tree_yields_its_visible_characters_and_stays_as_it_was(root: etree._Element) -> None:
+def test_any_tree_yields_its_visible_characters_and_is_unchanged(root: etree._Element) -> None:
     before = serialised(root)
     page = outline(root)
     assert serialised(root) == before
@@ -204,5 +204,5 @@ def test_any_tree_yields_its_visible_characters_and_stays_as_it_was(root: etree.
         ("<div><img src=x><p>a</p></div>", []),
     ],
 )
-def test_what_stands_behind_a_linked_picture_is_its_caption(html: str, pictured: list[str]) -> None:
+def test_text_after_a_linked_picture_is_its_caption(html: str, pictured: list[str]) -> None:
     assert [block.text for block in outline(parse(html)).blocks if block.is_pictured] == pictured

@@ -46,7 +46,7 @@ BODY = "<p>" + "The ships that went out to the sea came home with the tide and t
         (f"<title>夜间引航员 - 港灯</title><h1>夜间引航员</h1>{BODY}", "夜间 间引 引航 航员"),
     ],
 )
-def test_the_subject_is_where_title_and_headings_agree(html: str, expected: str) -> None:
+def test_the_subject_is_the_common_part_of_title_and_headings(html: str, expected: str) -> None:
     assert subject_of(html) == expected
 
 

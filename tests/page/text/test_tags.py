@@ -1,4 +1,4 @@
-"""What class names and ids claim: a word counts where it is the head of the name."""
+"""Claims of class names and ids: a word counts if it is the head of the name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SENTENCE = "Stir the flour into the warm milk and wait until it is as thick as y
         " has-menu~sidebar nav-1 comment-form AD"
     ).split(),
 )
-def test_a_name_whose_head_is_a_word_for_chrome_claims_chrome(name: str) -> None:
+def test_a_name_whose_head_is_a_boilerplate_word_is_boilerplate(name: str) -> None:
     assert claim_of_names(name.replace("~", " ")).region is Region.LIKELY_CHROME
 
 
@@ -35,7 +35,7 @@ def test_a_name_whose_head_is_a_word_for_chrome_claims_chrome(name: str) -> None
     ).split(),
 )
 # A layout, what the page has beside it, a word within another name, the hash of a CSS module.
-def test_a_word_elsewhere_in_a_name_claims_nothing(name: str) -> None:
+def test_a_word_elsewhere_in_a_name_has_no_effect(name: str) -> None:
     assert claim_of_names(name.replace("~", " ")).region is Region.PLAIN
 
 
@@ -46,7 +46,7 @@ def test_a_word_elsewhere_in_a_name_claims_nothing(name: str) -> None:
         " method__w4NAV method-of-the-cookie-cook method--short-disclaimer"
     ).split(),
 )
-def test_steps_in_an_element_with_such_a_name_are_main_text(name: str) -> None:
+def test_instructions_in_an_element_with_such_a_name_are_main_text(name: str) -> None:
     steps = [SENTENCE.format(number) for number in range(8)]
     opinions = [f"<div class=opinion><p>{SENTENCE.format(n)} {SENTENCE}</p></div>" for n in range(9, 20)]
     root = parse(
@@ -64,7 +64,7 @@ CONSENT = (
 
 @pytest.mark.parametrize("dialog", ["role=dialog", "role=alertdialog", "class=box aria-modal=true"])
 @pytest.mark.parametrize("is_first", [True, False])
-def test_a_dialog_is_never_main_text_whatever_is_left(dialog: str, is_first: bool) -> None:
+def test_a_dialog_is_never_main_text(dialog: str, is_first: bool) -> None:
     box = f"<div {dialog}><h2>Privacy</h2>{f'<p>{CONSENT * 3}</p>' * 9}<form><button>Accept</button></form></div>"
     cards = "".join(
         f"<li><a href=/{n}>Kettle of {n} litres, black, with a whistle</a> <b>{n}5 EUR</b></li>"
@@ -99,7 +99,7 @@ BOXES = [
 
 @pytest.mark.parametrize("box", BOXES)
 @pytest.mark.parametrize("is_first", [True, False])
-def test_a_box_that_asks_for_consent_is_never_main_text(box: str, is_first: bool) -> None:
+def test_a_consent_box_is_never_main_text(box: str, is_first: bool) -> None:
     boxed, page = box.format(BOX), f"<main><h1>Kettles</h1><div class=grid>{CARDS}</div></main>"
     root = parse(f"<body>{boxed}{page}" if is_first else f"<body>{page}{boxed}")
     for document in (extract(root), PageFingerprinter().extract(root)):
@@ -120,7 +120,7 @@ def test_a_box_that_asks_for_consent_is_never_main_text(box: str, is_first: bool
         "<p style='position: fixed'>{}</p><p>Home</p>",
     ],
 )
-def test_a_text_in_an_element_of_such_a_name_is_read(page: str) -> None:
+def test_text_in_an_element_with_such_a_name_is_read(page: str) -> None:
     text = f"<p>{SENTENCE.format(1)}</p>" * 9
     root = parse(f"<body>{page.replace('{}', text)}")
     for document in (extract(root), PageFingerprinter().extract(root)):

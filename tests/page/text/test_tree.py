@@ -1,4 +1,4 @@
-"""Walks over a tree: what they find, and that each element is tested once."""
+"""Walks over a tree: their results, and one test per element."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PARTS = ("<div>", "</div>", "<b hidden>", "</b>", "<p>", "<!-- c -->", "<?pi?>",
 
 
 @given(st.lists(st.sampled_from(PARTS)).map("".join))
-def test_an_ancestor_is_found_as_by_a_loop_over_all_of_them(html: str) -> None:
+def test_an_ancestor_is_found_like_in_a_loop_over_all_of_them(html: str) -> None:
     tested: list[etree._Element] = []
 
     def is_hidden(element: etree._Element) -> bool:
@@ -33,7 +33,7 @@ PIECES = ("<ul>", "</ul>", "<li>", "<b>", "</b>", "<script>", "</script>", "<!--
 
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join), st.sets(st.integers(0, 20)))
-def test_the_walk_is_that_of_lxml(html: str, skipped: set[int]) -> None:
+def test_the_walk_equals_that_of_lxml(html: str, skipped: set[int]) -> None:
     root = parse(html)
     theirs = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
     expected = []

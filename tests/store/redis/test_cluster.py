@@ -118,7 +118,7 @@ def prefix_that_moves() -> str:
 
 
 @pytest.mark.slow("a replica takes over, and crawlers wait for it")
-def test_crawls_outlive_a_node_that_dies_and_shards_that_move(cluster: RedisCluster) -> None:
+def test_crawls_survive_a_dead_node_and_moving_shards(cluster: RedisCluster) -> None:
     spawn = get_context("spawn")
     over: Event = spawn.Event()
     marks: dict[str, Any] = {"begun": spawn.Semaphore(0), "over": over}

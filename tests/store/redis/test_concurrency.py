@@ -1,4 +1,4 @@
-"""Many claims at once, by many crawlers: as if they had come one after the other, in the order of the server."""
+"""Concurrent claims by many crawlers have the results of sequential ones, in the order of the server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ from tests.store.server import RedisServer
 
 
 @waits
-async def test_of_many_identical_pages_at_once_exactly_one_is_new(shared: RedisServer, prefix: str) -> None:
+async def test_exactly_one_of_many_identical_concurrent_pages_is_new(
+    shared: RedisServer, prefix: str
+) -> None:
     async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
         claims = await asyncio.gather(
             *[
@@ -42,7 +44,7 @@ async def test_of_many_identical_pages_at_once_exactly_one_is_new(shared: RedisS
 
 
 @waits
-async def test_who_is_far_behind_catches_up(shared: RedisServer, prefix: str) -> None:
+async def test_a_replica_far_behind_catches_up(shared: RedisServer, prefix: str) -> None:
     numbers = random.Random(1)
     pages = [posting(str(i), numbers.getrandbits(64)) for i in range(2500)]
     async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
@@ -62,7 +64,7 @@ async def test_who_is_far_behind_catches_up(shared: RedisServer, prefix: str) ->
 
 
 @waits
-async def test_who_stops_waiting_harms_nobody(shared: RedisServer, prefix: str) -> None:
+async def test_a_cancelled_caller_does_not_cancel_others(shared: RedisServer, prefix: str) -> None:
     async with opened(shared.url, prefix) as store:
         await store.runs()
         tasks = [asyncio.ensure_future(store.claim(posting(str(i), content(i << 20)))) for i in range(20)]
@@ -149,7 +151,7 @@ questions = st.tuples(st.sampled_from(["claim"] * 6 + ["look", "remove"]), posti
 @pytest.mark.parametrize("rule", [CLASSIC, SECOND_LOOK], ids=["classic", "second look"])
 @settings(max_examples=examples(60))
 @given(data=st.data(), asked=st.lists(questions, min_size=2, max_size=9), crawlers=st.integers(2, 3))
-def test_any_crawlers_are_answered_as_if_one_had_asked_in_the_order_of_the_server(
+def test_concurrent_crawlers_get_the_results_of_one_crawler(
     shared: RedisServer, rule: Rule, data: st.DataObject, asked: list[tuple[str, Posting]], crawlers: int
 ) -> None:
     async def crawl() -> None:

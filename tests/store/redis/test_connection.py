@@ -26,7 +26,7 @@ def test_a_url_that_cannot_be_read_is_refused_with_the_name_of_the_setting(url: 
         RedisStore(url, "p", None)
 
 
-def test_a_password_is_not_told() -> None:
+def test_a_password_is_not_logged() -> None:
     server = Server("rediss://user:secret@db.example:6380/1?password=secret")
     assert str(server) == "rediss://db.example:6380/1"
     with pytest.raises(SettingError) as caught:
@@ -35,7 +35,7 @@ def test_a_password_is_not_told() -> None:
 
 
 @pytest.mark.parametrize("mark", list("@/?#[]:"))
-def test_of_a_password_that_is_not_quoted_nothing_is_told(mark: str) -> None:
+def test_no_part_of_an_unquoted_password_is_logged(mark: str) -> None:
     for url in (f"redis://:geh{mark}eim@db.example:6380/1", f"redis://u:g@eh{mark}eim@db.example"):
         server = Server(url)
         said = [str(server), repr(server)]
@@ -51,7 +51,7 @@ def arguments(server: Server) -> dict[str, Any]:
     return found
 
 
-def test_what_other_clients_want_of_a_connection_is_not_taken_over() -> None:
+def test_options_of_other_clients_are_ignored() -> None:
     unsuited = {"decode_responses": True, "encoding": "latin-1", "redis_cls": "a.B", "retry_on_timeout": True}
     query = "&".join(f"{name}={value}" for name, value in unsuited.items())
     taken = arguments(

@@ -1,4 +1,4 @@
-"""The store in Redis does what every store does."""
+"""The contract of stores for Redis."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class TestRedisStore(PersistentContract):
         return self.opener.reopen(store, in_order, header)
 
 
-def test_a_detector_uses_it_without_an_event_loop(shared: RedisServer, prefix: str) -> None:
+def test_a_detector_uses_the_store_without_an_event_loop(shared: RedisServer, prefix: str) -> None:
     story = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
     for status in (Status.NEW, Status.REVISIT):
         detector = NearDuplicateDetector(store=RedisStore(shared.url, prefix, header_for(Config())))

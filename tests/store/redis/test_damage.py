@@ -97,9 +97,7 @@ def test_other_damage_raises_store_errors_only(
         assert set(direct.hgetall(f"{prefix}:pages")) >= set(pages), "no page is lost"
 
 
-def test_whatever_is_overwritten_nothing_but_store_errors_come(
-    opened: Opened, direct: Any, prefix: str
-) -> None:
+def test_overwritten_bytes_raise_only_store_errors(opened: Opened, direct: Any, prefix: str) -> None:
     draw = random.Random(5)
     names = [f"{prefix}:{kind}" for kind in ("pages", "texts")]
     kept = {name: {field: row for field, row in direct.hgetall(name).items() if row} for name in names}

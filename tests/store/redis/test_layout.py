@@ -48,7 +48,9 @@ def read(name: str, record: bytes) -> list[Any]:
 
 
 @waits
-async def test_what_the_page_permits_is_enough(server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_documented_permissions_are_enough(
+    server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client = admin(server.url)
     # The second paragraph is about clusters.
     page = (ROOT / "docs" / "how-to" / "stores.rst").read_text("utf-8")
@@ -87,7 +89,7 @@ async def test_what_the_page_permits_is_enough(server: RedisServer, monkeypatch:
     ],
 )
 @waits
-async def test_what_does_not_fit_a_record_is_refused(
+async def test_values_that_do_not_fit_a_record_are_refused(
     shared: RedisServer, prefix: str, part: dict[str, Any], message: str
 ) -> None:
     async with opened(shared.url, prefix) as store:

@@ -1,4 +1,4 @@
-"""A store and its server meet: what is refused, what is left alone, what is told."""
+"""Opening a store on a server: refused, unchanged and logged cases."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def live(server: str | Server) -> None:
 
 
 @waits
-async def test_a_password_lets_in_and_a_wrong_one_is_told_at_the_start(tmp_path: Path) -> None:
+async def test_a_password_grants_access_and_a_wrong_one_is_reported_at_the_start(tmp_path: Path) -> None:
     with RedisServer(tmp_path, requirepass="secret") as server:
         await live(server.url.replace("//", "//:secret@"))
         async with opened(f"{server.url}?password=secret&encoding=utf-8", "p") as store:
@@ -70,7 +70,7 @@ def tls_server(folder: Path) -> Iterator[tuple[RedisServer, Path]]:
 
 
 @waits
-async def test_tls_is_spoken_and_a_certificate_that_nobody_knows_refused(tmp_path: Path) -> None:
+async def test_tls_works_and_an_unknown_certificate_is_refused(tmp_path: Path) -> None:
     with tls_server(tmp_path) as (server, certificate):
         url = server.url
         await live(f"{url}?ssl_ca_certs={certificate}")
@@ -109,7 +109,7 @@ def dump(server: RedisServer, prefix: str) -> dict[bytes, bytes]:
     ],
 )
 @waits
-async def test_what_is_no_store_is_refused_and_left_alone(
+async def test_a_file_that_is_not_a_store_is_refused_and_not_changed(
     shared: RedisServer, prefix: str, commands: list[str], message: str
 ) -> None:
     client = admin(shared.url)
@@ -126,7 +126,7 @@ async def test_what_is_no_store_is_refused_and_left_alone(
 
 
 @waits
-async def test_a_reset_begins_anew_and_only_once(server: RedisServer) -> None:
+async def test_a_reset_empties_the_store_once(server: RedisServer) -> None:
     client = admin(server.url)
     async with opened(server.url, "p", Header("web-0")) as old:
         await old.claim(posting("a", content(0)))
@@ -148,7 +148,7 @@ async def test_a_reset_begins_anew_and_only_once(server: RedisServer) -> None:
 
 
 @waits
-async def test_a_reset_leaves_the_keys_of_others(server: RedisServer) -> None:
+async def test_a_reset_keeps_other_keys(server: RedisServer) -> None:
     client = admin(server.url)
     foreign = dict.fromkeys(["p", "p:", "p:pages2", "p:queue", "pp:pages"], b"x")
     client.mset(foreign)
@@ -167,7 +167,7 @@ async def test_a_reset_leaves_the_keys_of_others(server: RedisServer) -> None:
 
 
 @waits
-async def test_who_only_reads_leaves_no_trace(shared: RedisServer, prefix: str) -> None:
+async def test_readers_leave_no_trace(shared: RedisServer, prefix: str) -> None:
     async with opened(shared.url, prefix, read_only=True) as reader:
         reader.check()
         assert (await reader.look(posting("a", content(0)))).cluster == 0

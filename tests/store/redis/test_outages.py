@@ -1,4 +1,4 @@
-"""The server goes away, stands still, fills up, forgets. Pages go on, and so does the store when it is back."""
+"""The server is down, hangs, is full or loses data. Pages pass, and the store continues when it is back."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def become_a_master(server: RedisServer) -> None:
     ],
 )
 @waits
-async def test_a_server_in_trouble_is_away_until_it_is_over_and_nothing_is_lost(
+async def test_a_failing_server_is_unavailable_for_a_time_and_nothing_is_lost(
     begin: Callable[[RedisServer], None],
     end: Callable[[RedisServer], None],
     message: str,
@@ -80,7 +80,7 @@ async def test_a_server_in_trouble_is_away_until_it_is_over_and_nothing_is_lost(
 
 
 @waits
-async def test_a_claim_under_way_when_the_server_dies_is_no_claim(server: RedisServer) -> None:
+async def test_a_claim_in_progress_when_the_server_dies_is_not_stored(server: RedisServer) -> None:
     async with opened(server.url, "p", timeout=20) as store:
         await store.runs()
         server.pause()
@@ -94,7 +94,7 @@ async def test_a_claim_under_way_when_the_server_dies_is_no_claim(server: RedisS
 
 
 @waits
-async def test_a_server_that_is_not_there_at_the_beginning_is_found_later(server: RedisServer) -> None:
+async def test_a_server_that_is_down_at_the_start_is_found_later(server: RedisServer) -> None:
     server.kill()
     async with opened(server.url, "p") as store:
         with pytest.raises(StoreUnavailable):
@@ -112,7 +112,7 @@ async def test_a_server_that_is_not_there_at_the_beginning_is_found_later(server
 
 
 @waits
-async def test_a_server_that_came_back_empty_is_a_new_store(
+async def test_a_server_that_returns_empty_is_a_new_store(
     server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with opened(server.url, "p") as store, opened(server.url, "p") as other:
@@ -131,7 +131,7 @@ async def test_a_server_that_came_back_empty_is_a_new_store(
 
 
 @waits
-async def test_keys_that_vanish_under_a_running_store_are_noticed(
+async def test_keys_that_disappear_from_a_running_store_are_noticed(
     server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with opened(server.url, "p") as store:
@@ -143,7 +143,7 @@ async def test_keys_that_vanish_under_a_running_store_are_noticed(
 
 
 @waits
-async def test_pages_without_an_event_that_a_server_has_lost_are_noticed(
+async def test_pages_whose_events_a_server_lost_are_noticed(
     server: RedisServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     kept = tmp_path / "kept"
@@ -171,7 +171,7 @@ async def test_pages_without_an_event_that_a_server_has_lost_are_noticed(
 
 
 @waits
-async def test_a_server_that_came_back_with_a_part_is_taken_as_it_is(
+async def test_a_server_that_returns_with_a_part_of_its_data_is_accepted(
     server: RedisServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     kept = tmp_path / "kept"
@@ -201,7 +201,7 @@ async def test_a_server_that_came_back_with_a_part_is_taken_as_it_is(
 
 
 @waits
-async def test_scripts_that_the_server_forgot_are_told_again(server: RedisServer) -> None:
+async def test_scripts_that_the_server_forgot_are_sent_again(server: RedisServer) -> None:
     async with opened(server.url, "p") as store:
         await store.claim(posting("a", content(0)))
         admin(server.url).script_flush()
@@ -211,7 +211,7 @@ async def test_scripts_that_the_server_forgot_are_told_again(server: RedisServer
 
 @pytest.mark.parametrize("moment", ["HSCAN", "get"])
 @waits
-async def test_what_is_lost_while_all_is_read_ends_the_reading(
+async def test_pages_lost_during_iteration_end_it(
     server: RedisServer, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     async with opened(server.url, "p") as store:
@@ -235,7 +235,7 @@ async def test_what_is_lost_while_all_is_read_ends_the_reading(
 
 
 @waits
-async def test_sketches_are_asked_for_again_when_there_is_no_room_to_keep_them(
+async def test_sketches_beyond_the_cache_are_fetched_again(
     server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(redis_store, "FINGERPRINTS", 1)

@@ -48,7 +48,7 @@ def some_pages(draw: random.Random) -> list[Posting]:
 
 
 @pytest.mark.parametrize("seed", range(examples(10)))
-def test_a_claim_that_was_executed_is_answered_and_stored_once(
+def test_a_claim_that_is_sent_twice_is_stored_once(
     seed: int, shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pages = some_pages(random.Random(seed))
@@ -77,7 +77,7 @@ def test_a_claim_that_was_executed_is_answered_and_stored_once(
 
 
 @waits
-async def test_a_page_that_comes_twice_in_a_second_is_a_revisit(
+async def test_a_page_that_is_requested_twice_in_a_second_is_a_revisit(
     shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = posting("a", content(0), page_hash=1)
@@ -89,7 +89,7 @@ async def test_a_page_that_comes_twice_in_a_second_is_a_revisit(
 
 
 @waits
-async def test_connections_that_are_reset_cost_no_verdict(shared: RedisServer, prefix: str) -> None:
+async def test_reset_connections_lose_no_verdict(shared: RedisServer, prefix: str) -> None:
     async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
         is_done, resets_done = False, 0
 

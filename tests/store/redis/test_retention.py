@@ -20,7 +20,7 @@ DAY = 86_400
 
 
 @waits
-async def test_pages_that_were_not_seen_for_a_time_are_removed_at_the_opening(
+async def test_pages_not_seen_for_a_time_are_removed_at_opening(
     shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(shards, "_KEEP_STEP", 3)
@@ -55,7 +55,7 @@ async def test_pages_that_were_not_seen_for_a_time_are_removed_at_the_opening(
 
 
 @waits
-async def test_more_changes_than_are_kept_are_read_anew(shared: RedisServer, prefix: str) -> None:
+async def test_a_log_with_too_many_new_changes_is_read_again(shared: RedisServer, prefix: str) -> None:
     async with opened(shared.url, prefix) as running, opened(shared.url, prefix) as other:
         await running.claim(posting("a", content(0), seen=1))
         await running.claim(posting("b", content(FAR, text="b"), seen=1))
@@ -81,7 +81,7 @@ async def test_a_host_is_removed_with_all_its_pages(shared: RedisServer, prefix:
 
 
 @waits
-async def test_all_shards_of_a_cluster_are_looked_through(lone: RedisCluster, prefix: str) -> None:
+async def test_all_shards_of_a_cluster_are_read(lone: RedisCluster, prefix: str) -> None:
     def at(seen: int) -> list[Any]:
         return [page._replace(seen=seen) for page in pages()]
 

@@ -67,7 +67,7 @@ async def test_pages_are_compared_within_their_scope_whatever_its_shard(
 
 
 @waits
-async def test_shards_that_are_idle_leave_the_memory_and_are_read_again(
+async def test_idle_shards_are_unloaded_and_read_again(
     lone: RedisCluster, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stores, "LOADED", 3)
@@ -84,7 +84,7 @@ async def test_shards_that_are_idle_leave_the_memory_and_are_read_again(
 
 
 @waits
-async def test_where_a_node_is_away_only_its_scopes_are(tmp_path: Path) -> None:
+async def test_an_unavailable_node_only_affects_its_scopes(tmp_path: Path) -> None:
     with cluster_without_replicas(tmp_path, nodes=2) as cluster:
         gone = cluster.nodes[1]
         ports = {scope: cluster.port_of(f"{{away:{shard_of(scope, SHARDS)}}}") for scope in SCOPES}
@@ -105,7 +105,7 @@ async def test_where_a_node_is_away_only_its_scopes_are(tmp_path: Path) -> None:
 
 
 @waits
-async def test_a_cluster_that_is_away_at_the_start_is_told_and_met_later(tmp_path: Path) -> None:
+async def test_an_unavailable_cluster_is_logged_at_the_start_and_used_later(tmp_path: Path) -> None:
     with cluster_without_replicas(tmp_path) as cluster:
         (node,) = cluster.nodes
         node.kill()
@@ -146,7 +146,7 @@ async def test_a_reader_has_pages_sites_and_runs_of_all_shards(lone: RedisCluste
 
 
 @waits
-async def test_what_is_known_of_a_site_is_in_the_shard_of_its_pages(lone: RedisCluster, prefix: str) -> None:
+async def test_the_model_of_a_site_is_in_the_shard_of_its_pages(lone: RedisCluster, prefix: str) -> None:
     site = "example.com"
     async with sharded(lone, prefix) as store:
         for name in (site, f"www.{site}"):
@@ -156,7 +156,7 @@ async def test_what_is_known_of_a_site_is_in_the_shard_of_its_pages(lone: RedisC
 
 
 @waits
-async def test_a_page_is_delivered_in_its_shard_also_when_that_is_not_known(
+async def test_a_page_is_delivered_in_its_shard_even_if_the_shard_is_unknown(
     lone: RedisCluster, prefix: str
 ) -> None:
     async with sharded(lone, prefix) as store:
@@ -186,7 +186,9 @@ async def test_a_store_is_emptied_in_all_shards_or_not_opened(lone: RedisCluster
     assert {claim.former for claim in claims} == {None}
 
 
-def test_what_cannot_be_cut_is_refused_with_the_reason(lone: RedisCluster, prefix: str) -> None:
+def test_pages_that_cannot_be_split_into_shards_are_refused_with_the_reason(
+    lone: RedisCluster, prefix: str
+) -> None:
     with pytest.raises(SettingError, match="with SIMHASH_SCOPE = 'crawl' all pages have the same"):
         RedisStore(lone.url, prefix, header(SECOND_LOOK), shards=SHARDS)
     with pytest.raises(SettingError, match=r"must not contain \{"):
@@ -195,7 +197,9 @@ def test_what_cannot_be_cut_is_refused_with_the_reason(lone: RedisCluster, prefi
         RedisStore(lone.url, prefix, None, read_only=True).check()
 
 
-def test_a_server_that_is_no_cluster_or_denies_access_is_told(tmp_path: Path, shared: RedisServer) -> None:
+def test_a_server_that_is_not_a_cluster_or_denies_access_is_reported(
+    tmp_path: Path, shared: RedisServer
+) -> None:
     store = RedisStore(cluster_at(shared), "p", HEADER)
     with pytest.raises(StoreError, match="is not a Redis Cluster"):
         store.check()
@@ -209,7 +213,7 @@ def test_a_server_that_is_no_cluster_or_denies_access_is_told(tmp_path: Path, sh
 
 
 @waits
-async def test_what_the_page_permits_is_enough(tmp_path: Path) -> None:
+async def test_the_documented_permissions_are_enough(tmp_path: Path) -> None:
     page = (DOCS / "how-to" / "stores.rst").read_text("utf-8")
     words = page.partition("Permissions\n-----------\n")[2].split("``")[1::2]
     assert {"CLUSTER", "HGETALL"} <= set(words)

@@ -1,4 +1,4 @@
-"""What crawlers have learned about sites is shared through the server, and none of it is lost."""
+"""Learned data about sites is shared through the server and not lost."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def profile_of(store: RedisStore, host: str = HOST) -> SiteProfile:
 
 
 @waits
-async def test_what_one_crawler_learned_is_known_to_the_others(shared: RedisServer, prefix: str) -> None:
+async def test_crawlers_share_learned_data(shared: RedisServer, prefix: str) -> None:
     async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
         mine, its = SiteProfiles(one), SiteProfiles(other)
         await taught(mine, SUBJECTS[:3])
@@ -67,7 +67,7 @@ async def test_what_one_crawler_learned_is_known_to_the_others(shared: RedisServ
 
 
 @waits
-async def test_of_concurrent_writes_nothing_is_lost(shared: RedisServer, prefix: str) -> None:
+async def test_concurrent_writes_lose_nothing(shared: RedisServer, prefix: str) -> None:
     randoms = random.Random(5)
     async with AsyncExitStack() as stack:
         stores = [await stack.enter_async_context(opened(shared.url, prefix)) for _ in range(4)]
@@ -94,7 +94,7 @@ async def test_of_concurrent_writes_nothing_is_lost(shared: RedisServer, prefix:
 
 
 @waits
-async def test_pages_of_a_host_that_come_at_once_ask_once(
+async def test_concurrent_pages_of_a_host_load_its_model_once(
     shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with opened(shared.url, prefix) as store:
@@ -129,9 +129,7 @@ async def test_pages_of_a_host_that_come_at_once_ask_once(
 
 
 @waits
-async def test_an_outage_costs_nothing_that_was_learned(
-    server: RedisServer, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_an_outage_loses_no_learned_data(server: RedisServer, caplog: pytest.LogCaptureFixture) -> None:
     async with opened(server.url, "p") as store:
         learner = SiteProfiles(store)
         await taught(learner, SUBJECTS[:3])

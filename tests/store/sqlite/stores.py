@@ -1,4 +1,4 @@
-"""Stores in files for the tests, and what a kill would leave of them."""
+"""Stores in files for the tests, and copies as a kill leaves them."""
 
 from __future__ import annotations
 

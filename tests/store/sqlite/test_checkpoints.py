@@ -1,4 +1,4 @@
-"""The log goes into the file by itself, and does not grow for ever; whoever reads meanwhile loses nothing."""
+"""The log is moved into the file and does not grow without limit; concurrent readers lose nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def claims_until_the_log_begins_anew(store: SqliteStore) -> None:
     pytest.fail(f"it has {log.stat().st_size:,} bytes")
 
 
-def test_a_log_that_is_too_long_makes_claims_wait_until_it_is_not(
+def test_claims_wait_until_a_log_that_is_too_long_is_written(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoints, "EVERY", 20)
@@ -86,7 +86,7 @@ def test_claims_wait_for_the_last_of_many_checkpoints_only(
     assert all(one in (["pass"] * len(one), ["pass"] * 3 + ["wait", "pass"]) for one in rounds)
 
 
-def test_a_reader_that_stays_keeps_the_log_from_beginning_anew_and_nothing_else(
+def test_a_long_reader_only_delays_the_restart_of_the_log(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoints, "EVERY", 5)
@@ -105,7 +105,7 @@ def test_a_reader_that_stays_keeps_the_log_from_beginning_anew_and_nothing_else(
     assert_sound(path)
 
 
-def test_a_store_is_closed_though_someone_reads(path: Path) -> None:
+def test_a_store_closes_while_it_is_read(path: Path) -> None:
     store = SqliteStore(path)
     store.claim(posting("a", 0))
     with closing(SqliteStore(path, read_only=True)) as reader:

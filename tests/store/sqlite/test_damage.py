@@ -1,4 +1,4 @@
-"""A damaged file: what can be read is compared, what cannot is unknown, and one sentence says what to do."""
+"""A damaged file: readable pages are compared, others are unknown, and one sentence has the remedy."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_damaged_row_costs_its_page_and_no_other(
                     assert ask(one).original != one.url
 
 
-def test_what_cannot_be_read_is_counted_and_logged_once_with_the_remedy(
+def test_damaged_records_are_counted_and_logged_once_with_the_remedy(
     sound: Path, path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     shutil.copyfile(sound, path)
@@ -139,9 +139,7 @@ def filled(path: Path) -> Path:
     return path
 
 
-def test_a_file_is_checked_when_the_last_run_was_killed(
-    filled: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_file_is_checked_if_the_last_run_was_killed(filled: Path, caplog: pytest.LogCaptureFixture) -> None:
     tear(filled, "sqlite_autoindex_pages_1")
     with closing(SqliteStore(filled)):
         assert len([message for message in caplog.messages if ".recover" in message]) == 1
@@ -152,7 +150,7 @@ def test_a_file_is_checked_when_the_last_run_was_killed(
 
 
 @pytest.mark.parametrize("part", ["pages", "sqlite_autoindex_pages_1", "pages_by_hash"])
-def test_a_torn_file_is_found_damaged_and_nothing_but_store_errors_come(part: str, filled: Path) -> None:
+def test_a_truncated_file_is_damaged_and_raises_only_store_errors(part: str, filled: Path) -> None:
     tear(filled, part)
     judged, refused, draw = 0, 0, random.Random(2)
     if part == "pages":
@@ -171,7 +169,7 @@ def test_a_torn_file_is_found_damaged_and_nothing_but_store_errors_come(part: st
     assert refused > 0
 
 
-def test_whatever_is_overwritten_nothing_but_store_errors_come(sound: Path, path: Path) -> None:
+def test_overwritten_bytes_raise_only_store_errors(sound: Path, path: Path) -> None:
     whole = sound.read_bytes()
     draw = random.Random(8)
     for _ in range(examples(150)):

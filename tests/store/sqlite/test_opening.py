@@ -1,4 +1,4 @@
-"""What is opened, made and replaced, and what is refused; with real files, permissions and processes."""
+"""Opening, creating, replacing and refusing stores, with real files, permissions and processes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_store_of_other_fingerprints_is_refused_for_reading_too(
     assert bytes_of(path)[path.name] == before[path.name]
 
 
-def test_texts_that_are_not_unicode_are_kept(shelf: Shelf) -> None:
+def test_texts_with_lone_surrogates_are_kept(shelf: Shelf) -> None:
     odd = posting("a", 5, "caf\udce9.example")._replace(url="https://example.com/\ud800\udce9é\0漢")
     exact = posting("b", 5, "caf\udce9.example", is_short=True)
     store = shelf.new(header(CLASSIC))
@@ -123,7 +123,7 @@ def test_a_second_crawl_on_a_file_is_refused_at_once(path: Path) -> None:
         assert len(store) == 2
 
 
-def test_the_crawl_of_another_process_is_respected_until_it_is_gone(path: Path) -> None:
+def test_the_crawl_of_another_process_is_respected_until_it_ends(path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as holder:
@@ -142,7 +142,7 @@ def test_the_crawl_of_another_process_is_respected_until_it_is_gone(path: Path) 
 # --- Beside a crawl, and where nothing may be written.
 
 
-def test_a_reader_sees_what_a_crawl_has_told_so_far(path: Path) -> None:
+def test_a_reader_sees_the_lines_written_so_far(path: Path) -> None:
     with closing(SqliteStore(path)) as store:
         store.claim(posting("a", 5))
         with closing(SqliteStore(path, read_only=True)) as reader:
@@ -159,7 +159,7 @@ def test_a_reader_sees_what_a_crawl_has_told_so_far(path: Path) -> None:
         assert len(store.runs()) == 1
 
 
-def test_a_reader_goes_on_over_what_was_there_when_it_began(path: Path) -> None:
+def test_iteration_continues_over_the_pages_present_at_its_start(path: Path) -> None:
     with closing(SqliteStore(path)) as store:
         for number in range(300):
             store.claim(posting(str(number), number << 10))
@@ -193,7 +193,7 @@ class TestPermissions:
             assert reader.look(posting("0", content(FAR, text="0"))).former is not None
         assert [file.name for file in others.parent.iterdir()] == [others.name]
 
-    def test_a_crawl_is_told_what_it_may_not_write(self, others: Path) -> None:
+    def test_a_crawl_reports_files_that_it_cannot_write(self, others: Path) -> None:
         before = others.read_bytes()
         with as_nobody(), pytest.raises(StoreError, match="cannot write it: unable to open"):
             SqliteStore(others)
@@ -210,7 +210,7 @@ class TestPermissions:
             SqliteStore(others)
         assert others.read_bytes() == before
 
-    def test_the_log_of_a_crawl_that_was_killed_is_not_passed_over(self, others: Path) -> None:
+    def test_the_log_of_a_killed_crawl_is_read(self, others: Path) -> None:
         others.parent.chmod(0o755)
         with tempfile.TemporaryDirectory() as folder:
             shelf = Shelf(Path(folder))
@@ -227,7 +227,7 @@ class TestPermissions:
         with as_nobody(), closing(SqliteStore(others, read_only=True)) as reader:
             assert [page.key for page in reader] == [b"a"]
 
-    def test_a_folder_that_is_a_file(self, path: Path) -> None:
+    def test_a_folder_that_is_a_file_is_refused(self, path: Path) -> None:
         path.write_text("a file")
         with pytest.raises(StoreError, match=r"cannot write it: .*set SIMHASH_STORE to another folder"):
             SqliteStore(path / "shop.sqlite")
@@ -235,7 +235,7 @@ class TestPermissions:
             SqliteStore(path.parent)
 
 
-# --- What is no store, or not any more.
+# --- Files that are not stores.
 
 
 def changed(statement: str) -> Callable[[Path], None]:
@@ -311,7 +311,7 @@ Make: TypeAlias = Callable[[Path], None]
 
 
 @pytest.mark.parametrize(("make", "message"), ANY.values(), ids=ANY)
-def test_what_is_no_store_is_refused_and_left_as_it_is(make: Make, message: str, path: Path) -> None:
+def test_a_file_that_is_not_a_store_is_refused_and_unchanged(make: Make, message: str, path: Path) -> None:
     make(path)
     before = bytes_of(path)
     with pytest.raises(StoreDamaged, match=message) as refused:
@@ -326,7 +326,7 @@ def test_what_is_no_store_is_refused_and_left_as_it_is(make: Make, message: str,
 
 
 @pytest.mark.parametrize("make", [make for make, _ in OURS.values()], ids=OURS)
-def test_a_reset_begins_anew_whatever_is_there(make: Make, path: Path) -> None:
+def test_a_reset_replaces_any_content(make: Make, path: Path) -> None:
     make(path)
     with closing(SqliteStore(path, header(CLASSIC), reset=True)) as store:
         assert (len(store), store.index_size, len(store.runs()), store.header) == (0, 0, 1, header(CLASSIC))
@@ -344,7 +344,7 @@ def test_a_reset_leaves_databases_of_other_programs_alone(path: Path) -> None:
     assert bytes_of(path) == before
 
 
-def test_a_store_that_was_being_made_when_the_process_was_killed_is_made_again(path: Path) -> None:
+def test_a_store_whose_creation_was_killed_is_created_again(path: Path) -> None:
     for suffix in ("", "-wal", "-journal"):
         files.beside(path, f"-new{suffix}").write_bytes(b"half a database")
     filled(path)

@@ -31,9 +31,7 @@ def crawled(path: Path, ages: dict[str, tuple[int, int]], keep: int | None = Non
     return SqliteStore(path, keep=keep)
 
 
-def test_pages_that_were_not_seen_for_so_long_are_removed(
-    path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_pages_not_seen_for_the_given_time_are_removed(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     ages = {"old": (0, 100), "copy": (1, 10), "new": (FAR, 0), "older": (FAR >> 1, 91)}
     with caplog.at_level(logging.INFO), closing(crawled(path, ages, 90 * DAY)) as store:
         assert [page.posting.key for page in store.pages()] == [b"copy", b"new"]

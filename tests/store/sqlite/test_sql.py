@@ -1,4 +1,4 @@
-"""The SQL functions, and what the pages about signatures in databases and about the file say: their queries too."""
+"""The SQL functions, and the queries in the documentation."""
 
 from __future__ import annotations
 
@@ -83,7 +83,9 @@ def lived(path: Path) -> Path:
 @pytest.mark.parametrize(
     "block", [block for page in (SQL, STORES) for block in blocks(page, "sql") if not block.name], ids=str
 )
-def test_a_question_has_an_answer(block: Block, lived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_documented_query_returns_rows(
+    block: Block, lived: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(lived.parent)
     with connected(lived) as connection:
         rows = connection.execute(block.text).fetchall()
@@ -95,7 +97,7 @@ def test_a_question_has_an_answer(block: Block, lived: Path, monkeypatch: pytest
         assert rows
 
 
-def test_the_view_of_duplicates_says_what_the_store_says(lived: Path) -> None:
+def test_the_view_of_duplicates_agrees_with_the_store(lived: Path) -> None:
     with connected(lived) as connection:
         assert connection.execute("SELECT * FROM duplicates").fetchall() == [
             ("https://example.com/b", "https://example.com/a", 3, "8000000000000003", "2023-11-14 22:13:21")

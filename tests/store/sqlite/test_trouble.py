@@ -1,4 +1,4 @@
-"""What goes wrong while a store works: a full disk, damage, another program's hands. Nothing is half stored."""
+"""Failures of an open store: a full disk, damage, changes by other programs. Nothing is half stored."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ WAYS = [
 
 
 @pytest.mark.parametrize("is_full", WAYS)
-def test_a_full_disk_costs_the_claims_for_which_there_is_no_room(
+def test_a_full_disk_only_fails_claims_that_do_not_fit(
     is_full: Callable[[SqliteStore], AbstractContextManager[None]], shelf: Shelf
 ) -> None:
     store = shelf.new(header(CLASSIC))
@@ -87,7 +87,7 @@ def test_a_full_disk_costs_the_claims_for_which_there_is_no_room(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
-def test_a_run_whose_end_cannot_be_noted_is_let_go_of(path: Path) -> None:
+def test_a_run_whose_end_cannot_be_stored_is_released(path: Path) -> None:
     store = SqliteStore(path)
     store.claim(unlike(0))
     with no_larger_files(store, room=0):
@@ -101,9 +101,7 @@ def test_a_run_whose_end_cannot_be_noted_is_let_go_of(path: Path) -> None:
         assert len(again) == 1
 
 
-def test_a_program_that_writes_for_long_costs_claims_and_nothing_else(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_with_a_long_write_only_fails_claims(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "LOCK_TIMEOUT_OF_CLAIMS", 0.001)
     store = shelf.new()
     store.claim(unlike(0))
