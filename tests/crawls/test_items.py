@@ -201,7 +201,8 @@ def test_commands_for_single_pages_drop_no_item_and_leave_no_trace(site: Site, t
 def test_crawlers_that_share_redis_share_what_they_know_of_items(
     server: RedisServer, site: Site, reactor: str
 ) -> None:
-    settings = {**DROP, "SIMHASH_STORE": f"{server.url}?prefix=shared"}
+    # One request at a time, so that the pages come in order.
+    settings = {**DROP, "SIMHASH_STORE": f"{server.url}?prefix=shared", "CONCURRENT_REQUESTS": 1}
     first, second = crawl(
         Plan("items_spiders.Shop", settings, {"urls": site.urls("/first", "/near")}),
         Plan("items_spiders.Shop", settings, {"urls": site.urls(*PATHS)}),
