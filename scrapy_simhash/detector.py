@@ -25,7 +25,7 @@ from scrapy_simhash.scope import scope_function
 from scrapy_simhash.store import Claim, Header, Posting, Row, Store
 from scrapy_simhash.store.candidates import distance_of
 from scrapy_simhash.verdict import NearMiss, Reason, Status, Verdict
-from scrapy_simhash.waiting import awaited, finished
+from scrapy_simhash.waiting import awaited, finished, run_in
 
 if TYPE_CHECKING:
     from scrapy_simhash.store.sqlite import SqliteStore
@@ -270,7 +270,7 @@ class NearDuplicateDetector:
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             weakref.finalize(self, self._loop.close)
-        return self._loop.run_until_complete(coroutine)
+        return run_in(self._loop, coroutine)
 
     def posting(self, reading: Reading, url: str, key: bytes | None = None) -> Posting | None:
         """Return the record to claim, None for a page without text; arguments as for conclude()."""

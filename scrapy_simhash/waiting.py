@@ -1,10 +1,13 @@
 """Calls of stores, whose methods may return values or awaitables.
 
-Code that calls a store is a coroutine. Asynchronous code awaits it; synchronous code runs it with `finished`.
+Code that calls a store is a coroutine. Asynchronous code awaits it; synchronous code runs it with `finished`, and for
+a remote store with `run_in` an event loop of its own.
 """
 
 from __future__ import annotations
 
+import signal
+from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Coroutine
 from inspect import isawaitable
 from typing import Any, TypeAlias, TypeVar
@@ -33,3 +36,18 @@ def finished(coroutine: Coroutine[Any, Any, T]) -> T:
         return result
     coroutine.close()
     raise TypeError("a store that does not answer at once must have is_remote = True")
+
+
+def run_in(loop: AbstractEventLoop, coroutine: Coroutine[Any, Any, T]) -> T:
+    """Return the result of a coroutine, run in *loop*. Signals are handled afterwards.
+
+    An exception of a signal's handler inside the loop could stop it between two steps of a task, which would never
+    end then. Windows cannot delay signals.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        return loop.run_until_complete(coroutine)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        return loop.run_until_complete(coroutine)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import sys
 from collections import Counter
 from collections.abc import Coroutine, Generator, Iterator, Sequence
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -17,7 +20,7 @@ from scrapy_simhash.notes import SITE, Name, Note, change
 from scrapy_simhash.page.fingerprint import sketch
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.site.profiles import KeptProfile
-from scrapy_simhash.waiting import awaited, finished
+from scrapy_simhash.waiting import awaited, finished, run_in
 
 HOST = "a.example"
 
@@ -146,3 +149,17 @@ def test_a_result_may_be_immediate_or_awaited() -> None:
     waiting = wait()
     with pytest.raises(TypeError, match="is_remote = True"):
         finished(waiting)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot delay signals")
+def test_an_interrupt_is_handled_between_two_results() -> None:
+    steps = []
+
+    async def work() -> None:
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.sleep(0)
+        steps.append("ended")
+
+    with closing(asyncio.new_event_loop()) as loop, pytest.raises(KeyboardInterrupt):
+        run_in(loop, work())
+    assert steps == ["ended"]

@@ -32,7 +32,7 @@ from scrapy_simhash.notes import change
 from scrapy_simhash.place import StorePlace, filled, in_url, is_redis
 from scrapy_simhash.store import Header, Posting, Row, Store
 from scrapy_simhash.store.sqlite import SqliteStore, header_at, is_database
-from scrapy_simhash.waiting import awaited, finished
+from scrapy_simhash.waiting import awaited, finished, run_in
 
 #: Max damaged records that are named.
 NAMED = 10
@@ -254,7 +254,7 @@ class Waited:
 
     def __init__(self, store: Store, loop: AbstractEventLoop | None = None) -> None:
         self._store = store
-        self._wait: Callable[..., Any] = finished if loop is None else loop.run_until_complete
+        self._wait: Callable[..., Any] = finished if loop is None else partial(run_in, loop)
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._store, name)
