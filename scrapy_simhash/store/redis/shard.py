@@ -168,7 +168,10 @@ class Shard:
 
     def apply(self, replica: Replica, reply: bytes, at: int) -> None:
         """Apply the head of a reply, and the events from byte *at* on."""
-        _, self.pages, known, trims = HEAD.unpack_from(reply)
+        _, pages, known, trims = HEAD.unpack_from(reply)
+        # Replies to concurrent commands may arrive in another order.
+        if known >= replica.known:
+            self.pages = pages
         try:
             replica.apply(known, trims, reply, at)
         except FAULTS as error:
