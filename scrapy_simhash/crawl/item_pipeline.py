@@ -182,7 +182,11 @@ class SimhashItemPipeline:
         """Return the verdict on an item, which is stored once all pipelines have passed it. Raises StoreError."""
         posting = reading.posting
         self._has_met_key |= reading.has_identity
+        in_flight = self._original_in_flight(reading)
         claim = await self._session.detector.claim(posting, remember=False)
+        if claim.original is None and in_flight and not self._original_in_flight(reading):
+            # Its original was stored, or lost, while a remote store answered.
+            claim = await self._session.detector.claim(posting, remember=False)
         self._session.answered()
         verdict = verdict_of(posting._replace(is_short=False), claim)
         distance = claim.distance

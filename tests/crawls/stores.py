@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from scrapy_simhash import StoreUnavailable
@@ -65,3 +66,28 @@ class NoStore:
 
     def __init__(self, header: Header) -> None:
         pass
+
+
+class Late(RemoteStore):
+    """Replies to its second look only after the first page was stored, without it."""
+
+    def __init__(self, header: Header) -> None:
+        super().__init__(header)
+        self.looks = 0
+        self.stored = asyncio.Event()
+
+    async def claim(self, posting: Posting) -> Claim:
+        try:
+            return await super().claim(posting)
+        finally:
+            self.stored.set()
+
+    async def look(self, posting: Posting) -> Claim:
+        self.looks += 1
+        is_second = self.looks == 2
+        claim = await super().look(posting)
+        if is_second:
+            await asyncio.wait_for(self.stored.wait(), 10)
+            # The claim returns to its caller first.
+            await asyncio.sleep(0.05)
+        return claim

@@ -176,6 +176,13 @@ def test_items_pass_while_a_store_does_not_answer(site: Site, store: str) -> Non
     assert any("answers again; 2 items not compared" in line for line in done.log("INFO", "scrapy_simhash"))
 
 
+def test_an_item_stored_while_a_remote_store_replies_is_found(site: Site) -> None:
+    store = {"SIMHASH_STORE": "tests.crawls.stores.Late", "ITEM_PIPELINES": {PIPELINE + "Slow": 100}}
+    done = crawl_one("items_spiders.Shop", {**DROP, **store}, urls=site.urls("/first", "/near"))
+    assert done.complaints == []
+    assert done.paths_scraped == ["/first"]
+
+
 # --- Looking at single pages.
 
 
