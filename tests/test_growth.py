@@ -87,7 +87,7 @@ def test_the_time_of_a_large_attack_grows_with_its_size_and_no_faster(name: str,
 
 def test_quadratic_time_is_noticed() -> None:
     def quadratic(case: Case) -> object:
-        return sum(1 for _ in range((len(case.visit.body) // 400) ** 2))
+        return sum(1 for _ in range((len(case.visit.body) // 250) ** 2))
 
     assert faults("long word", 2.0, {"all": quadratic})
 

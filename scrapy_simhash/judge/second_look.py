@@ -74,6 +74,13 @@ def decide(pair: Measured) -> None:
     if pair.contradiction == OTHER_NAMES:
         pair.basis = BY_NAMES
         pair.similarity = pair.by_text = NOT_NEAR
+    elif (
+        pair.contradiction == AGREED
+        and pair.keys == OTHER_KEY
+        and _are_on_one_host(pair.facts, pair.its_facts)
+    ):
+        # A size of one letter, or the order of two names, is not a fact, but may be all that distinguishes two pages.
+        pair.contradiction = OTHER_FACTS
 
 
 def _decide_by_text(pair: Measured) -> None:
@@ -148,9 +155,7 @@ def contradiction(one: bytes, other: bytes) -> int:
     """
     if one[0] == 0 or other[0] == 0:
         return AGREED
-    host = one[one[0]]
-    its_host = other[other[0]]
-    is_one_host = host == its_host or host == 0 or its_host == 0
+    is_one_host = _are_on_one_host(one, other)
     mine = _unsaid(one, other)
     its = _unsaid(other, one)
     names = NAMES if is_one_host else NAMES_ELSEWHERE
@@ -164,6 +169,15 @@ def contradiction(one: bytes, other: bytes) -> int:
     if rows or mine & its & OTHERS:
         return OTHER_FACTS
     return AGREED
+
+
+def _are_on_one_host(one: bytes, other: bytes) -> bool:
+    """Return whether two pages with facts are on one host, or may be. False without facts."""
+    if one[0] == 0 or other[0] == 0:
+        return False
+    host = one[one[0]]
+    its_host = other[other[0]]
+    return host == its_host or host == 0 or its_host == 0
 
 
 def _unsaid(one: bytes, other: bytes) -> int:

@@ -19,7 +19,9 @@ cdef int BARE_DISTANCE, LONG_TEXT, LEAST_VERSION, SHORT_OWN_PART, FEW_TOKENS
 )
 cdef void _decide_by_text(measured *pair) noexcept nogil
 cdef void decide(measured *pair) noexcept nogil
-@cython.locals(host=int, its_host=int, is_one_host=cython.bint, mine=int, its=int, names=int, rows=int)
+@cython.locals(host=int, its_host=int)
+cdef bint _are_on_one_host(const uint8_t *one, const uint8_t *other) noexcept nogil
+@cython.locals(is_one_host=cython.bint, mine=int, its=int, names=int, rows=int)
 cdef int contradiction(const uint8_t *one, const uint8_t *other) noexcept nogil
 @cython.locals(found=int, at=int, end=int, its=int, its_end=int, kind=int, word=int, its_word=int)
 cdef int _unsaid(const uint8_t *one, const uint8_t *other) noexcept nogil

@@ -31,7 +31,6 @@ from scrapy_simhash.page.fingerprint import (
 from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.page.pieces import OF_SITE, pieces
 from scrapy_simhash.page.site import SiteProfile
-from scrapy_simhash.page.structured import structured
 from scrapy_simhash.page.text import Document, parse
 from scrapy_simhash.view.words import rounded
 
@@ -142,10 +141,8 @@ def read(
     config = fingerprinter.config
     learns = config.site_learning and fingerprinter.rule.compares_sketches
     url = source.name if source.name.startswith(URLS) else f"https://{host}/" if host else ""
-    if learns:
-        reading = fingerprinter.read_document(document, site or SiteProfile(), structured(root), url)
-    else:
-        reading = fingerprinter.read(root, content_language=source.content_language, url=url)
+    profile = (site or SiteProfile()) if learns else None
+    reading = fingerprinter.read(root, content_language=source.content_language, site=profile, url=url)
     repeated = site_text(document, site) if learns and site is not None else ()
     return Page(source.name, document, reading, repeated, url)
 
@@ -163,7 +160,7 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
         "is_near_by_text": False,
         "is_same_text": is_same_text,
         **dict.fromkeys(("distance", "similarity", "titles", "decided_by", "required", "own_similarity")),
-        "contradiction": _contradiction(a, b),
+        "contradiction": _contradiction(a, b, rule),
         "changed_by": [],
         "differences": differences(pages),
         "text": [{"a": left, "b": right} for left, right in aligned(*map(_main_text, (a, b)))],
@@ -233,17 +230,22 @@ def facts_of(page: Page) -> dict[str, Any]:
     }
 
 
-def _contradiction(a: Page, b: Page) -> dict[str, Any] | None:
-    """Return how the facts of two pages contradict each other, None if they do not.
+def _contradiction(a: Page, b: Page, rule: Rule) -> dict[str, Any] | None:
+    """Return how two pages contradict each other, None if they do not.
 
-    ``by`` is ``names`` or ``facts``. The others are words of one page only, without structured data and labels.
+    ``by`` is ``names``, ``facts`` or ``titles``. The others are words of one page only, without structured data and
+    labels, or the words of both titles.
     """
     one, other = a.reading.fingerprint, b.reading.fingerprint
     if one is None or other is None or not (one.sketch and other.sketch):
         return None
     found = contradiction(one.sketch[FACTS_AT:], other.sketch[FACTS_AT:])
     if found == AGREED:
-        return None
+        near = rule.compare_all(one, [other.compared_bytes()]) if rule.compares_sketches else []
+        if not any(pair.contradicts for pair in near):
+            return None
+        one_title, other_title = (" ".join(page.document.subject) for page in (a, b))
+        return {"by": "titles", "only_in_a": [one_title], "only_in_b": [other_title]}
     ours, theirs = find_facts(a.document, a.url), find_facts(b.document, b.url)
     return {
         "by": "names" if found == OTHER_NAMES else "facts",

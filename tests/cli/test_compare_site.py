@@ -122,3 +122,13 @@ def test_structured_data_about_different_things_counts_as_in_a_crawl(
         assert (pair["is_near_duplicate"], pair["contradiction"]["by"]) == (False, "names")
         assert pair["similarity"] > 0.8
         assert "their names contradict each other" in " ".join(cli("compare", a, b, *given).split())
+
+
+def test_titles_that_differ_in_no_fact_contradict_each_other(store: str, folder: Path, cli: Cli) -> None:
+    a, b = (
+        saved(folder, f"{size}.html", f"<title>Size {size}</title><h1>Size {size}</h1>{STORY}")
+        for size in ("S", "L")
+    )
+    pair = cli.json("compare", a, b, "--store", store, "--host", BOARD)
+    assert pair["is_near_duplicate"]
+    assert pair["contradiction"] == {"by": "titles", "only_in_a": ["size s"], "only_in_b": ["size l"]}

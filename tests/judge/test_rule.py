@@ -13,11 +13,13 @@ from scrapy_simhash.page.fingerprint import (
     DOUBTFUL,
     FACTS_AT,
     MINHASH_BYTES,
+    OTHER_KEY,
     PART,
     UNKNOWN,
     WHOLE,
     Fingerprint,
     OwnPart,
+    compare_keys,
     sketch,
 )
 from scrapy_simhash.page.fingerprint.facts import (
@@ -262,7 +264,11 @@ def test_the_order_of_two_pages_does_not_matter(a: Fingerprint, b: Fingerprint, 
     # Where one has no own part, all is as if neither had.
     bare = rule.similarity(replace(a, own=b""), replace(b, own=b""))
     assert rule.similarity(replace(a, own=b""), b) == rule.similarity(a, replace(b, own=b"")) == bare
-    contradicts = contradiction(a.sketch[FACTS_AT:], b.sketch[FACTS_AT:]) == OTHER_FACTS
+    facts = [fingerprint.sketch[FACTS_AT:] for fingerprint in (a, b)]
+    hosts = {each[each[0]] for each in facts if each[0]}
+    has_other_title = compare_keys(a.sketch, b.sketch) == OTHER_KEY
+    is_on_one_host = NONE not in facts and (len(hosts) == 1 or 0 in hosts)
+    contradicts = contradiction(*facts) == OTHER_FACTS or (has_other_title and is_on_one_host)
     near = [Near(0, found, bare, contradicts)] if (found, bare) != (None, None) else []
     assert rule.compare_all(a, [b.compared_bytes()]) == near
 
@@ -342,6 +348,20 @@ def test_pages_whose_facts_contradict_are_near_duplicates_with_a_contradiction(o
     near = rule.compare_all(a, [b.compared_bytes(), c.compared_bytes()])
     assert [(found.similarity, found.contradicts) for found in near] == [(1.0, True), (1.0, False)]
     assert rule.similarity(a, b) == rule.similarity(b, a) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("title", "host", "contradicts"), [(SAME, 1, False), (OTHER, 1, True), (OTHER, 2, False)]
+)
+def test_pages_of_one_host_whose_titles_differ_contradict_each_other(
+    title: str, host: int, contradicts: bool
+) -> None:
+    a, b = (
+        page(whole(), subject=words, facts=packed(number, {1: SAID}))
+        for words, number in ((SAME, 1), (title, host))
+    )
+    near = SimilarityRule().compare_all(a, [b.compared_bytes()])
+    assert [found.contradicts for found in near] == [contradicts]
 
 
 @given(PAGES, PAGES, st.floats(0.001, 1), st.floats(0.001, 1))

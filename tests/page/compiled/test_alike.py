@@ -24,6 +24,7 @@ from fuzz.generate import case
 from scrapy_simhash.fingerprinter import KnownSite, Reading
 from scrapy_simhash.page.compiled import CompiledReader
 from scrapy_simhash.page.fingerprint import PART, UNKNOWN, OwnPart
+from scrapy_simhash.page.interstitial import marked_by
 from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.structured import structured
@@ -278,7 +279,8 @@ def read_both_ways(
     readings = []
     for way in WAYS[:ways]:
         compiled = way.read(root, content_language=header, site=site)
-        pure = way.read_document(extract(root, header), site, structured(root))
+        document = extract(root, header)
+        pure = marked_by(document, way.read_document(document, site, structured(root)), root)
         assert whole(compiled) == whole(pure)
         readings.append(compiled)
     return readings
@@ -292,6 +294,10 @@ def test_the_own_part_of_any_page_is_computed_alike(made: Case, site: DrawnSite)
     assume(root is not None and not any(isinstance(node, etree._Entity) for node in root.iter()))
     assert root is not None
     read_both_ways(root, site, made.language, ways=len(WAYS))
+
+
+def test_the_data_of_a_page_of_few_words_are_read_alike() -> None:
+    read_both_ways(parse('4:9:1<script>w.l={t"c f b.r/s'), DrawnSite(0, 0), ways=len(WAYS))
 
 
 @pytest.mark.parametrize("plan", [PLANS[2], PLANS[20]], ids=lambda plan: str(plan.name))
