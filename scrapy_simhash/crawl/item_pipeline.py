@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -69,6 +70,9 @@ class SimhashItemPipeline:
         # Compared items in later pipelines, which are stored when they are scraped; by identity, which is unique
         # while the item is referenced here. The last value is whether an error was counted.
         self._in_flight: Recent[int, tuple[Any, Posting, bool]] = Recent(MOST)
+        # Number of items that a remote store is looking up, and those scraped meanwhile: its replies may be older.
+        self._looking = 0
+        self._scraped: deque[Posting] = deque(maxlen=MOST)
         self._once = Once(crawler, logger, names.ITEMS_ERRORS)
         self._count = stats_of(crawler).inc_value
 
@@ -182,18 +186,21 @@ class SimhashItemPipeline:
         """Return the verdict on an item, which is stored once all pipelines have passed it. Raises StoreError."""
         posting = reading.posting
         self._has_met_key |= reading.has_identity
-        in_flight = self._original_in_flight(reading)
-        claim = await self._session.detector.claim(posting, remember=False)
-        if claim.original is None and in_flight and not self._original_in_flight(reading):
-            # Its original was stored, or lost, while a remote store answered.
+        self._looking += 1
+        try:
             claim = await self._session.detector.claim(posting, remember=False)
+            in_flight = None if claim.original else self._original_in_flight(reading)
+        finally:
+            self._looking -= 1
+            if not self._looking:
+                self._scraped.clear()
         self._session.answered()
         verdict = verdict_of(posting._replace(is_short=False), claim)
         distance = claim.distance
         if claim.original is None:
             # An item without a key that is scraped again is a near-duplicate of itself.
             is_known = claim.former is not None and not reading.has_identity
-            found = (posting, 1.0) if is_known else self._original_in_flight(reading)
+            found = (posting, 1.0) if is_known else in_flight
             if found is not None:
                 other, similarity = found
                 is_exact = posting.page_hash == other.page_hash
@@ -208,9 +215,9 @@ class SimhashItemPipeline:
         return verdict
 
     def _original_in_flight(self, reading: ItemReading) -> tuple[Posting, float] | None:
-        """Return the first item in later pipelines that *reading* is a near-duplicate of, and their similarity."""
+        """Return the first near-duplicate of *reading* that the store may not know, and their similarity."""
         one = reading.posting
-        for _, other, _ in self._in_flight.values():
+        for other in (*self._scraped, *(posting for _, posting, _ in self._in_flight.values())):
             if one.is_short or other.is_short:
                 is_same = (one.is_short, one.page_hash) == (other.is_short, other.page_hash)
                 similarity = 1.0 if is_same else None
@@ -249,6 +256,8 @@ class SimhashItemPipeline:
             self._once.tell(message, posting.url)
         finally:
             self._in_flight.pop(number, None)
+            if self._looking:
+                self._scraped.append(posting)
 
 
 _STAT_OF = {

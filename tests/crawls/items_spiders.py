@@ -99,17 +99,6 @@ class Quiet(Shop):
         self.notes.append(type(exception).__name__)
 
 
-class Killed(Shop):
-    """Kills its process with the last of its items on the way, as it were a machine without power."""
-
-    name = "killed"
-
-    def parse(self, response: Response) -> Iterator[Any]:
-        yield from super().parse(response)
-        if response.url == self.urls[-1]:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-
 class Elsewhere(RemoteStore):
     """A custom store whose methods are coroutines."""
 
@@ -144,6 +133,15 @@ class Leak:
     def process_item(self, item: Any, spider: Any = None) -> Any:
         if ItemAdapter(item)["path"] == "/first":
             raise self.error("leaked")
+        return item
+
+
+class Kill:
+    """A pipeline that kills the process when it gets the item of /other."""
+
+    def process_item(self, item: Any, spider: Any = None) -> Any:
+        if ItemAdapter(item)["path"] == "/other":
+            os.kill(os.getpid(), signal.SIGKILL)
         return item
 
 

@@ -137,7 +137,8 @@ def test_items_that_a_killed_crawl_had_not_scraped_come_again_and_only_once(
     site: Site, tmp_path: Path
 ) -> None:
     settings = {**DROP, "SIMHASH_STORE": str(tmp_path)}
-    killed("items_spiders.Killed", settings, name="shop", urls=site.urls("/first", "/other"))
+    dying = {**settings, "ITEM_PIPELINES": {PIPELINE + "Kill": 100}}
+    killed("items_spiders.Shop", dying, urls=site.urls("/first", "/other"))
     plan = Plan("items_spiders.Shop", settings, {"urls": site.urls(*PATHS, "/first")})
     after, later = crawl(plan, plan)
     assert after.complaints == later.complaints == []
@@ -176,10 +177,11 @@ def test_items_pass_while_a_store_does_not_answer(site: Site, store: str) -> Non
     assert any("answers again; 2 items not compared" in line for line in done.log("INFO", "scrapy_simhash"))
 
 
-def test_an_item_stored_while_a_remote_store_replies_is_found(site: Site) -> None:
-    store = {"SIMHASH_STORE": "tests.crawls.stores.Late", "ITEM_PIPELINES": {PIPELINE + "Slow": 100}}
-    done = crawl_one("items_spiders.Shop", {**DROP, **store}, urls=site.urls("/first", "/near"))
-    assert done.complaints == []
+@pytest.mark.parametrize("pipelines", [{}, {PIPELINE + "Slow": 100}])
+def test_an_item_stored_while_a_remote_store_replies_is_found(site: Site, pipelines: dict[str, int]) -> None:
+    # With CONCURRENT_ITEMS the two items of a page are looked up at the same time.
+    store = {"SIMHASH_STORE": "tests.crawls.stores.Late", "ITEM_PIPELINES": pipelines, "CONCURRENT_ITEMS": 2}
+    done = visit(site, {**DROP, **store}, "/first", times=2)
     assert done.paths_scraped == ["/first"]
 
 
