@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 #: Setting -> import path of the `Listener`, in the order of the calls: listeners that change the result of a page, or
 #: when it was seen, come before listeners that report it. To remove a feature, delete its files and its line.
 LISTENERS = {
-    "recrawl": "scrapy_simhash.observers.recrawl.recrawling.Recrawl",
+    "recrawl": "scrapy_simhash.observers.recrawl.recrawling.SimhashRecrawlMiddleware",
     "changes": "scrapy_simhash.observers.changes.reporter.ChangeReporter",
     "report": "scrapy_simhash.observers.report.Report",
     "url_rules": "scrapy_simhash.observers.url_rules.listener.UrlRuleListener",

@@ -12,7 +12,7 @@ from scrapy.http import HtmlResponse
 from scrapy_simhash import Config, SimhashDownloaderMiddleware, names
 from scrapy_simhash.crawl import listeners
 from scrapy_simhash.crawling import Listener
-from scrapy_simhash.observers.recrawl.recrawling import Recrawl, SimhashRecrawlMiddleware
+from scrapy_simhash.observers.recrawl.recrawling import SimhashRecrawlMiddleware
 from scrapy_simhash.page.site.profiles import SiteProfiles
 from scrapy_simhash.store import Header
 from tests.crawls.site import article
@@ -77,10 +77,10 @@ def test_errors_in_recrawling_lose_no_request_and_no_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     crawler = stand_in()
-    recrawl = Recrawl(crawler, Config())
-    middleware = SimhashRecrawlMiddleware.from_crawler(crawler)
-    monkeypatch.setattr(recrawl, "prepare", fail_later)
-    monkeypatch.setattr(recrawl, "answered", fail)
+    middleware = SimhashRecrawlMiddleware(crawler, Config())
+    assert SimhashRecrawlMiddleware.from_crawler(crawler) is middleware
+    monkeypatch.setattr(middleware, "_prepare", fail_later)
+    monkeypatch.setattr(middleware, "_answered", fail)
     response = page()
     request = cast("Request", response.request)
     asyncio.run(middleware.process_request(request))

@@ -24,7 +24,7 @@ from scrapy_simhash.crawl import downloader_middleware
 from scrapy_simhash.crawling import Page
 from scrapy_simhash.judge.policy import SimhashPolicy
 from scrapy_simhash.observers.changes.reporter import ChangeReporter
-from scrapy_simhash.observers.recrawl.recrawling import Recrawl
+from scrapy_simhash.observers.recrawl.recrawling import SimhashRecrawlMiddleware
 from scrapy_simhash.observers.report import Report
 from scrapy_simhash.observers.url_rules.listener import UrlRuleListener
 from scrapy_simhash.store.sqlite import SqliteStore
@@ -48,7 +48,7 @@ STEPS: list[tuple[Any, str]] = [
     (ChangeReporter, "page_compared"),
     (Report, "page_compared"),
     (UrlRuleListener, "page_compared"),
-    (Recrawl, "page_compared"),
+    (SimhashRecrawlMiddleware, "page_compared"),
     (SignalManager, "send_catch_log"),
 ]
 #: A copy, a copy of it, a page that is visited again.

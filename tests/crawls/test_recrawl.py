@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks.lib.serving import in_thread
+from scrapy_simhash.observers.recrawl.recrawling import TOGETHER
 from tests.crawls.harness import ENABLED, IN_ORDER, WITHOUT_REACTOR, Crawl, crawl_one, forked
 from tests.crawls.site import Answer, Routes, article, links
 from tests.crawls.validating_site import ValidatingSite
@@ -406,6 +407,29 @@ def test_a_crawl_with_a_store_in_redis(site: ValidatingSite, tmp_path: Path) -> 
         site.routes["/b"] = article(8)
         again(site, tmp_path, **redis)
         assert site.paths(200) == ["/b"]
+
+
+@pytest.mark.parametrize("rule", ["always", "7d"])
+def test_visits_of_pages_from_the_cache_are_stored_while_the_crawl_runs(tmp_path: Path, rule: str) -> None:
+    paths = [f"/{number}" for number in range(2 * TOGETHER)]
+    routes = {"/": article(0, before=links(*paths))} | {path: article(title=f"Part {path}") for path in paths}
+    with in_thread(ValidatingSite(routes)) as site:
+        again(site, tmp_path)
+        age(tmp_path, DAY)
+        program = f"""
+from scrapy.crawler import CrawlerProcess
+from tests.crawls.again_spiders import Again
+process = CrawlerProcess({{**{ENABLED!r}, **{settings(tmp_path, {"": rule})!r}}})
+process.crawl(Again, urls=[{site.url("/")!r}], kill={paths[-1]!r})
+process.start()
+"""
+        file = tmp_path / "program.py"
+        file.write_text(program)
+        assert forked(str(file), cwd=tmp_path).returncode != 0
+    with closing(sqlite3.connect(tmp_path / "again.sqlite")) as store:
+        rows = store.execute("SELECT last_seen - first_seen, visits FROM pages").fetchall()
+    assert len([seen for seen, _ in rows if seen >= DAY]) >= TOGETHER
+    assert len([visits for _, visits in rows if visits == 2]) >= (TOGETHER if rule == "always" else 0)
 
 
 def test_nothing_of_a_killed_crawl_is_lost(site: ValidatingSite, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """RecrawlPolicy: a policy of Scrapy's HTTP cache that requests known pages conditionally, or not yet.
 
-A policy has only the settings, and cannot wait for a store. So `Recrawl` decides how to request a page and writes the
-mode into the meta of the request, and the policy applies it.
+A policy has only the settings, and cannot wait for a store. So `SimhashRecrawlMiddleware` decides how to request a
+page and writes the mode into the meta of the request, and the policy applies it.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ A request and its response pass through in this order::
     HttpCacheMiddleware, RecrawlPolicy         (900)  a 304 becomes the page in the cache; a new page is kept
     SimhashRecrawlMiddleware.process_response  (890)  some pages after a 304 are requested again, to check the host
     SimhashDownloaderMiddleware                 (40)  a page from the cache has the verdict of its row
-    Recrawl.page_compared                       (40)  a new page is kept with its hash
+    SimhashRecrawlMiddleware.page_compared      (40)  a new page is kept with its hash
 
 Errors are counted and logged, and the page is fetched in full.
 """
@@ -80,8 +80,8 @@ MOST_HOSTS, MOST_ETAGS, SHARED = 1_000, 16, 3
 _HAS_CHANGED = frozenset((Reason.CHANGED, Reason.SMALL_CHANGE, Reason.NOW_NEAR_DUPLICATE))
 
 
-class Recrawl(Listener):
-    """Decides how the pages of one crawl are requested."""
+class SimhashRecrawlMiddleware(Listener):
+    """Decides how the pages of one crawl are requested: a listener, and a middleware next to Scrapy's HTTP cache."""
 
     _store: Store
     _pages: PageStorage
@@ -105,6 +105,27 @@ class Recrawl(Listener):
             crawler.signals.connect(self.request_scheduled, signal=signals.request_scheduled)
         share(crawler, self)
 
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the listener of *crawler*; raise NotConfigured without ``SIMHASH_RECRAWL``."""
+        listener = shared(crawler, cls)
+        if listener is None:
+            raise NotConfigured
+        return listener
+
+    @staticmethod
+    def check_settings(settings: BaseSettings) -> None:
+        """Raise SettingError unless Scrapy's HTTP cache is on, with the policy and the storage of this package."""
+        needed = {"HTTPCACHE_POLICY": RecrawlPolicy, "HTTPCACHE_STORAGE": PageStorage}
+        is_on = settings.getbool("HTTPCACHE_ENABLED")
+        if not is_on or not all(
+            issubclass(load_object(settings[name]), kind) for name, kind in needed.items()
+        ):
+            raise SettingError(
+                "SIMHASH_RECRAWL needs HTTPCACHE_ENABLED = True, HTTPCACHE_POLICY = 'scrapy_simhash.RecrawlPolicy'"
+                " and HTTPCACHE_STORAGE = 'scrapy_simhash.PageStorage'"
+            )
+
     def store_opened(self, store: Store) -> None:
         """Take the store of the crawl."""
         self._store = store
@@ -126,8 +147,17 @@ class Recrawl(Listener):
 
     # --- A request.
 
-    async def prepare(self, request: Request) -> None:
+    # Scrapy 2.13 passes the spider, later versions warn about methods that require it.
+    async def process_request(self, request: Request, spider: Spider | None = None) -> None:
         """Write the mode into *request*; nothing if it does not use the cache."""
+        try:
+            await self._prepare(request)
+            if sum(map(len, self._visits.values())) >= TOGETHER:
+                await self._write_visits()
+        except Exception:
+            self._failed(request)
+
+    async def _prepare(self, request: Request) -> None:
         former, lastmod = take_own(request, names.RECRAWL), take_own(request, names.LASTMOD)
         if lastmod is None:
             lastmod = moment(asked_of(request).get("lastmod"))
@@ -162,8 +192,17 @@ class Recrawl(Listener):
 
     # --- A response.
 
-    def answered(self, request: Request, response: Response) -> Request | Response:
+    def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Request | Response:
         """Return *response*, or a request to send instead."""
+        try:
+            return self._answered(request, response)
+        except Exception:
+            self._failed(request)
+            return response
+
+    def _answered(self, request: Request, response: Response) -> Request | Response:
         mode = take_own(request, names.RECRAWL)
         if mode == Mode.MODIFIED:
             self._modes[request] = Mode.MODIFIED
@@ -257,13 +296,17 @@ class Recrawl(Listener):
         self._visits[visit][self._key_of(request)] = int(time.time())
 
     async def closing(self) -> None:
-        """Store the visits of pages from the cache."""
-        for visit, seen in self._visits.items():
-            if seen:
-                await awaited(self._store.touch(list(seen.items()), visit))
-                seen.clear()
+        """Store the remaining visits of pages from the cache."""
+        await self._write_visits()
 
-    def failed(self, about: object) -> None:
+    async def _write_visits(self) -> None:
+        for visit, seen in self._visits.items():
+            if batch := list(seen.items()):
+                await awaited(self._store.touch(batch, visit))
+                for key, _ in batch:
+                    seen.pop(key, None)
+
+    def _failed(self, about: object) -> None:
         """Count and log an exception; call it in the exception handler."""
         self._once.tell("Error while recrawling %(about)s: it is fetched in full", about)
 
@@ -301,49 +344,3 @@ def _may_be_cached(request: Request) -> bool:
 
 def _again(request: Request, mode: Mode) -> Request:
     return request.replace(dont_filter=True, meta=meta_with(request, names.RECRAWL, mode.value))
-
-
-class SimhashRecrawlMiddleware:
-    """Downloader middleware next to Scrapy's HTTP cache, on the engine's side, that calls `Recrawl`."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        recrawl = shared(crawler, Recrawl)
-        if recrawl is None:
-            raise NotConfigured
-        self._recrawl = recrawl
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware of *crawler*; raise NotConfigured without ``SIMHASH_RECRAWL``."""
-        return cls(crawler)
-
-    @staticmethod
-    def check_settings(settings: BaseSettings) -> None:
-        """Raise SettingError unless Scrapy's HTTP cache is on, with the policy and the storage of this package."""
-        needed = {"HTTPCACHE_POLICY": RecrawlPolicy, "HTTPCACHE_STORAGE": PageStorage}
-        is_on = settings.getbool("HTTPCACHE_ENABLED")
-        if not is_on or not all(
-            issubclass(load_object(settings[name]), kind) for name, kind in needed.items()
-        ):
-            raise SettingError(
-                "SIMHASH_RECRAWL needs HTTPCACHE_ENABLED = True, HTTPCACHE_POLICY = 'scrapy_simhash.RecrawlPolicy'"
-                " and HTTPCACHE_STORAGE = 'scrapy_simhash.PageStorage'"
-            )
-
-    # Scrapy 2.13 passes the spider, later versions warn about methods that require it.
-    async def process_request(self, request: Request, spider: Spider | None = None) -> None:
-        """Decide how *request* is sent."""
-        try:
-            await self._recrawl.prepare(request)
-        except Exception:
-            self._recrawl.failed(request)
-
-    def process_response(
-        self, request: Request, response: Response, spider: Spider | None = None
-    ) -> Request | Response:
-        """Return *response*, or a request to send instead."""
-        try:
-            return self._recrawl.answered(request, response)
-        except Exception:
-            self._recrawl.failed(request)
-            return response

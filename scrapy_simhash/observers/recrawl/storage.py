@@ -120,7 +120,7 @@ class PageStorage:
         if names.FLAG_NOT_MODIFIED not in response.flags and self._database is not None:
             self._came[self._key_of(request)] = _packed(request, response)
 
-    # --- For `Recrawl`.
+    # --- For SimhashRecrawlMiddleware.
 
     def compared(self, key: bytes, page_hash: int | None) -> None:
         """Keep a received page, or one in the cache, with its hash; None for a page without a hash."""
