@@ -373,6 +373,10 @@ MARKUP = [
     "<p>a<br>b<br><br>c<hr>d<wbr>e",
     "<p> \u00a0 <b> </b> <p>\u200b<p>\u00ad\u2060<p>_<p>-",
     "<table><caption>a</caption><tr><th>b<td>c<td><p>d</table>",
+    f"<p>\n{' ' * 40}a\n{' ' * 9}<b>{' ' * 17}b</b>",
+    # captions of linked pictures after an article
+    f"<article>{f'<p>{SENTENCE} {SENTENCE}</p>' * 9}"
+    + "".join(f"<li><a href=/{n}><img></a><p>The quay of the town in fog, from the mill of {n}" for n in range(4)),
 ]
 XML = [
     '<!DOCTYPE html [<!ATTLIST html lang CDATA "fr">]><html><p>a default that only get() knows</p></html>',

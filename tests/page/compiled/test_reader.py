@@ -172,3 +172,20 @@ def test_rules_beyond_the_capacity_of_the_kernel_are_refused(
 ) -> None:
     with pytest.raises(ValueError):
         native_reader(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("markup", "may_ask"),
+    [("<input type=Password>", True), ("<input type=passwords>", False), ("<input type=text>", False)],
+)
+def test_only_a_page_that_may_have_a_password_field_is_searched_for_one(
+    native_reader: Callable[..., CompiledReader], markup: str, may_ask: bool
+) -> None:
+    found: list[bool] = []
+
+    def marked(reading: object, *given: Any) -> object:
+        found.append(given[-1])
+        return reading
+
+    native_reader(marked=marked).read(parse(f"<p>{SENTENCE}{markup}"), None, SETTINGS)
+    assert found == [may_ask]
