@@ -80,8 +80,9 @@ class NearDuplicateDetector:
         self.store: Store = self._new_store() if store is None else store
         # The event loop for a remote store in synchronous code.
         self._loop: asyncio.AbstractEventLoop | None = None
-        # Explaining takes a few microseconds per page.
-        self._explains = store is None or self.config.report is not None
+        # For `verdict_of`: explaining takes a few microseconds per page.
+        explains = store is None or self.config.report is not None
+        self.explains_by: Rule | None = self.fingerprinter.rule if explains else None
         # Boilerplate models of hosts, if the rule uses them.
         self.sites: SiteProfiles | None = None
         if self.config.site_learning and self.fingerprinter.rule.compares_sketches:
@@ -161,7 +162,7 @@ class NearDuplicateDetector:
         if posting is None:
             return nothing_said(reading)
         claim = await self.claim(posting, remember)
-        verdict = self.verdict(posting, claim)
+        verdict = verdict_of(posting, claim, self.explains_by)
         sites = self.sites
         if remember and sites is not None and reading.fingerprint is not None and reading.pieces:
             if self.store.is_remote:
@@ -288,13 +289,6 @@ class NearDuplicateDetector:
             key, url, scope, fingerprint, is_short, reading.page_hash, seen, text_hash=reading.text_hash
         )
 
-    def verdict(self, posting: Posting, claim: Claim) -> Verdict:
-        """Return the verdict of a claim, explained if the store found the nearest page."""
-        verdict = verdict_of(posting, claim)
-        if self._explains and claim.nearest is not None:
-            verdict = explained(verdict, posting, claim, self.fingerprinter.rule)
-        return verdict
-
     def _new_store(self) -> SqliteStore:
         from scrapy_simhash.store.sqlite import SqliteStore
 
@@ -330,8 +324,8 @@ def header_for(config: Config) -> Header:
     return Header.of(config, scheme_name(config))
 
 
-def verdict_of(posting: Posting, claim: Claim) -> Verdict:
-    """Return the verdict of a claim."""
+def verdict_of(posting: Posting, claim: Claim, explains_by: Rule | None = None) -> Verdict:
+    """Return the verdict of a claim, explained by a rule if there is one and the store found the nearest page."""
     fingerprint = None if posting.is_short else posting.fingerprint
     short = Reason.SHORT_TEXT if posting.is_short else None
     if posting.is_short and claim.original is None:
@@ -376,6 +370,8 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
         original_key=claim.original_key,
         former=former,
     )
+    if explains_by is not None and claim.nearest is not None:
+        return explained(verdict, posting, claim, explains_by)
     return verdict
 
 

@@ -21,6 +21,7 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 
 from scrapy_simhash import names
+from scrapy_simhash.crawl.drops import Drops
 from scrapy_simhash.crawl.marks import UNCHANGED, PageResult, result_of
 from scrapy_simhash.crawling import Once, key_of, own_of, stats_of
 from scrapy_simhash.exceptions import StoreError
@@ -125,8 +126,7 @@ class Deliveries:
         self._misses: Counter[str] = Counter()
         self._tasks: set[Deferred[Any]] = set()
         self._releasing: set[int] = set()
-        #: Called with the item and response of each kept item that is dropped.
-        self.drop: Callable[[Any, Response], None] = lambda item, response: None
+        self.drops = Drops(crawler)
         #: Functions that return requests to queue when a crawl is stopped that will be resumed.
         self.give_back: list[Callable[[], list[Request]]] = []
         for signal, handler in (
@@ -175,8 +175,11 @@ class Deliveries:
 
     # --- The callback.
 
-    def begin(self, response: Response, result: Any) -> None:
-        """Record that the page of *response* goes to its callback, and that its items are delivered."""
+    def begin(self, response: Response, result: Any, items: int = 0) -> None:
+        """Record that the page of *response* goes to its callback, and that its items are delivered.
+
+        *items* is the number of those that its callback has yielded.
+        """
         cluster, is_in_place = getattr(result, "cluster", None), False
         if cluster is None:
             if not _carried_by(response.request):
@@ -185,11 +188,14 @@ class Deliveries:
         elif result.verdict.duplicate_of is not None and result.get("action") not in (None, "mark"):
             # A copy that is delivered instead of its original delivers the text of the original.
             cluster, is_in_place = result.original, True
-        self.pages[id(response)] = OpenPage(response, result, cluster, is_in_place)
+        self.pages[id(response)] = OpenPage(response, result, cluster, is_in_place, open=items, items=items)
         self._pending[cluster] = self._pending.get(cluster, 0) + 1
 
-    def end(self, page: OpenPage, *, has_raised: bool) -> None:
+    def end(self, response: Response, *, has_raised: bool) -> None:
         """Record that a callback ended, and whether with an exception."""
+        page = self.pages.get(id(response))
+        if page is None:
+            return
         page.has_ended, page.has_raised = True, has_raised
         if not has_raised:
             self._states[page.cluster >> 12][page.cluster & 4095] |= _ENDED
@@ -258,13 +264,29 @@ class Deliveries:
     # --- Outcomes.
 
     def _item_scraped(self, response: Response | None) -> None:
+        """Record that the text of a page is delivered, and drop the kept output of its copies."""
         page = self.pages.get(id(response))
         if page is None:
             return
         page.open -= 1
         if not page.is_delivered:
             page.is_delivered = True
-            self._deliver(page)
+            cluster, request, verdict = page.cluster, page.response.request, page.result.verdict
+            chunk, place = self._states[cluster >> 12], cluster & 4095
+            mine = None if verdict is None else verdict.fingerprint
+            # A page whose facts contradict those of its original is also the first page of a cluster.
+            if (verdict is not None and verdict.duplicate_of is None) or cluster != page.result.original:
+                chunk[place] = chunk[place] & ~_FAILED | _DELIVERED
+            elif verdict is not None and not chunk[place] & _DELIVERED:
+                chunk[place] &= ~_FAILED
+                others = self._others.setdefault(cluster, [])
+                if len(others) < MOST_TEXTS and not any(self._are_near(mine, other) for other in others):
+                    others.append(mine)
+            if cluster in self._kept:
+                self._drop_kept(cluster, lambda fingerprint: self._are_near(fingerprint, mine))
+            for carrier in _carried_by(request) if request and names.META_OWN in request.meta else ():
+                self._change(carrier, _DELIVERED, _FAILED)
+                self._drop_kept(carrier)
         if page.has_ended and not page.open:
             self._settle(page)
 
@@ -274,29 +296,6 @@ class Deliveries:
             page.open -= 1
             page.has_raised |= failure is not None
             self._settle(page)
-
-    def _deliver(self, page: OpenPage) -> None:
-        """Record that a text is delivered, and drop the kept output of its copies."""
-        cluster, request, result = page.cluster, page.response.request, page.result
-        verdict = result.verdict
-        chunk, place = self._states[cluster >> 12], cluster & 4095
-        # A page whose facts contradict those of its original is also the first page of a cluster.
-        if (verdict is not None and verdict.duplicate_of is None) or cluster != result.original:
-            chunk[place] = chunk[place] & ~_FAILED | _DELIVERED
-        elif verdict is not None and not chunk[place] & _DELIVERED:
-            chunk[place] &= ~_FAILED
-            others = self._others.setdefault(cluster, [])
-            mine = verdict.fingerprint
-            if len(others) < MOST_TEXTS and not any(self._are_near(mine, other) for other in others):
-                others.append(mine)
-        if cluster in self._kept:
-            mine = None if verdict is None else verdict.fingerprint
-            self._drop_kept(cluster, lambda fingerprint: self._are_near(fingerprint, mine))
-        if request is None or names.META_OWN not in request.meta:
-            return
-        for carrier in _carried_by(request):
-            self._change(carrier, _DELIVERED, _FAILED)
-            self._drop_kept(carrier)
 
     def _drop_kept(
         self, cluster: int, has_text: Callable[[Fingerprint | None], bool] = lambda fingerprint: True
@@ -310,7 +309,7 @@ class Deliveries:
             self._number -= 1
             self._count("dropped", len(kept.items))
             for item in kept.items:
-                self.drop(item, kept.response)
+                self.drops.item(item, kept.response, kept.result)
         if left:
             self._kept[cluster] = left
 

@@ -2,7 +2,7 @@
 
 ::
 
-    process_response -> PageReader.read -> Store.claim -> SimhashPolicy.decide -> request.meta -> listeners
+    process_response -> PageFingerprinter.read -> Store.claim -> SimhashPolicy.decide -> request.meta -> listeners
 
 `SimhashSpiderMiddleware` applies the action in ``request.meta``.
 """
@@ -26,7 +26,7 @@ from scrapy_simhash.crawl.counts import count_page, summary_of_pages
 from scrapy_simhash.crawl.delivery import Deliveries
 from scrapy_simhash.crawl.listeners import Listeners
 from scrapy_simhash.crawl.marks import complaints, write_result
-from scrapy_simhash.crawl.reader import PageReader, in_thread
+from scrapy_simhash.crawl.reader import in_thread, reason_to_skip
 from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.crawling import (
     Once,
@@ -34,6 +34,7 @@ from scrapy_simhash.crawling import (
     config_of,
     is_crawl,
     key_of,
+    language_of,
     share,
     stats_of,
     take_own,
@@ -80,7 +81,6 @@ class SimhashDownloaderMiddleware:
         self._session = StoreSession(crawler, self.config, fingerprinter=self._fingerprinter)
         self.detector = self._session.detector
         self._is_remote = self.detector.store.is_remote
-        self._reader = PageReader(self.detector)
         for listener in self._listeners.all:
             listener.store_opened(self.detector.store)
         self._session.last_step = self._listeners.closing
@@ -114,7 +114,7 @@ class SimhashDownloaderMiddleware:
         """
         request.meta.pop(names.META_RESULT, None)
         page = Page(request, response, self._fingerprinter)
-        reason = self._reader.reason_to_skip(request, response)
+        reason = reason_to_skip(request, response, self.config.maxsize)
         # robots.txt and media files have no callback: neither marked nor counted.
         if reason is Reason.NO_CALLBACK:
             return response
@@ -161,13 +161,19 @@ class SimhashDownloaderMiddleware:
 
     async def _compare(self, page: Page, *, is_large: bool) -> None:
         """Set the verdict on *page*. Raises the exceptions of the reader and the store."""
-        reading = await self._reader.read(page, is_large=is_large)
-        key, session = self._key_of(page.request), self._session
-        verdict = await self.detector.conclude_async(
-            reading, page.response.url, key=key, remember=session.remembers
-        )
+        response, session, detector = page.response, self._session, self.detector
+        root, url = page.tree, response.url
+        language = language_of(response) if dict.__contains__(response.headers, b"Content-Language") else None
+        if self._is_remote:
+            await detector.load_site(url)
+        if is_large:
+            reading = await in_thread(lambda: detector.read(root, url, content_language=language))
+        else:
+            reading = detector.read(root, url, content_language=language)
+        key = self._key_of(page.request)
+        verdict = await detector.conclude_async(reading, url, key=key, remember=session.remembers)
         # Pages without text are not looked up, so they do not prove that the store is back.
-        if session.missed and verdict.status is not Status.SKIPPED and self.detector.store.absence is None:
+        if session.missed and verdict.status is not Status.SKIPPED and detector.store.absence is None:
             session.answered()
         if is_large and self.config.changes is not None and verdict.reason in _HAS_CHANGED:
             # For the change feed. An exception is raised again and logged when the feed reads the text.

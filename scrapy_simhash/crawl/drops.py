@@ -82,9 +82,12 @@ class Drops:
         self._count("request", result_of(response))
         self._log("request", request.url, response)
 
-    def item(self, item: Any, response: Response) -> None:
-        """Count, log and signal an item that is dropped. `finish` waits for handlers that are coroutines."""
-        is_unchanged = self._count("item", result_of(response))
+    def item(self, item: Any, response: Response, result: Mapping[str, Any]) -> None:
+        """Count, log and signal an item that is dropped; *result* is that of its page.
+
+        `finish` waits for handlers that are coroutines.
+        """
+        is_unchanged = self._count("item", result)
         crawler, spider = self._crawler, self._crawler.spider
         error = (UnchangedPageItem if is_unchanged else NearDuplicatePageItem)(response, "DEBUG")
         if spider is None or crawler.logformatter is None:

@@ -1,16 +1,14 @@
-"""PageReader: select the responses to compare, and read their text; large pages in a thread."""
+"""Select the responses to compare, and read large ones in a thread."""
 
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import names
-from scrapy_simhash.crawling import language_of
 from scrapy_simhash.page.text import is_xml_feed
 from scrapy_simhash.verdict import Reason
 
@@ -19,10 +17,6 @@ if TYPE_CHECKING:
 
     from scrapy import Request
     from scrapy.http import Response
-
-    from scrapy_simhash.crawling import Page
-    from scrapy_simhash.detector import NearDuplicateDetector
-    from scrapy_simhash.fingerprinter import Reading
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -49,42 +43,20 @@ THREAD_SIZE = 256 * 1024
 _INCOMPLETE = frozenset(("dataloss", "download_stopped"))
 
 
-class PageReader:
-    """Reads the responses of one crawl."""
-
-    def __init__(self, detector: NearDuplicateDetector) -> None:
-        self._detector = detector
-        self._is_remote = detector.store.is_remote
-        self._maxsize = detector.config.maxsize
-
-    def reason_to_skip(self, request: Request, response: Response) -> Reason | None:
-        """Return why a response is not compared, None if it is."""
-        if request.callback is NO_CALLBACK:
-            return Reason.NO_CALLBACK
-        if request.meta.get(names.META) is False:
-            return Reason.OPTED_OUT
-        if not 200 <= response.status < 300:
-            return Reason.STATUS
-        body = response.body
-        if not isinstance(response, HtmlResponse) or is_xml_feed(body):
-            return Reason.NOT_HTML
-        if not _INCOMPLETE.isdisjoint(response.flags):
-            return Reason.TRUNCATED
-        return Reason.TOO_LARGE if 0 < self._maxsize < len(body) else None
-
-    async def read(self, page: Page, *, is_large: bool) -> Reading:
-        """Return the posting of *page*, which has a tree.
-
-        Waits only if *is_large*, or if a remote store has to load the boilerplate model of the site.
-        """
-        root, url = page.tree, page.response.url
-        if self._is_remote:
-            await self._detector.load_site(url)
-        headers = page.response.headers
-        language = language_of(page.response) if dict.__contains__(headers, b"Content-Language") else None
-        if not is_large:
-            return self._detector.read(root, url, content_language=language)
-        return await in_thread(partial(self._detector.read, root, url, content_language=language))
+def reason_to_skip(request: Request, response: Response, maxsize: int) -> Reason | None:
+    """Return why a response is not compared, None if it is; *maxsize* is ``SIMHASH_MAXSIZE``."""
+    if request.callback is NO_CALLBACK:
+        return Reason.NO_CALLBACK
+    if request.meta.get(names.META) is False:
+        return Reason.OPTED_OUT
+    if not 200 <= response.status < 300:
+        return Reason.STATUS
+    body = response.body
+    if not isinstance(response, HtmlResponse) or is_xml_feed(body):
+        return Reason.NOT_HTML
+    if not _INCOMPLETE.isdisjoint(response.flags):
+        return Reason.TRUNCATED
+    return Reason.TOO_LARGE if 0 < maxsize < len(body) else None
 
 
 async def in_thread(function: Callable[[], T]) -> T:

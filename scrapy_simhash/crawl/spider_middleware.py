@@ -12,7 +12,7 @@ from scrapy.utils.misc import arg_to_iter
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.delivery import OWED, Deliveries, OpenPage, carries_item
-from scrapy_simhash.crawl.drops import Drops, NearDuplicate
+from scrapy_simhash.crawl.drops import NearDuplicate
 from scrapy_simhash.crawl.marks import ItemMarks, note_parent, result_of
 from scrapy_simhash.crawling import asks_again, config_of, shared
 from scrapy_simhash.verdict import Status
@@ -36,8 +36,7 @@ class SimhashSpiderMiddleware:
         if deliveries is None:
             raise NotConfigured("SimhashDownloaderMiddleware is not enabled, so pages have no result")
         self._deliveries = deliveries
-        self._drops = Drops(crawler)
-        deliveries.drop = self._drops.item
+        self._drops = deliveries.drops
         self._notes_parents = config.url_rules != "off"
         self._marks = None if config.result_field is None else ItemMarks(crawler, config.result_field)
 
@@ -54,7 +53,7 @@ class SimhashSpiderMiddleware:
         if request is None or not isinstance(result, dict):
             return
         action = None if result.get("action") is None else _action_in(result)
-        if not action or deliveries.is_carrying(request):
+        if not action or (names.META_OWN in request.meta and deliveries.is_carrying(request)):
             deliveries.begin(response, result)
             return
         is_page = action == Action.DROP_PAGE
@@ -76,8 +75,7 @@ class SimhashSpiderMiddleware:
         self, response: Response, exception: Exception, spider: Spider | None = None
     ) -> Iterable[Any] | None:
         """Let the NearDuplicate of a page without an errback end quietly."""
-        if (page := self._deliveries.pages.get(id(response))) is not None:
-            self._deliveries.end(page, has_raised=True)
+        self._deliveries.end(response, has_raised=True)
         return () if isinstance(exception, NearDuplicate) else None
 
     def process_spider_output(
@@ -92,7 +90,9 @@ class SimhashSpiderMiddleware:
                     yield one
         except Exception as raised:
             error = raised
-        yield from self._end(response, kept, error)
+        if kept:
+            yield from self._left_of_kept(response, kept)
+        self._deliveries.end(response, has_raised=error is not None)
         if error is not None:
             raise error
 
@@ -108,8 +108,9 @@ class SimhashSpiderMiddleware:
                     yield one
         except Exception as raised:
             error = raised
-        for one in self._end(response, kept, error):
+        for one in self._left_of_kept(response, kept) if kept else ():
             yield one
+        self._deliveries.end(response, has_raised=error is not None)
         if error is not None:
             raise error
 
@@ -124,9 +125,9 @@ class SimhashSpiderMiddleware:
         # A callback may set an action for its later output. Items of an errback are kept, since its page was dropped
         # already. No function is called for most pages, which have no action.
         may_drop = page is None or (page.result.get("action") is not None and not page.is_in_place)
-        if may_drop and _action_in(result_of(response)) in _WITHOUT_ITEMS:
+        if may_drop and _action_in(result := result_of(response)) in _WITHOUT_ITEMS:
             if kept is None:
-                self._drops.item(one, response)
+                self._drops.item(one, response, result)
             else:
                 kept.append(one)
             return None
@@ -174,27 +175,20 @@ class SimhashSpiderMiddleware:
             return True
         return self._deliveries.has_ended(result) and not carries_item(request)
 
-    def _end(self, response: Response, kept: list[Any] | None, error: Exception | None) -> Iterable[Any]:
-        """Return the kept items that are delivered, now that the callback has ended."""
-        deliveries, items = self._deliveries, kept or []
-        if items:
-            result = result_of(response)
-            if self._marks is not None:
-                for item in items:
-                    self._marks.write(item, _mark(result))
-            # The text may have been confirmed while the callback ran.
-            if not deliveries.waits(result):
-                for item in items:
-                    self._drops.item(item, response)
-                items = []
-            elif deliveries.keep_items(response, result, items):
-                items = []
-            else:
-                deliveries.begin(response, result)
-        if (page := deliveries.pages.get(id(response))) is not None:
-            page.open += len(items)
-            page.items += len(items)
-            deliveries.end(page, has_raised=error is not None)
+    def _left_of_kept(self, response: Response, items: list[Any]) -> list[Any]:
+        """Return the items of a waiting copy that are delivered now; the others are dropped, or kept."""
+        deliveries, result = self._deliveries, result_of(response)
+        if self._marks is not None:
+            for item in items:
+                self._marks.write(item, _mark(result))
+        # The text may have been confirmed while the callback ran.
+        if not deliveries.waits(result):
+            for item in items:
+                self._drops.item(item, response, result)
+            return []
+        if deliveries.keep_items(response, result, items):
+            return []
+        deliveries.begin(response, result, len(items))
         return items
 
 

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from scrapy_simhash.config import Config
-from scrapy_simhash.detector import NearDuplicateDetector, nothing_said
+from scrapy_simhash.detector import NearDuplicateDetector, nothing_said, verdict_of
 from scrapy_simhash.exceptions import RecordDamaged, SimhashError
 from scrapy_simhash.files.batch.page import Counts, Fate, PageReader, Read, Step, fate_of
 from scrapy_simhash.files.batch.readers import FIRST, ONLY, SECOND, readers_of
@@ -93,7 +93,7 @@ def _claimed(
     posting = detector.posting(reading, url, key)
     if posting is None:
         return nothing_said(reading)
-    return detector.verdict(posting, finished(detector.claim(posting, remembers)))
+    return verdict_of(posting, finished(detector.claim(posting, remembers)), detector.explains_by)
 
 
 _TOO_LARGE = Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)
