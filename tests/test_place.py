@@ -72,60 +72,37 @@ def test_a_prefix_is_written_as_in_urls_and_as_in_the_names_of_feeds(written: st
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "shown"),
     [
+        *((text, text) for text in ("sqlite", "redis", "localhost:6379/0", "./100%", "./%(time)s")),
+        ("user:secret@host:6379", "host:6379"),
+        ("http://user:secret@host/0", "http://host/0"),
+        (f"{HOST}?prefix=", "prefix="),
+        (f"{HOST}?prefix=100%", "prefix=100%"),
+        (f"{HOST}?prefix=%(time)s", "prefix=%(time)s"),
+        *((f"{HOST}?keep={age}", f"keep={age}") for age in ("3600", "7102w", "0s")),
+        (f"{HOST}?required=maybe", "required=maybe"),
+        (f"{HOST}?shards=3", "shards, which is for redis+cluster://"),
         *(
-            (text, "must be 'memory', a folder such as './seen'")
-            for text in ("sqlite", "redis", "redis?prefix=a")
-        ),
-        ("user:secret@host:6379", "got 'host:6379'"),
-        ("localhost:6379/0", "must be 'memory', a folder such as './seen'"),
-        ("http://user:secret@host/0", "got 'http://host/0'"),
-        ("./100%", "must not contain % except in %(name)s and %%, got './100%'"),
-        ("./%(time)s", "must not contain % except in"),
-        (f"{HOST}?prefix=", "has prefix=, which must not be empty"),
-        (f"{HOST}?prefix=100%", "has prefix=100%, which must not contain % except in %(name)s and %%"),
-        (f"{HOST}?prefix=%(time)s", "which must not contain % except in %(name)s and %%"),
-        (f"{HOST}?keep=3600", "has keep=3600, which must be a number with a unit (s, m, h, d, w)"),
-        (f"{HOST}?keep=7102w", "such as 30d, from 1s up to 4,294,967,295s"),
-        (f"{HOST}?keep=0s", "such as 30d, from 1s up to 4,294,967,295s"),
-        (f"{HOST}?required=maybe", "has required=maybe, which must be True or False"),
-        (f"{HOST}?shards=3", "has shards, which is for redis+cluster:// only, after redis://host:6379/0?"),
-        *(
-            (f"redis+cluster://a?shards={wrong}", "which must be a whole number of shards, 1 to 16,384")
+            (f"redis+cluster://a?shards={wrong}", f"shards={wrong}")
             for wrong in ("0", "16385", "-1", "many", "")
         ),
-        (
-            f"{HOST}?kepp=30d",
-            "has an unknown key 'kepp' after redis://host:6379/0?: did you mean keep?",
-        ),
+        (f"{HOST}?kepp=30d", "did you mean keep?"),
         (f"{HOST}?Prefix=a", "did you mean prefix?"),
-        (
-            "redis://:secret@host/0#news",
-            "has a # after redis://host/0: write %23 in a password, and ?prefix= for a prefix",
-        ),
-        ("redis://host?password=secr#et", "has a # after redis://host"),
+        ("redis://:secret@host/0#news", "write %23 in a password"),
+        ("redis://host?password=secr#et", "a # after redis://host"),
     ],
 )
-def test_invalid_places_are_refused_in_a_sentence(text: str, message: str) -> None:
-    with pytest.raises(SettingError) as caught:
+def test_an_invalid_place_is_refused_with_the_wrong_part_and_without_the_password(
+    text: str, shown: str
+) -> None:
+    with pytest.raises(SettingError, match=r"^SIMHASH_STORE [^\n]+$") as caught:
         Config(store=text)
-    assert str(caught.value).startswith("SIMHASH_STORE ")
-    assert message in str(caught.value)
+    assert shown in str(caught.value)
     assert "secret" not in str(caught.value)
 
 
-WRONG = (
-    "",
-    "?exipre=30d",
-    "?prefix=",
-    "?keep=x",
-    "?required=x",
-    "?live=x",
-    "?shards=x",
-    "#news",
-    "?prefix=a@b",
-)
+WRONG = ("", *"?exipre=30d ?prefix= ?keep=x ?required=x ?live=x ?shards=x #news ?prefix=a@b".split())
 
 
 @pytest.mark.parametrize("mark", list("@/?#[]:&="))
@@ -141,36 +118,12 @@ def test_no_part_of_an_unquoted_password_is_shown(mark: str) -> None:
     assert not [text for text in said if "eh" in text or "eim" in text]
 
 
-# --- Whose file is which.
+# --- The files of each spider.
 
-#: Names that a folder could take for one, or that no file can have.
+#: Names that one file may have, or that no file can have.
 NAMES = [
-    *(
-        "tides",
-        "Tides",
-        "TIDES",
-        "tides.",
-        ".tides",
-        ".",
-        "..",
-        "...",
-        "a/b",
-        "a_b",
-        "a%2Fb",
-        r"a\b",
-        "a:b",
-        "a b",
-    ),
-    *(
-        "a%b",
-        "tides.items",
-        "tides%2Eitems",
-        "tides.items.items",
-        "%2E",
-        "tides*",
-        "tídes",
-        "~",
-    ),
+    *"tides Tides TIDES tides. .tides . .. ... a/b a_b a%2Fb a\\b a:b a%b".split(),
+    *("a b", *"tides.items tides%2Eitems tides.items.items %2E tides* tídes ~".split()),
 ]
 
 
@@ -191,5 +144,5 @@ def test_different_names_are_different_files(one: str, other: str) -> None:
     try:
         files = {file_of(place, Settings(), name, part) for name in (one, other) for part in ("", ITEMS)}
     except UnicodeEncodeError:
-        return  # half of a character, which no URL and no file has
+        return  # a lone surrogate is in no URL and no file name
     assert len(files) == (2 if one == other else 4)

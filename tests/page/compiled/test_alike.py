@@ -376,7 +376,9 @@ MARKUP = [
     f"<p>\n{' ' * 40}a\n{' ' * 9}<b>{' ' * 17}b</b>",
     # captions of linked pictures after an article
     f"<article>{f'<p>{SENTENCE} {SENTENCE}</p>' * 9}"
-    + "".join(f"<li><a href=/{n}><img></a><p>The quay of the town in fog, from the mill of {n}" for n in range(4)),
+    + "".join(
+        f"<li><a href=/{n}><img></a><p>The quay of the town in fog, from the mill of {n}" for n in range(4)
+    ),
 ]
 XML = [
     '<!DOCTYPE html [<!ATTLIST html lang CDATA "fr">]><html><p>a default that only get() knows</p></html>',
