@@ -49,14 +49,6 @@ static size_t copy_long(char *to, const char *from, size_t n, size_t *length)
 void fold_space(page *p, folding *f, const char *from, size_t n)
 {
     size_t i = 0;
-    while (i < n && is_ascii_space((unsigned char)from[i])) {
-        i++;
-        while (i + 8 <= n && load8(from + i) == EACH_BYTE(' '))
-            i += 8;
-    }
-    f->space = f->space || i > 0;
-    if (i == n) /* the indentation of the markup */
-        return;
     /* The result is at most one byte longer: a space before a word. */
     RESERVE(&p->way_out, p->text, n + 1 + 8);
     char *to = p->text.at;

@@ -127,7 +127,7 @@ static void add(hatch *way_out, lexicon *words, const char *word, size_t n, uint
         words->n++;
     }
     if (n > 0)
-        words->lengths[(uint8_t)word[0]] |= (uint32_t)1 << (n < 31 ? n : 31);
+        words->lengths[ends_of(word, n)] |= (uint32_t)1 << (n < 31 ? n : 31);
     entry.value |= value;
     put(words, entry);
 }

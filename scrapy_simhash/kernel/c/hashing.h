@@ -112,6 +112,7 @@ static inline uint64_t xxh3(const void *bytes, size_t n)
 /* A fixed set of words, each with 64 bits of properties: stopwords, tags, roles, class names. */
 
 enum { FILTER_BITS = 4 }; /* per slot of the table */
+enum { LENGTHS = 1 << 10 };
 
 typedef struct {
     uint64_t hash;
@@ -123,7 +124,7 @@ typedef struct {
 typedef struct {
     lexicon_entry *entries;
     uint8_t *filter; /* a bit for each hash that may be present: small, and most words are in no list */
-    uint32_t lengths[256]; /* by first byte: a bit for each length in bytes, 31 for 31 or more */
+    uint32_t lengths[LENGTHS]; /* by first and last byte: a bit for each length in bytes, 31 for 31 or more */
     size_t mask, n;
     VEC(char) bytes;
 } lexicon;
@@ -149,9 +150,21 @@ static inline uint64_t lexicon_find_hashed(const lexicon *words, const char *wor
     }
 }
 
+/* The place in `lengths` of a word of n > 0 bytes, the same for ASCII letters in upper case. */
+static inline size_t ends_of(const char *word, size_t n)
+{
+    return (size_t)((word[0] & 0x1f) << 5 | (word[n - 1] & 0x1f));
+}
+
+/* Returns false for most words that are unknown, in lower case or not. */
+static inline bool lexicon_may_have(const lexicon *words, const char *word, size_t n)
+{
+    return n > 0 && words->lengths[ends_of(word, n)] >> (n < 31 ? n : 31) & 1;
+}
+
 static inline uint64_t lexicon_find(const lexicon *words, const char *word, size_t n)
 {
-    if (n == 0 || !(words->lengths[(uint8_t)word[0]] >> (n < 31 ? n : 31) & 1))
+    if (!lexicon_may_have(words, word, n))
         return 0;
     return lexicon_find_hashed(words, word, n, xxh3(word, n));
 }

@@ -187,14 +187,19 @@ static void close_element(walk *w, const xmlNode *element)
 
 static bool take_text(walk *w, const xmlNode *node)
 {
-    const char *text = (const char *)node->content;
+    const char *text = (const char *)node->content, *start = text;
     if (text == NULL || *text == '\0')
         return false;
-    size_t n = strlen(text);
     w->has_parts = true;
+    while (is_ascii_space((unsigned char)*start))
+        start++;
+    w->text.space = w->text.space || start > text;
+    /* Most texts are the indentation of the markup. */
+    size_t n = *start == '\0' ? 0 : strlen(start);
     if (w->link_depth > 0)
-        w->link_length += utf8_length(text, n);
-    fold_space(w->p, &w->text, text, n);
+        w->link_length += (size_t)(start - text) + utf8_length(start, n);
+    if (n > 0)
+        fold_space(w->p, &w->text, start, n);
     return true;
 }
 

@@ -10,11 +10,11 @@ enum { CLAIMS_CONTENT = 1 << 15, CLAIMS_TEST = 1 << 14 };
 static uint64_t find_name(const page *p, const char *word, size_t n)
 {
     char lower[LONGEST_NAME];
-    if (n > sizeof lower || !(p->rules->names.lengths[(uint8_t)word[0] | 0x20] >> n & 1))
+    if (n > sizeof lower || !lexicon_may_have(&p->rules->names, word, n))
         return 0;
     for (size_t i = 0; i < n; i++)
         lower[i] = ascii_lower(word[i]);
-    return lexicon_find(&p->rules->names, lower, n);
+    return lexicon_find_hashed(&p->rules->names, lower, n, xxh3(lower, n));
 }
 
 /* Whether the run of letters and digits at `i` has a letter after a digit, like the hash of a CSS module. */
@@ -148,12 +148,10 @@ static int judge_names(page *p, const char *names, size_t n)
         size_t start = i;
         bool has_digit = false;
         for (; i < n; i += length) {
-            const unsigned char byte = (unsigned char)names[i];
-            if (byte > ' ' && byte < 0x7f) {
+            for (; (unsigned char)names[i] > ' ' && (unsigned char)names[i] < 0x7f; i++) /* up to NUL */
                 has_digit |= is_ascii_digit(names[i]);
-                length = 1;
-                continue;
-            }
+            if (i == n)
+                break;
             uint32_t character = utf8_decode(names + i, names + n, &length);
             if (length == 0)
                 escape(&p->way_out, NOT_COVERED);
@@ -212,12 +210,12 @@ static int claim_of_names(page *p, const char *names, size_t n)
 static bool is_short_id(const char *id, size_t n)
 {
     size_t words = 1;
-    for (size_t i = 0; i < n; i++) {
-        bool letter = is_ascii_letter(id[i]), before = i > 0 && is_ascii_letter(id[i - 1]);
-        if (!letter)
-            words += i == 0 || before;
-        else
-            words += before && is_ascii_upper(id[i]) && is_ascii_lower(id[i - 1]);
+    bool before = true, lower = false; /* whether the character before is a letter, of lower case */
+    for (size_t i = 0; i < n && words <= ID_WORDS; i++) {
+        const bool letter = is_ascii_letter(id[i]);
+        words += letter ? lower && is_ascii_upper(id[i]) : before;
+        before = letter;
+        lower = is_ascii_lower(id[i]);
     }
     return words <= ID_WORDS;
 }
@@ -228,11 +226,14 @@ enum { HIDES = 1, IS_FIXED = 2 };
 static int read_style(const char *style)
 {
     static const char *const RULES[3][2] = {{"display", "none"}, {"visibility", "hidden"}, {"position", "fixed"}};
+    const uint32_t FIRST_LETTERS = 1 | 1 << ('v' - 'd') | 1 << ('p' - 'd');
     int said = 0;
     for (; *style != '\0'; style++) {
-        const char first = ascii_lower(*style);
-        const int rule = first == 'd' ? 0 : first == 'v' ? 1 : first == 'p' ? 2 : -1;
-        size_t i = rule < 0 ? 0 : begins_with(style, RULES[rule][0]);
+        const unsigned first = (unsigned)(*style | 0x20) - 'd';
+        if (first > 'v' - 'd' || !(FIRST_LETTERS >> first & 1))
+            continue;
+        const int rule = first == 0 ? 0 : first == 'v' - 'd' ? 1 : 2;
+        size_t i = begins_with(style, RULES[rule][0]);
         if (i == 0)
             continue;
         i = skip_space(style, i);
