@@ -5,8 +5,8 @@ The text should stay the same when the template around it changes. The filters, 
 
 1. ``dialog``: a box over the page, such as a consent box. ``chrome``: elements whose names mean navigation, footer,
    sidebar, advertisement and so on.
-2. ``outside``: text outside of the marked main text, or of the smallest element with nearly all prose, unless there
-   are more links.
+2. ``outside``: text outside of the marked main text, or of the smallest element with nearly all prose and the main
+   heading (without a heading, with all prose), unless there are more links.
 3. ``inset``: line numbers of a listing. ``links``: blocks that are mostly links, in rows or at either end.
 4. ``edge``: text before the title, the only heading of the first level.
 5. ``outside``: text after the element whose own paragraphs are most of the prose, and short texts before it, such as
@@ -401,20 +401,30 @@ def _keep_marked_main(page: Columns) -> bool:
 
 
 def _keep_dominant(page: Columns) -> None:
-    """Remove blocks outside the smallest element that contains nearly all prose and the main heading."""
+    """Remove blocks outside the smallest element that contains nearly all prose and the main heading.
+
+    Without a heading, it contains all prose: in tables and lists without one, each page's own sentences may be in
+    another cell than a long notice.
+    """
     least: float = DOMINANT_SHARE * _sum_up(page)
     if least <= 0:
         return
-    heading = _main_heading(page)
+    first = last = _main_heading(page)
+    if first < 0:
+        for i in range(page.blocks):
+            if page.reasons[i] == KEPT and page.is_prose[i]:
+                last = i
+                if first < 0:
+                    first = i
     start = stop = -1
-    has_heading = False
+    has_all = False
     # Two spans with more than half each are nested: the last one that starts is the smallest.
     for span in page.spans[: page.span_count]:
         if page.sums[span.stop] - page.sums[span.start] < least:
             continue
-        if span.start <= heading < span.stop:
-            has_heading = True
-        elif has_heading:
+        if span.start <= first and last < span.stop:
+            has_all = True
+        elif has_all:
             continue
         start = span.start
         stop = span.stop
@@ -614,15 +624,21 @@ def _keep_body(page: Columns) -> None:
     """Remove blocks after the element that directly contains most prose, and short texts before it."""
     body = _find_body(page, page.blocks)
     whole = prose = tokens = 0
+    heading = -1
     for i in range(page.blocks):
         if page.reasons[i] != KEPT:
             continue
         length = page.lengths[i] - page.link_lengths[i]
         whole += length
+        if page.is_h1[i]:
+            heading = i
         if page.is_prose[i]:
             prose += length
             tokens += page.tokens[i]
-    if tokens < LEAST_FURNISHED or body < 0 or prose < LEAST_PROSE * whole:
+    # The article begins after a notice.
+    if body < 0 or heading >= page.spans[body].stop:
+        return
+    if tokens < LEAST_FURNISHED or prose < LEAST_PROSE * whole:
         return
     held = 0
     first = -1

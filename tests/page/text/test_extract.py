@@ -76,6 +76,23 @@ def test_a_tag_counts_more_than_a_name(html: str, is_left_out: bool) -> None:
     assert (part.boilerplate == "chrome") is is_left_out
 
 
+#: A notice that each page of an archive has, far longer than the entry itself.
+NOTICE = "The harbour office keeps this book for those who were at sea, and it is not for sale. " * 30
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<ul><li><p>{entry}</p></li><li>{notice}</li></ul>",
+        "<dl><dt>Entry</dt><dd>{entry}</dd><dt>Notice</dt><dd><p>{notice}</p></dd></dl>",
+        "<table><tr><td><b>Entry</b></td></tr><tr><td>{entry}</td></tr><tr><td>{notice}</td></tr></table>",
+        "<table><tr><td>{notice}</td></tr><tr><td><h1>Entry</h1><p>{entry}</p></td></tr></table>",
+    ],
+)
+def test_a_long_notice_does_not_replace_the_entry_beside_it(html: str) -> None:
+    assert PROSE in document(html.format(entry=PROSE, notice=NOTICE)).text
+
+
 def test_a_word_that_names_nearly_everything_is_ignored() -> None:
     # Some systems make a page of widgets; what else is named on it is still left out.
     widgets = [
