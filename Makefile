@@ -39,7 +39,7 @@ help:
 	@echo "make test      lint, types and all tests but the slow ones"
 	@echo "make rest      the slow tests, and those that the last run skipped because a component was missing"
 	@echo "make nightly   all tests with random examples, ten times as many: for a long run without anybody waiting"
-	@echo "make fixtures  record the pages of the example site that unit tests read, and show what has changed"
+	@echo "make fixtures  record the pages of the example site that unit tests read"
 	@echo "make kernel    build the compiled kernel again if its sources changed"
 	@echo "make pure      the tests that read pages, without the compiled kernel"
 	@echo "make fuzz      a quarter of a minute of random pages and wrong calls"

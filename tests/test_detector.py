@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from magazine.stories import load_stories
 
 from scrapy_simhash import (
     Config,
@@ -21,7 +20,6 @@ from scrapy_simhash.detector import header_for
 from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.store import Claim, Header, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
-from tests.edits import edited
 from tests.golden.texts import TEXTS
 from tests.store.remote import RemoteStore
 
@@ -55,7 +53,7 @@ def judged(detector: NearDuplicateDetector, *visits: tuple[int, str]) -> Verdict
         ([(0, A), (0b11, A)], Status.REVISIT, None, 2, 0, Reason.SMALL_CHANGE),
         ([(0, A), (FAR, A)], Status.REVISIT, None, 32, 1, Reason.CHANGED),
         ([(0, A), (1, B), (1, B)], Status.REVISIT, A, 0, 0, Reason.UNCHANGED),
-        # From its former self.
+        # The distance is that to the former text.
         ([(0, A), (FAR, B), (1, B)], Status.REVISIT, A, 33, 0, Reason.NOW_NEAR_DUPLICATE),
         ([(0, A), (1, B), (FAR, B)], Status.REVISIT, None, 33, 2, Reason.CHANGED),
     ],
@@ -71,7 +69,7 @@ def test_verdicts(
 ) -> None:
     found = judged(detector, *visits)
     value = visits[-1][0]
-    # None of these has a sketch: told by bits alone, under the default rule too. A is 0.
+    # Without sketches the distance decides. A is 0.
     similarity = None if duplicate_of is None else 1 - value.bit_count() / 64
     expected = Verdict(
         status,
@@ -104,32 +102,6 @@ def test_a_page_with_almost_no_text_is_skipped_and_not_stored(
     for url in (A, B, A):
         assert detector.check(html, url) == Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
     assert len(detector.store) == 0
-
-
-# --- A second look.
-
-STORY = [block.text for block in load_stories()["en/chowder-argument"].blocks]
-
-
-def version(share: float) -> str:
-    """Return a page of which *share* of the words were edited."""
-    text = "".join(f"<p>{part}" for part in edited("\n\n".join(STORY), share, 1962).split("\n\n"))
-    return f"<title>Chowder</title><main><h1>Chowder</h1>{text}</main>"
-
-
-def test_clusters_do_not_drift_along_a_chain_of_edits() -> None:
-    detector = NearDuplicateDetector(Config(max_distance=20))
-    pages = [version(share) for share in (0, 0.1, 0.2)]
-    fingerprints = [detector.fingerprinter.from_html(page) for page in pages]
-    a, b, c = (fingerprint for fingerprint in fingerprints if fingerprint)
-    assert detector.fingerprinter.is_near_duplicate(a, b)
-    assert detector.fingerprinter.is_near_duplicate(b, c)
-    assert not detector.fingerprinter.is_near_duplicate(a, c)
-    assert [detector.check(page, url).cluster for page, url in zip(pages, (A, B, C), strict=True)] == [
-        0,
-        0,
-        2,
-    ]
 
 
 # --- Pages too short for a fingerprint.

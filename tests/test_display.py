@@ -12,7 +12,6 @@ from scrapy.http import HtmlResponse, Response
 
 from scrapy_simhash import (
     Fingerprint,
-    Match,
     PageFingerprinter,
     Reason,
     SimhashIndex,
@@ -23,7 +22,6 @@ from scrapy_simhash import (
 from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.marks import write_result
 from scrapy_simhash.crawling import Page
-from scrapy_simhash.files.batch import PageCluster
 from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.verdict import NearMiss
 
@@ -46,10 +44,6 @@ COPY = Verdict(
     hints=("canonical", "url"),
     threshold=0.9,
 )
-FOUND = PageCluster(7, ("http://a.example/", "https://a.example/"), "https://a.example/")
-VALUES = [NEW, COPY, Match(1, 2**64 - 1, 0), FOUND]
-#: What a page might put into its URL: to end a tag, to run, to turn the direction of a line.
-HOSTILE = "https://a.example/\"><script>alert(1)</script>'\u202e\x1b[2J" + "x" * 10_000
 
 
 def page_of(request: Request, verdict: Verdict, **more: Any) -> Page:
@@ -98,19 +92,3 @@ def test_pandas_keeps_all_bits() -> None:
 
 
 # --- Verdicts.
-
-
-@pytest.mark.parametrize(
-    ("verdict", "is_duplicate"),
-    [
-        (Verdict(Status.NEW), False),
-        (Verdict(Status.NEAR_DUPLICATE, duplicate_of="https://example.com/"), True),
-        (Verdict(Status.REVISIT, reason=Reason.UNCHANGED), False),
-        (Verdict(Status.REVISIT, duplicate_of="https://example.com/", reason=Reason.CHANGED), True),
-        (Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT), False),
-        (Verdict(Status.UNKNOWN), False),
-        (Verdict(Status.NEAR_DUPLICATE, duplicate_of=""), True),  # a page without an address is one
-    ],
-)
-def test_a_page_is_a_duplicate_if_it_is_near_another(verdict: Verdict, is_duplicate: bool) -> None:
-    assert verdict.is_duplicate is is_duplicate

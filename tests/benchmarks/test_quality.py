@@ -1,4 +1,4 @@
-"""Precision, recall and clusters of a tiny labelled set, computed by hand, and of a pack of five documents."""
+"""Precision, recall and clusters of an evaluation data set of five documents."""
 
 from __future__ import annotations
 
@@ -7,55 +7,9 @@ import json
 import pytest
 
 from benchmarks import clusters, quality
-from benchmarks.lib.pack import Pack, Pair
-from benchmarks.lib.scores import Score, compare, score, scores_by
-from scrapy_simhash import Config, hamming_distance
-
-#: Distances that can be read off: a-b 1 bit, a-c 4 bits, b-c 5 bits, a-d 64 bits; e has no fingerprint.
-VALUES = {"a": 0b0, "b": 0b1, "c": 0b11110, "d": 2**64 - 1, "e": None}
-
-
-def pair(a: str, b: str, label: str, source: str = "one") -> Pair:
-    return Pair(a, b, label, "", 1.0, source)
-
-
-PAIRS = [
-    pair("a", "b", "near"),
-    pair("a", "c", "near"),
-    pair("a", "d", "near"),
-    pair("a", "e", "near"),  # a miss at every distance
-    pair("b", "c", "different", "two"),
-    pair("c", "d", "different", "two"),
-    pair("d", "e", "different", "two"),  # no error at any distance
-    pair("b", "d", "grey", "three"),
-]
-BITS = [1, 4, 64, None, 5, 60, None, 63]
-
-
-def within(k: int) -> list[bool]:
-    return [bits is not None and bits <= k for bits in BITS]
-
-
-@pytest.mark.parametrize(
-    ("k", "expected", "precision", "recall"),
-    [
-        (0, Score(4, 0, 3, 0), None, 0),
-        (1, Score(4, 1, 3, 0), 1, 1 / 4),
-        (4, Score(4, 2, 3, 0), 1, 2 / 4),
-        (5, Score(4, 2, 3, 1), 2 / 3, 2 / 4),
-        (64, Score(4, 3, 3, 2), 3 / 5, 3 / 4),
-    ],
-)
-def test_precision_and_recall(k: int, expected: Score, precision: float | None, recall: float) -> None:
-    assert compare(PAIRS, VALUES, hamming_distance) == BITS
-    scored = score(PAIRS, within(k))
-    assert scored == expected
-    assert (scored.precision, scored.recall) == (precision, recall)
-
-
-def test_undecided_pairs_make_no_group_and_each_group_is_scored_alone() -> None:
-    groups = scores_by(lambda pair: pair.source, PAIRS, within(5))
-    assert groups == {"one": Score(4, 2, 0, 0), "two": Score(0, 0, 3, 1)}
+from benchmarks.lib.pack import Pack
+from benchmarks.lib.scores import Score
+from scrapy_simhash import Config
 
 
 def test_the_figures_of_the_tiny_pack(pack: Pack, capsys: pytest.CaptureFixture[str]) -> None:

@@ -73,19 +73,6 @@ def test_the_winner_is_the_best_page_after_every_step(order: tuple[str, ...], pa
         assert contest_of(order, pages[:count]).winner == naive(order, pages[:count])
 
 
-@given(ORDERS, PAGES, st.data())
-def test_pages_in_another_order_prefer_the_same_unless_only_earlier_tells_them_apart(
-    order: tuple[str, ...], pages: list[Page], data: st.DataObject
-) -> None:
-    shuffled = data.draw(st.permutations(pages))
-    one, other = contest_of(order, pages).winner, contest_of(order, shuffled).winner
-    before_earlier = order[: order.index("earlier")] if "earlier" in order else order
-    if one != other:
-        votes = [page.canonical for page in pages]
-        preference = Preference(before_earlier)
-        assert preference.key(one, votes.count(one), 0) == preference.key(other, votes.count(other), 0)
-
-
 def test_beyond_the_limit_only_urls_with_earlier_votes_can_win() -> None:
     contest = Contest(Preference(["canonical"]), FIRST)
     for number in range(MAX_KNOWN):

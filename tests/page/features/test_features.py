@@ -50,10 +50,7 @@ def test_a_shingle_repeated_is_one_shingle() -> None:
     }
 
 
-# --- What a sketch is made of.
-
-
-# --- Numbers that count as one.
+# --- Masked digits.
 
 TIDES = ("High tide on the 12 of May is at 04 30 and at 16 45.", "Low tide on the 12 of May is at 10 15.")
 OTHER_TIDES = ("High tide on the 3 of May is at 11 05 and at 23 20.", "Low tide on the 3 of May is at 5 7.")

@@ -7,7 +7,7 @@ from lxml import etree
 from magazine.page import Page
 from scrapy.http import HtmlResponse
 
-from scrapy_simhash.page.text import Document, Html, extract, parse, plain_text
+from scrapy_simhash.page.text import Document, extract, parse, plain_text
 
 
 def document(html: str, content_language: str | None = None) -> Document:
@@ -170,12 +170,6 @@ def test_line_numbers_of_a_listing_are_removed(gutter: str) -> None:
     assert document(page.format(gutter)).text == document(page.format("")).text
 
 
-def test_captions_in_an_article_are_removed_and_those_of_a_gallery_are_kept() -> None:
-    figure = "<figure><img src=lamp><figcaption>The lamp in the snow (Ada)</figcaption></figure>"
-    assert document(f"<p>{PROSE}</p>{figure}" * 5 + f"<p>{PROSE}</p>").text == "\n".join([PROSE] * 6)
-    assert document(f"<h1>Snow</h1>{figure * 3}").text.endswith("The lamp in the snow (Ada)")
-
-
 def test_the_id_of_a_section_is_not_a_name() -> None:
     manual = f"<main><section id=intro>{f'<p>{PROSE}</p>' * 3}</section>{{}}</main>"
     part = "<{0} id=related><h2>Related tools</h2><p>The lamp is lit by a wick, and the wick by a match.</p></{0}>"
@@ -268,10 +262,6 @@ def test_text_that_looks_like_a_price_is_not_an_offer(remark: str) -> None:
     assert "offer" not in zones(remark).values()
 
 
-def text_of(html: Html, content_type: str | None = None) -> str:
-    return "".join(parse(html, content_type).itertext())
-
-
 def canonical(root: etree._Element) -> bytes:
     return etree.tostring(root, method="c14n", with_comments=True)
 
@@ -285,36 +275,6 @@ def test_the_tree_of_every_recording_is_the_tree_the_spider_gets(pages: list[Pag
         if any(canonical(tree) != expected for tree in trees):
             differing.append(page.address.key)
     assert differing == []
-
-
-@pytest.mark.parametrize(
-    ("body", "content_type", "text"),
-    [
-        ("<p>crème".encode(), None, "crème"),  # nothing declared
-        ("<p>crème".encode(), "text/html; charset=utf-8", "crème"),
-        ("<p>crème".encode("latin-1"), "text/html; charset=ISO-8859-1", "crème"),
-        ("<p>“crème”".encode("cp1252"), "text/html; charset=latin1", "“crème”"),  # as browsers take it
-        ("<p>crème".encode("utf-16"), None, "crème"),  # it begins with a byte order mark
-        (b"\xef\xbb\xbf" + "<p>crème".encode(), "text/html; charset=latin1", "crème"),  # a mark outranks
-        ("<p>crème".encode(), "text/html; charset=martian", "crème"),
-        ("<p>crème".encode(), "text/html", "crème"),
-        ("<meta charset=gb2312><p>近似网页".encode("gb2312"), None, "近似网页"),
-        ("<meta charset=gb2312><p>網頁".encode("gbk"), None, "網頁"),  # GBK called by its forerunner's name
-        ("<meta charset=Shift_JIS><p>近似ページ".encode("shift_jis"), None, "近似ページ"),
-        ("<meta charset=koi8-r><p>море".encode("koi8-r"), "text/html", "море"),
-        (
-            "<meta http-equiv=Content-Type content='text/html; charset=big5'><p>網頁".encode("big5"),
-            None,
-            "網頁",
-        ),
-        ("<meta charset=gb2312><p>近似".encode(), "text/html; charset=utf-8", "近似"),  # the header outranks
-        (b"<meta charset=utf-8><p>cr\xe8me", None, "cr\ufffdme"),  # declared, and not true
-    ],
-)
-def test_bytes_are_decoded_by_their_declared_encoding(
-    body: bytes, content_type: str | None, text: str
-) -> None:
-    assert text_of(body, content_type) == text
 
 
 @pytest.mark.parametrize(
