@@ -36,8 +36,9 @@ MAX_CANDIDATE_DISTANCE = 20
 RECRAWL_WORDS = ("auto", "lastmod", "always")
 
 
-def _setting(default: object, read: Reader) -> Any:
-    return field(default=default, metadata={"read": read})
+def _setting(default: object, read: Reader, *needs: str) -> Any:
+    """Return the field of a setting, which has no effect unless its *needs* are met, see `_without_effect`."""
+    return field(default=default, metadata={"read": read, "needs": needs})
 
 
 @dataclass(frozen=True)
@@ -62,27 +63,27 @@ SIMHASH_RULE = 'classic', got 21
     url_rules: str = _setting("off", one_of(("off", "observe", "skip")))
 
     exact_action: str | None = _setting(None, values.action)
-    revisit_action: str = _setting("mark", values.action)
-    keep_urls: tuple[str, ...] = _setting((), list_of("regular expressions", values.is_pattern))
+    revisit_action: str = _setting("mark", values.action, "store")
+    keep_urls: tuple[str, ...] = _setting((), list_of("regular expressions", values.is_pattern), "drops")
     protect: tuple[str, ...] = _setting(PROTECTIONS, some_of(PROTECTIONS))
-    min_similarity: float = _setting(0.8, values.share)
+    min_similarity: float = _setting(0.8, values.share, "scheme", "rule")
     scope: str = _setting("crawl", one_of(SCOPES, or_path_of="a function"))
     item_fields: tuple[tuple[str, int], ...] = _setting((), values.weights)
-    item_action: str = _setting("mark", one_of(("mark", "drop_items")))
-    item_key: str | None = _setting(None, values.field)
-    recrawl: tuple[tuple[str, str], ...] = _setting((), values.ages(RECRAWL_WORDS))
-    changes: str | None = _setting(None, values.text)
+    item_action: str = _setting("mark", one_of(("mark", "drop_items")), "item_fields")
+    item_key: str | None = _setting(None, values.field, "item_fields")
+    recrawl: tuple[tuple[str, str], ...] = _setting((), values.ages(RECRAWL_WORDS), "store")
+    changes: str | None = _setting(None, values.text, "store")
 
     enabled: bool = _setting(True, switch)
     policy: str | None = _setting(None, values.text)
-    rule: str = _setting("similarity", one_of(tuple(DISTANCES)))
+    rule: str = _setting("similarity", one_of(tuple(DISTANCES)), "scheme")
     max_distance: int | None = _setting(None, whole(0, 63, of="bits"))
-    site_learning: bool = _setting(True, switch)
+    site_learning: bool = _setting(True, switch, "scheme", "rule")
     scheme: str = _setting(SCHEMES[0], one_of(SCHEMES, or_path_of="a Scheme"))
     min_shingles: int = _setting(12, whole(1, of="shingles"))
     maxsize: int = _setting(10 * 1024 * 1024, whole(0, of="bytes"))
-    url_rules_pin: tuple[str, ...] = _setting((), list_of("URL rules"))
-    reset: bool = _setting(False, switch)
+    url_rules_pin: tuple[str, ...] = _setting((), list_of("URL rules"), "url_rules")
+    reset: bool = _setting(False, switch, "store")
     debug: bool = _setting(False, switch)
 
     def __post_init__(self) -> None:
@@ -243,31 +244,23 @@ def _read(name: str, value: Any) -> Any:
 
 def _without_effect(chosen: Any, given: Collection[str], forgets: bool = False) -> Iterator[tuple[str, str]]:
     """Yield (field, warning) for each of the *given* settings that has no effect."""
-    is_web = chosen.scheme == SCHEMES[0]
     drops = any(getattr(chosen, name) not in (None, "mark") for name in ACTION_SETTINGS)
     scheme = f"with SIMHASH_SCHEME = '{chosen.scheme}': remove it, or set SIMHASH_SCHEME = 'web'"
     classic = "with SIMHASH_RULE = 'classic': remove it, or set SIMHASH_RULE = 'similarity'"
-    no_items = "without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS = ['title', 'body']"
-    no_store = "without a store that outlives the crawl: set SIMHASH_STORE = './simhash'"
-    no_drops = "while nothing is dropped: set SIMHASH_ACTION = 'drop_items'"
     no_rules = "with SIMHASH_URL_RULES = 'off': remove it, or set SIMHASH_URL_RULES = 'observe'"
+    no_items = "without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS = ['title', 'body']"
     unmet = {
-        "revisit_action": forgets and no_store,
-        "keep_urls": not drops and no_drops,
-        "min_similarity": (not is_web and scheme) or (chosen.rule == "classic" and classic),
-        "item_action": not chosen.item_fields and no_items,
-        "item_key": not chosen.item_fields and no_items,
-        "recrawl": forgets and no_store,
-        "changes": forgets and no_store,
-        # Other schemes are always compared by the classic rule.
-        "rule": not is_web and chosen.rule != "classic" and scheme,
-        "site_learning": (not is_web and scheme) or (chosen.rule == "classic" and classic),
-        "url_rules_pin": chosen.url_rules == "off" and no_rules,
-        "reset": forgets and no_store,
+        "drops": not drops and "while nothing is dropped: set SIMHASH_ACTION = 'drop_items'",
+        "item_fields": not chosen.item_fields and no_items,
+        "rule": chosen.rule == "classic" and classic,
+        "scheme": chosen.scheme != SCHEMES[0] and scheme,
+        "store": forgets and "without a store that outlives the crawl: set SIMHASH_STORE = './simhash'",
+        "url_rules": chosen.url_rules == "off" and no_rules,
     }
-    for name, why in unmet.items():
-        value = getattr(chosen, name)
-        # A feature can always be switched off.
-        if why and name in given and value not in (False, None, "mark", ()):
-            shown = dict(value) if name == "recrawl" else value
-            yield name, f"{setting_name(name)} ({shown}) has no effect {why}"
+    for one in fields(Config):
+        why = next(filter(None, map(unmet.__getitem__, one.metadata["needs"])), None)
+        value = getattr(chosen, one.name)
+        # A feature can always be switched off, and schemes other than the default have the classic rule.
+        if why and one.name in given and value not in (False, None, "mark", (), "classic"):
+            shown = dict(value) if one.name == "recrawl" else value
+            yield one.name, f"{setting_name(one.name)} ({shown}) has no effect {why}"
