@@ -14,8 +14,8 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.exceptions import KindError
 from scrapy_simhash.files.engines.run import Engine, Mapper, Result
 from scrapy_simhash.files.engines.sql import Table, arrow
+from scrapy_simhash.files.replacement import taking_place
 from scrapy_simhash.files.workers import Workers, workers
-from scrapy_simhash.replacement import taking_place
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

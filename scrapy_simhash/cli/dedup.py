@@ -21,8 +21,8 @@ from scrapy_simhash.exceptions import failing
 from scrapy_simhash.files.batch import KEEP, Judge, Options, Run
 from scrapy_simhash.files.batch.page import MARKS, Fate, Step, report_line
 from scrapy_simhash.files.records import open_writer
+from scrapy_simhash.files.replacement import STDOUT
 from scrapy_simhash.names import FIELD_COPIES
-from scrapy_simhash.replacement import STDOUT
 from scrapy_simhash.store import Store
 
 OPTIONS = {

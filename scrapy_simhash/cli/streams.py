@@ -5,7 +5,7 @@
     └── FileError     reading or writing failed; exit status 1        (also OSError)
 
 Results go to standard output; counts, warnings and progress bars to standard error. A file is written whole or not at
-all: see :mod:`scrapy_simhash.replacement`.
+all: see :mod:`scrapy_simhash.files.replacement`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import IO, Any, TextIO, TypeVar
 
 from scrapy_simhash.display import printable
 from scrapy_simhash.exceptions import FileError, SimhashError, failing
-from scrapy_simhash.replacement import STDOUT, writing
+from scrapy_simhash.files.replacement import STDOUT, writing
 
 #: The exit statuses.
 FAILED = 1

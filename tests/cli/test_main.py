@@ -181,6 +181,7 @@ def test_the_help_imports_neither_the_index_nor_any_library() -> None:
         "scrapy_simhash.cli.verbs",
         "scrapy_simhash.display",
         "scrapy_simhash.exceptions",
-        "scrapy_simhash.replacement",
+        "scrapy_simhash.files",
+        "scrapy_simhash.files.replacement",
     }
     assert {name.partition(".")[0] for name in imported} <= {"scrapy_simhash", *sys.stdlib_module_names}

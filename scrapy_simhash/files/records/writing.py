@@ -17,8 +17,8 @@ from scrapy_simhash.files.records.feeds import Row, TableRow, parquet_library
 from scrapy_simhash.files.records.opening import CODECS, Codec, ending_of, is_remote
 from scrapy_simhash.files.records.record import Record, extra
 from scrapy_simhash.files.records.warc import WarcRecord
+from scrapy_simhash.files.replacement import STDOUT, writing
 from scrapy_simhash.page.text import decode_html
-from scrapy_simhash.replacement import STDOUT, writing
 from scrapy_simhash.times import written
 
 #: Fields that are added to a record, and the types of their values if they are not None: str, int, float, bool.
